@@ -432,12 +432,16 @@ def line_chart(
     `unit` is a format of `dashboard.words.written`, `band` is shaded, `note` says of what; `rounds` are
     instants of rounds with what names each in an address, where lines lead to what was decided in one.
     """
-    lines = [replace(line, points=thin(line.points, MOST)) for line in lines if line.points]
-    if not lines:
+    whole = [line for line in lines if line.points]
+    if not whole:
         return NOTHING
-    times, values = zip(*chain.from_iterable(line.points for line in lines), strict=True)
-    first = min(times)
-    last = max(times)
+    instants = _told_instants(whole)
+    lines = []
+    for line in whole:
+        lines.append(replace(line, points=[point for point in line.points if point[0] in instants]))
+    values = [value for line in lines for _, value in line.points]
+    first = min(instants)
+    last = max(instants)
     span = (first, last)
     if first == last:
         span = (first - 1, last + 1)
@@ -469,7 +473,8 @@ def line_chart(
     drawn += [_stretched(plot, shapes), *_ends(plot, named, right)]
 
     chips = _chips([(line.name, line.look, line.end) for line in lines])
-    marks = _line_marks(lines, plot, unit, rounds)
+    times = sorted({round(at) for at in instants})
+    marks = _line_marks(whole, times, plot, unit, rounds)
     return _chart(says, height, (left, right), drawn, marks, chips) + _note(note)
 
 
@@ -526,21 +531,30 @@ SIGNED = ("short", "%+.0f%", "%+.1f%")
 """Units in which a gain has its sign."""
 
 
-def _line_marks(lines: Sequence[Line], plot: Plot, unit: str, rounds: Rounds) -> dict[str, Any]:
+def _told_instants(lines: Sequence[Line]) -> set[float]:
+    """Return the instants that a chart draws and tells: of all lines together so many, and their ends."""
+    every = sorted({at for line in lines for at, _ in line.points})
+    ends = {line.points[place][0] for line in lines for place in (0, -1)}
+    return ends.union(thin(every, MOST))
+
+
+def _line_marks(
+    lines: Sequence[Line], times: Sequence[int], plot: Plot, unit: str, rounds: Rounds
+) -> dict[str, Any]:
     """Return the figures of lines: instants and values as whole numbers, each less the one before it.
 
-    A line has a value at every instant from its first mark on, that of its last mark until then.
+    From its first mark on a line has at every instant the value of its last mark until then, drawn or not.
     """
     form = MARK_UNITS.get(unit, PERCENT)
-    times = sorted({round(at) for line in lines for at, _ in line.points})
     told = []
     for line in lines:
-        values = {round(at): _whole(value, unit, form.places) for at, value in line.points}
-        start = times.index(min(values))
+        marked = [round(at) for at, _ in line.points]
+        start = times.index(marked[0])
         value = 0
         steps = []
         for at in times[start:]:
-            after = values.get(at, value)
+            _, newest = line.points[bisect_right(marked, at) - 1]
+            after = _whole(newest, unit, form.places)
             steps.append(after - value)
             value = after
         mark = {"name": line.name, "look": line.look, "from": start, "by": steps}

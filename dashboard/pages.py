@@ -267,7 +267,7 @@ class NotThereError(Exception):
 def no_such(what: str, asked: Iterable[str | None], known: Container[str]) -> None:
     """Raise for the first agent or cohort that the address names and the record has not."""
     for name in asked:
-        if name is not None and name not in known:
+        if name and name not in known:
             raise NotThereError(f"The record has no {what} {code(name)}.")
 
 

@@ -93,6 +93,25 @@ def test_thinning_keeps_order_ends_and_the_limit(limit: int) -> None:
     assert len(found) == min(max(limit, 2), 50)
 
 
+def test_of_more_marks_than_are_drawn_each_is_told_as_it_was_at_its_instant() -> None:
+    """One line is longer than the other, and half an hour beside it."""
+    start = START.timestamp()
+    points = {
+        "long": [(start + 3600 * hour, float(hour)) for hour in range(901)],
+        "short": [(start + 1800 + 3600 * hour, float(hour)) for hour in range(200, 700)],
+    }
+    lines = [Line(name, each, "c1", "") for name, each in points.items()]
+    marks = json.loads(drawn(line_chart(lines, "Profit", "short")).attrib["data-marks"])
+    instants = list(accumulate(marks["at"]))
+    assert (instants[0], instants[-1]) == (start, start + 3600 * 900)
+    assert len(instants) < 310
+    for line in marks["lines"]:
+        told = dict(zip(instants[line["from"] :], accumulate(line["by"]), strict=True))
+        for at, value in told.items():
+            newest = max(point for point in points[line["name"]] if point[0] <= at)
+            assert value == 100 * newest[1]
+
+
 def test_marks_within_an_hour_have_their_time_below_them() -> None:
     ten = START.timestamp() + 10 * 3_600
     chart = drawn(line_chart([Line("ann", [(ten + 60, 1.0), (ten + 2_700, 5.0)], "c1")], "Profit", "short"))
