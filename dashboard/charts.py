@@ -144,13 +144,9 @@ def _levels(plot: Plot, values: Iterable[float], unit: str) -> Iterator[Markup]:
 
 def _marks_below(plot: Plot, values: Sequence[float], unit: str) -> Iterator[Markup]:
     """Draw the ticks of the lower axis, with more places than the pattern `unit` has where they need them."""
-    before, _, behind = unit.partition(".")
-    places = int(behind[0])
-    while any(round(value, places) != value for value in values):
-        places += 1
+    exact = _exact(unit, values)
     for value in values:
-        text = written(value, f"{before}.{places}{behind[1:]}")
-        yield _label(plot.across(value), plot.height + 18, text, "axis", "middle")
+        yield _label(plot.across(value), plot.height + 18, written(value, exact), "axis", "middle")
 
 
 def _stretched(plot: Plot, inside: Iterable[Markup]) -> Markup:
@@ -365,6 +361,8 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
     (['Jan 1970', 'Feb', 'Mar', 'Apr', 'May'], ['1 Jan', '06:00', '12:00', '18:00', '2 Jan'])
     >>> [text for _, text in time_ticks(0, 10 * day)], [text for _, text in time_ticks(5, 5)]
     (['1 Jan', '3 Jan', '5 Jan', '7 Jan', '9 Jan', '11 Jan'], ['1 Jan 1970'])
+    >>> [text for _, text in time_ticks(0.4 * day, 0.6 * day)]
+    ['1 Jan 10:00', '11:00', '12:00', '13:00', '14:00']
     """
     if last - first < MINUTE:
         at = datetime.fromtimestamp(first, UTC)
@@ -376,6 +374,9 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
     for months in MONTH_STEPS:
         if (last - first) / DAY / 28 / months < 3 * WANTED_TICKS:
             best = _better(best, _month_ticks(first, last, months))
+    if all(":" in text for _, text in best):  # no midnight among them, which would have its date
+        start = datetime.fromtimestamp(best[0][0], UTC)
+        best[0] = (best[0][0], f"{start.day} {start:%b %H:%M}")
     return best
 
 
@@ -446,7 +447,7 @@ def line_chart(
     if first == last:
         span = (first - 1, last + 1)
     edges = chain.from_iterable((low, high) for _, low, high in band)
-    y, unit = _upright_axis([*values, *edges], unit)
+    y, pattern = _upright_axis([*values, *edges], unit)
     plot = Plot(span, y, height)
     levels = ticks(*y)
     if unit == "power":
@@ -461,10 +462,10 @@ def line_chart(
         else:
             named.append((place, line))
             titles.append(line.title)
-    left = _left_room(levels, unit)
+    left = _left_room(levels, pattern)
     right = _room(RIGHT, titles, 14)
 
-    drawn = list(_levels(plot, levels, unit))
+    drawn = list(_levels(plot, levels, pattern))
     for at, text in time_ticks(first, last):
         x = plot.across(at)
         drawn += [_upright("grid", x, 0, height), _label(x, height + 18, text, "axis", "middle")]
@@ -499,14 +500,34 @@ def _polygon(band: Band, plot: Plot) -> Markup:
 
 
 def _upright_axis(values: Sequence[float], unit: str) -> tuple[tuple[float, float], str]:
-    """Return from where to where it goes, 0 on it, and a unit in which its ticks differ."""
+    """Return from where to where it goes, 0 on it, and a format in which its ticks are exact."""
     low, high = _around([0.0, *values])
-    if unit == "%+.0f%" and any(value != int(value) for value in ticks(low, high)):
-        unit = "%+.1f%"
-    if len({written(value, unit) for value in ticks(low, high)}) < 3:  # a flat line has room around it
-        low = min(low, -1.1)
-        high = max(high, 1.1)
+    least = LEAST.get(unit, 0.0) if any(values) else FLAT
+    if max(-low, high) < least:
+        high = least
+        low = -least
+    if unit.endswith("f%"):
+        unit = _exact(unit, ticks(low, high))
     return (low, high), unit
+
+
+FLAT = 2.2
+"""How far the axis of a line that stays at 0 goes."""
+LEAST = {"short": 3.2, "power": 0.5}
+"""How far an axis goes at least: money on it has no cents."""
+
+
+def _exact(pattern: str, values: Iterable[float]) -> str:
+    """Return a pattern of `words.written` with as many more places as these values need.
+
+    >>> _exact("%+.0f%", [0.0, 2.5]), _exact("%.1f", [0.5, 1.0])
+    ('%+.1f%', '%.1f')
+    """
+    before, _, behind = pattern.partition(".")
+    places = int(behind[0])
+    while any(round(value, places) != value for value in values):
+        places += 1
+    return f"{before}.{places}{behind[1:]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -527,7 +548,7 @@ MARK_UNITS = {
 }
 PERCENT = MarkUnit("", "%", 2, 2)
 """What a unit that is not named is written in."""
-SIGNED = ("short", "%+.0f%", "%+.1f%")
+SIGNED = ("short", "%+.0f%")
 """Units in which a gain has its sign."""
 
 
