@@ -54,6 +54,10 @@ MOST = 300
 """Points of a line: more can't be told apart."""
 TWO_SIDED = 1.96
 """So many standard deviations hold 95 in 100."""
+MARKET_PRICE = "market price"
+YES_PRICE = "YES price"
+MEDIAN = "agents’ median"
+"""Lines that are of no agent: none can have a name with a space in it."""
 WANTED_TICKS = 5
 HALF = 280
 LONG = 230

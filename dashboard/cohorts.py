@@ -26,7 +26,16 @@ from arena.scores.profiles.detailed_profile import PROFILE, ProfileFigures
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from dashboard.board import CALIBRATION, MEANT, SHADED, dashed_note, pnl_lines, pnl_values
-from dashboard.charts import HALF, SQUARE, Rounds, calibration_chart, line_chart, luck_band, shortened
+from dashboard.charts import (
+    HALF,
+    MARKET_PRICE,
+    SQUARE,
+    Rounds,
+    calibration_chart,
+    line_chart,
+    luck_band,
+    shortened,
+)
 from dashboard.html import CHOSEN_PILL, Rows, board_of, box, columns_of_table, venue_cell
 from dashboard.pages import Address, Way, choice, in_app, no_such, way
 from dashboard.pictures import REST, Scale
@@ -258,10 +267,12 @@ def strip(
     month = ""
     for cohort in offered.cohorts:
         start = day(cohort.starts_at).rpartition(" ")[0]
-        if not is_few:  # a word at the first cohort of each month
+        if not is_few:  # a word at the first cohort of each month, that of January the year
             before = month
             month = f"{cohort.starts_at:%b}"
             start = month * (month != before)
+            if start == "Jan" and before:
+                start = f"{cohort.starts_at:%Y}"
         href = (bars_lead or address)(page(cohort.number)) or ""
         bars.append(_bar(cohort, up, start, href, is_chosen=cohort.number == chosen))
     bars.reverse()
@@ -296,7 +307,7 @@ def ask_cohort(options: Mapping[str, str], default: str, others: Container[str] 
     asked = st.query_params.get("cohort", default)
     if asked not in others:
         no_such("cohort", [asked], options)
-    if len(options) > FEW:
+    if sum(key.isdecimal() for key in options) >= FEW:
         return choice("Cohort", "cohort", options, default, "list")
     return asked if asked in options else default
 
@@ -465,7 +476,7 @@ def calibration_box(
         return box(CALIBRATION, below=nothing)
 
     if price is not None and price.deciles:
-        curves.append(("price", price, REST))
+        curves.append((MARKET_PRICE, price, REST))
     chart = calibration_chart(curves, "What was said against what happened", height)
     return box(CALIBRATION, chart, f"{SHADED} {meant}".strip())
 

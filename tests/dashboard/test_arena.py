@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from sqlalchemy.event import listen
+from streamlit.testing.v1 import AppTest
 
 from arena.errors import far_text
 from arena.record.queries.cohorts import read_cohorts
@@ -33,6 +34,7 @@ from dashboard.cohorts import (
 from dashboard.pictures import REST
 from dashboard.record import LeaderboardLine, SeasonOverview, kept, read_season, source
 from dashboard.views.arena import (
+    ALL,
     CAUSE,
     page_of,
     positions_box,
@@ -42,7 +44,7 @@ from dashboard.views.arena import (
     what_this_is,
 )
 from dashboard.words import count, day, plain, written
-from tests.dashboard.opening import Show, markup, tables, tables_of, words
+from tests.dashboard.opening import Show, healthy, markup, tables, tables_of, words
 from tests.dashboard.records import shared
 from tests.records.seasons import HOSTILE
 
@@ -174,10 +176,31 @@ def test_of_many_cohorts_the_months_are_named_and_there_is_a_list_to_choose_from
     drawn = ET.fromstring(strip(offered, 7, page_of))
     labels = [small.text for small in drawn.iter("small") if small.text]
     assert labels[::-1][:3] == ["Jan", "Feb", "Mar"]
+    assert labels[::-1][12:14] == ["2027", "Feb"]
     assert len([link for link in drawn.iter("a") if link.get("class") == "live"]) == 11
     options = cohort_options(offered)
     assert next(iter(options)) == "61"
     assert options["61"] == "Cohort 61 · 7 Mar 2027 · −61% · playing"
+
+
+@pytest.mark.parametrize(("many", "has_list"), [(10, False), (11, True)])
+def test_where_bars_are_not_named_there_is_a_list_on_every_page(many: int, has_list: bool) -> None:
+    start = datetime(2026, 1, 4, tzinfo=UTC)
+    cohorts = tuple(CohortReturn(number, start, 1.0, False) for number in range(1, many + 1))
+    offered = CohortReturns(cohorts, many)
+    assert ('class="strip many"' in strip(offered, None, page_of)) == has_list
+
+    def ask(options: dict[str, str], default: str) -> None:
+        from dashboard.cohorts import ask_cohort
+        from dashboard.pages import arrive
+
+        arrive("page")
+        ask_cohort(options, default)
+
+    for whole in ({}, {ALL: "All cohorts"}):
+        options = whole | cohort_options(offered)
+        page = AppTest.from_function(ask, kwargs={"options": options, "default": next(iter(options))})
+        assert bool(healthy(page.run()).selectbox) == has_list
 
 
 def row_of(agent: str, **known: Any) -> LeaderboardRow:

@@ -10,9 +10,21 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
+from arena.config.lineup import NAME
 from arena.scores.rules.reliability.diagram import diagram
 from dashboard import charts
-from dashboard.charts import Line, calibration_chart, columns_chart, gap_chart, line_chart, scatter, thin
+from dashboard.charts import (
+    MARKET_PRICE,
+    MEDIAN,
+    YES_PRICE,
+    Line,
+    calibration_chart,
+    columns_chart,
+    gap_chart,
+    line_chart,
+    scatter,
+    thin,
+)
 from dashboard.pictures import REST
 from tests.records.seasons import HOSTILE
 
@@ -84,6 +96,12 @@ def test_calibration_shows_the_curve_the_band_of_chance_and_the_price() -> None:
     assert [tenth[:4] for tenth in hostile["tenths"]] == [[1, 1, 100, 0], [7, 2, 700, 500]]
     assert [chip.get("aria-pressed") for chip in chart.iter("button")][:2] == ["true", "false"]
     assert "70% sure of a side in fewer than 20 events." in chart.itertext()
+
+
+@pytest.mark.parametrize("name", [MARKET_PRICE, YES_PRICE, MEDIAN])
+def test_no_agent_shares_its_chip_with_a_line_of_the_market(name: str) -> None:
+    """Chips, rows and lines are told from each other by their names."""
+    assert re.fullmatch(NAME, name) is None
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3, 7, 100])
