@@ -63,6 +63,7 @@ from dashboard.board import (
 )
 from dashboard.charts import LONG, Line, Rounds, calibration_chart, columns_chart, line_chart, luck_band
 from dashboard.cohorts import (
+    FEW,
     Curves,
     Holding,
     MoneyLook,
@@ -141,7 +142,6 @@ from dashboard.words import (
     escaped,
     filled,
     flat,
-    gained,
     in_dollars,
     moment,
     plain,
@@ -342,15 +342,18 @@ def show(source: RecordSource) -> None:
     names = named(by_leaderboard(source))
     no_such("agent", [st.query_params.get("agent")], names)
     top = st.container()
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    place = st.container(horizontal=True, gap="medium", vertical_alignment="bottom")
+    with place:
         name = choice("Agent", "agent", names, next(iter(names)), "list")
         offered = kept(source, read_cohort_returns, name)
         # An address may still name a cohort of the agent that was shown before.
         every = {str(cohort.number) for cohort in overview.cohorts}
         chosen = ask_cohort({ALL: "All cohorts"} | cohort_options(offered), ALL, every)
-        number = None if chosen == ALL else int(chosen)
-        page = partial(way_to_agent, name)
-        put(strip(offered, number, page, OWN_RETURNS, bars_lead=staying), "cohorts")
+    number = None if chosen == ALL else int(chosen)
+    if len(offered.cohorts) >= FEW:  # beside two lists there is no room for all bars
+        place = st.container()
+    with place:
+        put(strip(offered, number, partial(way_to_agent, name), OWN_RETURNS, bars_lead=staying), "cohorts")
 
     stays = kept(source, read_agent_page, name)
     line = line_of_agent(kept(source, read_leaderboard_page).lines, name)
@@ -418,7 +421,9 @@ def _one_cohort(
 ) -> None:
     """Show an agent in one cohort: what it made among the others, how well it said, and its positions."""
     verdict = verdict_of(line)
-    if verdict:
+    if verdict and overview.is_reference(name):
+        st.markdown(verdict)
+    elif verdict:
         st.markdown(f"Over all cohorts: {verdict}")
     cohort = overview.cohort(number)
     begun = f"Cohort {number}, started {day(cohort.starts_at)}: {progress(cohort)}."
@@ -473,7 +478,9 @@ def held_box(holdings: Sequence[Holding]) -> Markup:
         value += holding.position.money.value
         gain += holding.position.money.unrealised
     worth = f"{count(len(holdings), 'open position')} worth {in_dollars(value / ONE)} at mid"
-    shown = quiet(f"{worth}, {gained(gain)} over what they cost.") + holdings_table(ordered[:OPEN])
+    side = "below" if gain < 0 else "above"
+    text = f"{worth}, {in_dollars(abs(gain) / ONE)} {side} what they cost."
+    shown = quiet(text) + holdings_table(ordered[:OPEN])
     rest = ordered[OPEN:]
     if rest:
         shown += folded(count(len(rest), "more position"), holdings_table(rest, says="More open positions"))
@@ -786,7 +793,7 @@ def _failures(stays: Stays) -> Iterator[dict[str, object]]:
     refused = {"Calls that ended in an error": calls, "Bets and sales that were refused": orders}
     for what, numbers in refused.items():
         for kind, times in numbers.most_common():
-            yield {"What": what, "Kind": kind, "Times": times}
+            yield {"What": what, "Kind": kind.replace("_", " "), "Times": times}
 
 
 def set_up(stays: Stays, texts: Mapping[str, str]) -> None:
@@ -1042,7 +1049,7 @@ def show_split(details: DetailedProfile) -> None:
 
 def _split(split: ProfitSplit) -> None:
     """Show the parts, each from where the one before it ended, and their sum."""
-    amounts = [getattr(split, key) / ONE for key, _, _ in PARTS]
+    amounts = [_to_the_cent(getattr(split, key)) for key, _, _ in PARTS]
     ends = list(accumulate(amounts, initial=0.0))
     scale = span_scale([*pairwise(ends), (0.0, split.pnl / ONE)])
 
@@ -1051,6 +1058,17 @@ def _split(split: ProfitSplit) -> None:
         rows.append(_part_row(label, amount, meant, start, scale))
     rows.append(_part_row("P/L", split.pnl / ONE, "The sum of the parts.", 0.0, scale))
     listing(rows, columns_of_table("profit"), "The parts of the profit, and their sum")
+
+
+def _to_the_cent(millionths: int) -> float:
+    """Return dollars; nothing where all there is was left over by rounding."""
+    if abs(millionths) < LEAST:
+        return 0.0
+    return millionths / ONE
+
+
+LEAST = ONE // 200
+"""Half a cent."""
 
 
 def _part_row(label: str, amount: float, meant: str, start: float, scale: Scale) -> dict[str, object]:
@@ -1070,7 +1088,8 @@ def _told(money: ProfitOrigin) -> list[str]:
         sure = f"({count(proven.events, 'event')}: too few to tell)"
         if proven.events >= ENOUGH_EVENTS:
             sure = f"± {1.96 * proven.error:.0%} ({count(proven.events, 'event')})"
-        sentences.append(f"Realised {proven.share:.0%} {sure} of the edge it claimed.")
+        share = written(100 * proven.share, "%.0f%")
+        sentences.append(f"Realised {share} {sure} of the edge it claimed.")
     if money.drawdown is not None and money.drawdown.amount:
         fall = money.drawdown
         sentences.append(f"Max drawdown {dollars(round(fall.amount, -6))} ({fall.share:.1%}), in one cohort.")

@@ -38,6 +38,7 @@ from dashboard.views.arena import (
     CAUSE,
     page_of,
     positions_box,
+    racing,
     read_held_markets,
     read_newest_decisions,
     shortened_reason,
@@ -152,7 +153,7 @@ def test_a_cohort_is_chosen_in_the_strip_and_has_its_own_board(demo: Path, show:
     for name, shown in board.iterrows():
         assert shown["pnl"] == pytest.approx(rows[str(name)].pnl)
     assert not {"rank", "better"} & set(board.columns)
-    assert "Cohort 2, started" in words(page)
+    assert "The verdict is over all cohorts. Cohort 2, started" in words(page)
 
     strip = next(ET.fromstring(html) for html in markup(page) if 'class="strip' in html)
     ways = {link.get("href"): link for link in strip.iter("a")}
@@ -219,6 +220,15 @@ def test_copies_fold_into_one_line() -> None:
     assert list(board["agent"]) == ["head"]
     assert "11 agents with the forecasts of another, one entry with it" in drawn
     assert drawn.count("agent?agent=copy-v") == 11
+
+
+def test_before_results_those_have_a_colour_that_made_most() -> None:
+    made = {"ann": -3.0, "bob": 2.0, "cho": None, "market": 9.0}
+    overview = SeasonOverview(
+        (), (*((name, "llm") for name in ["ann", "bob", "cho"]), ("market", "kelly")), {}
+    )
+    lines = [LeaderboardLine(row_of(name, pnl=pnl)) for name, pnl in made.items()]
+    assert racing(overview, lines) == ["bob", "ann", "cho", "market"]
 
 
 def test_names_are_sorted_as_people_count() -> None:
