@@ -224,9 +224,8 @@ def test_copies_fold_into_one_line() -> None:
 
 def test_before_results_those_have_a_colour_that_made_most() -> None:
     made = {"ann": -3.0, "bob": 2.0, "cho": None, "market": 9.0}
-    overview = SeasonOverview(
-        (), (*((name, "llm") for name in ["ann", "bob", "cho"]), ("market", "kelly")), {}
-    )
+    kinds = [(name, "kelly" if name == "market" else "llm") for name in made]
+    overview = SeasonOverview((), tuple(kinds), {})
     lines = [LeaderboardLine(row_of(name, pnl=pnl)) for name, pnl in made.items()]
     assert racing(overview, lines) == ["bob", "ann", "cho", "market"]
 

@@ -204,9 +204,8 @@ def test_the_price_is_a_step_line_with_median_and_range_of_one_cohort(season: Pa
         chance for number, name, chance in said if number == last and dict(known.agents)[name] not in NULLS
     ]
     titles = ends_of(price_chart(page, found, known, "oracle"))
-    assert (
-        f"{YES_PRICE} {cents(stored[-1][0])}" in titles
-    )  # as the large price has it, not rounded to a percent
+    # as the large price has it, not rounded to a percent
+    assert f"{YES_PRICE} {cents(stored[-1][0])}" in titles
     assert f"{MEDIAN} {median(opinions) / 10_000:.0f}%" in titles
     assert any(title.startswith("oracle ") for title in titles)
     assert "polygon" in price_chart(page, found, known)
