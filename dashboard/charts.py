@@ -23,7 +23,7 @@ from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from arena.scores.rules.reliability.reading import reading_sentence
 from dashboard.html import NOTHING, folded
 from dashboard.pictures import REST, Points, Scale, dot
-from dashboard.words import cents, compact, filled, written
+from dashboard.words import cents, compact, day, filled, written
 from markets.millionths import ONE
 
 Item = TypeVar("Item")
@@ -369,8 +369,7 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
     ['1 Jan 10:00', '11:00', '12:00', '13:00', '14:00']
     """
     if last - first < MINUTE:
-        at = datetime.fromtimestamp(first, UTC)
-        return [(first, f"{at.day} {at:%b %Y}")]
+        return [(first, day(datetime.fromtimestamp(first, UTC)))]
     best: list[tuple[float, str]] = []
     for step in CLOCK_STEPS:
         if (last - first) / step < 3 * WANTED_TICKS:
@@ -459,15 +458,13 @@ def line_chart(
 
     named = []
     others = []
-    titles = []
     for place, line in enumerate(lines):
         if line.look == REST:
             others.append((place, line))
         else:
             named.append((place, line))
-            titles.append(line.title)
     left = _left_room(levels, pattern)
-    right = _room(RIGHT, titles, 14)
+    right = _room(RIGHT, [line.title for _, line in named], 14)
 
     drawn = list(_levels(plot, levels, pattern))
     for at, text in time_ticks(first, last):
@@ -534,23 +531,14 @@ def _exact(pattern: str, values: Iterable[float]) -> str:
     return f"{before}.{places}{behind[1:]}"
 
 
-@dataclass(frozen=True, slots=True)
-class MarkUnit:
-    """How marks.js writes a value: what stands before and behind it, how many places at most and least."""
-
-    before: str
-    behind: str
-    places: int
-    least: int
-
-
 MARK_UNITS = {
-    "short": MarkUnit("$", "", 2, 2),
-    "dollar": MarkUnit("$", "", 6, 2),
-    "power": MarkUnit("×", "", 3, 0),
-    "%.0f%": MarkUnit("", "%", 1, 1),
+    "short": ("$", "", 2, 2),
+    "dollar": ("$", "", 6, 2),
+    "power": ("×", "", 3, 0),
+    "%.0f%": ("", "%", 1, 1),
 }
-PERCENT = MarkUnit("", "%", 2, 2)
+"""How marks.js writes a value: what stands before and behind it, how many places at most and least."""
+PERCENT = ("", "%", 2, 2)
 """What a unit that is not named is written in."""
 SIGNED = ("short", "%+.0f%")
 """Units in which a gain has its sign."""
@@ -570,7 +558,7 @@ def _line_marks(
 
     From its first mark on a line has at every instant the value of its last mark until then, drawn or not.
     """
-    form = MARK_UNITS.get(unit, PERCENT)
+    before, behind, places, least = MARK_UNITS.get(unit, PERCENT)
     told = []
     for line in lines:
         marked = [round(at) for at, _ in line.points]
@@ -579,7 +567,7 @@ def _line_marks(
         steps = []
         for at in times[start:]:
             _, newest = line.points[bisect_right(marked, at) - 1]
-            after = _whole(newest, unit, form.places)
+            after = _whole(newest, unit, places)
             steps.append(after - value)
             value = after
         mark = {"name": line.name, "look": line.look, "from": start, "by": steps}
@@ -590,7 +578,7 @@ def _line_marks(
     marks: dict[str, Any] = {
         "x": [round(edge) for edge in plot.x],
         "y": [float(f"{edge:.6g}") for edge in plot.y],
-        "unit": [form.before, form.behind, form.places, form.least, unit in SIGNED, unit == "power"],
+        "unit": [before, behind, places, least, unit in SIGNED, unit == "power"],
         "at": [after - before for before, after in pairwise([0, *times])],
         "lines": told,
     }

@@ -269,10 +269,8 @@ def strip(
         start = day(cohort.starts_at).rpartition(" ")[0]
         if not is_few:  # a word at the first cohort of each month, that of January the year
             before = month
-            month = f"{cohort.starts_at:%b}"
+            month = f"{cohort.starts_at:%b}" if cohort.starts_at.month > 1 else f"{cohort.starts_at:%Y}"
             start = month * (month != before)
-            if start == "Jan" and before:
-                start = f"{cohort.starts_at:%Y}"
         href = (bars_lead or address)(page(cohort.number)) or ""
         bars.append(_bar(cohort, up, start, href, is_chosen=cohort.number == chosen))
     bars.reverse()
@@ -351,8 +349,11 @@ class MoneyLook:
     height: int = HALF
 
 
-def money_box(curves: Curves, look: MoneyLook, nothing: str = NOT_VALUED) -> Markup:
-    """Return what agents have made over time, on the band that luck makes of the first that is coloured."""
+def money_box(curves: Curves, look: MoneyLook, nothing: str = NOT_VALUED, more: str = "") -> Markup:
+    """Return what agents have made over time, on the band that luck makes of the first that is coloured.
+
+    `more` is said below it.
+    """
     unit = look.unit
     axis, end = WRITTEN[unit]
     shown = pnl_lines(curves, look.colours, look.overview.is_reference, unit, end, look.leads)
@@ -370,7 +371,7 @@ def money_box(curves: Curves, look: MoneyLook, nothing: str = NOT_VALUED) -> Mar
         said += f" Shaded: {shortened(first, 18)}’s bets by luck alone, 95 in 100."
     says = "Profit or loss of each agent over time"
     chart = line_chart(shown, says, axis, band, height=look.height, rounds=look.rounds)
-    return box("Profit and loss", chart, said)
+    return box("Profit and loss", chart, f"{said} {more}".strip())
 
 
 def turns_of(cohort: int) -> Leads:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import accumulate, chain, pairwise, starmap
@@ -48,20 +48,18 @@ from dashboard.board import (
     METACULUS_SAID,
     METACULUS_TITLE,
     RATINGS,
-    SHADED,
     calibration_words,
     closer_span,
     draw_span,
     leading,
     metaculus_table,
-    pnl_values,
     progress,
     show_ratings,
     span_scale,
     span_text,
     stamps,
 )
-from dashboard.charts import LONG, Line, Rounds, calibration_chart, columns_chart, line_chart, luck_band
+from dashboard.charts import LONG, Line, calibration_chart, columns_chart, line_chart
 from dashboard.cohorts import (
     FEW,
     Curves,
@@ -69,6 +67,7 @@ from dashboard.cohorts import (
     MoneyLook,
     ask_cohort,
     by_gain,
+    calibration_box,
     cohort_calibration_box,
     cohort_lines,
     cohort_options,
@@ -120,6 +119,7 @@ from dashboard.pages import (
 from dashboard.pictures import Scale, step
 from dashboard.record import (
     CohortLine,
+    Colours,
     LeaderboardLine,
     Lines,
     PnlPoint,
@@ -142,6 +142,7 @@ from dashboard.words import (
     escaped,
     filled,
     flat,
+    gained,
     in_dollars,
     moment,
     plain,
@@ -388,14 +389,16 @@ def _all_cohorts(
     st.markdown(verdict_of(line))
     cohorts = cohorts_of(stays, overview)
     st.caption(leading(" ".join(stamps(cohorts))))
-    look = overview.colours([name])[name]
+    colours = overview.colours([name])
+    look = colours[name]
     put(tiles(figures(stays, line, overview.is_simulated)), "figures")
     put(held_box(kept(source, read_holdings, name)), "open positions")
     numbers = [stay.cohort for stay in stays]
     played = [item for item in kept(source, read_round_times) if item.cohort in numbers]
     rounds = [(item.at.timestamp(), f"{item.cohort}&round={item.number}") for item in played]
-    turns = (way("turn", agent=name, cohort="").href, rounds)
-    put(beside(equity(points, details, look, turns), calibration(details, look)), "charts")
+    turns = way("turn", agent=name, cohort="").href
+    drawn = MoneyLook(overview, colours, leads=lambda _: turns, rounds=rounds)
+    put(beside(equity(name, points, details, drawn), calibration(details, colours)), "charts")
 
     part = choice("Part", "part", TABS, "record")
     if part == "record":
@@ -421,10 +424,8 @@ def _one_cohort(
 ) -> None:
     """Show an agent in one cohort: what it made among the others, how well it said, and its positions."""
     verdict = verdict_of(line)
-    if verdict and overview.is_reference(name):
-        st.markdown(verdict)
-    elif verdict:
-        st.markdown(f"Over all cohorts: {verdict}")
+    if verdict:
+        st.markdown("Over all cohorts: " * (not overview.is_reference(name)) + verdict)
     cohort = overview.cohort(number)
     begun = f"Cohort {number}, started {day(cohort.starts_at)}: {progress(cohort)}."
     st.caption(leading(" ".join([begun, *stamps([cohort])])))
@@ -478,9 +479,7 @@ def held_box(holdings: Sequence[Holding]) -> Markup:
         value += holding.position.money.value
         gain += holding.position.money.unrealised
     worth = f"{count(len(holdings), 'open position')} worth {in_dollars(value / ONE)} at mid"
-    side = "below" if gain < 0 else "above"
-    text = f"{worth}, {in_dollars(abs(gain) / ONE)} {side} what they cost."
-    shown = quiet(text) + holdings_table(ordered[:OPEN])
+    shown = quiet(f"{worth}, {gained(gain)} since they were bought.") + holdings_table(ordered[:OPEN])
     rest = ordered[OPEN:]
     if rest:
         shown += folded(count(len(rest), "more position"), holdings_table(rest, says="More open positions"))
@@ -610,31 +609,12 @@ def _answers(stays: Stays) -> list[CallSums]:
     return list(chain.from_iterable(stay.answers for stay in stays))
 
 
-def equity(
-    points: Sequence[PnlPoint],
-    details: DetailedProfile | None,
-    look: str,
-    turns: tuple[str, Rounds] = ("", ()),
-) -> Markup:
-    """Return what all its accounts made over time, in the band of luck alone, and the way to its turns."""
-    values = pnl_values(points, "dollars")
-    if not values:
-        return box("Profit and loss", below=NOT_VALUED)
-
-    below = "All its accounts together."
-    luck = None
-    if details is not None and details.profile.money is not None:
-        luck = details.profile.money.luck
-        below = luck_words(luck)
-    band = luck_band(values, luck)
-    note = "shaded: what luck alone makes of its bets, 95 in 100" * bool(band)
-    href, rounds = turns
-    line = Line("P/L", values, look, written(values[-1][1], "short"), href=href)
-    chart = line_chart([line], "Profit or loss over all cohorts", "short", band, note, rounds=rounds)
-    return box("Profit and loss", chart, below)
-
-
-NOT_VALUED = "Its account was not valued yet: the curve starts with the first round."
+def equity(name: str, points: Sequence[PnlPoint], details: DetailedProfile | None, look: MoneyLook) -> Markup:
+    """Return what all its accounts made over time, and what luck alone makes of its bets."""
+    if details is None or details.profile.money is None:
+        return money_box({name: points}, look)
+    luck = details.profile.money.luck
+    return money_box({name: points}, replace(look, lucks={name: luck}), more=luck_words(luck))
 
 
 def luck_words(luck: Luck) -> str:
@@ -652,15 +632,12 @@ def luck_words(luck: Luck) -> str:
 BY_FORECASTS = "The verdict goes by forecasts."
 
 
-def calibration(details: DetailedProfile | None, look: str) -> Markup:
+def calibration(details: DetailedProfile | None, colours: Colours) -> Markup:
     """Return one large diagram of what it states, and what it comes to in words."""
     if details is None:
         return box(CALIBRATION, below="being computed")
-    diagram = details.profile.calibration
-    if not diagram.points:
-        return box(CALIBRATION, below=UNANSWERED)
-    chart = calibration_chart([(details.profile.agent, diagram, look)], "Calibration")
-    return box(CALIBRATION, chart, SHADED)
+    diagrams = {details.profile.agent: details.profile.calibration}
+    return calibration_box(diagrams, colours, UNANSWERED)
 
 
 def evidence_chart(evidence: Evidence, look: str) -> Markup:
@@ -1049,7 +1026,8 @@ def show_split(details: DetailedProfile) -> None:
 
 def _split(split: ProfitSplit) -> None:
     """Show the parts, each from where the one before it ended, and their sum."""
-    amounts = [_to_the_cent(getattr(split, key)) for key, _, _ in PARTS]
+    # What is left over by rounding, a few millionths, is no luck.
+    amounts = [round(getattr(split, key) / ONE, 4) for key, _, _ in PARTS]
     ends = list(accumulate(amounts, initial=0.0))
     scale = span_scale([*pairwise(ends), (0.0, split.pnl / ONE)])
 
@@ -1058,17 +1036,6 @@ def _split(split: ProfitSplit) -> None:
         rows.append(_part_row(label, amount, meant, start, scale))
     rows.append(_part_row("P/L", split.pnl / ONE, "The sum of the parts.", 0.0, scale))
     listing(rows, columns_of_table("profit"), "The parts of the profit, and their sum")
-
-
-def _to_the_cent(millionths: int) -> float:
-    """Return dollars; nothing where all there is was left over by rounding."""
-    if abs(millionths) < LEAST:
-        return 0.0
-    return millionths / ONE
-
-
-LEAST = ONE // 200
-"""Half a cent."""
 
 
 def _part_row(label: str, amount: float, meant: str, start: float, scale: Scale) -> dict[str, object]:

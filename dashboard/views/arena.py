@@ -438,9 +438,8 @@ def _lead(record: RecordSource, overview: SeasonOverview, number: int | None) ->
     about = [what_this_is(overview, board)]
     if number is not None:
         line = overview.cohort(number)
-        about = [f"Cohort {number}, started {day(line.starts_at)}: {progress(line)}."]
-        if len(overview.cohorts) > 1:
-            about.insert(0, "The verdict is over all cohorts.")
+        begun = f"Cohort {number}, started {day(line.starts_at)}: {progress(line)}."
+        about = ["The verdict is over all cohorts.", begun]
     if newest:
         coming = ""
         if status.calendar.next_round:

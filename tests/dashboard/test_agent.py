@@ -17,7 +17,7 @@ from arena.scores.rules.money.luck import Luck
 from dashboard.cohorts import read_cohort_positions, read_equity_curves, read_holdings
 from dashboard.record import kept, read_summed_curves, source
 from dashboard.views.agent import OPEN, PARTS, evidence_chart, luck_words, read_agent_evidence
-from dashboard.words import JOINER, in_dollars, plain, unbroken, written
+from dashboard.words import JOINER, gained, plain, unbroken, written
 from markets.millionths import ONE
 from tests.dashboard.opening import (
     Show,
@@ -143,8 +143,7 @@ def test_open_positions_stand_before_the_charts(first_round: Path, show: Show) -
     assert table < charts
     assert f"{len(held)} open positions worth" in shown[table]
     gain = sum(holding.position.money.unrealised for holding in held)
-    side = "below" if gain < 0 else "above"
-    assert f"at mid, {in_dollars(abs(gain) / ONE)} {side} what they cost." in shown[table]
+    assert f"at mid, {gained(gain)} since they were bought." in shown[table]
     assert f"{len(held) - OPEN} more position" in shown[table]
 
 
@@ -182,7 +181,7 @@ def test_the_parts_of_the_profit_add_up_to_it(season: Path, connection: Connecti
     page = show("agent", season, agent="oracle", part="money")
     table = tables(page)[0]
     assert list(table["Part"]) == [*(label for _, label, _ in PARTS), "P/L"]
-    assert math.isclose(sum(table["Amount"][:-1]), table["Amount"].iloc[-1], abs_tol=1e-6)
+    assert math.isclose(sum(table["Amount"][:-1]), table["Amount"].iloc[-1], abs_tol=1e-3)
     (row,) = [row for row in read_scores(connection) if row.agent == "oracle"]
     assert math.isclose(table["Amount"].iloc[-1], row.pnl or 0.0, abs_tol=0.01)
 

@@ -51,8 +51,9 @@ class ProfileFigures:
     sure: CalibrationReading | None
 
 
-ALL_METHODS = f"{METHOD}, {DUELS.method}, {SLICES.method}"
-FIGURES = CacheKind("briefs", ALL_METHODS, TypeAdapter(tuple[ProfileFigures, ...]))
+FIGURES = CacheKind(
+    "briefs", f"{METHOD}, {DUELS.method}, {SLICES.method}", TypeAdapter(tuple[ProfileFigures, ...])
+)
 """The figures of every agent, in line-up order.
 
 They are written after all else that is cached of agents, and say by their method how that was computed.
