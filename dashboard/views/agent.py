@@ -949,27 +949,28 @@ def _blind(effect: BlindEffect) -> None:
         return
     subheading("Before and after it saw the price")
     _metrics(
-        ("Moved to the price", _known(effect.pull, ".0%"), "Share of the way to the price that it went."),
-        ("Copied it", _known(effect.copied, ".0%"), "Answers that ended within half a cent of the price."),
-        ("Skill before", _skill_text(effect.blind_skill), "Brier points better than the price, blind."),
-        ("Skill after", _skill_text(effect.final_skill), "The same, once it had seen the price."),
-        ("Correlation with it", _known(effect.blind_price, ".2f"), "Of blind answers with the price."),
+        (
+            "Moved to the price",
+            _known(effect.pull, "%.0f%", 100),
+            "Share of the way to the price that it went.",
+        ),
+        (
+            "Copied it",
+            _known(effect.copied, "%.0f%", 100),
+            "Answers that ended within half a cent of the price.",
+        ),
+        ("Skill before", _known(effect.blind_skill, "%+.4f"), "Brier points better than the price, blind."),
+        ("Skill after", _known(effect.final_skill, "%+.4f"), "The same, once it had seen the price."),
+        ("Correlation with it", _known(effect.blind_price, "%.2f"), "Of blind answers with the price."),
         ("Answers", f"{effect.rows:,}", "With a probability before and after."),
     )
 
 
-def _known(value: float | None, form: str) -> str:
-    """Return a figure in a format of Python's, or what stands for one that is not known."""
+def _known(value: float | None, form: str, times: int = 1) -> str:
+    """Return a figure, so many times as large, or what stands for one that is not known."""
     if value is None:
         return EMPTY
-    return format(value, form)
-
-
-def _skill_text(skill: float | None) -> str:
-    """Return skill with its sign, or what stands for one that is not known."""
-    if skill is None:
-        return EMPTY
-    return written(skill, "%+.4f")
+    return written(times * value, form)
 
 
 def notable_boxes(notable: NotableForecasts, name: str, address: Address = in_app) -> Markup:
