@@ -13,7 +13,7 @@ from arena.record.queries.benchmark import newest_files
 from arena.record.record import Record
 from arena.record.schema.database import Connection
 from arena.record.write.benchmark import keep_file, newest_file
-from arena.scores.files.csv_columns import decode
+from arena.forms.csv_columns import decode
 from arena.scores.files.forecastbench import (
     Asked,
     BenchResolution,

@@ -6,7 +6,7 @@ from typing import Any
 
 from arena.errors import ArenaError, FileFault
 from arena.scores.files.bench_columns import bench_columns
-from arena.scores.files.csv_columns import cells_of
+from arena.forms.csv_columns import cells_of
 from arena.scores.files.forecastbench import (
     ForecastFile,
     QuestionSet,
