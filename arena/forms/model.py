@@ -91,7 +91,7 @@ class SourceForecast:
 
 @dataclass(frozen=True, slots=True)
 class PublishedFigure:
-    """A figure that a board prints of a forecaster itself, such as its Brier score, and how it comes about."""
+    """A figure that a board prints of a forecaster, such as its Brier score, and how it comes about."""
 
     forecaster: str
     name: str
