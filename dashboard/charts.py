@@ -21,7 +21,7 @@ from markupsafe import Markup
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from arena.scores.rules.reliability.reading import reading_sentence
-from dashboard.html import NOTHING, folded
+from dashboard.html import NOTHING, folded, quiet
 from dashboard.pictures import REST, Points, Scale, dot
 from dashboard.words import cents, compact, day, filled, written
 from markets.millionths import ONE
@@ -378,8 +378,9 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
         if (last - first) / DAY / 28 / months < 3 * WANTED_TICKS:
             best = _better(best, _month_ticks(first, last, months))
     if all(":" in text for _, text in best):  # no midnight among them, which would have its date
-        start = datetime.fromtimestamp(best[0][0], UTC)
-        best[0] = (best[0][0], f"{start.day} {start:%b %H:%M}")
+        at, clock = best[0]
+        start = datetime.fromtimestamp(at, UTC)
+        best[0] = (at, f"{start.day} {start:%b} {clock}")
     return best
 
 
@@ -477,14 +478,7 @@ def line_chart(
     chips = _chips([(line.name, line.look, line.end) for line in lines])
     times = sorted({round(at) for at in instants})
     marks = _line_marks(whole, times, plot, unit, rounds)
-    return _chart(says, height, (left, right), drawn, marks, chips) + _note(note)
-
-
-def _note(text: str) -> Markup:
-    """Return what is said below a chart of what is shaded on it."""
-    if not text:
-        return NOTHING
-    return filled('<p class="quiet note">%s</p>', text)
+    return _chart(says, height, (left, right), drawn, marks, chips) + quiet(note)
 
 
 def _polygon(band: Band, plot: Plot) -> Markup:
@@ -507,7 +501,7 @@ def _upright_axis(values: Sequence[float], unit: str) -> tuple[tuple[float, floa
     if max(-low, high) < least:
         high = least
         low = -least
-    if unit.endswith("f%"):
+    if "f%" in unit:
         unit = _exact(unit, ticks(low, high))
     return (low, high), unit
 
@@ -540,8 +534,6 @@ MARK_UNITS = {
 """How marks.js writes a value: what stands before and behind it, how many places at most and least."""
 PERCENT = ("", "%", 2, 2)
 """What a unit that is not named is written in."""
-SIGNED = ("short", "%+.0f%")
-"""Units in which a gain has its sign."""
 
 
 def _told_instants(lines: Sequence[Line]) -> set[float]:
@@ -578,7 +570,8 @@ def _line_marks(
     marks: dict[str, Any] = {
         "x": [round(edge) for edge in plot.x],
         "y": [float(f"{edge:.6g}") for edge in plot.y],
-        "unit": [before, behind, places, least, unit in SIGNED, unit == "power"],
+        # whether a gain has its sign, and whether it is drawn by its logarithm
+        "unit": [before, behind, places, least, unit in ("short", "%+.0f%"), unit == "power"],
         "at": [after - before for before, after in pairwise([0, *times])],
         "lines": told,
     }
@@ -591,8 +584,7 @@ def _whole(value: float, unit: str, places: int) -> int:
     """Return a value as a whole number of its last place; evidence is drawn by its logarithm."""
     if unit == "power":
         value = 10**value
-    shown = round(value, places)
-    return round(shown * 10.0**places)
+    return round(round(value, places) * 10.0**places)
 
 
 def _round_at(at: float, rounds: Rounds) -> str:

@@ -269,7 +269,7 @@ def strip(
         start = day(cohort.starts_at).rpartition(" ")[0]
         if not is_few:  # a word at the first cohort of each month, that of January the year
             before = month
-            month = f"{cohort.starts_at:%b}" if cohort.starts_at.month > 1 else f"{cohort.starts_at:%Y}"
+            month = cohort.starts_at.strftime("%b" if cohort.starts_at.month > 1 else "%Y")
             start = month * (month != before)
         href = (bars_lead or address)(page(cohort.number)) or ""
         bars.append(_bar(cohort, up, start, href, is_chosen=cohort.number == chosen))
@@ -305,7 +305,7 @@ def ask_cohort(options: Mapping[str, str], default: str, others: Container[str] 
     asked = st.query_params.get("cohort", default)
     if asked not in others:
         no_such("cohort", [asked], options)
-    if sum(key.isdecimal() for key in options) >= FEW:
+    if sum(map(str.isdecimal, options)) >= FEW:
         return choice("Cohort", "cohort", options, default, "list")
     return asked if asked in options else default
 

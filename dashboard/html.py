@@ -121,8 +121,7 @@ def quiet(text: str | Markup) -> Markup:
 
 def box(title: str, inside: Markup = NOTHING, below: str | Markup = "") -> Markup:
     """Return a box with its heading, what it shows, and a line that says what is seen, or why nothing is."""
-    look = "box" if inside else "box bare"
-    return filled('<section class="%s"><h2>%s</h2>%s%s</section>', look, title, inside, quiet(below))
+    return filled('<section class="box"><h2>%s</h2>%s%s</section>', title, inside, quiet(below))
 
 
 def quotes(shown: Iterable[Quotation]) -> Markup:

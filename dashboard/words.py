@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from math import floor
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -39,7 +40,7 @@ def written(value: float, form: str) -> str:
     >>> written(14.26, "%+.1f%"), written(-0.04, "%+.1f%"), written(-53_319, "short"), written(2500, "short")
     ('+14.3%', '0.0%', '−$53k', '+$2.5k')
     >>> written(4, "power"), written(-1, "power"), written(0.0312, "p"), written(0.0004, "p")
-    ('×10k', '×0.10', '0.031', '< 0.001')
+    ('×10,000', '×0.1', '0.031', '< 0.001')
     """
     write = FORMS.get(form)
     if write is not None:
@@ -98,18 +99,6 @@ def in_dollars(value: float, signed: bool = False) -> str:
     return f"{sign_of(value, signed)}${amount}"
 
 
-def power_text(value: float) -> str:
-    """Return evidence by its logarithm, as ticks of an axis have it.
-
-    >>> power_text(0), power_text(1.69897), power_text(6)
-    ('×1', '×50', '×1M')
-    """
-    size = round(10**value, 4)
-    if size < 1:
-        return times_text(size)
-    return f"×{compact(size)}".replace(".0", "")
-
-
 def earned_text(value: float) -> str:
     """Return money that was made or lost, where cents say nothing without them.
 
@@ -136,7 +125,7 @@ FORMS: Mapping[str, Callable[[float], str]] = {
     "gain": lambda value: arrow_of(value) + in_dollars(value, signed=True),
     "earned": earned_text,
     "short": short_dollars,
-    "power": power_text,
+    "power": lambda value: f"×{digits(10**value, max(-floor(value), 0))}",
     "p": lambda value: f"{value:.3f}" if value >= 0.0005 else "< 0.001",
     "compact": compact,
     "localized": lambda value: digits(value, int(value != int(value))),

@@ -323,8 +323,9 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
     details = entry.value if entry else None
     colours = overview.colours([name])
     yield tiles(agent.figures(stays, line, overview.is_simulated))
-    money = agent.equity(name, curve, details, MoneyLook(overview, colours))
-    yield beside(money, agent.calibration(details, colours))
+    yield beside(
+        agent.equity(name, curve, details, MoneyLook(overview, colours)), agent.calibration(details, colours)
+    )
     yield agent.evidence_chart(agent.evidence_of(season.comparisons, name), colours[name])
 
     yield heading("Cohort by cohort")

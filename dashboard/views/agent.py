@@ -396,8 +396,9 @@ def _all_cohorts(
     numbers = [stay.cohort for stay in stays]
     played = [item for item in kept(source, read_round_times) if item.cohort in numbers]
     rounds = [(item.at.timestamp(), f"{item.cohort}&round={item.number}") for item in played]
-    turns = way("turn", agent=name, cohort="").href
-    drawn = MoneyLook(overview, colours, leads=lambda _: turns, rounds=rounds)
+    drawn = MoneyLook(
+        overview, colours, leads=lambda name: way("turn", agent=name, cohort="").href, rounds=rounds
+    )
     put(beside(equity(name, points, details, drawn), calibration(details, colours)), "charts")
 
     part = choice("Part", "part", TABS, "record")
@@ -636,8 +637,8 @@ def calibration(details: DetailedProfile | None, colours: Colours) -> Markup:
     """Return one large diagram of what it states, and what it comes to in words."""
     if details is None:
         return box(CALIBRATION, below="being computed")
-    diagrams = {details.profile.agent: details.profile.calibration}
-    return calibration_box(diagrams, colours, UNANSWERED)
+    profile = details.profile
+    return calibration_box({profile.agent: profile.calibration}, colours, UNANSWERED)
 
 
 def evidence_chart(evidence: Evidence, look: str) -> Markup:
@@ -1056,8 +1057,7 @@ def _told(money: ProfitOrigin) -> list[str]:
         sure = f"({count(proven.events, 'event')}: too few to tell)"
         if proven.events >= ENOUGH_EVENTS:
             sure = f"± {1.96 * proven.error:.0%} ({count(proven.events, 'event')})"
-        share = written(100 * proven.share, "%.0f%")
-        sentences.append(f"Realised {share} {sure} of the edge it claimed.")
+        sentences.append(f"Realised {written(100 * proven.share, '%.0f%')} {sure} of the edge it claimed.")
     if money.drawdown is not None and money.drawdown.amount:
         fall = money.drawdown
         sentences.append(f"Max drawdown {dollars(round(fall.amount, -6))} ({fall.share:.1%}), in one cohort.")

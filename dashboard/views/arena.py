@@ -438,8 +438,8 @@ def _lead(record: RecordSource, overview: SeasonOverview, number: int | None) ->
     about = [what_this_is(overview, board)]
     if number is not None:
         line = overview.cohort(number)
-        begun = f"Cohort {number}, started {day(line.starts_at)}: {progress(line)}."
-        about = ["The verdict is over all cohorts.", begun]
+        over_all = "The verdict is over all cohorts."
+        about = [over_all, f"Cohort {number}, started {day(line.starts_at)}: {progress(line)}."]
     if newest:
         coming = ""
         if status.calendar.next_round:

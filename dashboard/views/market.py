@@ -795,10 +795,8 @@ def _steps(values: Steps, until: float) -> list[tuple[float, float]]:
 
 
 def _about_chart(history: History) -> str:
-    """Say what the chart shows."""
-    text = "No price was read."
-    if history.prices.points:
-        text = "The price is that of YES."
+    """Say what the chart lacks."""
+    text = "No price was read." * (not history.prices.points)
     if history.prices.thinned or history.thinned:
         text += " More is stored than fits: what is drawn is evenly spaced."
     return text

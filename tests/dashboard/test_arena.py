@@ -335,7 +335,7 @@ def test_what_is_shaded_is_said_below_the_chart() -> None:
     band = [(START, 0.0, 0.0), (START + DAY, -1.0, 1.0)]
     chart, note = ET.fromstring(f"<div>{line_chart([line], 'x', '%.0f', band, 'shaded: luck')}</div>")
     assert len(list(chart.iter("polygon"))) == 1
-    assert (note.attrib["class"], note.text) == ("quiet note", "shaded: luck")
+    assert (note.attrib["class"], note.text) == ("quiet", "shaded: luck")
 
 
 def test_a_long_reason_is_cut_at_a_word() -> None:
