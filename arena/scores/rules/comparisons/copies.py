@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from arena.scores.rules._columns import Floats
-from arena.scores.rules.comparisons.events import NEAR
+from arena.scores.rules.comparisons.events import NEAR, Ints
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts
 
 SHARE = 0.95
@@ -39,8 +39,12 @@ def find_copies(
 
     `families` hold twins, and `sources` whose forecasts an agent is told.
     """
-    rows = {agent: season.of(agent) for agent in agents}
-    of_price = [agent for agent, own in rows.items() if _is_near(own.forecast - own.price)]
+    of_price = []
+    for agent in agents:
+        own = season.of(agent)
+        if _is_near(season, own.cell, own.forecast - own.price):
+            of_price.append(agent)
+
     group = {agent: agent for agent in agents if agent not in of_price}
     twins = [[name for name in agents if name in family and name in group] for family in families]
     for one, other in [
@@ -62,12 +66,15 @@ def _pairs(season: SeasonForecasts, agents: Iterable[str]) -> Iterator[tuple[str
         for other in names[place + 1 :]:
             its = season.of(other)
             apart = said[its.cell] - its.forecast
-            if _is_near(apart[~np.isnan(apart)]):
+            common = ~np.isnan(apart)
+            if _is_near(season, its.cell[common], apart[common]):
                 yield one, other
         said[own.cell] = np.nan
 
 
-def _is_near(apart: Floats) -> bool:
+def _is_near(season: SeasonForecasts, cell: Ints, apart: Floats) -> bool:
+    """Return whether forecasts lie next to others: those of several options on each of them."""
+    apart = apart[season.furthest(cell, apart)]
     near = int(np.count_nonzero(np.abs(apart) <= NEAR))
     return near > 0 and near >= SHARE * apart.size
 

@@ -62,6 +62,7 @@ class DuelRows:
     price: Floats
     payout: Floats
     week: float = SECONDS_OF_A_WEEK
+    question: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +234,9 @@ def compare_with_price(rows: DuelRows, bars: Mapping[str, PriceBar]) -> list[Pai
 def _starts(rows: DuelRows) -> dict[str, float]:
     """Return the time from which each agent that ever was an entry counts as one."""
     seconds = dict(zip(rows.instant.tolist(), rows.made.tolist(), strict=True))
-    begun = entry_starts(StatedRows(rows.agent, rows.instant, rows.market, rows.forecast, rows.price))
+    begun = entry_starts(
+        StatedRows(rows.agent, rows.instant, rows.market, rows.forecast, rows.price, rows.question)
+    )
     return {agent: seconds[begun[place]] for place, agent in enumerate(rows.agents) if place in begun}
 
 
@@ -254,6 +257,7 @@ def _beside_price(rows: DuelRows, place: int) -> DuelRows:
             forecast=rows.forecast[own],
             price=rows.price[own],
             payout=rows.payout[own],
+            question=None if rows.question is None else rows.question[own],
         )
     )
     count = counted.story.size
@@ -269,6 +273,7 @@ def _beside_price(rows: DuelRows, place: int) -> DuelRows:
         price=np.tile(counted.price, 2),
         payout=np.tile(counted.payout, 2),
         week=rows.week,
+        question=None if counted.question is None else np.tile(counted.question, 2),
     )
 
 
@@ -281,7 +286,7 @@ class _Duels:
     `last` are the places among them at which the last row of a story at one time ends: for each of these
     `story_start` is the place at which its story begins, `is_first` names the first of each story, and
     `by_time` is their order in time. A look is a time at which something ended: `look` is its last place in
-    that order, and `at` the time.
+    that order, and `at` the time. `options` says which of the `ends` are of one question, where some are.
     """
 
     places: Mapping[str, int]
@@ -297,6 +302,7 @@ class _Duels:
     by_time: Ints
     look: Ints
     at: Floats
+    options: "_Options | None"
 
     @classmethod
     def of(cls, rows: DuelRows) -> "_Duels":
@@ -313,6 +319,7 @@ class _Duels:
 
         story = rows.story[first]
         known = rows.known[first]
+        question = None if rows.question is None else rows.question[first]
         ended = np.flatnonzero(np.isfinite(known))
         ends = ended[np.lexsort((known[ended], story[ended]))]
         instants, sizes = runs(story[ends], known[ends])
@@ -328,7 +335,7 @@ class _Duels:
             forecast=forecast,
             made=rows.made[first],
             payout=rows.payout[first],
-            timeline=Timeline.of(story, rows.made[first], rows.market[first], known),
+            timeline=Timeline.of(story, rows.made[first], rows.market[first], known, question),
             ends=ends,
             last=last,
             story_start=story_start,
@@ -336,6 +343,7 @@ class _Duels:
             by_time=by_time,
             look=times + counts - 1,
             at=known[ends][last][by_time][times],
+            options=None if question is None else _Options.of(rows.made[first][ends], question[ends]),
         )
 
     def compare(
@@ -369,8 +377,8 @@ class _Duels:
             since = other_since = None
 
         either = columns.counts & ~(np.isnan(columns.own) & np.isnan(columns.rival))
-        resolved = np.count_nonzero(either[self.ends])
-        coverage = float(np.count_nonzero(columns.common[self.ends]) / resolved)
+        resolved = self._count_of_ends(either)
+        coverage = self._count_of_ends(columns.common) / resolved
         note = None if coverage >= ENOUGH_COVERAGE else f"on {coverage:.0%} of what either forecast"
 
         is_other_better = since is None and (other_since is not None or gain.mean < 0)
@@ -390,6 +398,11 @@ class _Duels:
             stories=gain.stories,
             weeks_more=weeks_more,
         )
+
+    def _count_of_ends(self, wanted: Flags) -> int:
+        """Return how many of the wanted columns have ended, the options of a question once."""
+        ended = wanted[self.ends]
+        return np.count_nonzero(ended if self.options is None else ended & self.options.is_first)
 
     def _since(self, bet: "_PairColumns", t: Floats, bar: float) -> float | None:
         """Return the first look at which the capital has reached the bar while the mean gain was clear."""
@@ -424,6 +437,12 @@ class _Duels:
 
         # m(1 − m) is how far a lean in log-odds moves a forecast m, and a factor in common its chance
         lean = middle * (1 - middle)
+        if self.options is not None:
+            lean = self.options.lean(middle) * self.options.weight
+            apart *= self.options.weight
+            missed *= self.options.weight
+            counted &= self.options.is_first
+
         leaned = self._sum_of_stories(self._story_totals(apart * lean))
         slope = leaned / np.maximum(self._sum_of_stories(self._story_totals(lean**2)), TINY)
 
@@ -461,6 +480,31 @@ class _Duels:
         step = np.diff(value, prepend=0.0)
         step[self.is_first] = value[self.is_first]
         return np.cumsum(step[self.by_time])[self.look]
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """Which of some columns are options of one question at one time, and so follow each other.
+
+    `first` is the place of the first of them, which a question of yes or no is itself. Products of two values
+    that have their `weight` are halved for options: of two options both together are as one of yes or no.
+    """
+
+    first: Ints
+    is_first: Flags
+    weight: Floats
+
+    @classmethod
+    def of(cls, made: Floats, question: Ints) -> "_Options":
+        """Return the options among columns in order of time and question."""
+        starts, sizes = runs(made, question)
+        first = np.repeat(starts, sizes)
+        is_option = np.repeat(sizes > 1, sizes)
+        return cls(first, first == np.arange(made.size), np.where(is_option, np.sqrt(0.5), 1.0))
+
+    def lean(self, middle: Floats) -> Floats:
+        """Return how far a lean towards the first option, in log-odds, moves each of the forecasts."""
+        return middle[self.first] * (self.is_first - middle)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,13 @@
   c / 4m(1 − m), or less, so that the worst end of the story so far costs at most half. Forecasts of a
   story's n-th time have 1 / √n of that: they mostly repeat what was said. At c = 1 one forecast multiplies
   the capital by f / m or (1 − f) / (1 − m), the likelihood ratio. The capital is the mean over c of ½
-  and 1. A forecast counts once resolved; from a story's first such one on, its open markets count at their
+  and 1. Of several options d is half the sum of theirs, Σ w(o − m) with w = f − r, and λ is c·½Σw² over the
+  variance that w has by the chances m, which is the same for two. A forecast counts once resolved; from a story's first such one on, its open markets count at their
   worst.
 - Direction: higher is better: without skill ×20 has a chance of at most 1 in 20.
 - Range: above 0.
-- Edge cases: prices are not clipped; a price of 0 or 1 has nothing left to say and doesn't count. Fractions
+- Edge cases: prices are not clipped; a price of 0 or 1 has nothing left to say and doesn't count, nor do odds of
+  1 on an option. The worst of each option counts by itself, though not all can come true. Fractions
   count as they pay, refunds gain nothing. Several forecasts of one market at one time are averaged, and so
   are their prices. What was forecast after its outcome was known doesn't count.
 - Source: Ville (1939); Shafer and Vovk (2019); Waudby-Smith and Ramdas (2024); Henzi and Ziegel (2022).
@@ -24,6 +26,7 @@ from numpy.typing import NDArray
 
 from arena.scores.rules._columns import Flags, Floats, runs
 from arena.scores.rules.comparisons.events import Ints
+from arena.scores.rules.comparisons.season_rows import count_options
 
 STAKES = np.array([0.5, 1.0])
 MOST = 0.5
@@ -39,7 +42,8 @@ class EvidenceRows:
     """An agent's forecasts.
 
     `made` and `known` are seconds since 1970: when it was asked, and from when on the outcome counts, which
-    is infinite while a market is open. `payout` is from 0 to 1, NaN for a refund.
+    is infinite while a market is open. `payout` is from 0 to 1, NaN for a refund. `question` numbers the
+    question of which a market is an option; the numbers of its markets follow each other.
     """
 
     story: Ints
@@ -49,6 +53,7 @@ class EvidenceRows:
     forecast: Floats
     price: Floats
     payout: Floats
+    question: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +76,39 @@ class Evidence:
 def evidence(rows: EvidenceRows) -> Evidence:
     """Return an agent's evidence."""
     rows = one_a_time(rows)
-    timeline = Timeline.of(rows.story, rows.made, rows.market, rows.known)
+    timeline = Timeline.of(rows.story, rows.made, rows.market, rows.known, rows.question)
 
     return timeline.capital(rows.forecast, rows.price, rows.payout, np.ones(rows.story.size, dtype=np.bool_))
 
 
 def one_a_time(rows: EvidenceRows) -> EvidenceRows:
-    """The rows that count, in order of story and time, one for each market and time."""
-    some = np.flatnonzero((rows.price > 0) & (rows.price < 1) & (rows.made <= rows.known))
+    """Return the rows that count, in order of story and time, one for each market and time."""
+    some = np.flatnonzero(_has_open_price(rows) & (rows.made <= rows.known))
     order = some[np.lexsort((rows.market[some], rows.made[some], rows.story[some]))]
     names = ("story", "market", "made", "known", "forecast", "price", "payout")
     story, market, made, known, forecast, price, payout = (getattr(rows, name)[order] for name in names)
+    question = None if rows.question is None else rows.question[order]
+
     starts, lengths = runs(story, made, market)
     if starts.size < order.size:
         forecast, price = (np.add.reduceat(x, starts) / lengths for x in (forecast, price))
         story, market, made, known, payout = (x[starts] for x in (story, market, made, known, payout))
-    return EvidenceRows(story, market, made, known, forecast, price, payout)
+        question = None if question is None else question[starts]
+    return EvidenceRows(story, market, made, known, forecast, price, payout, question)
+
+
+def _has_open_price(rows: EvidenceRows) -> Flags:
+    """Return which rows have a price that leaves something open: of several options none may have 1."""
+    is_certain = rows.price >= 1
+    if rows.question is None:
+        return (rows.price > 0) & ~is_certain
+
+    order = np.lexsort((rows.made, rows.question))
+    starts, lengths = runs(rows.question[order], rows.made[order])
+    of_question = np.logical_or.reduceat(is_certain[order], starts)
+    is_certain[order] = np.repeat(of_question, lengths)
+    is_option = count_options(rows.market, rows.question) > 1
+    return ~is_certain & ((rows.price > 0) | is_option)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +136,8 @@ class Timeline:
     Changes come in order of story and time: a move is made at `made`, and the legs `ended` end at `ends`. A
     capital moves at `points`, the last changes at their times in stories of which something has ended;
     `story_start` is the first change of the story of each, `is_first` says which are the first points of
-    their story, `by_time` is their order in time, and `at` their times in that order.
+    their story, `by_time` is their order in time, and `at` their times in that order. `forecasts` has the
+    first row of each forecast, where some have a row for each option.
     """
 
     move: Ints
@@ -130,9 +153,12 @@ class Timeline:
     is_first: Flags
     by_time: Ints
     at: Floats
+    forecasts: Ints | None = None
 
     @classmethod
-    def of(cls, story: Ints, made: Floats, market: Ints, known: Floats) -> "Timeline":
+    def of(
+        cls, story: Ints, made: Floats, market: Ints, known: Floats, question: Ints | None = None
+    ) -> "Timeline":
         """Return the timeline of rows in order of these columns; `known` is infinite while they are open."""
         move, _ = runs(story, made, market, known)
         leg, move_leg = _legs(story[move], market[move], known[move])
@@ -170,6 +196,7 @@ class Timeline:
             is_first=np.diff(story_start[points], prepend=-1) != 0,
             by_time=by_time,
             at=at[order][points][by_time],
+            forecasts=None if question is None else runs(story, made, question)[0],
         )
 
     def capital(self, forecast: Floats, price: Floats, payout: Floats, counted: Flags) -> Evidence:
@@ -241,8 +268,13 @@ class Timeline:
     def _stakes(self, forecast: Floats, price: Floats, counted: Flags) -> "_Stakes":
         """Return what is staked on each leg: as much as the story's earlier moves leave of the half."""
         middle = np.where(counted, (forecast + price) / 2, 0.5)
-        odds = middle * (1 - middle)
-        size = np.divide((forecast - price) / 2, odds, out=np.zeros_like(odds), where=counted & (odds > 0))
+        if self.forecasts is None:
+            odds = middle * (1 - middle)
+            is_open = counted & (odds > 0)
+            size = np.divide((forecast - price) / 2, odds, out=np.zeros_like(odds), where=is_open)
+        else:
+            size = _option_sizes(np.where(counted, forecast - price, 0.0), middle, self.forecasts)
+
         yes = np.add.reduceat(size * (1 - middle), self.move) * STAKES[:, None]
         no = np.add.reduceat(-size * middle, self.move) * STAKES[:, None]
 
@@ -284,6 +316,18 @@ class _Stakes:
     if_yes: Floats
     if_no: Floats
     change: Floats
+
+
+def _option_sizes(apart: Floats, middle: Floats, starts: Ints) -> Floats:
+    """Return what is staked on each option, where forecasts begin at these rows, at c = 1.
+
+    One that has a row alone is of yes or no: the rest, on which nothing is staked, has no row.
+    """
+    squares = np.add.reduceat(apart**2, starts)
+    mean = np.add.reduceat(middle * apart, starts)
+    variance = np.add.reduceat(middle * apart**2, starts) - mean**2
+    share = np.divide(squares / 2, variance, out=np.zeros_like(variance), where=variance > 0)
+    return apart * np.repeat(share, np.diff(starts, append=apart.size))
 
 
 def _worst(if_yes: Floats, if_no: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """Gain: how much closer to what happened than the market an agent lay, and how far chance may account for it.
 
 - Formula: d = (r − o)² − (f − o)² on each row, r the market's forecast; the gain (the leaderboard's skill)
-  is d averaged within markets, then over markets. Error, p-value (null: 0) and 95% interval are those of
+  is d averaged within markets, then over markets; of several options it is half the sum of theirs. Error, p-value (null: 0) and 95% interval are those of
   `wild_bootstrap`.
 - Direction: higher is better; 0 is the market.
 - Range: −1 to 1.
@@ -70,7 +70,9 @@ def gains(season: SeasonForecasts, seed: int = 0) -> list[Gain]:
 
 def information_of(season: SeasonForecasts, own: AgentForecasts) -> Information:
     """Measure what an agent's gain rests on."""
-    return information(own.forecast - own.price, own.price, own.market, season.event_of)
+    apart = own.forecast - own.price
+    rows = season.furthest(own.cell, apart)
+    return information(apart[rows], own.price[rows], own.market[rows], season.event_of)
 
 
 def _gains(season: SeasonForecasts, agents: Sequence[str], seed: int) -> list[Gain]:
