@@ -77,16 +77,28 @@ def evidence(rows: EvidenceRows) -> Evidence:
 
 
 def one_a_time(rows: EvidenceRows) -> EvidenceRows:
-    """The rows that count, in order of story and time, one for each market and time."""
-    some = np.flatnonzero((rows.price > 0) & (rows.price < 1) & (rows.made <= rows.known))
+    """Return the rows that count, in order of story and time, one for each market and time."""
+    counts = (rows.price > 0) & (rows.price < 1) & (rows.made <= rows.known)
+    some = np.flatnonzero(counts)
     order = some[np.lexsort((rows.market[some], rows.made[some], rows.story[some]))]
-    names = ("story", "market", "made", "known", "forecast", "price", "payout")
-    story, market, made, known, forecast, price, payout = (getattr(rows, name)[order] for name in names)
-    starts, lengths = runs(story, made, market)
+    forecast = rows.forecast[order]
+    price = rows.price[order]
+
+    starts, lengths = runs(rows.story[order], rows.made[order], rows.market[order])
     if starts.size < order.size:
-        forecast, price = (np.add.reduceat(x, starts) / lengths for x in (forecast, price))
-        story, market, made, known, payout = (x[starts] for x in (story, market, made, known, payout))
-    return EvidenceRows(story, market, made, known, forecast, price, payout)
+        forecast = np.add.reduceat(forecast, starts) / lengths
+        price = np.add.reduceat(price, starts) / lengths
+
+    first = order[starts]
+    return EvidenceRows(
+        story=rows.story[first],
+        market=rows.market[first],
+        made=rows.made[first],
+        known=rows.known[first],
+        forecast=forecast,
+        price=price,
+        payout=rows.payout[first],
+    )
 
 
 @dataclass(frozen=True, slots=True)
