@@ -402,7 +402,7 @@ class _Duels:
     def _count_of_ends(self, wanted: Flags) -> int:
         """Return how many of the wanted columns have ended, the options of a question once."""
         ended = wanted[self.ends]
-        return np.count_nonzero(ended if self.options is None else ended & self.options.is_first)
+        return int(np.count_nonzero(ended if self.options is None else ended & self.options.is_first))
 
     def _since(self, bet: "_PairColumns", t: Floats, bar: float) -> float | None:
         """Return the first look at which the capital has reached the bar while the mean gain was clear."""

@@ -5,15 +5,15 @@
   c / 4m(1 − m), or less, so that the worst end of the story so far costs at most half. Forecasts of a
   story's n-th time have 1 / √n of that: they mostly repeat what was said. At c = 1 one forecast multiplies
   the capital by f / m or (1 − f) / (1 − m), the likelihood ratio. The capital is the mean over c of ½
-  and 1. Of several options d is half the sum of theirs, Σ w(o − m) with w = f − r, and λ is c·½Σw² over the
-  variance that w has by the chances m, which is the same for two. A forecast counts once resolved; from a story's first such one on, its open markets count at their
-  worst.
+  and 1. Of several options d is half the sum of theirs, Σ w(o − m) with w = f − r, and λ = c·½Σw² / (Σ mw² −
+  (Σ mw)²), for two options that above. A forecast counts once resolved; from a story's first such one on, its
+  open markets count at their worst.
 - Direction: higher is better: without skill ×20 has a chance of at most 1 in 20.
 - Range: above 0.
-- Edge cases: prices are not clipped; a price of 0 or 1 has nothing left to say and doesn't count, nor do odds of
-  1 on an option. The worst of each option counts by itself, though not all can come true. Fractions
-  count as they pay, refunds gain nothing. Several forecasts of one market at one time are averaged, and so
-  are their prices. What was forecast after its outcome was known doesn't count.
+- Edge cases: prices are not clipped; a price of 0 or 1 has nothing left to say and doesn't count, nor do odds
+  with an option at 1. Each option counts at its worst, though not all of these can come true. Fractions count
+  as they pay, refunds gain nothing. Several forecasts of one market at one time are averaged, and so are their
+  prices. What was forecast after its outcome was known doesn't count.
 - Source: Ville (1939); Shafer and Vovk (2019); Waudby-Smith and Ramdas (2024); Henzi and Ziegel (2022).
   `docs/evidence.md` has proof and power.
 """
@@ -85,16 +85,25 @@ def one_a_time(rows: EvidenceRows) -> EvidenceRows:
     """Return the rows that count, in order of story and time, one for each market and time."""
     some = np.flatnonzero(_has_open_price(rows) & (rows.made <= rows.known))
     order = some[np.lexsort((rows.market[some], rows.made[some], rows.story[some]))]
-    names = ("story", "market", "made", "known", "forecast", "price", "payout")
-    story, market, made, known, forecast, price, payout = (getattr(rows, name)[order] for name in names)
-    question = None if rows.question is None else rows.question[order]
+    forecast = rows.forecast[order]
+    price = rows.price[order]
 
-    starts, lengths = runs(story, made, market)
+    starts, lengths = runs(rows.story[order], rows.made[order], rows.market[order])
     if starts.size < order.size:
-        forecast, price = (np.add.reduceat(x, starts) / lengths for x in (forecast, price))
-        story, market, made, known, payout = (x[starts] for x in (story, market, made, known, payout))
-        question = None if question is None else question[starts]
-    return EvidenceRows(story, market, made, known, forecast, price, payout, question)
+        forecast = np.add.reduceat(forecast, starts) / lengths
+        price = np.add.reduceat(price, starts) / lengths
+
+    first = order[starts]
+    return EvidenceRows(
+        story=rows.story[first],
+        market=rows.market[first],
+        made=rows.made[first],
+        known=rows.known[first],
+        forecast=forecast,
+        price=price,
+        payout=rows.payout[first],
+        question=None if rows.question is None else rows.question[first],
+    )
 
 
 def _has_open_price(rows: EvidenceRows) -> Flags:
@@ -327,7 +336,8 @@ def _option_sizes(apart: Floats, middle: Floats, starts: Ints) -> Floats:
     mean = np.add.reduceat(middle * apart, starts)
     variance = np.add.reduceat(middle * apart**2, starts) - mean**2
     share = np.divide(squares / 2, variance, out=np.zeros_like(variance), where=variance > 0)
-    return apart * np.repeat(share, np.diff(starts, append=apart.size))
+    sizes: Floats = apart * np.repeat(share, np.diff(starts, append=apart.size))
+    return sizes
 
 
 def _worst(if_yes: Floats, if_no: Floats) -> Floats:

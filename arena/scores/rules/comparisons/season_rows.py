@@ -4,9 +4,8 @@ A row is one forecast of one agent at one instant about one market, with the ref
 the snapshot that the agent saw) and the outcome. Pairing on the same rows at the same instants takes out how
 hard the markets were. An agent has one row on a market at an instant, and a market one event.
 
-A question of several options is as many markets as it has options. Its gain is half the sum of theirs, as that
-of two options is the gain of either, and how far apart two forecasts of it lie is how far they do on the option
-on which they lie furthest apart.
+A question of several options is a market for each of them. Its gain is half the sum of theirs, which for two
+options is the gain of either, and two forecasts of it lie as far apart as on the option where they do most.
 """
 
 from collections.abc import Sequence
@@ -87,36 +86,53 @@ def check_season(
     `question` numbers the question of which a market is an option, and a market that is a whole question.
     """
     scored = np.flatnonzero(is_scored(outcome))
-    f = check_probabilities(forecast)[scored]
-    r = check_probabilities(reference)[scored]
-    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))[scored]
-    who = agent[scored]
-    option = market[scored]
-    when = instant[scored]
-    error = (f - o) ** 2
-    price_error = (r - o) ** 2
+    forecasts = check_probabilities(forecast)[scored]
+    prices = check_probabilities(reference)[scored]
+    outcomes = np.atleast_1d(np.asarray(outcome, dtype=np.float64))[scored]
+    errors = (forecasts - outcomes) ** 2
+    price_errors = (prices - outcomes) ** 2
 
-    what = option if question is None else question[scored]
-    cells, cell = different(what * (when.max(initial=0) + 1) + when)
+    owner = agent[scored]
+    options = market[scored]
+    markets = options if question is None else question[scored]
+    instants = instant[scored]
+    cells, cell = different(markets * (instants.max(initial=0) + 1) + instants)
     forecast_of = None
     if question is not None:
-        size = option.max(initial=0) + 1
-        cells, cell = different(cell * size + option)
+        size = options.max(initial=0) + 1
+        cells, cell = different(cell * size + options)
         forecast_of = cells // size
-        scale = np.maximum(count_options(option, what) / 2, 1)
-        error *= scale
-        price_error *= scale
+        scale = np.maximum(count_options(options, markets) / 2, 1)
+        errors *= scale
+        price_errors *= scale
 
-    order = np.lexsort((cell, who))
-    edges = np.searchsorted(who[order], np.arange(len(agents) + 1))
-    by_agent = []
+    order = np.lexsort((cell, owner))
+    edges = np.searchsorted(owner[order], np.arange(len(agents) + 1))
+
+    by_agent: list[AgentForecasts] = []
     for low, high in pairwise(edges):
         own = order[low:high]
-        by_agent.append(AgentForecasts(cell[own], what[own], f[own], r[own], error[own], price_error[own]))
+        by_agent.append(
+            AgentForecasts(
+                cell=cell[own],
+                market=markets[own],
+                forecast=forecasts[own],
+                price=prices[own],
+                error=errors[own],
+                reference=price_errors[own],
+            )
+        )
 
-    event_of = np.zeros(what.max(initial=-1) + 1, dtype=np.int64)
-    event_of[what] = event[scored]
-    return SeasonForecasts(tuple(agents), tuple(events), event_of, cells.size, tuple(by_agent), forecast_of)
+    event_of = np.zeros(markets.max(initial=-1) + 1, dtype=np.int64)
+    event_of[markets] = event[scored]
+    return SeasonForecasts(
+        agents=tuple(agents),
+        events=tuple(events),
+        event_of=event_of,
+        cells=cells.size,
+        by_agent=tuple(by_agent),
+        forecast_of=forecast_of,
+    )
 
 
 def count_options(market: Ints, question: Ints) -> Ints:
