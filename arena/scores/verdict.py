@@ -55,13 +55,15 @@ class Candidate:
 class SeasonState:
     """How far a season is: what a verdict says while there is nothing to compare.
 
-    `expected` is when a first verdict may come, by the days on which the markets shown are to close.
+    `expected` is when a first verdict may come, by the days on which the markets shown are to close. `order`
+    is what the order goes by where all that has resolved are numbers, which have no Brier score.
     """
 
     turns: int = 0
     unanswered_turns: int = 0
     resolved_events: int = 0
     expected: datetime | None = None
+    order: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,6 +344,8 @@ def _headline(
     if state.turns and state.turns == state.unanswered_turns:
         turns = count_text(state.turns, "turn")
         return f"No agent gave a usable answer in {turns}, so nothing is compared: arena status says why."
+    if state.order is not None:
+        return _order_sentence(players, state.order)
     if not state.resolved_events:
         return f"Nothing has resolved yet, so there is nothing to compare.{_expected(state)}"
     if not entries:
@@ -387,6 +391,13 @@ def _group_and_price(entries: Sequence[AgentVerdict], by_price: Mapping[str, Pai
     pace = pace_text(None if first is None else first.weeks_more)
     sentence = f"None has been shown to beat the market price yet ({entries[0].agent}: {pace})."
     return sentence if not worse else f"{sentence} The price is better than {list_names(worse)}."
+
+
+def _order_sentence(players: Sequence[Candidate], order: str) -> str:
+    """Return what the order goes by where nobody has a Brier score."""
+    if len(players) == 1:
+        return "Numbers have no Brier score, so there is nothing to compare."
+    return f"Numbers have no Brier score, so nobody is told apart from another: the order goes by {order}."
 
 
 def _nobody(players: Sequence[Candidate]) -> str:

@@ -62,7 +62,8 @@ class ForecastTable:
     events come from the file: else a question is its own. `forms` are the questions that are not of yes or
     no, `ignored` the columns that were not read, and `notes` what else was left out. `as_of` is the newest
     time of a record that goes on: what counts only later is open in it. Nobody is compared with those
-    `outside`, unless others are named. `owners` says whose each forecaster is, if the file does. Rows are
+    `outside`, unless others are named. `option_of` numbers the question of which a row's is an option, where
+    there are such. `owners` says whose each forecaster is, if the file does. Rows are
     sorted by question, forecaster and time.
     """
 
@@ -93,6 +94,7 @@ class ForecastTable:
     as_of: float = math.inf
     outside: tuple[str, ...] = ()
     owners: Mapping[str, str] = field(default_factory=dict)
+    option_of: Ints | None = None
 
     def where(self, wanted: Flags) -> "ForecastTable":
         """The rows that are wanted; without a copy where all are."""

@@ -12,8 +12,8 @@
 - Range: above 0.
 - Edge cases: prices are not clipped; a price of 0 or 1 has nothing left to say and doesn't count, nor do odds
   with an option at 1. Each option counts at its worst, though not all of these can come true. Fractions count
-  as they pay, refunds gain nothing. Several forecasts of one market at one time are averaged, and so are their
-  prices. What was forecast after its outcome was known doesn't count.
+  as they pay, refunds gain nothing. Several forecasts of one market at one time are averaged, and so are
+  their prices. What was forecast after its outcome was known doesn't count.
 - Source: Ville (1939); Shafer and Vovk (2019); Waudby-Smith and Ramdas (2024); Henzi and Ziegel (2022).
   `docs/evidence.md` has proof and power.
 """
