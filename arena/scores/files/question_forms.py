@@ -137,13 +137,13 @@ def form_rows(cells: Cells) -> Flags:
 
 
 @dataclass(frozen=True, slots=True)
-class FormForecast(Generic[Said]):
-    """What somebody said of a question, since when, and in which row that begins."""
+class FormForecasts(Generic[Said]):
+    """What was said of a question, by forecaster and time: who, when, in which row that begins, and what."""
 
-    who: str
-    at: float
-    row: int
-    said: Said
+    who: list[str] = field(default_factory=list)
+    at: list[float] = field(default_factory=list)
+    row: list[int] = field(default_factory=list)
+    said: list[Said] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +164,14 @@ class FormRows:
         """Return whether it is known when the question was open."""
         return "close" in self.times and not {"time", "open"}.isdisjoint(self.times)
 
-    def text(self, column: str, row: int | None = None) -> str:
-        """Return a cell, of the first row unless one is named; empty where the file has no such column."""
+    def text(self, column: str, row: int) -> str:
+        """Return a cell; empty where the file has no such column."""
         texts = self.cells.columns.get(column)
-        if texts is None:
-            return ""
-        return texts[self.first if row is None else row]
+        return "" if texts is None else texts[row]
+
+    def shared(self, column: str) -> str:
+        """Return a cell that is the same in all rows."""
+        return self.text(column, self.first)
 
     def number(self, column: str, row: int, parse: Callable[[str], float], hint: str) -> float:
         """Return a cell as a number; raise `CellError` where it is none."""
@@ -177,26 +179,39 @@ class FormRows:
         try:
             return parse(self.cells.number_text(text))
         except ValueError as error:
-            what = f"{self.cells.shown(column, row)} {error}" if text else "it is empty"
+            what = "it is empty"
+            if text:
+                what = f"{self.cells.shown(column, row)} {error}"
             raise CellError(column, row, what, hint) from None
+
+    def time(self, column: str, default: float) -> float:
+        """Return a time of the question, or else the default."""
+        times = self.times.get(column)
+        return default if times is None else float(times[self.first])
 
     def is_unanswered(self, row: int) -> bool:
         """Return whether a row says nothing of the question."""
         return not any(self.text(column, row) for column in ("option", "probability", *SHAPES))
 
-    def forecasts(self, read: Callable[[list[int]], Said | None]) -> list[FormForecast[Said]]:
-        """Return what is read of the rows of each forecast, by forecaster and time, if it says anything."""
+    def forecasts(self, read: Callable[[list[int]], Said | None]) -> FormForecasts[Said]:
+        """Return what is read of the rows of each forecast, where it says anything."""
+        times = self.times.get("time")
         rows_of = defaultdict[tuple[str, float], list[int]](list)
         for row in self.rows:
-            at = self.times["time"][row] if "time" in self.times else 0.0
-            rows_of[self.text("forecaster", row), float(at)].append(row)
+            at = 0.0
+            if times is not None:
+                at = float(times[row])
+            rows_of[self.text("forecaster", row), at].append(row)
 
-        forecasts = []
+        forecasts: FormForecasts[Said] = FormForecasts()
         for (who, at), rows in sorted(rows_of.items()):
             with self.cells.noted():
                 said = read(rows)
                 if said is not None:
-                    forecasts.append(FormForecast(who, at, rows[0], said))
+                    forecasts.who.append(who)
+                    forecasts.at.append(at)
+                    forecasts.row.append(rows[0])
+                    forecasts.said.append(said)
         return forecasts
 
 
@@ -222,24 +237,29 @@ def read_forms(cells: Cells, times: Mapping[str, Floats]) -> tuple[FormQuestion,
 def _question(name: str, own: FormRows) -> FormQuestion:
     """Return a question with what its rows say of it."""
     answered = [row for row in own.rows if not own.is_unanswered(row)]
-    has_option = [bool(own.text("option", row)) for row in answered]
-    is_choice = any(has_option)
-    if is_choice and not all(has_option):
-        row = answered[has_option.index(not has_option[0])]
-        raise CellError("option", row, "the same question has options in some lines only", "name one in all")
+    with_option = [row for row in answered if own.text("option", row)]
+    if with_option and len(with_option) < len(answered):
+        torn = set(answered) ^ set(with_option)
+        what = "the same question has options in some lines only"
+        raise CellError("option", min(torn), what, "name one in all")
 
     event = name
     if "event" in own.cells.columns:
-        event = own.text("event") or own_event(name)
+        event = own.shared("event") or own_event(name)
+    category = None
+    if "category" in own.cells.columns:
+        category = own.shared("category")
     question = FormQuestion(
         name=name,
-        kind="choice" if is_choice else "number",
+        kind="number",
         event=event,
-        category=own.text("category") if "category" in own.cells.columns else None,
-        ended=bool(own.text("outcome")),
+        category=category,
+        ended=bool(own.shared("outcome")),
         forecasters=frozenset(own.text("forecaster", row) for row in own.rows),
     )
-    return _choice(question, own) if is_choice else _number(question, own)
+    if with_option:
+        return _choice(replace(question, kind="choice"), own)
+    return _number(question, own)
 
 
 def _lived(own: FormRows, starts: Floats) -> MetaculusQuestion:
@@ -247,63 +267,68 @@ def _lived(own: FormRows, starts: Floats) -> MetaculusQuestion:
     if not own.has_life:
         return MetaculusQuestion(0.0, 1.0, 1.0)
 
-    times = {name: float(column[own.first]) for name, column in own.times.items()}
-    opens = times.get("open", float(starts.min()))
-    closes = times["close"]
-    scheduled = times.get("scheduled_close", closes)
-    spot = times.get("spot", nan)
-    return MetaculusQuestion(opens, closes, scheduled, spot if isfinite(spot) else None)
+    closes = own.time("close", nan)
+    spot = own.time("spot", nan)
+    return MetaculusQuestion(
+        opens=own.time("open", float(starts.min())),
+        closes=closes,
+        scheduled=own.time("scheduled_close", closes),
+        spot=spot if isfinite(spot) else None,
+    )
 
 
-def _spans(own: FormRows, forecasts: Sequence[FormForecast[Said]]) -> tuple[Floats, Floats]:
+def _spans(own: FormRows, forecasts: FormForecasts[Said]) -> tuple[Floats, Floats]:
     """Return from when until when each forecast stood."""
+    who = np.array(forecasts.who)
+    is_followed = np.append(who[1:] == who[:-1], False)
     if not own.has_life:
-        newest = {one.who: one.at for one in forecasts}  # they come in order of time
-        stands = np.array([newest[one.who] == one.at for one in forecasts])
-        return np.zeros(len(forecasts)), np.where(stands, inf, 0.0)
+        return np.zeros(who.size), np.where(is_followed, 0.0, inf)
 
-    rows = [one.row for one in forecasts]
-    start = own.times["time" if "time" in own.times else "open"][rows]
-    end = own.times["end"][rows] if "end" in own.times else np.full(len(rows), nan)
-    following = [other.at if other.who == one.who else inf for one, other in pairwise(forecasts)]
-    return start, np.fmin(end, np.array([*following, inf]))
+    start = np.array(forecasts.at)
+    if "time" not in own.times:
+        start = own.times["open"][forecasts.row]
+    end = np.full(who.size, nan)
+    if "end" in own.times:
+        end = own.times["end"][forecasts.row]
+    return start, np.fmin(end, np.where(is_followed, np.roll(forecasts.at, -1), inf))
 
 
 def _choice(question: FormQuestion, own: FormRows) -> FormQuestion:
     """Return a question of several options with its forecasts."""
-    happened = own.text("outcome")
+    happened = own.shared("outcome")
     names = _option_names(own, happened)
     forecasts = own.forecasts(lambda rows: _options(own, rows, names))
-    if own.cells.faults.found or not forecasts:
+    if own.cells.faults.found or not forecasts.who:
         return question
 
-    rows = [one.row for one in forecasts]
-    given = np.array([one.said.given for one in forecasts])
+    given = np.array([said.given for said in forecasts.said])
     shares = np.nan_to_num(given)
     shares /= shares.sum(axis=1, keepdims=True)
-    answer = names.index(happened) if happened else None
-    who = tuple(one.who for one in forecasts)
+    answer = None
+    if happened:
+        answer = names.index(happened)
     question = replace(
         question,
-        who=who,
+        who=tuple(forecasts.who),
         options=OptionForecasts(
             shares=shares,
-            odds=np.array([one.said.odds for one in forecasts]),
-            margin=np.array([one.said.margin for one in forecasts]),
+            odds=np.array([said.odds for said in forecasts.said]),
+            margin=np.array([said.margin for said in forecasts.said]),
             answer=answer,
-            times={column: values[rows] for column, values in own.times.items()},
+            times={column: values[forecasts.row] for column, values in own.times.items()},
         ),
     )
     if answer is None:
         return question
 
     start, end = _spans(own, forecasts)
+    count = len(forecasts.who)
     return replace(
         question,
-        brier=autocast_choice.each(list(shares), [answer] * len(who)),
-        distance=np.full(len(who), nan),
+        brier=autocast_choice.each(list(shares), [answer] * count),
+        distance=np.full(count, nan),
         blank=(1 - 1 / len(names)) / 2,
-        forecasts=multiple_choice(who, start, given, answer, end),
+        forecasts=multiple_choice(forecasts.who, start, given, answer, end),
         lived=_lived(own, start),
     )
 
@@ -311,7 +336,7 @@ def _choice(question: FormQuestion, own: FormRows) -> FormQuestion:
 def _option_names(own: FormRows, happened: str) -> list[str]:
     """Return the options of a question, "yes" first and "Other" last."""
     options = {own.text("option", row) for row in own.rows} - {""}
-    has_other = any(name.lower() == OTHER for name in options)
+    has_other = OTHER in map(str.lower, options)
     if happened and has_other:  # an option that nobody had yet is read from "Other"
         options.add(happened)
 
@@ -332,34 +357,43 @@ class OptionForecast:
     Odds are scaled to add up to 1, and NaN where the market said nothing; `margin` is how much more it was.
     """
 
-    given: Sequence[float]
-    odds: Sequence[float]
+    given: Floats
+    odds: Floats
     margin: float
 
 
 def _options(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> OptionForecast | None:
     """Return one forecast; None where the probability of an option is empty: it is unanswered."""
-    if not all(own.text("probability", row) for row in rows):
-        return None
-
     given: dict[str, float] = {}
     hint = "write a probability from 0 to 1, such as 0.35 or 35%"
     for row in rows:
+        if not own.text("probability", row):
+            return None
         option = own.text("option", row)
         if option in given:
             raise CellError("option", row, f"{option[:40]!r} appears twice in one forecast", "remove one")
         given[option] = nan
         with own.cells.noted():
             given[option] = own.number("probability", row, parse_share, hint)
-    _check_options(given, rows[0], names)
 
-    odds = _odds(own, rows)
-    total = sum(odds.values())
-    return OptionForecast(
-        given=[given.get(name, nan) for name in names],
-        odds=[odds.get(name, 0.0) / total if odds else nan for name in names],
-        margin=total - 1 if odds else nan,
-    )
+    _check_options(given, rows[0], names)
+    odds = _odds(own, rows, names)
+    total = float(odds.sum())
+    if total == 0:
+        hint = "write the price of each option, or leave all of them empty"
+        raise CellError(PRICE, rows[0], "the prices of all options are 0", hint)
+    return OptionForecast(np.array([given.get(name, nan) for name in names]), odds / total, total - 1)
+
+
+def _odds(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> Floats:
+    """Return the market's price of each option beside a forecast; NaN unless each has one."""
+    odds = np.zeros(len(names))
+    hint = "write the price of each option from 0 to 1, or leave all of them empty"
+    for row in rows:
+        if not own.text(PRICE, row):
+            return np.full(len(names), nan)
+        odds[names.index(own.text("option", row))] = own.number(PRICE, row, parse_share, hint)
+    return odds
 
 
 def _check_options(given: Mapping[str, float], row: int, names: Sequence[str]) -> None:
@@ -379,18 +413,6 @@ def _check_options(given: Mapping[str, float], row: int, names: Sequence[str]) -
         raise CellError("probability", row, what, "correct its lines")
 
 
-def _odds(own: FormRows, rows: Sequence[int]) -> dict[str, float]:
-    """Return the market's odds of each option beside a forecast; none unless it has a price for each."""
-    if not all(own.text(PRICE, row) for row in rows):
-        return {}
-
-    hint = "write the price of each option from 0 to 1, or leave all of them empty"
-    odds = {own.text("option", row): own.number(PRICE, row, parse_share, hint) for row in rows}
-    if not any(odds.values()):
-        raise CellError(PRICE, rows[0], "the prices of all options are 0", hint)
-    return odds
-
-
 @dataclass(frozen=True, slots=True)
 class NumberRange:
     """The range of a number, and which of its ends are open."""
@@ -404,20 +426,23 @@ class NumberRange:
         """Return where a value lies, 0 at the lower end and 1 at the upper."""
         return (value - self.low) / (self.high - self.low)
 
-    def bucket(self, share: float, count: int) -> int | None:
-        """Return into which of so many equal buckets it falls, as the site counts them.
+    def excludes(self, share: float) -> bool:
+        """Return whether a place lies beyond an end that is closed."""
+        return (share < 0 and not self.open_low) or (share > 1 and not self.open_high)
 
-        0 is below the range and one more than `count` above it; None where that end is closed. What lies
-        between two buckets is in the lower one.
+    def bucket(self, share: float, count: int) -> int:
+        """Return into which of so many equal buckets a place falls, as the site counts them.
 
-        >>> asked = NumberRange(0, 100, open_low=True, open_high=False)
+        0 is below the range, one more than `count` above it. What lies between two is in the lower one.
+
+        >>> asked = NumberRange(0, 100, open_low=True, open_high=True)
         >>> [asked.bucket(share, 4) for share in (0, 0.1, 0.25, 0.26, 1, -1, 2)]
-        [1, 1, 1, 2, 4, 0, None]
+        [1, 1, 1, 2, 4, 0, 5]
         """
         if share < 0:
-            return 0 if self.open_low else None
+            return 0
         if share > 1:
-            return count + 1 if self.open_high else None
+            return count + 1
         return max(ceil(share * count - EDGE), 1)
 
 
@@ -433,12 +458,14 @@ def _range(own: FormRows) -> NumberRange:
 
 def _bound(own: FormRows, column: str, hint: str) -> float:
     """Return an end of the range."""
-    return own.number(column, own.first, parse_value, hint) if own.text(column) else nan
+    if not own.shared(column):
+        return nan
+    return own.number(column, own.first, parse_value, hint)
 
 
 def _is_open(own: FormRows, column: str) -> bool:
     """Return whether an end of the range is open."""
-    return bool(own.text(column)) and own.number(column, own.first, parse_outcome, "write yes or no") == 1
+    return bool(own.shared(column)) and own.number(column, own.first, parse_outcome, "write yes or no") == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,70 +481,64 @@ def _number(question: FormQuestion, own: FormRows) -> FormQuestion:
     """Return a question of a number with its forecasts."""
     asked = _range(own)
     forecasts = own.forecasts(lambda rows: _shape(own, rows, asked))
+    question = replace(question, who=tuple(forecasts.who))
     if not question.ended or own.cells.faults.found:
-        return replace(question, who=tuple(one.who for one in forecasts))
+        return question
 
     truth = nan
-    if not all(isfinite(one.said.density) for one in forecasts) or not forecasts:
+    density = np.array([said.density for said in forecasts.said])
+    if not density.size or not np.isfinite(density).all():
         truth = asked.share(own.number("outcome", own.first, parse_value, "write what it came to"))
     in_range = np.clip(truth, 0, 1)
     question = replace(question, blank=float(abs(0.5 - in_range)))
-    if not forecasts:
+    if not density.size:
         return question
 
-    medians = np.array([one.said.median for one in forecasts])
-    distance = np.full(len(forecasts), nan)
-    known = np.isfinite(medians) & isfinite(truth)
+    median = np.array([said.median for said in forecasts.said])
+    distance = np.full(median.size, nan)
+    known = np.isfinite(median) & isfinite(truth)
     if known.any():
-        distance[known] = autocast_numeric.each(np.clip(medians[known], 0, 1), in_range)
-    spans = _spans(own, forecasts)
+        distance[known] = autocast_numeric.each(np.clip(median[known], 0, 1), in_range)
+    start, end = _spans(own, forecasts)
     return replace(
         question,
-        who=tuple(one.who for one in forecasts),
-        brier=np.full(len(forecasts), nan),
+        brier=np.full(median.size, nan),
         distance=distance,
-        forecasts=_densities(asked, truth, forecasts, spans),
-        lived=_lived(own, spans[0]),
+        forecasts=_densities(asked, truth, forecasts, start, end),
+        lived=_lived(own, start),
     )
 
 
 def _densities(
-    asked: NumberRange,
-    truth: float,
-    forecasts: Sequence[FormForecast[NumberForecast]],
-    spans: tuple[Floats, Floats],
+    asked: NumberRange, truth: float, forecasts: FormForecasts[NumberForecast], start: Floats, end: Floats
 ) -> Forecasts | None:
     """Return what each forecast gave to what happened, of those that say so."""
     bounds = asked.open_low + asked.open_high
-    chance = []
-    chosen = []
-    ignorance = np.full(len(forecasts), 1 - OUTSIDE * bounds)
-    for place, one in enumerate(forecasts):
-        density = one.said.density
-        if one.said.curve is not None:
-            gave = _read_curve(asked, truth, one.row, one.said.curve)
-            density = gave.chance[0]
+    ignorance = np.full(start.size, 1 - OUTSIDE * bounds)
+    density = np.full(start.size, nan)
+    for place, said in enumerate(forecasts.said):
+        density[place] = said.density
+        if said.curve is not None:
+            gave = _read_curve(asked, truth, forecasts.row[place], said.curve)
+            density[place] = gave.chance[0]
             ignorance[place] = gave.ignorance[0]
-        if isfinite(density):
-            chance.append(density)
-            chosen.append(place)
-    if not chosen:
-        return None
 
-    start, end = spans
-    who = [forecasts[place].who for place in chosen]
-    gave = chance_forecasts(who, start[chosen], chance, end[chosen])
-    half = np.full(len(chosen), 50.0)
-    return replace(gave, ignorance=ignorance[chosen], own_points=half, points=50.0, mean=True)
+    known = np.flatnonzero(np.isfinite(density))
+    if not known.size:
+        return None
+    who = np.array(forecasts.who)[known]
+    gave = chance_forecasts(who, start[known], density[known], end[known])
+    half = np.full(known.size, 50.0)
+    return replace(gave, ignorance=ignorance[known], own_points=half, points=50.0, mean=True)
 
 
 def _read_curve(asked: NumberRange, truth: float, row: int, curve: Floats) -> Forecasts:
     """Return what a cdf gave to what happened; raise `CellError` where that is nothing."""
-    bucket = asked.bucket(truth, curve.size - 1)
-    if bucket is None:
+    if asked.excludes(truth):
         hint = "correct it, or say yes in open_low or open_high"
         raise CellError("outcome", row, "it lies beyond an end of the range that is closed", hint)
 
+    bucket = asked.bucket(truth, curve.size - 1)
     if np.diff(curve, prepend=0.0, append=1.0)[bucket] <= 0:
         raise CellError("cdf", row, "it gives no probability to what happened", "correct it, or the outcome")
     return continuous([""], [0.0], curve, bucket, asked.open_low + asked.open_high)
@@ -539,11 +560,10 @@ def _shape(own: FormRows, rows: Sequence[int], asked: NumberRange) -> NumberFore
         both = ", ".join([*given, *quantiles[:1]])
         raise CellError("question", row, f"it is forecast more than once: {both}", "leave one in each line")
 
-    if given == ["cdf"] or quantiles:
-        curve = _quantile_curve(own, row, quantiles, asked) if quantiles else _cdf(own, row, asked)
-        levels = np.maximum.accumulate(curve)
-        median = np.interp(0.5, levels, np.linspace(0, 1, curve.size))
-        return NumberForecast(curve, nan, float(median))
+    if quantiles:
+        return _of_curve(_quantile_curve(own, row, quantiles, asked))
+    if given == ["cdf"]:
+        return _of_curve(_cdf(own, row, asked))
 
     density = nan
     if "density" in given:
@@ -553,6 +573,13 @@ def _shape(own: FormRows, rows: Sequence[int], asked: NumberRange) -> NumberFore
     if "value" in given:
         value = own.number("value", row, parse_value, "write a number or a date")
     return NumberForecast(None, density, asked.share(value))
+
+
+def _of_curve(curve: Floats) -> NumberForecast:
+    """Return a forecast by its cdf."""
+    levels = np.maximum.accumulate(curve)
+    median = np.interp(0.5, levels, np.linspace(0, 1, curve.size))
+    return NumberForecast(curve, nan, float(median))
 
 
 def _need_range(column: str, row: int, asked: NumberRange) -> None:
@@ -568,7 +595,9 @@ def _cdf(own: FormRows, row: int, asked: NumberRange) -> Floats:
     text = own.text("cdf", row)
     hint = "write cumulative probabilities at equal steps from low to high, such as [0, 0.2, 0.7, 1]"
     try:
-        values = json.loads(text) if text.startswith("[") else [float(x) for x in text.split()]
+        values = text.split()
+        if text.startswith("["):
+            values = json.loads(text)
         curve = np.array(values, dtype=np.float64)
     except (ValueError, TypeError, OverflowError, RecursionError):
         raise CellError("cdf", row, f"{text[:40]!r} is no list of numbers", hint) from None
@@ -601,7 +630,7 @@ def _quantile_curve(own: FormRows, row: int, columns: Sequence[str], asked: Numb
     for column, (low, high) in zip(columns[1:], pairwise(values), strict=True):
         if high < low:
             raise CellError(column, row, "it is below a lower quantile", "correct one of them")
-    if (values[0] < 0 and not asked.open_low) or (values[-1] > 1 and not asked.open_high):
+    if asked.excludes(values[0]) or asked.excludes(values[-1]):
         raise CellError(first, row, "a quantile lies beyond a closed end", "correct it, or open that end")
 
     before = 0.0
