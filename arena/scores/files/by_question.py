@@ -113,27 +113,30 @@ def score_questions(
     names = table.forecasters
     if community:
         names = (*names, metaculus.COMMUNITY)
-    places = {name: place for place, name in enumerate(names)}
-    events = {name: place for place, name in enumerate(table.events)}
+    places = dict(zip(names, range(len(names)), strict=True))
+    events = dict(zip(table.events, range(len(table.events)), strict=True))
+
     against = settled(table, provisional=provisional)
     parts = _yes_no_cells(table, against, mode, outside, community=community)
     rows = np.bincount(table.forecaster[~np.isnan(against)], minlength=len(names))
-    asked = np.zeros(len(table.questions), dtype=np.bool_)
+    questions = len(table.questions)
+    asked = np.zeros(questions + len(table.forms), dtype=np.bool_)
     asked[parts[0].question] = True
+    blank = np.full(asked.size, KNOWS_NOTHING)
+    kind = np.full(asked.size, "yes_no")
 
-    for number, form in enumerate(table.forms, len(table.questions)):
+    for number, form in enumerate(table.forms, questions):
+        asked[number] = form.ended
+        blank[number] = form.blank
+        kind[number] = form.kind
         if form.ended:
             event = events.setdefault(form.event, len(events))
             scores = _form_scores(form, mode, outside, community=community)
-            who = np.array([places[name] for name in scores], dtype=np.int64)
-            values = {}
-            for score in NAMES:
-                values[score] = np.array([own.get(score, np.nan) for own in scores.values()])
-            parts.append(ScoredCells(who, np.full(who.size, number), np.full(who.size, event), values))
-            rows += np.bincount([places[name] for name in form.who], minlength=rows.size)
+            parts.append(_form_cells(scores, number, event, places))
+            for name in form.who:
+                rows[places[name]] += 1
 
-    cells = parts[0] if len(parts) == 1 else _joined(parts)
-    yes_no = len(table.questions)
+    cells = _joined(parts)
     return QuestionScores(
         who=cells.who,
         question=cells.question,
@@ -142,22 +145,37 @@ def score_questions(
         values=cells.values,
         rows=rows,
         forecasters=names,
-        asked=np.append(asked, [form.ended for form in table.forms]).astype(np.bool_),
-        blank=np.append(np.full(yes_no, KNOWS_NOTHING), [form.blank for form in table.forms]),
-        kind=np.array(["yes_no"] * yes_no + [form.kind for form in table.forms], dtype=np.str_),
+        asked=asked,
+        blank=blank,
+        kind=kind,
     )
+
+
+def _form_cells(
+    scores: Mapping[str, Mapping[str, float]], number: int, event: int, places: Mapping[str, int]
+) -> ScoredCells:
+    """Return the cells of a question, by the scores of each forecaster."""
+    who = np.array([places[name] for name in scores], dtype=np.int64)
+    values = {score: np.full(who.size, np.nan) for score in NAMES}
+    for row, own in enumerate(scores.values()):
+        for score, value in own.items():
+            values[score][row] = value
+    return ScoredCells(who, np.full(who.size, number), np.full(who.size, event), values)
 
 
 def _joined(parts: Sequence[ScoredCells]) -> ScoredCells:
     """Return all cells, sorted by question and forecaster."""
+    if len(parts) == 1:
+        return parts[0]
+
     who = np.concatenate([part.who for part in parts])
     question = np.concatenate([part.question for part in parts])
     event = np.concatenate([part.event for part in parts])
     order = np.lexsort((who, question))
-
     values = {}
     for score in NAMES:
-        values[score] = np.concatenate([part.values[score] for part in parts])[order]
+        column = np.concatenate([part.values[score] for part in parts])
+        values[score] = column[order]
     return ScoredCells(who[order], question[order], event[order], values)
 
 
@@ -224,8 +242,8 @@ def _metaculus_cells(
         is_last = (np.diff(ended.question, append=-1) != 0) | (np.diff(ended.forecaster, append=-1) != 0)
         rows = ended.where(is_last)
 
-    left_out = [place for place, name in enumerate(ended.forecasters) if name in outside]
-    base = ~np.isin(rows.forecaster, np.array(left_out, dtype=np.int64))
+    is_base = ~np.isin(ended.forecasters, outside)
+    base = is_base[rows.forecaster]
     columns = (rows.question, rows.forecaster, rows.probability, rows.outcome)
     cells = metaculus.cell_scores(metaculus.ResolvedRows(*columns, base, times), mode, community=community)
     is_pooled = cells.forecaster == -1
@@ -256,7 +274,7 @@ def _form_scores(
     """Return everyone's scores on a question of options or of a number."""
     scores: dict[str, dict[str, float]] = {}
     for name in sorted(set(form.who)):
-        own = np.array([who == name for who in form.who])
+        own = np.array(form.who) == name
         scores[name] = {"brier": float(form.brier[own].mean()), "distance": float(form.distance[own].mean())}
     if form.forecasts is None or form.lived is None:
         return scores
@@ -268,7 +286,8 @@ def _form_scores(
     names = sorted(set(forecasts.forecaster.tolist()))
     for place, name in enumerate([*names, metaculus.COMMUNITY][: columns.shape[1]]):
         line = dict(zip(metaculus.SCORES, columns[:, place].tolist(), strict=True))
-        line["log"] = metaculus.mean_log(forecasts, name) if place < len(names) else np.nan
+        if place < len(names):
+            line["log"] = metaculus.mean_log(forecasts, name)
         scores.setdefault(name, {}).update(line)
     return scores
 
@@ -288,7 +307,7 @@ def adjusted_scores(found: QuestionScores, outside: tuple[str, ...]) -> MeanInte
 
     table = np.full((len(found.forecasters), used.size), np.nan)
     table[who, question] = brier
-    is_in_sample = np.array([name not in outside for name in found.forecasters])
+    is_in_sample = ~np.isin(found.forecasters, outside)
     fits = ~np.isnan(table) & is_in_sample[:, None]
     zero = np.zeros(used.size, dtype=np.int64)
     panel = Panel(
@@ -387,7 +406,10 @@ def autocast_scores(found: QuestionScores, place: int) -> AutocastScores:
     means = []
     for kind in ("yes_no", "choice", "number"):
         chosen = error[found.asked & (found.kind == kind)]
-        means.append(float(chosen.mean()) if chosen.size else float("nan"))
+        mean = float("nan")
+        if chosen.size:
+            mean = float(chosen.mean())
+        means.append(mean)
     return AutocastScores(*map(none_for_nan, (*means, combined.score(*means))))
 
 
@@ -419,10 +441,11 @@ def half_scores(found: QuestionScores, table: ForecastTable, outside: tuple[str,
             event=found.event[own],
             values={name: column[own] for name, column in found.values.items()},
         )
-        has_rows = bool((~np.isnan(part.values["brier"])).any())
-        unknown = np.full(len(found.forecasters), np.nan)
-        halves.append(adjusted_scores(part, outside).mean if has_rows else unknown)
+        mean = np.full(len(found.forecasters), np.nan)
+        if not np.isnan(part.values["brier"]).all():
+            mean = adjusted_scores(part, outside).mean
+        halves.append(mean)
 
     overall = (halves[0] + halves[1]) / 2
-    columns = zip(*halves, overall, brier_index.index(overall), strict=True)
-    return [HalfScores(*(none_for_nan(float(value)) for value in row)) for row in columns]
+    index = brier_index.index(overall)
+    return [HalfScores(*map(none_for_nan, row)) for row in zip(*halves, overall, index, strict=True)]

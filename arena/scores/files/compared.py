@@ -41,15 +41,15 @@ def compared_rows(table: ForecastTable) -> ForecastTable:
     if all(form.options is None for form in table.forms):
         return table
 
-    forecaster_places = {name: place for place, name in enumerate(table.forecasters)}
-    event_places = {name: place for place, name in enumerate(table.events)}
+    places = dict(zip(table.forecasters, range(len(table.forecasters)), strict=True))
+    events = dict(zip(table.events, range(len(table.events)), strict=True))
     questions = list(table.questions)
     parts = defaultdict[str, list[NDArray[Any]]](list)
     for form in table.forms:
         if form.options is None:
             continue
-        who = np.array([forecaster_places[name] for name in form.who], dtype=np.int64)
-        event = event_places.setdefault(form.event, len(event_places))
+        who = np.array([places[name] for name in form.who], dtype=np.int64)
+        event = events.setdefault(form.event, len(events))
         count = form.options.count
         for column, values in _option_columns(form.options, who).items():
             parts[column].append(values)
@@ -67,7 +67,7 @@ def compared_rows(table: ForecastTable) -> ForecastTable:
         table,
         **columns,
         questions=tuple(questions),
-        events=tuple(event_places),
+        events=tuple(events),
         category=None,
         forms=(),
     )
@@ -105,16 +105,14 @@ class FileComparisons:
 def compare_file(rows: ForecastTable, ranked: Ints) -> FileComparisons:
     """Return how everyone who is ranked compares with the price, on the compared rows that have one."""
     ended = is_scored(rows.outcome)
-    has_price = np.zeros_like(ended)
-    if rows.market is not None:
-        has_price = ~np.isnan(rows.market)
+    has_price = ~np.isnan(_price_of(rows))
     if rows.market is None or (ended.any() and not (ended & has_price).any()):
         return FileComparisons({}, {}, _copies_without_prices(rows.where(ended), ranked))
 
     season = _season(_with_agreement(rows.where(ended & has_price), ranked))
-    copies = find_copies(season, [name for name in rows.forecasters if name in season.agents])
     capital = {name: _evidence(rows, name).now for name in season.agents}
-    return FileComparisons({gain.agent: gain for gain in gains(season)}, capital, copies.of)
+    by_name = {gain.agent: gain for gain in gains(season)}
+    return FileComparisons(by_name, capital, find_copies(season, season.agents).of)
 
 
 def _copies_without_prices(ended: ForecastTable, ranked: Ints) -> Mapping[str, str]:
@@ -122,15 +120,15 @@ def _copies_without_prices(ended: ForecastTable, ranked: Ints) -> Mapping[str, s
     own = ended.where(np.isin(ended.forecaster, ranked))
     far_away = np.where(own.probability < 0.5, own.probability + 0.5, own.probability - 0.5)
     season = _season(replace(own, market=far_away))
-    return find_copies(season, [name for name in own.forecasters if name in season.agents]).of
+    return find_copies(season, season.agents).of
 
 
 def compared_pairs(
     rows: ForecastTable, outside: Collection[str]
 ) -> tuple[Sequence[PairEvidence], Sequence[PairEvidence] | None]:
     """Return the evidence of each pair of entries, and that of each against the price, if there is one."""
-    left_out = [place for place, name in enumerate(rows.forecasters) if name in outside]
-    entered = rows.where(~np.isin(rows.forecaster, left_out))
+    is_entry = ~np.isin(rows.forecasters, list(outside))
+    entered = rows.where(is_entry[rows.forecaster])
     stated = _duel_rows(entered)
     pairs = compare_pairs(stated, rows.owners)
     if entered.market is None:
@@ -162,8 +160,8 @@ def _season(priced: ForecastTable) -> SeasonForecasts:
 def _evidence(rows: ForecastTable, name: str) -> Evidence:
     """Return the capital of a bet that a forecaster is closer than the price."""
     made, known = _times(rows)
-    market = np.full(made.size, np.nan) if rows.market is None else rows.market
-    own = np.flatnonzero((rows.forecaster == rows.forecasters.index(name)) & ~np.isnan(market))
+    price = _price_of(rows)
+    own = np.flatnonzero((rows.forecaster == rows.forecasters.index(name)) & ~np.isnan(price))
     return evidence(
         EvidenceRows(
             story=rows.event[own],
@@ -171,7 +169,7 @@ def _evidence(rows: ForecastTable, name: str) -> Evidence:
             made=made[own],
             known=np.where(known[own] <= rows.as_of, known[own], np.inf),
             forecast=rows.probability[own],
-            price=market[own],
+            price=price[own],
             payout=rows.outcome[own],
             question=None if rows.option_of is None else rows.option_of[own],
         )
@@ -181,7 +179,6 @@ def _evidence(rows: ForecastTable, name: str) -> Evidence:
 def _duel_rows(rows: ForecastTable) -> DuelRows:
     """Return what all forecasters stated; where there is no price it is −1."""
     made, known = _times(rows)
-    market = np.full(made.size, np.nan) if rows.market is None else rows.market
     return DuelRows(
         agents=rows.forecasters,
         agent=rows.forecaster,
@@ -191,7 +188,7 @@ def _duel_rows(rows: ForecastTable) -> DuelRows:
         made=made,
         known=np.where(known <= rows.as_of, known, np.inf),
         forecast=rows.probability,
-        price=np.nan_to_num(market, nan=-1.0),
+        price=np.nan_to_num(_price_of(rows), nan=-1.0),
         payout=rows.outcome,
         week=SECONDS_OF_A_WEEK / _seconds(rows),
         question=rows.option_of,
@@ -217,9 +214,11 @@ def _with_agreement(priced: ForecastTable, ranked: Ints) -> ForecastTable:
     )
 
 
-def _price_of(priced: ForecastTable) -> Floats:
-    """Return the prices of a table in which every row has one."""
-    return np.zeros(0) if priced.market is None else priced.market
+def _price_of(rows: ForecastTable) -> Floats:
+    """Return the prices of the rows, NaN where there is none."""
+    if rows.market is None:
+        return np.full(rows.outcome.size, np.nan)
+    return rows.market
 
 
 def _times(rows: ForecastTable) -> tuple[Floats, Floats]:
@@ -228,14 +227,19 @@ def _times(rows: ForecastTable) -> tuple[Floats, Floats]:
     That is when it was resolved, or else closed, and not before it was to close; without either, after the
     last forecast of the file. What was resolved without an outcome was called off, and is not open.
     """
-    made = np.zeros(rows.outcome.size) if rows.time is None else rows.time
-    ends = rows.close if rows.resolved is None else rows.resolved
+    made = rows.time
+    if made is None:
+        made = np.zeros(rows.outcome.size)
+
+    is_open = np.isnan(rows.outcome)
+    ends = rows.close
+    if rows.resolved is not None:
+        is_open = np.isnan(rows.resolved)
+        ends = rows.resolved
     if ends is None:
         ends = np.full(made.size, made.max(initial=0.0))
     elif rows.scheduled_close is not None:
         ends = np.maximum(ends, np.nan_to_num(rows.scheduled_close, nan=-np.inf))
-
-    is_open = np.isnan(rows.outcome if rows.resolved is None else rows.resolved)
     return made, np.where(is_open, np.inf, ends)
 
 

@@ -94,10 +94,13 @@ def score_notes(
     yield from table.notes
     if table.ignored:
         yield f"columns that were not read: {', '.join(table.ignored)}"
-    yield from _provisional_notes(table, scored) if choices.provisional else _open_notes(table, ended)
-    waiting = [form for form in table.forms if not form.ended]
+    if choices.provisional:
+        yield from _provisional_notes(table, scored)
+    else:
+        yield from _open_notes(table, ended)
+    waiting = sum(not form.ended for form in table.forms)
     if waiting:
-        count = count_text(len(waiting), "question")
+        count = count_text(waiting, "question")
         yield f"not scored yet: {count} of options or a number, without an outcome"
     if not scored.asked.any():
         yield "nothing resolved: no question has an outcome that can be scored, so there are no scores"
@@ -154,11 +157,13 @@ def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str
         return
 
     fewest = scored.forecasters[int(np.flatnonzero(counts == answered.min())[0])]
-    words = "" if choices.adjusted else "; --adjusted allows for how hard each one's questions were"
     counts_as = "0, in Brier as wrong" if choices.rule == "metaculus" else "wrong"
     if answered.size == 1:
         yield f"{fewest} answered {answered[0]:,} of {asked:,} questions"
     else:
+        words = "; --adjusted allows for how hard each one's questions were"
+        if choices.adjusted:
+            words = ""
         yield (
             f"forecasters answered different questions: from {answered.min():,} ({fewest}) to "
             f"{answered.max():,} of {asked:,}{words}, --against NAME compares on common ones"
@@ -226,14 +231,15 @@ def _skill_notes(
 def _odds_notes(compared: Sequence[FormQuestion]) -> Iterator[str]:
     """Yield how many forecasts of several options have no odds, and whose odds had a margin."""
     margins = [form.options.margin for form in compared if form.options is not None]
-    missing = [int(np.isnan(margin).sum()) for margin in margins]
-    if any(missing):
-        forecasts = count_text(sum(missing), "forecast")
-        questions = count_text(sum(count > 0 for count in missing), "question")
+    margin = np.concatenate([np.zeros(0), *margins])
+    question = np.repeat(np.arange(len(margins)), list(map(len, margins)))
+    without = np.isnan(margin)
+    if without.any():
+        forecasts = count_text(int(without.sum()), "forecast")
+        questions = count_text(np.unique(question[without]).size, "question")
         yield f"not in skill: {forecasts} on {questions} without a market_probability for each option"
 
-    known = np.concatenate([*margins, np.zeros(0)])
-    scaled = known[np.abs(known) > SLACK]
+    scaled = margin[np.abs(margin) > SLACK]
     if scaled.size:
         span = f"{scaled.min():+.1%} to {scaled.max():+.1%}, on average {scaled.mean():+.1%}"
         yield f"odds scaled to add up to 1: {count_text(scaled.size, 'forecast')} with a margin of {span}"
@@ -345,9 +351,9 @@ def score_file(
     rows: list[ForecasterScores] = []
     verdict: Verdict | None = None
     if by_category and table.category is not None:
-        names = sorted({*table.categories, *(form.category or "" for form in table.forms)})
-        places = {name: place for place, name in enumerate(table.categories)}
-        for name in names:
+        places = dict(zip(table.categories, range(len(table.categories)), strict=True))
+        names = {form.category or "" for form in table.forms}
+        for name in sorted(names.union(places)):
             part = table.take(np.flatnonzero(table.category == places.get(name, -1)), name)
             own = _questions_of(part, mode, choices)
             own_rows = _forecaster_rows(part, compared_rows(part), own, name, choices)
@@ -402,16 +408,19 @@ def _verdict(
 
     candidates = []
     for row in rows:
-        why_not = NO_BRIER if order is not None else row.why_not
-        brier_score = row.filled["brier"]
+        why_not = row.why_not
+        if order is not None:
+            why_not = NO_BRIER
+        skill = row.skill
+        if skill is None:  # without prices the order goes by the Brier score
+            skill = _negative(row.filled["brier"])
         candidates.append(
             Candidate(
                 agent=row.forecaster,
                 is_reference=row.forecaster in choices.outside or row.forecaster not in compared.forecasters,
                 why_not=why_not,
                 copies=row.copies,
-                # without prices the order goes by the Brier score
-                skill=row.skill if row.skill is not None or brier_score is None else -brier_score,
+                skill=skill,
                 skill_low=row.skill_low,
             )
         )
@@ -429,7 +438,9 @@ def _order_text(rows: Sequence[ForecasterScores], rule: Rule) -> str | None:
         return "Autocast's errors"
     if any(row.filled["peer"] is not None for row in rows):
         return "the peer score"
-    return "the baseline score" if rule == "metaculus" else "names alone"
+    if rule == "metaculus":
+        return "the baseline score"
+    return "names alone"
 
 
 def scores_data(scores: FileScores) -> dict[str, Any]:
@@ -449,10 +460,11 @@ def row_data(row: ForecasterScores) -> dict[str, Any]:
             data |= {f"{mean}_filled": score for mean, score in value.items()}
         elif name == "gap":
             data |= _gap_data(value)
-        elif name in ("autocast", "halves", "parts"):
-            data |= {} if value is None else asdict(value)
-        else:
-            data[name] = None if isinstance(value, float) and not isfinite(value) else value
+        elif name not in ("autocast", "halves", "parts"):
+            is_infinite = isinstance(value, float) and not isfinite(value)
+            data[name] = None if is_infinite else value
+        elif value is not None:
+            data |= asdict(value)
     return data
 
 
@@ -468,11 +480,15 @@ def _interval_data(intervals: Mapping[str, tuple[float, float] | None]) -> dict[
 
 def _gap_data(gap: Gap | None) -> dict[str, float | None]:
     """Return the parts of a gap, by names of their own."""
-    data: dict[str, float | None] = {}
-    for part in ("gap", "low", "high", "p", "questions"):
-        key = part if part == "gap" else f"gap_{part}"
-        data[key] = None if gap is None else getattr(gap, part)
-    return data
+    if gap is None:
+        return dict.fromkeys(("gap", "gap_low", "gap_high", "gap_p", "gap_questions"))
+    return {
+        "gap": gap.gap,
+        "gap_low": gap.low,
+        "gap_high": gap.high,
+        "gap_p": gap.p,
+        "gap_questions": gap.questions,
+    }
 
 
 def _forecaster_rows(
@@ -496,14 +512,17 @@ def _forecaster_rows(
     coverage = scored.means("coverage").mean
     at_worst = _brier_at_worst(scored)
     versus = gaps(scored, choices.against) if choices.against is not None else {}
-    halves = half_scores(scored, table, choices.outside) if choices.rule == "forecastbench" else None
+    halves: Mapping[int, HalfScores] = {}
+    if choices.rule == "forecastbench":
+        halves = dict(enumerate(half_scores(scored, table, choices.outside)))
 
     rows = []
     for place in _places_of(table, category, choices):
         own: dict[str, Any] = {name: _mean_at(mean, place) for name, mean in means.items()}
-        full = none_for_nan(float(at_worst[place])) if own["brier"] is not None else None
-        share = int(counts[place]) / asked if asked else 0.0
-        filled = {name: _over_all(own[name], share, choices.rule) for name in METACULUS}
+        filled = {name: _over_all(own[name], int(counts[place]), asked, choices.rule) for name in METACULUS}
+        full = none_for_nan(float(at_worst[place]))
+        if own["brier"] is None:
+            full = None
         row = ForecasterScores(
             forecaster=scored.forecasters[place],
             category=category,
@@ -520,10 +539,12 @@ def _forecaster_rows(
             ranked=bool(is_ranked[place]) or bool(place == community and counts[place] > 0),
             why_not=None,
             gap=versus.get(place),
-            autocast=autocast_scores(scored, place) if choices.rule == "autocast" else None,
-            halves=None if halves is None else halves[place],
-            parts=_brier_parts(table, place) if choices.parts else None,
+            halves=halves.get(place),
         )
+        if choices.rule == "autocast":
+            row = replace(row, autocast=autocast_scores(scored, place))
+        if choices.parts:
+            row = replace(row, parts=_brier_parts(table, place))
         rows.append(_judged(row, comparisons, asked))
     return rows
 
@@ -554,14 +575,16 @@ def _brier_at_worst(scored: QuestionScores) -> Floats:
     return (total + missing) / count
 
 
-def _over_all(mean: float | None, share: float, rule: Rule) -> float | None:
-    """Return a mean over the share of questions that were answered as one over all; None if it isn't known.
+def _over_all(mean: float | None, answered: int, asked: int, rule: Rule) -> float | None:
+    """Return a mean over the questions that were answered as one over all; None if it isn't known.
 
     By Metaculus's rule a missing answer has 0, here without improving a mean below 0.
     """
-    if mean is None or share == 1:
+    if mean is None or answered == asked:
         return mean
-    return min(mean, mean * share) if rule == "metaculus" else None
+    if rule != "metaculus":
+        return None
+    return min(mean, mean * answered / asked)
 
 
 def _mean_at(means: MeanIntervals, place: int) -> float | None:
@@ -573,7 +596,9 @@ def _span_at(means: MeanIntervals, place: int) -> tuple[float, float] | None:
     """Return the interval of a forecaster's mean, where it has one."""
     low = float(means.low[place])
     high = float(means.high[place])
-    return (low, high) if isfinite(low) and isfinite(high) else None
+    if not isfinite(low) or not isfinite(high):
+        return None
+    return (low, high)
 
 
 def _brier_parts(table: ForecastTable, place: int) -> BrierParts | None:
@@ -604,7 +629,7 @@ def _rank_key(row: ForecasterScores, choices: ScoreChoices) -> tuple[float | str
     elif choices.rule == "autocast" and row.autocast is not None:
         own = row.autocast
         errors = (own.combined, own.true_false, own.multiple_choice, own.numeric)
-        keys = [_negative(error) for error in errors]
+        keys = list(map(_negative, errors))
     else:
         ranks = None
         if row.rank_low is not None and row.rank_high is not None:
@@ -623,8 +648,10 @@ def _negative(value: float | None) -> float | None:
 
 def _judged(row: ForecasterScores, comparisons: FileComparisons, asked: int) -> ForecasterScores:
     """Return the row with how sure its skill is, or why it is not ranked."""
-    if not row.ranked and not row.questions:
-        return replace(row, why_not="no forecast that is scored" if asked else NOTHING, reason=NOTHING)
+    if not asked:
+        return replace(row, why_not=NOTHING, reason=NOTHING)
+    if not row.questions:
+        return replace(row, why_not="no forecast that is scored", reason=NOTHING)
     if not row.ranked:
         return replace(row, why_not=f"covers {row.questions / asked:.0%} of the questions")
 
