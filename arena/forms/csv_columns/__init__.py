@@ -11,6 +11,7 @@ from arena.forms.csv_columns.cells import (
     Rows,
     TextColumn,
     column_of_texts,
+    text_column,
 )
 from arena.forms.csv_columns.columns import (
     check_same_by_question,
@@ -21,8 +22,9 @@ from arena.forms.csv_columns.columns import (
     read_times,
 )
 from arena.forms.csv_columns.header import OurColumns, plain_name
-from arena.forms.csv_columns.json_text import json_value, memory_cells
-from arena.forms.csv_columns.tables import cells_of, file_cells, join_cells, parse_cells
+from arena.forms.csv_columns.json_text import json_value
+from arena.forms.csv_columns.memory import cells_of, memory_cells
+from arena.forms.csv_columns.tables import file_cells, join_cells, parse_cells
 from arena.forms.csv_columns.texts import MOST_BYTES, decode, unpacked
 from arena.forms.csv_columns.values import (
     is_number,
@@ -66,5 +68,6 @@ __all__ = [
     "read_column",
     "read_names",
     "read_times",
+    "text_column",
     "unpacked",
 ]

@@ -2,14 +2,15 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.forms.csv_columns.cells import SHOWN, Cells, Faults, TextColumn, column_of_texts
-from arena.forms.csv_columns.header import JOINS, OurColumns, joined_texts, match_header
+from arena.forms.csv_columns.cells import SHOWN, Cells, Faults
+from arena.forms.csv_columns.header import JOINS, OurColumns
+from arena.forms.csv_columns.memory import memory_cells
 from arena.forms.model import SourceLine
 from markets.hashes import keys_once
 
@@ -173,33 +174,3 @@ def _text_of(value: Any) -> str:
     if isinstance(value, list):
         return json.dumps(value)
     return str(value)
-
-
-def memory_cells(
-    faults: Faults,
-    places: Sequence[SourceLine],
-    columns: Mapping[str, Sequence[str]],
-    ours: OurColumns,
-) -> Cells:
-    """Return columns that are in memory as cells, with the place of each row."""
-    header = list(columns)
-    found = match_header(1, header, ours, faults)
-
-    texts: dict[str, TextColumn] = {}
-    for own, numbers in found.places.items():
-        parts = [columns[header[number]] for number in numbers]
-        texts[own] = column_of_texts(parts[0] if len(parts) == 1 else joined_texts(parts))
-
-    def spare() -> dict[str, TextColumn]:
-        unread = {key.strip(): key for key in header}
-        return {name: column_of_texts(columns[unread[name]]) for name in found.ignored}
-
-    return Cells(
-        name=faults.name,
-        place_of=places.__getitem__,
-        columns=texts,
-        theirs=found.theirs(header),
-        faults=faults,
-        ignored=found.ignored,
-        spare=spare,
-    )

@@ -1,11 +1,7 @@
 """Plain tables as cells: of a text, of Parquet, of columns in memory, and several as one."""
 
-import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-from io import BytesIO
-from math import isnan
 
 import numpy as np
 
@@ -13,13 +9,10 @@ from arena.errors import ArenaError
 from arena.forms.csv_columns.cells import Cells, Faults, TextColumn, text_column
 from arena.forms.csv_columns.csv_text import csv_cells
 from arena.forms.csv_columns.header import OurColumns
-from arena.forms.csv_columns.json_text import json_cells, memory_cells
-from arena.forms.csv_columns.texts import MOST_BYTES, decode
+from arena.forms.csv_columns.json_text import json_cells
+from arena.forms.csv_columns.parquet import PARQUET, parquet_cells
+from arena.forms.csv_columns.texts import decode
 from arena.forms.model import SourceFile, SourceLine
-
-PARQUET = b"PAR1"
-MOST_ROWS = 50_000_000
-"""So many rows a file of Parquet may have."""
 
 
 def parse_cells(
@@ -53,72 +46,8 @@ def text_cells(name: str, text: str, ours: OurColumns) -> Cells:
 def file_cells(file: SourceFile, ours: OurColumns) -> Cells:
     """Return the cells of a plain table: CSV, JSON or Parquet."""
     if file.data[:4] == PARQUET:
-        return _parquet_cells(file, ours)
+        return parquet_cells(file, ours)
     return text_cells(file.name, decode(file.name, file.data), ours)
-
-
-def _parquet_cells(file: SourceFile, ours: OurColumns) -> Cells:
-    """Return the cells of a file of Parquet; raise `ArenaError` if it is none, or too large."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        packed = parquet.ParquetFile(BytesIO(file.data))
-        groups = range(packed.metadata.num_row_groups)
-        size = sum(packed.metadata.row_group(number).total_byte_size for number in groups)
-        if size > MOST_BYTES or packed.metadata.num_rows > MOST_ROWS:
-            what = f"{file.name} unpacks to more than {MOST_BYTES:,} bytes or {MOST_ROWS:,} rows"
-            raise ArenaError("bad_file", what, "name another file")
-        columns = packed.read().to_pydict()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        what = f"{file.name}: this is not Parquet: {error}"
-        raise ArenaError("bad_file", what, "write it again, or save it as CSV") from error
-
-    texts = {name: [_cell_text(value) for value in values] for name, values in columns.items()}
-    places = _numbered_places(file.name, packed.metadata.num_rows)
-    return memory_cells(Faults(file.name), places, texts, ours)
-
-
-def _numbered_places(name: str, rows: int) -> list[SourceLine]:
-    """Return the places of rows that have no lines: their numbers."""
-    return [SourceLine(name, row) for row in range(1, rows + 1)]
-
-
-def _cell_text(value: object) -> str:
-    """Return a value in memory as a cell; empty where it is none."""
-    if value is None:
-        return ""
-    if isinstance(value, float) and isnan(value):
-        return ""
-    if isinstance(value, list | dict):
-        return json.dumps(value, default=str)
-    return str(value)
-
-
-def cells_of(
-    name: str,
-    columns: Mapping[str, Sequence[object]],
-    needed: Collection[str],
-    allowed: Collection[str],
-) -> Cells:
-    """Return columns that are in memory as the cells of a file; None is an empty cell.
-
-    >>> list(cells_of("mine", {"question": ["a", None]}, ["question"], ["question"]).columns["question"])
-    ['a', '']
-    """
-    texts = {}
-    for key, values in columns.items():
-        texts[key] = ["" if value is None else str(value) for value in values]
-
-    rows = max((len(values) for values in columns.values()), default=0)
-    places = _numbered_places(name, rows)
-    cells = memory_cells(Faults(name), places, texts, OurColumns(needed, allowed, {}))
-    lengths = {len(values) for values in columns.values()}
-    if len(lengths) > 1 or lengths == {0}:
-        counts = ", ".join(f"{column} {len(values):,}" for column, values in columns.items())
-        what = f"{name}: rows in each column: {counts}"
-        raise ArenaError("bad_file", what, "give all columns as many rows, one at least")
-    return replace(cells, theirs={})
 
 
 def join_cells(tables: Sequence[Cells]) -> Cells:

@@ -15,6 +15,7 @@ from arena.scores.files.forecasts import (
     check_forecasts,
     check_sound_forecasts,
 )
+from arena.scores.files.joined import by_key, join_prices, joined_price, with_outcomes, with_prices
 from arena.scores.files.source_cells import source_cells
 
 
@@ -39,23 +40,40 @@ def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastT
     """Return the forecasts of files; raise `ArenaError` with all that is wrong with them."""
     form = _form_of(files, choices)
     if form is None:
-        return _checked(_plain_cells(files, choices), choices)
+        cells, notes = _with_joined(_plain_cells(files, choices), choices)
+        table = _checked(cells, choices)
+        return replace(table, notes=(*table.notes, *notes))
 
     data = load_form(form.name).read([*files, *choices.sets])
     if data.faults and not choices.skip_faulty:
         raise FileFaults(sorted(data.faults, key=_place_key))
 
     cells, left_out = source_cells(files[0].name, data, provisional=choices.provisional)
+    if data.prices:
+        cells = join_prices(cells, by_key(map(joined_price, data.prices)))
+    cells, notes = _with_joined(cells, choices)
     table = _checked(cells, choices)
     table = replace(
         table,
         form=form,
         published=data.published,
-        notes=(*table.notes, *data.notes, *left_out),
+        notes=(*table.notes, *data.notes, *left_out, *notes),
         skipped=table.skipped + len(data.faults),
         faults=(*data.faults, *table.faults),
     )
     return _with_references_outside(table, data)
+
+
+def _with_joined(cells: Cells, choices: SourceChoices) -> tuple[Cells, list[str]]:
+    """Return forecasts with the outcomes and prices of other files, and notes on them."""
+    notes: list[str] = []
+    for file in choices.outcomes:
+        cells, own = with_outcomes(cells, file, provisional=choices.provisional)
+        notes += own
+    for file in choices.prices:
+        cells, own = with_prices(cells, file)
+        notes += own
+    return cells, notes
 
 
 def _form_of(files: Sequence[SourceFile], choices: SourceChoices) -> ChosenForm | None:
