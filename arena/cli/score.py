@@ -8,7 +8,7 @@ from pathlib import Path
 from arena.cli.output import plain
 from arena.cli.page import Page
 from arena.cli.table import Table, TableChoice, TableColumn, between
-from arena.errors import ArenaError, times_text
+from arena.errors import ArenaError, count_text, times_text
 from arena.exports.forecast_columns import is_export_at, read_export
 from arena.forms.csv_columns import decode, unpacked
 from arena.forms.model import SourceFile
@@ -203,8 +203,18 @@ def _with_all(column: TableColumn, rule: str) -> tuple[TableColumn, ...]:
     return (own,)
 
 
+def _skipped_rows(scores: FileScores) -> Page:
+    """Yield how many rows were left out, and each cause."""
+    if scores.skipped:
+        yield f"{count_text(scores.skipped, 'faulty row')} skipped, which count as unanswered:"
+        for fault in scores.faults:
+            yield f"- {plain(fault.place)}: {plain(fault.told)}"
+        yield ""
+
+
 def score_page(scores: FileScores, choices: ScoreChoices, choice: TableChoice) -> Page:
-    """Yield the verdict, a table for each category, and what there is to know."""
+    """Yield what was skipped, the verdict, a table for each category, and what there is to know."""
+    yield from _skipped_rows(scores)
     if scores.verdict is not None:
         for sentence in filter(None, (scores.verdict.sentence, scores.verdict.guarantee)):
             yield plain(sentence)

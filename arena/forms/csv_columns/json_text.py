@@ -44,8 +44,12 @@ def json_cells(name: str, text: str, ours: OurColumns) -> Cells:
     rows: list[Row] = []
     for value in values:
         own = _rows_of_value(value, len(rows), lists, faults)
+        first = value.line
+        for number in range(len(own)):
+            # a document has no lines of its own for the objects in it: they are numbered
+            line = number + 1 if len(values) == 1 else first
+            places.append(SourceLine(name, line))
         rows += own
-        places += [SourceLine(name, value.line)] * len(own)
 
     if not any(rows):
         faults.check()
