@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.errors import ArenaError
+from arena.forms.bench.files import HALVES
 from arena.forms.csv_columns import Flags, Floats, Ints
-from arena.scores.files.bench_columns import HALVES
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.question_forms import FormQuestion
 from arena.scores.rules import log
@@ -122,6 +122,7 @@ def score_questions(
     questions = len(table.questions)
     asked = np.zeros(questions + len(table.forms), dtype=np.bool_)
     asked[parts[0].question] = True
+    asked[[own.place for own in table.unanswered]] = True
     blank = np.full(asked.size, KNOWS_NOTHING)
     kind = np.full(asked.size, "yes_no")
 

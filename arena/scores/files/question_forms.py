@@ -115,24 +115,30 @@ def own_event(question: str) -> str:
     return f"question {question}"
 
 
+def silent_rows(cells: Cells) -> Flags:
+    """Return the rows that state nothing: no probability, and nothing of a number."""
+    is_silent = np.ones(len(cells), dtype=np.bool_)
+    for column in ("probability", *SHAPES):
+        if column in cells.columns:
+            is_silent[cells.columns[column].rows_with(bool)] = False
+    return is_silent
+
+
 def form_rows(cells: Cells) -> Flags:
     """Return which rows are of an option or of a number, with those that leave such a question unanswered."""
     is_form = np.zeros(len(cells), dtype=np.bool_)
-    for column in ("option", *SHAPES):
-        if column in cells.columns:
-            is_form[cells.columns[column].rows_with(bool)] = True
+    columns = [column for column in FORM_COLUMNS if column in cells.columns]
+    if not columns:
+        return is_form
 
-    is_empty = ~is_form
-    if "probability" in cells.columns:
-        is_empty[cells.columns["probability"].rows_with(bool)] = False
-    for column in ("low", "high"):
-        if column in cells.columns:
-            has_bound = cells.columns[column].rows_with(bool)
-            is_form[has_bound] |= is_empty[has_bound]
-
-    if is_form.any() and is_empty.any():
-        question = cells.columns["question"].code
-        is_form |= is_empty & np.isin(question, question[is_form])
+    is_silent = silent_rows(cells)
+    for column in columns:
+        stated = cells.columns[column].rows_with(bool)
+        if column in BOUNDS:
+            stated = stated[is_silent[stated]]
+        is_form[stated] = True
+    question = cells.columns["question"].code
+    is_form |= is_silent & np.isin(question, question[is_form])
     return is_form
 
 

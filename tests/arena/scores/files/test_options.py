@@ -218,12 +218,11 @@ def test_an_option_left_empty_leaves_the_question_unanswered() -> None:
     assert row.why_not == "covers 50% of the questions"
     assert sentence_of(found).endswith("1 agent answered too little to be ranked.")
 
-    nobody = "\n".join(
-        f"{','.join(line.split(',')[:3])},,{line.split(',', 4)[4]}" for line in MATCH.splitlines()
-    )
-    none = scored(f"{HEAD}\n{nobody}")
+    later = "m3,ann,home,0.5,,\nm3,ann,draw,0.5,,\n"
+    none = scored(f"{HEAD}\n{re.sub(r',0.[^,]*,(?=home|draw)', ',,', MATCH)}{later}")
     assert (none.rows[0].missing, none.rows[0].why_not) == (2, "no forecast that is scored")
     assert sentence_of(none) == "No agent has answered enough to be compared."
+    assert "unanswered: 2 forecasts without a probability (ann 2)" in none.notes
 
 
 NUMBERS = "question,forecaster,q10,q50,q90,outcome,low,high\n"
