@@ -69,6 +69,7 @@ def compared_rows(table: ForecastTable) -> ForecastTable:
         questions=tuple(questions),
         events=tuple(events),
         category=None,
+        reason=None,
         forms=(),
     )
 

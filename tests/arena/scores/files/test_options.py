@@ -200,8 +200,11 @@ def without_outcome(rows: str) -> str:
 
 
 def test_options_are_in_their_category_alone() -> None:
-    lines = [f"{line},{'cup' if line.startswith('m1') else 'league'}" for line in MATCH.splitlines()]
-    found = scored("\n".join([f"{HEAD},category", *lines]), by_category=True)
+    lines = [f"{line},{'cup' if line.startswith('m1') else 'league'},form" for line in MATCH.splitlines()]
+    head = f"{HEAD},category,reason"
+    found = scored("\n".join([head, *lines, "y,ann,,0.5,1,0.5,cup,luck"]), by_category=True)
+    assert [row.questions for row in found.rows] == [2, 1]
+    found = scored("\n".join([head, *lines]), by_category=True)
     whole = row_of(scored(f"{HEAD}\n{MATCH}"), "ann")
     assert [row.category for row in found.rows] == ["cup", "league"]
     assert sum(row.skill or 0 for row in found.rows) / 2 == pytest.approx(whole.skill)
