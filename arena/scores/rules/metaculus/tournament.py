@@ -139,16 +139,15 @@ def order_places(
 ) -> TournamentBoard:
     """Return the board, ranked by one of its columns; those who are out have no rank of their own."""
     ranks = rank_scores(by, out)
-    columns = [ranks, sums.score, sums.coverage, take, share, share * pool, sums.questions]
-    rows = zip(*(column.tolist() for column in columns), strict=True)
+    is_out = np.zeros(by.size, dtype=np.bool_)
+    is_out[list(out)] = True
+    columns = [ranks, sums.score, sums.coverage, take, share, share * pool, sums.questions, is_out]
+    rows = zip(sums.names, *(column.tolist() for column in columns), strict=True)
 
-    lines: list[TournamentPlace] = []
-    for place, row in enumerate(rows):
-        lines.append(TournamentPlace(sums.names[place], *row, excluded=place in out))
-
-    lines.sort(key=lambda line: (line.rank, -line.score, line.forecaster))
+    places = [TournamentPlace(*row) for row in rows]
+    places.sort(key=lambda place: (place.rank, -place.score, place.forecaster))
     mode = questions[0].mode if questions else "exact"
-    return TournamentBoard(mode, tuple(lines))
+    return TournamentBoard(mode, tuple(places))
 
 
 def rank_scores(score: Floats, excluded: Collection[int]) -> NDArray[np.intp]:
