@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scores.rules._columns import Floats, check_probabilities, different, is_scored, runs
+from arena.scores.rules._columns import Floats, as_floats, check_probabilities, different, is_scored, runs
 from arena.scores.rules.comparisons.events import Ints
 
 
@@ -88,7 +88,7 @@ def check_season(
     scored = np.flatnonzero(is_scored(outcome))
     forecasts = check_probabilities(forecast)[scored]
     prices = check_probabilities(reference)[scored]
-    outcomes = np.atleast_1d(np.asarray(outcome, dtype=np.float64))[scored]
+    outcomes = as_floats(outcome)[scored]
     errors = (forecasts - outcomes) ** 2
     price_errors = (prices - outcomes) ** 2
 
