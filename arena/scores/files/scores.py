@@ -55,6 +55,7 @@ METACULUS = ("baseline", "peer", "relative", "spot_baseline", "spot_peer")
 """The scores of which Metaculus's own rule gives a missing answer 0."""
 MANY = 5
 """From so many questions on it is told that somebody says the same on all of them."""
+NO_FORECAST = "no forecast that is scored"
 NO_BRIER = "numbers have no Brier score"
 
 
@@ -166,9 +167,12 @@ def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str
         words = "; --adjusted allows for how hard each one's questions were"
         if choices.adjusted:
             words = ""
+        span = f"from {answered.min():,} ({fewest}) to {answered.max():,}"
+        if answered.min() == answered.max():
+            span = f"each {answered.min():,}"
         yield (
-            f"forecasters answered different questions: from {answered.min():,} ({fewest}) to "
-            f"{answered.max():,} of {asked:,}{words}, --against NAME compares on common ones"
+            f"forecasters answered different questions: {span} of {asked:,}{words}, "
+            "--against NAME compares on common ones"
         )
     yield (
         "scores marked * are over the questions that each one answered and can't be compared; under all "
@@ -667,7 +671,7 @@ def _judged(row: ForecasterScores, comparisons: FileComparisons, asked: int) -> 
     if not asked:
         return replace(row, why_not=NOTHING, reason=NOTHING)
     if not row.questions:
-        return replace(row, why_not="no forecast that is scored", reason=NOTHING)
+        return replace(row, why_not=NO_FORECAST, reason=NO_FORECAST)
     if not row.ranked:
         return replace(row, why_not=f"covers {row.questions / asked:.0%} of the questions")
 
