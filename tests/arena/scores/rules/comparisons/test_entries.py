@@ -108,6 +108,6 @@ def test_the_number_of_entries_never_falls(history: np.ndarray) -> None:
 
     rows = season(*history)
     order = np.random.default_rng(2).permutation(rows.agent.size)
-    columns = (rows.agent, rows.instant, rows.market, rows.forecast, rows.price)
-    shuffled = StatedRows(*(column[order] for column in columns))
+    whole = (rows.agent[order], rows.instant[order], rows.market[order])
+    shuffled = StatedRows(*whole, rows.forecast[order], rows.price[order])
     assert len(entry_starts(shuffled)) == counts[-1]
