@@ -179,11 +179,12 @@ def published_figures(rows: BoardRows, outcomes: Iterable[SourceOutcome]) -> lis
     for entrant in rows.with_model:
         by_models.update(row.question for row in scored.get(entrant, ()))
 
-    for entrant, own in scored.items():
+    for entrant, answered in scored.items():
+        own = answered
         where = "that it answered and that ended"
 
         if entrant == CROWD:
-            own = [row for row in own if row.question in by_models]
+            own = [row for row in answered if row.question in by_models]
             where = "that a model answered and that ended"
         if not own:
             continue
