@@ -119,6 +119,12 @@ class SourceObject:
 
         return replace(self, fields={}, path=path)
 
+    def loose(self, field: str) -> "SourceObject":
+        """Return the object in a field that may hold anything, an empty one where it is something else."""
+        value = self.fields.get(field)
+        fields = value if isinstance(value, dict) else {}
+        return replace(self, fields=fields, path=f"{self.path}{field}.")
+
     def values(self, field: str) -> list[Any]:
         """Return the list in a field, an empty one where there is none."""
         value = self.fields.get(field)
