@@ -166,3 +166,132 @@ def prophet_market() -> list[SourceFile]:
         json_file("submission.json", submission),
         json_file("actuals.json", {"KX-A": 1.0, "KX-B": 0.0, "KX-Z": 1.0}),
     ]
+
+
+def api_question(number: int, kind: str, resolution: object = None, **fields: object) -> dict[str, object]:
+    """Return a question as Metaculus's API gives it."""
+    question = {
+        "id": number,
+        "title": f"Question {number}?",
+        "type": kind,
+        "open_time": "2026-01-01T00:00:00Z",
+        "cp_reveal_time": "2026-01-03T00:00:00Z",
+        "scheduled_close_time": "2026-01-31T00:00:00Z",
+        "actual_close_time": "2026-01-21T00:00:00Z",
+        "actual_resolve_time": "2026-01-22T00:00:00Z",
+        "resolution": resolution,
+        "options": None,
+        "scaling": {"range_min": None, "range_max": None, "zero_point": None},
+        "open_lower_bound": None,
+        "open_upper_bound": None,
+        "aggregations": {"recency_weighted": {"history": [], "latest": None}},
+        "my_forecasts": {"history": [], "latest": None},
+    }
+    return question | fields
+
+
+def api_post(number: int, question: object, **fields: object) -> dict[str, object]:
+    """Return a post of Metaculus's API with a question."""
+    projects = {"category": [{"id": 1, "name": "Weather"}]}
+    return {"id": number, "title": f"Post {number}", "projects": projects, "question": question} | fields
+
+
+def aggregation(*predictions: tuple[str, list[float]]) -> dict[str, object]:
+    """Return what the community said since when."""
+    history = [{"start_time": start, "centers": centers} for start, centers in predictions]
+    return {"recency_weighted": {"history": history, "latest": None}}
+
+
+def metaculus_posts() -> list[dict[str, object]]:
+    """Return posts with a question of each kind."""
+    said = aggregation(("2026-01-02T00:00:00Z", [0.3]), ("2026-01-10T00:00:00Z", [0.6]))
+    own = [
+        {"start_time": 1767571200, "end_time": 1768435200, "forecast_values": [0.2, 0.8]},  # 5 to 15 January
+        {"start_time": 1768435200, "end_time": None, "forecast_values": [0.1, 0.9]},
+    ]
+    group = [api_question(71, "binary", "annulled"), api_question(72, "binary", "no")]
+    log_range = {"range_min": 1, "range_max": 100, "zero_point": 0}
+    days = {"range_min": 1767225600, "range_max": 1769904000, "zero_point": None}  # 31 days from 1 January
+    return [
+        api_post(1, api_question(11, "binary", "yes", aggregations=said, my_forecasts={"history": own})),
+        api_post(2, api_question(21, "multiple_choice", "Snow", options=["Rain", "Snow"])),
+        api_post(3, api_question(31, "numeric", "10", scaling=log_range, open_upper_bound=True)),
+        api_post(
+            4,
+            api_question(
+                41,
+                "discrete",
+                "above_upper_bound",
+                scaling={"range_min": -0.5, "range_max": 3.5, "zero_point": None},
+                open_upper_bound=True,
+            ),
+        ),
+        api_post(5, api_question(51, "date", "2026-01-11T00:00:00Z", scaling=days)),
+        api_post(7, None, group_of_questions={"questions": group}),
+        api_post(8, None, conditional={}),
+        api_post(9, api_question(91, "notebook")),
+    ]
+
+
+def tools_question(number: int, **fields: object) -> dict[str, object]:
+    """Return a question as forecasting-tools keep it."""
+    question = {
+        "question_text": f"Question {number}?",
+        "id_of_post": number // 10,
+        "id_of_question": number,
+        "date_accessed": "2026-01-05T00:00:00",
+        "api_json": {},
+    }
+    return question | fields
+
+
+def tools_report(question: object, prediction: object, **fields: object) -> dict[str, object]:
+    """Return a report of forecasting-tools."""
+    return {"question": question, "explanation": "# Why", "prediction": prediction} | fields
+
+
+def percentiles(**values: object) -> dict[str, object]:
+    """Return a number's distribution, such as p10=3."""
+    listed = [{"percentile": int(name[1:]) / 100, "value": value} for name, value in values.items()]
+    return {"declared_percentiles": listed}
+
+
+def metaculus_tables() -> list[SourceFile]:
+    """Return the three tables that the site lets people download."""
+    questions = """\
+Question ID,Question Title,Post ID,Question Type,MC Options,Lower Bound,Open Lower Bound,Upper Bound,\
+Open Upper Bound,Continuous Range,Open Time,CP Reveal Time,Scheduled Close Time,Actual Close Time,Resolution,\
+Resolution Known Time,Question Weight
+11,Rain?,1,binary,,,,,,,2026-01-01 00:00:00+00:00,,2026-01-31 00:00:00+00:00,2026-01-21 00:00:00+00:00,yes,\
+2026-01-22 00:00:00+00:00,1.0
+21,Which?,2,multiple_choice,"['Rain', 'Snow', 'None']",,,,,,,,,,Snow,,0.5
+31,How many?,3,numeric,,1,False,100,True,"[1.0, 10.0, 100.0]",,,,,55.5,,1.0
+41,Even?,4,numeric,,0,False,10,False,"[0.0, 5.0, 10.0]",,,,,below_lower_bound,,1.0
+51,When?,5,date,,2026-01-01,False,2026-02-01,True,"['2026-01-01', '2026-01-17', '2026-02-01']",,,,,\
+2026-01-11,,1.0
+61,Both?,6,conditional,,,,,,,,,,,,,1.0
+"""
+    forecasts = """\
+Question ID,Forecaster ID,Forecaster Username,Start Time,End Time,Forecaster Count,Probability Yes,\
+Probability Yes Per Category,Continuous CDF
+11,5,ann,2026-01-02 00:00:00+00:00,2026-01-12 00:00:00+00:00,,0.8,,
+11,5,ann,2026-01-12 00:00:00+00:00,,,0.7,,
+11,,recency_weighted,2026-01-05 00:00:00+00:00,,3,0.6,,
+11,,unweighted,2026-01-05 00:00:00+00:00,,3,0.55,,
+21,6,bob,2026-01-03 00:00:00+00:00,,,,"[0.25, 0.75, None]",
+31,6,bob,2026-01-03 00:00:00+00:00,,,,,"[0.0, 0.25, 0.5]"
+77,6,bob,2026-01-03 00:00:00+00:00,,,0.5,,
+78,6,bob,2026-01-03 00:00:00+00:00,,,,"[0.5, 0.5]",
+"""
+    scores = """\
+Question ID,User ID,User Username,Score Type,Score,Coverage
+11,5,ann,peer,12.5,1.0
+12,5,ann,peer,-2.5,0.5
+11,5,ann,baseline,60,1.0
+11,,recency_weighted,peer,,
+"""
+    return [
+        SourceFile("data/forecast_data.csv", forecasts.encode()),
+        SourceFile("data/question_data.csv", questions.encode()),
+        SourceFile("data/score_data.csv", scores.encode()),
+    ]

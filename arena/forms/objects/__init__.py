@@ -14,6 +14,16 @@ from arena.forms.csv_columns import is_number
 from arena.forms.model import SourceFile, SourceLine
 from markets.hashes import keys_once
 
+FLAGS = {
+    "true": True,
+    "yes": True,
+    "1": True,
+    "false": False,
+    "no": False,
+    "0": False,
+    "none": False,
+    "": False,
+}
 SHOWN = 40
 """So much of a value is shown in a fault."""
 PEEKED = 3
@@ -106,6 +116,17 @@ class SourceObject:
             self.wrong(field, f"{shown(value)} is not a time", "write it like 2026-01-04T12:00:00Z")
 
         return instant
+
+    def flag(self, field: str) -> bool:
+        """Return whether a field says yes; note a fault where it says neither yes nor no."""
+        value = self.fields.get(field)
+        text = str(value).strip().lower()
+
+        if text in FLAGS:
+            return FLAGS[text]
+
+        self.wrong(field, f"{shown(value)} is neither yes nor no", "write true or false")
+        return False
 
     def inner(self, field: str) -> "SourceObject":
         """Return the object in a field, an empty one where there is none."""
