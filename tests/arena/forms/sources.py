@@ -295,3 +295,30 @@ Question ID,User ID,User Username,Score Type,Score,Coverage
         SourceFile("data/question_data.csv", questions.encode()),
         SourceFile("data/score_data.csv", scores.encode()),
     ]
+
+
+def inspect_sample(number: int | str, target: object, score: object, **fields: object) -> dict[str, object]:
+    """Return a sample of an Inspect log, with the score of one scorer."""
+    scores = None if score is None else {"brier": score}
+    sample = {"id": number, "epoch": 1, "input": f"Question {number}?", "target": target, "scores": scores}
+    return sample | {"metadata": {}} | fields
+
+
+def inspect_log(model: str, *samples: object, task: str = "weather") -> dict[str, object]:
+    """Return an Inspect log with the mean of its Brier scores."""
+    metrics = {"mean": {"name": "mean", "value": 0.1}, "odd": {"name": "odd", "value": "n/a"}}
+    return {
+        "version": 2,
+        "status": "success",
+        "eval": {"task": task, "model": model, "created": "2026-03-01T00:00:00+00:00"},
+        "results": {"scores": [{"name": "brier", "scorer": "brier", "metrics": metrics}]},
+        "samples": list(samples),
+    }
+
+
+def packed_log(name: str, log: dict[str, object]) -> SourceFile:
+    """Return an Inspect log as Inspect packs it."""
+    samples = log.pop("samples")
+    assert isinstance(samples, list)
+    members = {f"samples/{x['id']}_epoch_{x['epoch']}.json": x for x in samples}
+    return zip_file(name, {"_journal/start.json": {}, "header.json": log} | members)
