@@ -70,7 +70,7 @@ def read(files: Sequence[SourceFile]) -> SourceData:
     notes = []
 
     if unknown:
-        notes.append(f"{unknown} of the markets closed without an outcome so far: they count as open")
+        notes.append(f"markets that closed without an outcome so far, and count as open: {unknown}")
     if not any(map(is_resolutions, files)):
         notes.append(f"there is no {RESOLUTIONS}, so no outcome is known: name it too")
 

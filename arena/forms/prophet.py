@@ -22,7 +22,7 @@ from arena.forms.model import (
     SourceOutcome,
     SourceQuestion,
 )
-from arena.forms.objects import SourceObject, as_number, first_object, listed, read_lines, read_whole, shown
+from arena.forms.objects import SourceObject, first_object, listed, read_lines, read_whole, shown
 
 TITLE = "Prophet Arena"
 YES = "Yes"
@@ -363,15 +363,14 @@ def read_actuals(file: SourceFile, found: ProphetFiles) -> None:
     actuals = SourceObject(first_object(file), SourceLine(file.name, 1), found.faults)
     add_missing_tasks(found)
     briers: dict[str, list[float]] = defaultdict(list)
+    values = {ticker: actuals.probability(ticker) for ticker in actuals.fields}
 
-    for ticker in actuals.fields:
-        value = actuals.probability(ticker)
-
+    for ticker, value in values.items():
         if value is not None and ticker in found.tasks and found.tasks[ticker].is_yes_no:
-            found.tasks[ticker] = graded_task(found.tasks[ticker], value)
+            found.tasks[ticker] = replace(found.tasks[ticker], graded={YES: value, NO: 1 - value})
 
     for answer in found.answers:
-        value = as_number(actuals.fields.get(answer.task))
+        value = values.get(answer.task)
 
         if value is not None and YES in answer.shares:
             briers[answer.agent].append((answer.shares[YES] - value) ** 2)
@@ -379,11 +378,6 @@ def read_actuals(file: SourceFile, found: ProphetFiles) -> None:
     for agent, errors in briers.items():
         how = f"mean of (p_yes − actual)² over the {len(errors)} predictions in {file.name}, to 6 digits"
         found.published.append(PublishedFigure(agent, "Brier", round(fmean(errors), 6), how))
-
-
-def graded_task(task: Task, value: float) -> Task:
-    """Return a task of yes or no that came to a value."""
-    return replace(task, graded={YES: value, NO: 1 - value})
 
 
 def add_missing_tasks(found: ProphetFiles) -> None:
@@ -507,9 +501,9 @@ def converted(found: ProphetFiles) -> SourceData:
 
     if tasks.parted:
         what = "each outcome is a question of yes or no, within one event"
-        notes.append(f"{tasks.parted} tasks whose probabilities aren't of one true outcome: {what}")
+        notes.append(f"tasks whose probabilities aren't of one true outcome: {tasks.parted}; {what}")
     if lost:
-        notes.append(f"{len(lost)} tasks without an answer that no file describes: not counted")
+        notes.append(f"left out: tasks without an answer that no file describes: {len(lost)}")
 
     return SourceData(
         questions=tuple(tasks.questions),

@@ -32,7 +32,9 @@ def add_post(post: SourceObject, found: MetaculusFiles) -> None:
     elif isinstance(post.fields.get("question"), dict):
         add_api_question(post, post.inner("question"), found)
     else:
-        found.left_out["posts have no question that is scored by itself, such as conditional ones"] += 1
+        found.left_out[
+            "left out: posts without a question that is scored by itself, such as conditional ones"
+        ] += 1
 
 
 def add_api_question(post: SourceObject, question: SourceObject, found: MetaculusFiles) -> None:
@@ -57,7 +59,7 @@ def api_facts(post: SourceObject, question: SourceObject, found: MetaculusFiles)
     key = question.needed("id", "give the question's number")
 
     if kind not in KINDS:
-        found.left_out["questions are of no kind that is scored here"] += 1
+        found.left_out["left out: questions of other kinds"] += 1
         return None
     if not key:
         return None

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from math import log
+from math import inf, log
 from typing import Any
 
 from arena.errors import FileFault
@@ -192,7 +192,7 @@ class MetaculusFiles:
             forecasts=tuple(forecasts),
             published=tuple(self.published),
             outside=tuple(sorted(self.outside)),
-            notes=tuple(f"{count} {reason}" for reason, count in self.left_out.items()),
+            notes=tuple(f"{reason}: {count}" for reason, count in self.left_out.items()),
             faults=tuple(self.faults),
         )
 
@@ -258,7 +258,9 @@ def outcome_value(facts: QuestionFacts, text: str, found: MetaculusFiles) -> flo
         return None
 
     if word in (ABOVE, BELOW):
-        found.left_out["outcomes are only known to lie beyond their range: read as just beyond it"] += 1
+        found.left_out[
+            "outcomes that are only known to lie beyond their range, and are read as just beyond it"
+        ] += 1
         return facts.scale.beyond(word == ABOVE)
 
     number = scale_number(facts.scale, text)
@@ -301,7 +303,7 @@ def read_scale(
     if ratio is None:
         ratio = zero_ratio(row, low, high)
 
-    if ratio <= 0:
+    if not 0 < ratio < inf:
         row.wrong("zero_point", "it lies within the range", "give one beyond it, or none")
         ratio = 1.0
 

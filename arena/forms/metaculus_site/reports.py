@@ -43,7 +43,7 @@ def add_benchmark(benchmark: SourceObject, found: MetaculusFiles) -> None:
             forecasts.append(forecast)
 
     if failed:
-        found.left_out["questions failed in a benchmark, which doesn't say which: not counted"] += failed
+        found.left_out["left out: questions that failed in a benchmark, which doesn't say which"] += failed
 
     expected = [expected_baseline(forecast) for forecast in forecasts]
     known = [score for score in expected if score is not None]
@@ -113,7 +113,7 @@ def add_tools_question(question: SourceObject, found: MetaculusFiles) -> Questio
     kind = tools_kind(question, post)
 
     if kind not in KINDS:
-        found.left_out["questions are of no kind that is scored here"] += 1
+        found.left_out["left out: questions of other kinds"] += 1
         return None
 
     inner = post.loose("question")

@@ -33,6 +33,8 @@ NAMES = ("Forecaster Username", "Forecaster (Anonymized)", "Forecaster ID")
 USERS = ("User Username", "User (Anonymized)", "User ID")
 MOST_LISTED = 100_000
 """So many characters may a list in a cell have."""
+MOST_GROWTH = 1e12
+"""Steps that grow by more than this to the middle of a range are no scale."""
 
 
 def add_question_row(row: SourceObject, found: MetaculusFiles) -> None:
@@ -41,14 +43,14 @@ def add_question_row(row: SourceObject, found: MetaculusFiles) -> None:
     kind = row.text("Question Type")
 
     if kind not in KINDS:
-        found.left_out["questions are of no kind that is scored here"] += 1
+        found.left_out["left out: questions of other kinds"] += 1
         return
     if not key:
         return
     if kind == DATE:
-        found.left_out["questions have a range of dates, which this table gives to the day"] += 1
+        found.left_out["questions whose range of dates this table gives to the day"] += 1
     if row.number("Question Weight") not in (None, 1.0):
-        found.left_out["questions have a weight other than 1, which is not used"] += 1
+        found.left_out["questions with a weight other than 1, which is not used"] += 1
 
     facts = QuestionFacts(
         key,
@@ -128,6 +130,10 @@ def row_scale(row: SourceObject, kind: str) -> NumberScale | None:
         return even
 
     growth = (even.high - even.low) / (middle - even.low) - 1
+
+    if not 1 / MOST_GROWTH < growth < MOST_GROWTH:
+        return even
+
     return replace(even, ratio=growth**2)
 
 
@@ -141,7 +147,7 @@ def add_forecast_row(row: SourceObject, found: MetaculusFiles) -> None:
     if not key:
         return
     if key not in found.questions and not row.text("Probability Yes"):
-        found.left_out["forecasts are of questions that question_data.csv doesn't describe"] += 1
+        found.left_out["left out: forecasts of questions that question_data.csv doesn't describe"] += 1
         return
     if not forecaster:
         row.wrong(NAMES[0], "it is empty", "name the forecaster")

@@ -32,7 +32,7 @@ def test_a_board_is_read() -> None:
     assert [(outcome.question, outcome.value) for outcome in data.outcomes] == [("rain", 1), ("snow", 0)]
     assert data.outcomes[0].resolved == datetime(2026, 3, 9, 1, tzinfo=UTC)
     assert data.outside == ("crowd", "coin")
-    assert data.notes == ("1 of the markets closed without an outcome so far: they count as open",)
+    assert data.notes == ("markets that closed without an outcome so far, and count as open: 1",)
     assert data.faults == ()
 
 

@@ -75,7 +75,7 @@ def test_runs_over_tasks_are_forecasts() -> None:
     (figure,) = data.published
     assert (figure.forecaster, figure.name) == ("owl-1", "Brier")
     assert figure.value == pytest.approx(0.18)
-    assert "1 tasks without an answer that no file describes: not counted" in data.notes
+    assert "left out: tasks without an answer that no file describes: 1" in data.notes
 
 
 def test_answers_in_windows_meet_the_crowd_of_their_window() -> None:
@@ -168,7 +168,9 @@ def test_each_fault_is_told_by_its_place() -> None:
     answers = json_file("answers.json", [prophet_answer("m", 0, {"x": -1}), 5])
     submission = json_file("sub.json", {"predictions": [{"market_ticker": "K", "p_yes": True}]})
 
-    data = prophet.read([tasks, events, summary, answers, submission])
+    actuals = json_file("actuals.json", {"K": 1e308})
+
+    data = prophet.read([actuals, tasks, events, summary, answers, submission])
 
     assert [fault.place for fault in data.faults] == [
         "tasks.jsonl:1: column resolved_outcome.value",
@@ -190,6 +192,7 @@ def test_each_fault_is_told_by_its_place() -> None:
         "answers.json: list, row 1, probabilities.x",
         "answers.json: list, row 2, object",
         "sub.json: predictions, row 1, p_yes",
+        "actuals.json:1: column K",
         "day/summary.json: answers, row 1, probabilities",
     ]
     assert all(fault.hint for fault in data.faults)
