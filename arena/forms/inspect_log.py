@@ -28,6 +28,7 @@ from arena.forms.model import (
     SourceQuestion,
 )
 from arena.forms.objects import SourceObject, as_number, as_time, listed, parse_json, read_whole, shown
+from arena.forms.zip_members import read_member
 
 TITLE = "Inspect log"
 BEGINNING = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"')
@@ -120,12 +121,9 @@ def read_packed(file: SourceFile, found: InspectFiles) -> None:
     try:
         with zipfile.ZipFile(BytesIO(file.data)) as packed:
             value = unpacked_log(file, packed, found)
-    except NotImplementedError:
-        hint = "write it anew as JSON: inspect log convert FILE --to json --output-dir FOLDER"
-        found.faults.append(FileFault(file.name, "file", "it is packed with Zstandard", hint))
-        return
     except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError, EOFError, ValueError) as error:
-        found.faults.append(FileFault(file.name, "file", f"it can't be unpacked: {error}", "fetch it again"))
+        hint = "fetch it again, or write it anew: inspect log convert FILE --to json --output-dir FOLDER"
+        found.faults.append(FileFault(file.name, "file", f"it can't be unpacked: {error}", hint))
         return
 
     read_log(file, value, found)
@@ -154,7 +152,7 @@ def unpacked_log(file: SourceFile, packed: zipfile.ZipFile, found: InspectFiles)
 
 def member_value(file: SourceFile, packed: zipfile.ZipFile, name: str, found: InspectFiles) -> Any:
     """Return what a member of a packed log says, None with a fault where it is no JSON."""
-    text = packed.read(name).decode(errors="replace")
+    text = read_member(file.data, packed, packed.getinfo(name)).decode(errors="replace")
     return parse_json(f"{file.name}/{name}", text, 1, found.faults)
 
 

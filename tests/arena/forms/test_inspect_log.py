@@ -2,8 +2,10 @@
 
 from datetime import UTC, datetime
 from io import BytesIO
-from zipfile import ZipFile
+from zipfile import ZipFile, ZipInfo
+from zlib import crc32
 
+import pyarrow as pa
 import pytest
 
 from arena.forms import inspect_log
@@ -172,8 +174,37 @@ def with_method(file: SourceFile, method: int) -> SourceFile:
     return SourceFile(file.name, bytes(data))
 
 
+def with_zstandard(file: SourceFile) -> SourceFile:
+    """Return a ZIP whose members are packed with Zstandard, as Inspect does it since 2026."""
+    stored = BytesIO()
+
+    with ZipFile(BytesIO(file.data)) as packed, ZipFile(stored, "w") as anew:
+        for member in packed.infolist():
+            data = packed.read(member)
+            written = pa.compress(data, codec="zstd", asbytes=True)
+            info = ZipInfo(member.filename)
+            anew.writestr(info, written)
+            info.file_size = len(data)
+            info.CRC = crc32(data)
+
+    return with_method(SourceFile(file.name, stored.getvalue()), 93)
+
+
+def test_a_log_packed_with_zstandard_is_read() -> None:
+    packed = packed_log("a.eval", sources.inspect_log("owl", *samples()))
+
+    data = inspect_log.read([with_zstandard(packed)])
+
+    assert data == inspect_log.read([packed])
+    assert data.faults == ()
+
+
 def test_packed_logs_that_cannot_be_read_are_faults() -> None:
     whole = zip_file("a.eval", {"header.json": sources.inspect_log("owl")})
+    zstandard = with_zstandard(whole)
+    torn = zstandard.data.replace(
+        crc32(ZipFile(BytesIO(whole.data)).read("header.json")).to_bytes(4, "little"), b"abcd"
+    )
     written = BytesIO()
 
     with ZipFile(written, "w") as packed:
@@ -181,6 +212,8 @@ def test_packed_logs_that_cannot_be_read_are_faults() -> None:
 
     files = [
         with_method(whole, 93),
+        SourceFile("a.eval", torn),
+        with_method(whole, 95),
         SourceFile("b.eval", whole.data[:60]),
         SourceFile("c.eval", written.getvalue()),
         zip_file("d.eval", {"header.json": "{"}),
@@ -190,6 +223,8 @@ def test_packed_logs_that_cannot_be_read_are_faults() -> None:
     data = inspect_log.read(files)
 
     assert [fault.place for fault in data.faults] == [
+        "a.eval: file",
+        "a.eval: file",
         "a.eval: file",
         "b.eval: file",
         "c.eval: file",
