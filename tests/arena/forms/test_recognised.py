@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.forms import forecast_arena, inspect_log, metaculus, prophet
+from arena.forms import forecast_arena, forecastbench, inspect_log, metaculus, prophet
 from arena.forms.model import SourceFile
 from tests.arena.forms import sources
 
@@ -12,6 +12,7 @@ FORMS = {
     "metaculus": metaculus,
     "prophet": prophet,
 }
+EVERY = FORMS | {"forecastbench": forecastbench}
 REPORT = sources.tools_report(sources.tools_question(1), 0.5)
 BENCHMARK = {"forecast_bot_config": {}, "forecast_reports": [REPORT]}
 SAMPLES = {
@@ -52,7 +53,7 @@ OTHERS = [
     ("name", "files"), [(name, files) for name, samples in SAMPLES.items() for files in samples]
 )
 def test_a_sample_is_recognised_by_its_form_alone(name: str, files: list[SourceFile]) -> None:
-    found = {form for form, module in FORMS.items() if module.recognise(files) is not None}
+    found = {form for form, module in EVERY.items() if module.recognise(files) is not None}
 
     assert found == {name}
 
