@@ -78,7 +78,8 @@ def test_metaculus_scores_are_those_of_its_formulas() -> None:
     life = "2026-01-01,2026-01-05,2026-01-31"
     questions = f"""\
 Question ID,Question Type,MC Options,Lower Bound,Open Lower Bound,Upper Bound,Open Upper Bound,\
-Continuous Range,Open Time,CP Reveal Time,Scheduled Close Time,Actual Close Time,Resolution,Resolution Known Time
+Continuous Range,Open Time,CP Reveal Time,\
+Scheduled Close Time,Actual Close Time,Resolution,Resolution Known Time
 11,binary,,,,,,,{life},2026-01-21,yes,2026-01-22
 21,multiple_choice,"['Rain', 'Snow', 'Other']",,,,,,{life},2026-01-31,Snow,2026-02-01
 31,numeric,,1,False,100,True,"[1.0, 10.0, 100.0]",{life},2026-01-31,above_upper_bound,2026-02-01
