@@ -17,11 +17,11 @@ from arena.forms.model import (
     SourceOutcome,
     SourceQuestion,
 )
-from arena.forms.objects import SourceObject, first_object, read_lines, read_whole, shown
+from arena.forms.objects import SourceObject, first_object, read_objects, read_whole, shown
 
 TITLE = "Forecast Arena"
 TYPICAL = {"entrant", "slug", "market_prob"}
-DAY = re.compile(r"(.*/)?forecasts/\d{4}-\d{2}-\d{2}\.jsonl")
+DAY = re.compile(r"(.*/)?forecasts/\d{4}-\d{2}-\d{2}\.jsonl(\.gz)?")
 RESOLUTIONS = "resolutions.json"
 CROWD = "crowd"
 """The entrant that repeats the price: the board scores it where a model is scored."""
@@ -62,7 +62,7 @@ def read(files: Sequence[SourceFile]) -> SourceData:
 
     for file in files:
         if is_day(file):
-            for line in read_lines(file, faults):
+            for line in read_objects(file, "rows", faults):
                 add_row(line, rows)
         elif is_resolutions(file):
             unknown += read_outcomes(file, outcomes, faults)
@@ -72,7 +72,7 @@ def read(files: Sequence[SourceFile]) -> SourceData:
     if unknown:
         notes.append(f"markets that closed without an outcome so far, and count as open: {unknown}")
     if not any(map(is_resolutions, files)):
-        notes.append(f"there is no {RESOLUTIONS}, so no outcome is known: name it too")
+        notes.append(f"no {RESOLUTIONS} is among the files")
 
     entrants = dict.fromkeys(forecast.forecaster for forecast in rows.forecasts)
 
@@ -94,7 +94,7 @@ def is_day(file: SourceFile) -> bool:
 
 def has_typical_lines(file: SourceFile) -> bool:
     """Tell whether the first lines of a file are of an entrant and a market."""
-    return file.name.endswith(".jsonl") and first_object(file).keys() >= TYPICAL
+    return first_object(file).keys() >= TYPICAL
 
 
 def is_resolutions(file: SourceFile) -> bool:

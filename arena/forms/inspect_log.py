@@ -27,7 +27,16 @@ from arena.forms.model import (
     SourceOutcome,
     SourceQuestion,
 )
-from arena.forms.objects import SourceObject, as_number, as_time, listed, parse_json, read_whole, shown
+from arena.forms.objects import (
+    SourceObject,
+    as_number,
+    as_time,
+    listed,
+    parse_json,
+    read_whole,
+    shown,
+    suffix_of,
+)
 from arena.forms.zip_members import read_member
 
 TITLE = "Inspect log"
@@ -95,7 +104,7 @@ def recognise(files: Sequence[SourceFile]) -> str | None:
 def is_log(file: SourceFile) -> bool:
     """Tell whether a file is a log, packed or not."""
     if file.data.startswith(ZIP_START):
-        return file.name.endswith(".eval")
+        return suffix_of(file) == ".eval"
 
     head = file.data[:HEAD]
     return BEGINNING.match(head) is not None and b'"eval"' in head

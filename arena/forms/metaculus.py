@@ -12,7 +12,7 @@ from arena.forms.metaculus_site.questions import MetaculusFiles
 from arena.forms.metaculus_site.reports import add_benchmark, add_report, add_tools_question, file_bot
 from arena.forms.metaculus_site.tables import add_forecast_row, add_question_row, add_scores
 from arena.forms.model import SourceData, SourceFile
-from arena.forms.objects import SourceObject, first_object, listed, read_lines, read_rows, read_whole
+from arena.forms.objects import SourceObject, first_object, read_objects, read_rows, suffix_of
 
 TITLE = "Metaculus"
 QUESTIONS = "a table with Question ID and Question Type"
@@ -44,7 +44,7 @@ def recognise(files: Sequence[SourceFile]) -> str | None:
 
 def kind_of(file: SourceFile) -> str | None:
     """Return which file of Metaculus this is, None where it is none."""
-    if file.name.endswith(".csv"):
+    if suffix_of(file) == ".csv":
         header = file.data.partition(b"\n")[0].decode("utf-8-sig", "replace")
         names = {name.strip().strip('"') for name in header.split(",")}
 
@@ -106,17 +106,9 @@ def read_file(file: SourceFile, kind: str, found: MetaculusFiles) -> None:
     """Add what a file of a known kind holds."""
     if kind in TABLES:
         read_table(file, kind, found)
-    elif file.name.endswith((".jsonl", ".ndjson")):
-        for line in read_lines(file, found.faults):
-            add_object(line, kind, found)
     else:
-        value = read_whole(file, found.faults)
-
-        if isinstance(value, dict) and "results" in value:
-            value = value["results"]
-        if value is not None:
-            for item in listed(value, file, LISTED[kind], found.faults):
-                add_object(item, kind, found)
+        for item in read_objects(file, LISTED[kind], found.faults):
+            add_object(item, kind, found)
 
 
 def read_table(file: SourceFile, kind: str, found: MetaculusFiles) -> None:

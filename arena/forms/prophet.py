@@ -22,7 +22,7 @@ from arena.forms.model import (
     SourceOutcome,
     SourceQuestion,
 )
-from arena.forms.objects import SourceObject, first_object, listed, read_lines, read_whole, shown
+from arena.forms.objects import SourceObject, first_object, listed, read_objects, read_whole, shown
 
 TITLE = "Prophet Arena"
 YES = "Yes"
@@ -148,31 +148,30 @@ def read(files: Sequence[SourceFile]) -> SourceData:
 
 def read_file(file: SourceFile, kind: str, found: ProphetFiles) -> None:
     """Add what a file of a known kind holds."""
-    if kind in (TASKS, EVENTS):
-        for line in read_lines(file, found.faults):
-            add_task(line, kind, found)
-        return
-
-    value = read_whole(file, found.faults)
-    add_one = {MARKETS: add_market, ANSWERS: add_answer}.get(kind)
+    add_one = {TASKS: add_task, EVENTS: add_task, MARKETS: add_market, ANSWERS: add_answer}.get(kind)
     add_whole = {SUBMISSION: add_submission, SUMMARY: add_summary, REPORT: add_report}.get(kind)
 
-    if value is not None and add_one is not None:
-        for row in listed(value, file, "list", found.faults):
+    if add_one is not None:
+        for row in read_objects(file, "list", found.faults):
             add_one(row, found)
-    elif isinstance(value, dict) and add_whole is not None:
-        add_whole(value, file, found)
+
+    if add_whole is not None:
+        value = read_whole(file, found.faults)
+
+        if isinstance(value, dict):
+            add_whole(value, file, found)
 
 
-def add_task(line: SourceObject, kind: str, found: ProphetFiles) -> None:
-    """Add a line of a data set: a task, or an event with its windows."""
-    key = line.needed("task_id" if kind == TASKS else "slug", "name the task")
-    task = read_task(line, key) if kind == TASKS else read_event(line, key)
+def add_task(row: SourceObject, found: ProphetFiles) -> None:
+    """Add a row of a data set: a task, or an event with its windows."""
+    name = "slug" if "windows" in row.fields else "task_id"
+    key = row.needed(name, "name the task")
+    task = read_event(row, key) if name == "slug" else read_task(row, key)
 
     if not key or not task.outcomes:
         return
     if key in found.tasks:
-        line.wrong("task_id", f"{shown(key)} appears twice", "remove one of them")
+        row.wrong(name, f"{shown(key)} appears twice", "remove one of them")
         return
 
     found.tasks[key] = task

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import StringIO
 from math import isfinite
+from pathlib import PurePath
 from typing import Any
 
 from arena.errors import FileFault
@@ -26,9 +27,11 @@ FLAGS = {
 }
 SHOWN = 40
 """So much of a value is shown in a fault."""
+SPACE = b"\xef\xbb\xbf \t\r\n"
+LINED = (".jsonl", ".ndjson")
 PEEKED = 3
 """So many lines of a file are tried for its first object."""
-MOST_BYTES = 1 << 25
+MOST_BYTES = 1 << 27
 """A larger file is known by one of its lines, or not at all."""
 
 
@@ -231,6 +234,39 @@ def as_time(value: object) -> datetime | None:
     return instant
 
 
+def suffix_of(file: SourceFile) -> str:
+    """Return what a file's name ends in, before the ending of a packed one.
+
+    >>> suffix_of(SourceFile("a/B.CSV.gz", b""))
+    '.csv'
+    """
+    return PurePath(file.name.lower().removesuffix(".gz")).suffix
+
+
+def read_objects(file: SourceFile, part: str, faults: list[FileFault]) -> Iterator[SourceObject]:
+    """Yield the objects of a file: one on each line, or those of one list, which faults call `part`."""
+    first_line, _, others = file.data.strip(SPACE).partition(b"\n")
+
+    if suffix_of(file) in LINED or (others and is_json_object(first_line)):
+        yield from read_lines(file, faults)
+        return
+
+    value = read_whole(file, faults)
+
+    if isinstance(value, dict) and isinstance(value.get("results"), list):
+        value = value["results"]  # a page of an API
+    if value is not None:
+        yield from listed(value, file, part, faults)
+
+
+def is_json_object(text: bytes) -> bool:
+    """Tell whether a text is a whole object of JSON."""
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 def read_lines(file: SourceFile, faults: list[FileFault]) -> Iterator[SourceObject]:
     """Yield the object of each line; note a line that holds none."""
     for number, line in enumerate(StringIO(text_of(file, faults), newline=None), 1):
@@ -320,7 +356,7 @@ def first_object(file: SourceFile) -> Mapping[str, Any]:
     >>> first_object(SourceFile("a", b'[{"x": 1}]')), first_object(SourceFile("b", b"x,y"))
     ({'x': 1}, {})
     """
-    start = file.data.lstrip(b"\xef\xbb\xbf \t\r\n")
+    start = file.data.lstrip(SPACE)
 
     if start[:1] not in (b"{", b"["):
         return {}

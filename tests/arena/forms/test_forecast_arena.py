@@ -119,4 +119,4 @@ def test_a_torn_first_line_of_a_day_is_a_fault_of_that_day() -> None:
     data = forecast_arena.read([*arena_board()[:1], day])
 
     assert [fault.place for fault in data.faults] == ["x/forecasts/2026-03-02.jsonl:1"]
-    assert data.notes == ("there is no resolutions.json, so no outcome is known: name it too",)
+    assert data.notes == ("no resolutions.json is among the files",)

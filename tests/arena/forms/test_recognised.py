@@ -1,5 +1,7 @@
 """Each form knows its own files and no others'."""
 
+import json
+
 import pytest
 
 from arena.forms import forecast_arena, forecastbench, inspect_log, metaculus, prophet
@@ -61,6 +63,22 @@ def test_a_sample_is_recognised_by_its_form_alone(name: str, files: list[SourceF
 @pytest.mark.parametrize("file", OTHERS, ids=lambda file: file.name)
 def test_other_files_are_recognised_by_none(file: SourceFile) -> None:
     assert [form for form, module in FORMS.items() if module.recognise([file]) is not None] == []
+
+
+@pytest.mark.parametrize("name", ["-", "posts.json", "posts.txt"])
+def test_objects_are_read_from_a_page_a_list_or_lines(name: str) -> None:
+    posts = sources.metaculus_posts()
+    texts = [
+        json.dumps({"results": posts}),
+        json.dumps({"count": 8, "results": posts}, indent=2),
+        json.dumps(posts),
+        "\n".join(map(json.dumps, posts)),
+    ]
+
+    read = [metaculus.read([SourceFile(name, text.encode())]) for text in texts]
+
+    assert len(read[0].questions) == 7
+    assert {data.questions for data in read} == {read[0].questions}
 
 
 @pytest.mark.parametrize("name", FORMS)
