@@ -99,9 +99,10 @@ def score(
 ) -> None:
     """Score anyone's forecasts, or share out a tournament's prizes.
 
-    A CSV has the columns question, forecaster, probability (0.35 or 35%) and outcome (1, 0, or empty); others
-    are renamed by --columns question=TITLE. More columns add skill, events, times and other kinds of
-    questions. A YAML file is a tournament: its form, its pool and its forecasts.
+    The files of a board are read as they are. A table has the columns question, forecaster, probability (0.35
+    or 35%) and outcome (1, 0, or empty); others are renamed by --columns question=TITLE. More columns add
+    skill, events, times and other kinds of questions. A YAML file is a tournament: its form, its pool and its
+    forecasts.
 
     Example: arena score forecasts.csv
 
