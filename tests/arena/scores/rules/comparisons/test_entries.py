@@ -108,5 +108,6 @@ def test_the_number_of_entries_never_falls(history: np.ndarray) -> None:
 
     rows = season(*history)
     order = np.random.default_rng(2).permutation(rows.agent.size)
-    shuffled = StatedRows(*(getattr(rows, name)[order] for name in StatedRows.__slots__))
+    columns = (rows.agent, rows.instant, rows.market, rows.forecast, rows.price)
+    shuffled = StatedRows(*(column[order] for column in columns))
     assert len(entry_starts(shuffled)) == counts[-1]
