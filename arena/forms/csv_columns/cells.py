@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.errors import ArenaError, FileFault, FileFaults
+from arena.errors import FEW, ArenaError, FileFault, FileFaults, told_once
 from arena.forms.model import SourceLine
 
 Floats = NDArray[np.float64]
@@ -19,8 +19,6 @@ Rows = NDArray[np.intp]
 
 SHOWN = 40
 """So much of a text is shown in an error."""
-FEW = 5
-"""Up to so many rows with the same fault are named one by one; of more, these are the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +97,7 @@ class Cause:
 
     def told(self) -> list[FileFault]:
         """Return a fault for each row where there are few, else one that counts them."""
-        if self.count <= FEW:
-            return self.first
-
-        lines = tuple(fault.line for fault in self.first if fault.line is not None)
-        return [replace(self.first[0], count=self.count, lines=lines)]
+        return told_once(self.first, self.count)
 
 
 class Faults:

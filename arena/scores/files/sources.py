@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from arena.errors import ArenaError, FileFault, FileFaults
+from arena.errors import ArenaError, FileFault, FileFaults, by_cause
 from arena.forms.csv_columns import Cells, OurColumns, file_cells, join_cells
 from arena.forms.model import ChosenForm, SourceData, SourceFile
 from arena.forms.sources.choose import TABLE, choose_form, load_form
@@ -15,7 +15,16 @@ from arena.scores.files.forecasts import (
     check_forecasts,
     check_sound_forecasts,
 )
-from arena.scores.files.joined import by_key, join_prices, joined_price, with_outcomes, with_prices
+from arena.scores.files.joined import (
+    OUTCOME_COLUMNS,
+    by_key,
+    join_prices,
+    joined_price,
+    read_outcomes,
+    read_prices,
+    with_outcomes,
+    with_prices,
+)
 from arena.scores.files.source_cells import source_cells
 
 
@@ -45,8 +54,9 @@ def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastT
         return replace(table, notes=(*table.notes, *notes))
 
     data = load_form(form.name).read([*files, *choices.sets])
-    if data.faults and not choices.skip_faulty:
-        raise FileFaults(sorted(data.faults, key=_place_key))
+    faults = by_cause(sorted(data.faults, key=_place_key))
+    if faults and not choices.skip_faulty:
+        raise FileFaults(faults)
 
     cells, left_out = source_cells(files[0].name, data, provisional=choices.provisional)
     if data.prices:
@@ -59,7 +69,7 @@ def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastT
         published=data.published,
         notes=(f"read as {form.title}: {form.why}", *table.notes, *data.notes, *left_out, *notes),
         skipped=table.skipped + len(data.faults),
-        faults=(*data.faults, *table.faults),
+        faults=(*faults, *table.faults),
     )
     return _with_references_outside(table, data)
 
@@ -68,10 +78,11 @@ def _with_joined(cells: Cells, choices: SourceChoices) -> tuple[Cells, list[str]
     """Return forecasts with the outcomes and prices of other files, and notes on them."""
     notes: list[str] = []
     for file in choices.outcomes:
-        cells, own = with_outcomes(cells, file, provisional=choices.provisional)
+        found = read_outcomes(file, choices.columns, provisional=choices.provisional)
+        cells, own = with_outcomes(cells, file.name, found)
         notes += own
     for file in choices.prices:
-        cells, own = with_prices(cells, file)
+        cells, own = with_prices(cells, file.name, read_prices(file, choices.columns))
         notes += own
     return cells, notes
 
@@ -95,9 +106,13 @@ def _place_key(fault: FileFault) -> tuple[str, int]:
 
 def _plain_cells(files: Sequence[SourceFile], choices: SourceChoices) -> Cells:
     """Return the cells of plain tables; outcomes may come from elsewhere."""
-    has_outcomes = bool(choices.outcomes)
-    needed = [column for column in REQUIRED_COLUMNS if column != "outcome" or not has_outcomes]
-    ours = OurColumns(needed, COLUMNS, choices.columns, TEXT_COLUMNS)
+    elsewhere: list[str] = []
+    if choices.outcomes:
+        elsewhere += OUTCOME_COLUMNS[1:]
+    if choices.prices:
+        elsewhere.append("market_probability")
+    needed = [column for column in REQUIRED_COLUMNS if column not in elsewhere]
+    ours = OurColumns(needed, COLUMNS, choices.columns, TEXT_COLUMNS, elsewhere)
     return join_cells([file_cells(file, ours) for file in files])
 
 
