@@ -160,23 +160,28 @@ def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str
         return
 
     fewest = scored.forecasters[int(np.flatnonzero(counts == answered.min())[0])]
-    counts_as = "0, in Brier as wrong" if choices.rule == "metaculus" else "wrong"
+    span = f"from {answered.min():,} ({fewest}) to {answered.max():,}"
+    if answered.min() == answered.max():
+        span = f"each {answered.min():,}"
+    sentence = f"forecasters answered different questions: {span} of {asked:,}"
     if answered.size == 1:
-        yield f"{fewest} answered {answered[0]:,} of {asked:,} questions"
-    else:
-        words = "; --adjusted allows for how hard each one's questions were"
-        if choices.adjusted:
-            words = ""
-        span = f"from {answered.min():,} ({fewest}) to {answered.max():,}"
-        if answered.min() == answered.max():
-            span = f"each {answered.min():,}"
-        yield (
-            f"forecasters answered different questions: {span} of {asked:,}{words}, "
-            "--against NAME compares on common ones"
-        )
+        sentence = f"{fewest} answered {answered[0]:,} of {asked:,} questions"
+
+    own = "scores marked * are over the questions that each one answered and can't be compared"
+    if scored.kinds("number") == asked:
+        yield sentence
+        yield own
+        return
+
+    if answered.size > 1:
+        if not choices.adjusted:
+            sentence += "; --adjusted allows for how hard each one's questions were"
+        sentence += ", --against NAME compares on common ones"
+    counts_as = "0, in Brier as wrong" if choices.rule == "metaculus" else "wrong"
+    yield sentence
     yield (
-        "scores marked * are over the questions that each one answered and can't be compared; under all "
-        f"and in the order a missing answer counts as {counts_as}, in skill as the market's price"
+        f"{own}; under all and in the order a missing answer counts as {counts_as}, in skill as the "
+        "market's price"
     )
 
 

@@ -150,6 +150,26 @@ def test_of_many_options_who_knows_more_than_the_odds_is_told_and_who_repeats_th
     assert [row.rank_high for row in without_odds.rows] == [1, 3, 3]
 
 
+def test_who_differs_on_two_of_fifty_options_is_no_copy() -> None:
+    """A twentieth of all forecasts may differ, not a twentieth of the options of each."""
+    rng = Random(2)
+    lines = [HEAD]
+    for q in range(20):
+        weights = [rng.uniform(0.5, 1) for _ in range(50)]
+        ann = [weight / sum(weights) for weight in weights]
+        bob = [ann[0] + 0.008, ann[1] - 0.008, *ann[2:]]
+        odds = [*ann[2:], *ann[:2]]
+        odds[q] += 1
+        for who, forecast in (("ann", ann), ("bob", bob), ("cho", ann)):
+            for option, (p, price) in enumerate(zip(forecast, odds, strict=True)):
+                lines.append(f"q{q},{who},o{option},{p:.9f},o{q},{price / 2:.9f}")
+    found = scored("\n".join(lines))
+    assert [row_of(found, name).copies for name in ("ann", "bob", "cho")] == [None, None, "ann"]
+    assert found.verdict is not None
+    assert found.verdict.pair("ann", "bob") is not None
+    assert found.verdict.pair("ann", "cho") is None
+
+
 def test_odds_are_scaled_and_missing_ones_leave_a_forecast_out_of_skill_alone() -> None:
     """A bookmaker's margin changes nothing but the note."""
     for prices in (("0.5", "0.25", "0.25"), ("0.2", "0.3", "0.5")):

@@ -131,3 +131,32 @@ def test_the_bar_is_reached_when_capital_first_comes_up_to_it() -> None:
     curve = Evidence(np.array([1.0, 2.0, 5.0]), np.array([3.0, 40.0, 12.0]))
     assert [first_reach(curve, bar) for bar in (20, 40, 41)] == [2.0, 2.0, None]
     assert curve.now == 12.0
+
+
+def test_options_of_one_question_are_one_bet_of_half_the_sum_of_squares() -> None:
+    forecast = np.array([0.6, 0.25, 0.15])
+    odds = np.array([0.5, 0.25, 0.25])
+    outcome = np.array([1.0, 0.0, 0.0])
+    place = np.arange(3)
+    zero = np.zeros(3)
+    rows = EvidenceRows(zero.astype(int), place, zero, zero + 1, forecast, odds, outcome, zero.astype(int))
+    middle = (forecast + odds) / 2
+    apart = forecast - odds
+    gain = ((odds - outcome) ** 2 - (forecast - outcome) ** 2).sum() / 2
+    variance = (middle * apart**2).sum() - (middle * apart).sum() ** 2
+    expected = 1 + STAKES * (apart**2).sum() / 2 / variance * gain
+    assert evidence(rows).now == pytest.approx(expected.mean())
+
+    certain = EvidenceRows(
+        zero.astype(int), place, zero, zero + 1, forecast, outcome, outcome, zero.astype(int)
+    )
+    assert evidence(certain).now == 1.0
+    impossible = np.array([0.6, 0.4, 0.0])
+    assert (
+        evidence(
+            EvidenceRows(
+                zero.astype(int), place, zero, zero + 1, forecast, impossible, outcome, zero.astype(int)
+            )
+        ).now
+        != 1.0
+    )
