@@ -58,8 +58,9 @@ class QuestionScores:
         if not event or len(self.events) == self.asked.size:
             return np.bincount(self.who, minlength=len(self.forecasters))
 
-        pairs, _ = different(self.who * len(self.events) + self.event)
-        return np.bincount(pairs // len(self.events), minlength=len(self.forecasters))
+        size = len(self.events)
+        pairs, _ = different(self.who * size + self.event)
+        return np.bincount(pairs // size, minlength=len(self.forecasters))
 
     def kinds(self, kind: str) -> int:
         """Return how many of the questions that are scored are of a kind."""
@@ -72,23 +73,28 @@ def settled(table: ForecastTable, *, provisional: bool) -> Floats:
     Provisionally a fraction is, and while a question is open its last price in the file, by forecasts made
     before it.
     """
+    outcome = table.outcome
     if not provisional:
-        return np.where(is_scored(table.outcome), table.outcome, np.nan)
-    if table.market is None or table.time is None:
-        return table.outcome
+        return np.where(is_scored(outcome), outcome, np.nan)
+    market = table.market
+    time = table.time
+    if market is None or time is None:
+        return outcome
 
-    is_open = np.isnan(table.outcome)
-    priced = np.flatnonzero(is_open & ~np.isnan(table.market))
-    order = priced[np.lexsort((table.market[priced], table.time[priced], table.question[priced]))]
-    is_last = np.diff(table.question[order], append=-1) != 0
-    last = order[is_last]
+    is_open = np.isnan(outcome)
+    priced = np.flatnonzero(is_open & ~np.isnan(market))
+    question = table.question[priced]
+    order = np.lexsort((market[priced], time[priced], question))
+    is_last = np.diff(question[order], append=-1) != 0
+    last = priced[order[is_last]]
 
     price = np.full(len(table.questions), np.nan)
-    price[table.question[last]] = table.market[last]
-    at = np.full(len(table.questions), np.nan)
-    at[table.question[last]] = table.time[last]
-    is_earlier = table.time < at[table.question]
-    return np.where(is_open & is_earlier, price[table.question], table.outcome)
+    at = np.full(price.size, np.nan)
+    question = table.question[last]
+    price[question] = market[last]
+    at[question] = time[last]
+    is_earlier = time < at[table.question]
+    return np.where(is_open & is_earlier, price[table.question], outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +163,16 @@ def _form_cells(
 ) -> ScoredCells:
     """Return the cells of a question, by the scores of each forecaster."""
     who = np.array([places[name] for name in scores], dtype=np.int64)
-    values = {score: np.full(who.size, np.nan) for score in NAMES}
+    size = who.size
+    values = {score: np.full(size, np.nan) for score in NAMES}
     for row, own in enumerate(scores.values()):
         for score, value in own.items():
-            values[score][row] = value
-    return ScoredCells(who, np.full(who.size, number), np.full(who.size, event), values)
+            column = values[score]
+            column[row] = value
+
+    question = np.full(size, number)
+    events = np.full(size, event)
+    return ScoredCells(who, question, events, values)
 
 
 def _joined(parts: Sequence[ScoredCells]) -> ScoredCells:
@@ -185,23 +196,29 @@ def _yes_no_cells(
 ) -> list[ScoredCells]:
     """Return the cells of forecasters, and those of the community where it is wanted."""
     rows = np.flatnonzero(~np.isnan(against))
-    probability = table.probability[rows]
-    starts, lengths = runs(table.question[rows], table.forecaster[rows])
-    question = table.question[rows][starts]
-    who = table.forecaster[rows][starts]
+    question = table.question[rows]
+    who = table.forecaster[rows]
+    starts, lengths = runs(question, who)
+    question = question[starts]
+    who = who[starts]
 
+    probability = table.probability[rows]
+    errors = (probability - against[rows]) ** 2
+    logs = log.each(probability, table.outcome[rows])
     values = {score: np.full(who.size, np.nan) for score in NAMES}
-    values["brier"] = _group_means((probability - against[rows]) ** 2, starts, lengths)
-    values["log"] = _group_means(log.each(probability, table.outcome[rows]), starts, lengths)
+    values["brier"] = _group_means(errors, starts, lengths)
+    values["log"] = _group_means(logs, starts, lengths)
 
     ended = table.where(is_scored(table.outcome))
     cells = _metaculus_cells(ended, mode, outside, community=community)
-    size = len(table.forecasters) + 1
-    is_pooled = cells.forecaster == len(table.forecasters)
-    own = (cells.question * size + cells.forecaster)[~is_pooled]
+    size = len(table.forecasters)
+    is_pooled = cells.forecaster == size
+    is_own = ~is_pooled
+    own = cells.question[is_own] * size + cells.forecaster[is_own]
     place = np.searchsorted(question * size + who, own)
     for score, line in zip(metaculus.SCORES, cells.values, strict=True):
-        values[score][place] = line[~is_pooled]
+        column = values[score]
+        column[place] = line[is_own]
 
     event_of = np.zeros(len(table.questions), dtype=np.int64)
     event_of[table.question] = table.event
@@ -209,8 +226,9 @@ def _yes_no_cells(
     if community:
         scores = dict(zip(metaculus.SCORES, cells.values[:, is_pooled], strict=True))
         question = cells.question[is_pooled]
-        theirs = _community_values(scores, timed=_times_of(table) is not None)
-        parts.append(ScoredCells(cells.forecaster[is_pooled], question, event_of[question], theirs))
+        who = cells.forecaster[is_pooled]
+        timed = _times_of(table) is not None
+        parts.append(ScoredCells(who, question, event_of[question], _community_values(scores, timed=timed)))
     return parts
 
 
@@ -274,15 +292,19 @@ def _form_scores(
 ) -> dict[str, dict[str, float]]:
     """Return everyone's scores on a question of options or of a number."""
     scores: dict[str, dict[str, float]] = {}
+    who = np.array(form.who)
     for name in sorted(set(form.who)):
-        own = np.array(form.who) == name
-        scores[name] = {"brier": float(form.brier[own].mean()), "distance": float(form.distance[own].mean())}
-    if form.forecasts is None or form.lived is None:
+        own = who == name
+        brier = form.brier[own].mean()
+        distance = form.distance[own].mean()
+        scores[name] = {"brier": float(brier), "distance": float(distance)}
+    forecasts = form.forecasts
+    if forecasts is None or form.lived is None:
         return scores
 
-    is_base = ~np.isin(form.forecasts.forecaster, outside)
-    stands = form.forecasts.end > form.forecasts.start
-    forecasts = replace(form.forecasts, base=is_base & stands)
+    is_base = ~np.isin(forecasts.forecaster, outside)
+    stands = forecasts.end > forecasts.start
+    forecasts = replace(forecasts, base=is_base & stands)
     columns = metaculus.question_scores(form.lived, forecasts, mode, community=community)
     names = sorted(set(forecasts.forecaster.tolist()))
     for place, name in enumerate([*names, metaculus.COMMUNITY][: columns.shape[1]]):
@@ -298,15 +320,17 @@ def adjusted_scores(found: QuestionScores, outside: tuple[str, ...]) -> MeanInte
 
     Raise `ArenaError` where that can't be computed.
     """
-    counted = np.flatnonzero(~np.isnan(found.values["brier"]))
+    brier = found.values["brier"]
+    counted = np.flatnonzero(~np.isnan(brier))
+    brier = brier[counted]
     who = found.who[counted]
-    brier = found.values["brier"][counted]
     used, question = np.unique(found.question[counted], return_inverse=True)
-    if len(found.forecasters) * used.size > MOST_CELLS:
-        what = f"{len(found.forecasters):,} forecasters × {used.size:,} questions are too many to adjust"
+    size = len(found.forecasters)
+    if size * used.size > MOST_CELLS:
+        what = f"{size:,} forecasters × {used.size:,} questions are too many to adjust"
         raise ArenaError("too_large", what, "leave out --adjusted, or score a part of the file")
 
-    table = np.full((len(found.forecasters), used.size), np.nan)
+    table = np.full((size, used.size), np.nan)
     table[who, question] = brier
     is_in_sample = ~np.isin(found.forecasters, outside)
     fits = ~np.isnan(table) & is_in_sample[:, None]
@@ -330,10 +354,9 @@ def adjusted_scores(found: QuestionScores, outside: tuple[str, ...]) -> MeanInte
     above = np.where(fits, table - score[:, None], 0.0)
     level = above.sum(axis=0) / fits.sum(axis=0)
     rest = brier - level[question]
-    means = mean_intervals(who, found.event[counted], rest, len(found.forecasters))
-    return replace(
-        means, mean=score, low=score + means.low - means.mean, high=score + means.high - means.mean
-    )
+    means = mean_intervals(who, found.event[counted], rest, size)
+    shift = score - means.mean
+    return replace(means, mean=score, low=means.low + shift, high=means.high + shift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,7 +457,8 @@ def half_scores(found: QuestionScores, table: ForecastTable, outside: tuple[str,
     half_of[table.question] = table.category
     halves = []
     for half in HALVES:
-        own = np.flatnonzero(half_of[found.question] == table.categories.index(half))
+        category = table.categories.index(half)
+        own = np.flatnonzero(half_of[found.question] == category)
         part = replace(
             found,
             who=found.who[own],

@@ -50,22 +50,24 @@ def compared_rows(table: ForecastTable) -> ForecastTable:
             continue
         who = np.array([places[name] for name in form.who], dtype=np.int64)
         event = events.setdefault(form.event, len(events))
-        count = form.options.count
-        for column, values in _option_columns(form.options, who).items():
+        columns = _option_columns(form.options, who)
+        first = len(questions)
+        size = form.options.shares.size
+        columns["event"] = np.full(size, event)
+        columns["question"] = first + np.repeat(np.arange(form.options.count), who.size)
+        columns["option_of"] = np.full(size, first)
+        for column, values in columns.items():
             parts[column].append(values)
-        parts["event"].append(np.full(count * who.size, event))
-        parts["question"].append(len(questions) + np.repeat(np.arange(count), who.size))
-        parts["option_of"].append(np.full(count * who.size, len(questions)))
-        questions += [form.name] * count
+        questions += [form.name] * form.options.count
 
-    columns: dict[str, Any] = {"option_of": np.concatenate([table.question, *parts["option_of"]])}
+    whole: dict[str, Any] = {"option_of": np.concatenate([table.question, *parts["option_of"]])}
     for column in ("question", "forecaster", "probability", "outcome", "event", "market", *TIME_COLUMNS):
         values = getattr(table, column)
         if values is not None:
-            columns[column] = np.concatenate([values, *parts[column]])
+            whole[column] = np.concatenate([values, *parts[column]])
     return replace(
         table,
-        **columns,
+        **whole,
         questions=tuple(questions),
         events=tuple(events),
         category=None,
@@ -198,21 +200,23 @@ def _duel_rows(rows: ForecastTable) -> DuelRows:
 
 def _with_agreement(priced: ForecastTable, ranked: Ints) -> ForecastTable:
     """Return the rows of those who are ranked, and rows that agree with the market where they have none."""
+    question = priced.question
     own = np.flatnonzero(np.isin(priced.forecaster, ranked, kind="table"))
-    who, agent = different(priced.forecaster[own])
-    first = np.flatnonzero(np.diff(priced.question, prepend=-1))
+    forecaster = priced.forecaster[own]
+    who, agent = different(forecaster)
+    first = np.flatnonzero(np.diff(question, prepend=-1))
     answered = np.zeros((who.size, len(priced.questions)), dtype=np.bool_)
-    answered[agent, priced.question[own]] = True
-    silent, left_out = np.nonzero(~answered[:, priced.question[first]])
+    answered[agent, question[own]] = True
+    silent, left_out = np.nonzero(~answered[:, question[first]])
     like = first[left_out]
-    if own.size == priced.question.size and not like.size:
+    if own.size == question.size and not like.size:
         return priced
 
-    return replace(
-        priced.take(np.concatenate([own, like])),
-        forecaster=np.concatenate([priced.forecaster[own], who[silent]]),
-        probability=np.concatenate([priced.probability[own], _price_of(priced)[like]]),
-    )
+    price = _price_of(priced)
+    rows = priced.take(np.concatenate([own, like]))
+    forecaster = np.concatenate([forecaster, who[silent]])
+    probability = np.concatenate([priced.probability[own], price[like]])
+    return replace(rows, forecaster=forecaster, probability=probability)
 
 
 def _price_of(rows: ForecastTable) -> Floats:
