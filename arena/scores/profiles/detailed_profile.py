@@ -130,8 +130,8 @@ def compute_profile(
     implied_chance = np.random.default_rng([seed + 2, 1])
     best, worst = _notable_forecasts(inputs, agent)
 
-    slices: dict[str, tuple[Slice, ...]] = {}
-    calibrated: dict[str, tuple[Calibrated, ...]] = {}
+    slices = {}
+    calibrated = {}
     for by in PROFILE_SLICES:
         slices[by] = tuple(part for part in parts[by] if part.gain.agent == agent)
         calibrated[by] = tuple(slice_calibrations(counted, by, seed))
@@ -150,7 +150,7 @@ def compute_profile(
 
 def read_sure_forecasts(connection: Connection, cohort: int | None = None) -> dict[str, CalibrationReading]:
     """Return by agent what came of the forecasts that it was sure of, from the cache if it is current."""
-    sure: dict[str, CalibrationReading] = {}
+    sure = {}
     cached = None
     if cohort is None:
         cached = FIGURES.read_current(connection)
@@ -230,7 +230,7 @@ def _notable_forecasts(
 
 def _stakes(bets: BetColumns) -> dict[tuple[int, int, str], tuple[str, int]]:
     """Return the side and the amount of each bet, by cohort, round and market."""
-    stakes: dict[tuple[int, int, str], tuple[str, int]] = {}
+    stakes = {}
     columns = (bets.cohort, bets.round, bets.market, bets.yes, bets.amount)
     for cohort, number, market, yes, amount in zip(*(column.tolist() for column in columns), strict=True):
         side = "YES" if yes else "NO"

@@ -75,11 +75,13 @@ def check_season(
     owner = agent[scored]
     markets = market[scored]
     instants = instant[scored]
-    cells, cell = different(markets * (instants.max(initial=0) + 1) + instants)
+    width = instants.max(initial=0) + 1
+    cells, cell = different(markets * width + instants)
     order = np.lexsort((cell, owner))
-    edges = np.searchsorted(owner[order], np.arange(len(agents) + 1))
+    owners = np.arange(len(agents) + 1)
+    edges = np.searchsorted(owner[order], owners)
 
-    by_agent: list[AgentForecasts] = []
+    by_agent = []
     for low, high in pairwise(edges):
         own = order[low:high]
         by_agent.append(
