@@ -325,7 +325,8 @@ def is_covered(coverage: Coverage | None, least: float = MIN_COVERAGE) -> bool:
 def evidence_of(rows: ForecastColumns, agent: str, former: Collection[str], as_of: float) -> Evidence:
     """Return an agent's evidence, over its own forecasts and those it made by former names."""
     places = [place for place, name in enumerate(rows.agents) if name == agent or name in former]
-    is_counted = np.isin(rows.agent, places) & rows.stated & rows.quoted & ~rows.early
+    is_own = np.isin(rows.agent, places)
+    is_counted = is_own & rows.stated & rows.quoted & ~rows.early
     own = take_rows(rows, is_counted)
     own_rows = EvidenceRows(
         story=stories_of(own),

@@ -618,7 +618,9 @@ def provisional_scores(rows: ForecastColumns, latest: Floats) -> list[Provisiona
 def _expected_score(stated: Any, price: Floats, market: Any) -> float | None:
     """Return the mean Brier score of stated beliefs that is expected at these prices."""
     forecast = probability(stated)
-    return none_for_nan(mean(price * (1 - forecast) ** 2 + (1 - price) * forecast**2, market))
+    if_yes = (1 - forecast) ** 2
+    expected = price * if_yes + (1 - price) * forecast**2
+    return none_for_nan(mean(expected, market))
 
 
 def compute_provisional(connection: Connection, cohort: int | None = None) -> list[ProvisionalScores]:

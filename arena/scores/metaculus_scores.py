@@ -99,9 +99,10 @@ def metaculus_scores(
     `known` has since when each market's end could be known, by its place in the names. Where fewer than two
     agents would be left to compare with, nobody is outside.
     """
-    ended = take_rows(rows, np.flatnonzero(rows.outcome >= 0))
-    if not ended.at.size:
+    has_ended = rows.outcome >= 0
+    if not has_ended.any():
         return ()
+    ended = take_rows(rows, np.flatnonzero(has_ended))
 
     # a market in a cohort is a question, and what happened to it the same for all rows
     pair = ended.cohort * len(rows.markets) + ended.market
@@ -112,7 +113,8 @@ def metaculus_scores(
     is_yes[question] = ended.outcome == 1
     story[question] = ended.story
 
-    instants, row = np.unique(_at_instants(question, ended.at), return_inverse=True)
+    numbers = _at_instants(question, ended.at)
+    instants, row = np.unique(numbers, return_inverse=True)
     asked = instants // INSTANTS
     stated = np.full((instants.size, len(rows.agents)), np.nan)
     counted = np.flatnonzero(ended.stated & ~ended.early)
@@ -189,9 +191,9 @@ def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "To
     spans = question_spans(ended, ended.market, known)
     left_out = np.unique(rows.market).size - np.unique(ended.market).size
 
-    own = np.flatnonzero(ended.stated & ~ended.early)
-    order = np.lexsort((ended.at[own], ended.agent[own], ended.market[own]))
-    own = own[order]
+    is_counted = ended.stated & ~ended.early
+    own = np.lexsort((ended.at, ended.agent, ended.market))
+    own = own[is_counted[own]]
     asked = ended.market[own]
     forecaster = ended.agent[own]
     start = ended.at[own].astype(np.float64)

@@ -108,7 +108,7 @@ def _profit_origin(
     """Return where the profit of an agent's accounts came from."""
     trades, ends = merge_trades(accounts)
     stated = take_rows(rows, rows.stated)
-    events = [stated.events[place] for place in stated.event]
+    events = [stated.events[place] for place in stated.event.tolist()]
     claims: dict[str, np.ndarray] = {
         "belief": probability(stated.forecast),
         "mid": probability(stated.mid),

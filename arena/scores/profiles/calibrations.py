@@ -55,7 +55,8 @@ def _resolutions_basis(connection: Connection, cohort: int) -> str:
     )
     newest = func.coalesce(func.max(ResolutionRow.id), 0)
     is_shown = col(ResolutionRow.market_id).in_(shown)
-    count, last = connection.execute(select(func.count(), newest).where(is_shown)).one()
+    query = select(func.count(), newest).where(is_shown)
+    count, last = connection.execute(query).one()
 
     tables = joined(RoundRow, CohortRow)
     rounds = connection.scalar(select(func.count()).select_from(tables).where(is_of_cohort))

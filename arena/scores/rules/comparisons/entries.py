@@ -119,7 +119,8 @@ def _pair_departure(later: _AgentRows, earlier: _AgentRows) -> float:
 
 def _departure(instant: Ints, distance: Floats) -> float:
     """Return the first instant at whose end too many rows lay apart, infinity if there is none."""
-    apart = np.cumsum(np.abs(distance) > NEAR)
+    is_apart = np.abs(distance) > NEAR
+    apart = np.cumsum(is_apart)
     rows = np.arange(1, instant.size + 1)
     ends = np.append(instant[1:] != instant[:-1], True)
 
