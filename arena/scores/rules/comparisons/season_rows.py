@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scores.rules._columns import Floats, check_probabilities, different, is_scored
+from arena.scores.rules._columns import Floats, as_floats, check_probabilities, different, is_scored
 from arena.scores.rules.comparisons.events import Ints
 
 
@@ -45,7 +45,7 @@ class SeasonForecasts:
     by_agent: tuple[AgentForecasts, ...]
 
     def of(self, agent: str) -> AgentForecasts:
-        """The rows of one agent."""
+        """Return the rows of one agent."""
         return self.by_agent[self.agents.index(agent)]
 
 
@@ -61,21 +61,40 @@ def check_season(
     reference: ArrayLike,
     outcome: ArrayLike,
 ) -> SeasonForecasts:
-    """The rows of a season, checked and sorted.
+    """Return the rows of a season, checked and sorted.
 
     `agent` and `event` are places in the names; `market` and `instant` are any whole numbers from 0 on.
     """
     scored = np.flatnonzero(is_scored(outcome))
-    f, r = check_probabilities(forecast)[scored], check_probabilities(reference)[scored]
-    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))[scored]
-    who, what, when = agent[scored], market[scored], instant[scored]
-    names, cell = different(what * (when.max(initial=0) + 1) + when)
-    order = np.lexsort((cell, who))
-    edges = np.searchsorted(who[order], np.arange(len(agents) + 1))
-    parts = [order[low:high] for low, high in pairwise(edges)]
-    by_agent = tuple(
-        AgentForecasts(cell[p], what[p], f[p], r[p], (f[p] - o[p]) ** 2, (r[p] - o[p]) ** 2) for p in parts
-    )
-    event_of = np.zeros(what.max(initial=-1) + 1, dtype=np.int64)
-    event_of[what] = event[scored]
-    return SeasonForecasts(tuple(agents), tuple(events), event_of, names.size, by_agent)
+    forecasts = check_probabilities(forecast)[scored]
+    prices = check_probabilities(reference)[scored]
+    outcomes = as_floats(outcome)[scored]
+    errors = (forecasts - outcomes) ** 2
+    price_errors = (prices - outcomes) ** 2
+
+    owner = agent[scored]
+    markets = market[scored]
+    instants = instant[scored]
+    width = instants.max(initial=0) + 1
+    cells, cell = different(markets * width + instants)
+    order = np.lexsort((cell, owner))
+    owners = np.arange(len(agents) + 1)
+    edges = np.searchsorted(owner[order], owners)
+
+    by_agent = []
+    for low, high in pairwise(edges):
+        own = order[low:high]
+        by_agent.append(
+            AgentForecasts(
+                cell=cell[own],
+                market=markets[own],
+                forecast=forecasts[own],
+                price=prices[own],
+                error=errors[own],
+                reference=price_errors[own],
+            )
+        )
+
+    event_of = np.zeros(markets.max(initial=-1) + 1, dtype=np.int64)
+    event_of[markets] = event[scored]
+    return SeasonForecasts(tuple(agents), tuple(events), event_of, cells.size, tuple(by_agent))
