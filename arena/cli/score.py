@@ -1,19 +1,22 @@
 """What `arena score` reads, and how it shows the scores of anyone's forecasts."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from arena.cli.output import plain
 from arena.cli.page import Page
 from arena.cli.table import Table, TableChoice, TableColumn, between
-from arena.errors import ArenaError, times_text
+from arena.errors import ArenaError, count_text, times_text
 from arena.exports.forecast_columns import is_export_at, read_export
-from arena.forms.csv_columns import decode
-from arena.scores.files.forecastbench_texts import NamedText, is_submission, read_submissions
-from arena.scores.files.forecasts import ForecastTable, read_forecasts
+from arena.forms.csv_columns import decode, unpacked
+from arena.forms.model import SourceFile
+from arena.forms.sources.disk import read_source
+from arena.scores.files.forecastbench_texts import NamedText
+from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices
+from arena.scores.files.sources import SourceChoices, read_table
 from arena.scores.verdict import better_text, rank_text
 
 
@@ -32,24 +35,22 @@ def texts_of(files: Sequence[Path]) -> list[NamedText]:
     return [(str(file), text_of(file)) for file in files]
 
 
-def table_of(
-    files: Sequence[Path],
-    renamed: Mapping[str, str],
-    questions: Sequence[Path],
-    resolutions: Sequence[Path],
-    provisional: bool,
-) -> ForecastTable:
-    """Return the forecasts of a file, of what `arena share export` wrote, or of files of ForecastBench."""
-    if len(files) == 1 and is_export_at(files[0]):
-        return read_export(files[0])
+def files_of(sources: Sequence[Path]) -> tuple[SourceFile, ...]:
+    """Return the files of sources; `-` is the standard input."""
+    files: list[SourceFile] = []
+    for source in sources:
+        if str(source) == "-":
+            files.append(SourceFile("-", unpacked("-", sys.stdin.buffer.read())))
+        else:
+            files += read_source(source)
+    return tuple(files)
 
-    texts = texts_of(files)
-    if questions or resolutions or all(is_submission(text) for _, text in texts):
-        return read_submissions(texts, texts_of(questions), texts_of(resolutions), provisional=provisional)
-    if len(texts) > 1:
-        hint = "put all forecasts into one file; only ForecastBench's may be several"
-        raise ArenaError("many_files", f"{len(texts)} files of forecasts are given", hint, status=64)
-    return read_forecasts(*texts[0], renamed)
+
+def table_of(sources: Sequence[Path], choices: SourceChoices) -> ForecastTable:
+    """Return the forecasts of sources, or those of what `arena share export` wrote."""
+    if len(sources) == 1 and choices.form is None and is_export_at(sources[0]):
+        return read_export(sources[0])
+    return read_table(files_of(sources), choices)
 
 
 def split_columns(text: str) -> tuple[dict[str, str], str]:
@@ -202,8 +203,18 @@ def _with_all(column: TableColumn, rule: str) -> tuple[TableColumn, ...]:
     return (own,)
 
 
+def _skipped_rows(scores: FileScores) -> Page:
+    """Yield how many rows were left out, and each cause."""
+    if scores.skipped:
+        yield f"{count_text(scores.skipped, 'faulty row')} skipped, which count as unanswered:"
+        for fault in scores.faults:
+            yield f"- {plain(fault.place)}: {plain(fault.told)}"
+        yield ""
+
+
 def score_page(scores: FileScores, choices: ScoreChoices, choice: TableChoice) -> Page:
-    """Yield the verdict, a table for each category, and what there is to know."""
+    """Yield what was skipped, the verdict, a table for each category, and what there is to know."""
+    yield from _skipped_rows(scores)
     if scores.verdict is not None:
         for sentence in filter(None, (scores.verdict.sentence, scores.verdict.guarantee)):
             yield plain(sentence)
