@@ -13,21 +13,18 @@ from dataclasses import dataclass, field, replace
 from math import isnan
 
 from arena.errors import ArenaError, FileFault, count_text
-from arena.forms.bench.files import (
+from arena.forms.bench.joined_table import is_joined_table, read_joined
+from arena.forms.bench.model import (
     HALVES,
     MARKET_SOURCES,
     BenchForecast,
     BenchQuestion,
     ForecastFile,
     QuestionSet,
-    Reading,
     ResolutionSet,
     forecaster_names,
-    read_forecast_file,
-    read_question_set,
-    read_resolution_set,
 )
-from arena.forms.bench.joined_table import is_joined_table, read_joined
+from arena.forms.bench.reading import Reading, read_forecast_file, read_question_set, read_resolution_set
 from arena.forms.csv_columns import decode
 from arena.forms.model import (
     SourceData,

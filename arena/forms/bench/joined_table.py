@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 
 from arena.errors import FileFault
-from arena.forms.bench.files import HALVES, MARKET_SOURCES, share_in
+from arena.forms.bench.model import HALVES, MARKET_SOURCES, share_in
 from arena.forms.csv_columns import decode
 from arena.forms.model import (
     SourceData,
