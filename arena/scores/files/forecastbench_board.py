@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import compress
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ def make_board(
         found = replace(found, rows=rows, notes=(*reasons, *found.notes))
 
     found = _of_mode(found, mode)
-    names = sorted({row.forecaster for row in found.rows})
+    names = sorted(set(_column(found.rows, "forecaster")))
     if not names:
         why = found.notes[0] if found.notes else "no forecast is on a resolved question"
         hint = "--every-round scores it too" if left_out else "name more files, or another --mode"
@@ -180,7 +181,7 @@ def _of_mode(found: Forecasters, mode: str) -> Forecasters:
         return found
 
     rows = tuple(row for row in found.rows if not row.outcome.market)
-    counts = Counter(row.forecaster for row in rows)
+    counts = Counter(_column(rows, "forecaster"))
     few = {name for name, count in counts.items() if count < LEAST_RESOLVED}
     why = f"fewer than {LEAST_RESOLVED} data questions resolved"
     return _without(replace(found, rows=rows), few, why)
@@ -200,12 +201,8 @@ def _difficulty_sample(rows: Sequence[ScoredForecast]) -> tuple[list[bool], str]
 
     A note says so.
     """
-    own = sample(
-        [row.forecaster for row in rows],
-        [row.external for row in rows],
-        [row.comparison for row in rows],
-        [row.age for row in rows],
-    ).tolist()
+    columns = [_column(rows, name) for name in ("forecaster", "external", "comparison", "age")]
+    own = sample(*columns).tolist()
     models = [not row.comparison or row.forecaster == NAIVE for row in rows]
     note = "difficulty is computed from all models here: the benchmark's own sample is not among them"
     if _cover_all(rows, own):
@@ -215,11 +212,15 @@ def _difficulty_sample(rows: Sequence[ScoredForecast]) -> tuple[list[bool], str]
     return [True] * len(rows), "difficulty is computed from all forecasters here: there are too few models"
 
 
+def _column(rows: Sequence[ScoredForecast], name: str) -> list[Any]:
+    """Return what each row has under a name."""
+    return list(map(attrgetter(name), rows))
+
+
 def _cover_all(rows: Sequence[ScoredForecast], fits: Sequence[bool]) -> bool:
     """Tell whether every question has a row among some of them."""
-    questions = {row.question for row in rows}
-    covered = {row.question for row in compress(rows, fits)}
-    return covered == questions
+    questions = _column(rows, "question")
+    return set(compress(questions, fits)) == set(questions)
 
 
 def _answered_all(parts: Sequence[Panel], name: str) -> bool:
@@ -231,17 +232,17 @@ def _answered_all(parts: Sequence[Panel], name: str) -> bool:
 
 def _panel(rows: Sequence[ScoredForecast], fits: Sequence[bool], names: list[str], *, market: bool) -> Panel:
     """Return the rows of one half as a panel; those that fit tell how hard its questions were."""
-    is_chosen = [row.outcome.market == market for row in rows]
+    is_chosen = [is_market == market for is_market in _column(rows, "outcome.market")]
     chosen = list(compress(rows, is_chosen))
     return panel(
-        [row.forecaster for row in chosen],
-        [row.question for row in chosen],
-        [row.probability for row in chosen],
-        [row.outcome.value for row in chosen],
+        _column(chosen, "forecaster"),
+        _column(chosen, "question"),
+        _column(chosen, "probability"),
+        _column(chosen, "outcome.value"),
         fits=list(compress(fits, is_chosen)),
-        stratum=[f"{row.due} {row.asked[0]}" for row in chosen],
-        cluster=[f"{row.asked[0]} {row.asked[1]}" for row in chosen],
-        family=[row.asked[0] for row in chosen],
+        stratum=_column(chosen, "stratum"),
+        cluster=_column(chosen, "cluster"),
+        family=_column(chosen, "source"),
         forecasters=names,
     )
 

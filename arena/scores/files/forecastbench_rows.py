@@ -80,6 +80,21 @@ class ScoredForecast:
         """Return a name of the question and horizon in its round."""
         return " ".join([self.due, *filter(None, self.asked)])
 
+    @property
+    def source(self) -> str:
+        """Return where its question is from."""
+        return self.asked[0]
+
+    @property
+    def stratum(self) -> str:
+        """Return its round and source, in which a bootstrap draws."""
+        return f"{self.due} {self.asked[0]}"
+
+    @property
+    def cluster(self) -> str:
+        """Return what it is asked of, whatever the round and date: what errs together."""
+        return f"{self.asked[0]} {self.asked[1]}"
+
 
 @dataclass(frozen=True, slots=True)
 class Forecasters:
