@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -34,12 +34,7 @@ def submission(
     """Return a file in the published form from a CSV of answers, and all that is wrong with it."""
     lines = csv.DictReader(io.StringIO(text, newline=""))
     columns = tuple(lines.fieldnames or ())
-    absent = [name for name in ANSWER_COLUMNS[:-1] if name not in columns]
-    unknown = [name for name in columns if name not in ANSWER_COLUMNS]
-    if absent or unknown:
-        what = f"there is no column {absent[0]}" if absent else f"column {unknown[0]!r} is unknown"
-        raise ArenaError("bad_file", f"{file}:1: {what}", f"its columns are {', '.join(ANSWER_COLUMNS)}")
-
+    _check_columns(file, columns)
     faults = []
     answers = []
     for row, cells in enumerate(lines, 1):
@@ -59,6 +54,19 @@ def submission(
     }
     filed, own = read_forecast_file(file, json.dumps(data))
     return data, filed, in_row_order([*faults, *own, *check_answers(filed, asked)])
+
+
+def _check_columns(file: str, columns: Sequence[str]) -> None:
+    """Raise `ArenaError` if a column is missing or unknown."""
+    what = ""
+    for name in columns:
+        if name not in ANSWER_COLUMNS:
+            what = f"column {name!r} is unknown"
+    for name in reversed(ANSWER_COLUMNS[:-1]):
+        if name not in columns:
+            what = f"there is no column {name}"
+    if what:
+        raise ArenaError("bad_file", f"{file}:1: {what}", f"its columns are {', '.join(ANSWER_COLUMNS)}")
 
 
 def _answer(cells: Mapping[str, str]) -> dict[str, Any]:

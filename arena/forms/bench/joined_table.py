@@ -78,7 +78,7 @@ def _key(cells: Mapping[str, str]) -> str:
     if cells["source"] in MARKET_SOURCES:
         days[1:] = []
     parts = [days[0], cells["source"], cells["id"], *days[1:]]
-    return " ".join(part for part in parts if part)
+    return " ".join(filter(None, parts))
 
 
 def _shares(

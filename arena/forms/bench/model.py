@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
+from itertools import product
 from math import isnan
 from typing import Any
 
@@ -41,7 +42,7 @@ class BenchQuestion:
     def asked(self) -> list[Asked]:
         """Return the forecasts that it wants."""
         days = self.dates or (None,)
-        return [(self.source, name, day) for name in self.ids for day in days]
+        return list(product([self.source], self.ids, days))
 
     @property
     def ids(self) -> list[str]:
@@ -49,7 +50,7 @@ class BenchQuestion:
         if not self.combined:
             return [self.id]
         both = self.texts["id"]
-        return [combination_id(both, [first, second]) for first in (1, -1) for second in (1, -1)]
+        return [combination_id(both, ways) for ways in ([1, 1], [1, -1], [-1, 1], [-1, -1])]
 
     @property
     def freeze_probability(self) -> float | None:
