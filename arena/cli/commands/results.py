@@ -108,7 +108,9 @@ def score(
     """
     from arena.cli import prizes
     from arena.cli import score as forecasts
-    from arena.scores.files.scores import ScoreChoices, score_file, scores_data
+    from arena.cli.score_page import score_page
+    from arena.scores.files.report import report_data, report_file
+    from arena.scores.files.scores import ScoreChoices
 
     cups = [file for file in files if file.suffix in (".yaml", ".yml")]
     if cups:
@@ -128,7 +130,7 @@ def score(
         raise ArenaError("no_category", f"{table.name} has no column category", "add it, or leave out --by")
     left_out = table.outside if outside is None else tuple(outside)
     choices = ScoreChoices(left_out, against, adjusted, provisional, community, parts, rule)
-    scores = score_file(table, mode, by_category=by is not None, choices=choices)
+    report = report_file(table, mode, by_category=by is not None, choices=choices)
 
     chosen.table = replace(chosen.table, columns=wanted)
-    chosen.answer(scores_data(scores), forecasts.score_page, scores, choices, chosen.table)
+    chosen.answer(report_data(report), score_page, report, choices, chosen.table)
