@@ -153,25 +153,24 @@ def _with_all(column: TableColumn, rule: str) -> tuple[TableColumn, ...]:
 
 def score_page(report: FileReport, choices: ScoreChoices, choice: TableChoice) -> Page:
     """Yield all that is told of a file; a part only where there is something to say."""
-    scores = report.scores
     if report.form:
         yield plain(report.form)
-    if scores.verdict is not None:
-        for sentence in filter(None, (scores.verdict.sentence, scores.verdict.guarantee)):
+    if report.verdict is not None:
+        for sentence in filter(None, (report.verdict.sentence, report.verdict.guarantee)):
             yield plain(sentence)
         yield ""
 
-    yield from _score_tables(scores, choices, choice)
+    yield from _score_tables(report, choices, choice)
     if report.calibration or report.copies or report.worst or report.published:
         yield ""
-    own = {row.forecaster for row in scores.rows if row.ranked and row.copies is None}
+    own = {row.forecaster for row in report.rows if row.ranked and row.copies is None}
     yield from _calibration(report.calibration, len(own))
     yield from _copies(report.copies)
     if report.worst:
         yield Table(WORST, report.worst, "Worst forecasts: furthest from what happened (loss: Brier score)")
     if report.published:
         yield Table(PUBLISHED, report.published, "What the board publishes, beside ours")
-    for note in scores.notes:
+    for note in report.notes:
         yield f"- {plain(note)}"
 
 

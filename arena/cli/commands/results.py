@@ -126,8 +126,6 @@ def score(
     chosen.refuse("--sweep", because=reason, hint="name a tournament's YAML file")
     renamed, wanted = forecasts.split_columns(chosen.table.columns)
     table = forecasts.table_of(files, renamed, questions or (), resolutions or (), provisional)
-    if by is not None and table.category is None:
-        raise ArenaError("no_category", f"{table.name} has no column category", "add it, or leave out --by")
     left_out = table.outside if outside is None else tuple(outside)
     choices = ScoreChoices(left_out, against, adjusted, provisional, community, parts, rule)
     report = report_file(table, mode, by_category=by is not None, choices=choices)

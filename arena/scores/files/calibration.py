@@ -1,7 +1,7 @@
 """How calibrated the forecasters of a file are on its questions of yes or no, and the price that they saw."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ class FileCalibration:
     """How calibrated a forecaster of a file is, or the price."""
 
     forecaster: str
-    diagram: ReliabilityDiagram
+    diagram: ReliabilityDiagram = field(repr=False)
 
     @property
     def forecasts(self) -> int:

@@ -4,33 +4,52 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from arena.errors import ArenaError, count_text
 from arena.scores.files.calibration import FileCalibration, calibration_data, file_calibrations
 from arena.scores.files.copies import FileCopy, file_copies
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.published import PublishedComparison, published_comparisons
 from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices, score_file, scores_data
 from arena.scores.files.worst import WorstForecast, worst_forecasts
+from arena.scores.notebook import Cells, brief, figure, notebook_html, span
 from arena.scores.rules.metaculus.forecasts import Mode
+from arena.scores.verdict import rank_text
 
 PLAIN = ScoreChoices()
+SHOWN: Cells = {
+    "ranks": lambda row: rank_text(row.rank_low, row.rank_high),
+    "forecaster": lambda row: row.forecaster,
+    "skill": lambda row: figure(row.skill, "+.4f"),
+    "95% interval": lambda row: span(row.skill_low, row.skill_high, "+.4f"),
+    "Brier": lambda row: figure(row.filled["brier"], ".4f"),
+    "forecasts": lambda row: f"{row.forecasts:,}",
+}
+"""What a notebook shows of a row."""
 MOST_LEADERS = 3
 """The worst forecasts of so many are told."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileReport:
-    """What a file of forecasts comes to.
+@dataclass(frozen=True, slots=True, repr=False)
+class FileReport(FileScores):
+    """What a file of forecasts comes to: its scores, and what explains them.
 
     `form` says as what it was read. Calibration is that of ranked forecasters who copy nobody, and of the
     price; the worst forecasts are those of whoever may be first.
     """
 
     form: str
-    scores: FileScores
     calibration: tuple[FileCalibration, ...]
     copies: tuple[FileCopy, ...]
     worst: tuple[WorstForecast, ...]
     published: tuple[PublishedComparison, ...]
+
+    def __repr__(self) -> str:
+        """Return how many forecasters there are, and the sentence."""
+        return brief(f"FileReport of {count_text(len(self.rows), 'forecaster')}", self.verdict)
+
+    def _repr_html_(self) -> str:
+        """Return the sentence and the scores for a notebook."""
+        return notebook_html(self.verdict, SHOWN, self.rows)
 
 
 def report_file(
@@ -40,13 +59,18 @@ def report_file(
     choices: ScoreChoices = PLAIN,
 ) -> FileReport:
     """Score a table of forecasts, and return all that is said of it."""
+    if by_category and table.category is None:
+        raise ArenaError("no_category", f"{table.name} has no column category", "add it, or leave out --by")
     scores = score_file(table, mode, by_category, choices)
     rows = [row for row in scores.rows if row.forecaster in table.forecasters]
     own = dict.fromkeys(row.forecaster for row in rows if row.ranked and row.copies is None)
     copies = {row.forecaster: row.copies for row in rows if row.copies is not None}
     return FileReport(
+        mode=scores.mode,
+        verdict=scores.verdict,
+        rows=scores.rows,
+        notes=scores.notes,
         form="",
-        scores=scores,
         calibration=file_calibrations(table, own),
         copies=file_copies(table, copies),
         worst=worst_forecasts(table, _leaders(rows)),
@@ -64,7 +88,7 @@ def _leaders(rows: Sequence[ForecasterScores]) -> list[str]:
 
 def report_data(report: FileReport) -> dict[str, Any]:
     """Return all of it for JSON."""
-    return scores_data(report.scores) | {
+    return scores_data(report) | {
         "form": report.form,
         "calibration": [calibration_data(one) for one in report.calibration],
         "copies": [asdict(copy) for copy in report.copies],
