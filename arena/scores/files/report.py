@@ -1,8 +1,11 @@
 """All that is told of a file of forecasts: its scores, and what explains them."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from arena.errors import ArenaError, count_text
 from arena.scores.files.calibration import FileCalibration, calibration_data, file_calibrations
@@ -33,10 +36,11 @@ MOST_LEADERS = 3
 class FileReport(FileScores):
     """What a file of forecasts comes to: its scores, and what explains them.
 
-    `form` says as what it was read. Calibration is that of ranked forecasters who copy nobody, and of the
-    price; the worst forecasts are those of whoever may be first.
+    `name` is that of the file, and `form` says as what it was read. Calibration is that of ranked forecasters
+    who copy nobody, and of the price; the worst forecasts are those of whoever may be first.
     """
 
+    name: str
     form: str
     calibration: tuple[FileCalibration, ...]
     copies: tuple[FileCopy, ...]
@@ -70,6 +74,7 @@ def report_file(
         verdict=scores.verdict,
         rows=scores.rows,
         notes=scores.notes,
+        name=table.name,
         form="",
         calibration=file_calibrations(table, own),
         copies=file_copies(table, copies),
@@ -89,9 +94,23 @@ def _leaders(rows: Sequence[ForecasterScores]) -> list[str]:
 def report_data(report: FileReport) -> dict[str, Any]:
     """Return all of it for JSON."""
     return scores_data(report) | {
+        "name": report.name,
         "form": report.form,
         "calibration": [calibration_data(one) for one in report.calibration],
         "copies": [asdict(copy) for copy in report.copies],
         "worst": [asdict(forecast) for forecast in report.worst],
         "published": [asdict(figure) for figure in report.published],
     }
+
+
+REPORT = TypeAdapter(FileReport)
+
+
+def report_text(report: FileReport) -> str:
+    """Return a report as JSON from which it can be read again."""
+    return json.dumps(REPORT.dump_python(report, mode="json"))
+
+
+def read_report(text: str) -> FileReport:
+    """Return the report that a text holds."""
+    return REPORT.validate_python(json.loads(text))
