@@ -30,7 +30,10 @@ class ArenaError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FileFault:
-    """Something wrong in a file: in a line, in a row (from 1) of its list `part`, or with the whole."""
+    """Something wrong in a file: in a line, in a row (from 1) of its list `part`, or with the whole.
+
+    One fault may tell of many that have the same cause: `count`, and the first of their `lines`.
+    """
 
     file: str
     field: str
@@ -39,6 +42,8 @@ class FileFault:
     line: int | None = None
     part: str = ""
     row: int | None = None
+    count: int = 1
+    lines: tuple[int, ...] = ()
 
     @property
     def place(self) -> str:
@@ -54,9 +59,25 @@ class FileFault:
         row = "" if self.row is None else f"{self.part}, row {self.row}, "
         return f"{self.file}: {row}{self.field}"
 
+    @property
+    def told(self) -> str:
+        """Return what is wrong, and in which lines too where there are many.
+
+        >>> FileFault("f.csv", "end", "it is empty", "say when", line=3, count=900, lines=(3, 4)).told
+        'it is empty (900 such lines: 3, 4 …)'
+        """
+        if self.count == 1:
+            return self.message
+        lines = ", ".join(map(str, self.lines))
+        return f"{self.message} ({self.count:,} such lines: {lines} …)"
+
     def as_data(self) -> dict[str, Any]:
         """Return the fault for JSON."""
-        data = {key: value for key, value in asdict(self).items() if key != "line" or value is not None}
+        data = asdict(self)
+        if self.line is None:
+            del data["line"]
+        if self.count == 1:
+            del data["count"], data["lines"]
         return data | {"mend": data.pop("hint")}
 
 
@@ -68,13 +89,17 @@ class FileFaults(ArenaError):
     """All that is wrong with a file, which is not used; `more` are faults that are only counted."""
 
     def __init__(self, faults: Sequence[FileFault], more: int = 0):
-        self.faults, self.more = tuple(faults[:MOST_FAULTS]), more + max(len(faults) - MOST_FAULTS, 0)
-        first, count = faults[0], len(faults) + more
-        if count == 1:
-            super().__init__("bad_file", f"{first.place}: {first.message}", first.hint)
+        self.faults = tuple(faults[:MOST_FAULTS])
+        self.more = more + sum(fault.count for fault in faults[MOST_FAULTS:])
+        first = faults[0]
+        if len(faults) == 1 and not more:
+            super().__init__("bad_file", f"{first.place}: {first.told}", first.hint)
             return
-        lines = [f"{one.place}: {one.message} → {one.hint}" for one in self.faults]
-        lines += [f"… and {count_text(self.more, 'more fault')}"] if self.more else []
+
+        lines = [f"{fault.place}: {fault.told} → {fault.hint}" for fault in self.faults]
+        if self.more:
+            lines.append(f"… and {count_text(self.more, 'more fault')}")
+        count = self.more + sum(fault.count for fault in self.faults)
         hint = f"correct all {count:,}; nothing of the file was used"
         super().__init__("bad_file", "\n".join(lines), hint)
 

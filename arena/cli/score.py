@@ -1,14 +1,17 @@
 """What `arena score` reads."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from arena.errors import ArenaError
 from arena.exports.forecast_columns import is_export_at, read_export
-from arena.forms.csv_columns import decode
-from arena.scores.files.forecastbench_texts import NamedText, is_submission, read_submissions
-from arena.scores.files.forecasts import ForecastTable, read_forecasts
+from arena.forms.csv_columns import decode, unpacked
+from arena.forms.model import SourceFile
+from arena.forms.sources.disk import read_source
+from arena.scores.files.forecastbench_texts import NamedText
+from arena.scores.files.forecasts import ForecastTable
+from arena.scores.files.sources import SourceChoices, read_table
 
 
 def text_of(file: Path) -> str:
@@ -26,24 +29,22 @@ def texts_of(files: Sequence[Path]) -> list[NamedText]:
     return [(str(file), text_of(file)) for file in files]
 
 
-def table_of(
-    files: Sequence[Path],
-    renamed: Mapping[str, str],
-    questions: Sequence[Path],
-    resolutions: Sequence[Path],
-    provisional: bool,
-) -> ForecastTable:
-    """Return the forecasts of a file, of what `arena share export` wrote, or of files of ForecastBench."""
-    if len(files) == 1 and is_export_at(files[0]):
-        return read_export(files[0])
+def files_of(sources: Sequence[Path]) -> tuple[SourceFile, ...]:
+    """Return the files of sources; `-` is the standard input."""
+    files: list[SourceFile] = []
+    for source in sources:
+        if str(source) == "-":
+            files.append(SourceFile("-", unpacked("-", sys.stdin.buffer.read())))
+        else:
+            files += read_source(source)
+    return tuple(files)
 
-    texts = texts_of(files)
-    if questions or resolutions or all(is_submission(text) for _, text in texts):
-        return read_submissions(texts, texts_of(questions), texts_of(resolutions), provisional=provisional)
-    if len(texts) > 1:
-        hint = "put all forecasts into one file; only ForecastBench's may be several"
-        raise ArenaError("many_files", f"{len(texts)} files of forecasts are given", hint, status=64)
-    return read_forecasts(*texts[0], renamed)
+
+def table_of(sources: Sequence[Path], choices: SourceChoices) -> ForecastTable:
+    """Return the forecasts of sources, or those of what `arena share export` wrote."""
+    if len(sources) == 1 and choices.form is None and is_export_at(sources[0]):
+        return read_export(sources[0])
+    return read_table(files_of(sources), choices)
 
 
 def split_columns(text: str) -> tuple[dict[str, str], str]:

@@ -153,25 +153,36 @@ def _with_all(column: TableColumn, rule: str) -> tuple[TableColumn, ...]:
 
 def score_page(report: FileReport, choices: ScoreChoices, choice: TableChoice) -> Page:
     """Yield all that is told of a file; a part only where there is something to say."""
-    if report.form:
-        yield plain(report.form)
+    yield from _first_lines(report)
+    yield from _score_tables(report, choices, choice)
+    yield from _explained(report)
+    for note in report.notes:
+        yield f"- {plain(note)}"
+
+
+def _first_lines(report: FileReport) -> Iterator[str]:
+    """Yield as what the file was read, what was left out of it, and who is better than whom."""
+    if report.read_as:
+        yield plain(report.read_as)
+    for fault in report.faults:
+        yield f"- {plain(f'{fault.place}: {fault.told}')}"
     if report.verdict is not None:
         for sentence in filter(None, (report.verdict.sentence, report.verdict.guarantee)):
             yield plain(sentence)
         yield ""
 
-    yield from _score_tables(report, choices, choice)
-    if report.calibration or report.copies or report.worst or report.published:
+
+def _explained(report: FileReport) -> Page:
+    """Yield what explains the scores: calibration, copies, the worst forecasts, and published figures."""
+    if report.calibration or report.repeats or report.worst or report.comparisons:
         yield ""
     own = {row.forecaster for row in report.rows if row.ranked and row.copies is None}
     yield from _calibration(report.calibration, len(own))
-    yield from _copies(report.copies)
+    yield from _copies(report.repeats)
     if report.worst:
         yield Table(WORST, report.worst, "Worst forecasts: furthest from what happened (loss: Brier score)")
-    if report.published:
-        yield Table(PUBLISHED, report.published, "What the board publishes, beside ours")
-    for note in report.notes:
-        yield f"- {plain(note)}"
+    if report.comparisons:
+        yield Table(PUBLISHED, report.comparisons, "What the board publishes, beside ours")
 
 
 def _score_tables(scores: FileScores, choices: ScoreChoices, choice: TableChoice) -> Iterator[Table | str]:
@@ -256,9 +267,9 @@ WORST = (
     TableColumn("reason", value=lambda row: shortened(row.reason, LETTERS) or None, narrow="wrap"),
 )
 PUBLISHED = (
-    FORECASTER,
-    TableColumn("figure", value="name", show=plain, narrow="cut"),
-    TableColumn("published", show=".6g"),
+    TableColumn("forecaster", show=plain, value="figure.forecaster", narrow="cut middle"),
+    TableColumn("figure", show=plain, value="figure.name", narrow="cut"),
+    TableColumn("published", show=".6g", value="figure.value"),
     TableColumn("ours", show=".6g"),
     TableColumn("cause", "why they differ", show=plain, narrow="wrap"),
 )

@@ -20,7 +20,7 @@ from dashboard.words import filled, flat, moment, with_true_minus
 def scored_page(report: FileReport, at: datetime) -> str:
     """Return a page of its own of a file, as it was scored at an instant."""
     title = f"Paper Arena · {flat(report.name)}"
-    top = filled("<h1>%s</h1>", title) + quiet(f"Made {moment(at)}. {report.form}")
+    top = filled("<h1>%s</h1>", title) + quiet(f"Made {moment(at)}. {report.read_as}")
     return one_file(title, top + Markup("\n").join(_parts(report)))
 
 
@@ -36,12 +36,12 @@ def _parts(report: FileReport) -> Iterator[Markup]:
 
     if report.calibration:
         yield _calibration_box(report.calibration)
-    if report.copies:
-        yield box("Copies", bullets(copy.sentence for copy in report.copies))
+    if report.repeats:
+        yield box("Copies", bullets(copy.sentence for copy in report.repeats))
     if report.worst:
         table = html_table(_worst_rows(report), columns_of_table("worst forecasts"), "The worst forecasts")
         yield box("Worst forecasts", table, "Of those who may be first: furthest from what happened.")
-    if report.published:
+    if report.comparisons:
         table = html_table(
             _published_rows(report), columns_of_table("published figures"), "Published figures"
         )
@@ -107,11 +107,11 @@ def _worst_rows(report: FileReport) -> Rows:
 
 def _published_rows(report: FileReport) -> Rows:
     """Yield what a board publishes beside ours."""
-    for figure in report.published:
+    for comparison in report.comparisons:
         yield {
-            "forecaster": figure.forecaster,
-            "name": figure.name,
-            "published": figure.published,
-            "ours": figure.ours,
-            "cause": figure.cause,
+            "forecaster": comparison.figure.forecaster,
+            "name": comparison.figure.name,
+            "published": comparison.figure.value,
+            "ours": comparison.ours,
+            "cause": comparison.cause,
         }

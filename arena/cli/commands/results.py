@@ -7,12 +7,13 @@ from typing import Literal
 from arena.cli.commands.shared import ONE_COHORT, QUESTIONS, RESOLUTIONS, Files, Names
 from arena.cli.options import Options, argument, command, flag, option
 from arena.errors import ArenaError
+from arena.forms.sources.choose import form_names
 
 VIEWS = ("--by", "--provisional", "--metaculus")
 """What a board shows in place of its usual figures, one at a time."""
 OF_FORECASTS = (
-    "--questions", "--resolutions", "--by", "--against", "--rule", "--adjusted", "--outside", "--parts",
-    "--provisional", "--community",
+    "--outcomes", "--prices", "--form", "--skip-faulty", "--questions", "--resolutions", "--by", "--against",
+    "--rule", "--adjusted", "--outside", "--parts", "--provisional", "--community",
 )  # fmt: skip
 """How forecasts are scored, which a tournament's rules say for themselves."""
 
@@ -73,8 +74,12 @@ def board(
 def score(
     chosen: Options,
     files: list[Path] = argument(
-        "FILE…", "A CSV or JSONL, an export, ForecastBench's files or a tournament's."
+        "SOURCE…", "A file, a folder or a clone with forecasts, an export, a tournament's YAML, or -."
     ),
+    outcomes: Files = option("Join outcomes by question; repeatable.", "FILE"),
+    prices: Files = option("Join market prices by question; repeatable.", "FILE"),
+    form: str | None = option(f"How to read the files: {', '.join(form_names())}.", "FORM"),
+    skip_faulty: bool = flag("Score the rows without a fault; the others count as unanswered."),
     questions: Files = QUESTIONS,
     resolutions: Files = RESOLUTIONS,
     mode: Literal["exact", "metaculus"] = option(
@@ -111,6 +116,7 @@ def score(
     from arena.cli.score_page import score_page
     from arena.scores.files.report import report_data, report_file
     from arena.scores.files.scores import ScoreChoices
+    from arena.scores.files.sources import SourceChoices
 
     cups = [file for file in files if file.suffix in (".yaml", ".yml")]
     if cups:
@@ -125,7 +131,16 @@ def score(
     reason = "can't be combined with files of forecasts"
     chosen.refuse("--sweep", because=reason, hint="name a tournament's YAML file")
     renamed, wanted = forecasts.split_columns(chosen.table.columns)
-    table = forecasts.table_of(files, renamed, questions or (), resolutions or (), provisional)
+    reading = SourceChoices(
+        form=form,
+        columns=renamed,
+        outcomes=forecasts.files_of(outcomes or ()),
+        prices=forecasts.files_of(prices or ()),
+        sets=forecasts.files_of([*(questions or ()), *(resolutions or ())]),
+        skip_faulty=skip_faulty,
+        provisional=provisional,
+    )
+    table = forecasts.table_of(files, reading)
     left_out = table.outside if outside is None else tuple(outside)
     choices = ScoreChoices(left_out, against, adjusted, provisional, community, parts, rule)
     report = report_file(table, mode, by_category=by is not None, choices=choices)

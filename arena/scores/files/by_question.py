@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from arena.errors import ArenaError
+from arena.forms.bench.files import HALVES
 from arena.forms.csv_columns import Flags, Floats, Ints
-from arena.scores.files.bench_columns import HALVES
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.question_forms import FormQuestion
 from arena.scores.rules import log
@@ -101,6 +101,7 @@ def score_questions(
     rows = np.bincount(table.forecaster[~np.isnan(against)], minlength=len(names))
     asked = np.zeros(len(table.questions), dtype=np.bool_)
     asked[parts[0][1]] = True
+    asked[[own.place for own in table.unanswered]] = True
     for number, form in enumerate(table.forms, len(table.questions)):
         if form.ended:
             event = events.setdefault(form.event, len(events))

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from arena.errors import ArenaError, FileFaults, count_text
-from arena.scores.files.forecastbench import (
+from arena.forms.bench.files import (
     MARKET_SOURCES,
     Asked,
     BenchForecast,

@@ -5,9 +5,10 @@ the first that gives the published digits is the cause. Where none does, that is
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -31,11 +32,14 @@ DIRECT = ("log", "baseline", "peer", "relative", "spot baseline", "spot peer", "
 class PublishedComparison:
     """A published figure of a forecaster, ours of that name or None, and why they differ."""
 
-    forecaster: str
-    name: str
-    published: float
+    figure: PublishedFigure
     ours: float | None
     cause: str
+
+
+def comparison_data(comparison: PublishedComparison) -> dict[str, Any]:
+    """Return a comparison for JSON."""
+    return asdict(comparison.figure) | {"ours": comparison.ours, "cause": comparison.cause}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +73,7 @@ def published_comparisons(
         row = scores.get(figure.forecaster)
         ways = [] if row is None else list(_ways(table, row, figure.name.lower()))
         ours = ways[0].value if ways else None
-        cause = _cause(figure, ways)
-        found.append(PublishedComparison(figure.forecaster, figure.name, figure.value, ours, cause))
+        found.append(PublishedComparison(figure, ours, _cause(figure, ways)))
     return tuple(found)
 
 
@@ -101,7 +104,7 @@ def _losses(table: ForecastTable, forecaster: str, is_right: bool = False) -> An
     counts = np.bincount(question, minlength=len(table.questions))
     by_question = np.bincount(question, loss, len(table.questions))[counts > 0] / counts[counts > 0]
     last = loss[np.flatnonzero(np.diff(question, append=-1))]
-    asked = np.unique(table.question[ended]).size
+    asked = np.unique(table.question[ended]).size + len(table.unanswered)
     return AnswerLosses(loss, by_question, last, asked)
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -11,7 +11,7 @@ from arena.errors import ArenaError, count_text
 from arena.scores.files.calibration import FileCalibration, calibration_data, file_calibrations
 from arena.scores.files.copies import FileCopy, file_copies
 from arena.scores.files.forecasts import ForecastTable
-from arena.scores.files.published import PublishedComparison, published_comparisons
+from arena.scores.files.published import PublishedComparison, comparison_data, published_comparisons
 from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices, score_file, scores_data
 from arena.scores.files.worst import WorstForecast, worst_forecasts
 from arena.scores.notebook import Cells, brief, figure, notebook_html, span
@@ -32,20 +32,27 @@ MOST_LEADERS = 3
 """The worst forecasts of so many are told."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class FileReport(FileScores):
     """What a file of forecasts comes to: its scores, and what explains them.
 
-    `name` is that of the file, and `form` says as what it was read. Calibration is that of ranked forecasters
-    who copy nobody, and of the price; the worst forecasts are those of whoever may be first.
+    Calibration is that of ranked forecasters who copy nobody, and of the price; the worst forecasts are those
+    of whoever may be first. `comparisons` have what a board publishes beside ours. `name` is the file's.
     """
 
     name: str
-    form: str
     calibration: tuple[FileCalibration, ...]
-    copies: tuple[FileCopy, ...]
+    repeats: tuple[FileCopy, ...]
     worst: tuple[WorstForecast, ...]
-    published: tuple[PublishedComparison, ...]
+    comparisons: tuple[PublishedComparison, ...]
+
+    @property
+    def read_as(self) -> str:
+        """Return as what the file was read and why, and how many rows were skipped, if there is any of it."""
+        told = [] if self.form is None else [f"Read as {self.form.title}: {self.form.why}."]
+        if self.skipped:
+            told.append(f"Skipped {count_text(self.skipped, 'faulty row')}: each counts as unanswered.")
+        return " ".join(told)
 
     def __repr__(self) -> str:
         """Return how many forecasters there are, and the sentence."""
@@ -70,16 +77,12 @@ def report_file(
     own = dict.fromkeys(row.forecaster for row in rows if row.ranked and row.copies is None)
     copies = {row.forecaster: row.copies for row in rows if row.copies is not None}
     return FileReport(
-        mode=scores.mode,
-        verdict=scores.verdict,
-        rows=scores.rows,
-        notes=scores.notes,
+        **{field.name: getattr(scores, field.name) for field in fields(scores)},
         name=table.name,
-        form="",
         calibration=file_calibrations(table, own),
-        copies=file_copies(table, copies),
+        repeats=file_copies(table, copies),
         worst=worst_forecasts(table, _leaders(rows)),
-        published=published_comparisons(table, rows, ()),
+        comparisons=published_comparisons(table, rows, table.published),
     )
 
 
@@ -95,11 +98,10 @@ def report_data(report: FileReport) -> dict[str, Any]:
     """Return all of it for JSON."""
     return scores_data(report) | {
         "name": report.name,
-        "form": report.form,
         "calibration": [calibration_data(one) for one in report.calibration],
-        "copies": [asdict(copy) for copy in report.copies],
+        "copies": [asdict(copy) for copy in report.repeats],
         "worst": [asdict(forecast) for forecast in report.worst],
-        "published": [asdict(figure) for figure in report.published],
+        "published": [comparison_data(comparison) for comparison in report.comparisons],
     }
 
 

@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from arena.errors import ArenaError, count_text
+from arena.errors import ArenaError, FileFault, count_text
 from arena.forms.csv_columns import Flags, Floats, Ints
+from arena.forms.model import ChosenForm, PublishedFigure
 from arena.scores.files.by_question import (
     MEANS,
     AutocastScores,
@@ -126,7 +127,8 @@ def _open_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
 def _provisional_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
     """Which questions are scored by a price, and which still are not at all."""
     by_price = np.flatnonzero(scored.asked[: len(table.questions)])
-    ended = np.unique(table.question[is_scored(table.outcome)])
+    answered = np.unique(table.question[is_scored(table.outcome)])
+    ended = np.union1d(answered, [own.place for own in table.unanswered])
     count = np.setdiff1d(by_price, ended).size
     if count:
         yield (
@@ -276,13 +278,17 @@ class FileScores:
     """Everyone's rows, best first, in which mode they were scored, and what there is to know about them.
 
     `verdict` says who is better than whom; where every category is scored by itself there is none over all
-    of them.
+    of them. `form`, `published`, `skipped` and `faults` are those of the table.
     """
 
     mode: Mode
     verdict: Verdict | None
     rows: tuple[ForecasterScores, ...]
     notes: tuple[str, ...]
+    form: ChosenForm | None = None
+    published: tuple[PublishedFigure, ...] = ()
+    skipped: int = 0
+    faults: tuple[FileFault, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +352,9 @@ def score_file(
     few = all(row.skill_low is None for row in rows)
     boundless = any(row.log == -inf for row in rows)
     notes = tuple(score_notes(table, scored, choices, few, boundless))
-    return FileScores(mode, verdict, tuple(rows), notes)
+    return FileScores(
+        mode, verdict, tuple(rows), notes, table.form, table.published, table.skipped, table.faults
+    )
 
 
 def _verdict(rows: Sequence[ForecasterScores], table: ForecastTable, outside: Collection[str]) -> Verdict:
@@ -373,7 +381,15 @@ def _verdict(rows: Sequence[ForecasterScores], table: ForecastTable, outside: Co
 
 def scores_data(scores: FileScores) -> dict[str, Any]:
     """Return everyone's scores, the verdict and what there is to know, for JSON."""
-    data = {"mode": scores.mode, "notes": scores.notes, "rows": [row_data(row) for row in scores.rows]}
+    data: dict[str, Any] = {"mode": scores.mode}
+    if scores.skipped:
+        faults = [fault.as_data() for fault in scores.faults]
+        data["skipped"] = {"rows": scores.skipped, "faults": faults}
+    if scores.form is not None:
+        data["form"] = {"name": scores.form.name, "why": scores.form.why}
+    data["published"] = [asdict(figure) for figure in scores.published]
+    data["notes"] = scores.notes
+    data["rows"] = [row_data(row) for row in scores.rows]
     return data | verdict_data(scores.verdict)
 
 

@@ -60,10 +60,10 @@ def _worst(table: ForecastTable, name: str, row: int) -> WorstForecast:
     return WorstForecast(
         forecaster=name,
         question=question,
-        title="",
+        title=table.titles.get(question, ""),
         said=said,
         price=None if table.market is None else none_for_nan(float(table.market[row])),
         outcome=outcome,
         loss=(said - outcome) ** 2,
-        reason="",
+        reason="" if table.reason is None else table.reasons[table.reason[row]],
     )

@@ -86,7 +86,7 @@ GOOD = {
 TWENTY: list[tuple[dict[str, str], str, str]] = [
     ({"probability": "1.7"}, "probability", "'1.7' is not from 0 to 1"),
     ({"probability": "often"}, "probability", "'often' is not a number"),
-    ({"probability": ""}, "probability", "it is empty"),
+    ({"probability": "1e999"}, "probability", "'1e999' is not a number"),
     ({"probability": "145%"}, "probability", "'145%' is not from 0 to 1"),
     ({"probability": "-0.2"}, "probability", "'-0.2' is not from 0 to 1"),
     ({"probability": "nan"}, "probability", "'nan' is not a number"),
@@ -133,13 +133,15 @@ def test_twenty_faults_are_named_by_line_and_column(here: Path) -> None:
         assert f"{name}:3: column probability: '1.7' is not from 0 to 1 →" in invoke("score", name).stderr
 
 
-def test_of_many_lines_with_one_fault_the_first_are_named_and_the_others_counted(here: Path) -> None:
+def test_of_many_lines_with_one_fault_one_is_told_with_their_count_and_the_first(here: Path) -> None:
     lines = [HEAD, *(f"q{row},ann,2,1" for row in range(1_000)), "q,,0.5,1"]
     (here / "f.csv").write_text("\n".join(lines))
     error = json.loads(invoke("score", "f.csv", "--json").stdout)["error"]
-    assert (len(error["faults"]), error["more_faults"]) == (21, 980)
-    assert error["faults"][-1]["line"] == 1_002
-    assert "… and 980 more faults" in error["message"]
+    (cause, last), more = error["faults"], error["more_faults"]
+    assert (cause["line"], cause["count"], cause["lines"], more) == (2, 1_000, [2, 3, 4, 5, 6], 0)
+    assert last["line"] == 1_002
+    assert "'2' is not from 0 to 1 (1,000 such lines: 2, 3, 4, 5, 6 …)" in error["message"]
+    assert error["mend"].startswith("correct all 1,001;")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError, FileFault
-from arena.scores.files.forecastbench import (
+from arena.forms.bench.files import (
     check_answers,
     coverage,
     read_forecast_file,

@@ -16,6 +16,15 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True)
+class ChosenForm:
+    """The form that files were read by: its file's name, what people call it, and why it was taken."""
+
+    name: str
+    title: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class SourceLine:
     """Where a row stands: in a line of a file that has lines, else in the object of that number."""
 
@@ -47,13 +56,15 @@ class SourceQuestion:
 class SourceOutcome:
     """What a question came to: 0, 1 or a fraction, the name of an option, a number or a date as ISO text.
 
-    `value` is None where the question was called off.
+    `value` is None where the question was called off. It is not `final` while the question is open, and
+    something stands in for its outcome.
     """
 
     question: str
     value: float | str | None
     resolved: datetime | None = None
     place: SourceLine | None = None
+    final: bool = True
 
 
 @dataclass(frozen=True, slots=True)

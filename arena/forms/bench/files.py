@@ -23,6 +23,8 @@ from markets.hashes import keys_once
 
 MARKET_SOURCES = frozenset({"infer", "kalshi", "manifold", "metaculus", "polymarket", "rfi"})
 """Sources whose questions end once. All others are series of data, asked at several horizons."""
+HALVES = ("dataset", "market")
+"""What questions of the two sorts are called together."""
 NOTHING = "N/A"
 """How the files say that there is nothing."""
 QUESTION_FIELDS = (
@@ -126,6 +128,7 @@ class BenchForecast:
     imputed: bool = False
     crowd: float | None = None
     noted: str | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +287,7 @@ def _forecast(reader: "_Reader", row: int, item: Mapping[str, Any]) -> BenchFore
         imputed=item.get("imputed") is True,
         crowd=share_in(at_due),
         noted=noted,
+        reason=reasoning if isinstance(reasoning, str) else "",
     )  # fmt: skip
 
 
