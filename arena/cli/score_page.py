@@ -4,8 +4,9 @@ As what the file was read, who is better than whom, the scores, how calibrated t
 went wrong most, what a board publishes of the same forecasts, and what else there is to know.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from arena.cli.output import plain, shortened
 from arena.cli.page import Page
@@ -151,13 +152,17 @@ def _with_all(column: TableColumn, rule: str) -> tuple[TableColumn, ...]:
     return (own,)
 
 
-def score_page(report: FileReport, choices: ScoreChoices, choice: TableChoice) -> Page:
-    """Yield all that is told of a file; a part only where there is something to say."""
+def score_page(
+    report: FileReport, choices: ScoreChoices, choice: TableChoice, written: Mapping[str, Path]
+) -> Page:
+    """Yield all that is told of a file, a part only where there is something to say, and what was written."""
     yield from _first_lines(report)
     yield from _score_tables(report, choices, choice)
     yield from _explained(report)
     for note in report.notes:
         yield f"- {plain(note)}"
+    for file in written.values():
+        yield f"Written: {file}"
 
 
 def _first_lines(report: FileReport) -> Iterator[str]:

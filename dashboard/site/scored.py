@@ -74,12 +74,10 @@ def _score_rows(rows: list[ForecasterScores]) -> Rows:
             "interval": span_text(row.skill_low, row.skill_high, "%+.4f"),
             "price": None if row.price == "none" else row.price,
             "brier": row.filled["brier"],
-            "log": row.log,
             "baseline": row.baseline,
             "peer": row.peer,
             "answered": 100 * row.questions / asked if asked else None,
             "forecasts": row.forecasts,
-            "events": row.events,
             "note": _note(row),
         }
 

@@ -13,7 +13,7 @@ VIEWS = ("--by", "--provisional", "--metaculus")
 """What a board shows in place of its usual figures, one at a time."""
 OF_FORECASTS = (
     "--outcomes", "--prices", "--form", "--skip-faulty", "--questions", "--resolutions", "--by", "--against",
-    "--rule", "--adjusted", "--outside", "--parts", "--provisional", "--community",
+    "--rule", "--adjusted", "--outside", "--parts", "--provisional", "--community", "--html", "--badge",
 )  # fmt: skip
 """How forecasts are scored, which a tournament's rules say for themselves."""
 
@@ -96,6 +96,9 @@ def score(
     community: bool = flag("Score the median of all as a forecaster."),
     parts: bool = flag("Split Brier scores into reliability and more."),
     sweep: bool = flag("Show a tournament's prizes by the hidden weight."),
+    html: Path | None = option("Write it as one page, too.", "FILE"),
+    badge: str | None = option("Write a badge of the first, or of NAME.", "[NAME=]FILE"),
+    force: bool = flag("Replace these files."),
 ) -> None:
     """Score anyone's forecasts, or share out a tournament's prizes.
 
@@ -113,6 +116,7 @@ def score(
     """
     from arena.cli import prizes
     from arena.cli import score as forecasts
+    from arena.cli.score_files import score_files
     from arena.cli.score_page import score_page
     from arena.scores.files.report import report_data, report_file
     from arena.scores.files.scores import ScoreChoices
@@ -130,6 +134,8 @@ def score(
 
     reason = "can't be combined with files of forecasts"
     chosen.refuse("--sweep", because=reason, hint="name a tournament's YAML file")
+    beside = score_files(html, badge)
+    beside.check(force)
     renamed, wanted = forecasts.split_columns(chosen.table.columns)
     reading = SourceChoices(
         form=form,
@@ -146,4 +152,5 @@ def score(
     report = report_file(table, mode, by_category=by is not None, choices=choices)
 
     chosen.table = replace(chosen.table, columns=wanted)
-    chosen.answer(report_data(report), score_page, report, choices, chosen.table)
+    written = beside.write(report)
+    chosen.answer(report_data(report) | written, score_page, report, choices, chosen.table, written)
