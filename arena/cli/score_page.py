@@ -179,11 +179,11 @@ def _first_lines(report: FileReport) -> Iterator[str]:
 
 def _explained(report: FileReport) -> Page:
     """Yield what explains the scores: calibration, copies, the worst forecasts, and published figures."""
-    if report.calibration or report.repeats or report.worst or report.comparisons:
+    if report.calibration or report.copies or report.worst or report.comparisons:
         yield ""
     own = {row.forecaster for row in report.rows if row.ranked and row.copies is None}
     yield from _calibration(report.calibration, len(own))
-    yield from _copies(report.repeats)
+    yield from _copies(report.copies)
     if report.worst:
         yield Table(WORST, report.worst, "Worst forecasts: furthest from what happened (loss: Brier score)")
     if report.comparisons:
@@ -245,7 +245,8 @@ def _calibration(calibrations: Sequence[FileCalibration], ranked: int) -> Iterat
     says = f"{plain(first.forecaster)} says {tenth}: {count_text(largest.rows, 'forecast')}"
     yield f"Read: {says}, {largest.observed:.0%} came true."
     for calibration in calibrations:
-        yield f"- {plain(calibration.sentence)}"
+        if calibration.diagram.sure is not None:
+            yield f"- {plain(calibration.sentence)}"
     yield ""
 
 

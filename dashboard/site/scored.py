@@ -36,8 +36,8 @@ def _parts(report: FileReport) -> Iterator[Markup]:
 
     if report.calibration:
         yield _calibration_box(report.calibration)
-    if report.repeats:
-        yield box("Copies", bullets(copy.sentence for copy in report.repeats))
+    if report.copies:
+        yield box("Copies", bullets(copy.sentence for copy in report.copies))
     if report.worst:
         table = html_table(_worst_rows(report), columns_of_table("worst forecasts"), "The worst forecasts")
         yield box("Worst forecasts", table, "Of those who may be first: furthest from what happened.")

@@ -12,7 +12,7 @@ from arena.scores.rules._columns import is_scored, none_for_nan
 from arena.scores.rules.calibration import BINS
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.reliability.diagram import Decile, ReliabilityDiagram, diagram
-from arena.scores.rules.reliability.reading import reading_sentence
+from arena.scores.rules.reliability.reading import named_sentence
 
 MOST = 10
 """The calibration of so many forecasters is told, the first of the board."""
@@ -46,8 +46,7 @@ class FileCalibration:
     @property
     def sentence(self) -> str:
         """Return what pages say of such a diagram, after whose it is."""
-        reading = reading_sentence(self.diagram.sure, self.diagram.null.p_value)
-        return f"{self.forecaster}: {reading[0].lower()}{reading[1:]}."
+        return named_sentence(self.forecaster, self.diagram.sure, self.diagram.null.p_value)
 
 
 def file_calibrations(table: ForecastTable, names: Iterable[str]) -> tuple[FileCalibration, ...]:

@@ -42,7 +42,7 @@ class FileReport(FileScores):
 
     name: str
     calibration: tuple[FileCalibration, ...]
-    repeats: tuple[FileCopy, ...]
+    copies: tuple[FileCopy, ...]
     worst: tuple[WorstForecast, ...]
     comparisons: tuple[PublishedComparison, ...]
 
@@ -80,7 +80,7 @@ def report_file(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         name=table.name,
         calibration=file_calibrations(table, own),
-        repeats=file_copies(table, copies),
+        copies=file_copies(table, copies),
         worst=worst_forecasts(table, _leaders(rows)),
         comparisons=published_comparisons(table, rows, table.published),
     )
@@ -99,7 +99,7 @@ def report_data(report: FileReport) -> dict[str, Any]:
     return scores_data(report) | {
         "name": report.name,
         "calibration": [calibration_data(one) for one in report.calibration],
-        "copies": [asdict(copy) for copy in report.repeats],
+        "copies": [asdict(copy) for copy in report.copies],
         "worst": [asdict(forecast) for forecast in report.worst],
         "published": [comparison_data(comparison) for comparison in report.comparisons],
     }

@@ -18,7 +18,7 @@ from arena.record.schema.world import ResolutionRow
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import MARKET
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
-from arena.scores.rules.reliability.reading import reading_sentence
+from arena.scores.rules.reliability.reading import named_sentence
 
 WORLDS = 250
 """The draws behind a band: an arena has many cohorts, with many agents each, in three readings."""
@@ -37,8 +37,8 @@ class ForecasterCalibration:
 
     @property
     def sentence(self) -> str:
-        """Return how calibrated it is, in the words of every page."""
-        return reading_sentence(self.diagram.sure, self.diagram.null.p_value)
+        """Return what pages say of such a diagram, after whose it is."""
+        return named_sentence(self.agent, self.diagram.sure, self.diagram.null.p_value)
 
 
 @dataclass(frozen=True, slots=True)

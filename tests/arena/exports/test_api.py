@@ -135,7 +135,7 @@ def test_calibration_is_had_of_every_agent_and_of_the_price(record: Path) -> Non
         told = opened.calibration()
         assert [one.agent for one in told] == ["ann", "bob", "eve", "zoe", "market"]
         assert sum(decile.rows for decile in told[0].diagram.deciles) == told[0].scored == 3
-        assert told[0].sentence == "70% sure of a side in fewer than 20 events"
+        assert told[0].sentence == "ann: 70% sure of a side in fewer than 20 events."
         assert len(opened.calibration(cohort=2)) < len(told)
         with pytest.raises(ArenaError, match="there is no cohort 3 here"):
             opened.calibration(3)

@@ -75,7 +75,7 @@ def test_of_many_forecasters_the_first_ten_are_told() -> None:
 
 
 def test_copies_are_counted(report: FileReport) -> None:
-    assert {copy.sentence for copy in report.repeats} == {
+    assert {copy.sentence for copy in report.copies} == {
         "bob copies ann: within 0.005 on 40 of 40 common forecasts.",
         "eve copies the price: within half a cent of it on 40 of 40 forecasts.",
     }
