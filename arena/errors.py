@@ -1,8 +1,8 @@
 """What can go wrong in ways that a user can put right, and figures in words."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from math import floor
 from typing import Any
@@ -32,7 +32,7 @@ class ArenaError(Exception):
 class FileFault:
     """Something wrong in a file: in a line, in a row (from 1) of its list `part`, or with the whole.
 
-    One fault may tell of many that have the same cause: `count`, and the first of their `lines`.
+    One fault may tell of many that have the same cause: `count`, and the first of their lines or rows.
     """
 
     file: str
@@ -69,7 +69,8 @@ class FileFault:
         if self.count == 1:
             return self.message
         lines = ", ".join(map(str, self.lines))
-        return f"{self.message} ({self.count:,} such lines: {lines} …)"
+        places = "rows" if self.line is None else "lines"
+        return f"{self.message} ({self.count:,} such {places}: {lines} …)"
 
     def as_data(self) -> dict[str, Any]:
         """Return the fault for JSON."""
@@ -79,6 +80,27 @@ class FileFault:
         if self.count == 1:
             del data["count"], data["lines"]
         return data | {"mend": data.pop("hint")}
+
+
+FEW = 5
+"""Up to so many faults with the same cause are told one by one; of more, these are the first."""
+
+
+def told_once(faults: Sequence[FileFault], count: int) -> list[FileFault]:
+    """Return the first faults of a cause as they are told: one for all, if there are more than a few."""
+    if count <= FEW:
+        return list(faults)
+
+    lines = [fault.row if fault.line is None else fault.line for fault in faults[:FEW]]
+    return [replace(faults[0], count=count, lines=tuple(line for line in lines if line is not None))]
+
+
+def by_cause(faults: Iterable[FileFault]) -> list[FileFault]:
+    """Return faults as they are told, those of the same file, field and remedy as one if they are many."""
+    causes: dict[tuple[str, str, str, str], list[FileFault]] = {}
+    for fault in faults:
+        causes.setdefault((fault.file, fault.part, fault.field, fault.hint), []).append(fault)
+    return [fault for same in causes.values() for fault in told_once(same, len(same))]
 
 
 MOST_FAULTS = 50

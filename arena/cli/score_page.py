@@ -167,10 +167,13 @@ def score_page(
 
 def _first_lines(report: FileReport) -> Iterator[str]:
     """Yield as what the file was read, what was left out of it, and who is better than whom."""
-    if report.read_as:
-        yield plain(report.read_as)
-    for fault in report.faults:
-        yield f"- {plain(f'{fault.place}: {fault.told}')}"
+    if report.skipped:
+        yield f"{report.left_out}:"
+        for fault in report.faults:
+            yield f"- {plain(fault.place)}: {plain(fault.told)}"
+        yield ""
+    if report.form is not None:
+        yield plain(f"Read as {report.form.title}: {report.form.why}.")
     if report.verdict is not None:
         for sentence in filter(None, (report.verdict.sentence, report.verdict.guarantee)):
             yield plain(sentence)

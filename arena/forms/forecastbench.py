@@ -8,7 +8,8 @@ the crowd's latest value stands in for it.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from math import isnan
 
 from arena.errors import ArenaError, FileFault, count_text
@@ -84,7 +85,12 @@ def read(files: Sequence[SourceFile]) -> SourceData:
     """Return the forecasts of all rounds, beside what their questions came to."""
     joined = [file for file in files if is_joined_table(file)]
     if joined:
-        return read_joined(joined)
+        data = read_joined(joined)
+        beside = sum(part_of(file) is not None for file in files)
+        if not beside:
+            return data
+        note = f"left out: {count_text(beside, 'file')} of rounds, beside tables that join them"
+        return replace(data, notes=(note,))
 
     faults: list[FileFault] = []
     found: dict[str, list[object]] = {part: [] for part in READERS}
@@ -99,9 +105,12 @@ def read(files: Sequence[SourceFile]) -> SourceData:
     filed = [each for each in found["forecasts"] if isinstance(each, ForecastFile)]
     sets = [each for each in found["questions"] if isinstance(each, QuestionSet)]
     resolutions = [each for each in found["resolutions"] if isinstance(each, ResolutionSet)]
-    if faults:
-        return SourceData(faults=tuple(faults))
-    return join_rounds(filed, sets, resolutions)
+    if not faults:
+        return join_rounds(filed, sets, resolutions)
+
+    with suppress(ArenaError):  # what is wrong with the files is told first
+        return replace(join_rounds(filed, sets, resolutions), faults=tuple(faults))
+    return SourceData(faults=tuple(faults))
 
 
 def join_rounds(

@@ -20,7 +20,11 @@ from dashboard.words import filled, flat, moment, with_true_minus
 def scored_page(report: FileReport, at: datetime) -> str:
     """Return a page of its own of a file, as it was scored at an instant."""
     title = f"Paper Arena · {flat(report.name)}"
-    top = filled("<h1>%s</h1>", title) + quiet(f"Made {moment(at)}. {report.read_as}")
+    top = filled("<h1>%s</h1>", title) + quiet(f"Made {moment(at)}.")
+    if report.form is not None:
+        top += quiet(f"Read as {report.form.title}: {report.form.why}.")
+    if report.left_out:
+        top += filled('<p class="stamp">%s.</p>', report.left_out)
     return one_file(title, top + Markup("\n").join(_parts(report)))
 
 

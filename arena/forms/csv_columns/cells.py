@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.errors import ArenaError, FileFault, FileFaults
+from arena.errors import FEW, ArenaError, FileFault, FileFaults, told_once
 from arena.forms.model import SourceLine
 
 Floats = NDArray[np.float64]
@@ -19,8 +19,6 @@ Rows = NDArray[np.intp]
 
 SHOWN = 40
 """So much of a text is shown in an error."""
-FEW = 5
-"""Up to so many rows with the same fault are named one by one; of more, these are the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +97,7 @@ class Cause:
 
     def told(self) -> list[FileFault]:
         """Return a fault for each row where there are few, else one that counts them."""
-        if self.count <= FEW:
-            return self.first
-
-        lines = tuple(fault.line for fault in self.first if fault.line is not None)
-        return [replace(self.first[0], count=self.count, lines=lines)]
+        return told_once(self.first, self.count)
 
 
 class Faults:
@@ -116,6 +110,7 @@ class Faults:
     def __init__(self, name: str) -> None:
         self.name = name
         self.found: dict[tuple[str, str, str, str], Cause] = {}
+        """By the file, the cause, the column and what puts it right."""
         self.cells: set[tuple[int, str]] = set()
         self.torn: set[int] = set()
         self.whole = False
@@ -123,11 +118,18 @@ class Faults:
     def add(self, line: int, column: str, message: str, hint: str) -> None:
         """Note a fault that is not of a row alone."""
         self.whole = True
-        self.note(SourceLine(self.name, line), column, message, lambda: message, hint)
+        self.note(SourceLine(self.name, line), column, (self.name, message), lambda: message, hint)
 
-    def note(self, place: SourceLine, column: str, cause: str, message: Callable[[], str], hint: str) -> None:
-        """Note a fault among those of its cause; of many the first have a message."""
-        same = self.found.setdefault((place.file, column, cause, hint), Cause())
+    def note(
+        self,
+        place: SourceLine,
+        column: str,
+        cause: tuple[str, str],
+        message: Callable[[], str],
+        hint: str,
+    ) -> None:
+        """Note a fault among those of its file and cause; of many the first have a message."""
+        same = self.found.setdefault((*cause, column, hint), Cause())
         same.count += 1
         if same.count <= FEW:
             same.first.append(FileFault(place.file, column, message(), hint, line=place.line))
@@ -135,13 +137,13 @@ class Faults:
     def tear(self, row: int, place: SourceLine, cause: str, message: str, hint: str) -> None:
         """Note that a whole row can't be read."""
         self.torn.add(row)
-        self.note(place, "", cause, lambda: message, hint)
+        self.note(place, "", (place.file, cause), lambda: message, hint)
 
     def told(self) -> list[FileFault]:
         """Return what there is to tell, by file and line."""
-        files = {file: number for number, (file, *_) in enumerate(self.found)}
         faults = [fault for cause in self.found.values() for fault in cause.told()]
-        return sorted(faults, key=lambda fault: (files[fault.file], fault.line or 0))
+        files = list(dict.fromkeys(fault.file for fault in faults))
+        return sorted(faults, key=lambda fault: (files.index(fault.file), fault.line or 0))
 
     def check(self) -> None:
         """Raise all of them, by file and line."""
@@ -205,10 +207,12 @@ class Cells:
         what: Callable[[int], str],
         hint: str,
         cause: str = "",
+        *,
+        across: bool = False,
     ) -> None:
         """Note what is wrong with cells; of a cell one thing is told, and of a line that is torn no more.
 
-        Rows have the same `cause` where one correction would put all right.
+        Rows have the same `cause` where one correction would put all right: of one file, or `across` all.
         """
         faults = self.faults
         theirs = self.theirs.get(column, column)
@@ -217,7 +221,9 @@ class Cells:
             if whole in faults.torn or (whole, column) in faults.cells:
                 continue
             faults.cells.add((whole, column))
-            faults.note(self.place_of(whole), theirs, cause, partial(what, int(row)), hint)
+            place = self.place_of(whole)
+            file = faults.name if across else place.file
+            faults.note(place, theirs, (file, cause), partial(what, int(row)), hint)
 
     @contextmanager
     def noted(self) -> Iterator[None]:
@@ -234,13 +240,9 @@ class Cells:
         if not faults.found:
             return np.arange(len(self))
 
-        sound = []
-        for row in range(len(self)):
-            whole = self.whole_row(row)
-            is_bad = whole in faults.torn or any((whole, column) in faults.cells for column in columns)
-            if not is_bad:
-                sound.append(row)
-        return np.array(sound, dtype=np.intp)
+        bad = {*faults.torn, *(row for row, column in faults.cells if column in columns)}
+        whole = np.arange(len(self)) if self.rows is None else self.rows
+        return np.flatnonzero(~np.isin(whole, list(bad)))
 
     def number_text(self, text: str) -> str:
         """Return a cell's text with the decimal point that a number needs."""

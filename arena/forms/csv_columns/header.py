@@ -146,3 +146,4 @@ def _note_missing(
         if column not in found and column not in meant:
             hint = f"add it, or say which it is: --columns {column}=NAME{has}"
             faults.add(line, "", f"there is no column {column}", hint)
+            has = ""  # once is enough

@@ -37,16 +37,24 @@ def json_cells(name: str, text: str, ours: OurColumns) -> Cells:
     faults = Faults(name)
     lists = set(_lists_reached(ours.named.values()))
     values = _values(name, text)
-    if not lists and len(values) == 1:
-        lists = _longest_list(values[0].value)
+    longest = ""
+    if len(values) == 1 and not lists:
+        longest = _longest_list(values[0].value)
+        lists = {longest}
 
     places: list[SourceLine] = []
     rows: list[Row] = []
     for value in values:
         own = _rows_of_value(value, len(rows), lists, faults)
+        first = value.line
+        for number in range(len(own)):
+            # a document has no lines of its own for the objects in it: they are numbered
+            line = number + 1 if len(values) == 1 else first
+            places.append(SourceLine(name, line))
         rows += own
-        places += [SourceLine(name, value.line)] * len(own)
 
+    if longest:
+        rows = _without_prefix(rows, f"{longest}.", ours)
     if not any(rows):
         faults.check()
         raise ArenaError("bad_file", f"{name}: it has no forecasts", "add an object for each forecast")
@@ -127,15 +135,20 @@ def _lists_reached(named: Collection[str]) -> Iterator[str]:
                 yield ".".join(parts[:depth])
 
 
-def _longest_list(value: Any) -> set[str]:
-    """Return the name of the longest list of objects in an object, if it has one."""
+def _longest_list(value: Any) -> str:
+    """Return the name of the longest list of objects in an object; nothing if it has none."""
     if not isinstance(value, Mapping):
-        return set()
+        return ""
 
     lengths = {key: len(field) for key, field in value.items() if _is_list_of_objects(field)}
-    if not lengths:
-        return set()
-    return {max(lengths, key=lengths.__getitem__)}
+    return max(lengths, key=lengths.__getitem__, default="")
+
+
+def _without_prefix(rows: list[Row], prefix: str, ours: OurColumns) -> list[Row]:
+    """Return the rows of a list with the names that its objects have, if those are ours."""
+    plain = [{key.removeprefix(prefix): text for key, text in row.items()} for row in rows]
+    has_ours = plain[0].keys() >= set(ours.needed)
+    return plain if has_ours else rows
 
 
 def _is_list_of_objects(value: Any) -> bool:

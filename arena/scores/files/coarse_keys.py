@@ -13,7 +13,7 @@ MOST_LOOKED_AT = 20_000
 """So many rows are looked at, to tell which columns make them different."""
 MOST_COLUMNS = 30
 """So many columns of the file are tried."""
-LEAST_SHARED = 0.5
+LEAST_SHARED = 0.6
 """A finer question has to keep this share of the forecasters that a question had."""
 
 
@@ -28,7 +28,7 @@ def coarse_hint(cells: Cells, rows: Rows) -> str:
     for number in (1, 2):
         finer = list(_finer(columns, question, forecaster, number))
         if finer:
-            _, names = max(finer)
+            _, _, names = max(finer)
             key = "+".join([cells.theirs.get("question", "question"), *names])
             return f"name it by several columns: --columns question={key}; updates need a column time"
     return "no column of the file tells them apart: add one that does; updates need a column time"
@@ -36,9 +36,10 @@ def coarse_hint(cells: Cells, rows: Rows) -> str:
 
 def _finer(
     columns: dict[str, TextColumn], question: Ints, forecaster: Ints, number: int
-) -> Iterator[tuple[float, Sequence[str]]]:
-    """Yield the columns that make every forecast one of its own, and how many forecasters share a question.
+) -> Iterator[tuple[float, int, Sequence[str]]]:
+    """Yield the columns that make every forecast one of its own.
 
+    Before them stand how many forecasters share a question then, and how few texts the columns have.
     What is different in each row, such as a running number, would make a question of every forecast.
     """
     shared_before = _forecasters_a_question(question, forecaster)
@@ -50,7 +51,7 @@ def _finer(
         is_unique = np.unique(forecast).size == forecast.size
         shared = _forecasters_a_question(key, forecaster)
         if is_unique and shared >= LEAST_SHARED * shared_before:
-            yield shared, names
+            yield shared, -sum(np.unique(columns[name].code).size for name in names), names
 
 
 def _numbered(one: Ints, other: Ints) -> Ints:

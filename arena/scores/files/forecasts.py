@@ -386,13 +386,14 @@ def _yes_no_table(
     category, categories = _optional_names(cells, "category")
     reason, reasons = _optional_names(cells, "reason")
 
+    # first, for what a key of several questions says of them would be a fault of each row otherwise
+    order = check_duplicates(cells, question, who, times.get("time"))
     own = {"outcome": outcome, "event": event, "category": category}
     own |= {key: times.get(key) for key in (*QUESTION_TIMES, "spot")}
     for column, values in own.items():
         if values is not None:
             check_same_by_question(cells, question, column, values)
     check_question_times(cells, times, question, ~np.isnan(outcome))
-    order = check_duplicates(cells, question, who, times.get("time"))
 
     return ForecastTable(
         name=cells.name,
@@ -531,4 +532,4 @@ def _note_coarse(cells: Cells, order: Rows, repeats: Rows) -> None:
         several = f"{questions[row][:40]!r} seems to name several questions"
         return f"{several}: {forecasts} of the file are of one that their forecaster has forecast already"
 
-    cells.wrong("question", rows, what, coarse_hint(cells, rows), "coarse")
+    cells.wrong("question", rows, what, coarse_hint(cells, rows), "coarse", across=True)

@@ -253,7 +253,7 @@ def _join_notes(name: str, what: str, asked: Sequence[str], found: Mapping[str, 
 
     note = f"{name}: {what}s of {len(joined):,} of {count_text(len(asked), 'question')}"
     if absent:
-        note += f"; {len(absent):,} have none there, such as {absent[0][:40]!r}"
+        note += f"; none of {len(absent):,}, such as {absent[0][:40]!r}"
     notes = [note]
     if alike:
         pairs = ", ".join(f"{here[:40]!r} here, {there[:40]!r} there" for here, there in alike[:MOST_SHOWN])

@@ -47,12 +47,11 @@ class FileReport(FileScores):
     comparisons: tuple[PublishedComparison, ...]
 
     @property
-    def read_as(self) -> str:
-        """Return as what the file was read and why, and how many rows were skipped, if there is any of it."""
-        told = [] if self.form is None else [f"Read as {self.form.title}: {self.form.why}."]
-        if self.skipped:
-            told.append(f"Skipped {count_text(self.skipped, 'faulty row')}: each counts as unanswered.")
-        return " ".join(told)
+    def left_out(self) -> str:
+        """Return how many rows were skipped; empty where none was."""
+        if not self.skipped:
+            return ""
+        return f"{count_text(self.skipped, 'faulty row')} skipped, which count as unanswered"
 
     def __repr__(self) -> str:
         """Return how many forecasters there are, and the sentence."""

@@ -385,8 +385,8 @@ def scores_data(scores: FileScores) -> dict[str, Any]:
     if scores.skipped:
         faults = [fault.as_data() for fault in scores.faults]
         data["skipped"] = {"rows": scores.skipped, "faults": faults}
-    if scores.form is not None:
-        data["form"] = {"name": scores.form.name, "why": scores.form.why}
+    form = scores.form
+    data["form"] = None if form is None else {"name": form.name, "why": form.why}
     data["published"] = [asdict(figure) for figure in scores.published]
     data["notes"] = scores.notes
     data["rows"] = [row_data(row) for row in scores.rows]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from arena.errors import ArenaError, FileFault, FileFaults
+from arena.errors import ArenaError, FileFault, FileFaults, by_cause
 from arena.forms.csv_columns import Cells, OurColumns, file_cells, join_cells
 from arena.forms.model import ChosenForm, SourceData, SourceFile
 from arena.forms.sources.choose import TABLE, choose_form, load_form
@@ -45,8 +45,9 @@ def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastT
         return replace(table, notes=(*table.notes, *notes))
 
     data = load_form(form.name).read([*files, *choices.sets])
-    if data.faults and not choices.skip_faulty:
-        raise FileFaults(sorted(data.faults, key=_place_key))
+    faults = by_cause(sorted(data.faults, key=_place_key))
+    if faults and not choices.skip_faulty:
+        raise FileFaults(faults)
 
     cells, left_out = source_cells(files[0].name, data, provisional=choices.provisional)
     if data.prices:
@@ -57,9 +58,9 @@ def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastT
         table,
         form=form,
         published=data.published,
-        notes=(*table.notes, *data.notes, *left_out, *notes),
+        notes=(f"read as {form.title}: {form.why}", *table.notes, *data.notes, *left_out, *notes),
         skipped=table.skipped + len(data.faults),
-        faults=(*data.faults, *table.faults),
+        faults=(*faults, *table.faults),
     )
     return _with_references_outside(table, data)
 
