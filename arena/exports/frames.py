@@ -1,6 +1,7 @@
 """Tables in memory: the record's as Arrow tables, and anyone's forecasts from whatever holds columns."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from arena.errors import ArenaError
@@ -63,8 +64,10 @@ def frame_columns(frame: object, name: str) -> Columns:
     >>> frame_columns([{"question": "rain", "outcome": float("nan")}, {"question": "snow"}], "mine")
     {'question': ['rain', 'snow'], 'outcome': [None, None]}
     """
-    columns = _columns(frame, name)
-    return {str(column): [_value(value) for value in values] for column, values in columns.items()}
+    columns: Columns = {}
+    for column, values in _columns(frame, name).items():
+        columns[str(column)] = [_value(value) for value in values]
+    return columns
 
 
 def _columns(frame: Any, name: str) -> Mapping[Any, Sequence[object]]:
@@ -114,8 +117,10 @@ def _columns_of_dicts(rows: Sequence[object], name: str) -> Columns:
                 "bad_frame", f"{name}: row {number} is no dict, but of type {type(row).__name__}", HINT
             )
         dicts.append(row)
-    labels = dict.fromkeys(label for row in dicts for label in row)
-    return {label: [row.get(label) for row in dicts] for label in labels}
+    columns: Columns = {}
+    for label in dict.fromkeys(chain.from_iterable(dicts)):
+        columns[label] = [row.get(label) for row in dicts]
+    return columns
 
 
 def _value(value: Any) -> object:

@@ -37,15 +37,17 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 TOLD = (
-    "1 1 ann sim:sun 0.6\n",
-    "True\n",
-    "ann stated 7 probabilities\n",
     "No agent is told apart from another yet",
+    "ann: 70% sure of a side in fewer than 20 events.\n",
+    "True\n",
+    "played 10000.0\n",
 )
 
 
 @pytest.mark.parametrize(
-    ("example", "told"), list(zip(EXAMPLES, TOLD, strict=True)), ids=("rows", "figures", "session", "columns")
+    ("example", "told"),
+    list(zip(EXAMPLES, TOLD, strict=True)),
+    ids=("forecasts", "tables", "replay", "session"),
 )
 def test_the_examples_of_the_page_work(
     record: Path, example: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
