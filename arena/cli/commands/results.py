@@ -73,21 +73,17 @@ def board(
 @command(table=True)
 def score(
     chosen: Options,
-    files: list[Path] = argument(
-        "SOURCE…", "A file, a folder or a clone with forecasts, an export, a tournament's YAML, or -."
-    ),
+    files: list[Path] = argument("SOURCE…", "Files, folders, clones, a tournament's YAML, or -."),
     outcomes: Files = option("Join outcomes by question; repeatable.", "FILE"),
     prices: Files = option("Join market prices by question; repeatable.", "FILE"),
-    form: str | None = option(f"How to read the files: {', '.join(form_names())}.", "FORM"),
-    skip_faulty: bool = flag("Score the rows without a fault; the others count as unanswered."),
+    form: str | None = option(f"Read as one of: {', '.join(form_names())}.", "FORM"),
+    skip_faulty: bool = flag("Score the rows without a fault alone."),
     questions: Files = QUESTIONS,
     resolutions: Files = RESOLUTIONS,
-    mode: Literal["exact", "metaculus"] = option(
-        "As documented, or as Metaculus's site has it.", default="exact"
-    ),
+    mode: Literal["exact", "metaculus"] = option("As documented, or as the site has it.", default="exact"),
     by: Literal["category"] | None = option("One table for each category."),
     rule: Literal["skill", "metaculus", "forecastbench", "autocast"] = option(
-        "Which scores come first and set the order.", "RULE", default="skill"
+        "Which scores set the order.", "RULE", default="skill"
     ),
     against: str | None = option("Compare all with this one.", "NAME"),
     adjusted: bool = flag("Adjust Brier scores for hard questions."),
@@ -102,15 +98,13 @@ def score(
 ) -> None:
     """Score anyone's forecasts, or share out a tournament's prizes.
 
-    A CSV has the columns question, forecaster, probability (0.35 or 35%) and outcome (1, 0, or empty); others
-    are renamed by --columns question=TITLE. More columns add skill, events, times and other kinds of
-    questions. A YAML file is a tournament: its form, its pool and its forecasts.
+    A table has question, forecaster, probability (0.35 or 35%) and outcome (1, 0, or empty), or --columns
+    question=TITLE; files of a board are read as they are.
 
     Example: arena score forecasts.csv
 
         ranks  forecaster  better than    skill  evidence   Brier    peer  forecasts
           1–2  ann         0 of 1       +0.0750  ×1.1      0.0250  +40.55          2
-          1–2  bob         0 of 1       -0.1000  ×0.85     0.2000  -40.55          2
 
     Next: arena score FILE --against NAME compares all with one.
     """

@@ -21,13 +21,15 @@ JOINS = "+"
 class OurColumns:
     """The columns that are needed, those that mean something, and what the file calls some of them.
 
-    One that means something is taken for misspelt where another looks like it, unless it is `exact`.
+    One that means something is taken for misspelt where another looks like it, unless it is `exact`. What is
+    said of the columns in `elsewhere` may be true of another file than this one.
     """
 
     needed: Collection[str]
     allowed: Collection[str]
     named: Mapping[str, str]
     exact: Collection[str] = ()
+    elsewhere: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ def match_header(line: int, header: Sequence[str], ours: OurColumns, faults: Fau
     """
     exact = [column.strip() for column in header]
     found = _named_columns(f"{faults.name}:{line}", exact, ours)
+    named = {name for name in ours.named if name in found or name not in ours.elsewhere}
     taken = {place for places in found.values() for place in places}
     ignored = []
 
@@ -80,7 +83,7 @@ def match_header(line: int, header: Sequence[str], ours: OurColumns, faults: Fau
         if place in taken:
             continue
         name = plain_name(column)
-        if name not in ours.allowed or name in ours.named:
+        if name not in ours.allowed or name in named:
             ignored.append(column)
         elif name in found:
             faults.add(line, name, "it appears twice", "take one out")
@@ -102,10 +105,11 @@ def _named_columns(place: str, exact: Sequence[str], ours: OurColumns) -> dict[s
             ours_are = ", ".join(column for column in ours.allowed if not QUANTILE.fullmatch(column))
             raise ArenaError("bad_columns", what, f"ours are {ours_are}", status=64)
 
+        parts = [part.strip() for part in theirs.split(JOINS)]
         if theirs in exact:
             found[name] = (exact.index(theirs),)
-        elif theirs:
-            found[name] = tuple(_place_of(part.strip(), place, exact) for part in theirs.split(JOINS))
+        elif theirs and (name not in ours.elsewhere or set(parts) <= set(exact)):
+            found[name] = tuple(_place_of(part, place, exact) for part in parts)
     return found
 
 

@@ -31,7 +31,7 @@ from arena.forms.sources.choose import choose_form, load_form
 from arena.scores.files.question_forms import form_rows
 from arena.scores.files.source_cells import newest_outcomes, text_of, time_text
 
-OUTCOME_COLUMNS = ("question", "outcome")
+OUTCOME_COLUMNS = ("question", "outcome", "resolved")
 PRICE_COLUMNS = ("question", "market_probability")
 RESOLVED = ("resolved", "resolved_at")
 """What an object may call the time at which an outcome became known."""
@@ -60,17 +60,17 @@ class JoinedPrice:
     place: SourceLine
 
 
-def with_outcomes(cells: Cells, file: SourceFile, *, provisional: bool) -> tuple[Cells, list[str]]:
+def with_outcomes(cells: Cells, name: str, outcomes: Sequence[JoinedOutcome]) -> tuple[Cells, list[str]]:
     """Return forecasts with the outcomes of a file, and notes on how many questions were joined."""
     found: dict[str, JoinedOutcome] = {}
-    for row in read_outcomes(file, provisional=provisional):
+    for row in outcomes:
         known = found.setdefault(row.question, row)
         if known.outcome != row.outcome:
             what = f"{row.outcome!r}, but the same question has {known.outcome!r} in line {known.place.line}"
             raise FileFaults([_fault(row.place, "outcome", what, "give a question one outcome")])
 
     question = cells.columns["question"]
-    notes = _join_notes(file.name, "outcome", used_texts(question), found)
+    notes = _join_notes(name, "outcome", used_texts(question), found)
     _check_outcomes(cells, found)
 
     texts = [found[key].outcome if key in found else "" for key in question.texts]
@@ -153,7 +153,7 @@ def _differ(own: str, joined: str) -> bool:
     return share is None or share != _share(joined)
 
 
-def read_outcomes(file: SourceFile, *, provisional: bool) -> list[JoinedOutcome]:
+def read_outcomes(file: SourceFile, named: Mapping[str, str], *, provisional: bool) -> list[JoinedOutcome]:
     """Return the outcomes in a file: of a form, of a JSON object by key, or of a table."""
     data = _data_of(file)
     if data is not None and data.outcomes:
@@ -162,7 +162,7 @@ def read_outcomes(file: SourceFile, *, provisional: bool) -> list[JoinedOutcome]
 
     keyed = _keyed(file, "outcome")
     if keyed is None:
-        return _outcomes_of_table(file)
+        return _outcomes_of_table(file, named)
     found = []
     for number, (key, value) in enumerate(keyed.items(), 1):
         place = SourceLine(file.name, number)
@@ -176,10 +176,18 @@ def _joined_outcome(file: SourceFile, outcome: SourceOutcome) -> JoinedOutcome:
     return JoinedOutcome(outcome.question, text_of(outcome.value), time_text(outcome.resolved), place)
 
 
-def _outcomes_of_table(file: SourceFile) -> list[JoinedOutcome]:
+def _table_of(
+    file: SourceFile, needed: Sequence[str], more: Sequence[str], named: Mapping[str, str]
+) -> Cells:
+    """Return the cells of a table, whose columns may be called as those of the forecasts are."""
+    allowed = [*needed, *more]
+    own = {column: theirs for column, theirs in named.items() if column in allowed}
+    return file_cells(file, OurColumns(needed, allowed, own, more, allowed))
+
+
+def _outcomes_of_table(file: SourceFile, named: Mapping[str, str]) -> list[JoinedOutcome]:
     """Return the outcomes in a table; of several options the one that happened."""
-    more = ("resolved", "option")
-    cells = file_cells(file, OurColumns(OUTCOME_COLUMNS, (*OUTCOME_COLUMNS, *more), {}, more))
+    cells = _table_of(file, OUTCOME_COLUMNS[:2], ("resolved", "option"), named)
     read_names(cells, "question")
     cells.faults.check()
     questions = cells.columns["question"]
@@ -276,14 +284,14 @@ def _plain(key: str) -> str:
     return " ".join(key.casefold().replace("_", " ").replace("-", " ").split())
 
 
-def with_prices(cells: Cells, file: SourceFile) -> tuple[Cells, list[str]]:
+def with_prices(cells: Cells, name: str, prices: Sequence[JoinedPrice]) -> tuple[Cells, list[str]]:
     """Return forecasts with the prices of a file where they have none, and notes on what was joined.
 
     Where both are dated, the newest price counts that was seen by the time of the forecast.
     """
-    found = by_key(read_prices(file))
+    found = by_key(prices)
     questions = {question: True for question, _ in found}
-    notes = _join_notes(file.name, "price", used_texts(cells.columns["question"]), questions)
+    notes = _join_notes(name, "price", used_texts(cells.columns["question"]), questions)
     return join_prices(cells, found), notes
 
 
@@ -361,7 +369,7 @@ def _prices_at(prices: Sequence[JoinedPrice], times: Floats | None) -> Ints:
     return np.zeros(1 if times is None else times.size, dtype=np.int64)
 
 
-def read_prices(file: SourceFile) -> list[JoinedPrice]:
+def read_prices(file: SourceFile, named: Mapping[str, str]) -> list[JoinedPrice]:
     """Return the prices in a file: of a form, of a JSON object by key, or of a table."""
     data = _data_of(file)
     if data is not None and (data.prices or data.forecasts):
@@ -375,7 +383,7 @@ def read_prices(file: SourceFile) -> list[JoinedPrice]:
             price = _cell(value.get("market_probability"))
             found.append(JoinedPrice(key, "", price, _seen(place, _cell(value.get("time"))), place))
         return _checked(found)
-    return _prices_of_table(file)
+    return _prices_of_table(file, named)
 
 
 def prices_of(data: SourceData) -> list[JoinedPrice]:
@@ -396,10 +404,9 @@ def joined_price(price: SourcePrice) -> JoinedPrice:
     return JoinedPrice(price.question, price.option, str(price.price), seen, place)
 
 
-def _prices_of_table(file: SourceFile) -> list[JoinedPrice]:
+def _prices_of_table(file: SourceFile, named: Mapping[str, str]) -> list[JoinedPrice]:
     """Return the prices in a table."""
-    more = ("option", "time")
-    cells = file_cells(file, OurColumns(PRICE_COLUMNS, (*PRICE_COLUMNS, *more), {}, more))
+    cells = _table_of(file, PRICE_COLUMNS, ("option", "time"), named)
     read_names(cells, "question")
     hint = "write a probability from 0 to 1, such as 0.35 or 35%"
     read_column(cells, "market_probability", parse_share, hint, blank=True)

@@ -15,7 +15,16 @@ from arena.scores.files.forecasts import (
     check_forecasts,
     check_sound_forecasts,
 )
-from arena.scores.files.joined import by_key, join_prices, joined_price, with_outcomes, with_prices
+from arena.scores.files.joined import (
+    OUTCOME_COLUMNS,
+    by_key,
+    join_prices,
+    joined_price,
+    read_outcomes,
+    read_prices,
+    with_outcomes,
+    with_prices,
+)
 from arena.scores.files.source_cells import source_cells
 
 
@@ -69,10 +78,11 @@ def _with_joined(cells: Cells, choices: SourceChoices) -> tuple[Cells, list[str]
     """Return forecasts with the outcomes and prices of other files, and notes on them."""
     notes: list[str] = []
     for file in choices.outcomes:
-        cells, own = with_outcomes(cells, file, provisional=choices.provisional)
+        found = read_outcomes(file, choices.columns, provisional=choices.provisional)
+        cells, own = with_outcomes(cells, file.name, found)
         notes += own
     for file in choices.prices:
-        cells, own = with_prices(cells, file)
+        cells, own = with_prices(cells, file.name, read_prices(file, choices.columns))
         notes += own
     return cells, notes
 
@@ -96,9 +106,13 @@ def _place_key(fault: FileFault) -> tuple[str, int]:
 
 def _plain_cells(files: Sequence[SourceFile], choices: SourceChoices) -> Cells:
     """Return the cells of plain tables; outcomes may come from elsewhere."""
-    has_outcomes = bool(choices.outcomes)
-    needed = [column for column in REQUIRED_COLUMNS if column != "outcome" or not has_outcomes]
-    ours = OurColumns(needed, COLUMNS, choices.columns, TEXT_COLUMNS)
+    elsewhere: list[str] = []
+    if choices.outcomes:
+        elsewhere += OUTCOME_COLUMNS[1:]
+    if choices.prices:
+        elsewhere.append("market_probability")
+    needed = [column for column in REQUIRED_COLUMNS if column not in elsewhere]
+    ours = OurColumns(needed, COLUMNS, choices.columns, TEXT_COLUMNS, elsewhere)
     return join_cells([file_cells(file, ours) for file in files])
 
 
