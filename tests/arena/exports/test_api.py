@@ -40,14 +40,13 @@ TOLD = (
     "No agent is told apart from another yet",
     "ann: 70% sure of a side in fewer than 20 events.\n",
     "True\n",
-    "played 10000.0\n",
 )
 
 
 @pytest.mark.parametrize(
     ("example", "told"),
     list(zip(EXAMPLES, TOLD, strict=True)),
-    ids=("forecasts", "tables", "replay", "session"),
+    ids=("forecasts", "tables", "replay"),
 )
 def test_the_examples_of_the_page_work(
     record: Path, example: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
