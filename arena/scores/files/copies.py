@@ -27,7 +27,11 @@ class FileCopy:
 
         >>> FileCopy("bob", "the price", near=39, common=40).sentence
         'bob copies the price: within half a cent of it on 39 of 40 forecasts.'
+        >>> FileCopy("bob", "ann", near=0, common=0).sentence  # of options, which are not counted
+        'bob copies ann.'
         """
+        if not self.common:
+            return f"{self.forecaster} copies {self.of}."
         how = f"within half a cent of it on {self.near:,} of {self.common:,} forecasts"
         if self.of != PRICE:
             how = f"within 0.005 on {self.near:,} of {self.common:,} common forecasts"

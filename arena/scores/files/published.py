@@ -159,7 +159,8 @@ def _cause(figure: PublishedFigure, ways: list[FigureWay]) -> str:
         if way.unlike:
             return "; ".join(way.unlike)
         return "the same" if apart < 10**-MOST_PLACES else f"the same, rounded to {places} decimals"
-    return f"these forecasts don't give it by any formula known here; it is said to be {figure.how}"
+    nearest = min(ways, key=lambda way: abs(way.value - figure.value))
+    return f"no way known here gives it of these forecasts, the nearest {nearest.value:.4g}: {figure.how}"
 
 
 def _places(value: float) -> int:

@@ -129,9 +129,7 @@ def compared(name: str, value: float, who: str = "ann") -> PublishedComparison:
 ANSWERED = "it is over the 3 that it answered; ours is over all 4 asked"
 
 
-UNEXPLAINED = (
-    "these forecasts don't give it by any formula known here; it is said to be the mean of its scores"
-)
+UNEXPLAINED = "no way known here gives it of these forecasts, the nearest 0.33: the mean of its scores"
 
 
 @pytest.mark.parametrize(
