@@ -80,7 +80,7 @@ def score(
     skip_faulty: bool = flag("Score the rows without a fault alone."),
     questions: Files = QUESTIONS,
     resolutions: Files = RESOLUTIONS,
-    mode: Literal["exact", "metaculus"] = option("As documented, or as the site has it.", default="exact"),
+    mode: Literal["exact", "metaculus"] = option("As documented, or as the site.", default="exact"),
     by: Literal["category"] | None = option("One table for each category."),
     rule: Literal["skill", "metaculus", "forecastbench", "autocast"] = option(
         "Which scores set the order.", "RULE", default="skill"

@@ -40,7 +40,7 @@ class TextColumn:
 
     def rows_with(self, wanted: Callable[[str], bool]) -> Rows:
         """Return the rows whose text is wanted."""
-        is_wanted = np.array([wanted(text) for text in self.texts], dtype=np.bool_)
+        is_wanted = np.array(list(map(wanted, self.texts)), dtype=np.bool_)
         return np.flatnonzero(is_wanted[self.code])
 
     def take(self, rows: Rows) -> "TextColumn":
@@ -50,13 +50,13 @@ class TextColumn:
 
 def text_column(texts: Sequence[str], code: Ints) -> TextColumn:
     """Return a column without blanks around its texts, each of which it has once."""
-    stripped = [text.strip() for text in texts]
+    stripped = list(map(str.strip, texts))
     different = dict.fromkeys(stripped)
     if len(different) == len(texts):
         return TextColumn(tuple(stripped), code)
 
     places = {text: place for place, text in enumerate(different)}
-    moved = np.array([places[text] for text in stripped], dtype=np.int64)
+    moved = np.array(list(map(places.__getitem__, stripped)), dtype=np.int64)
     return TextColumn(tuple(places), moved[code])
 
 
@@ -141,9 +141,13 @@ class Faults:
 
     def told(self) -> list[FileFault]:
         """Return what there is to tell, by file and line."""
-        faults = [fault for cause in self.found.values() for fault in cause.told()]
-        files = list(dict.fromkeys(fault.file for fault in faults))
-        return sorted(faults, key=lambda fault: (files.index(fault.file), fault.line or 0))
+        files: dict[str, int] = {}
+        faults: list[FileFault] = []
+        for cause in self.found.values():
+            faults += cause.told()
+        for fault in faults:
+            files.setdefault(fault.file, len(files))
+        return sorted(faults, key=lambda fault: (files[fault.file], fault.line or 0))
 
     def check(self) -> None:
         """Raise all of them, by file and line."""
@@ -240,7 +244,10 @@ class Cells:
         if not faults.found:
             return np.arange(len(self))
 
-        bad = {*faults.torn, *(row for row, column in faults.cells if column in columns)}
+        bad = set(faults.torn)
+        for row, column in faults.cells:
+            if column in columns:
+                bad.add(row)
         whole = np.arange(len(self)) if self.rows is None else self.rows
         return np.flatnonzero(~np.isin(whole, list(bad)))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -56,9 +57,8 @@ def join_cells(tables: Sequence[Cells]) -> Cells:
     if len(tables) == 1:
         return first
 
-    starts = np.cumsum([0, *(len(cells) for cells in tables)])
-    names = dict.fromkeys(name for cells in tables for name in cells.columns)
-    columns = {name: _join_column([cells.columns.get(name) for cells in tables], tables) for name in names}
+    starts = np.cumsum([0, *map(len, tables)])
+    columns = _join_columns([cells.columns for cells in tables], tables)
     theirs: dict[str, str] = {}
     for cells in reversed(tables):
         theirs |= cells.theirs
@@ -69,10 +69,20 @@ def join_cells(tables: Sequence[Cells]) -> Cells:
         columns=columns,
         theirs=theirs,
         faults=_join_faults(first.name, tables, starts.tolist()),
-        ignored=tuple(dict.fromkeys(column for cells in tables for column in cells.ignored)),
+        ignored=tuple(dict.fromkeys(chain.from_iterable(cells.ignored for cells in tables))),
         decimal_comma=any(cells.decimal_comma for cells in tables),
         spare=partial(_join_spare, tables),
     )
+
+
+def _join_columns(
+    parts: Sequence[Mapping[str, TextColumn]], tables: Sequence[Cells]
+) -> dict[str, TextColumn]:
+    """Return the columns of several tables, each as one."""
+    joined = {}
+    for name in dict.fromkeys(chain.from_iterable(parts)):
+        joined[name] = _join_column([columns.get(name) for columns in parts], tables)
+    return joined
 
 
 def _join_column(parts: Sequence[TextColumn | None], tables: Sequence[Cells]) -> TextColumn:
@@ -107,6 +117,4 @@ def _place_in(tables: Sequence[Cells], starts: Sequence[int], row: int) -> Sourc
 
 def _join_spare(tables: Sequence[Cells]) -> dict[str, TextColumn]:
     """Return the columns that were not read of several tables."""
-    every = [cells.spare() for cells in tables]
-    names = dict.fromkeys(name for spare in every for name in spare)
-    return {name: _join_column([spare.get(name) for spare in every], tables) for name in names}
+    return _join_columns([cells.spare() for cells in tables], tables)

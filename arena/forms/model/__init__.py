@@ -36,7 +36,8 @@ class SourceLine:
 class SourceQuestion:
     """A question: of yes or no, of several options, or of a number between two bounds.
 
-    `event` is what several questions are about. Bounds are numbers, or dates as ISO text.
+    `event` is what several questions are about. Bounds are numbers, or dates as ISO text. `closes` is when it
+    closed, or is to; `scheduled_close` is when it was to, and `spot` is when spot scores are taken.
     """
 
     key: str
@@ -50,6 +51,8 @@ class SourceQuestion:
     category: str = ""
     opened: datetime | None = None
     closes: datetime | None = None
+    scheduled_close: datetime | None = None
+    spot: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class SourceForecast:
 
     A probability of yes, the probabilities of options, the quantiles of a number by their percent, or its
     cumulative probabilities at equal steps. `price` is what the market said at that instant, and `odds` what
-    it said of each option.
+    it said of each option. It stands from when it was `made` until it `ends` or another follows.
     """
 
     question: str
@@ -98,6 +101,7 @@ class SourceForecast:
     price: float | None = None
     odds: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
+    ends: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

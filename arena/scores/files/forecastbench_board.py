@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from arena.errors import ArenaError, FileFaults, count_text
-from arena.forms.bench.files import (
+from arena.forms.bench.answers import check_answers
+from arena.forms.bench.model import (
     MARKET_SOURCES,
     Asked,
     BenchForecast,
     ForecastFile,
     QuestionSet,
     ResolutionSet,
-    check_answers,
     forecaster_names,
     is_day,
     share_in,

@@ -101,6 +101,7 @@ def source_cells(name: str, data: SourceData, *, provisional: bool) -> tuple[Cel
             values |= life.values()
         if is_dated:
             values["time"] = time_text(forecast.made)
+            values["end"] = time_text(forecast.ends)
         if not is_resolved:
             values.pop("resolved", None)
         for own in _stated_values(forecast, question):
@@ -123,11 +124,12 @@ def is_stated(forecast: SourceForecast) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """When a question opened, when it closed, and when it was to close."""
+    """When a question opened, closed, was to close, and when its spot scores are taken."""
 
     opened: datetime
     closed: datetime
     planned: datetime
+    spot: datetime | None
 
     def values(self) -> dict[str, Value]:
         """Return the columns that say so."""
@@ -135,6 +137,7 @@ class Life:
             "open": time_text(self.opened),
             "close": time_text(self.closed),
             "scheduled_close": time_text(self.planned),
+            "spot": time_text(self.spot),
         }
 
 
@@ -169,7 +172,8 @@ def _lives(
         outcome = outcomes.get(key)
         if outcome is not None and outcome.resolved is not None:
             closed = min(closed, outcome.resolved)
-        lives[key] = Life(opened, closed, question.closes)
+        planned = question.scheduled_close or question.closes
+        lives[key] = Life(opened, closed, planned, question.spot)
     return lives
 
 
@@ -196,7 +200,7 @@ def _question_values(question: SourceQuestion, outcome: SourceOutcome | None) ->
 def _stated_values(forecast: SourceForecast, question: SourceQuestion) -> Sequence[dict[str, Value]]:
     """Return what a forecaster stated: a row, or one for each option."""
     if question.options or forecast.options:
-        options = dict.fromkeys((*question.options, *forecast.options))
+        options = tuple(forecast.options) or question.options
         return [
             {
                 "option": option,
