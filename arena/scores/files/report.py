@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -75,13 +76,19 @@ def report_file(
     rows = [row for row in scores.rows if row.forecaster in table.forecasters]
     own = dict.fromkeys(row.forecaster for row in rows if row.ranked and row.copies is None)
     copies = {row.forecaster: row.copies for row in rows if row.copies is not None}
+
+    @cache
+    def other_mode() -> Sequence[ForecasterScores]:
+        """Score by the other mode, once."""
+        return score_file(table, "metaculus" if mode == "exact" else "exact", choices=choices).rows
+
     return FileReport(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         name=table.name,
         calibration=file_calibrations(table, own),
         copies=file_copies(table, copies),
         worst=worst_forecasts(table, _leaders(rows)),
-        comparisons=published_comparisons(table, rows, table.published),
+        comparisons=published_comparisons(table, rows, other_mode),
     )
 
 

@@ -1,6 +1,7 @@
 """What explains a file's scores: calibration by tenths, copies, worst forecasts, and figures of a board."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,9 @@ from arena.scores.files.calibration import calibration_data
 from arena.scores.files.forecasts import ForecastTable, read_forecasts
 from arena.scores.files.published import PublishedComparison, published_comparisons
 from arena.scores.files.report import FileReport, report_data, report_file
+from arena.scores.files.sources import SourceChoices, read_table
 from arena.scores.rules import calibration
+from tests.arena.forms.sources import arena_board, json_file, prophet_answer, prophet_events
 
 HEAD = "question,forecaster,probability,outcome,market_probability"
 
@@ -122,11 +125,11 @@ def compared(name: str, value: float, who: str = "ann") -> PublishedComparison:
     table = table_of(ANSWERS, "question,forecaster,probability,outcome")
     rows = report_file(table).rows
     figure = PublishedFigure(who, name, value, "the mean of its scores")
-    [found] = published_comparisons(table, rows, [figure])
+    [found] = published_comparisons(replace(table, published=(figure,)), rows)
     return found
 
 
-ANSWERED = "it is over the 3 that it answered; ours is over all 4 asked"
+ANSWERED = "it is over the 3 that it answered; ours is over all 4 asked, a missing answer as wrong"
 
 
 UNEXPLAINED = "no way known here gives it of these forecasts, the nearest 0.33: the mean of its scores"
@@ -171,7 +174,7 @@ def test_a_figure_over_updates_is_told_from_one_over_questions() -> None:
     rows = report_file(table).rows
     every = PublishedFigure("ann", "Brier", 0.07, "")
     last = PublishedFigure("ann", "Brier", 0.085, "")
-    causes = [one.cause for one in published_comparisons(table, rows, [every, last])]
+    causes = [one.cause for one in published_comparisons(replace(table, published=(every, last)), rows)]
     assert causes == [
         "it is over 3 forecasts; ours is over questions",
         "it takes the last forecast of each question; ours the mean of them",
@@ -188,3 +191,45 @@ def test_programs_read_the_same(report: FileReport) -> None:
     assert data["copies"][0].keys() == {"forecaster", "of", "near", "common"}
     assert data["calibration"][0]["tenths"][0].keys() >= {"from", "to", "forecasts", "said", "came"}
     assert data["published"] == []
+
+
+def test_figures_of_public_boards_are_explained() -> None:
+    """Of Forecast Arena, and of Prophet, which means events."""
+    table = read_table(arena_board(), SourceChoices())
+    told = {(one.figure.forecaster, one.figure.name): one for one in report_file(table).comparisons}
+    assert told["owl", "Brier"].cause == told["owl", "alpha"].cause == "the same"
+    answered = "it is over the 1 that it answered; ours is over all 2 asked, a missing answer as "
+    assert told["hare", "Brier"].cause == f"{answered}wrong"
+    assert told["hare", "alpha"].cause == f"{answered}the price"
+    assert told["hare", "alpha"].ours == pytest.approx(told["hare", "alpha"].figure.value / 2)
+
+    answers = [
+        prophet_answer("match", 0, {"Ann": 0.8, "Bo": 0.4, "Cy": 0.5}),
+        prophet_answer("vote", 0, {"Left": 0.4, "Right": 0.6}),
+    ]
+    table = read_table([prophet_events(), json_file("set/forecasts.json", answers)], SourceChoices())
+    [brier] = [one for one in report_file(table).comparisons if one.figure.name == "Brier"]
+    assert brier.cause == "it is a mean over events; ours is over questions"
+
+
+def test_skill_beside_a_published_one_is_that_of_the_board() -> None:
+    table = table_of(season())
+    figures = [PublishedFigure(name, "skill", 0.1, "") for name in table.forecasters]
+    report = report_file(replace(table, published=tuple(figures)))
+    skills = {row.forecaster: row.skill for row in report.rows}
+    assert {one.figure.forecaster: one.ours for one in report.comparisons} == pytest.approx(skills)
+
+
+def test_a_score_of_the_other_mode_is_found() -> None:
+    head = "question,forecaster,probability,outcome,time,open,close,scheduled_close"
+    table = table_of(["a,ann,0.8,1,1,0,5,10", "a,bob,0.4,1,2,0,5,10", "a,cy,0.6,1,3,0,5,10"], head)
+    [site, *_] = report_file(table, "metaculus").rows
+    assert site.relative is not None
+    figures = (
+        PublishedFigure("ann", "relative_legacy", site.relative, ""),
+        PublishedFigure("bob", "log", 9.0, ""),
+    )
+    relative, log = report_file(replace(table, published=figures)).comparisons
+    assert relative.cause == "it is made in the other mode: --mode says which"
+    assert relative.ours != site.relative
+    assert log.cause.startswith("no way known here gives it")
