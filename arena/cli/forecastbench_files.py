@@ -16,7 +16,7 @@ from arena.record.queries.benchmark import newest_files
 from arena.record.schema.database import NoRecord
 from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, ResolvedRound, resolve_rounds
 from arena.rounds.forecasting import read_recorded_answers
-from arena.scores.files.forecastbench_board import Forecasters
+from arena.scores.files.forecastbench_rows import Forecasters
 from arena.scores.files.forecastbench_texts import (
     CheckedSubmission,
     NamedText,

@@ -145,7 +145,12 @@ def read(files: Sequence[SourceFile]) -> SourceData:
         read_actuals(file, found)
 
     add_missing_tasks(found)
-    found.published += board_figures(found)
+    printed = {(figure.forecaster, figure.name) for figure in found.published}
+
+    for figure in board_figures(found):
+        if (figure.forecaster, figure.name) not in printed:
+            found.published.append(figure)
+
     return converted(found)
 
 

@@ -52,7 +52,7 @@ from arena.rounds.evidence import gather_evidence
 from arena.rounds.round import finish_round
 from arena.rounds.season import start_cohort
 from arena.rounds.world import World
-from arena.scores.files.forecastbench_board import ARENA
+from arena.scores.files.forecastbench_rows import ARENA
 from arena.scores.rules.forecastbench.difficulty_sample import IMPUTED, NAIVE
 from markets.millionths import millionths
 from markets.model import NEVER, Listing, Market, MarketId, Quote, Snapshot

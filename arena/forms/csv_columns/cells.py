@@ -189,6 +189,10 @@ class Cells:
         """Return which of all rows a row is."""
         return row if self.rows is None else int(self.rows[row])
 
+    def whole_rows(self, rows: Rows) -> Rows:
+        """Return which of all rows these are."""
+        return rows if self.rows is None else self.rows[rows]
+
     def place(self, row: int) -> SourceLine:
         """Return where a row begins."""
         return self.place_of(self.whole_row(row))
@@ -239,17 +243,23 @@ class Cells:
             self.wrong(bad.column, [bad.row], lambda _: message, bad.hint)
 
     def sound(self, *columns: str) -> Rows:
-        """Return the rows without a fault in these columns."""
+        """Return the rows without a fault in these columns; in all, if none is named."""
         faults = self.faults
         if not faults.found:
             return np.arange(len(self))
 
         bad = set(faults.torn)
         for row, column in faults.cells:
-            if column in columns:
+            if not columns or column in columns:
                 bad.add(row)
-        whole = np.arange(len(self)) if self.rows is None else self.rows
+        whole = self.whole_rows(np.arange(len(self)))
         return np.flatnonzero(~np.isin(whole, list(bad)))
+
+    def column(self, name: str) -> TextColumn:
+        """Return a column, of empty texts where the file does not have it."""
+        if name in self.columns:
+            return self.columns[name]
+        return TextColumn(("",), np.zeros(len(self), dtype=np.int64))
 
     def number_text(self, text: str) -> str:
         """Return a cell's text with the decimal point that a number needs."""
@@ -262,5 +272,4 @@ class Cells:
     def take(self, rows: Rows) -> "Cells":
         """Return some of the rows."""
         columns = {name: column.take(rows) for name, column in self.columns.items()}
-        whole = rows if self.rows is None else self.rows[rows]
-        return replace(self, columns=columns, rows=whole)
+        return replace(self, columns=columns, rows=self.whole_rows(rows))

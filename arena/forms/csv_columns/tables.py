@@ -1,6 +1,7 @@
 """Plain tables as cells: of a text, of Parquet, of columns in memory, and several as one."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 
@@ -58,7 +59,9 @@ def join_cells(tables: Sequence[Cells]) -> Cells:
         return first
 
     starts = np.cumsum([0, *map(len, tables)])
-    columns = _join_columns([cells.columns for cells in tables], tables)
+    columns = {}
+    for name in dict.fromkeys(chain.from_iterable(cells.columns for cells in tables)):
+        columns[name] = _join_column([cells.column(name) for cells in tables])
     theirs: dict[str, str] = {}
     for cells in reversed(tables):
         theirs |= cells.theirs
@@ -75,26 +78,13 @@ def join_cells(tables: Sequence[Cells]) -> Cells:
     )
 
 
-def _join_columns(
-    parts: Sequence[Mapping[str, TextColumn]], tables: Sequence[Cells]
-) -> dict[str, TextColumn]:
-    """Return the columns of several tables, each as one."""
-    joined = {}
-    for name in dict.fromkeys(chain.from_iterable(parts)):
-        joined[name] = _join_column([columns.get(name) for columns in parts], tables)
-    return joined
-
-
-def _join_column(parts: Sequence[TextColumn | None], tables: Sequence[Cells]) -> TextColumn:
+def _join_column(parts: Sequence[TextColumn]) -> TextColumn:
     """Return a column of several tables as one."""
     texts: list[str] = []
     codes = []
-    for part, cells in zip(parts, tables, strict=True):
-        own = part
-        if own is None:
-            own = TextColumn(("",), np.zeros(len(cells), dtype=np.int64))
-        codes.append(own.code + len(texts))
-        texts += own.texts
+    for part in parts:
+        codes.append(part.code + len(texts))
+        texts += part.texts
     return text_column(texts, np.concatenate(codes))
 
 
@@ -117,4 +107,8 @@ def _place_in(tables: Sequence[Cells], starts: Sequence[int], row: int) -> Sourc
 
 def _join_spare(tables: Sequence[Cells]) -> dict[str, TextColumn]:
     """Return the columns that were not read of several tables."""
-    return _join_columns([cells.spare() for cells in tables], tables)
+    unread = [replace(cells, columns=cells.spare()) for cells in tables]
+    joined = {}
+    for name in dict.fromkeys(chain.from_iterable(cells.columns for cells in unread)):
+        joined[name] = _join_column([cells.column(name) for cells in unread])
+    return joined

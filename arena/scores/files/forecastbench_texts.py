@@ -15,7 +15,7 @@ from arena.forms.bench.reading import (
     strictly,
 )
 from arena.forms.bench.rows import in_row_order
-from arena.scores.files.forecastbench_board import Forecasters, gather, read_table
+from arena.scores.files.forecastbench_rows import Forecasters, gather, read_table
 
 NamedText = tuple[str, str]
 """The name of a file, and its text."""
