@@ -10,6 +10,7 @@ import portfolio.fills
 from markets.hashes import quote_hash
 from markets.millionths import ONE
 from markets.model import Level, Listing
+from portfolio.execute import execute
 from portfolio.matching import Offers, OrderMatch, SnapshotOffers, WorseOffers
 from portfolio.model import Action, Rejection, Side
 from portfolio.quotes import side_quote
@@ -17,12 +18,14 @@ from portfolio.rules import REALISTIC, Rules
 from tests.builders import (
     NOW,
     RAIN,
+    a_bet,
     a_book,
     a_listing,
     a_market,
     a_price,
     a_quote,
     a_snapshot,
+    an_account,
     match_listing,
     quote_of,
     usd,
@@ -220,6 +223,10 @@ def test_a_rule_that_offers_nothing_fills_nothing(tmp_path: Path, monkeypatch: p
         assert refused(match_listing("buy", usd(100), "YES", a_price("0.40"), rules, limit)) == (
             "unfilled: $100.00 was not spent: the book is exhausted"
         )
+    capped = rules.model_copy(update={"max_of_volume": ONE // 50, "max_of_volume_cohort": ONE})
+    snapshot = a_snapshot(a_listing("0.39", "0.41", volume="100000"))
+    _, (nothing,) = execute([a_bet(100)], [], an_account(), snapshot, capped)
+    assert refused(nothing) == "unfilled: $100.00 was not spent: the book is exhausted"
 
 
 @pytest.mark.parametrize(
