@@ -252,7 +252,7 @@ EMPTY = "–"
 TABLE = (
     '<div class="table%s"><div class="scroll%s" role="region" tabindex="0" aria-label="%s">'
     '<table role="table" aria-label="%s"><thead role="rowgroup"><tr role="row">%s</tr></thead>\n'
-    "%s</table></div>%s%s</div>"
+    '%s</table></div><button type="button" class="csv">CSV</button>%s%s</div>'
 )
 BODY = '<tbody role="rowgroup"%s>\n%s</tbody>'
 GROUP = Markup(' class="group"')
