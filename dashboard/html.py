@@ -156,7 +156,7 @@ def light(look: str, word: str, sentence: str, reasons: Sequence[str]) -> Markup
         '<p class="light %s"><span aria-hidden="true"></span><b>%s</b> %s</p>', look, word, sentence
     )
     if reasons:
-        inside += bullets(reasons)
+        inside += bullets(map(flat, reasons))
     return filled('<section class="box" aria-label="Health">%s</section>', inside)
 
 
