@@ -203,8 +203,10 @@ function lasting(seconds) {
 function tell(place) {
   place.querySelectorAll("time[data-said]").forEach((time) => {
     const seconds = Math.floor((Date.parse(time.dateTime) - Date.now()) / 1000);
-    const text = seconds > 0 ? `in ${lasting(seconds)}` : `${lasting(-seconds)} ago`;
-    time.textContent = `${time.dataset.said} ${time.dataset.said === "next round" && seconds <= 0 ? "due" : text}`;
+    const isNext = time.dataset.said === "next round";
+    let text = `${lasting(Math.max(-seconds, 0))} ago`;
+    if (isNext) text = seconds > 0 ? `in ${lasting(seconds)}` : "due";
+    time.textContent = `${time.dataset.said} ${text}`;
   });
 }
 
