@@ -317,7 +317,7 @@ def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
 def _cut_apart(names: Sequence[str], letters: int) -> dict[str, str]:
     """Return the beginnings of names if these differ, else what comes from where the names differ."""
     tails = [name.rpartition("/")[2] or name for name in names]
-    cut = [f"{tail[: letters - 1]}…" for tail in tails]
+    cut = [f"{tail[: letters - 1].rstrip('-')}…" for tail in tails]
     if len(set(cut)) < len(names):
         start = len(re.sub(r"\w*$", "", commonprefix(tails)))
         cut = [f"…{tail[start : start + letters - 2]}…" for tail in tails]

@@ -111,8 +111,10 @@ class AgentVerdict:
 
     @property
     def better_text(self) -> str:
-        """How many of the other entries it is better than, such as "2 of 4"."""
-        return "" if self.rank_low is None else better_text(self.better_than, self.entries)
+        """How many of the other entries it is better than, such as "2 of 4"; nothing where there is none."""
+        if self.rank_low is None or self.entries < 2:
+            return ""
+        return better_text(self.better_than, self.entries)
 
 
 @dataclass(frozen=True, slots=True)
