@@ -10,7 +10,7 @@ from arena.cli.page import Page
 from arena.cli.table import Table, TableChoice, TableColumn, between
 from arena.errors import ArenaError, times_text
 from arena.exports.forecast_columns import is_export_at, read_export
-from arena.scores.files.csv_columns import decode
+from arena.forms.csv_columns import decode
 from arena.scores.files.forecastbench_texts import NamedText, is_submission, read_submissions
 from arena.scores.files.forecasts import ForecastTable, read_forecasts
 from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices

@@ -14,11 +14,11 @@ from typing import TypeVar
 
 from arena.exports.fact_tables import FACT
 from arena.exports.table import one_snapshot, rows_of
+from arena.forms.csv_columns import cells_of
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.schema.database import Connection, open_read_only
 from arena.record.schema.typed import Session, session_of
 from arena.rounds.what_if import Change, WhatIfReport, what_if
-from arena.scores.files.csv_columns import cells_of
 from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts
 from arena.scores.files.scores import FileScores, score_file
 from arena.scores.leaderboard import Leaderboard, read_leaderboard

@@ -15,7 +15,7 @@ from arena.exports.forms import form_of
 from arena.exports.forms.cells import bad_file
 from arena.exports.manifest import ExportManifest, is_export, is_zipped_export, open_export
 from arena.exports.table import ExportColumn
-from arena.scores.files.csv_columns import cells_of
+from arena.forms.csv_columns import cells_of
 from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, ForecastTable, check_forecasts
 from arena.scores.metaculus_scores import BASELINES
 from markets.millionths import ONE

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from arena.errors import ArenaError
+from arena.forms.csv_columns import Flags, Floats, Ints
 from arena.scores.files.bench_columns import HALVES
-from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.question_forms import FormQuestion
 from arena.scores.rules import log

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from arena.errors import ArenaError, FileFault
+from arena.forms.csv_columns import cells_of
 from arena.scores.files.bench_columns import bench_columns
-from arena.scores.files.csv_columns import cells_of
 from arena.scores.files.forecastbench import (
     ForecastFile,
     QuestionSet,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.scores.files.csv_columns import (
+from arena.forms.csv_columns import (
     Cells,
     Flags,
     Floats,

@@ -14,7 +14,7 @@ from typing import Generic, Literal, TypeVar
 
 import numpy as np
 
-from arena.scores.files.csv_columns import (
+from arena.forms.csv_columns import (
     CellError,
     Cells,
     Flags,

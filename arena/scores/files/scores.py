@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from arena.errors import ArenaError, count_text
+from arena.forms.csv_columns import Flags, Floats, Ints
 from arena.scores.files.by_question import (
     MEANS,
     AutocastScores,
@@ -21,7 +22,6 @@ from arena.scores.files.by_question import (
     half_scores,
     score_questions,
 )
-from arena.scores.files.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.rules import brier
 from arena.scores.rules._columns import different, is_scored, none_for_nan

@@ -12,7 +12,7 @@ from arena.config.document import Document, read
 from arena.config.errors import ConfigErrors
 from arena.config.validation import validate
 from arena.errors import ArenaError, count_text
-from arena.scores.files.csv_columns import (
+from arena.forms.csv_columns import (
     Cells,
     Floats,
     Ints,

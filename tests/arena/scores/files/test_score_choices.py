@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.errors import ArenaError
-from arena.scores.files.csv_columns import decode
+from arena.forms.csv_columns import decode
 from arena.scores.files.forecasts import read_forecasts
 from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices, score_file
 

@@ -1,0 +1,116 @@
+"""What a form of files holds: questions, what they came to, prices, and forecasts of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from arena.errors import FileFault
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file by the name that a user knows it by, and what it holds."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLine:
+    """Where a row stands: in a line of a file that has lines, else in the object of that number."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceQuestion:
+    """A question: of yes or no, of several options, or of a number between two bounds.
+
+    `event` is what several questions are about. Bounds are numbers, or dates as ISO text.
+    """
+
+    key: str
+    title: str = ""
+    options: tuple[str, ...] = ()
+    low: float | str | None = None
+    high: float | str | None = None
+    open_low: bool = False
+    open_high: bool = False
+    event: str = ""
+    category: str = ""
+    opened: datetime | None = None
+    closes: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceOutcome:
+    """What a question came to: 0, 1 or a fraction, the name of an option, a number or a date as ISO text.
+
+    `value` is None where the question was called off.
+    """
+
+    question: str
+    value: float | str | None
+    resolved: datetime | None = None
+    place: SourceLine | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePrice:
+    """The market's probability of a question, or of one of its options, and when it was seen."""
+
+    question: str
+    price: float
+    option: str = ""
+    seen: datetime | None = None
+    place: SourceLine | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceForecast:
+    """What a forecaster said of a question, once; all empty where it was asked and didn't answer.
+
+    A probability of yes, the probabilities of options, the quantiles of a number by their percent, or its
+    cumulative probabilities at equal steps. `price` is what the market said at that instant, and `odds` what
+    it said of each option.
+    """
+
+    question: str
+    forecaster: str
+    place: SourceLine
+    made: datetime | None = None
+    probability: float | None = None
+    options: Mapping[str, float] = field(default_factory=dict)
+    quantiles: Mapping[int, float | str] = field(default_factory=dict)
+    cdf: tuple[float, ...] = ()
+    price: float | None = None
+    odds: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFigure:
+    """A figure that a board prints of a forecaster, such as its Brier score, and how it comes about."""
+
+    forecaster: str
+    name: str
+    value: float
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceData:
+    """All that files of a form hold, with what is wrong with them; of outcomes and prices the newest counts.
+
+    `outside` are references of the board with which nobody is compared, and `notes` what was left out.
+    """
+
+    questions: tuple[SourceQuestion, ...] = ()
+    outcomes: tuple[SourceOutcome, ...] = ()
+    prices: tuple[SourcePrice, ...] = ()
+    forecasts: tuple[SourceForecast, ...] = ()
+    published: tuple[PublishedFigure, ...] = ()
+    outside: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    faults: tuple[FileFault, ...] = ()
