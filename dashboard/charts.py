@@ -249,7 +249,9 @@ def _ends(plot: Plot, lines: Iterable[tuple[int, Line]], room: int) -> Iterator[
     """Draw names at the ends of lines, moved apart where they would lie on one another."""
     ends = sorted((plot.up(line.points[-1][1]), place, line) for place, line in lines)
     places = spread([y for y, _, _ in ends], 4, plot.height - 4)
-    letters = int((room - 12) / LETTER) - max((len(line.end) + 1 for _, _, line in ends if line.end), default=0)
+    letters = int((room - 12) / LETTER) - max(
+        (len(line.end) + 1 for _, _, line in ends if line.end), default=0
+    )
     forms = short_forms([line.name for _, _, line in ends], letters)
     for (y, place, line), moved in zip(ends, places, strict=True):
         text = f"{forms[line.name]} {line.end}".strip()
@@ -296,8 +298,8 @@ def shortened(name: str, letters: int) -> str:
 def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
     """Return names of at most so many letters; those that would look alike are cut where they differ.
 
-    >>> short_forms(["lab/mini-v1-with-tools", "lab/mini-v2-with-tools"], 11)
-    {'lab/mini-v1-with-tools': 'mini-v1-wi…', 'lab/mini-v2-with-tools': 'mini-v2-wi…'}
+    >>> list(short_forms(["a-model-v1-with-all-tools", "a-model-v2-with-all-tools"], 18).values())
+    ['a-model-v1-with…', 'a-model-v2-with…']
     >>> list(short_forms(["a-model-v1-thinking", "a-model-v2-thinking"], 9).values())
     ['…v1-thin…', '…v2-thin…']
     """
@@ -309,19 +311,18 @@ def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
     for text, some in alike.items():
         if len(some) == 1:
             forms[some[0]] = text
-        else:
-            forms |= _cut_apart(some, letters)
+            continue
+        start = len(re.sub(r"\w*$", "", commonprefix(some)))  # noqa: RUF071 - letter by letter
+        if start + DIFFERENT < letters:
+            start = 0
+        for name in some:
+            cut = name[start:][: letters - 2].rstrip("-")
+            forms[name] = f"{'…' * (start > 0)}{cut}…"
     return forms
 
 
-def _cut_apart(names: Sequence[str], letters: int) -> dict[str, str]:
-    """Return the beginnings of names if these differ, else what comes from where the names differ."""
-    tails = [name.rpartition("/")[2] or name for name in names]
-    cut = [f"{tail[: letters - 1].rstrip('-')}…" for tail in tails]
-    if len(set(cut)) < len(names):
-        start = len(re.sub(r"\w*$", "", commonprefix(tails)))
-        cut = [f"…{tail[start : start + letters - 2]}…" for tail in tails]
-    return dict(zip(names, cut, strict=True))
+DIFFERENT = 8
+"""By so many letters after their common beginning names differ."""
 
 
 STEPS = (1.0, 2.0, 5.0, 2.5, 10.0, 20.0)
