@@ -299,7 +299,7 @@ def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
     """Return names of at most so many letters; those that would look alike are cut where they differ.
 
     >>> list(short_forms(["a-model-v1-with-all-tools", "a-model-v2-with-all-tools"], 18).values())
-    ['a-model-v1-with…', 'a-model-v2-with…']
+    ['a-model-v1-with-a…', 'a-model-v2-with-a…']
     >>> list(short_forms(["a-model-v1-thinking", "a-model-v2-thinking"], 9).values())
     ['…v1-thin…', '…v2-thin…']
     """
@@ -316,7 +316,7 @@ def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
         if start + DIFFERENT < letters:
             start = 0
         for name in some:
-            cut = name[start:][: letters - 2].rstrip("-")
+            cut = name[start:][: letters - 1 - bool(start)].rstrip("-")
             forms[name] = f"{'…' * (start > 0)}{cut}…"
     return forms
 
