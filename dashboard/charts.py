@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate, chain, pairwise
 from math import ceil, floor, log10, sqrt
+from os.path import commonprefix
 from typing import Any, TypeVar
 
 from markupsafe import Markup
@@ -215,13 +216,14 @@ def _chips(lines: Sequence[tuple[str, str, str]], alone: bool = False) -> Markup
     if len(lines) < 2:
         return NOTHING
     chip = '<button type="button" class="%s" data-line="%s" title="%s" aria-pressed="%s"><i></i>%s%s</button>'
+    forms = short_forms([name for name, _, _ in lines], 26)
     first: list[Markup] = []
     others: list[Markup] = []
     for place, (name, look, end) in enumerate(lines):
         pressed = "false" if alone and place else "true"
         value = filled(" <b>%s</b>", end) if end else NOTHING
         shown = first if look != REST or alone else others
-        shown.append(filled(chip, look, place, name, pressed, shortened(name, 26), value))
+        shown.append(filled(chip, look, place, name, pressed, forms[name], value))
 
     chips = first + others
     hidden = NOTHING
@@ -247,11 +249,12 @@ def _ends(plot: Plot, lines: Iterable[tuple[int, Line]], room: int) -> Iterator[
     """Draw names at the ends of lines, moved apart where they would lie on one another."""
     ends = sorted((plot.up(line.points[-1][1]), place, line) for place, line in lines)
     places = spread([y for y, _, _ in ends], 4, plot.height - 4)
+    letters = int((room - 12) / LETTER) - max(
+        (len(line.end) + 1 for _, _, line in ends if line.end), default=0
+    )
+    forms = short_forms([line.name for _, _, line in ends], letters)
     for (y, place, line), moved in zip(ends, places, strict=True):
-        letters = int((room - 12) / LETTER)
-        if line.end:
-            letters -= len(line.end) + 1
-        text = f"{shortened(line.name, letters)} {line.end}".strip()
+        text = f"{forms[line.name]} {line.end}".strip()
         end = _dot(line.look, plot.across(line.points[-1][0]), y, 3.5)
         name = _label(100, moved + 4, text, f"{line.look} name", dx=10)
         yield filled('<g data-line="%s">%s%s</g>', place, end, name)
@@ -290,6 +293,36 @@ def shortened(name: str, letters: int) -> str:
         return name
     ends = max((letters - 1) // 2, 1)
     return f"{name[:ends]}…{name[-ends:]}"
+
+
+def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
+    """Return names of at most so many letters; those that would look alike are cut where they differ.
+
+    >>> list(short_forms(["a-model-v1-with-all-tools", "a-model-v2-with-all-tools"], 18).values())
+    ['a-model-v1-with-a…', 'a-model-v2-with-a…']
+    >>> list(short_forms(["a-model-v1-thinking", "a-model-v2-thinking"], 9).values())
+    ['…v1-thin…', '…v2-thin…']
+    """
+    alike: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        alike.setdefault(shortened(name, letters), []).append(name)
+
+    forms = {}
+    for text, some in alike.items():
+        if len(some) == 1:
+            forms[some[0]] = text
+            continue
+        start = len(re.sub(r"\w*$", "", commonprefix(some)))  # noqa: RUF071 - letter by letter
+        if start + DIFFERENT < letters:
+            start = 0
+        for name in some:
+            cut = name[start:][: letters - 1 - bool(start)].rstrip("-")
+            forms[name] = f"{'…' * (start > 0)}{cut}…"
+    return forms
+
+
+DIFFERENT = 8
+"""By so many letters after their common beginning names differ."""
 
 
 STEPS = (1.0, 2.0, 5.0, 2.5, 10.0, 20.0)
@@ -669,7 +702,7 @@ def calibration_chart(
     drawn += [
         _stretched(whole, shapes),
         _label(0, 16, "happened ↑", "axis", dx=8),
-        _label(100, height - 8, "stated probability →", "axis", "end", -4),
+        _label(100, height - 8, "probability →", "axis", "end", -4),
         _label(0, whole.height - 3, "count", "axis", "end", -8),
     ]
     chips = _chips([(mark["name"], mark["look"], "") for mark in told], alone=True)
@@ -718,12 +751,13 @@ def gap_chart(
     reach = 1.25 * max(abs(value or 0.0) for value in (gap, low, high)) or 0.01
     look = looks[gap >= 0]
     plot = Plot((-reach, reach), (0.0, 1.0), 104)
+    forms = short_forms(names, 32)
     y = 74
     drawn = [
         filled('<line class="grid" x2="100%%" y1="%s" y2="%s"/>', y, y),
         _upright("base", 50, y - 28, y + 28),
-        _label(0, 16, f"← {shortened(names[0], 32)} closer", f"{looks[0]} name"),
-        _label(100, 34, f"{shortened(names[1], 32)} closer →", f"{looks[1]} name", "end"),
+        _label(0, 16, f"← {forms[names[0]]} closer", f"{looks[0]} name"),
+        _label(100, 34, f"{forms[names[1]]} closer →", f"{looks[1]} name", "end"),
     ]
     if low is not None and high is not None:
         bar = (
@@ -779,14 +813,21 @@ def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Marku
     drawn = [*_levels(plot, levels, y_unit), _upright("base", plot.across(0), 0, plot.height)]
     drawn += _marks_below(plot, ticks(*plot.x), x_unit)
 
+    chosen = []
     for name, right, high, look in sorted(spots, key=lambda spot: spot[3] != REST):
         x = plot.across(right)
         y = plot.up(high)
         title = f"{name}: {written(right, x_unit)}, {written(high, y_unit)}"
         drawn.append(_dot(look, x, y, 5, title))
         if look != REST:
-            beside = ("end", -9) if x > 60 else ("start", 9)
-            drawn.append(_label(x, y + 4, shortened(name, 20), f"{look} name", *beside))
+            chosen.append((y, x, name, look))
+
+    chosen.sort()
+    forms = short_forms([name for _, _, name, _ in chosen], 20)
+    places = spread([y for y, _, _, _ in chosen], 4, plot.height - 4)
+    for (_, x, name, look), y in zip(chosen, places, strict=True):
+        beside = ("end", -9) if x > 60 else ("start", 9)
+        drawn.append(_label(x, y + 4, forms[name], f"{look} name", *beside))
 
     return _chart(says, plot.height, (_left_room(levels, y_unit), 12), drawn)
 
@@ -816,7 +857,9 @@ def strip(
         drawn.append(_upright("ink middle", x, 20, bottom))
         drawn.append(_label(x, 13, f"price {cents(round(price * ONE))}", "name", _side(price)))
 
-    left = min(_room(LEFT, [name for name, _, _ in spots], 14), 150)
+    names = [name for name, _, _ in spots]
+    left = min(_room(LEFT, names, 14), 150)
+    forms = short_forms(names, int((left - 12) / LETTER))
     for row, (name, chance, look) in enumerate(spots):
         y = 35 + 22 * row
         x = plot.across(chance)
@@ -825,7 +868,7 @@ def strip(
             bar = '<rect class="%s span" x="%s%%" y="%s" width="%s%%" height="6"/>'
             drawn.append(filled(bar, look, start, y - 3, round(end - start, 1)))
         drawn.append(_dot(look, x, y, 5, f"{name} says {chance:.0%}"))
-        drawn.append(_label(0, y + 4, shortened(name, int((left - 12) / LETTER)), "", "end", -10))
+        drawn.append(_label(0, y + 4, forms[name], "", "end", -10))
         drawn.append(_label(100, y + 4, f"{chance:.0%}", "name", dx=10))
     return _chart(says, plot.height, (left, 48), drawn)
 
@@ -856,6 +899,7 @@ def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str) -> Mar
     """
     height = 26 + HIGH * len(rows) + 6
     room = _room(LEFT, rows, 14)
+    forms = short_forms(rows, int((room - 8) / LETTER))
     lefts = _heat_columns(groups)
     width = lefts[-1] + FIELD if lefts else 0
 
@@ -863,8 +907,7 @@ def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str) -> Mar
     drawn = [*_heat_groups(groups, lefts)]
     for number, (name, cells) in enumerate(rows.items()):
         y = 26 + HIGH * number
-        text = shortened(name, int((room - 8) / LETTER))
-        names += filled('<text x="%s" y="%s" text-anchor="end">%s</text>', room - 8, y + 13, text)
+        names += filled('<text x="%s" y="%s" text-anchor="end">%s</text>', room - 8, y + 13, forms[name])
         drawn += _heat_row(lefts, cells, y)
 
     figure = (

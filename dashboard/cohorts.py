@@ -34,7 +34,7 @@ from dashboard.charts import (
     calibration_chart,
     line_chart,
     luck_band,
-    shortened,
+    short_forms,
 )
 from dashboard.html import CHOSEN_PILL, Rows, board_of, box, columns_of_table, venue_cell
 from dashboard.pages import Address, Way, choice, in_app, no_such, way
@@ -368,7 +368,7 @@ def money_box(curves: Curves, look: MoneyLook, nothing: str = NOT_VALUED, more: 
         scale = getattr(points[-1], unit) / points[-1].dollars
     band = luck_band(pnl_values(points, unit), look.lucks.get(first), scale)
     if band:
-        said += f" Shaded: {shortened(first, 18)}’s bets by luck alone, 95 in 100."
+        said += f" Shaded: {short_forms(look.colours, 18)[first]}’s bets by luck alone, 95 in 100."
     says = "Profit or loss of each agent over time"
     chart = line_chart(shown, says, axis, band, height=look.height, rounds=look.rounds)
     return box("Profit and loss", chart, f"{said} {more}".strip())

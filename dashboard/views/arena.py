@@ -47,7 +47,7 @@ from dashboard.board import (
     season_board,
     stamps,
 )
-from dashboard.charts import shortened
+from dashboard.charts import short_forms
 from dashboard.cohorts import (
     Curves,
     Leads,
@@ -455,8 +455,9 @@ def short_names(text: str, names: Collection[str]) -> str:
     >>> short_names("maker/a-very-long-name-with-tools leads.", ["maker/a-very-long-name-with-tools"])
     'a-very-lo…ith-tools leads.'
     """
+    forms = short_forms(names, LONGEST_NAME)
     for name in sorted(names, key=len, reverse=True):
-        text = text.replace(name, shortened(name, LONGEST_NAME))
+        text = text.replace(name, forms[name])
     return text
 
 

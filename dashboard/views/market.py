@@ -585,13 +585,19 @@ def market_head(
             if len(stated) > ROWS:
                 about += f" The {ROWS // 2} highest and the {ROWS // 2} lowest of {len(stated):,}."
         right = box(title, drawn, about)
-        right += _reasons(stated, price, address)
+        reasons = _reasons(stated, price, address)
+        if len(stated) > MANY_ROWS:
+            left += reasons
+        else:
+            right += reasons
     else:
         why = "No agent has stated a probability yet; the next round may show it to them."
         right = box("What agents say", below=why)
     return beside(left, right, look="lead whole")
 
 
+MANY_ROWS = 12
+"""A picture of more agents is as high as all that stands beside it."""
 PRICE_BOX = (
     '<section class="box"><p class="price"><b>%s</b>%s<span class="quiet">%s</span></p>'
     '<p class="quiet">%s%s</p></section>'

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, expect
 
 from arena.record.schema.database import open_read_only, reading
 from dashboard.pages import pages
@@ -67,8 +67,22 @@ def test_no_page_has_a_serious_fault(
         open_at(watched.page, f"{serve('demo').address}/{name}?{urlencode(address)}", pages()[name].title)
         if name == "arena":
             stays_low(watched.page)
+            found += faults_in_use(watched.page)
         found += faults(watched.page, [*ENDS] if thorough else [next(looks)])
     assert found == []
+
+
+def faults_in_use(page: Page) -> list[str]:
+    """The same with a line taken away by its chip, and with the figures under the crosshair."""
+    found = list[str]()
+    page.locator(".chips button").nth(1).click()
+    for width, theme in LOOKS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.locator(".plot").first.focus()
+        page.keyboard.press("End")
+        expect(page.locator(".open > .tip")).to_be_visible()
+        found += faults(page, [(width, theme)])
+    return found
 
 
 def stays_low(page: Page) -> None:

@@ -30,7 +30,7 @@ SAMPLED_LOOKS = [
     pytest.param(*look, marks=() if look in (LOOKS[0], LOOKS[-1]) else pytest.mark.thorough) for look in LOOKS
 ]
 """A screen in light and a phone in dark, and the others with THOROUGH=1."""
-PROBE = re.compile(r"http://127\.0\.0\.1:\d+/[a-z]+/_stcore/(health|host-config)")
+PROBE = re.compile(r"http://127\.0\.0\.1:\d+/[^/]+/_stcore/(health|host-config)")
 """Opened below the root, Streamlit first asks whether the server's own root is there, and is told 404."""
 
 

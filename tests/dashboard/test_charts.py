@@ -86,7 +86,7 @@ def test_calibration_shows_the_curve_the_band_of_chance_and_the_price() -> None:
     own = diagram([0.7, 0.7, 0.1], [1, 0, 0], np.random.default_rng(1), draws=50)
     price = diagram([0.5], [1], np.random.default_rng(1), draws=50)
     chart = drawn(calibration_chart([(HOSTILE, own, "c1"), ("price", price, REST)], "Calibration"))
-    assert {"happened ↑", "stated probability →", "count"} < set(texts(chart, "axis"))
+    assert {"happened ↑", "probability →", "count"} < set(texts(chart, "axis"))
     assert texts(chart, "axis").count("50%") == 2
     groups = [group.attrib["class"] for group in chart.iter("g")]
     assert groups == ["counts", "counts off", "c1", "ink off"]
