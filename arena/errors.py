@@ -1,8 +1,8 @@
 """What can go wrong in ways that a user can put right, and figures in words."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from math import floor
 from typing import Any
@@ -30,7 +30,10 @@ class ArenaError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FileFault:
-    """Something wrong in a file: in a line, in a row (from 1) of its list `part`, or with the whole."""
+    """Something wrong in a file: in a line, in a row (from 1) of its list `part`, or with the whole.
+
+    One fault may tell of many that have the same cause: `count`, and the first of their lines or rows.
+    """
 
     file: str
     field: str
@@ -39,6 +42,8 @@ class FileFault:
     line: int | None = None
     part: str = ""
     row: int | None = None
+    count: int = 1
+    lines: tuple[int, ...] = ()
 
     @property
     def place(self) -> str:
@@ -54,10 +59,48 @@ class FileFault:
         row = "" if self.row is None else f"{self.part}, row {self.row}, "
         return f"{self.file}: {row}{self.field}"
 
+    @property
+    def told(self) -> str:
+        """Return what is wrong, and in which lines too where there are many.
+
+        >>> FileFault("f.csv", "end", "it is empty", "say when", line=3, count=900, lines=(3, 4)).told
+        'it is empty (900 such lines: 3, 4 …)'
+        """
+        if self.count == 1:
+            return self.message
+        lines = ", ".join(map(str, self.lines))
+        places = "rows" if self.line is None else "lines"
+        return f"{self.message} ({self.count:,} such {places}: {lines} …)"
+
     def as_data(self) -> dict[str, Any]:
         """Return the fault for JSON."""
-        data = {key: value for key, value in asdict(self).items() if key != "line" or value is not None}
+        data = asdict(self)
+        if self.line is None:
+            del data["line"]
+        if self.count == 1:
+            del data["count"], data["lines"]
         return data | {"mend": data.pop("hint")}
+
+
+FEW = 5
+"""Up to so many faults with the same cause are told one by one; of more, these are the first."""
+
+
+def told_once(faults: Sequence[FileFault], count: int) -> list[FileFault]:
+    """Return the first faults of a cause as they are told: one for all, if there are more than a few."""
+    if count <= FEW:
+        return list(faults)
+
+    lines = [fault.row if fault.line is None else fault.line for fault in faults[:FEW]]
+    return [replace(faults[0], count=count, lines=tuple(line for line in lines if line is not None))]
+
+
+def by_cause(faults: Iterable[FileFault]) -> list[FileFault]:
+    """Return faults as they are told, those of the same file, field and remedy as one if they are many."""
+    causes: dict[tuple[str, str, str, str], list[FileFault]] = {}
+    for fault in faults:
+        causes.setdefault((fault.file, fault.part, fault.field, fault.hint), []).append(fault)
+    return [fault for same in causes.values() for fault in told_once(same, len(same))]
 
 
 MOST_FAULTS = 50
@@ -68,13 +111,17 @@ class FileFaults(ArenaError):
     """All that is wrong with a file, which is not used; `more` are faults that are only counted."""
 
     def __init__(self, faults: Sequence[FileFault], more: int = 0):
-        self.faults, self.more = tuple(faults[:MOST_FAULTS]), more + max(len(faults) - MOST_FAULTS, 0)
-        first, count = faults[0], len(faults) + more
-        if count == 1:
-            super().__init__("bad_file", f"{first.place}: {first.message}", first.hint)
+        self.faults = tuple(faults[:MOST_FAULTS])
+        self.more = more + sum(fault.count for fault in faults[MOST_FAULTS:])
+        first = faults[0]
+        if len(faults) == 1 and not more:
+            super().__init__("bad_file", f"{first.place}: {first.told}", first.hint)
             return
-        lines = [f"{one.place}: {one.message} → {one.hint}" for one in self.faults]
-        lines += [f"… and {count_text(self.more, 'more fault')}"] if self.more else []
+
+        lines = [f"{fault.place}: {fault.told} → {fault.hint}" for fault in self.faults]
+        if self.more:
+            lines.append(f"… and {count_text(self.more, 'more fault')}")
+        count = self.more + sum(fault.count for fault in self.faults)
         hint = f"correct all {count:,}; nothing of the file was used"
         super().__init__("bad_file", "\n".join(lines), hint)
 

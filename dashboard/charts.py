@@ -22,9 +22,9 @@ from markupsafe import Markup
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from arena.scores.rules.reliability.reading import reading_sentence
-from dashboard.html import NOTHING, folded
+from dashboard.html import NOTHING, folded, quiet
 from dashboard.pictures import REST, Points, Scale, dot
-from dashboard.words import cents, compact, filled, written
+from dashboard.words import cents, compact, day, filled, written
 from markets.millionths import ONE
 
 Item = TypeVar("Item")
@@ -55,6 +55,10 @@ MOST = 300
 """Points of a line: more can't be told apart."""
 TWO_SIDED = 1.96
 """So many standard deviations hold 95 in 100."""
+MARKET_PRICE = "market price"
+YES_PRICE = "YES price"
+MEDIAN = "agents’ median"
+"""Lines that are of no agent: none can have a name with a space in it."""
 WANTED_TICKS = 5
 HALF = 280
 LONG = 230
@@ -145,13 +149,9 @@ def _levels(plot: Plot, values: Iterable[float], unit: str) -> Iterator[Markup]:
 
 def _marks_below(plot: Plot, values: Sequence[float], unit: str) -> Iterator[Markup]:
     """Draw the ticks of the lower axis, with more places than the pattern `unit` has where they need them."""
-    before, _, behind = unit.partition(".")
-    places = int(behind[0])
-    while any(round(value, places) != value for value in values):
-        places += 1
+    exact = _exact(unit, values)
     for value in values:
-        text = written(value, f"{before}.{places}{behind[1:]}")
-        yield _label(plot.across(value), plot.height + 18, text, "axis", "middle")
+        yield _label(plot.across(value), plot.height + 18, written(value, exact), "axis", "middle")
 
 
 def _stretched(plot: Plot, inside: Iterable[Markup]) -> Markup:
@@ -398,10 +398,11 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
     (['Jan 1970', 'Feb', 'Mar', 'Apr', 'May'], ['1 Jan', '06:00', '12:00', '18:00', '2 Jan'])
     >>> [text for _, text in time_ticks(0, 10 * day)], [text for _, text in time_ticks(5, 5)]
     (['1 Jan', '3 Jan', '5 Jan', '7 Jan', '9 Jan', '11 Jan'], ['1 Jan 1970'])
+    >>> [text for _, text in time_ticks(0.4 * day, 0.6 * day)]
+    ['1 Jan 10:00', '11:00', '12:00', '13:00', '14:00']
     """
     if last - first < MINUTE:
-        at = datetime.fromtimestamp(first, UTC)
-        return [(first, f"{at.day} {at:%b %Y}")]
+        return [(first, day(datetime.fromtimestamp(first, UTC)))]
     best: list[tuple[float, str]] = []
     for step in CLOCK_STEPS:
         if (last - first) / step < 3 * WANTED_TICKS:
@@ -409,6 +410,10 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
     for months in MONTH_STEPS:
         if (last - first) / DAY / 28 / months < 3 * WANTED_TICKS:
             best = _better(best, _month_ticks(first, last, months))
+    if all(":" in text for _, text in best):  # no midnight among them, which would have its date
+        at, clock = best[0]
+        start = datetime.fromtimestamp(at, UTC)
+        best[0] = (at, f"{start.day} {start:%b} {clock}")
     return best
 
 
@@ -479,7 +484,7 @@ def line_chart(
     if first == last:
         span = (first - 1, last + 1)
     edges = chain.from_iterable((low, high) for _, low, high in band)
-    y, unit = _upright_axis([*values, *edges], unit)
+    y, pattern = _upright_axis([*values, *edges], unit)
     plot = Plot(span, y, height)
     levels = ticks(*y)
     if unit == "power":
@@ -487,17 +492,15 @@ def line_chart(
 
     named = []
     others = []
-    titles = []
     for place, line in enumerate(lines):
         if line.look == REST:
             others.append((place, line))
         else:
             named.append((place, line))
-            titles.append(line.title)
-    left = _left_room(levels, unit)
-    right = _room(RIGHT, titles, 14)
+    left = _left_room(levels, pattern)
+    right = _room(RIGHT, [line.title for _, line in named], 14)
 
-    drawn = list(_levels(plot, levels, unit))
+    drawn = list(_levels(plot, levels, pattern))
     for at, text in time_ticks(first, last):
         x = plot.across(at)
         drawn += [_upright("grid", x, 0, height), _label(x, height + 18, text, "axis", "middle")]
@@ -508,14 +511,7 @@ def line_chart(
     chips = _chips([(line.name, line.look, line.end) for line in lines])
     times = sorted({round(at) for at in instants})
     marks = _line_marks(whole, times, plot, unit, rounds)
-    return _chart(says, height, (left, right), drawn, marks, chips) + _note(note)
-
-
-def _note(text: str) -> Markup:
-    """Return what is said below a chart of what is shaded on it."""
-    if not text:
-        return NOTHING
-    return filled('<p class="quiet note">%s</p>', text)
+    return _chart(says, height, (left, right), drawn, marks, chips) + quiet(note)
 
 
 def _polygon(band: Band, plot: Plot) -> Markup:
@@ -532,36 +528,45 @@ def _polygon(band: Band, plot: Plot) -> Markup:
 
 
 def _upright_axis(values: Sequence[float], unit: str) -> tuple[tuple[float, float], str]:
-    """Return from where to where it goes, 0 on it, and a unit in which its ticks differ."""
+    """Return from where to where it goes, 0 on it, and a format in which its ticks are exact."""
     low, high = _around([0.0, *values])
-    if unit == "%+.0f%" and any(value != int(value) for value in ticks(low, high)):
-        unit = "%+.1f%"
-    if len({written(value, unit) for value in ticks(low, high)}) < 3:  # a flat line has room around it
-        low = min(low, -1.1)
-        high = max(high, 1.1)
+    least = LEAST.get(unit, 0.0) if any(values) else FLAT
+    if max(-low, high) < least:
+        high = least
+        low = -least
+    if "f%" in unit:
+        unit = _exact(unit, ticks(low, high))
     return (low, high), unit
 
 
-@dataclass(frozen=True, slots=True)
-class MarkUnit:
-    """How marks.js writes a value: what stands before and behind it, how many places at most and least."""
+FLAT = 2.2
+"""How far the axis of a line that stays at 0 goes."""
+LEAST = {"short": 3.2, "power": 0.5}
+"""How far an axis goes at least: money on it has no cents."""
 
-    before: str
-    behind: str
-    places: int
-    least: int
+
+def _exact(pattern: str, values: Iterable[float]) -> str:
+    """Return a pattern of `words.written` with as many more places as these values need.
+
+    >>> _exact("%+.0f%", [0.0, 2.5]), _exact("%.1f", [0.5, 1.0])
+    ('%+.1f%', '%.1f')
+    """
+    before, _, behind = pattern.partition(".")
+    places = int(behind[0])
+    while any(round(value, places) != value for value in values):
+        places += 1
+    return f"{before}.{places}{behind[1:]}"
 
 
 MARK_UNITS = {
-    "short": MarkUnit("$", "", 2, 2),
-    "dollar": MarkUnit("$", "", 6, 2),
-    "power": MarkUnit("×", "", 3, 0),
-    "%.0f%": MarkUnit("", "%", 1, 1),
+    "short": ("$", "", 2, 2),
+    "dollar": ("$", "", 6, 2),
+    "power": ("×", "", 3, 0),
+    "%.0f%": ("", "%", 1, 1),
 }
-PERCENT = MarkUnit("", "%", 2, 2)
+"""How marks.js writes a value: what stands before and behind it, how many places at most and least."""
+PERCENT = ("", "%", 2, 2)
 """What a unit that is not named is written in."""
-SIGNED = ("short", "%+.0f%", "%+.1f%")
-"""Units in which a gain has its sign."""
 
 
 def _told_instants(lines: Sequence[Line]) -> set[float]:
@@ -578,7 +583,7 @@ def _line_marks(
 
     From its first mark on a line has at every instant the value of its last mark until then, drawn or not.
     """
-    form = MARK_UNITS.get(unit, PERCENT)
+    before, behind, places, least = MARK_UNITS.get(unit, PERCENT)
     told = []
     for line in lines:
         marked = [round(at) for at, _ in line.points]
@@ -587,7 +592,7 @@ def _line_marks(
         steps = []
         for at in times[start:]:
             _, newest = line.points[bisect_right(marked, at) - 1]
-            after = _whole(newest, unit, form.places)
+            after = _whole(newest, unit, places)
             steps.append(after - value)
             value = after
         mark = {"name": line.name, "look": line.look, "from": start, "by": steps}
@@ -598,7 +603,8 @@ def _line_marks(
     marks: dict[str, Any] = {
         "x": [round(edge) for edge in plot.x],
         "y": [float(f"{edge:.6g}") for edge in plot.y],
-        "unit": [form.before, form.behind, form.places, form.least, unit in SIGNED, unit == "power"],
+        # whether a gain has its sign, and whether it is drawn by its logarithm
+        "unit": [before, behind, places, least, unit in ("short", "%+.0f%"), unit == "power"],
         "at": [after - before for before, after in pairwise([0, *times])],
         "lines": told,
     }
@@ -611,8 +617,7 @@ def _whole(value: float, unit: str, places: int) -> int:
     """Return a value as a whole number of its last place; evidence is drawn by its logarithm."""
     if unit == "power":
         value = 10**value
-    shown = round(value, places)
-    return round(shown * 10.0**places)
+    return round(round(value, places) * 10.0**places)
 
 
 def _round_at(at: float, rounds: Rounds) -> str:

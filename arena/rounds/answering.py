@@ -13,6 +13,8 @@ from arena.config import Config
 from arena.config.environment import missing_keys
 from arena.config.model import AgentConfig
 from arena.errors import ArenaError
+from arena.forms.bench.model import QuestionSet
+from arena.forms.bench.reading import read_question_set, strictly
 from arena.record.model.benchmark import BenchmarkFile
 from arena.record.queries.benchmark import AnswerUsage, count_answered_calls, read_answer_usage
 from arena.record.queries.cohorts import StoredCohort
@@ -31,7 +33,6 @@ from arena.rounds.forecasting import (
     set_snapshot,
 )
 from arena.rounds.open_world import open_world
-from arena.scores.files.forecastbench import QuestionSet, read_question_set, strictly
 from markets.model import Snapshot
 
 UNFINISHED = ("pending", "failed")

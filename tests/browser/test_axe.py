@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from arena.record.schema.database import open_read_only, reading
 from dashboard.pages import pages
 from dashboard.site.standings import gather, report_page
-from tests.browser.watching import LOOKS, Watched, apart, open_at
+from tests.browser.watching import LOOKS, Watched, apart, open_at, sticks_out
 from tests.builders import NOW
 from tests.dashboard.addresses import main_ones
 from tests.dashboard.records import shared
@@ -41,12 +41,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
 def faults(page: Page, looks: list[tuple[int, str]]) -> list[str]:
     """What axe finds critical or serious in some looks, and where something sticks out."""
     found = list[str]()
+    for width, _ in ENDS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(100)
+        if sticks_out(page):
+            found.append(f"{page.url} sticks out at {width}")
     for width, theme in looks:
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
         page.wait_for_timeout(200)  # colours change by and by
-        if page.evaluate("document.documentElement.scrollWidth") > width:
-            found.append(f"{page.url} sticks out at {width}")
         for fault in Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]:
             if fault["impact"] in ("critical", "serious"):
                 nodes = (node["html"][:200] for node in fault["nodes"])

@@ -96,6 +96,17 @@ def stands_still(page: Page) -> None:
     assert page.evaluate("window.shifted") < MOST_SHIFT, page.url
 
 
+STICKS_OUT = """() => {
+    const parts = [document.documentElement, document.querySelector("[data-testid=stMain]")];
+    return Math.max(...parts.map(part => part ? part.scrollWidth - part.clientWidth : 0));
+}"""
+
+
+def sticks_out(page: Page) -> int:
+    """By how many pixels a page is wider than its window, or than the part of it that Streamlit scrolls."""
+    return int(page.evaluate(STICKS_OUT))
+
+
 def open_at(page: Page, address: str, title: str) -> None:
     """The page behind an address, all drawn."""
     page.goto(address)

@@ -7,12 +7,13 @@ from typing import Literal
 from arena.cli.commands.shared import ONE_COHORT, QUESTIONS, RESOLUTIONS, Files, Names
 from arena.cli.options import Options, argument, command, flag, option
 from arena.errors import ArenaError
+from arena.forms.sources.choose import form_names
 
 VIEWS = ("--by", "--provisional", "--metaculus")
 """What a board shows in place of its usual figures, one at a time."""
 OF_FORECASTS = (
-    "--questions", "--resolutions", "--by", "--against", "--rule", "--adjusted", "--outside", "--parts",
-    "--provisional", "--community",
+    "--outcomes", "--prices", "--form", "--skip-faulty", "--questions", "--resolutions", "--by", "--against",
+    "--rule", "--adjusted", "--outside", "--parts", "--provisional", "--community", "--html", "--badge",
 )  # fmt: skip
 """How forecasts are scored, which a tournament's rules say for themselves."""
 
@@ -72,17 +73,17 @@ def board(
 @command(table=True)
 def score(
     chosen: Options,
-    files: list[Path] = argument(
-        "FILE…", "A CSV or JSONL, an export, ForecastBench's files or a tournament's."
-    ),
+    files: list[Path] = argument("SOURCE…", "Files, folders, clones, a tournament's YAML, or -."),
+    outcomes: Files = option("Join outcomes by question; repeatable.", "FILE"),
+    prices: Files = option("Join market prices by question; repeatable.", "FILE"),
+    form: str | None = option(f"Read as one of: {', '.join(form_names())}.", "FORM"),
+    skip_faulty: bool = flag("Score the rows without a fault alone."),
     questions: Files = QUESTIONS,
     resolutions: Files = RESOLUTIONS,
-    mode: Literal["exact", "metaculus"] = option(
-        "As documented, or as Metaculus's site has it.", default="exact"
-    ),
+    mode: Literal["exact", "metaculus"] = option("As documented, or as the site.", default="exact"),
     by: Literal["category"] | None = option("One table for each category."),
     rule: Literal["skill", "metaculus", "forecastbench", "autocast"] = option(
-        "Which scores come first and set the order.", "RULE", default="skill"
+        "Which scores set the order.", "RULE", default="skill"
     ),
     against: str | None = option("Compare all with this one.", "NAME"),
     adjusted: bool = flag("Adjust Brier scores for hard questions."),
@@ -91,24 +92,29 @@ def score(
     community: bool = flag("Score the median of all as a forecaster."),
     parts: bool = flag("Split Brier scores into reliability and more."),
     sweep: bool = flag("Show a tournament's prizes by the hidden weight."),
+    html: Path | None = option("Write it as one page, too.", "FILE"),
+    badge: str | None = option("Write a badge of the first, or of NAME.", "[NAME=]FILE"),
+    force: bool = flag("Replace these files."),
 ) -> None:
     """Score anyone's forecasts, or share out a tournament's prizes.
 
-    A CSV has the columns question, forecaster, probability (0.35 or 35%) and outcome (1, 0, or empty); others
-    are renamed by --columns question=TITLE. More columns add skill, events, times and other kinds of
-    questions. A YAML file is a tournament: its form, its pool and its forecasts.
+    A table has question, forecaster, probability (0.35 or 35%) and outcome (1, 0, or empty), or --columns
+    question=TITLE; files of a board are read as they are.
 
     Example: arena score forecasts.csv
 
         ranks  forecaster  better than    skill  evidence   Brier    peer  forecasts
           1–2  ann         0 of 1       +0.0750  ×1.1      0.0250  +40.55          2
-          1–2  bob         0 of 1       -0.1000  ×0.85     0.2000  -40.55          2
 
     Next: arena score FILE --against NAME compares all with one.
     """
     from arena.cli import prizes
     from arena.cli import score as forecasts
-    from arena.scores.files.scores import ScoreChoices, score_file, scores_data
+    from arena.cli.score_files import score_files
+    from arena.cli.score_page import score_page
+    from arena.scores.files.report import report_data, report_file
+    from arena.scores.files.scores import ScoreChoices
+    from arena.scores.files.sources import SourceChoices
 
     cups = [file for file in files if file.suffix in (".yaml", ".yml")]
     if cups:
@@ -122,13 +128,23 @@ def score(
 
     reason = "can't be combined with files of forecasts"
     chosen.refuse("--sweep", because=reason, hint="name a tournament's YAML file")
+    beside = score_files(html, badge)
+    beside.check(force)
     renamed, wanted = forecasts.split_columns(chosen.table.columns)
-    table = forecasts.table_of(files, renamed, questions or (), resolutions or (), provisional)
-    if by is not None and table.category is None:
-        raise ArenaError("no_category", f"{table.name} has no column category", "add it, or leave out --by")
+    reading = SourceChoices(
+        form=form,
+        columns=renamed,
+        outcomes=forecasts.files_of(outcomes or ()),
+        prices=forecasts.files_of(prices or ()),
+        sets=forecasts.files_of([*(questions or ()), *(resolutions or ())]),
+        skip_faulty=skip_faulty,
+        provisional=provisional,
+    )
+    table = forecasts.table_of(files, reading)
     left_out = table.outside if outside is None else tuple(outside)
     choices = ScoreChoices(left_out, against, adjusted, provisional, community, parts, rule)
-    scores = score_file(table, mode, by_category=by is not None, choices=choices)
+    report = report_file(table, mode, by_category=by is not None, choices=choices)
 
     chosen.table = replace(chosen.table, columns=wanted)
-    chosen.answer(scores_data(scores), forecasts.score_page, scores, choices, chosen.table)
+    written = beside.write(report)
+    chosen.answer(report_data(report) | written, score_page, report, choices, chosen.table, written)

@@ -1,25 +1,21 @@
 """ForecastBench's files by name and text: sets of rounds, submissions to check, and what is scored."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from arena.errors import ArenaError, FileFault
-from arena.forms.csv_columns import cells_of
-from arena.scores.files.bench_columns import bench_columns
-from arena.scores.files.forecastbench import (
-    ForecastFile,
-    QuestionSet,
+from arena.forms.bench.answers import check_answers
+from arena.forms.bench.model import ForecastFile, QuestionSet
+from arena.forms.bench.reading import (
     Reading,
-    check_answers,
-    in_row_order,
     read_forecast_file,
     read_question_set,
     read_resolution_set,
     strictly,
 )
-from arena.scores.files.forecastbench_board import Forecasters, gather, read_table
-from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, ForecastTable, check_forecasts
+from arena.forms.bench.rows import in_row_order
+from arena.scores.files.forecastbench_rows import Forecasters, gather, read_table
 
 NamedText = tuple[str, str]
 """The name of a file, and its text."""
@@ -124,31 +120,3 @@ def gather_texts(
         hint = "arena study forecastbench run, then board --fetch; or name files of forecasts"
         raise ArenaError("nothing", message, hint)
     return gather(filed, sets, resolved, mode, median)
-
-
-def is_submission(text: str) -> bool:
-    """Tell whether a text looks like what ForecastBench is sent: one object with a list of forecasts.
-
-    >>> is_submission('{"forecasts": []}'), is_submission('{"question": "a"}\\n{"question": "b"}')
-    (True, False)
-    """
-    start = text.lstrip()
-    return start.startswith("{") and '"forecasts":' in start and not start.startswith('{"question"')
-
-
-def read_submissions(
-    texts: Sequence[NamedText],
-    questions: Iterable[NamedText],
-    resolutions: Iterable[NamedText],
-    *,
-    provisional: bool,
-) -> ForecastTable:
-    """Return the forecasts of submissions as those of any file are scored; notes say what was left out."""
-    columns, notes = bench_columns(
-        _read_all(read_forecast_file, texts),
-        _read_all(read_question_set, questions),
-        _read_all(read_resolution_set, resolutions),
-        provisional=provisional,
-    )
-    table = check_forecasts(cells_of(texts[0][0], columns, REQUIRED_COLUMNS, COLUMNS))
-    return replace(table, notes=tuple(notes))

@@ -1,17 +1,22 @@
-"""A file of forecasts as a table that is right in itself: every question has one end and one life."""
+"""Forecasts as a table that is right in itself: every question has one end and one life."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
 
+from arena.errors import ArenaError, FileFault, FileFaults, count_text
 from arena.forms.csv_columns import (
     Cells,
+    Faults,
     Flags,
     Floats,
     Ints,
+    Rows,
     check_same_by_question,
     column_of_texts,
     has_plain_times,
@@ -23,11 +28,22 @@ from arena.forms.csv_columns import (
     read_names,
     read_times,
 )
-from arena.scores.files.question_forms import FORM_COLUMNS, FormQuestion, form_rows, own_event, read_forms
+from arena.forms.model import ChosenForm, PublishedFigure
+from arena.scores.files.coarse_keys import COARSE, coarse_hint
+from arena.scores.files.question_forms import (
+    FORM_COLUMNS,
+    FormQuestion,
+    form_rows,
+    own_event,
+    read_forms,
+    silent_rows,
+)
 
 REQUIRED_COLUMNS = ("question", "forecaster", "outcome")
 QUESTION_TIMES = ("open", "close", "scheduled_close", "resolved")
 TIME_COLUMNS = ("time", "end", *QUESTION_TIMES, "spot")
+TEXT_COLUMNS = ("title", "reason")
+"""What is only shown: what a question asks in words, and why a forecaster says so."""
 COLUMNS = (
     *REQUIRED_COLUMNS,
     "probability",
@@ -37,6 +53,7 @@ COLUMNS = (
     "category",
     "owner",
     *FORM_COLUMNS,
+    *TEXT_COLUMNS,
 )
 
 TIME_ORDER = (
@@ -51,6 +68,16 @@ TIME_ORDER = (
 
 PROBABILITY_HINT = "write a probability of YES from 0 to 1, such as 0.35 or 35%"
 OUTCOME_HINT = "write 1 or yes, 0 or no, or a fraction; leave it empty while the question is open"
+MOST_NAMED = 5
+"""So many forecasters are named in a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnansweredQuestion:
+    """The place of a yes/no question that has ended and that nobody answered, and its category."""
+
+    place: int
+    category: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +89,13 @@ class ForecastTable:
     events come from the file: else a question is its own. `forms` are the questions that are not of yes or
     no, `ignored` the columns that were not read, and `notes` what else was left out. `as_of` is the newest
     time of a record that goes on: what counts only later is open in it. Nobody is compared with those
-    `outside`, unless others are named. `owners` says whose each forecaster is, if the file does. Rows are
-    sorted by question, forecaster and time.
+    `outside`, unless others are named. `owners` says whose each forecaster is, if the file does, and
+    `option_of` numbers the question of which a row's is an option, where some are. Rows are sorted by
+    question, forecaster and time.
+
+    `unanswered` are questions without any row here. `titles` has what questions ask in words, `reason` why
+    each row says so, as a place among `reasons`. `form` is the form that the files were read by, `published`
+    what a board prints of its forecasters itself. `skipped` rows were faulty: `faults` tells of each cause.
     """
 
     name: str
@@ -93,58 +125,163 @@ class ForecastTable:
     as_of: float = math.inf
     outside: tuple[str, ...] = ()
     owners: Mapping[str, str] = field(default_factory=dict)
+    option_of: Ints | None = None
+    unanswered: tuple[UnansweredQuestion, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
+    reasons: tuple[str, ...] = ()
+    reason: Ints | None = None
+    form: ChosenForm | None = None
+    published: tuple[PublishedFigure, ...] = ()
+    skipped: int = 0
+    faults: tuple[FileFault, ...] = ()
 
     def where(self, wanted: Flags) -> "ForecastTable":
-        """The rows that are wanted; without a copy where all are."""
+        """Return the rows that are wanted; without a copy where all are."""
         return self if wanted.all() else self.take(np.flatnonzero(wanted))
 
     def take(self, rows: Ints, category: str | None = None) -> "ForecastTable":
-        """Some of the rows, and the forms of one category; the names stay."""
-        columns = {one.name: getattr(self, one.name) for one in fields(self)}
-        taken: dict[str, Any] = {
-            name: column[rows] for name, column in columns.items() if isinstance(column, np.ndarray)
-        }
-        forms = self.forms if category is None else [x for x in self.forms if x.category == category]
-        return replace(self, **taken, forms=tuple(forms))
+        """Return some of the rows, and the other questions of one category; the names stay."""
+        taken: dict[str, Any] = {}
+        for column in fields(self):
+            values = getattr(self, column.name)
+            if isinstance(values, np.ndarray):
+                taken[column.name] = values[rows]
+
+        if category is not None:
+            taken["forms"] = tuple(form for form in self.forms if form.category == category)
+            taken["unanswered"] = tuple(own for own in self.unanswered if own.category == category)
+        return replace(self, **taken)
 
 
 def read_forecasts(name: str, text: str, named: Mapping[str, str] | None = None) -> ForecastTable:
-    """The table of a text, by the name of its file; `named` says what the file calls our columns.
+    """Return the table of a text, by the name of its file; `named` says what the file calls our columns.
 
-    Raises `ArenaError` with line, column and a hint.
+    Raise `ArenaError` with line, column and a hint.
     """
     return check_forecasts(parse_cells(name, text, REQUIRED_COLUMNS, COLUMNS, named))
 
 
 def check_forecasts(cells: Cells) -> ForecastTable:
-    """The table of the cells of a file."""
+    """Return the table of the cells of a file; raise `FileFaults` with all that is wrong with them."""
     who, forecasters = read_names(cells, "forecaster")
     read_names(cells, "question")
     owners = _read_owners(cells, who, forecasters)
+    titles = _read_titles(cells)
+
     forms = form_rows(cells)
-    if "probability" not in cells.columns and not forms.all():
-        hint = "add it, or say which it is: --columns probability=NAME; "
-        hint += "of numbers give cdf, density or quantiles q5, q50, …"
-        cells.faults.add(1, "", "there is no column probability", hint)
-        cells.faults.check()
+    _check_probabilities(cells, forms)
+    silent = silent_rows(cells)
+    _check_some_answer(cells, silent)
+    unanswered = cells.take(np.flatnonzero(silent))
+    blank = silent & ~forms
+    empty = cells.take(np.flatnonzero(blank))
+    if blank.any():
+        some = np.flatnonzero(~blank)
+        cells = cells.take(some)
+        who = who[some]
+        forms = forms[some]
+
     times = read_times(cells, TIME_COLUMNS, blank=TIME_COLUMNS[1:])
     dated = not has_plain_times(cells, times)
     if "end" in times and "time" not in times:
         cells.faults.add(1, "end", "it is there without a column time", "add time")
+
     others: tuple[FormQuestion, ...] = ()
     if forms.any():
-        rows = np.flatnonzero(forms)
-        _check_one_form(cells, forms)
-        some, lived = cells.take(rows), {key: x[rows] for key, x in times.items()}
-        ended = np.array([bool(text) for text in some.columns["outcome"]])
-        check_question_times(some, lived, number_column(some.columns["question"])[0], ended)
-        others = read_forms(some, lived)
+        others = _read_other_forms(cells, forms, times)
         rest = np.flatnonzero(~forms)
-        cells, who = cells.take(rest), who[rest]
-        times = {key: x[rest] for key, x in times.items()}
+        cells = cells.take(rest)
+        who = who[rest]
+        times = {key: values[rest] for key, values in times.items()}
+
     table = _yes_no_table(cells, who, forecasters, times, dated)
     cells.faults.check()
-    return replace(table, forms=others, owners=owners)
+    table = replace(table, forms=others, owners=owners, titles=titles)
+    if not silent.any():
+        return table
+
+    note = _unanswered_note(unanswered)
+    return with_unanswered(replace(table, notes=(*table.notes, note)), empty)
+
+
+def check_sound_forecasts(cells: Cells) -> ForecastTable:
+    """Return the table of the rows without a fault; one that has a fault counts as unanswered.
+
+    Raise `ArenaError` if the fault is not of rows, or no row is sound.
+    """
+    told: list[FileFault] = []
+    sound = cells
+    table: ForecastTable | None = None
+
+    while table is None:
+        try:
+            table = check_forecasts(sound)
+        except FileFaults as error:
+            is_faulty = _faulty_rows(sound)
+            if sound.faults.whole or not is_faulty.any():
+                raise
+            if is_faulty.all():
+                hint = "correct the file: nothing is left to be scored"
+                raise ArenaError("bad_file", f"no row is without a fault:\n{error.message}", hint) from error
+
+            told += sound.faults.told()
+            fresh = replace(sound, faults=Faults(sound.name))
+            sound = fresh.take(np.flatnonzero(~is_faulty))
+
+    if not told:
+        return table
+    every = np.arange(len(cells))
+    faulty = np.setdiff1d(every, sound.whole_rows(np.arange(len(sound))))
+    table = replace(table, skipped=faulty.size, faults=tuple(told))
+    return with_unanswered(table, cells.take(faulty))
+
+
+def _faulty_rows(cells: Cells) -> Flags:
+    """Return the rows that have a fault; one of an option takes the whole forecast with it."""
+    is_faulty = np.ones(len(cells), dtype=np.bool_)
+    is_faulty[cells.sound()] = False
+    if "option" not in cells.columns:
+        return is_faulty
+
+    forecast = _forecast_of(cells)
+    faults = np.bincount(forecast, is_faulty)
+    is_torn: Flags = faults[forecast] > 0
+    return is_torn
+
+
+def _forecast_of(cells: Cells) -> Ints:
+    """Return a number of the forecast that each row belongs to: one of several options has several rows."""
+    keys = np.stack([cells.column(name).code for name in ("question", "forecaster", "time")])
+    number: Ints = np.unique(keys, axis=1, return_inverse=True)[1]
+    return number
+
+
+def with_unanswered(table: ForecastTable, empty: Cells) -> ForecastTable:
+    """Return a table with the questions of rows that state nothing, where nobody else has answered them.
+
+    Rows with an option, a number, or an outcome that is not 0 or 1 leave nothing to count.
+    """
+    names = list(table.questions)
+    answered = {*names, *map(attrgetter("name"), table.forms)}
+    unanswered = list(table.unanswered)
+    is_form = form_rows(empty)
+    categories = empty.column("category")
+
+    for row, question in enumerate(empty.columns["question"]):
+        is_known = question and question not in answered and empty.columns["forecaster"][row]
+        if is_known and not is_form[row] and _has_ended(empty, row):
+            unanswered.append(UnansweredQuestion(len(names), categories[row]))
+            names.append(question)
+            answered.add(question)
+    return replace(table, questions=tuple(names), unanswered=tuple(unanswered))
+
+
+def _has_ended(cells: Cells, row: int) -> bool:
+    """Tell whether the outcome of a row is 0 or 1."""
+    try:
+        return parse_outcome(cells.number_text(cells.columns["outcome"][row])) in (0, 1)
+    except ValueError:
+        return False
 
 
 def _read_owners(cells: Cells, who: Ints, forecasters: tuple[str, ...]) -> dict[str, str]:
@@ -153,11 +290,59 @@ def _read_owners(cells: Cells, who: Ints, forecasters: tuple[str, ...]) -> dict[
         return {}
     owner, names = number_column(cells.columns["owner"])
     check_same_by_question(cells, who, "owner", owner, of="forecaster")
-    return {forecasters[place]: names[own] for place, own in zip(who.tolist(), owner.tolist(), strict=True)}
+    whose = map(names.__getitem__, owner.tolist())
+    return dict(zip(map(forecasters.__getitem__, who.tolist()), whose, strict=True))
+
+
+def _read_titles(cells: Cells) -> dict[str, str]:
+    """Return what each question asks in words, where the file says so."""
+    if "title" not in cells.columns:
+        return {}
+    pairs = zip(cells.columns["question"], cells.columns["title"], strict=True)
+    return {question: title for question, title in pairs if title}
+
+
+def _check_probabilities(cells: Cells, forms: Flags) -> None:
+    """Raise the fault of a file that has nowhere to state a probability."""
+    if "probability" not in cells.columns and not forms.any():
+        hint = "add it, or say which it is: --columns probability=NAME; "
+        hint += "of numbers give cdf, density or quantiles q5, q50, …"
+        cells.faults.add(1, "", "there is no column probability", hint)
+        cells.faults.check()
+
+
+def _check_some_answer(cells: Cells, silent: Flags) -> None:
+    """Raise the faults of a file if no row of it states anything."""
+    if silent.all():
+        rows = np.flatnonzero(silent)
+        cells.wrong("probability", rows, lambda _: "it is empty", PROBABILITY_HINT)
+        cells.faults.check()
+
+
+def _unanswered_note(empty: Cells) -> str:
+    """Return how many forecasts state nothing, and whose they are."""
+    asked = set(zip(empty.columns["forecaster"], empty.columns["question"], strict=True))
+    counts = Counter(map(itemgetter(0), asked))
+    named = [f"{name} {count:,}" for name, count in counts.most_common(MOST_NAMED)]
+    if len(counts) > MOST_NAMED:
+        named.append(f"and {len(counts) - MOST_NAMED:,} more")
+    return f"unanswered: {count_text(len(asked), 'forecast')} without a probability ({', '.join(named)})"
+
+
+def _read_other_forms(cells: Cells, forms: Flags, times: Mapping[str, Floats]) -> tuple[FormQuestion, ...]:
+    """Return the questions that are not of yes or no."""
+    rows = np.flatnonzero(forms)
+    _check_one_form(cells, forms)
+
+    some = cells.take(rows)
+    lived = {key: values[rows] for key, values in times.items()}
+    ended = np.array(list(map(bool, some.columns["outcome"])))
+    check_question_times(some, lived, number_column(some.columns["question"])[0], ended)
+    return read_forms(some, lived)
 
 
 def _check_one_form(cells: Cells, forms: Flags) -> None:
-    """A question is of yes or no, or of options or a number, in all its rows."""
+    """Note where a question is of options or a number in some of its rows only."""
     question = cells.columns["question"].code
     torn = np.flatnonzero(~forms & np.isin(question, question[forms]))
 
@@ -170,25 +355,30 @@ def _check_one_form(cells: Cells, forms: Flags) -> None:
 def _yes_no_table(
     cells: Cells, who: Ints, forecasters: tuple[str, ...], times: dict[str, Any], dated: bool
 ) -> ForecastTable:
-    """The table of the rows of yes/no questions."""
-    has = cells.columns.keys()
-    question, questions = number_column(cells.columns["question"])
+    """Return the table of the rows of yes/no questions."""
+    columns = cells.columns
+    question, questions = number_column(columns["question"])
     outcome = read_column(cells, "outcome", parse_outcome, OUTCOME_HINT, blank=True)
-    probability = read_column(cells, "probability", parse_share, PROBABILITY_HINT) if len(cells) else outcome
-    market, event, events = None, question, questions
-    if "market_probability" in has:
+    probability = outcome
+    if len(cells):
+        probability = read_column(cells, "probability", parse_share, PROBABILITY_HINT)
+
+    market: Floats | None = None
+    if "market_probability" in columns:
         market = read_column(cells, "market_probability", parse_share, PROBABILITY_HINT, blank=True)
-    if "event" in has:  # a question without one is an event of its own
-        named = zip(cells.columns["event"], question.tolist(), strict=True)
-        event, events = number_column(column_of_texts([text or own_event(questions[q]) for text, q in named]))
-    category, categories = number_column(cells.columns["category"]) if "category" in has else (None, ())
+    event, events = _read_events(cells, question, questions)
+    category, categories = _optional_names(cells, "category")
+    reason, reasons = _optional_names(cells, "reason")
+
+    # first, for what a key of several questions says of them would be a fault of each row otherwise
+    order = check_duplicates(cells, question, who, times.get("time"))
     own = {"outcome": outcome, "event": event, "category": category}
     own |= {key: times.get(key) for key in (*QUESTION_TIMES, "spot")}
     for column, values in own.items():
         if values is not None:
             check_same_by_question(cells, question, column, values)
     check_question_times(cells, times, question, ~np.isnan(outcome))
-    order = check_duplicates(cells, question, who, times.get("time"))
+
     return ForecastTable(
         name=cells.name,
         questions=questions,
@@ -199,33 +389,62 @@ def _yes_no_table(
         outcome=outcome,
         events=events,
         event=event,
-        event_column="event" in has,
+        event_column="event" in columns,
         categories=categories,
         category=category,
         market=market,
         dated=dated,
         ignored=cells.ignored,
+        reasons=reasons,
+        reason=reason,
         **times,
     ).take(order)
 
 
+def _read_events(cells: Cells, question: Ints, questions: tuple[str, ...]) -> tuple[Ints, tuple[str, ...]]:
+    """Return the event of each row; a question that names none is an event of its own."""
+    if "event" not in cells.columns:
+        return question, questions
+
+    texts = []
+    for text, place in zip(cells.columns["event"], question.tolist(), strict=True):
+        texts.append(text or own_event(questions[place]))
+    return number_column(column_of_texts(texts))
+
+
+def _optional_names(cells: Cells, column: str) -> tuple[Ints | None, tuple[str, ...]]:
+    """Return a column as places among its names, None where the file does not have it."""
+    if column not in cells.columns:
+        return None, ()
+    return number_column(cells.columns[column])
+
+
 def check_question_times(cells: Cells, times: dict[str, Floats], question: Ints, ended: Flags) -> None:
-    """Times follow each other, and a question that has ended has all of them."""
-    for column in [column for column in QUESTION_TIMES if column in times]:
-        missing = np.flatnonzero(np.isnan(times[column]) & ended)
-        cells.wrong(
-            column, missing, lambda _: "it is empty, and the question has an outcome", "say when it was"
-        )
+    """Note times that don't follow each other, and questions that have ended and lack one."""
+    for column in QUESTION_TIMES:
+        if column in times:
+            missing = np.flatnonzero(np.isnan(times[column]) & ended)
+            cells.wrong(column, missing, _no_time, "say when it was", "missing")
+
     for early, late in TIME_ORDER:
         if {early, late} <= times.keys():
             _check_order(cells, times, early, late)
-    end = next((column for column in ("scheduled_close", "close") if column in times), None)
-    if end is not None and ("open" in times or "time" in times):
-        _check_open_time(cells, times, question, end)
+
+    if "open" not in times and "time" not in times:
+        return
+    if "scheduled_close" in times:
+        _check_open_time(cells, times, question, "scheduled_close")
+    elif "close" in times:
+        _check_open_time(cells, times, question, "close")
 
 
-def _check_order(cells: Cells, times: dict[str, Floats], early: str, late: str) -> None:
-    """One time comes no later than another."""
+def _no_time(_: int) -> str:
+    """Return what is wrong with an empty time of a question that has ended."""
+    return "it is empty, and the question has an outcome"
+
+
+def _check_order(cells: Cells, times: Mapping[str, Floats], early: str, late: str) -> None:
+    """Note where one time comes later than another."""
     is_own = early == "time" and late != "end"
     column, how, other = (early, "after", late) if is_own else (late, "before", early)
 
@@ -233,46 +452,73 @@ def _check_order(cells: Cells, times: dict[str, Floats], early: str, late: str) 
         return f"{cells.shown(column, row)} is {how} its {other}, {cells.shown(other, row)}"
 
     wrong = np.flatnonzero(times[early] > times[late])
-    cells.wrong(column, wrong, what, "correct one of them, or remove the line")
+    cells.wrong(column, wrong, what, "correct one of them, or remove the line", f"{how} {other}")
 
 
-def _check_open_time(cells: Cells, times: dict[str, Floats], question: Ints, end: str) -> None:
-    """A question is to be open for some time, from its opening or else its first forecast on."""
-    begins, column = times.get("open"), "open"
+def _check_open_time(cells: Cells, times: Mapping[str, Floats], question: Ints, end: str) -> None:
+    """Note questions that aren't open for any time, from their opening or else their first forecast on."""
+    column = "open"
+    when = "at that instant"
+    begins = times.get("open")
     if begins is None:
-        first, column = np.full(int(question.max(initial=-1)) + 1, np.inf), "time"
+        column = "time"
+        when = "with its first forecast unless a column open gives the time"
+        first = np.full(int(question.max(initial=-1)) + 1, np.inf)
         np.fmin.at(first, question, times["time"])
         begins = first[question]
-    unless = "with its first forecast unless a column open gives the time"
-    when = "at that instant" if column == "open" else unless
+
+    def what(row: int) -> str:
+        return f"{cells.shown(end, row)} is before the question opens, {when}"
+
     wrong = np.flatnonzero(begins >= times[end])
     if wrong.size:
         wrong = np.intersect1d(wrong, cells.sound("question", "open", "time"))
-    cells.wrong(
-        end,
-        wrong,
-        lambda row: f"{cells.shown(end, row)} is before the question opens, {when}",
-        f"correct {end} or {column}",
-    )
+    cells.wrong(end, wrong, what, f"correct {end} or {column}", "before open")
 
 
 def check_duplicates(cells: Cells, question: Ints, forecaster: Ints, time: Floats | None) -> Ints:
-    """The rows by question, forecaster and time; nobody forecasts a question twice at the same time."""
+    """Return the rows by question, forecaster and time; note who forecasts one twice at the same time.
+
+    Where that is so of many rows without a time, what names a question names more than one.
+    """
     at = np.zeros(question.size) if time is None else time
     order = np.lexsort((at, forecaster, question))
     same = np.ones(max(order.size - 1, 0), dtype=np.bool_)
     for column in (question, forecaster, at):
         same &= column[order][1:] == column[order][:-1]
-    first = {int(order[place + 1]): int(order[place]) for place in np.flatnonzero(same)}
+
+    repeats = np.flatnonzero(same)
+    if not repeats.size:
+        return order
+    if time is None and repeats.size > COARSE:
+        _note_coarse(cells, order, repeats)
+        return order
+
+    first = dict(zip(order[repeats + 1].tolist(), order[repeats].tolist(), strict=True))
 
     def what(row: int) -> str:
         who = cells.columns["forecaster"][row][:40]
         when = "" if time is None else "at the same time "
-        return f"{who!r} has forecast the same question {when}in line {cells.line(first[row])}"
+        return f"{who!r} has forecast the same question {when}in {cells.beside(first[row], row)}"
 
-    if not first:
-        return order
+    hint = "remove one of them"
+    if time is None:
+        hint += "; updates need a column time"
     twice = np.intersect1d(list(first), cells.sound("question"))
-    hint = "remove one of them" + ("; updates need a column time" if time is None else "")
     cells.wrong("forecaster", twice, what, hint)
+    for row in twice.tolist():  # neither of the two is known to be meant
+        cells.faults.cells.add((cells.whole_row(first[row]), "forecaster"))
     return order
+
+
+def _note_coarse(cells: Cells, order: Rows, repeats: Rows) -> None:
+    """Note once that a key names several questions, in all rows of which that is so."""
+    rows = np.unique(np.concatenate([order[repeats], order[repeats + 1]]))
+    questions = cells.columns["question"]
+    forecasts = count_text(repeats.size, "forecast")
+
+    def what(row: int) -> str:
+        several = f"{questions[row][:40]!r} seems to name several questions"
+        return f"{several}: {forecasts} of the file are of one that their forecaster has forecast already"
+
+    cells.wrong("question", rows, what, coarse_hint(cells, rows), "coarse", across=True)

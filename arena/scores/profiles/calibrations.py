@@ -1,11 +1,12 @@
 """How calibrated every agent of a cohort was, in each of the three readings, and the price that they saw."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from pydantic import TypeAdapter
 
+from arena.errors import natural_key
 from arena.record.model.columns import Floats, ForecastColumns, Ints, answered_rows, rows_of_agent, shown_once
 from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
@@ -17,6 +18,7 @@ from arena.record.schema.world import ResolutionRow
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import MARKET
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
+from arena.scores.rules.reliability.reading import named_sentence
 
 WORLDS = 250
 """The draws behind a band: an arena has many cohorts, with many agents each, in three readings."""
@@ -31,7 +33,12 @@ class ForecasterCalibration:
     agent: str
     made: int
     scored: int
-    diagram: ReliabilityDiagram
+    diagram: ReliabilityDiagram = field(repr=False)
+
+    @property
+    def sentence(self) -> str:
+        """Return what pages say of such a diagram, after whose it is."""
+        return named_sentence(self.agent, self.diagram.sure, self.diagram.null.p_value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +60,14 @@ def _resolutions_basis(connection: Connection, cohort: int) -> str:
         .join(SnapshotItemRow, SnapshotItemRow.snapshot_id == RoundRow.snapshot_id)
         .where(is_of_cohort, SnapshotItemRow.shown == 1)
     )
-    ends = select(func.count(), func.coalesce(func.max(ResolutionRow.id), 0))
-    count, last = connection.execute(ends.where(col(ResolutionRow.market_id).in_(shown))).one()
+    newest = func.coalesce(func.max(ResolutionRow.id), 0)
+    is_shown = col(ResolutionRow.market_id).in_(shown)
+    query = select(func.count(), newest).where(is_shown)
+    count, last = connection.execute(query).one()
 
-    rounds = select(func.count()).select_from(joined(RoundRow, CohortRow)).where(is_of_cohort)
-    return f"{count} ends in {connection.scalar(rounds)} rounds, the last is {last}"
+    tables = joined(RoundRow, CohortRow)
+    rounds = connection.scalar(select(func.count()).select_from(tables).where(is_of_cohort))
+    return f"{count} ends in {rounds} rounds, the last is {last}"
 
 
 CALIBRATIONS = CacheKind(
@@ -67,25 +77,24 @@ CALIBRATIONS = CacheKind(
 
 
 def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> CohortCalibrations:
-    """A cohort's calibrations, as of now; the same seed gives the same digits."""
+    """Return a cohort's calibrations, as of now; the same seed gives the same digits."""
     [stored] = select_cohorts(read_cohorts(connection), number)
     names = [entrant.name for entrant in stored.cohort.entrants if entrant.kind != MARKET]
-    forecasts, bets = read_forecast_columns(connection, number), read_bet_columns(connection, number)
-    placed = [rows_of_agent(bets, name) for name in names]
+    forecasts = read_forecast_columns(connection, number)
+    bets = read_bet_columns(connection, number)
+
+    anchored = []
+    implied = []
+    for place, name in enumerate(names):
+        own = rows_of_agent(bets, name)
+        ends = (own.outcome, own.market, own.market)
+        anchored.append(_forecaster_calibration(name, own.anchored, *ends, [seed, 2, place]))
+        implied.append(_forecaster_calibration(name, own.implied, *ends, [seed, 3, place]))
+
     return CohortCalibrations(
         stated=agent_calibrations(forecasts, names, seed),
-        anchored=tuple(
-            _forecaster_calibration(
-                name, rows.anchored, rows.outcome, rows.market, rows.market, [seed, 2, place]
-            )
-            for place, (name, rows) in enumerate(zip(names, placed, strict=True))
-        ),
-        implied=tuple(
-            _forecaster_calibration(
-                name, rows.implied, rows.outcome, rows.market, rows.market, [seed, 3, place]
-            )
-            for place, (name, rows) in enumerate(zip(names, placed, strict=True))
-        ),
+        anchored=tuple(anchored),
+        implied=tuple(implied),
         market=price_calibration(forecasts, seed),
     )
 
@@ -93,18 +102,27 @@ def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> 
 def agent_calibrations(
     forecasts: ForecastColumns, names: Sequence[str], seed: int = 0
 ) -> tuple[ForecasterCalibration, ...]:
-    """These agents' calibrations as they stated their probabilities."""
-    counted = [answered_rows(rows_of_agent(forecasts, name)) for name in names]
-    return tuple(
-        _forecaster_calibration(
-            name, probability(rows.forecast), rows.outcome, rows.market, rows.event, [seed, 1, place]
+    """Return these agents' calibrations as they stated their probabilities."""
+    calibrations = []
+    for place, name in enumerate(names):
+        own = answered_rows(rows_of_agent(forecasts, name))
+        stated = probability(own.forecast)
+        calibrations.append(
+            _forecaster_calibration(name, stated, own.outcome, own.market, own.event, [seed, 1, place])
         )
-        for place, (name, rows) in enumerate(zip(names, counted, strict=True))
-    )
+    return tuple(calibrations)
+
+
+def season_calibrations(connection: Connection, cohort: int | None) -> tuple[ForecasterCalibration, ...]:
+    """Return those of all agents in the order of their names, of all cohorts or of one, then the price's."""
+    select_cohorts(read_cohorts(connection), cohort)
+    forecasts = read_forecast_columns(connection, cohort)
+    names = [name for name in forecasts.agents if name != MARKET]
+    return (*agent_calibrations(forecasts, sorted(names, key=natural_key)), price_calibration(forecasts))
 
 
 def price_calibration(forecasts: ForecastColumns, seed: int = 0) -> ForecasterCalibration:
-    """The price of every market shown, once a round whoever saw it."""
+    """Return the calibration of the price of every market shown, once a round whoever saw it."""
     once = shown_once(forecasts)
     return _forecaster_calibration(
         MARKET, probability(once.mid), once.outcome, once.market, once.event, [seed, 4]
@@ -114,7 +132,8 @@ def price_calibration(forecasts: ForecastColumns, seed: int = 0) -> ForecasterCa
 def _forecaster_calibration(
     agent: str, forecast: Floats, outcome: Ints, market: Ints, event: Ints, seed: list[int]
 ) -> ForecasterCalibration:
+    """Return the calibration of one forecaster in one reading."""
     scored = int(np.count_nonzero(outcome >= 0))
     rng = np.random.default_rng(seed)
     drawn = diagram(forecast, outcome, rng, market, draws=WORLDS, most=POINTS, event=event)
-    return ForecasterCalibration(agent, int(outcome.size), scored, drawn)
+    return ForecasterCalibration(agent, outcome.size, scored, drawn)

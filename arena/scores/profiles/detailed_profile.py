@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from arena.record.model.columns import (
+    BetColumns,
     ForecastColumns,
     answered_rows,
     rows_of_agent,
@@ -24,6 +25,7 @@ from arena.record.schema.turn import ForecastRow, TurnRow
 from arena.record.schema.typed import col, joined, select
 from arena.scores.cache import CacheKind
 from arena.scores.profiles.agent_profile import AgentProfile, build_profile, compute_agent_profile
+from arena.scores.profiles.duels import DUELS
 from arena.scores.profiles.inputs import CacheInputs, read_inputs
 from arena.scores.rules._columns import none_for_nan
 from arena.scores.rules.comparisons.gain import Gain
@@ -33,7 +35,7 @@ from arena.scores.rules.reliability.calibration_slices import CalibrationSlice a
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
 from arena.scores.rules.reliability.reading import CalibrationReading, reading
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
-from arena.scores.slices import BY, Slice, slice_gains
+from arena.scores.slices import BY, SLICES, Slice, slice_gains
 
 METHOD = "profiles 7"
 """The way in which profiles are computed, and so what is taken from them."""
@@ -50,8 +52,13 @@ class ProfileFigures:
     sure: CalibrationReading | None
 
 
-FIGURES = CacheKind("briefs", METHOD, TypeAdapter(tuple[ProfileFigures, ...]))
-"""The figures of every agent, in line-up order."""
+FIGURES = CacheKind(
+    "briefs", f"{METHOD}, {DUELS.method}, {SLICES.method}", TypeAdapter(tuple[ProfileFigures, ...])
+)
+"""The figures of every agent, in line-up order.
+
+They are written after all else that is cached of agents, and say by their method how that was computed.
+"""
 
 PROFILE_SLICES = ("category", "horizon", "price", "cohort")
 WORLDS = 250
@@ -82,6 +89,9 @@ class NotableForecast:
     gain: float
 
 
+Notable = tuple[NotableForecast, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class DetailedProfile:
     """An agent's profile with its skill and calibration in slices, and what stands out.
@@ -97,8 +107,8 @@ class DetailedProfile:
     histogram: tuple[int, ...]
     slices: dict[str, tuple[Slice, ...]]
     calibrated: dict[str, tuple[Calibrated, ...]]
-    best: tuple[NotableForecast, ...]
-    worst: tuple[NotableForecast, ...]
+    best: Notable
+    worst: Notable
 
 
 PROFILE = CacheKind("profile", METHOD, TypeAdapter(DetailedProfile))
@@ -106,8 +116,10 @@ PROFILE = CacheKind("profile", METHOD, TypeAdapter(DetailedProfile))
 
 
 def read_agent_profile(connection: Connection, agent: str) -> AgentProfile:
-    """An agent's profile: the cached one while it is current and nothing was marked since, else as of now."""
-    cached, newest = PROFILE.read(connection, agent), read_newest_time(connection)
+    """Return an agent's profile: the cached one while nothing was marked since, else as of now."""
+    cached = PROFILE.read(connection, agent)
+    newest = read_newest_time(connection)
+
     if cached is not None and cached.is_current and (newest is None or cached.made_at >= newest):
         return cached.value.profile
     return compute_agent_profile(connection, agent)
@@ -116,18 +128,30 @@ def read_agent_profile(connection: Connection, agent: str) -> AgentProfile:
 def compute_profile(
     inputs: CacheInputs, agent: str, parts: Parts, blind: BlindEffect, seed: int = 0
 ) -> DetailedProfile:
-    """An agent's profile; the same seed gives the same digits. `parts` are the slices of everyone."""
-    rows, bets = rows_of_agent(inputs.stated, agent), rows_of_agent(inputs.bets, agent)
+    """Return an agent's profile; the same seed gives the same digits. `parts` are the slices of everyone."""
+    rows = rows_of_agent(inputs.stated, agent)
     counted = answered_rows(rows)
     stated = probability(rows.forecast[rows.stated])
+    histogram, _ = np.histogram(stated, bins=BINS, range=(0, 1))
+
+    bets = rows_of_agent(inputs.bets, agent)
+    anchored_chance = np.random.default_rng([seed + 1, 1])
+    implied_chance = np.random.default_rng([seed + 2, 1])
     best, worst = _notable_forecasts(inputs, agent)
+
+    slices = {}
+    calibrated = {}
+    for by in PROFILE_SLICES:
+        slices[by] = tuple(part for part in parts[by] if part.gain.agent == agent)
+        calibrated[by] = tuple(slice_calibrations(counted, by, seed))
+
     return DetailedProfile(
         profile=build_profile(inputs, agent, blind, seed),
-        anchored=diagram(bets.anchored, bets.outcome, np.random.default_rng([seed + 1, 1]), bets.market),
-        implied=diagram(bets.implied, bets.outcome, np.random.default_rng([seed + 2, 1]), bets.market),
-        histogram=tuple(np.histogram(stated, bins=BINS, range=(0, 1))[0].tolist()),
-        slices={by: tuple(one for one in parts[by] if one.gain.agent == agent) for by in PROFILE_SLICES},
-        calibrated={by: tuple(slice_calibrations(counted, by, seed)) for by in PROFILE_SLICES},
+        anchored=diagram(bets.anchored, bets.outcome, anchored_chance, bets.market),
+        implied=diagram(bets.implied, bets.outcome, implied_chance, bets.market),
+        histogram=tuple(histogram.tolist()),
+        slices=slices,
+        calibrated=calibrated,
         best=best,
         worst=worst,
     )
@@ -135,71 +159,94 @@ def compute_profile(
 
 def read_sure_forecasts(connection: Connection, cohort: int | None = None) -> dict[str, CalibrationReading]:
     """Return by agent what came of the forecasts that it was sure of, from the cache if it is current."""
-    cached = FIGURES.read_current(connection) if cohort is None else None
+    sure = {}
+    cached = None
+    if cohort is None:
+        cached = FIGURES.read_current(connection)
+
     if cached is not None:
-        return {one.agent: one.sure for one in cached if one.sure is not None}
+        for figures in cached:
+            if figures.sure is not None:
+                sure[figures.agent] = figures.sure
+        return sure
 
     stated = answered_rows(read_forecast_columns(connection, cohort))
-    found = {}
     for agent in stated.agents:
         rows = rows_of_agent(stated, agent)
-        sure = reading(probability(rows.forecast), rows.outcome, rows.story)
-        if sure is not None:
-            found[agent] = sure
-    return found
+        own = reading(probability(rows.forecast), rows.outcome, rows.story)
+        if own is not None:
+            sure[agent] = own
+    return sure
 
 
-def profile_figures(found: DetailedProfile) -> ProfileFigures:
-    """The few figures of a profile that stand on the leaderboard."""
-    profile = found.profile
-    drawn, money = profile.calibration, profile.money
+def profile_figures(detailed: DetailedProfile) -> ProfileFigures:
+    """Return the few figures of a profile that stand on the leaderboard."""
+    profile = detailed.profile
+    calibration = profile.calibration
     return ProfileFigures(
         agent=profile.agent,
-        luck=None if money is None else money.luck,
-        miscalibration=none_for_nan(drawn.parts.miscalibration),
-        miscalibration_p=none_for_nan(drawn.null.p_value),
-        sure=drawn.sure,
+        luck=None if profile.money is None else profile.money.luck,
+        miscalibration=none_for_nan(calibration.parts.miscalibration),
+        miscalibration_p=none_for_nan(calibration.null.p_value),
+        sure=calibration.sure,
     )
 
 
 def slice_calibrations(rows: ForecastColumns, by: str, seed: int = 0) -> list[Calibrated]:
-    """How calibrated some rows are in each slice that holds any of them, in the order of the slices."""
+    """Return how calibrated some rows are in each slice that holds any of them, in the order of slices."""
     names, place = BY[by](rows)
+    order = list(names)
     labels = np.array(names, dtype=np.str_)[place]
     slices = calibrating.by(labels, probability(rows.forecast), rows.outcome, seed, rows.market, WORLDS)
-    return sorted(slices, key=lambda one: list(names).index(one.label))
+    return sorted(slices, key=lambda part: order.index(part.label))
 
 
-def _notable_forecasts(
-    inputs: CacheInputs, agent: str
-) -> tuple[tuple[NotableForecast, ...], tuple[NotableForecast, ...]]:
+def _notable_forecasts(inputs: CacheInputs, agent: str) -> tuple[Notable, Notable]:
     """Return what an agent gained most by, and what it lost most by; no market twice on either side."""
     counted = answered_rows(rows_of_agent(inputs.stated, agent))
     rows = take_rows(counted, counted.outcome >= 0)
-    bets = rows_of_agent(inputs.bets, agent)
-    forecast, price = probability(rows.forecast), probability(rows.mid)
-    gain = (price - rows.outcome) ** 2 - (forecast - rows.outcome) ** 2
-    columns = (bets.cohort, bets.round, bets.market, bets.yes, bets.amount)
-    stakes = {
-        (cohort, number, bets.markets[market]): ("YES" if yes else "NO", amount)
-        for cohort, number, market, yes, amount in zip(*(x.tolist() for x in columns), strict=True)
-    }
+    stakes = _stakes(rows_of_agent(inputs.bets, agent))
+    outcome = rows.outcome
+    forecast = probability(rows.forecast)
+    price = probability(rows.mid)
+    price_error = (price - outcome) ** 2
+    gain = price_error - (forecast - outcome) ** 2
 
     def notable(row: int) -> NotableForecast:
-        name, key = rows.markets[rows.market[row]], (int(rows.cohort[row]), int(rows.round[row]))
-        side, staked = stakes.get((*key, name), ("", 0))
-        chances = float(forecast[row]), float(price[row])
-        question = inputs.pages[name].question
+        cohort = int(rows.cohort[row])
+        number = int(rows.round[row])
+        market = rows.markets[rows.market[row]]
+        side, staked = stakes.get((cohort, number, market), ("", 0))
         return NotableForecast(
-            *key, name, question, *chances, side, staked, int(rows.outcome[row]), float(gain[row])
+            cohort=cohort,
+            round=number,
+            market_id=market,
+            question=inputs.pages[market].question,
+            forecast=float(forecast[row]),
+            price=float(price[row]),
+            side=side,
+            staked=staked,
+            outcome=int(outcome[row]),
+            gain=float(gain[row]),
         )
 
     order = np.argsort(-gain, kind="stable")
-    best, worst = (
-        _first_of_each_market(rows, places)
-        for places in (order[gain[order] > 0], order[::-1][gain[order[::-1]] < 0])
-    )
+    gained = order[gain[order] > 0]
+    order = order[::-1]
+    lost = order[gain[order] < 0]
+    best = _first_of_each_market(rows, gained)
+    worst = _first_of_each_market(rows, lost)
     return tuple(map(notable, best)), tuple(map(notable, worst))
+
+
+def _stakes(bets: BetColumns) -> dict[tuple[int, int, str], tuple[str, int]]:
+    """Return the side and the amount of each bet, by cohort, round and market."""
+    stakes = {}
+    columns = (bets.cohort, bets.round, bets.market, bets.yes, bets.amount)
+    for cohort, number, market, yes, amount in zip(*(column.tolist() for column in columns), strict=True):
+        side = "YES" if yes else "NO"
+        stakes[cohort, number, bets.markets[market]] = (side, amount)
+    return stakes
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +270,7 @@ def read_notable_forecasts(connection: Connection, agent: str) -> NotableForecas
     cached = PROFILE.read_current(connection, agent)
     if cached is not None:
         return explain_forecasts(connection, agent, cached.best, cached.worst)
+
     best, worst = _notable_forecasts(read_inputs(connection, agent), agent)
     return explain_forecasts(connection, agent, best, worst)
 
@@ -230,33 +278,30 @@ def read_notable_forecasts(connection: Connection, agent: str) -> NotableForecas
 def explain_forecasts(
     connection: Connection,
     agent: str,
-    best: Sequence[NotableForecast],
-    worst: Sequence[NotableForecast],
+    best: Notable,
+    worst: Notable,
 ) -> NotableForecasts:
     """Return an agent's best and worst forecasts with the reasons that it gave for them."""
-    markets = {forecast.market_id for forecast in (*best, *worst)}
+    markets = {forecast.market_id for forecast in best + worst}
+    is_notable = col(ForecastRow.market_id).in_(markets)
     query = (
         select(CohortRow.number, RoundRow.number, ForecastRow.market_id, ForecastRow.reason)
         .select_from(joined(TurnRow, EntrantRow, RoundRow, CohortRow, ForecastRow))
-        .where(EntrantRow.name == agent, ForecastRow.stage == "final")
-        .where(col(ForecastRow.market_id).in_(markets))
+        .where(EntrantRow.name == agent, ForecastRow.stage == "final", is_notable)
     )
     reasons = {}
     for cohort, number, market, reason in connection.execute(query):
         reasons[cohort, number, market] = reason
 
-    explained = []
-    for forecasts in (best, worst):
-        rows = []
-        for forecast in forecasts:
-            key = (forecast.cohort, forecast.round, forecast.market_id)
-            rows.append(ExplainedForecast(forecast, reasons.get(key, "")))
-        explained.append(tuple(rows))
-    return NotableForecasts(*explained)
+    def explain(forecast: NotableForecast) -> ExplainedForecast:
+        key = (forecast.cohort, forecast.round, forecast.market_id)
+        return ExplainedForecast(forecast, reasons.get(key, ""))
+
+    return NotableForecasts(tuple(map(explain, best)), tuple(map(explain, worst)))
 
 
 def _first_of_each_market(rows: ForecastColumns, order: np.ndarray) -> list[int]:
-    """The first rows in an order, of different markets."""
+    """Return the first rows in an order, of different markets."""
     firsts: dict[int, int] = {}
     for row in order.tolist():
         firsts.setdefault(int(rows.market[row]), row)
@@ -275,19 +320,21 @@ class AgentSlice:
 
 
 def agent_slices(connection: Connection, agent: str, by: str) -> list[AgentSlice]:
-    """The parts that hold something of the agent: cached ones while they are current, else as of now.
+    """Return the parts that hold something of the agent: cached ones while current, else as of now.
 
     `by` is one of `PROFILE_SLICES`.
     """
     cached = PROFILE.read_current(connection, agent)
     if cached is not None:
         return _pair_slices(cached.slices[by], cached.calibrated[by])
+
     stated = read_forecast_columns(connection)
-    rows = rows_of_agent(stated, agent)
-    skills = [one for one in slice_gains(stated, by) if one.gain.agent == agent]
-    return _pair_slices(skills, slice_calibrations(answered_rows(rows), by))
+    own = answered_rows(rows_of_agent(stated, agent))
+    skills = [part for part in slice_gains(stated, by) if part.gain.agent == agent]
+    return _pair_slices(skills, slice_calibrations(own, by))
 
 
 def _pair_slices(skills: Sequence[Slice], calibrated: Sequence[Calibrated]) -> list[AgentSlice]:
-    by_name = {one.label: one for one in calibrated}
-    return [AgentSlice(one.slice, one.gain, by_name.get(one.slice)) for one in skills]
+    """Return the gain of each slice with its calibration."""
+    by_name = {part.label: part for part in calibrated}
+    return [AgentSlice(part.slice, part.gain, by_name.get(part.slice)) for part in skills]

@@ -64,7 +64,7 @@ class TournamentBoard:
 
 
 def takes(total: ArrayLike) -> Floats:
-    """max(total, 0)².
+    """Return max(total, 0)².
 
     >>> takes([3.0, -2.0])
     array([9., 0.])
@@ -73,15 +73,21 @@ def takes(total: ArrayLike) -> Floats:
 
 
 def shares(take: ArrayLike, minimum: float = 0.0, excluded: Collection[int] = ()) -> Floats:
-    """Each take's share of the prize; those at the `excluded` places get none."""
-    values = np.maximum(np.asarray(take, dtype=np.float64), 0.0)
+    """Return each take's share of the prize; those at the `excluded` places get none."""
+    values = np.asarray(take, dtype=np.float64)
+    values = np.maximum(values, 0.0)
     values[list(excluded)] = 0.0
     order = np.argsort(-values, kind="stable")
-    above = np.cumsum(values[order])
-    enough = (values[order] > 0) & (values[order] >= minimum * above)
-    winners = order[: int(np.max(np.flatnonzero(enough) + 1, initial=0))]
+    falling = values[order]
+
+    # the last one whose share of all takes up to its own is enough is the last who wins
+    is_enough = (falling > 0) & (falling >= minimum * np.cumsum(falling))
+    count = np.max(np.flatnonzero(is_enough) + 1, initial=0)
+    winners = order[: int(count)]
+
+    won = values[winners]
     share = np.zeros(values.size)
-    share[winners] = values[winners] / values[winners].sum()
+    share[winners] = won / won.sum()
     return share
 
 
@@ -92,27 +98,42 @@ def board(
     excluded: Collection[str] = (),
     weights: ArrayLike | None = None,
 ) -> TournamentBoard:
-    """The board of a tournament from the peer scores of its questions."""
-    weight = np.ones(len(questions)) if weights is None else np.asarray(weights, dtype=np.float64)
+    """Return the board of a tournament from the peer scores of its questions."""
+    weight = np.ones(len(questions))
+    if weights is not None:
+        weight = np.asarray(weights, dtype=np.float64)
+
     sums = sum_by_forecaster(questions, weight)
-    sums = replace(sums, coverage=sums.coverage / max(float(weight.sum()), 1e-9))
+    total = max(float(weight.sum()), 1e-9)
+    sums = replace(sums, coverage=sums.coverage / total)
+
     out = [place for place, name in enumerate(sums.names) if name in excluded]
     take = takes(sums.score)
-    return order_places(questions, sums, take, shares(take, minimum, out), pool, sums.score, out)
+    share = shares(take, minimum, out)
+    return order_places(questions, sums, take, share, pool, sums.score, out)
 
 
 def sum_by_forecaster(questions: Sequence[Totals], weight: Floats) -> ForecasterSums:
-    """The weighted sums of everyone's scores and coverages."""
+    """Return the weighted sums of everyone's scores and coverages."""
     names = sorted({name for question in questions for name in question.forecaster})
-    place = {name: number for number, name in enumerate(names)}
-    score, coverage, forecast = np.zeros((3, len(questions), len(names)))
+    places = {name: place for place, name in enumerate(names)}
+    shape = (len(questions), len(names))
+    score = np.zeros(shape)
+    coverage = np.zeros(shape)
+    forecast = np.zeros(shape)
+
     for number, question in enumerate(questions):
-        columns = [place[name] for name in question.forecaster]
-        score[number, columns] = np.nan_to_num(question.score) * weight[number]
-        coverage[number, columns] = question.coverage * weight[number]
-        forecast[number, columns] = 1
+        own = [places[name] for name in question.forecaster]
+        times = weight[number]
+        score[number, own] = np.nan_to_num(question.score) * times
+        coverage[number, own] = question.coverage * times
+        forecast[number, own] = 1
+
     return ForecasterSums(
-        names, score.sum(axis=0), coverage.sum(axis=0), forecast.sum(axis=0).astype(np.intp)
+        names=names,
+        score=score.sum(axis=0),
+        coverage=coverage.sum(axis=0),
+        questions=forecast.sum(axis=0).astype(np.intp),
     )
 
 
@@ -125,21 +146,26 @@ def order_places(
     by: Floats,
     out: Collection[int],
 ) -> TournamentBoard:
-    """The board, ranked by one of its columns; those who are out have no rank of their own."""
+    """Return the board, ranked by one of its columns; those who are out have no rank of their own."""
     ranks = rank_scores(by, out)
-    columns = (ranks, sums.score, sums.coverage, take, share, share * pool, sums.questions)
-    flags = [row in out for row in range(len(sums.names))]
-    rows = zip(sums.names, *(column.tolist() for column in columns), flags, strict=True)
-    lines = [TournamentPlace(*row) for row in rows]
-    lines.sort(key=lambda line: (line.rank, -line.score, line.forecaster))
-    return TournamentBoard(questions[0].mode if questions else "exact", tuple(lines))
+    is_out = np.zeros(by.size, dtype=np.bool_)
+    is_out[list(out)] = True
+    columns = [ranks, sums.score, sums.coverage, take, share, share * pool, sums.questions, is_out]
+    rows = zip(sums.names, *(column.tolist() for column in columns), strict=True)
+
+    places = [TournamentPlace(*row) for row in rows]
+    places.sort(key=lambda place: (place.rank, -place.score, place.forecaster))
+    mode = questions[0].mode if questions else "exact"
+    return TournamentBoard(mode, tuple(places))
 
 
 def rank_scores(score: Floats, excluded: Collection[int]) -> NDArray[np.intp]:
-    """Ranks from 1, best first: one more than the number of those better who are not excluded."""
+    """Return ranks from 1, best first: one more than the number of those better who are not excluded."""
     counted = np.ones(score.size, dtype=np.bool_)
     counted[list(excluded)] = False
     values = np.sort(score[counted])
+
     # what differs by no more than rounding is equal
-    better = values.size - np.searchsorted(values, score + 1e-9 * np.maximum(abs(score), 1), side="right")
-    return better + 1
+    rounding = 1e-9 * np.maximum(abs(score), 1)
+    no_better = np.searchsorted(values, score + rounding, side="right")
+    return values.size - no_better + 1

@@ -16,6 +16,15 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True)
+class ChosenForm:
+    """The form that files were read by: its file's name, what people call it, and why it was taken."""
+
+    name: str
+    title: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class SourceLine:
     """Where a row stands: in a line of a file that has lines, else in the object of that number."""
 
@@ -27,7 +36,8 @@ class SourceLine:
 class SourceQuestion:
     """A question: of yes or no, of several options, or of a number between two bounds.
 
-    `event` is what several questions are about. Bounds are numbers, or dates as ISO text.
+    `event` is what several questions are about. Bounds are numbers, or dates as ISO text. `closes` is when it
+    closed, or is to; `scheduled_close` is when it was to, and `spot` is when spot scores are taken.
     """
 
     key: str
@@ -41,19 +51,23 @@ class SourceQuestion:
     category: str = ""
     opened: datetime | None = None
     closes: datetime | None = None
+    scheduled_close: datetime | None = None
+    spot: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SourceOutcome:
     """What a question came to: 0, 1 or a fraction, the name of an option, a number or a date as ISO text.
 
-    `value` is None where the question was called off.
+    `value` is None where the question was called off. It is not `final` while the question is open, and
+    something stands in for its outcome.
     """
 
     question: str
     value: float | str | None
     resolved: datetime | None = None
     place: SourceLine | None = None
+    final: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +87,7 @@ class SourceForecast:
 
     A probability of yes, the probabilities of options, the quantiles of a number by their percent, or its
     cumulative probabilities at equal steps. `price` is what the market said at that instant, and `odds` what
-    it said of each option.
+    it said of each option. It stands from when it was `made` until it `ends` or another follows.
     """
 
     question: str
@@ -87,6 +101,7 @@ class SourceForecast:
     price: float | None = None
     odds: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
+    ends: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,97 @@
+"""ForecastBench's forecasts beside their resolutions: a CSV in the columns in which it joins them."""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+
+from arena.errors import FileFault
+from arena.forms.bench.model import HALVES, MARKET_SOURCES, share_in
+from arena.forms.csv_columns import decode
+from arena.forms.model import (
+    SourceData,
+    SourceFile,
+    SourceForecast,
+    SourceLine,
+    SourceOutcome,
+    SourceQuestion,
+)
+
+NEEDED = frozenset({"source", "id", "forecast", "resolved_to"})
+"""Columns by which such a table is known."""
+NAMES = ("user_id", "model", "forecaster")
+"""Columns that say whose a forecast is, the first that there is and isn't empty."""
+DAYS = ("forecast_due_date", "resolution_date", "horizon")
+"""Columns that tell questions of the same id apart."""
+OPEN = frozenset({"false", "0", "no"})
+
+
+def is_joined_table(file: SourceFile) -> bool:
+    """Tell whether a file has the columns of such a table."""
+    header = file.data[:4096].partition(b"\n")[0].decode("utf-8", "replace")
+    return {name.strip('"\ufeff \r') for name in header.split(",")} >= NEEDED
+
+
+def read_joined(files: Sequence[SourceFile]) -> SourceData:
+    """Return the forecasts of such tables, with what their questions came to."""
+    questions: dict[str, SourceQuestion] = {}
+    outcomes: dict[str, SourceOutcome] = {}
+    forecasts = []
+    faults: list[FileFault] = []
+
+    for file in files:
+        for line, cells in _lines(file):
+            place = SourceLine(file.name, line)
+            probability, value = _shares(place, cells, faults)
+            key = _key(cells)
+            is_market = cells["source"] in MARKET_SOURCES
+            if key not in questions:
+                event = f"{cells['source']} {cells['id']}"
+                questions[key] = SourceQuestion(key, event=event, category=HALVES[is_market])
+            if value is not None:
+                is_final = cells.get("resolved", "").lower() not in OPEN
+                outcomes[key] = SourceOutcome(key, value, place=place, final=is_final)
+
+            name = next((cells[column] for column in NAMES if cells.get(column)), file.name)
+            price = share_in(cells.get("market_value_on_due_date")) if is_market else None
+            forecasts.append(SourceForecast(key, name, place, probability=probability, price=price))
+
+    return SourceData(
+        questions=tuple(questions.values()),
+        outcomes=tuple(outcomes.values()),
+        forecasts=tuple(forecasts),
+        faults=tuple(faults),
+    )
+
+
+def _lines(file: SourceFile) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """Yield the rows of a table with the lines in which they begin; missing cells are empty."""
+    lines = csv.DictReader(io.StringIO(decode(file.name, file.data), newline=""), restval="")
+    line = 2
+    for cells in lines:
+        yield line, cells
+        line = lines.line_num + 1
+
+
+def _key(cells: Mapping[str, str]) -> str:
+    """Return a question's key: its round, source and id, and the date or horizon of a data question."""
+    days = [cells.get(name, "") for name in DAYS]
+    if cells["source"] in MARKET_SOURCES:
+        days[1:] = []
+    parts = [days[0], cells["source"], cells["id"], *days[1:]]
+    return " ".join(filter(None, parts))
+
+
+def _shares(
+    place: SourceLine, cells: Mapping[str, str], faults: list[FileFault]
+) -> tuple[float | None, float | None]:
+    """Return what was forecast and what the question came to; what is no probability is a fault."""
+    values = []
+    for column in ("forecast", "resolved_to"):
+        text = cells[column]
+        value = share_in(text)
+        if value is None and text:
+            what = f"{text[:40]!r} is not a number from 0 to 1"
+            hint = "correct the cell or remove the line"
+            faults.append(FileFault(place.file, column, what, hint, line=place.line))
+        values.append(value)
+    return values[0], values[1]

@@ -1,0 +1,275 @@
+"""The cells of plain tables by our names for their columns, and what is wrong with them."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.errors import FEW, ArenaError, FileFault, FileFaults, told_once
+from arena.forms.model import SourceLine
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+
+SHOWN = 40
+"""So much of a text is shown in an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """A column: its different texts, without blanks around them, and which of them each row has."""
+
+    texts: tuple[str, ...]
+    code: Ints
+
+    def __getitem__(self, row: int) -> str:
+        text: str = self.texts[self.code[row]]
+        return text
+
+    def __len__(self) -> int:
+        return self.code.size
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.texts.__getitem__, self.code.tolist())
+
+    def rows_with(self, wanted: Callable[[str], bool]) -> Rows:
+        """Return the rows whose text is wanted."""
+        is_wanted = np.array(list(map(wanted, self.texts)), dtype=np.bool_)
+        return np.flatnonzero(is_wanted[self.code])
+
+    def take(self, rows: Rows) -> "TextColumn":
+        """Return some of the rows."""
+        return TextColumn(self.texts, self.code[rows])
+
+
+def text_column(texts: Sequence[str], code: Ints) -> TextColumn:
+    """Return a column without blanks around its texts, each of which it has once."""
+    stripped = list(map(str.strip, texts))
+    different = dict.fromkeys(stripped)
+    if len(different) == len(texts):
+        return TextColumn(tuple(stripped), code)
+
+    places = {text: place for place, text in enumerate(different)}
+    moved = np.array(list(map(places.__getitem__, stripped)), dtype=np.int64)
+    return TextColumn(tuple(places), moved[code])
+
+
+class Texts:
+    """The texts of a column while it is read: each different one kept once."""
+
+    def __init__(self) -> None:
+        self.places: defaultdict[str, int] = defaultdict()
+        self.places.default_factory = self.places.__len__
+        self.parts: list[Ints] = []
+
+    def add(self, texts: Collection[str]) -> None:
+        """Append some more rows."""
+        codes = map(self.places.__getitem__, texts)
+        self.parts.append(np.fromiter(codes, dtype=np.int64, count=len(texts)))
+
+    def column(self) -> TextColumn:
+        """Return all rows."""
+        code = np.zeros(0, dtype=np.int64)
+        if self.parts:
+            code = np.concatenate(self.parts)
+        return text_column(list(self.places), code)
+
+
+def column_of_texts(texts: Sequence[str]) -> TextColumn:
+    """Return a column of texts."""
+    column = Texts()
+    column.add(texts)
+    return column.column()
+
+
+@dataclass(slots=True)
+class Cause:
+    """Faults that one correction puts right: how many, and the first of them."""
+
+    count: int = 0
+    first: list[FileFault] = field(default_factory=list)
+
+    def told(self) -> list[FileFault]:
+        """Return a fault for each row where there are few, else one that counts them."""
+        return told_once(self.first, self.count)
+
+
+class Faults:
+    """What was found wrong with the cells of a file, or of several, while they are still read.
+
+    `torn` are rows that can't be read at all, `cells` the rows and columns that have a fault. `whole` says
+    whether something is wrong beyond single rows.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.found: dict[tuple[str, str, str, str], Cause] = {}
+        """By the file, the cause, the column and what puts it right."""
+        self.cells: set[tuple[int, str]] = set()
+        self.torn: set[int] = set()
+        self.whole = False
+
+    def add(self, line: int, column: str, message: str, hint: str) -> None:
+        """Note a fault that is not of a row alone."""
+        self.whole = True
+        self.note(SourceLine(self.name, line), column, (self.name, message), lambda: message, hint)
+
+    def note(
+        self,
+        place: SourceLine,
+        column: str,
+        cause: tuple[str, str],
+        message: Callable[[], str],
+        hint: str,
+    ) -> None:
+        """Note a fault among those of its file and cause; of many the first have a message."""
+        same = self.found.setdefault((*cause, column, hint), Cause())
+        same.count += 1
+        if same.count <= FEW:
+            same.first.append(FileFault(place.file, column, message(), hint, line=place.line))
+
+    def tear(self, row: int, place: SourceLine, cause: str, message: str, hint: str) -> None:
+        """Note that a whole row can't be read."""
+        self.torn.add(row)
+        self.note(place, "", (place.file, cause), lambda: message, hint)
+
+    def told(self) -> list[FileFault]:
+        """Return what there is to tell, by file and line."""
+        files: dict[str, int] = {}
+        faults: list[FileFault] = []
+        for cause in self.found.values():
+            faults += cause.told()
+        for fault in faults:
+            files.setdefault(fault.file, len(files))
+        return sorted(faults, key=lambda fault: (files[fault.file], fault.line or 0))
+
+    def check(self) -> None:
+        """Raise all of them, by file and line."""
+        if self.found:
+            raise FileFaults(self.told())
+
+
+class CellError(ArenaError):
+    """A cell without meaning."""
+
+    def __init__(self, column: str, row: int, what: str, hint: str):
+        super().__init__("bad_file", what, hint)
+        self.column = column
+        self.row = row
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The columns of plain tables by our names for them, and which of their own were not read.
+
+    `place_of` says where a row begins, `theirs` what the file calls a column, where that differs, and `rows`
+    which rows of all these are. `spare` returns the columns that were not read, of all rows.
+    """
+
+    name: str
+    place_of: Callable[[int], SourceLine]
+    columns: Mapping[str, TextColumn]
+    theirs: Mapping[str, str]
+    faults: Faults
+    ignored: tuple[str, ...] = ()
+    decimal_comma: bool = False
+    rows: Ints | None = None
+    spare: Callable[[], Mapping[str, TextColumn]] = dict
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def whole_row(self, row: int) -> int:
+        """Return which of all rows a row is."""
+        return row if self.rows is None else int(self.rows[row])
+
+    def whole_rows(self, rows: Rows) -> Rows:
+        """Return which of all rows these are."""
+        return rows if self.rows is None else self.rows[rows]
+
+    def place(self, row: int) -> SourceLine:
+        """Return where a row begins."""
+        return self.place_of(self.whole_row(row))
+
+    def line(self, row: int) -> int:
+        """Return the line in which a row begins."""
+        return self.place(row).line
+
+    def beside(self, other: int, row: int) -> str:
+        """Return where another row begins, for a sentence about a row."""
+        there = self.place(other)
+        if there.file == self.place(row).file:
+            return f"line {there.line}"
+        return f"line {there.line} of {there.file}"
+
+    def wrong(
+        self,
+        column: str,
+        rows: Rows | Sequence[int],
+        what: Callable[[int], str],
+        hint: str,
+        cause: str = "",
+        *,
+        across: bool = False,
+    ) -> None:
+        """Note what is wrong with cells; of a cell one thing is told, and of a line that is torn no more.
+
+        Rows have the same `cause` where one correction would put all right: of one file, or `across` all.
+        """
+        faults = self.faults
+        theirs = self.theirs.get(column, column)
+        for row in rows:
+            whole = self.whole_row(int(row))
+            if whole in faults.torn or (whole, column) in faults.cells:
+                continue
+            faults.cells.add((whole, column))
+            place = self.place_of(whole)
+            file = faults.name if across else place.file
+            faults.note(place, theirs, (file, cause), partial(what, int(row)), hint)
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Note a cell that turns out to be bad, and go on behind the block."""
+        try:
+            yield
+        except CellError as bad:
+            message = bad.message
+            self.wrong(bad.column, [bad.row], lambda _: message, bad.hint)
+
+    def sound(self, *columns: str) -> Rows:
+        """Return the rows without a fault in these columns; in all, if none is named."""
+        faults = self.faults
+        if not faults.found:
+            return np.arange(len(self))
+
+        bad = set(faults.torn)
+        for row, column in faults.cells:
+            if not columns or column in columns:
+                bad.add(row)
+        whole = self.whole_rows(np.arange(len(self)))
+        return np.flatnonzero(~np.isin(whole, list(bad)))
+
+    def column(self, name: str) -> TextColumn:
+        """Return a column, of empty texts where the file does not have it."""
+        if name in self.columns:
+            return self.columns[name]
+        return TextColumn(("",), np.zeros(len(self), dtype=np.int64))
+
+    def number_text(self, text: str) -> str:
+        """Return a cell's text with the decimal point that a number needs."""
+        return text.replace(",", ".") if self.decimal_comma else text
+
+    def shown(self, column: str, row: int) -> str:
+        """Return a cell, cut and quoted, to be shown in an error."""
+        return repr(self.columns[column][row][:SHOWN])
+
+    def take(self, rows: Rows) -> "Cells":
+        """Return some of the rows."""
+        columns = {name: column.take(rows) for name, column in self.columns.items()}
+        return replace(self, columns=columns, rows=self.whole_rows(rows))

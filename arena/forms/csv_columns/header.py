@@ -1,0 +1,155 @@
+"""Which columns of a table are ours: by their names, or as a user says."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import chain
+
+from arena.errors import ArenaError
+from arena.forms.csv_columns.cells import SHOWN, Faults
+
+ALIKE = 0.8
+"""From this likeness on an unknown column is taken for a misspelt one, and not for one more."""
+STATES = re.compile(r"probability|chance|cdf|density|value|q\d+")
+"""Columns that say what was forecast: one of them has to be there."""
+QUANTILE = re.compile(r"q\d+")
+JOINS = "+"
+"""What stands between columns of a file that make one of ours together."""
+
+
+@dataclass(frozen=True, slots=True)
+class OurColumns:
+    """The columns that are needed, those that mean something, and what the file calls some of them.
+
+    One that means something is taken for misspelt where another looks like it, unless it is `exact`. What is
+    said of the columns in `elsewhere` may be true of another file than this one.
+    """
+
+    needed: Collection[str]
+    allowed: Collection[str]
+    named: Mapping[str, str]
+    exact: Collection[str] = ()
+    elsewhere: Collection[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundColumns:
+    """Where the columns of ours stand in a table, and which of its columns are not read.
+
+    A column of ours that several of the table make together stands at all of their places.
+    """
+
+    places: Mapping[str, tuple[int, ...]]
+    ignored: tuple[str, ...]
+
+    def theirs(self, header: Sequence[str]) -> dict[str, str]:
+        """Return what the table calls each column of ours."""
+        theirs = {}
+        for ours, places in self.places.items():
+            names = [header[place].strip() for place in places]
+            theirs[ours] = JOINS.join(names)
+        return theirs
+
+
+def joined_texts(parts: Sequence[Sequence[str]]) -> list[str]:
+    """Return the texts of a column that several make together.
+
+    >>> joined_texts([["a", "b"], ["1", "2"]])
+    ['a 1', 'b 2']
+    """
+    return list(map(" ".join, zip(*parts, strict=True)))
+
+
+def plain_name(column: str) -> str:
+    """Return a column's name as we write it.
+
+    >>> plain_name(" Market Probability "), plain_name("scheduled-close")
+    ('market_probability', 'scheduled_close')
+    """
+    return re.sub(r"[\s-]+", "_", column.strip().lower())
+
+
+def match_header(line: int, header: Sequence[str], ours: OurColumns, faults: Faults) -> FoundColumns:
+    """Return where the columns of ours stand, with what is wrong with the header in `faults`.
+
+    Raise `ArenaError` at once if a column is missing that is needed.
+    """
+    exact = list(map(str.strip, header))
+    found = _named_columns(f"{faults.name}:{line}", exact, ours)
+    named = {name for name in ours.named if name in found or name not in ours.elsewhere}
+    taken = set(chain.from_iterable(found.values()))
+    ignored = []
+
+    for place, column in enumerate(exact):
+        if place in taken:
+            continue
+        name = plain_name(column)
+        if name not in ours.allowed or name in named:
+            ignored.append(column)
+        elif name in found:
+            faults.add(line, name, "it appears twice", "take one out")
+        else:
+            found[name] = (place,)
+
+    _note_missing(line, found, ignored, ours, faults)
+    if not found.keys() >= set(ours.needed):
+        faults.check()
+    return FoundColumns(found, tuple(ignored))
+
+
+def _named_columns(place: str, exact: Sequence[str], ours: OurColumns) -> dict[str, tuple[int, ...]]:
+    """Return where the columns of ours stand that a user says the file has by other names."""
+    found: dict[str, tuple[int, ...]] = {}
+    for name, theirs in ours.named.items():
+        if name not in ours.allowed:
+            what = f"--columns {name}={theirs}: {name!r} is no column of ours"
+            ours_are = ", ".join(column for column in ours.allowed if not QUANTILE.fullmatch(column))
+            raise ArenaError("bad_columns", what, f"ours are {ours_are}", status=64)
+
+        parts = list(map(str.strip, theirs.split(JOINS)))
+        if theirs in exact:
+            found[name] = (exact.index(theirs),)
+        elif theirs and (name not in ours.elsewhere or set(parts) <= set(exact)):
+            found[name] = tuple(_place_of(part, place, exact) for part in parts)
+    return found
+
+
+def _place_of(column: str, place: str, exact: Sequence[str]) -> int:
+    """Return where a column stands that a user names; raise `ArenaError` if there is none."""
+    if column in exact:
+        return exact.index(column)
+
+    what = f"{place}: there is no column {column!r}"
+    near = get_close_matches(column, exact, 1)
+    if near:
+        what += f"; did you mean {near[0]}?"
+    raise ArenaError("bad_columns", what, f"it has {', '.join(exact)}", status=64)
+
+
+def _note_missing(
+    line: int, found: Collection[str], ignored: Sequence[str], ours: OurColumns, faults: Faults
+) -> None:
+    """Note columns that are missing, and those that are left out because of a slip in their name."""
+    known = {*found, *ours.named, *ours.exact}
+    absent = [column for column in ours.allowed if column not in known]
+    meant = set()
+    for column in ignored:
+        for near in get_close_matches(plain_name(column), absent, 1, ALIKE):
+            meant.add(near)
+            hint = f"rename it, say --columns {near}={column}, or --columns {near}= to leave it out"
+            faults.add(line, column[:SHOWN], f"it is unknown; did you mean {near}?", hint)
+
+    wanted = [*ours.needed]
+    is_complete = set(found) >= set(wanted)
+    if not is_complete and not any(map(STATES.fullmatch, found)):
+        wanted.append("probability")  # all that is missing is said at once
+
+    has = ""
+    if ignored:
+        has = f"; the file has {', '.join(column[:SHOWN] for column in ignored)}"
+    for column in wanted:
+        if column not in found and column not in meant:
+            hint = f"add it, or say which it is: --columns {column}=NAME{has}"
+            faults.add(line, "", f"there is no column {column}", hint)
+            has = ""  # once is enough

@@ -1,0 +1,194 @@
+"""A text of JSON as cells: an object a line, a list of objects, or one object that holds such a list."""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from io import StringIO
+from itertools import chain, product
+from typing import Any
+
+from arena.errors import ArenaError
+from arena.forms.csv_columns.cells import SHOWN, Cells, Faults
+from arena.forms.csv_columns.header import JOINS, OurColumns
+from arena.forms.csv_columns.memory import memory_cells
+from arena.forms.model import SourceLine
+from markets.hashes import keys_once
+
+Row = dict[str, str]
+"""The texts of an object by the names of its fields, those of objects in it by names with dots."""
+ELEMENT = re.compile(r"[\s,]*(?=[^\s,\]])")
+"""What stands before an element of a list."""
+OBJECT_HINT = 'write each forecast as {"question": …, "probability": …} on a line'
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedValue:
+    """A value of a text, or what is wrong with it, and the line in which it begins."""
+
+    line: int
+    value: Any
+
+
+def json_cells(name: str, text: str, ours: OurColumns) -> Cells:
+    """Return the cells of a text; what lies deeper is `outer.inner`.
+
+    A name of a user that reaches into a list of objects makes a row of each of them.
+    """
+    faults = Faults(name)
+    lists = set(_lists_reached(ours.named.values()))
+    values = _values(name, text)
+    longest = ""
+    if len(values) == 1 and not lists:
+        longest = _longest_list(values[0].value)
+        lists = {longest}
+
+    places: list[SourceLine] = []
+    rows: list[Row] = []
+    for value in values:
+        own = _rows_of_value(value, len(rows), lists, faults)
+        first = value.line
+        for number in range(len(own)):
+            # a document has no lines of its own for the objects in it: they are numbered
+            line = number + 1 if len(values) == 1 else first
+            places.append(SourceLine(name, line))
+        rows += own
+
+    if longest:
+        rows = _without_prefix(rows, f"{longest}.", ours)
+    if not any(rows):
+        faults.check()
+        raise ArenaError("bad_file", f"{name}: it has no forecasts", "add an object for each forecast")
+    columns: dict[str, list[str]] = {}
+    for key in dict.fromkeys(chain.from_iterable(rows)):
+        columns[key] = [row.get(key, "") for row in rows]
+    return memory_cells(faults, places, columns, ours)
+
+
+def _rows_of_value(value: NumberedValue, before: int, lists: Collection[str], faults: Faults) -> list[Row]:
+    """Return the rows of an object; what is none is noted, and stands as an empty one."""
+    found = value.value
+    if isinstance(found, Mapping):
+        try:
+            return object_rows(found, lists)
+        except RecursionError as error:
+            found = error
+
+    place = SourceLine(faults.name, value.line)
+    if isinstance(found, Exception):
+        faults.tear(before, place, "invalid", f"invalid JSON ({found})", OBJECT_HINT)
+    else:
+        what = f"{str(found)[:SHOWN]!r} is not an object"
+        faults.tear(before, place, "no object", what, OBJECT_HINT)
+    return [{}]
+
+
+def _values(name: str, text: str) -> list[NumberedValue]:
+    """Return the values of a text: the elements of a list, or one a line, or the only one."""
+    whole = json_value(text)
+    if text.lstrip()[0] == "[":
+        if isinstance(whole, Exception):
+            raise ArenaError("bad_file", f"{name}: invalid JSON ({whole})", "correct the file") from whole
+        return list(map(NumberedValue, _list_lines(text), whole))
+    if isinstance(whole, Mapping):
+        first = text[: len(text) - len(text.lstrip())].count("\n") + 1
+        return [NumberedValue(first, whole)]
+
+    lines = enumerate(StringIO(text, newline=None), 1)
+    return [NumberedValue(number, json_value(line)) for number, line in lines if line.strip()]
+
+
+def json_value(text: str) -> Any:
+    """Return what a text says, or the exception that says what is wrong with it."""
+    try:
+        return json.loads(text, object_pairs_hook=keys_once)
+    except (ValueError, RecursionError) as error:
+        return error
+
+
+def _list_lines(text: str) -> list[int]:
+    """Return the line in which each element of a valid JSON list begins."""
+    lines = []
+    line = 1
+    start = 0
+    end = text.index("[") + 1
+    decoder = json.JSONDecoder()
+
+    before = ELEMENT.match(text, end)
+    while before is not None:
+        line += text.count("\n", start, before.end())
+        start = before.end()
+        lines.append(line)
+        _, end = decoder.raw_decode(text, start)
+        before = ELEMENT.match(text, end)
+    return lines
+
+
+def _lists_reached(named: Collection[str]) -> Iterator[str]:
+    """Yield the names of all that a user's names reach into.
+
+    >>> list(_lists_reached(["events.markets.id", "model"]))
+    ['events', 'events.markets']
+    """
+    for theirs in named:
+        for column in theirs.split(JOINS):
+            parts = column.strip().split(".")
+            for depth in range(1, len(parts)):
+                yield ".".join(parts[:depth])
+
+
+def _longest_list(value: Any) -> str:
+    """Return the name of the longest list of objects in an object; nothing if it has none."""
+    if not isinstance(value, Mapping):
+        return ""
+
+    lengths = {key: len(field) for key, field in value.items() if _is_list_of_objects(field)}
+    return max(lengths, key=lengths.__getitem__, default="")
+
+
+def _without_prefix(rows: list[Row], prefix: str, ours: OurColumns) -> list[Row]:
+    """Return the rows of a list with the names that its objects have, if those are ours."""
+    plain = {key: key.removeprefix(prefix) for key in chain.from_iterable(rows)}
+    if not set(plain.values()) >= set(ours.needed):
+        return rows
+    return [dict(zip(map(plain.__getitem__, row), row.values(), strict=True)) for row in rows]
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    """Tell whether a value is a list of objects, of one at least."""
+    return isinstance(value, list) and bool(value) and all(isinstance(each, Mapping) for each in value)
+
+
+def object_rows(value: Mapping[str, Any], lists: Collection[str], before: str = "") -> list[Row]:
+    """Return the rows of an object: one, or one for each object of the lists of these names.
+
+    >>> object_rows({"model": "a", "said": [{"p": 1}, {"p": 0}]}, {"said"})
+    [{'model': 'a', 'said.p': '1'}, {'model': 'a', 'said.p': '0'}]
+    """
+    rows: list[Row] = [{}]
+    for key, field in value.items():
+        path = f"{before}{key}"
+        if isinstance(field, Mapping):
+            parts = object_rows(field, lists, f"{path}.")
+        elif path in lists and _is_list_of_objects(field):
+            parts = []
+            for element in field:
+                parts += object_rows(element, lists, f"{path}.")
+        else:
+            parts = [{path: _text_of(field)}]
+
+        if len(parts) == 1:
+            for row in rows:
+                row.update(parts[0])
+        else:
+            rows = [{**row, **part} for row, part in product(rows, parts)]
+    return rows
+
+
+def _text_of(value: Any) -> str:
+    """Return the text of a field; empty where there is nothing."""
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return json.dumps(value)
+    return str(value)

@@ -1,0 +1,114 @@
+"""Plain tables as cells: of a text, of Parquet, of columns in memory, and several as one."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+
+import numpy as np
+
+from arena.errors import ArenaError
+from arena.forms.csv_columns.cells import Cells, Faults, TextColumn, text_column
+from arena.forms.csv_columns.csv_text import csv_cells
+from arena.forms.csv_columns.header import OurColumns
+from arena.forms.csv_columns.json_text import json_cells
+from arena.forms.csv_columns.parquet import PARQUET, parquet_cells
+from arena.forms.csv_columns.texts import decode
+from arena.forms.model import SourceFile, SourceLine
+
+
+def parse_cells(
+    name: str,
+    text: str,
+    needed: Collection[str],
+    allowed: Collection[str],
+    named: Mapping[str, str] | None = None,
+) -> Cells:
+    """Return the cells of a CSV text, or of one of JSON.
+
+    `allowed` are the columns that mean something; others are not read, unless one looks like a misspelt one.
+    `named` says what the file calls a column of ours, or which of its columns make it together; nothing for
+    one that is not to be read.
+    """
+    return text_cells(name, text, OurColumns(needed, allowed, named or {}))
+
+
+def text_cells(name: str, text: str, ours: OurColumns) -> Cells:
+    """Return the cells of a CSV text, or of one of JSON."""
+    start = text.lstrip()
+    if not start:
+        hint = f"its first line names the columns: {','.join(ours.needed)}"
+        raise ArenaError("bad_file", f"{name}: the file is empty", hint)
+
+    if start[0] in "{[":
+        return json_cells(name, text, ours)
+    return csv_cells(name, text, ours)
+
+
+def file_cells(file: SourceFile, ours: OurColumns) -> Cells:
+    """Return the cells of a plain table: CSV, JSON or Parquet."""
+    if file.data[:4] == PARQUET:
+        return parquet_cells(file, ours)
+    return text_cells(file.name, decode(file.name, file.data), ours)
+
+
+def join_cells(tables: Sequence[Cells]) -> Cells:
+    """Return the rows of several tables as one; a column that a table doesn't have is empty there."""
+    first = tables[0]
+    if len(tables) == 1:
+        return first
+
+    starts = np.cumsum([0, *map(len, tables)])
+    columns = {}
+    for name in dict.fromkeys(chain.from_iterable(cells.columns for cells in tables)):
+        columns[name] = _join_column([cells.column(name) for cells in tables])
+    theirs: dict[str, str] = {}
+    for cells in reversed(tables):
+        theirs |= cells.theirs
+
+    return Cells(
+        name=f"{first.name} and {len(tables) - 1} more",
+        place_of=partial(_place_in, tables, starts.tolist()),
+        columns=columns,
+        theirs=theirs,
+        faults=_join_faults(first.name, tables, starts.tolist()),
+        ignored=tuple(dict.fromkeys(chain.from_iterable(cells.ignored for cells in tables))),
+        decimal_comma=any(cells.decimal_comma for cells in tables),
+        spare=partial(_join_spare, tables),
+    )
+
+
+def _join_column(parts: Sequence[TextColumn]) -> TextColumn:
+    """Return a column of several tables as one."""
+    texts: list[str] = []
+    codes = []
+    for part in parts:
+        codes.append(part.code + len(texts))
+        texts += part.texts
+    return text_column(texts, np.concatenate(codes))
+
+
+def _join_faults(name: str, tables: Sequence[Cells], starts: Sequence[int]) -> Faults:
+    """Return what was found wrong with several tables, by the rows of all."""
+    faults = Faults(name)
+    for cells, start in zip(tables, starts, strict=False):
+        faults.found |= cells.faults.found
+        faults.whole |= cells.faults.whole
+        faults.torn |= {row + start for row in cells.faults.torn}
+        faults.cells |= {(row + start, column) for row, column in cells.faults.cells}
+    return faults
+
+
+def _place_in(tables: Sequence[Cells], starts: Sequence[int], row: int) -> SourceLine:
+    """Return where a row begins of several tables that are one."""
+    number = int(np.searchsorted(starts, row, side="right")) - 1
+    return tables[number].place_of(row - starts[number])
+
+
+def _join_spare(tables: Sequence[Cells]) -> dict[str, TextColumn]:
+    """Return the columns that were not read of several tables."""
+    unread = [replace(cells, columns=cells.spare()) for cells in tables]
+    joined = {}
+    for name in dict.fromkeys(chain.from_iterable(cells.columns for cells in unread)):
+        joined[name] = _join_column([cells.column(name) for cells in unread])
+    return joined

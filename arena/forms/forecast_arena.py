@@ -1,0 +1,222 @@
+"""Files of a Forecast Arena: a line for each entrant and market of a day, and the outcomes beside them."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from statistics import fmean
+
+from arena.errors import FileFault
+from arena.forms.model import (
+    PublishedFigure,
+    SourceData,
+    SourceFile,
+    SourceForecast,
+    SourceLine,
+    SourceOutcome,
+    SourceQuestion,
+)
+from arena.forms.objects import SourceObject, first_object, read_objects, read_whole, shown
+
+TITLE = "Forecast Arena"
+TYPICAL = {"entrant", "slug", "market_prob"}
+DAY = re.compile(r"(.*/)?forecasts/\d{4}-\d{2}-\d{2}\.jsonl(\.gz)?")
+RESOLUTIONS = "resolutions.json"
+CROWD = "crowd"
+"""The entrant that repeats the price: the board scores it where a model is scored."""
+
+
+@dataclass(slots=True)
+class BoardRows:
+    """What the lines of forecasts say, while they are read."""
+
+    questions: dict[str, SourceQuestion] = field(default_factory=dict)
+    forecasts: list[SourceForecast] = field(default_factory=list)
+    with_model: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRow:
+    """The squared error of an answer, and how much less it is than the price's."""
+
+    question: str
+    error: float
+    edge: float | None
+
+
+def recognise(files: Sequence[SourceFile]) -> str | None:
+    """Return what is typical of the form in these files, None where nothing is."""
+    if any(map(has_typical_lines, files)):
+        return "lines with entrant, slug and market_prob"
+
+    return None
+
+
+def read(files: Sequence[SourceFile]) -> SourceData:
+    """Return what a board's files hold: forecasts of every day, and outcomes where they are there."""
+    faults: list[FileFault] = []
+    rows = BoardRows()
+    outcomes: list[SourceOutcome] = []
+    unknown = 0
+
+    for file in files:
+        if is_day(file):
+            for line in read_objects(file, "rows", faults):
+                add_row(line, rows)
+        elif is_resolutions(file):
+            unknown += read_outcomes(file, outcomes, faults)
+
+    notes = []
+
+    if unknown:
+        notes.append(f"markets that closed without an outcome so far, and count as open: {unknown}")
+    if not any(map(is_resolutions, files)):
+        notes.append(f"no {RESOLUTIONS} is among the files")
+
+    entrants = dict.fromkeys(forecast.forecaster for forecast in rows.forecasts)
+
+    return SourceData(
+        questions=tuple(rows.questions.values()),
+        outcomes=tuple(outcomes),
+        forecasts=tuple(rows.forecasts),
+        published=tuple(published_figures(rows, outcomes)),
+        outside=tuple(entrant for entrant in entrants if entrant not in rows.with_model),
+        notes=tuple(notes),
+        faults=tuple(faults),
+    )
+
+
+def is_day(file: SourceFile) -> bool:
+    """Tell whether a file holds forecasts of a day, by its name or by its first lines."""
+    return DAY.fullmatch(file.name) is not None or has_typical_lines(file)
+
+
+def has_typical_lines(file: SourceFile) -> bool:
+    """Tell whether the first lines of a file are of an entrant and a market."""
+    return first_object(file).keys() >= TYPICAL
+
+
+def is_resolutions(file: SourceFile) -> bool:
+    """Tell whether a file holds the outcomes, by its name."""
+    return PurePosixPath(file.name).name == RESOLUTIONS
+
+
+def add_row(line: SourceObject, rows: BoardRows) -> None:
+    """Add a line: the market, and what an entrant said of it."""
+    slug = line.needed("slug", "name the market")
+    entrant = line.needed("entrant", "name the entrant")
+    price = line.probability("market_prob")
+    probability = line.probability("prob")
+
+    question = SourceQuestion(
+        slug,
+        title=line.text("question"),
+        event=line.text("event_id"),
+        closes=line.time("end_date"),
+    )
+
+    if line.text("status") == "skip":
+        probability = None
+
+    forecast = SourceForecast(
+        slug,
+        entrant,
+        line.place,
+        made=line.time("ts"),
+        probability=probability,
+        price=price,
+        reason=line.text("rationale"),
+    )
+
+    if not slug or not entrant:
+        return
+
+    # Older lines lack the event; a later one of the same market may name it.
+    if slug not in rows.questions or not rows.questions[slug].event:
+        rows.questions[slug] = question
+
+    rows.forecasts.append(forecast)
+
+    if line.text("model"):
+        rows.with_model.add(entrant)
+
+
+def read_outcomes(file: SourceFile, outcomes: list[SourceOutcome], faults: list[FileFault]) -> int:
+    """Add the outcomes of markets; return how many markets closed without one."""
+    unknown = 0
+    value = read_whole(file, faults)
+
+    if value is not None and not isinstance(value, dict):
+        what = f"{shown(value)} is not an object"
+        faults.append(FileFault(file.name, "", what, "write an outcome for each market's slug", line=1))
+
+    if not isinstance(value, dict):
+        return 0
+
+    for number, (slug, fields) in enumerate(value.items(), 1):
+        place = SourceLine(file.name, number)
+        market = SourceObject({slug: fields}, place, faults, part="markets").inner(slug)
+        outcome = market.number("outcome", hint="write 1 for yes, 0 for no")
+        resolved = market.time("resolved_at")
+
+        if outcome is not None and not 0 <= outcome <= 1:
+            market.wrong("outcome", f"{outcome:g} is not from 0 to 1", "write 1 for yes, 0 for no")
+        elif outcome is not None:
+            outcomes.append(SourceOutcome(slug, outcome, resolved, place))
+        elif "outcome" in market.fields:
+            unknown += market.fields["outcome"] is None
+
+    return unknown
+
+
+def published_figures(rows: BoardRows, outcomes: Iterable[SourceOutcome]) -> list[PublishedFigure]:
+    """Return each entrant's Brier score and alpha as the board works them out."""
+    scored = scored_rows(rows, outcomes)
+    by_models: set[str] = set()
+    figures = []
+
+    for entrant in rows.with_model:
+        by_models.update(row.question for row in scored.get(entrant, ()))
+
+    for entrant, answered in scored.items():
+        own = answered
+        where = "that it answered and that ended"
+
+        if entrant == CROWD:
+            own = [row for row in answered if row.question in by_models]
+            where = "that a model answered and that ended"
+        if not own:
+            continue
+
+        how = f"mean of (prob − outcome)² over the {len(own)} rows {where}"
+        figures.append(PublishedFigure(entrant, "Brier", fmean(row.error for row in own), how))
+        edges = [row.edge for row in own if row.edge is not None]
+
+        if entrant != CROWD and len(edges) == len(own):
+            how = f"mean of (market_prob − outcome)² − (prob − outcome)² over the {len(own)} rows {where}"
+            figures.append(PublishedFigure(entrant, "alpha", fmean(edges), how))
+
+    return figures
+
+
+def scored_rows(rows: BoardRows, outcomes: Iterable[SourceOutcome]) -> dict[str, list[ScoredRow]]:
+    """Return the answers of each entrant that have an outcome."""
+    ended = {outcome.question: outcome.value for outcome in outcomes}
+    scored: dict[str, list[ScoredRow]] = defaultdict(list)
+
+    for forecast in rows.forecasts:
+        outcome = ended.get(forecast.question)
+
+        if not isinstance(outcome, float) or forecast.probability is None:
+            continue
+
+        error = (forecast.probability - outcome) ** 2
+        edge = None
+
+        if forecast.price is not None:
+            edge = (forecast.price - outcome) ** 2 - error
+
+        scored[forecast.forecaster].append(ScoredRow(forecast.question, error, edge))
+
+    return scored

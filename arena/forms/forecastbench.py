@@ -1,0 +1,241 @@
+"""ForecastBench's files: what forecasters filed for a round, raw or processed, question and resolution sets.
+
+A question is asked anew in each round and for each date; all of these are of one event. Its half is its
+category, and of a market the crowd's freeze value is the price. A market that is open yet has no outcome, and
+the crowd's latest value stands in for it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from math import isnan
+
+from arena.errors import ArenaError, FileFault, count_text
+from arena.forms.bench.joined_table import is_joined_table, read_joined
+from arena.forms.bench.model import (
+    HALVES,
+    MARKET_SOURCES,
+    BenchForecast,
+    BenchQuestion,
+    ForecastFile,
+    QuestionSet,
+    ResolutionSet,
+    forecaster_names,
+)
+from arena.forms.bench.reading import read_forecast_file, read_question_set, read_resolution_set
+from arena.forms.csv_columns import decode
+from arena.forms.model import (
+    SourceData,
+    SourceFile,
+    SourceForecast,
+    SourceLine,
+    SourceOutcome,
+    SourceQuestion,
+)
+
+TITLE = "ForecastBench"
+PART = re.compile(rb'"(questions|resolutions|forecasts)"\s*:\s*\[')
+OF_A_ROUND = re.compile(rb'"(forecast_due_date|question_set|question-set|model_organization)"\s*:')
+
+Key = tuple[str, str, str, str | None]
+"""Of a question: when its round was due, source, id, and the resolution date of a data question."""
+
+
+def part_of(file: SourceFile) -> str | None:
+    """Return which list a file of ForecastBench holds: questions, resolutions or forecasts; None of others.
+
+    >>> part_of(SourceFile("a.json", b'{"question_set": "s", "questions": []}'))
+    'questions'
+    """
+    start = file.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not start.startswith(b"{") or start.startswith(b'{"question"'):
+        return None
+
+    part = PART.search(file.data)
+    if part is None or OF_A_ROUND.search(file.data) is None:
+        return None
+    return part[1].decode()
+
+
+def recognise(files: Sequence[SourceFile]) -> str | None:
+    """Return which files hold forecasts filed for a round."""
+    found = 0
+    why = ""
+    for file in files:
+        if is_joined_table(file):
+            found += 1
+            why = why or f"{file.name} has the columns of its processed forecasts"
+        elif part_of(file) == "forecasts":
+            found += 1
+            why = why or f'{file.name} has a list "forecasts" of a round'
+
+    if found > 1:
+        why += f", as have {found - 1} more"
+    return why or None
+
+
+def read(files: Sequence[SourceFile]) -> SourceData:
+    """Return the forecasts of all rounds, beside what their questions came to."""
+    joined = list(filter(is_joined_table, files))
+    if joined:
+        data = read_joined(joined)
+        beside = sum(part_of(file) is not None for file in files)
+        if not beside:
+            return data
+        note = f"left out: {count_text(beside, 'file')} of rounds, beside tables that join them"
+        return replace(data, notes=(note,))
+
+    faults: list[FileFault] = []
+    filed: list[ForecastFile] = []
+    sets: list[QuestionSet] = []
+    resolutions: list[ResolutionSet] = []
+    for file in files:
+        part = part_of(file)
+        text = "" if part is None else decode(file.name, file.data)
+        own: list[FileFault] = []
+        if part == "questions":
+            questions, own = read_question_set(file.name, text)
+            sets.append(questions)
+        elif part == "resolutions":
+            ends, own = read_resolution_set(file.name, text)
+            resolutions.append(ends)
+        elif part == "forecasts":
+            answers, own = read_forecast_file(file.name, text)
+            filed.append(answers)
+        faults += own
+
+    if not faults:
+        return join_rounds(filed, sets, resolutions)
+
+    with suppress(ArenaError):  # what is wrong with the files is told first
+        return replace(join_rounds(filed, sets, resolutions), faults=tuple(faults))
+    return SourceData(faults=tuple(faults))
+
+
+def join_rounds(
+    files: Sequence[ForecastFile], sets: Sequence[QuestionSet], resolutions: Sequence[ResolutionSet]
+) -> SourceData:
+    """Return the forecasts of files, with the questions of their rounds and what these came to."""
+    _refuse_twice(files)
+    _refuse_two_sets(resolutions)
+    rounds = _Rounds(sets)
+    rounds.add_outcomes(files, resolutions)
+    names = forecaster_names(files)
+    for filed in files:
+        rounds.left_out["of combinations"] += filed.combinations
+        rounds.left_out["without a probability"] += filed.unanswered
+        for row in filed.rows:
+            rounds.add(filed, row, row.user or names[filed.model, filed.organization])
+
+    if not rounds.forecasts:
+        hint = "name the resolution set of the round with --resolutions, or processed files, which carry it"
+        raise ArenaError("no_resolutions", "no forecast is of a question that came to anything", hint)
+    return SourceData(
+        questions=tuple(rounds.questions.values()),
+        outcomes=tuple(rounds.outcomes.values()),
+        forecasts=tuple(rounds.forecasts),
+        notes=tuple(rounds.notes()),
+    )
+
+
+@dataclass
+class _Rounds:
+    """What questions of several rounds came to, and the forecasts of them."""
+
+    sets: Sequence[QuestionSet]
+    ends: dict[Key, tuple[float, bool]] = field(default_factory=dict)
+    questions: dict[str, SourceQuestion] = field(default_factory=dict)
+    outcomes: dict[str, SourceOutcome] = field(default_factory=dict)
+    forecasts: list[SourceForecast] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.due = {questions.due for questions in self.sets}
+        self.asked: dict[tuple[str, str, str], BenchQuestion] = {}
+        self.markets = set(MARKET_SOURCES)
+        for questions in self.sets:
+            for question in questions.questions:
+                self.asked[questions.due, question.source, question.id] = question
+                if question.is_market:
+                    self.markets.add(question.source)
+
+    def key(self, due: str, source: str, name: str, day: str | None) -> Key:
+        """Return the key of a question: a market ends once, whatever the date."""
+        return due, source, name, None if source in self.markets else day
+
+    def add_outcomes(self, files: Iterable[ForecastFile], resolutions: Sequence[ResolutionSet]) -> None:
+        """Note what questions came to: what processed files say, then the newest date of resolution sets."""
+        for filed in files:
+            for row in filed.rows:
+                if row.resolved is not None and row.value is not None:
+                    key = self.key(filed.due, row.source, row.id, row.date)
+                    self.ends[key] = row.value, row.resolved
+
+        for resolved in resolutions:
+            for end in sorted(resolved.rows, key=lambda end: end.date):
+                if end.source in self.markets or end.resolved:
+                    key = self.key(resolved.due, end.source, end.id, end.date)
+                    self.ends[key] = end.value, end.resolved
+
+    def add(self, filed: ForecastFile, row: BenchForecast, forecaster: str) -> None:
+        """Take a forecast of a question of the set that came to something."""
+        key = self.key(filed.due, row.source, row.id, row.date)
+        asked = self.asked.get((filed.due, row.source, row.id))
+        if filed.due in self.due and asked is None:
+            self.left_out["on questions that are not in the set"] += 1
+            return
+        if key not in self.ends:
+            self.left_out["on questions that came to nothing yet"] += 1
+            return
+
+        label = " ".join(filter(None, key))
+        is_market = row.source in self.markets
+        value, is_resolved = self.ends[key]
+        if label not in self.questions:
+            title = "" if asked is None else str(asked.texts["question"])
+            event = f"{row.source} {row.id}"
+            self.questions[label] = SourceQuestion(label, title, event=event, category=HALVES[is_market])
+            self.outcomes[label] = SourceOutcome(label, value, final=is_resolved)
+
+        price = asked.freeze_probability if asked is not None and is_market else None
+        if price is None and is_market:
+            price = row.crowd
+        self.forecasts.append(
+            SourceForecast(
+                question=label,
+                forecaster=forecaster,
+                place=SourceLine(filed.file, row.row),
+                probability=None if isnan(row.forecast) else row.forecast,
+                price=price,
+                reason=row.reason,
+            )
+        )
+
+    def notes(self) -> Iterator[str]:
+        """Yield what was left out."""
+        for why, count in self.left_out.items():
+            if count:
+                yield f"left out: {count_text(count, 'forecast')} {why}"
+
+
+def _refuse_two_sets(resolutions: Sequence[ResolutionSet]) -> None:
+    """Raise `ArenaError` if a round is resolved twice."""
+    rounds = set()
+    for resolved in resolutions:
+        if resolved.due in rounds:
+            what = f"there are two resolution sets of {resolved.due}"
+            raise ArenaError("two_resolutions", what, "name the newest only")
+        rounds.add(resolved.due)
+
+
+def _refuse_twice(files: Sequence[ForecastFile]) -> None:
+    """Raise `ArenaError` if a forecaster has filed twice for a round."""
+    met: dict[tuple[str, str, str], str] = {}
+    for filed in files:
+        key = filed.model, filed.organization, filed.due
+        if key in met:
+            what = f"{filed.file}: {filed.model} has filed for {filed.due} in {met[key]} too"
+            raise ArenaError("bad_file", what, "leave one of the files out")
+        met[key] = filed.file

@@ -1,0 +1,492 @@
+"""Logs of Inspect (inspect_ai), as `.eval` or as `.json`: a sample is a question, a model a forecaster.
+
+The probability is what a scorer wrote down of the answer: an entry `probability` of its value or metadata, or
+its answer where that is a number from 0 to 1 or a percent; or the value of a scorer that is named after it.
+Several options are an entry `probabilities`. The sample's target is the outcome, and its metadata may have
+`market_probability`, `event`, `category`, `resolved` and `as_of`.
+"""
+
+import re
+import zipfile
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from io import BytesIO
+from math import isnan
+from statistics import fmean
+from typing import Any
+
+from arena.errors import FileFault, natural_key
+from arena.forms.model import (
+    PublishedFigure,
+    SourceData,
+    SourceFile,
+    SourceForecast,
+    SourceLine,
+    SourceOutcome,
+    SourceQuestion,
+)
+from arena.forms.objects import (
+    SourceObject,
+    as_number,
+    as_time,
+    listed,
+    parse_json,
+    read_whole,
+    shown,
+    suffix_of,
+)
+from arena.forms.zip_members import read_member
+
+TITLE = "Inspect log"
+BEGINNING = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"')
+"""How a log in JSON begins."""
+HEAD = 1 << 16
+ZIP_START = b"PK\x03\x04"
+HEADERS = ("header.json", "_journal/start.json")
+"""Where a packed log says what was run; the second one while it still runs."""
+MOST_BYTES = 1 << 30
+"""So much may come out of a packed log."""
+
+PROBABILITY = ("probability", "prob", "p_yes", "forecast", "prediction")
+PROBABILITIES = "probabilities"
+PRICE = ("market_probability", "market_prob", "market_price", "price")
+EVENT = ("event", "event_id")
+CATEGORY = ("category", "topic")
+RESOLVED = ("resolved", "resolved_at", "resolution_date")
+MADE = ("as_of", "made", "forecast_date")
+TRUE = ("yes", "true", "y")
+FALSE = ("no", "false", "n")
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+NO_PROBABILITY = "no sample has a probability"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a sample says: its question, its outcome, and the answer in one epoch."""
+
+    key: str
+    question: SourceQuestion
+    outcome: SourceOutcome | None
+    place: SourceLine
+    forecast: SourceForecast
+
+
+@dataclass(frozen=True, slots=True)
+class InspectLog:
+    """A log: the task, the model, its samples and its own metrics."""
+
+    name: str
+    task: str
+    model: str
+    readings: tuple[Reading, ...]
+    metrics: tuple[PublishedFigure, ...]
+
+
+@dataclass(slots=True)
+class InspectFiles:
+    """What was read of the logs so far."""
+
+    logs: list[InspectLog] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    faults: list[FileFault] = field(default_factory=list)
+
+
+def recognise(files: Sequence[SourceFile]) -> str | None:
+    """Return what is typical of the form in these files, None where nothing is."""
+    if any(map(is_log, files)):
+        return "a log with version, status and eval"
+
+    return None
+
+
+def is_log(file: SourceFile) -> bool:
+    """Tell whether a file is a log, packed or not."""
+    if file.data.startswith(ZIP_START):
+        return suffix_of(file) == ".eval"
+
+    head = file.data[:HEAD]
+    return BEGINNING.match(head) is not None and b'"eval"' in head
+
+
+def read(files: Sequence[SourceFile]) -> SourceData:
+    """Return what logs hold: each sample's question and outcome, and the probability of each model."""
+    found = InspectFiles()
+
+    for file in files:
+        if not is_log(file):
+            continue
+        if file.data.startswith(ZIP_START):
+            read_packed(file, found)
+        else:
+            read_log(file, read_whole(file, found.faults), found)
+
+    return joined(found)
+
+
+def read_packed(file: SourceFile, found: InspectFiles) -> None:
+    """Add a packed log."""
+    try:
+        with zipfile.ZipFile(BytesIO(file.data)) as packed:
+            value = unpacked_log(file, packed, found)
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError, EOFError, ValueError) as error:
+        hint = "fetch it again, or write it anew: inspect log convert FILE --to json --output-dir FOLDER"
+        found.faults.append(FileFault(file.name, "file", f"it can't be unpacked: {error}", hint))
+        return
+
+    read_log(file, value, found)
+
+
+def unpacked_log(file: SourceFile, packed: zipfile.ZipFile, found: InspectFiles) -> Any:
+    """Return a packed log as the one file of JSON that it could be; None with a fault where it is none."""
+    names = packed.namelist()
+    size = sum(member.file_size for member in packed.infolist())
+    headers = [name for name in HEADERS if name in names]
+
+    if size > MOST_BYTES:
+        raise ValueError(f"it has more than {MOST_BYTES:,} bytes")
+    if not headers:
+        raise ValueError("it has no header.json")
+
+    header = member_value(file, packed, headers[0], found)
+    samples = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
+
+    if not isinstance(header, dict):
+        return header
+
+    values = [member_value(file, packed, name, found) for name in sorted(samples, key=natural_key)]
+    return header | {"samples": [value for value in values if value is not None]}
+
+
+def member_value(file: SourceFile, packed: zipfile.ZipFile, name: str, found: InspectFiles) -> Any:
+    """Return what a member of a packed log says, None with a fault where it is no JSON."""
+    text = read_member(file.data, packed, packed.getinfo(name)).decode(errors="replace")
+    return parse_json(f"{file.name}/{name}", text, 1, found.faults)
+
+
+def read_log(file: SourceFile, value: Any, found: InspectFiles) -> None:
+    """Add a log: its samples, and its metrics."""
+    if value is None:
+        return
+
+    for log in listed([value], file, "log", found.faults):
+        run = log.inner("eval")
+        task = run.needed("task", "name the task")
+        model = run.needed("model", "name the model")
+        samples = log.values("samples")
+        readings = []
+
+        for sample in listed(samples, file, "samples", found.faults):
+            reading = read_sample(sample, model)
+
+            if reading is not None:
+                readings.append(reading)
+
+        if not samples:
+            found.notes.append(f"{file.name} has no samples")
+        elif not any(is_answered(reading.forecast) for reading in readings):
+            hint = "let its scorer give the probability as answer, or as probability in metadata"
+            log.wrong("samples", NO_PROBABILITY, hint)
+
+        figures = tuple(read_metrics(log, file.name, model))
+        found.logs.append(InspectLog(file.name, task, model, tuple(readings), figures))
+
+
+def is_answered(forecast: SourceForecast) -> bool:
+    """Tell whether a forecast says anything."""
+    return forecast.probability is not None or bool(forecast.options)
+
+
+def read_metrics(log: SourceObject, name: str, model: str) -> Iterator[PublishedFigure]:
+    """Yield the metrics that a log has worked out of its scores."""
+    for score in log.loose("results").objects("scores"):
+        metrics = score.loose("metrics")
+        scorer = score.text("name")
+
+        for metric in metrics.fields:
+            value = as_number(metrics.loose(metric).fields.get("value"))
+
+            if value is not None:
+                how = f"metric {metric} of scorer {scorer} in {name}"
+                yield PublishedFigure(model, f"{scorer} {metric}", value, how)
+
+
+def read_sample(sample: SourceObject, model: str) -> Reading | None:
+    """Return what a sample says; None with a fault where it has no id."""
+    key = sample.needed("id", "number the samples")
+
+    if not key:
+        return None
+
+    metadata = sample.loose("metadata")
+    answered = sample.fields.get("error") is None and sample.fields.get("limit") is None
+    forecast = SourceForecast(key, model, sample.place)
+
+    if answered:
+        forecast = stated_answer(sample, forecast)
+
+    forecast = replace(
+        forecast,
+        made=as_time(first_value(metadata, MADE)),
+        price=market_price(metadata),
+        reason=reason_of(sample),
+    )
+    question = SourceQuestion(
+        key,
+        title=title_of(sample),
+        options=tuple(forecast.options),
+        event=first_text(metadata, EVENT),
+        category=first_text(metadata, CATEGORY),
+    )
+    outcome = read_outcome(sample, forecast)
+    return Reading(key, question, outcome, sample.place, forecast)
+
+
+def stated_answer(sample: SourceObject, forecast: SourceForecast) -> SourceForecast:
+    """Return a forecast with the first probability, or set of them, that a scorer wrote down."""
+    scores = sample.loose("scores")
+
+    for name in scores.fields:
+        score = scores.loose(name)
+        value = score.fields.get("value")
+
+        if isinstance(value, float) and isnan(value):
+            continue
+
+        for part in (score.loose("value"), score.loose("metadata")):
+            options = part.loose(PROBABILITIES)
+            probability = as_share(first_value(part, PROBABILITY))
+
+            if options.fields:
+                return replace(forecast, options=read_options(options))
+            if probability is not None:
+                return replace(forecast, probability=probability)
+
+        probability = as_share(score.fields.get("answer"))
+
+        if probability is not None:
+            return replace(forecast, probability=probability)
+        if is_probability(name) and as_share(value) is not None:
+            return replace(forecast, probability=as_share(value))
+
+    return forecast
+
+
+def is_probability(name: str) -> bool:
+    """Tell whether a scorer is named after the probability; others may be worth 0 to 1 as well.
+
+    >>> is_probability("probability_of_yes"), is_probability("brier")
+    (True, False)
+    """
+    return name in PROBABILITY or "prob" in name.lower()
+
+
+def read_options(options: SourceObject) -> Mapping[str, float]:
+    """Return the probability of each option; note one that is none."""
+    shares = {}
+
+    for name in options.fields:
+        share = options.probability(name)
+
+        if share is not None:
+            shares[name.strip()] = share
+
+    return shares
+
+
+def as_share(value: object) -> float | None:
+    """Return a number from 0 to 1 or a percent as a probability, else None.
+
+    >>> as_share("70%"), as_share(0.7), as_share("Yes"), as_share(70)
+    (0.7, 0.7, None, None)
+    """
+    scale = 1.0
+
+    if isinstance(value, str) and value.strip().endswith("%"):
+        value = value.strip()[:-1]
+        scale = 100.0
+
+    number = as_number(value)
+
+    if number is None or not 0 <= number / scale <= 1:
+        return None
+
+    return number / scale
+
+
+def first_value(fields: SourceObject, names: Sequence[str]) -> Any:
+    """Return the first of some fields that is there, else None."""
+    for name in names:
+        if fields.fields.get(name) is not None:
+            return fields.fields[name]
+
+    return None
+
+
+def first_text(fields: SourceObject, names: Sequence[str]) -> str:
+    """Return the first of some fields if it is a text or a number, else nothing."""
+    value = first_value(fields, names)
+
+    if isinstance(value, str | int | float):
+        return str(value).strip()
+
+    return ""
+
+
+def market_price(metadata: SourceObject) -> float | None:
+    """Return the market's probability; note one of the market that is none, and pass over another price."""
+    for name in PRICE:
+        share = as_share(metadata.fields.get(name))
+
+        if share is not None:
+            return share
+        if name.startswith("market") and metadata.fields.get(name) is not None:
+            metadata.probability(name)
+
+    return None
+
+
+def title_of(sample: SourceObject) -> str:
+    """Return the text that the model was asked, of messages the last one of the user."""
+    asked = sample.fields.get("input")
+
+    if isinstance(asked, str):
+        return asked
+
+    if not isinstance(asked, list):
+        return ""
+
+    for message in reversed(asked):
+        content = message.get("content") if isinstance(message, dict) else None
+
+        if isinstance(content, str) and message.get("role") == "user":
+            return content
+
+    return ""
+
+
+def reason_of(sample: SourceObject) -> str:
+    """Return the first explanation of a score."""
+    scores = sample.loose("scores")
+
+    for name in scores.fields:
+        explanation = scores.loose(name).fields.get("explanation")
+
+        if isinstance(explanation, str):
+            return explanation
+
+    return ""
+
+
+def read_outcome(sample: SourceObject, forecast: SourceForecast) -> SourceOutcome | None:
+    """Return the outcome that a sample's target says, None while there is none; note one that is none."""
+    target = sample.fields.get("target")
+
+    if isinstance(target, list) and len(target) == 1:
+        target = target[0]
+    if target is None or target == "" or target == []:
+        return None
+
+    resolved = as_time(first_value(sample.loose("metadata"), RESOLVED))
+    value = target_value(sample, target, forecast.options)
+
+    if value is None and is_answered(forecast):
+        sample.wrong(
+            "target", f"{shown(target)} is no outcome of this question", "write yes or no, or an option"
+        )
+    if value is None:
+        return None
+
+    return SourceOutcome(forecast.question, value, resolved, sample.place)
+
+
+def target_value(sample: SourceObject, target: object, options: Mapping[str, float]) -> float | str | None:
+    """Return what a target says: a number for yes or no, or the name of an option; None for anything else."""
+    text = str(target).strip()
+
+    if options:
+        return option_named(text, sample.fields.get("choices"), options)
+
+    if text.lower() in TRUE:
+        return 1.0
+    if text.lower() in FALSE:
+        return 0.0
+
+    return as_share(text)
+
+
+def option_named(text: str, choices: object, options: Mapping[str, float]) -> str | None:
+    """Return the option of a name, or of the letter of one of the choices; None where there is none."""
+    if isinstance(choices, list) and len(text) == 1 and text not in options:
+        place = LETTERS.find(text)
+
+        if 0 <= place < len(choices):
+            text = str(choices[place]).strip()
+
+    if text in options:
+        return text
+
+    return None
+
+
+def joined(found: InspectFiles) -> SourceData:
+    """Return the samples of all logs: questions are the same in logs of the same task."""
+    tasks = {log.task for log in found.logs}
+    questions: dict[str, SourceQuestion] = {}
+    outcomes: dict[str, SourceOutcome] = {}
+    forecasts: list[SourceForecast] = []
+    published: list[PublishedFigure] = []
+    notes = list(found.notes)
+    runs: Counter[tuple[str, str]] = Counter()
+
+    for log in found.logs:
+        runs[log.task, log.model] += 1
+        run = runs[log.task, log.model]
+        forecaster = log.model if run == 1 else f"{log.model} ({run})"
+        answers: dict[str, list[SourceForecast]] = defaultdict(list)
+
+        if run > 1:
+            notes.append(f"{forecaster} is {log.name}")
+
+        for reading in log.readings:
+            key = reading.key if len(tasks) == 1 else f"{log.task}: {reading.key}"
+            answers[key].append(reading.forecast)
+            known = questions.setdefault(key, replace(reading.question, key=key))
+
+            if not known.options and reading.question.options:
+                questions[key] = replace(reading.question, key=key)
+            if reading.outcome is not None:
+                outcomes[key] = replace(reading.outcome, question=key)
+
+        forecasts += [mean_forecast(key, forecaster, epochs) for key, epochs in answers.items()]
+        published += [replace(figure, forecaster=forecaster) for figure in log.metrics]
+
+        if any(len(epochs) > 1 for epochs in answers.values()):
+            notes.append(f"{log.name} has several epochs: their mean is the forecast")
+
+    return SourceData(
+        questions=tuple(questions.values()),
+        outcomes=tuple(outcomes.values()),
+        forecasts=tuple(forecasts),
+        published=tuple(published),
+        notes=tuple(notes),
+        faults=tuple(found.faults),
+    )
+
+
+def mean_forecast(key: str, forecaster: str, epochs: Sequence[SourceForecast]) -> SourceForecast:
+    """Return the mean of what was answered in the epochs of a sample."""
+    answered = [forecast for forecast in epochs if is_answered(forecast)] or list(epochs)
+    first = replace(answered[0], question=key, forecaster=forecaster)
+    shares = [forecast.probability for forecast in answered if forecast.probability is not None]
+    options: dict[str, list[float]] = defaultdict(list)
+
+    if shares:
+        return replace(first, probability=fmean(shares))
+
+    for forecast in answered:
+        for name, share in forecast.options.items():
+            options[name].append(share)
+
+    return replace(first, options={name: fmean(values) for name, values in options.items()})

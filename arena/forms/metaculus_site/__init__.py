@@ -1,0 +1,1 @@
+"""What Metaculus publishes: questions of its API, tables to download, and reports of its tools."""

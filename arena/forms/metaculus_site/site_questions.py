@@ -1,0 +1,314 @@
+"""Questions of Metaculus, whichever file they are in: their range, their outcome, what the community said."""
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from math import inf
+from typing import Any
+
+from arena.errors import FileFault
+from arena.forms.model import (
+    PublishedFigure,
+    SourceData,
+    SourceForecast,
+    SourceOutcome,
+    SourcePrice,
+    SourceQuestion,
+)
+from arena.forms.objects import SourceObject, as_number, shown
+from arena.forms.rules.number_scales import NumberScale, scale_number
+
+BINARY = "binary"
+CHOICE = "multiple_choice"
+DATE = "date"
+NUMBERS = ("numeric", "discrete", DATE)
+KINDS = (BINARY, CHOICE, *NUMBERS)
+CALLED_OFF = ("annulled", "ambiguous", "-1", "-1.0", "-2", "-2.0")
+YES_NO = {"yes": 1.0, "no": 0.0, "1": 1.0, "1.0": 1.0, "0": 0.0, "0.0": 0.0}
+ABOVE = "above_upper_bound"
+BELOW = "below_lower_bound"
+COMMUNITY = "recency_weighted"
+"""The aggregation that the site shows as its community's prediction."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionFacts:
+    """What a file says of a question; `resolution` is the site's word for what it came to."""
+
+    key: str
+    kind: str
+    title: str = ""
+    post: str = ""
+    category: str = ""
+    options: tuple[str, ...] = ()
+    scale: NumberScale | None = None
+    open_low: bool = False
+    open_high: bool = False
+    opened: datetime | None = None
+    closes: datetime | None = None
+    scheduled_close: datetime | None = None
+    spot: datetime | None = None
+    resolution: str = ""
+    resolved: datetime | None = None
+
+    def question(self) -> SourceQuestion:
+        """Return the question as the model has it."""
+        found = SourceQuestion(
+            self.key,
+            title=self.title,
+            options=self.options,
+            open_low=self.open_low,
+            open_high=self.open_high,
+            event=self.post and f"post {self.post}",
+            category=self.category,
+            opened=self.opened,
+            closes=self.closes,
+            scheduled_close=self.scheduled_close,
+            spot=self.spot,
+        )
+
+        if self.scale is None:
+            return found
+
+        return replace(found, low=self.scale.given(self.scale.low), high=self.scale.given(self.scale.high))
+
+
+@dataclass(frozen=True, slots=True)
+class SiteForecast:
+    """What was said of a question: of yes, of each option, or of a number."""
+
+    probability: float | None = None
+    options: Mapping[str, float] = field(default_factory=dict)
+    quantiles: Mapping[int, float | str] = field(default_factory=dict)
+    cdf: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityPrediction:
+    """What the community said from an instant on."""
+
+    start: datetime
+    stated: SiteForecast
+
+
+@dataclass(slots=True)
+class MetaculusFiles:
+    """What was read of the files so far; `left_out` counts what can't be said, by the reason."""
+
+    questions: dict[str, QuestionFacts] = field(default_factory=dict)
+    outcomes: dict[str, SourceOutcome] = field(default_factory=dict)
+    community: dict[str, list[CommunityPrediction]] = field(default_factory=lambda: defaultdict(list))
+    forecasts: list[SourceForecast] = field(default_factory=list)
+    published: list[PublishedFigure] = field(default_factory=list)
+    outside: set[str] = field(default_factory=set)
+    left_out: Counter[str] = field(default_factory=Counter)
+    faults: list[FileFault] = field(default_factory=list)
+
+    def add_question(self, facts: QuestionFacts, row: SourceObject, field_name: str) -> QuestionFacts:
+        """Add what a file says of a question, and its outcome if it has one; return what was said first."""
+        known = self.questions.setdefault(facts.key, facts)
+        outcome = read_outcome(facts, row, field_name, self)
+
+        if outcome is not None:
+            self.outcomes[facts.key] = outcome
+
+        return known
+
+    def data(self) -> SourceData:
+        """Return all that was read."""
+        for predictions in self.community.values():
+            predictions.sort(key=lambda prediction: prediction.start)
+
+        forecasts = [self.priced(forecast) for forecast in self.forecasts]
+        prices: list[SourcePrice] = []
+
+        for key, predictions in self.community.items():
+            for prediction in predictions:
+                prices += prices_of(key, prediction)
+
+        return SourceData(
+            questions=tuple(facts.question() for facts in self.questions.values()),
+            outcomes=tuple(self.outcomes.values()),
+            prices=tuple(prices),
+            forecasts=tuple(forecasts),
+            published=tuple(self.published),
+            outside=tuple(sorted(self.outside)),
+            notes=tuple(f"{reason}: {count}" for reason, count in self.left_out.items()),
+            faults=tuple(self.faults),
+        )
+
+    def priced(self, forecast: SourceForecast) -> SourceForecast:
+        """Return a forecast beside what the community said when it was made."""
+        predictions = self.community.get(forecast.question)
+
+        if not predictions or forecast.made is None or forecast.price is not None:
+            return forecast
+
+        place = bisect_right(predictions, forecast.made, key=lambda prediction: prediction.start)
+
+        if place == 0:
+            return forecast
+
+        stated = predictions[place - 1].stated
+        return replace(forecast, price=stated.probability, odds=stated.options)
+
+
+def prices_of(key: str, prediction: CommunityPrediction) -> list[SourcePrice]:
+    """Return the community's probabilities as prices."""
+    start = prediction.start
+    stated = prediction.stated
+    prices = [SourcePrice(key, price, option, start) for option, price in stated.options.items()]
+
+    if stated.probability is not None:
+        prices.append(SourcePrice(key, stated.probability, seen=start))
+
+    return prices
+
+
+def read_outcome(
+    facts: QuestionFacts, row: SourceObject, field_name: str, found: MetaculusFiles
+) -> SourceOutcome | None:
+    """Return what a question came to, None while it is open; note a fault where it came to something else."""
+    text = facts.resolution
+    word = text.lower()
+    value: float | str | None = None
+
+    if not word:
+        return None
+
+    if word not in CALLED_OFF:
+        value = outcome_value(facts, text, found)
+
+        if value is None:
+            hint = "write yes or no, an option, a number or date, or how it was called off"
+            row.wrong(field_name, f"{shown(text)} is no outcome of a {facts.kind} question", hint)
+            return None
+
+    return SourceOutcome(facts.key, value, facts.resolved, row.place)
+
+
+def outcome_value(facts: QuestionFacts, text: str, found: MetaculusFiles) -> float | str | None:
+    """Return an outcome as the model has it, None where it is none of this kind of question."""
+    word = text.lower()
+
+    if facts.kind == BINARY:
+        return YES_NO.get(word)
+    if facts.kind == CHOICE and text in facts.options:
+        return text
+    if facts.scale is None:
+        return None
+
+    if word in (ABOVE, BELOW):
+        found.left_out[
+            "outcomes that are only known to lie beyond their range, and are read as just beyond it"
+        ] += 1
+        return facts.scale.beyond(word == ABOVE)
+
+    number = scale_number(facts.scale, text)
+
+    if number is None:
+        return None
+
+    return facts.scale.given(number)
+
+
+def read_scale(
+    row: SourceObject, fields: tuple[str, str], kind: str, ratio: float | None = None
+) -> NumberScale | None:
+    """Return the range between the two fields of an object; None with a fault where a number has none."""
+    if kind not in NUMBERS:
+        return None
+
+    low, high = (read_bound(row, name, kind) for name in fields)
+
+    if low is None or high is None:
+        row.wrong(fields[0], "the range of the number is not known", "give both of its ends")
+        return None
+    if low >= high:
+        row.wrong(fields[0], f"the range from {low:g} to {high:g} is empty", "correct one of its ends")
+        return None
+
+    if ratio is None:
+        ratio = zero_ratio(row, low, high)
+
+    if not 0 < ratio < inf:
+        row.wrong("zero_point", "it lies within the range", "give one beyond it, or none")
+        ratio = 1.0
+
+    return NumberScale(low, high, ratio, is_date=kind == DATE)
+
+
+def read_bound(row: SourceObject, name: str, kind: str) -> float | None:
+    """Return an end of a range, a date in seconds since 1970."""
+    if kind != DATE:
+        return row.number(name)
+
+    instant = row.time(name)
+
+    if instant is None:
+        return None
+
+    return instant.timestamp()
+
+
+def zero_ratio(row: SourceObject, low: float, high: float) -> float:
+    """Return how much steps grow from end to end by the point at which a logarithmic scale would be 0."""
+    zero_point = row.number("zero_point")
+
+    if zero_point is None:
+        return 1.0
+    if zero_point == low:
+        return 0.0
+
+    return (high - zero_point) / (low - zero_point)
+
+
+def stated_values(facts: QuestionFacts, values: Sequence[Any], row: SourceObject, name: str) -> SiteForecast:
+    """Return what the site's list of values says: of no and yes, of each option, or cumulative ones."""
+    numbers = [as_number(value) for value in values]
+    known = [number for number in numbers if number is not None]
+    hint = "write probabilities from 0 to 1"
+
+    if len(known) < len([value for value in values if value is not None]):
+        row.wrong(name, "it holds something that is not a number", hint)
+        return SiteForecast()
+    if known and (min(known) < 0 or max(known) > 1):
+        row.wrong(name, "it holds a number that is not from 0 to 1", hint)
+        return SiteForecast()
+
+    if facts.kind == CHOICE:
+        return stated_options(facts, numbers, row, name)
+    if facts.kind == BINARY and known:
+        return SiteForecast(probability=known[-1])
+
+    return SiteForecast(cdf=tuple(known))
+
+
+def stated_options(
+    facts: QuestionFacts, numbers: Sequence[float | None], row: SourceObject, name: str
+) -> SiteForecast:
+    """Return the probability of each option that a forecast has; one without a number wasn't there yet."""
+    if numbers and len(numbers) != len(facts.options):
+        what = f"it has {len(numbers)} probabilities, the question {len(facts.options)} options"
+        row.wrong(name, what, "give each option one")
+        return SiteForecast()
+
+    pairs = zip(facts.options, numbers, strict=False)
+    return SiteForecast(options={option: share for option, share in pairs if share is not None})
+
+
+def stated_forecast(
+    facts: QuestionFacts, forecaster: str, row: SourceObject, stated: SiteForecast
+) -> SourceForecast:
+    """Return what somebody said of a question."""
+    return SourceForecast(
+        facts.key,
+        forecaster,
+        row.place,
+        probability=stated.probability,
+        options=stated.options,
+        quantiles=stated.quantiles,
+        cdf=stated.cdf,
+    )

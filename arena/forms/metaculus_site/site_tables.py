@@ -1,0 +1,207 @@
+"""The tables that Metaculus lets people download: of questions, of forecasts and of scores."""
+
+import ast
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+from statistics import fmean
+from typing import Any
+
+from arena.forms.metaculus_site.site_questions import (
+    BINARY,
+    CHOICE,
+    COMMUNITY,
+    DATE,
+    KINDS,
+    CommunityPrediction,
+    MetaculusFiles,
+    QuestionFacts,
+    SiteForecast,
+    read_scale,
+    stated_forecast,
+    stated_values,
+)
+from arena.forms.model import PublishedFigure
+from arena.forms.objects import SourceObject, shown
+from arena.forms.rules.number_scales import NumberScale, scale_number
+
+QUESTION = "Question ID"
+BOUNDS = ("Lower Bound", "Upper Bound")
+NAMES = ("Forecaster Username", "Forecaster (Anonymized)", "Forecaster ID")
+USERS = ("User Username", "User (Anonymized)", "User ID")
+MOST_LISTED = 100_000
+"""So many characters may a list in a cell have."""
+MOST_GROWTH = 1e12
+"""Steps that grow by more than this to the middle of a range are no scale."""
+
+
+def add_question_row(row: SourceObject, found: MetaculusFiles) -> None:
+    """Add a question of question_data.csv."""
+    key = row.needed(QUESTION, "give the question's number")
+    kind = row.text("Question Type")
+
+    if kind not in KINDS:
+        found.left_out["left out: questions of other kinds"] += 1
+        return
+    if not key:
+        return
+    if kind == DATE:
+        found.left_out["questions whose range of dates this table gives to the day"] += 1
+    if row.number("Question Weight") not in (None, 1.0):
+        found.left_out["questions with a weight other than 1, which is not used"] += 1
+
+    facts = QuestionFacts(
+        key,
+        kind,
+        title=row.text("Question Title"),
+        post=row.text("Post ID"),
+        options=read_options(row, kind),
+        scale=row_scale(row, kind),
+        open_low=row.flag("Open Lower Bound"),
+        open_high=row.flag("Open Upper Bound"),
+        opened=row.time("Open Time"),
+        closes=row.time("Actual Close Time") or row.time("Scheduled Close Time"),
+        scheduled_close=row.time("Scheduled Close Time"),
+        spot=row.time("CP Reveal Time"),
+        resolution=row.text("Resolution"),
+        resolved=row.time("Resolution Known Time"),
+    )
+    found.add_question(facts, row, "Resolution")
+
+
+def read_options(row: SourceObject, kind: str) -> tuple[str, ...]:
+    """Return the options of a question that has some."""
+    if kind != CHOICE:
+        return ()
+
+    options = tuple(str(option).strip() for option in read_list(row, "MC Options"))
+
+    if not options:
+        row.wrong("MC Options", "it names no options", "list their names in brackets")
+
+    return options
+
+
+def read_list(row: SourceObject, name: str) -> list[Any]:
+    """Return the list that a cell holds, written as in JSON or Python; note a fault where it is none."""
+    text = row.text(name)
+    values: Any = None
+
+    if not text:
+        return []
+
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        values = python_list(text)
+
+    if isinstance(values, list):
+        return values
+
+    row.wrong(name, f"{shown(text)} is not a list", "write a list in brackets")
+    return []
+
+
+def python_list(text: str) -> Any:
+    """Return what a text of Python's says, None where it says nothing."""
+    if len(text) > MOST_LISTED:
+        return None
+
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return None
+
+
+def row_scale(row: SourceObject, kind: str) -> NumberScale | None:
+    """Return the range of a number; its middle says whether it is logarithmic."""
+    even = read_scale(row, BOUNDS, kind, ratio=1.0)
+    places = read_list(row, "Continuous Range")
+
+    if even is None or len(places) % 2 == 0:
+        return even
+
+    middle = scale_number(even, places[len(places) // 2])
+
+    # A range of dates is written to the day, so its middle is not exact.
+    if middle is None or even.is_date or not even.low < middle < even.high:
+        return even
+
+    growth = (even.high - even.low) / (middle - even.low) - 1
+
+    if not 1 / MOST_GROWTH < growth < MOST_GROWTH:
+        return even
+
+    return replace(even, ratio=growth**2)
+
+
+def add_forecast_row(row: SourceObject, found: MetaculusFiles) -> None:
+    """Add a forecast of forecast_data.csv: of somebody, or of the community."""
+    key = row.needed(QUESTION, "give the question's number")
+    forecaster = first_text(row, NAMES)
+    start = row.time("Start Time")
+    facts = found.questions.get(key, QuestionFacts(key, BINARY))
+
+    if not key:
+        return
+    if key not in found.questions and not row.text("Probability Yes"):
+        found.left_out["left out: forecasts of questions that question_data.csv doesn't describe"] += 1
+        return
+    if not forecaster:
+        row.wrong(NAMES[0], "it is empty", "name the forecaster")
+        return
+
+    stated = row_values(facts, row)
+    is_aggregated = bool(row.text("Forecaster Count"))
+
+    if is_aggregated:
+        found.outside.add(forecaster)
+    if is_aggregated and forecaster == COMMUNITY and start is not None:
+        found.community[key].append(CommunityPrediction(start, stated))
+
+    forecast = stated_forecast(facts, forecaster, row, stated)
+    found.forecasts.append(replace(forecast, made=start, ends=row.time("End Time")))
+
+
+def first_text(row: SourceObject, names: Iterable[str]) -> str:
+    """Return the first of some cells that is not empty."""
+    for name in names:
+        text = row.text(name)
+
+        if text:
+            return text
+
+    return ""
+
+
+def row_values(facts: QuestionFacts, row: SourceObject) -> SiteForecast:
+    """Return what a row says of its question."""
+    if facts.kind == BINARY:
+        return SiteForecast(probability=row.probability("Probability Yes"))
+
+    name = "Continuous CDF"
+
+    if facts.kind == CHOICE:
+        name = "Probability Yes Per Category"
+
+    return stated_values(facts, read_list(row, name), row, name)
+
+
+def add_scores(rows: Iterable[SourceObject], name: str, found: MetaculusFiles) -> None:
+    """Add the mean of everyone's scores of each type, as score_data.csv has them."""
+    scores: dict[tuple[str, str], list[float]] = defaultdict(list)
+
+    for row in rows:
+        user = first_text(row, USERS)
+        kind = row.text("Score Type")
+        score = row.number("Score")
+
+        if not user or not kind:
+            row.wrong("Score Type", "it lacks a user or a type", "fill in both")
+        elif score is not None:
+            scores[user, kind].append(score)
+
+    for (user, kind), values in scores.items():
+        how = f"mean of Score over its {len(values)} questions in {name}"
+        found.published.append(PublishedFigure(user, kind, fmean(values), how))

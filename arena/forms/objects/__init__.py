@@ -1,0 +1,379 @@
+"""Objects of JSON and rows of CSV files, read field by field; each fault is noted by its place and field."""
+
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from io import StringIO
+from math import isfinite
+from pathlib import PurePath
+from typing import Any
+
+from arena.errors import FileFault
+from arena.forms.csv_columns import is_number
+from arena.forms.model import SourceFile, SourceLine
+from markets.hashes import keys_once
+
+FLAGS = {
+    "true": True,
+    "yes": True,
+    "1": True,
+    "false": False,
+    "no": False,
+    "0": False,
+    "none": False,
+    "": False,
+}
+SHOWN = 40
+"""So much of a value is shown in a fault."""
+SPACE = b"\xef\xbb\xbf \t\r\n"
+LINED = (".jsonl", ".ndjson")
+PEEKED = 3
+"""So many lines of a file are tried for its first object."""
+MOST_BYTES = 1 << 27
+"""A larger file is known by one of its lines, or not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceObject:
+    """An object of a file: its fields by name, where it stands, and where its faults are noted.
+
+    `part` names the list that it stands in, where a file has no lines of objects, and `path` what it lies in.
+    """
+
+    fields: Mapping[str, Any]
+    place: SourceLine
+    faults: list[FileFault]
+    part: str = ""
+    path: str = ""
+
+    def wrong(self, field: str, message: str, hint: str) -> None:
+        """Note what is wrong with a field."""
+        name = f"{self.path}{field}"
+        line = self.place.line
+
+        if self.part:
+            fault = FileFault(self.place.file, name, message, hint, part=self.part, row=line)
+        else:
+            fault = FileFault(self.place.file, name, message, hint, line=line)
+
+        self.faults.append(fault)
+
+    def text(self, field: str) -> str:
+        """Return a field's text without blanks around it, empty where there is none."""
+        value = self.fields.get(field)
+
+        if value is None:
+            return ""
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            self.wrong(field, f"{shown(value)} is not a text", "write a text")
+            return ""
+
+        # A half of a surrogate pair can't be written in UTF-8 again.
+        return str(value).encode(errors="replace").decode().strip()
+
+    def needed(self, field: str, hint: str) -> str:
+        """Return the text of a field that may not be empty; note a fault where it is."""
+        if self.fields.get(field) in (None, ""):
+            self.wrong(field, "it is empty", hint)
+            return ""
+
+        return self.text(field)
+
+    def number(self, field: str, hint: str = "write a number") -> float | None:
+        """Return a finite number, None where there is none; note a fault where it is something else."""
+        value = self.fields.get(field)
+
+        if value is None or value == "":
+            return None
+
+        number = as_number(value)
+
+        if number is None:
+            self.wrong(field, f"{shown(value)} is not a number", hint)
+
+        return number
+
+    def probability(self, field: str) -> float | None:
+        """Return a probability, None where there is none; note a fault where it is something else."""
+        hint = "write a probability from 0 to 1"
+        value = self.number(field, hint)
+
+        if value is None or 0 <= value <= 1:
+            return value
+
+        self.wrong(field, f"{shown(self.fields[field])} is not from 0 to 1", hint)
+        return None
+
+    def time(self, field: str) -> datetime | None:
+        """Return an instant, written as ISO text or in seconds since 1970; UTC unless it says so."""
+        value = self.fields.get(field)
+
+        if value is None or value == "":
+            return None
+
+        instant = as_time(value)
+
+        if instant is None:
+            self.wrong(field, f"{shown(value)} is not a time", "write it like 2026-01-04T12:00:00Z")
+
+        return instant
+
+    def flag(self, field: str) -> bool:
+        """Return whether a field says yes; note a fault where it says neither yes nor no."""
+        value = self.fields.get(field)
+        text = str(value).strip().lower()
+
+        if text in FLAGS:
+            return FLAGS[text]
+
+        self.wrong(field, f"{shown(value)} is neither yes nor no", "write true or false")
+        return False
+
+    def inner(self, field: str) -> "SourceObject":
+        """Return the object in a field, an empty one where there is none."""
+        value = self.fields.get(field)
+        path = f"{self.path}{field}."
+
+        if isinstance(value, dict):
+            return replace(self, fields=value, path=path)
+        if value is not None:
+            self.wrong(field, f"{shown(value)} is not an object", "write an object in braces")
+
+        return replace(self, fields={}, path=path)
+
+    def loose(self, field: str) -> "SourceObject":
+        """Return the object in a field that may hold anything, an empty one where it is something else."""
+        value = self.fields.get(field)
+        fields = value if isinstance(value, dict) else {}
+        return replace(self, fields=fields, path=f"{self.path}{field}.")
+
+    def values(self, field: str) -> list[Any]:
+        """Return the list in a field, an empty one where there is none."""
+        value = self.fields.get(field)
+
+        if value is None or isinstance(value, list):
+            return value or []
+
+        self.wrong(field, f"{shown(value)} is not a list", "write a list in brackets")
+        return []
+
+    def numbers(self, field: str) -> tuple[float, ...]:
+        """Return the numbers of a list, none where one of them isn't a number."""
+        numbers = []
+
+        for value in self.values(field):
+            number = as_number(value)
+
+            if number is None:
+                self.wrong(field, f"{shown(value)} is not a number", "write numbers alone")
+                return ()
+
+            numbers.append(number)
+
+        return tuple(numbers)
+
+    def objects(self, field: str) -> list["SourceObject"]:
+        """Return the objects of a list in a field; note what else is in it."""
+        found = []
+
+        for number, value in enumerate(self.values(field), 1):
+            if isinstance(value, dict):
+                found.append(replace(self, fields=value, path=f"{self.path}{field}[{number}]."))
+            else:
+                self.wrong(f"{field}[{number}]", f"{shown(value)} is not an object", "remove it")
+
+        return found
+
+
+def shown(value: object) -> str:
+    """Return the beginning of a value for a fault."""
+    return repr(value)[:SHOWN]
+
+
+def as_number(value: object) -> float | None:
+    """Return a finite number, or one that is written as text, else None.
+
+    >>> as_number("0.5"), as_number(True), as_number("1_0"), as_number(10**400)
+    (0.5, None, None, None)
+    """
+    if isinstance(value, str) and is_number(value):
+        return float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number has any length
+        return None
+
+    return number if isfinite(number) else None
+
+
+def as_time(value: object) -> datetime | None:
+    """Return the instant of an ISO text or of seconds since 1970, else None.
+
+    >>> as_time("2026-01-04T12:00:00Z") == as_time(1767528000)
+    True
+    """
+    number = as_number(value)
+
+    try:
+        if number is not None:
+            return datetime.fromtimestamp(number, UTC)
+        if not isinstance(value, str):
+            return None
+        instant = datetime.fromisoformat(value.strip())
+    except (ValueError, OverflowError, OSError):
+        return None
+
+    if instant.tzinfo is None:
+        return instant.replace(tzinfo=UTC)
+
+    return instant
+
+
+def suffix_of(file: SourceFile) -> str:
+    """Return what a file's name ends in, before the ending of a packed one.
+
+    >>> suffix_of(SourceFile("a/B.CSV.gz", b""))
+    '.csv'
+    """
+    return PurePath(file.name.lower().removesuffix(".gz")).suffix
+
+
+def read_objects(file: SourceFile, part: str, faults: list[FileFault]) -> Iterator[SourceObject]:
+    """Yield the objects of a file: one on each line, or those of one list, which faults call `part`."""
+    first_line, _, others = file.data.strip(SPACE).partition(b"\n")
+
+    if suffix_of(file) in LINED or (others and is_json_object(first_line)):
+        yield from read_lines(file, faults)
+        return
+
+    value = read_whole(file, faults)
+
+    if isinstance(value, dict) and isinstance(value.get("results"), list):
+        value = value["results"]  # a page of an API
+    if value is not None:
+        yield from listed(value, file, part, faults)
+
+
+def is_json_object(text: bytes) -> bool:
+    """Tell whether a text is a whole object of JSON."""
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def read_lines(file: SourceFile, faults: list[FileFault]) -> Iterator[SourceObject]:
+    """Yield the object of each line; note a line that holds none."""
+    for number, line in enumerate(StringIO(text_of(file, faults), newline=None), 1):
+        if not line.strip():
+            continue
+
+        value = parse_json(file.name, line.strip(), number, faults)
+        place = SourceLine(file.name, number)
+
+        if isinstance(value, dict):
+            yield SourceObject(value, place, faults)
+        elif value is not None:
+            what = f"{shown(value)} is not an object"
+            faults.append(FileFault(file.name, "", what, "write an object on each line", line=number))
+
+
+def read_whole(file: SourceFile, faults: list[FileFault]) -> Any:
+    """Return what a file of JSON holds, None with a fault where it can't be read."""
+    text = text_of(file, faults)
+
+    if not text:
+        return None
+
+    return parse_json(file.name, text, 1, faults)
+
+
+def listed(values: object, file: SourceFile, part: str, faults: list[FileFault]) -> Iterator[SourceObject]:
+    """Yield the objects of a list that a file holds; note what else is in it."""
+    if not isinstance(values, list):
+        values = [values]
+
+    for number, value in enumerate(values, 1):
+        found = SourceObject({}, SourceLine(file.name, number), faults, part)
+
+        if isinstance(value, dict):
+            yield replace(found, fields=value)
+        else:
+            found.wrong("object", f"{shown(value)} is not an object", "write an object in braces")
+
+
+def read_rows(file: SourceFile, faults: list[FileFault]) -> Iterator[SourceObject]:
+    """Yield the rows of a CSV file with a line of names; note a row with other than its cells."""
+    reader = csv.DictReader(StringIO(text_of(file, faults), newline=""), strict=True)
+    line = 1
+
+    try:
+        for row in reader:
+            found = SourceObject(row, SourceLine(file.name, line + 1), faults)
+            line = reader.line_num
+
+            if None in row or None in row.values():
+                found.wrong("", "it has other cells than the first line", "put text with commas in quotes")
+            else:
+                yield found
+    except csv.Error as error:
+        what = f"invalid CSV ({error})"
+        faults.append(FileFault(file.name, "", what, "write quotes in a text twice", line=line + 1))
+
+
+def text_of(file: SourceFile, faults: list[FileFault]) -> str:
+    """Return the text of a file, empty with a fault where it is no text."""
+    try:
+        return file.data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = file.data.count(b"\n", 0, error.start) + 1
+        faults.append(FileFault(file.name, "", "this is not UTF-8", "save it as text in UTF-8", line))
+        return ""
+
+
+def parse_json(name: str, text: str, line: int, faults: list[FileFault]) -> Any:
+    """Return what a text of JSON that begins in a line holds, None with a fault where it is none."""
+    try:
+        return json.loads(text, object_pairs_hook=keys_once)
+    except json.JSONDecodeError as error:
+        line += error.lineno - 1
+        what = error.msg
+    except (ValueError, RecursionError) as error:
+        what = str(error)
+
+    faults.append(FileFault(name, "", f"invalid JSON ({what})", "correct it, or fetch the file again", line))
+    return None
+
+
+def first_object(file: SourceFile) -> Mapping[str, Any]:
+    """Return the first object of a file of JSON, or of its list; an empty one where there is none.
+
+    >>> first_object(SourceFile("a", b'[{"x": 1}]')), first_object(SourceFile("b", b"x,y"))
+    ({'x': 1}, {})
+    """
+    start = file.data.lstrip(SPACE)
+
+    if start[:1] not in (b"{", b"["):
+        return {}
+
+    texts = start.split(b"\n", PEEKED)[:PEEKED]
+
+    if len(start) <= MOST_BYTES:
+        texts.append(start)
+
+    for text in texts:
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, list):
+            value = next(iter(value), None)
+        if isinstance(value, dict):
+            return value
+
+    return {}

@@ -1,0 +1,69 @@
+"""The form that files are of: every form looks at them, and one that fits alone is taken."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol, cast
+
+from arena.errors import ArenaError
+from arena.forms.model import ChosenForm, SourceData, SourceFile
+from markets.registry import UnknownExtension, load, names
+
+PACKAGE = "arena.forms"
+TABLE = "table"
+"""The name of what has no form of its own: a plain table."""
+
+
+class Form(Protocol):
+    """A form of files: a module of the folder."""
+
+    TITLE: str
+
+    def recognise(self, files: Sequence[SourceFile]) -> str | None:
+        """Return what is typical of the form in these files, or None if they aren't of it."""
+
+    def read(self, files: Sequence[SourceFile]) -> SourceData:
+        """Return what the files hold."""
+
+
+def form_names() -> list[str]:
+    """Return the names of all forms, and that of plain tables."""
+    home = Path(import_module(PACKAGE).__path__[0])
+    return sorted([TABLE, *names(home)])
+
+
+def load_form(name: str) -> Form:
+    """Return a form by the name of its file; raise `ArenaError` if there is none."""
+    try:
+        return cast(Form, load(PACKAGE, name))
+    except UnknownExtension as unknown:
+        known = ", ".join(form_names())
+        raise ArenaError(
+            "no_form", f"there is no form {name!r}", f"forms are {known}", status=64
+        ) from unknown
+
+
+def choose_form(files: Sequence[SourceFile], wanted: str | None = None) -> ChosenForm | None:
+    """Return the form of files, or the one that is wanted; None for a plain table.
+
+    Raise `ArenaError` if two forms fit: a guess could score something else than was meant.
+    """
+    if wanted == TABLE:
+        return None
+    if wanted is not None:
+        return ChosenForm(wanted, load_form(wanted).TITLE, "--form says so")
+
+    fitting = []
+    for name in form_names():
+        if name == TABLE:
+            continue
+        form = load_form(name)
+        why = form.recognise(files)
+        if why is not None:
+            fitting.append(ChosenForm(name, form.TITLE, why))
+
+    if len(fitting) > 1:
+        what = " and ".join(f"{form.title} ({form.why})" for form in fitting)
+        hint = f"say which it is: {' or '.join(f'--form {form.name}' for form in fitting)}"
+        raise ArenaError("two_forms", f"the files fit {what}", hint, status=64)
+    return fitting[0] if fitting else None

@@ -1,0 +1,100 @@
+"""The files of a source: of one file, of a folder, of a ZIP, or of what comes in on the standard input."""
+
+import os
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+
+from arena.errors import ArenaError
+from arena.forms.csv_columns import MOST_BYTES, unpacked
+from arena.forms.model import SourceFile
+
+MOST_FILES = 20_000
+ENDINGS = frozenset({".csv", ".eval", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv", ".txt"})
+"""What files of forecasts end in; others of a folder are left alone."""
+PACKED = frozenset({".gz", ".zip"})
+
+
+@dataclass
+class _Reading:
+    """The files that were read so far, and how many bytes they have."""
+
+    files: list[SourceFile] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, name: str, data: bytes) -> None:
+        """Keep a file; raise `ArenaError` if there are too many, or they are too large."""
+        self.files.append(SourceFile(name, data))
+        self.size += len(data)
+        if len(self.files) > MOST_FILES or self.size > MOST_BYTES:
+            what = f"{name} is one too many: a source may have {MOST_FILES:,} files and {MOST_BYTES:,} bytes"
+            raise ArenaError("too_large", what, "name fewer files, or a folder within")
+
+
+def read_source(place: Path) -> tuple[SourceFile, ...]:
+    """Return the files of a source, those of a folder or a ZIP by their names within it.
+
+    Hidden files and folders, and links that lead out of a folder, are left alone. Raise `ArenaError` if there
+    is no such file, if a folder has none of forecasts, or if there are too many.
+    """
+    reading = _Reading()
+    try:
+        if place.is_dir():
+            for path in _files_in(place):
+                _read_file(path, path.stat().st_size, reading)
+        else:
+            _read_file(place, place.stat().st_size, reading)
+    except OSError as error:
+        what = f"{place} can't be read: {error.strerror or error}"
+        raise ArenaError("no_file", what, "name a file that exists") from error
+
+    if not reading.files:
+        endings = ", ".join(sorted(ENDINGS))
+        raise ArenaError("no_file", f"{place} has no files of forecasts", f"they end in {endings}")
+    return tuple(reading.files)
+
+
+def _read_file(path: Path, size: int, reading: _Reading) -> None:
+    """Read a file, and what is in it if it is a ZIP."""
+    if size > MOST_BYTES:
+        raise ArenaError("too_large", f"{path} has {size:,} bytes", f"{MOST_BYTES:,} can be read")
+
+    data = path.read_bytes()
+    if path.suffix.lower() == ".zip":
+        _read_zip(str(path), data, reading)
+    else:
+        reading.add(str(path), unpacked(str(path), data))
+
+
+def _read_zip(name: str, data: bytes, reading: _Reading) -> None:
+    """Read the files in a ZIP; raise `ArenaError` if it is none, or holds too much."""
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as packed:
+            for member in packed.infolist():
+                if member.is_dir() or not _is_wanted(Path(member.filename)):
+                    continue
+                if member.file_size + reading.size > MOST_BYTES:
+                    what = f"{name} unpacks to more than {MOST_BYTES:,} bytes"
+                    raise ArenaError("too_large", what, "name a file of it")
+                reading.add(f"{name}/{member.filename}", packed.read(member))
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, ValueError) as error:
+        raise ArenaError("bad_file", f"{name} can't be unpacked: {error}", "fetch it again") from error
+
+
+def _is_wanted(path: Path) -> bool:
+    """Tell whether a file within a folder may hold forecasts, by its name."""
+    is_hidden = any(part.startswith(".") for part in path.parts)
+    return not is_hidden and path.suffix.lower() in ENDINGS | PACKED
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder that may hold forecasts, in the order of their names."""
+    home = folder.resolve()
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(place) / name
+            if _is_wanted(Path(name)) and path.is_file() and path.resolve().is_relative_to(home):
+                yield path

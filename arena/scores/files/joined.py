@@ -1,0 +1,459 @@
+"""Outcomes and prices of other files, joined to forecasts by question, or by question and option."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from arena.errors import ArenaError, FileFault, FileFaults, count_text
+from arena.forms.csv_columns import (
+    Cells,
+    Floats,
+    Ints,
+    OurColumns,
+    TextColumn,
+    decode,
+    file_cells,
+    has_plain_times,
+    json_value,
+    parse_outcome,
+    parse_share,
+    parse_time,
+    read_column,
+    read_names,
+    read_times,
+    text_column,
+)
+from arena.forms.model import SourceData, SourceFile, SourceLine, SourceOutcome, SourcePrice
+from arena.forms.sources.choose import choose_form, load_form
+from arena.scores.files.question_forms import form_rows
+from arena.scores.files.source_cells import newest_outcomes, text_of, time_text
+
+OUTCOME_COLUMNS = ("question", "outcome", "resolved")
+PRICE_COLUMNS = ("question", "market_probability")
+RESOLVED = ("resolved", "resolved_at")
+"""What an object may call the time at which an outcome became known."""
+MOST_SHOWN = 3
+"""So many keys are shown of those that were not joined."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedOutcome:
+    """What a question came to as a cell, when that became known, and where it stands."""
+
+    question: str
+    outcome: str
+    resolved: str
+    place: SourceLine
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedPrice:
+    """A market's probability of a question or an option as a cell, when it was seen, and where it stands."""
+
+    question: str
+    option: str
+    price: str
+    seen: float | None
+    place: SourceLine
+
+
+def with_outcomes(cells: Cells, name: str, outcomes: Sequence[JoinedOutcome]) -> tuple[Cells, list[str]]:
+    """Return forecasts with the outcomes of a file, and notes on how many questions were joined."""
+    found: dict[str, JoinedOutcome] = {}
+    for row in outcomes:
+        known = found.setdefault(row.question, row)
+        if known.outcome != row.outcome:
+            what = f"{row.outcome!r}, but the same question has {known.outcome!r} in line {known.place.line}"
+            raise FileFaults([_fault(row.place, "outcome", what, "give a question one outcome")])
+
+    question = cells.columns["question"]
+    notes = _join_notes(name, "outcome", used_texts(question), found)
+    _check_outcomes(cells, found)
+
+    texts = _texts_by_question(question, found, "outcome")
+    columns = {**cells.columns, "outcome": _filled(cells, "outcome", texts)}
+    if _are_dated(cells, found) and "resolved" not in columns:
+        resolved = _texts_by_question(question, found, "resolved")
+        columns["resolved"] = text_column(resolved.texts, resolved.code)
+    return replace(cells, columns=columns), notes
+
+
+def _texts_by_question(question: TextColumn, found: Mapping[str, JoinedOutcome], name: str) -> TextColumn:
+    """Return what outcomes say under a name as a column, empty where a question has none."""
+    texts = []
+    for key in question.texts:
+        outcome = found.get(key)
+        texts.append("" if outcome is None else getattr(outcome, name))
+    return TextColumn(tuple(texts), question.code)
+
+
+def _are_dated(cells: Cells, found: Mapping[str, JoinedOutcome]) -> bool:
+    """Tell whether it is known when each outcome became known, and when forecasts were made."""
+    if "time" not in cells.columns or has_plain_times(cells, ["time"]):
+        return False
+    joined = found.keys() & set(used_texts(cells.columns["question"]))
+    return bool(joined) and all(found[key].resolved for key in joined)
+
+
+def used_texts(column: TextColumn) -> list[str]:
+    """Return the texts of a column that stand in some row."""
+    used = np.flatnonzero(np.bincount(column.code, minlength=len(column.texts)))
+    return list(map(column.texts.__getitem__, used.tolist()))
+
+
+def _fault(place: SourceLine, column: str, message: str, hint: str) -> FileFault:
+    """Return what is wrong with a cell of another file."""
+    return FileFault(place.file, column, message, hint, line=place.line)
+
+
+def _filled(cells: Cells, name: str, joined: TextColumn) -> TextColumn:
+    """Return a column of forecasts with what is joined where it is empty."""
+    own = cells.columns.get(name)
+    if own is None:
+        return text_column(joined.texts, joined.code)
+
+    has_text = np.array(list(map(bool, own.texts)), dtype=np.bool_)[own.code]
+    code = np.where(has_text, own.code + len(joined.texts), joined.code)
+    return text_column([*joined.texts, *own.texts], code)
+
+
+def _check_outcomes(cells: Cells, found: Mapping[str, JoinedOutcome]) -> None:
+    """Raise the faults of outcomes that are none, or that are not those of the forecasts' file."""
+    question = cells.columns["question"]
+    is_form = form_rows(cells)
+    yes_no = set(used_texts(question.take(np.flatnonzero(~is_form))))
+    faults = []
+    for key, row in found.items():
+        if key in yes_no and row.outcome and _share(row.outcome) is None:
+            what = f"{row.outcome[:40]!r} is not an outcome"
+            faults.append(_fault(row.place, "outcome", what, "write 1 or yes, 0 or no, or a fraction"))
+    if faults:
+        raise FileFaults(faults)
+
+    own = cells.columns.get("outcome")
+    if own is None:
+        return
+    pairs = np.unique(np.stack([question.code, own.code]), axis=1, return_index=True)[1]
+    other = []
+    for row_number in pairs.tolist():
+        joined = found.get(question[row_number])
+        if joined is not None and _differ(own[row_number], joined.outcome):
+            other.append(row_number)
+
+    def what_differs(row_number: int) -> str:
+        theirs = found[question[row_number]]
+        where = f"{theirs.place.file}, line {theirs.place.line}"
+        return f"{cells.shown('outcome', row_number)}, but {theirs.outcome!r} in {where}"
+
+    cells.wrong("outcome", other, what_differs, "correct one of them")
+    cells.faults.check()
+
+
+def _share(text: str) -> float | None:
+    """Return a text as an outcome of a yes/no question; None if it is none."""
+    try:
+        return parse_outcome(text)
+    except ValueError:
+        return None
+
+
+def _differ(own: str, joined: str) -> bool:
+    """Tell whether two outcomes are both there and not the same."""
+    if not own or not joined or own == joined:
+        return False
+    share = _share(own)
+    return share is None or share != _share(joined)
+
+
+def read_outcomes(file: SourceFile, named: Mapping[str, str], *, provisional: bool) -> list[JoinedOutcome]:
+    """Return the outcomes in a file: of a form, of a JSON object by key, or of a table."""
+    data = _data_of(file)
+    if data is not None and data.outcomes:
+        newest = newest_outcomes(data.outcomes, provisional)
+        return [_joined_outcome(file, outcome) for outcome in newest.values()]
+
+    keyed = _keyed(file, "outcome")
+    if keyed is None:
+        return _outcomes_of_table(file, named)
+    found = []
+    for number, (key, value) in enumerate(keyed.items(), 1):
+        place = SourceLine(file.name, number)
+        found.append(JoinedOutcome(key, _cell(value.get("outcome")), _first(value, RESOLVED), place))
+    return found
+
+
+def _joined_outcome(file: SourceFile, outcome: SourceOutcome) -> JoinedOutcome:
+    """Return an outcome that a form has as a cell."""
+    place = outcome.place or SourceLine(file.name, 1)
+    return JoinedOutcome(outcome.question, text_of(outcome.value), time_text(outcome.resolved), place)
+
+
+def _table_of(
+    file: SourceFile, needed: Sequence[str], more: Sequence[str], named: Mapping[str, str]
+) -> Cells:
+    """Return the cells of a table, whose columns may be called as those of the forecasts are."""
+    allowed = [*needed, *more]
+    own = {column: theirs for column, theirs in named.items() if column in allowed}
+    return file_cells(file, OurColumns(needed, allowed, own, more, allowed))
+
+
+def _outcomes_of_table(file: SourceFile, named: Mapping[str, str]) -> list[JoinedOutcome]:
+    """Return the outcomes in a table; of several options the one that happened."""
+    cells = _table_of(file, OUTCOME_COLUMNS[:2], ("resolved", "option"), named)
+    read_names(cells, "question")
+    cells.faults.check()
+    questions = cells.columns["question"]
+    outcomes = cells.columns["outcome"]
+    options = cells.column("option")
+    resolved = cells.column("resolved")
+
+    found = []
+    for row in range(len(cells)):
+        outcome = outcomes[row]
+        if options[row]:
+            if _share(outcome) != 1:
+                continue
+            outcome = options[row]
+        found.append(JoinedOutcome(questions[row], outcome, resolved[row], cells.place(row)))
+    return found
+
+
+def _data_of(file: SourceFile) -> SourceData | None:
+    """Return what a file of a form holds; None of a plain table."""
+    form = choose_form([file])
+    if form is None:
+        return None
+    data = load_form(form.name).read([file])
+    if data.faults:
+        raise FileFaults(data.faults)
+    return data
+
+
+def _keyed(file: SourceFile, name: str) -> dict[str, Mapping[str, Any]] | None:
+    """Return what a JSON object says of each key: an object, or a value of that name; None of other files."""
+    if not file.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        return None
+    whole = json_value(decode(file.name, file.data).strip())
+    if not isinstance(whole, Mapping) or "question" in whole:
+        return None
+
+    found: dict[str, Mapping[str, Any]] = {}
+    for key, value in whole.items():
+        if isinstance(value, list):
+            return None
+        found[key.strip()] = value if isinstance(value, Mapping) else {name: value}
+    return found if any(name in value for value in found.values()) else None
+
+
+def _cell(value: Any) -> str:
+    """Return a value of JSON as a cell."""
+    if value is None:
+        return ""
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _first(value: Mapping[str, Any], names: Iterable[str]) -> str:
+    """Return the first of these that an object has, as a cell."""
+    return next((_cell(value[name]) for name in names if value.get(name) is not None), "")
+
+
+def _join_notes(name: str, what: str, asked: Sequence[str], found: Mapping[str, object]) -> list[str]:
+    """Return how many questions were joined; raise `ArenaError` if none was."""
+    absent = [key for key in asked if key not in found]
+    unused = list(found.keys() - set(asked))
+    alike = _spelled_otherwise(absent, unused)
+    joined = len(asked) - len(absent)
+
+    if not joined:
+        here = ", ".join(map(repr, absent[:MOST_SHOWN]))
+        there = ", ".join(map(repr, sorted(unused)[:MOST_SHOWN]))
+        hint = f"questions are called {here} in the forecasts, and {there or 'nothing'} in {name}"
+        raise ArenaError("nothing_joined", f"{name} has no {what} of any question", hint)
+
+    note = f"{name}: {what}s of {joined:,} of {count_text(len(asked), 'question')}"
+    if absent:
+        note += f"; none of {len(absent):,}, such as {absent[0][:40]!r}"
+    notes = [note]
+    if alike:
+        pairs = ", ".join(f"{here[:40]!r} here, {there[:40]!r} there" for here, there in alike[:MOST_SHOWN])
+        notes.append(f"{name}: not joined, because spelled otherwise: {pairs}")
+    return notes
+
+
+def _spelled_otherwise(absent: Sequence[str], unused: Sequence[str]) -> list[tuple[str, str]]:
+    """Return keys that are the same but for capitals and blanks."""
+    plain = {_plain(key): key for key in unused}
+    return [(key, plain[_plain(key)]) for key in absent if _plain(key) in plain]
+
+
+def _plain(key: str) -> str:
+    """Return a key without what is easily written otherwise.
+
+    >>> _plain("  Rain on  Monday")
+    'rain on monday'
+    """
+    return " ".join(key.casefold().replace("_", " ").replace("-", " ").split())
+
+
+def with_prices(cells: Cells, name: str, prices: Sequence[JoinedPrice]) -> tuple[Cells, list[str]]:
+    """Return forecasts with the prices of a file where they have none, and notes on what was joined.
+
+    Where both are dated, the newest price counts that was seen by the time of the forecast.
+    """
+    found = by_key(prices)
+    priced = {question: None for question, _ in found}
+    notes = _join_notes(name, "price", used_texts(cells.columns["question"]), priced)
+    return join_prices(cells, found), notes
+
+
+def by_key(prices: Iterable[JoinedPrice]) -> dict[tuple[str, str], list[JoinedPrice]]:
+    """Return the prices of each question and option."""
+    found = defaultdict[tuple[str, str], list[JoinedPrice]](list)
+    for price in prices:
+        found[price.question, price.option].append(price)
+    return found
+
+
+def join_prices(cells: Cells, found: Mapping[tuple[str, str], Sequence[JoinedPrice]]) -> Cells:
+    """Return forecasts with the prices of their questions and options where they have none."""
+    times = _times_of(cells)
+    texts = [""]
+    code: Ints = np.zeros(len(cells), dtype=np.int64)
+    for (question, option), rows in _rows_by_key(cells):
+        prices = found.get((question, option), ())
+        if not prices:
+            continue
+        chosen = _prices_at(prices, None if times is None else times[rows])
+        code[rows] = np.where(chosen < 0, 0, chosen + len(texts))
+        texts += [price.price for price in _in_order(prices)]
+
+    joined = TextColumn(tuple(texts), code)
+    column = _filled(cells, "market_probability", joined)
+    return replace(cells, columns={**cells.columns, "market_probability": column})
+
+
+def _times_of(cells: Cells) -> Floats | None:
+    """Return when each forecast was made; None where the file doesn't say."""
+    return read_times(cells, ["time"], blank=["time"]).get("time")
+
+
+def _rows_by_key(cells: Cells) -> Iterable[tuple[tuple[str, str], Ints]]:
+    """Yield the rows of each question, or of each of its options."""
+    question = cells.columns["question"]
+    option = cells.column("option")
+    number = question.code * len(option.texts) + option.code
+    order = np.argsort(number, kind="stable")
+    ends = np.flatnonzero(np.diff(number[order])) + 1
+    for rows in np.split(order, ends):
+        first = int(rows[0])
+        yield (question[first], option[first]), rows
+
+
+def _in_order(prices: Sequence[JoinedPrice]) -> list[JoinedPrice]:
+    """Return prices by the time at which they were seen."""
+    return sorted(prices, key=lambda price: price.seen or 0.0)
+
+
+def _prices_at(prices: Sequence[JoinedPrice], times: Floats | None) -> Ints:
+    """Return which of the prices in their order counts for each time; −1 where none was seen yet.
+
+    Raise `ArenaError` where several could count.
+    """
+    ordered = _in_order(prices)
+    seen = np.array([price.seen for price in ordered], dtype=np.float64)  # None is NaN
+    if times is not None and not np.isnan(seen).any():
+        at: Ints = np.searchsorted(seen, times, side="right") - 1
+        return at
+
+    different = {price.price for price in ordered}
+    if len(different) > 1:
+        first = ordered[-1]
+        what = f"there are {len(ordered)} prices of {first.question[:40]!r}, and no time says which counts"
+        hint = "add a column time to the prices and to the forecasts, or leave one price of each question"
+        raise FileFaults([_fault(first.place, "market_probability", what, hint)])
+    return np.zeros(1 if times is None else times.size, dtype=np.int64)
+
+
+def read_prices(file: SourceFile, named: Mapping[str, str]) -> list[JoinedPrice]:
+    """Return the prices in a file: of a form, of a JSON object by key, or of a table."""
+    data = _data_of(file)
+    if data is not None and (data.prices or data.forecasts):
+        return prices_of(data)
+
+    keyed = _keyed(file, "market_probability")
+    if keyed is not None:
+        found = []
+        for number, (key, value) in enumerate(keyed.items(), 1):
+            place = SourceLine(file.name, number)
+            price = _cell(value.get("market_probability"))
+            found.append(JoinedPrice(key, "", price, _seen(place, _cell(value.get("time"))), place))
+        return _checked(found)
+    return _prices_of_table(file, named)
+
+
+def prices_of(data: SourceData) -> list[JoinedPrice]:
+    """Return the prices that files of a form hold, those beside forecasts among them."""
+    prices = list(data.prices)
+    for row in data.forecasts:
+        if row.price is not None:
+            prices.append(SourcePrice(row.question, row.price, seen=row.made, place=row.place))
+        for option, price in row.odds.items():
+            prices.append(SourcePrice(row.question, price, option, seen=row.made, place=row.place))
+    return list(map(joined_price, prices))
+
+
+def joined_price(price: SourcePrice) -> JoinedPrice:
+    """Return a price as a cell."""
+    seen = None if price.seen is None else price.seen.timestamp()
+    place = price.place or SourceLine("prices", 1)
+    return JoinedPrice(price.question, price.option, str(price.price), seen, place)
+
+
+def _prices_of_table(file: SourceFile, named: Mapping[str, str]) -> list[JoinedPrice]:
+    """Return the prices in a table."""
+    cells = _table_of(file, PRICE_COLUMNS, ("option", "time"), named)
+    read_names(cells, "question")
+    hint = "write a probability from 0 to 1, such as 0.35 or 35%"
+    read_column(cells, "market_probability", parse_share, hint, blank=True)
+    times = read_times(cells, ["time"]).get("time")
+    cells.faults.check()
+
+    questions = cells.columns["question"]
+    prices = cells.columns["market_probability"]
+    options = cells.column("option")
+    found = []
+    for row in range(len(cells)):
+        if prices[row]:
+            seen = None if times is None else float(times[row])
+            text = cells.number_text(prices[row])
+            found.append(JoinedPrice(questions[row], options[row], text, seen, cells.place(row)))
+    return found
+
+
+def _seen(place: SourceLine, text: str) -> float | None:
+    """Return when a price was seen; raise `FileFaults` if that is no time."""
+    if not text:
+        return None
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        what = f"{text[:40]!r} {error}"
+        raise FileFaults([_fault(place, "time", what, "write it like 2026-01-04T12:00")]) from None
+
+
+def _checked(prices: Sequence[JoinedPrice]) -> list[JoinedPrice]:
+    """Return the prices that are there; raise `FileFaults` for those that are no probabilities."""
+    faults = []
+    for price in prices:
+        try:
+            if price.price:
+                parse_share(price.price)
+        except ValueError as error:
+            what = f"{price.price[:40]!r} {error}"
+            faults.append(_fault(price.place, "market_probability", what, "write one from 0 to 1"))
+    if faults:
+        raise FileFaults(faults)
+    return [price for price in prices if price.price]

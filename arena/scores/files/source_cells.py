@@ -1,0 +1,217 @@
+"""What files of a form hold, as the cells of a table: a row for each forecast, or for each of its options."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from arena.errors import ArenaError, count_text
+from arena.forms.csv_columns import Cells, Faults, OurColumns, memory_cells
+from arena.forms.model import SourceData, SourceForecast, SourceLine, SourceOutcome, SourceQuestion
+from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS
+
+Value = float | str | None
+
+
+@dataclass
+class SourceRows:
+    """The columns of a table while they are filled, where each row is from, and what was left out."""
+
+    columns: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    places: list[SourceLine] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def add(self, place: SourceLine, values: Mapping[str, Value]) -> None:
+        """Append a row; columns that it doesn't have are empty in it."""
+        for name in self.columns.keys() | values.keys():
+            column = self.columns[name]
+            column += [""] * (len(self.places) - len(column))
+            column.append(text_of(values.get(name)))
+        self.places.append(place)
+
+    def without_empty(self) -> dict[str, list[str]]:
+        """Return the columns that say something, and those that a table can't do without."""
+        return {
+            name: column
+            for name, column in self.columns.items()
+            if name in (*REQUIRED_COLUMNS, "probability") or any(column)
+        }
+
+
+def text_of(value: Value) -> str:
+    """Return a value as a cell.
+
+    >>> text_of(1.0), text_of("Ann"), text_of(None)
+    ('1.0', 'Ann', '')
+    """
+    return "" if value is None else str(value)
+
+
+def time_text(time: datetime | None) -> str:
+    """Return an instant as a cell."""
+    return "" if time is None else time.isoformat()
+
+
+def newest_outcomes(outcomes: Iterable[SourceOutcome], provisional: bool) -> dict[str, SourceOutcome]:
+    """Return the newest outcome of each question; one that stands in for an outcome if it is asked for."""
+    found: dict[str, SourceOutcome] = {}
+    for outcome in outcomes:
+        known = found.get(outcome.question)
+        if not outcome.final and not provisional:
+            continue
+        if known is None or not _is_newer(known.resolved, outcome.resolved):
+            found[outcome.question] = outcome
+    return found
+
+
+def _is_newer(one: datetime | None, other: datetime | None) -> bool:
+    """Tell whether one instant is known to be later than another."""
+    return one is not None and other is not None and one > other
+
+
+def source_cells(name: str, data: SourceData, *, provisional: bool) -> tuple[Cells, list[str]]:
+    """Return the cells of what files hold, and what was left out of them.
+
+    Times count where all that need them have them: of forecasts, when they were made; of questions that have
+    ended, when they were resolved; of all questions, how long they were open.
+    """
+    questions = {question.key: question for question in data.questions}
+    outcomes = newest_outcomes(data.outcomes, provisional)
+    asked = {forecast.question for forecast in data.forecasts}
+    stated = filter(is_stated, data.forecasts)
+    ended = map(outcomes.__getitem__, asked & outcomes.keys())
+    is_dated = all(forecast.made is not None for forecast in stated)
+    is_resolved = all(outcome.resolved is not None for outcome in ended)
+    lives = _lives(data.forecasts, questions, outcomes) if is_dated else {}
+
+    rows = SourceRows()
+    for forecast in data.forecasts:
+        question = questions.get(forecast.question, SourceQuestion(forecast.question))
+        outcome = outcomes.get(forecast.question)
+        life = lives.get(forecast.question)
+        if is_dated and is_stated(forecast) and _is_late(forecast, outcome, life):
+            rows.left_out["made after the question ended"] += 1
+            continue
+
+        values = _question_values(question, outcome)
+        values["forecaster"] = forecast.forecaster
+        values["reason"] = forecast.reason
+        if life is not None:
+            values |= life.values()
+        if is_dated:
+            values["time"] = time_text(forecast.made)
+            values["end"] = time_text(forecast.ends)
+        if not is_resolved:
+            values.pop("resolved", None)
+        for own in _stated_values(forecast, question):
+            rows.add(forecast.place, values | own)
+
+    if not rows.places:
+        raise ArenaError("no_forecasts", f"{name} has no forecasts", "name the files with forecasts as well")
+    cells = memory_cells(
+        Faults(name), rows.places, rows.without_empty(), OurColumns(REQUIRED_COLUMNS, COLUMNS, {})
+    )
+    notes = [f"left out: {count_text(count, 'forecast')} {why}" for why, count in rows.left_out.items()]
+    return cells, notes
+
+
+def is_stated(forecast: SourceForecast) -> bool:
+    """Tell whether a forecaster answered."""
+    has_probability = forecast.probability is not None
+    return has_probability or bool(forecast.options or forecast.quantiles or forecast.cdf)
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """When a question opened, closed, was to close, and when its spot scores are taken."""
+
+    opened: datetime
+    closed: datetime
+    planned: datetime
+    spot: datetime | None
+
+    def values(self) -> dict[str, Value]:
+        """Return the columns that say so."""
+        return {
+            "open": time_text(self.opened),
+            "close": time_text(self.closed),
+            "scheduled_close": time_text(self.planned),
+            "spot": time_text(self.spot),
+        }
+
+
+def _is_late(forecast: SourceForecast, outcome: SourceOutcome | None, life: Life | None) -> bool:
+    """Tell whether a forecast was made after its question had closed or been resolved."""
+    if life is not None and _is_newer(forecast.made, life.closed):
+        return True
+    return outcome is not None and _is_newer(forecast.made, outcome.resolved)
+
+
+def _lives(
+    forecasts: Iterable[SourceForecast],
+    questions: Mapping[str, SourceQuestion],
+    outcomes: Mapping[str, SourceOutcome],
+) -> dict[str, Life]:
+    """Return when each question opened and closed, if all of them say so.
+
+    One that was forecast before it is said to have opened was open by then.
+    """
+    lives: dict[str, Life] = {}
+    for forecast in forecasts:
+        key = forecast.question
+        question = questions.get(key)
+        if question is None or question.opened is None or question.closes is None:
+            return {}
+
+        known = lives.get(key)
+        opened = question.opened if known is None else known.opened
+        if forecast.made is not None:
+            opened = min(opened, forecast.made)
+        closed = question.closes
+        outcome = outcomes.get(key)
+        if outcome is not None and outcome.resolved is not None:
+            closed = min(closed, outcome.resolved)
+        planned = question.scheduled_close or question.closes
+        lives[key] = Life(opened, closed, planned, question.spot)
+    return lives
+
+
+def _question_values(question: SourceQuestion, outcome: SourceOutcome | None) -> dict[str, Value]:
+    """Return what all rows of a question say of it."""
+    values: dict[str, Value] = {
+        "question": question.key,
+        "outcome": None,
+        "event": question.event,
+        "category": question.category,
+        "title": question.title,
+        "low": question.low,
+        "high": question.high,
+    }
+    if question.low is not None:
+        values["open_low"] = "yes" if question.open_low else "no"
+        values["open_high"] = "yes" if question.open_high else "no"
+    if outcome is not None:
+        values["outcome"] = outcome.value
+        values["resolved"] = time_text(outcome.resolved)
+    return values
+
+
+def _stated_values(forecast: SourceForecast, question: SourceQuestion) -> Sequence[dict[str, Value]]:
+    """Return what a forecaster stated: a row, or one for each option."""
+    if question.options or forecast.options:
+        options = tuple(forecast.options) or question.options
+        return [
+            {
+                "option": option,
+                "probability": forecast.options.get(option),
+                "market_probability": forecast.odds.get(option),
+            }
+            for option in options
+        ]
+
+    values: dict[str, Value] = {"probability": forecast.probability, "market_probability": forecast.price}
+    if forecast.cdf:
+        values["cdf"] = " ".join(map(str, forecast.cdf))
+    for percent, quantile in forecast.quantiles.items():
+        values[f"q{percent}"] = quantile
+    return [values]

@@ -1,0 +1,133 @@
+"""Sources of forecasts as one table: read by their form, beside outcomes and prices of other files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from arena.errors import ArenaError, FileFault, FileFaults, by_cause
+from arena.forms.csv_columns import Cells, OurColumns, file_cells, join_cells
+from arena.forms.model import ChosenForm, SourceData, SourceFile
+from arena.forms.sources.choose import TABLE, choose_form, load_form
+from arena.scores.files.forecasts import (
+    COLUMNS,
+    REQUIRED_COLUMNS,
+    TEXT_COLUMNS,
+    ForecastTable,
+    check_forecasts,
+    check_sound_forecasts,
+)
+from arena.scores.files.joined import (
+    OUTCOME_COLUMNS,
+    by_key,
+    join_prices,
+    joined_price,
+    read_outcomes,
+    read_prices,
+    with_outcomes,
+    with_prices,
+)
+from arena.scores.files.source_cells import source_cells
+
+
+@dataclass(frozen=True, slots=True)
+class SourceChoices:
+    """How sources are read: by which form, what their columns are called, and what is joined to them.
+
+    `sets` are ForecastBench's question sets and resolution sets. Faulty rows are skipped if they may be, and
+    `provisional` lets something stand in for the outcome of an open question.
+    """
+
+    form: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    outcomes: tuple[SourceFile, ...] = ()
+    prices: tuple[SourceFile, ...] = ()
+    sets: tuple[SourceFile, ...] = ()
+    skip_faulty: bool = False
+    provisional: bool = False
+
+
+def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastTable:
+    """Return the forecasts of files; raise `ArenaError` with all that is wrong with them."""
+    form = _form_of(files, choices)
+    if form is None:
+        cells, notes = _with_joined(_plain_cells(files, choices), choices)
+        table = _checked(cells, choices)
+        return replace(table, notes=(*table.notes, *notes))
+
+    data = load_form(form.name).read([*files, *choices.sets])
+    faults = by_cause(sorted(data.faults, key=_place_key))
+    if faults and not choices.skip_faulty:
+        raise FileFaults(faults)
+
+    cells, left_out = source_cells(files[0].name, data, provisional=choices.provisional)
+    if data.prices:
+        cells = join_prices(cells, by_key(map(joined_price, data.prices)))
+    cells, notes = _with_joined(cells, choices)
+    table = _checked(cells, choices)
+    table = replace(
+        table,
+        form=form,
+        published=data.published,
+        notes=(*table.notes, *data.notes, *left_out, *notes),
+        skipped=table.skipped + len(data.faults),
+        faults=(*faults, *table.faults),
+    )
+    return _with_references_outside(table, data)
+
+
+def _with_joined(cells: Cells, choices: SourceChoices) -> tuple[Cells, list[str]]:
+    """Return forecasts with the outcomes and prices of other files, and notes on them."""
+    notes: list[str] = []
+    for file in choices.outcomes:
+        found = read_outcomes(file, choices.columns, provisional=choices.provisional)
+        cells, own = with_outcomes(cells, file.name, found)
+        notes += own
+    for file in choices.prices:
+        cells, own = with_prices(cells, file.name, read_prices(file, choices.columns))
+        notes += own
+    return cells, notes
+
+
+def _form_of(files: Sequence[SourceFile], choices: SourceChoices) -> ChosenForm | None:
+    """Return the form of files; None for a plain table, which alone has columns that can be named."""
+    if choices.columns:
+        if choices.form not in (None, TABLE):
+            what = f"--columns NAME=TITLE is for plain tables, and --form {choices.form} is none"
+            raise ArenaError("not_together", what, "leave one of them out", status=64)
+        return None
+    if choices.sets and choices.form is None:
+        return choose_form(files, "forecastbench")
+    return choose_form(files, choices.form)
+
+
+def _place_key(fault: FileFault) -> tuple[str, int]:
+    """Return what faults are sorted by."""
+    return fault.file, fault.line or fault.row or 0
+
+
+def _plain_cells(files: Sequence[SourceFile], choices: SourceChoices) -> Cells:
+    """Return the cells of plain tables; outcomes may come from elsewhere."""
+    elsewhere: list[str] = []
+    if choices.outcomes:
+        elsewhere += OUTCOME_COLUMNS[1:]
+    if choices.prices:
+        elsewhere.append("market_probability")
+    needed = [column for column in REQUIRED_COLUMNS if column not in elsewhere]
+    ours = OurColumns(needed, COLUMNS, choices.columns, TEXT_COLUMNS, elsewhere)
+    return join_cells([file_cells(file, ours) for file in files])
+
+
+def _checked(cells: Cells, choices: SourceChoices) -> ForecastTable:
+    """Return the table of cells, of the sound ones alone if faulty ones may be skipped."""
+    if choices.skip_faulty:
+        return check_sound_forecasts(cells)
+    return check_forecasts(cells)
+
+
+def _with_references_outside(table: ForecastTable, data: SourceData) -> ForecastTable:
+    """Return a table with a board's own references outside, if somebody is left to be compared."""
+    outside = tuple(name for name in data.outside if name in table.forecasters)
+    if not outside or len(table.forecasters) <= len(outside):
+        return table
+
+    note = f"outside, as on their board: {', '.join(outside)}"
+    return replace(table, outside=outside, notes=(*table.notes, note))
