@@ -4,7 +4,7 @@ from typing import Any
 
 from arena.cli.output import Data, plain
 from arena.cli.page import Page
-from arena.cli.score import FORECASTER
+from arena.cli.score_page import FORECASTER
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.exports.forecastbench_forms import board_rows, ends_text, p_text
 from arena.scores.files.forecastbench_board import BenchBoard

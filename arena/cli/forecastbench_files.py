@@ -11,12 +11,12 @@ from arena.cli.score import text_of, texts_of
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.errors import ArenaError, FileFault, count_text
 from arena.exports.forecastbench_forms import WrittenSubmission
-from arena.forms.bench.files import ForecastFile, QuestionSet
+from arena.forms.bench.model import ForecastFile, QuestionSet
 from arena.record.queries.benchmark import newest_files
 from arena.record.schema.database import NoRecord
 from arena.rounds.benchmark_rounds import PUBLISHED, FileSource, ResolvedRound, resolve_rounds
 from arena.rounds.forecasting import read_recorded_answers
-from arena.scores.files.forecastbench_board import Forecasters
+from arena.scores.files.forecastbench_rows import Forecasters
 from arena.scores.files.forecastbench_texts import (
     CheckedSubmission,
     NamedText,

@@ -11,7 +11,9 @@ from arena.cli.output import Data, attributes, exact, plain, prints_aside, typed
 from arena.cli.page import Page, print_page
 from arena.cli.table import Table, TableChoice, TableColumn, exact_at
 from arena.errors import ArenaError, count_text
-from arena.forms.bench.files import QuestionSet, coverage, read_question_set, strictly
+from arena.forms.bench.answers import coverage
+from arena.forms.bench.model import QuestionSet
+from arena.forms.bench.reading import read_question_set, strictly
 from arena.record.model.benchmark import BenchmarkFile
 from arena.rounds.answering import AnsweredRound, LeftToAsk, total_left
 from markets.millionths import ONE

@@ -8,7 +8,8 @@ from pathlib import Path
 from arena.cli.options import Options
 from arena.cli.output import Data
 from arena.cli.page import Page
-from arena.cli.score import FORECASTER, text_of
+from arena.cli.score import text_of
+from arena.cli.score_page import FORECASTER
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.scores.files.tournament import (
     PlayedTournament,

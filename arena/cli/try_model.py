@@ -33,7 +33,7 @@ from arena.cli.table import Table, TableColumn
 from arena.config.model_blocks import Block, ModelOptions
 from arena.config.new_folder import check_playable
 from arena.errors import ArenaError, count_text
-from arena.exports.api import score_forecasts
+from arena.exports.api import score
 from arena.rounds.live_check import HINTS
 from arena.rounds.quick_trial import MOST, QuickTrial
 from arena.scores.rules import brier, calibration
@@ -157,7 +157,7 @@ def compared(answers: Sequence[Data]) -> dict[str, Any]:
         "probability": column(answers, "probability"),
         "market_probability": column(answers, "price"),
     }
-    (row,) = score_forecasts(columns).rows
+    (row,) = score(columns).rows
     return {
         "questions": len(answers),
         "brier": row.brier,

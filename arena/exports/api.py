@@ -4,15 +4,17 @@
 in one instant, so it may be played on meanwhile.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import starmap
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
+from arena.errors import ArenaError
 from arena.exports.fact_tables import FACT
+from arena.exports.frames import frame_columns, joined_column, record_frame, renamed_columns
 from arena.exports.table import one_snapshot, rows_of
 from arena.forms.csv_columns import cells_of
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
@@ -20,13 +22,20 @@ from arena.record.schema.database import Connection, open_read_only
 from arena.record.schema.typed import Session, session_of
 from arena.rounds.what_if import Change, WhatIfReport, what_if
 from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts
-from arena.scores.files.scores import FileScores, score_file
+from arena.scores.files.report import FileReport, report_file
+from arena.scores.files.scores import Rule, ScoreChoices
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.leaderboard import LeaderboardRow as Line
+from arena.scores.profiles.calibrations import ForecasterCalibration, season_calibrations
+from arena.scores.rules.metaculus.forecasts import Mode
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = [
     "Change",
-    "FileScores",
+    "FileReport",
+    "ForecasterCalibration",
     "Leaderboard",
     "Line",
     "RecordedFill",
@@ -35,19 +44,68 @@ __all__ = [
     "Season",
     "WhatIfReport",
     "open_record",
-    "score_forecasts",
+    "score",
 ]
 N = TypeVar("N")
+NAME = "the frame"
+MODES = get_args(Mode)
+RULES = get_args(Rule)
 
 
-def score_forecasts(columns: Mapping[str, Sequence[object]]) -> FileScores:
-    """Score anyone's forecasts as `arena score` does a file, by columns of the same names.
+def score(
+    frame: object,
+    *,
+    mode: Mode = "exact",
+    rule: Rule = "skill",
+    by: Literal["category"] | None = None,
+    against: str | None = None,
+    outside: Collection[str] = (),
+    adjusted: bool = False,
+    provisional: bool = False,
+    community: bool = False,
+    parts: bool = False,
+    columns: Mapping[str, str] | None = None,
+    outcomes: object = None,
+    prices: object = None,
+) -> FileReport:
+    """Score anyone's forecasts as `arena score` does a file, with its choices.
 
-    >>> mine = {"question": ["rain"], "forecaster": ["ann"], "probability": [0.8], "outcome": [1]}
-    >>> [round(row.brier, 2) for row in score_forecasts(mine).rows]
+    `frame` has a file's columns: a DataFrame, an Arrow table, a dict of lists, or a list of dicts; None and
+    NaN are empty cells. `columns` says what it calls a column of ours. `outcomes` and `prices` have those of
+    each question, as a frame or as a dict by question. Raises `ArenaError` for what can't be scored.
+
+    >>> mine = {"question": ["rain"], "forecaster": ["ann"], "probability": [0.8]}
+    >>> [round(row.brier, 2) for row in score(mine, outcomes={"rain": 1}).rows]
     [0.04]
     """
-    return score_file(check_forecasts(cells_of("columns", columns, REQUIRED_COLUMNS, COLUMNS)))
+    for name, chosen, allowed in (
+        ("mode", mode, MODES),
+        ("rule", rule, RULES),
+        ("by", by, (None, "category")),
+    ):
+        if chosen not in allowed:
+            names = ", ".join(str(one) for one in allowed if one is not None)
+            raise ArenaError("bad_choice", f"{name} is {chosen!r}", f"choose one of {names}")
+    if isinstance(outside, str) or not isinstance(outside, Collection):
+        raise ArenaError("bad_choice", f"outside is {outside!r}", "give a list of names")
+    if not isinstance(columns, Mapping | None):
+        raise ArenaError("bad_choice", f"columns is {columns!r}", 'give a dict such as {"question": "title"}')
+
+    mine = renamed_columns(frame_columns(frame, NAME), columns or {}, NAME)
+    for column, name, given in (("outcome", "outcomes", outcomes), ("market_probability", "prices", prices)):
+        if given is not None:
+            mine = joined_column(mine, given, column, name)
+    table = check_forecasts(cells_of(NAME, mine, REQUIRED_COLUMNS, COLUMNS))
+    choices = ScoreChoices(
+        outside=tuple(outside),
+        against=against,
+        adjusted=adjusted,
+        provisional=provisional,
+        community=community,
+        parts=parts,
+        rule=rule,
+    )
+    return report_file(table, mode, by == "category", choices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +183,14 @@ class Season:
     def score(self, cohort: int | None = None) -> Leaderboard:
         """Return the leaderboard: its verdict (not of one cohort), and the lines of `arena board`."""
         return read_leaderboard(self.connection, cohort)
+
+    def calibration(self, cohort: int | None = None) -> tuple[ForecasterCalibration, ...]:
+        """Return how calibrated each agent's stated forecasts are, and last the price, named `market`."""
+        return season_calibrations(self.connection, cohort)
+
+    def frame(self, table: str, cohort: int | None = None) -> "pa.Table":
+        """Return a table of an export as an Arrow table; `cash_float` has what `cash` has in millionths."""
+        return record_frame(self.connection, table, cohort)
 
     def replay(
         self, change: Change | None = None, cohort: int | None = None, agent: str | None = None

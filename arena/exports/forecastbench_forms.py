@@ -12,8 +12,10 @@ from typing import Any
 
 from arena.errors import ArenaError, FileFaults
 from arena.exports.forms.cells import text_cell
-from arena.forms.bench.files import QuestionSet, Submitter, submission
-from arena.scores.files.forecastbench_board import PUBLIC, SUPERS, BenchBoard, GroupScore
+from arena.forms.bench.answers import Submitter, submission
+from arena.forms.bench.model import QuestionSet
+from arena.scores.files.forecastbench_board import BenchBoard, GroupScore
+from arena.scores.files.forecastbench_rows import PUBLIC, SUPERS
 from arena.scores.rules.forecastbench.leaderboard import ForecastBenchScores
 
 HALVES = ("dataset", "market")

@@ -7,5 +7,6 @@ A form is a module here. It defines
 - `read(files)`, which returns their `SourceData` with each fault by file, line and field.
 
 `files` are all that was found in a source: a file, the files of a folder, or of a clone of a board. A form
-takes its own and leaves others alone. `csv_columns` reads plain tables as columns.
+takes its own and leaves others alone. `csv_columns` reads plain tables as columns, `objects` reads JSON and
+CSV field by field, and `rules` has formulas of boards.
 """

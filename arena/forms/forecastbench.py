@@ -7,27 +7,24 @@ the crowd's latest value stands in for it.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import isnan
 
 from arena.errors import ArenaError, FileFault, count_text
-from arena.forms.bench.files import (
+from arena.forms.bench.joined_table import is_joined_table, read_joined
+from arena.forms.bench.model import (
     HALVES,
     MARKET_SOURCES,
     BenchForecast,
     BenchQuestion,
     ForecastFile,
     QuestionSet,
-    Reading,
     ResolutionSet,
     forecaster_names,
-    read_forecast_file,
-    read_question_set,
-    read_resolution_set,
 )
-from arena.forms.bench.joined_table import is_joined_table, read_joined
+from arena.forms.bench.reading import read_forecast_file, read_question_set, read_resolution_set
 from arena.forms.csv_columns import decode
 from arena.forms.model import (
     SourceData,
@@ -41,12 +38,6 @@ from arena.forms.model import (
 TITLE = "ForecastBench"
 PART = re.compile(rb'"(questions|resolutions|forecasts)"\s*:\s*\[')
 OF_A_ROUND = re.compile(rb'"(forecast_due_date|question_set|question-set|model_organization)"\s*:')
-READERS: Mapping[str, Reading] = {
-    "questions": read_question_set,
-    "resolutions": read_resolution_set,
-    "forecasts": read_forecast_file,
-}
-"""What reads a file, by the list that it holds."""
 
 Key = tuple[str, str, str, str | None]
 """Of a question: when its round was due, source, id, and the resolution date of a data question."""
@@ -70,20 +61,24 @@ def part_of(file: SourceFile) -> str | None:
 
 def recognise(files: Sequence[SourceFile]) -> str | None:
     """Return which files hold forecasts filed for a round."""
-    filed = [file.name for file in files if is_joined_table(file) or part_of(file) == "forecasts"]
-    if not filed:
-        return None
-    why = f'{filed[0]} has a list "forecasts" of a round'
-    if is_joined_table(next(file for file in files if file.name == filed[0])):
-        why = f"{filed[0]} has the columns of its processed forecasts"
-    if len(filed) > 1:
-        why += f", as have {len(filed) - 1} more"
-    return why
+    found = 0
+    why = ""
+    for file in files:
+        if is_joined_table(file):
+            found += 1
+            why = why or f"{file.name} has the columns of its processed forecasts"
+        elif part_of(file) == "forecasts":
+            found += 1
+            why = why or f'{file.name} has a list "forecasts" of a round'
+
+    if found > 1:
+        why += f", as have {found - 1} more"
+    return why or None
 
 
 def read(files: Sequence[SourceFile]) -> SourceData:
     """Return the forecasts of all rounds, beside what their questions came to."""
-    joined = [file for file in files if is_joined_table(file)]
+    joined = list(filter(is_joined_table, files))
     if joined:
         data = read_joined(joined)
         beside = sum(part_of(file) is not None for file in files)
@@ -93,18 +88,24 @@ def read(files: Sequence[SourceFile]) -> SourceData:
         return replace(data, notes=(note,))
 
     faults: list[FileFault] = []
-    found: dict[str, list[object]] = {part: [] for part in READERS}
+    filed: list[ForecastFile] = []
+    sets: list[QuestionSet] = []
+    resolutions: list[ResolutionSet] = []
     for file in files:
         part = part_of(file)
-        if part is not None:
-            text = decode(file.name, file.data)
-            contents, own = READERS[part](file.name, text, False)
-            found[part].append(contents)
-            faults += own
+        text = "" if part is None else decode(file.name, file.data)
+        own: list[FileFault] = []
+        if part == "questions":
+            questions, own = read_question_set(file.name, text)
+            sets.append(questions)
+        elif part == "resolutions":
+            ends, own = read_resolution_set(file.name, text)
+            resolutions.append(ends)
+        elif part == "forecasts":
+            answers, own = read_forecast_file(file.name, text)
+            filed.append(answers)
+        faults += own
 
-    filed = [each for each in found["forecasts"] if isinstance(each, ForecastFile)]
-    sets = [each for each in found["questions"] if isinstance(each, QuestionSet)]
-    resolutions = [each for each in found["resolutions"] if isinstance(each, ResolutionSet)]
     if not faults:
         return join_rounds(filed, sets, resolutions)
 
@@ -118,6 +119,7 @@ def join_rounds(
 ) -> SourceData:
     """Return the forecasts of files, with the questions of their rounds and what these came to."""
     _refuse_twice(files)
+    _refuse_two_sets(resolutions)
     rounds = _Rounds(sets)
     rounds.add_outcomes(files, resolutions)
     names = forecaster_names(files)
@@ -152,10 +154,12 @@ class _Rounds:
     def __post_init__(self) -> None:
         self.due = {questions.due for questions in self.sets}
         self.asked: dict[tuple[str, str, str], BenchQuestion] = {}
+        self.markets = set(MARKET_SOURCES)
         for questions in self.sets:
             for question in questions.questions:
                 self.asked[questions.due, question.source, question.id] = question
-        self.markets = MARKET_SOURCES | {key[1] for key, asked in self.asked.items() if asked.is_market}
+                if question.is_market:
+                    self.markets.add(question.source)
 
     def key(self, due: str, source: str, name: str, day: str | None) -> Key:
         """Return the key of a question: a market ends once, whatever the date."""
@@ -163,12 +167,6 @@ class _Rounds:
 
     def add_outcomes(self, files: Iterable[ForecastFile], resolutions: Sequence[ResolutionSet]) -> None:
         """Note what questions came to: what processed files say, then the newest date of resolution sets."""
-        counts = Counter(resolved.due for resolved in resolutions)
-        again = [due for due, count in counts.items() if count > 1]
-        if again:
-            what = f"there are two resolution sets of {again[0]}"
-            raise ArenaError("two_resolutions", what, "name the newest only")
-
         for filed in files:
             for row in filed.rows:
                 if row.resolved is not None and row.value is not None:
@@ -192,7 +190,7 @@ class _Rounds:
             self.left_out["on questions that came to nothing yet"] += 1
             return
 
-        label = " ".join(part for part in key if part)
+        label = " ".join(filter(None, key))
         is_market = row.source in self.markets
         value, is_resolved = self.ends[key]
         if label not in self.questions:
@@ -220,6 +218,16 @@ class _Rounds:
         for why, count in self.left_out.items():
             if count:
                 yield f"left out: {count_text(count, 'forecast')} {why}"
+
+
+def _refuse_two_sets(resolutions: Sequence[ResolutionSet]) -> None:
+    """Raise `ArenaError` if a round is resolved twice."""
+    rounds = set()
+    for resolved in resolutions:
+        if resolved.due in rounds:
+            what = f"there are two resolution sets of {resolved.due}"
+            raise ArenaError("two_resolutions", what, "name the newest only")
+        rounds.add(resolved.due)
 
 
 def _refuse_twice(files: Sequence[ForecastFile]) -> None:

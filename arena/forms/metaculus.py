@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from arena.forms.metaculus_site.api import add_post
-from arena.forms.metaculus_site.questions import MetaculusFiles
-from arena.forms.metaculus_site.reports import add_benchmark, add_report, add_tools_question, file_bot
-from arena.forms.metaculus_site.tables import add_forecast_row, add_question_row, add_scores
+from arena.forms.metaculus_site.posts import add_post
+from arena.forms.metaculus_site.site_questions import MetaculusFiles
+from arena.forms.metaculus_site.site_tables import add_forecast_row, add_question_row, add_scores
+from arena.forms.metaculus_site.tool_reports import add_benchmark, add_report, add_tools_question, file_bot
 from arena.forms.model import SourceData, SourceFile
 from arena.forms.objects import SourceObject, first_object, read_objects, read_rows, suffix_of
 

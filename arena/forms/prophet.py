@@ -53,7 +53,7 @@ ALONE = (TASKS, EVENTS, ANSWERS, SUBMISSION, SUMMARY)
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ProphetTask:
     """What is asked: its outcomes, those that are known to be true (1) or false (0), and prices by window."""
 
     key: str
@@ -75,7 +75,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProphetAnswer:
     """The probabilities that an agent gave to outcomes of a task; none where it gave no answer."""
 
     task: str
@@ -87,12 +87,15 @@ class Answer:
     reason: str = ""
 
 
+Answers = Sequence[ProphetAnswer]
+
+
 @dataclass(slots=True)
 class ProphetFiles:
     """What was read of the files so far."""
 
-    tasks: dict[str, Task] = field(default_factory=dict)
-    answers: list[Answer] = field(default_factory=list)
+    tasks: dict[str, ProphetTask] = field(default_factory=dict)
+    answers: list[ProphetAnswer] = field(default_factory=list)
     published: list[PublishedFigure] = field(default_factory=list)
     faults: list[FileFault] = field(default_factory=list)
 
@@ -142,7 +145,12 @@ def read(files: Sequence[SourceFile]) -> SourceData:
         read_actuals(file, found)
 
     add_missing_tasks(found)
-    found.published += board_figures(found)
+    printed = {(figure.forecaster, figure.name) for figure in found.published}
+
+    for figure in board_figures(found):
+        if (figure.forecaster, figure.name) not in printed:
+            found.published.append(figure)
+
     return converted(found)
 
 
@@ -177,7 +185,7 @@ def add_task(row: SourceObject, found: ProphetFiles) -> None:
     found.tasks[key] = task
 
 
-def read_task(line: SourceObject, key: str) -> Task:
+def read_task(line: SourceObject, key: str) -> ProphetTask:
     """Return a task of a released data set."""
     outcomes = read_names(line, "outcomes")
     resolution = line.inner("resolved_outcome")
@@ -192,7 +200,7 @@ def read_task(line: SourceObject, key: str) -> Task:
     if winners and not unknown:
         graded = {name: float(name in winners) for name in outcomes}
 
-    return Task(
+    return ProphetTask(
         key,
         title=line.text("title"),
         outcomes=outcomes,
@@ -223,7 +231,7 @@ def read_names(line: SourceObject, name: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def read_event(line: SourceObject, key: str) -> Task:
+def read_event(line: SourceObject, key: str) -> ProphetTask:
     """Return an event of a data set with windows, each with the crowd's probabilities."""
     names = []
     graded = {}
@@ -246,7 +254,7 @@ def read_event(line: SourceObject, key: str) -> Task:
     for window in line.objects("windows"):
         prices[int(window.number("round") or 0)] = read_shares(window, "crowd")
 
-    return Task(
+    return ProphetTask(
         key,
         title=line.text("title"),
         outcomes=tuple(names),
@@ -278,7 +286,7 @@ def add_market(market: SourceObject, found: ProphetFiles) -> None:
     """Add a market of yes or no."""
     ticker = market.needed("market_ticker", "name the market")
 
-    found.tasks[ticker] = Task(
+    found.tasks[ticker] = ProphetTask(
         ticker,
         title=market.text("title"),
         outcomes=(YES, NO),
@@ -299,7 +307,7 @@ def add_answer(answer: SourceObject, found: ProphetFiles) -> None:
     reason = answer.text("rationale")
 
     if event and agent:
-        found.answers.append(Answer(event, agent, answer.place, shares, made, window, reason))
+        found.answers.append(ProphetAnswer(event, agent, answer.place, shares, made, window, reason))
 
 
 def add_submission(value: Mapping[str, Any], file: SourceFile, found: ProphetFiles) -> None:
@@ -315,7 +323,7 @@ def add_submission(value: Mapping[str, Any], file: SourceFile, found: ProphetFil
         reason = prediction.text("rationale")
 
         if ticker:
-            found.answers.append(Answer(ticker, team, prediction.place, shares, made, reason=reason))
+            found.answers.append(ProphetAnswer(ticker, team, prediction.place, shares, made, reason=reason))
 
 
 def add_summary(value: Mapping[str, Any], file: SourceFile, found: ProphetFiles) -> None:
@@ -333,7 +341,7 @@ def add_summary(value: Mapping[str, Any], file: SourceFile, found: ProphetFiles)
         if score is not None:
             scores.append(score)
         if task:
-            found.answers.append(Answer(task, agent, run.place, shares))
+            found.answers.append(ProphetAnswer(task, agent, run.place, shares))
 
     if scores:
         how = f"mean of brier_score in {file.name}, over the {len(scores)} runs that have one"
@@ -390,7 +398,7 @@ def add_missing_tasks(found: ProphetFiles) -> None:
         if set(outcomes) <= {YES, NO}:
             outcomes = (YES, NO)
 
-        found.tasks[answer.task] = Task(answer.task, "", outcomes, answer.place)
+        found.tasks[answer.task] = ProphetTask(answer.task, "", outcomes, answer.place)
 
 
 def board_figures(found: ProphetFiles) -> list[PublishedFigure]:
@@ -424,7 +432,7 @@ def board_figures(found: ProphetFiles) -> list[PublishedFigure]:
     return figures
 
 
-def newest_in_windows(found: ProphetFiles) -> list[Answer]:
+def newest_in_windows(found: ProphetFiles) -> list[ProphetAnswer]:
     """Return the answers that count where events have windows: an agent's last in each."""
     newest = {}
 
@@ -451,19 +459,25 @@ class ConvertedTasks:
     forecasts: list[SourceForecast] = field(default_factory=list)
     parted: int = 0
 
-    def add_yes_no(self, task: Task, name: str, question: SourceQuestion, answers: Sequence[Answer]) -> None:
+    def add_yes_no(
+        self, task: ProphetTask, name: str, question: SourceQuestion, answers: Sequence[ProphetAnswer]
+    ) -> None:
         """Add a question whether an outcome is true."""
         self.questions.append(question)
         self.outcomes += outcomes_of(task, question.key, name)
         self.forecasts += [yes_no_forecast(task, question.key, name, answer) for answer in answers]
 
-    def add_options(self, task: Task, question: SourceQuestion, answers: Sequence[Answer]) -> None:
+    def add_options(
+        self, task: ProphetTask, question: SourceQuestion, answers: Sequence[ProphetAnswer]
+    ) -> None:
         """Add a question which of the outcomes is true."""
         self.questions.append(replace(question, options=task.outcomes))
         self.outcomes += option_outcomes(task)
         self.forecasts += [options_forecast(task, answer) for answer in answers]
 
-    def add_parts(self, task: Task, question: SourceQuestion, answers: Sequence[Answer]) -> None:
+    def add_parts(
+        self, task: ProphetTask, question: SourceQuestion, answers: Sequence[ProphetAnswer]
+    ) -> None:
         """Add a question for each outcome, within one event."""
         self.parted += 1
         event = task.event or task.key
@@ -476,7 +490,7 @@ class ConvertedTasks:
 
 def converted(found: ProphetFiles) -> SourceData:
     """Return what was read as questions, outcomes and forecasts."""
-    answers: dict[str, list[Answer]] = defaultdict(list)
+    answers: dict[str, list[ProphetAnswer]] = defaultdict(list)
     tasks = ConvertedTasks()
 
     for answer in found.answers:
@@ -514,7 +528,7 @@ def converted(found: ProphetFiles) -> SourceData:
     )
 
 
-def note_unknown_outcomes(answer: Answer, found: ProphetFiles) -> None:
+def note_unknown_outcomes(answer: ProphetAnswer, found: ProphetFiles) -> None:
     """Note a probability of something that is none of the task's outcomes."""
     task = found.tasks.get(answer.task)
 
@@ -525,7 +539,7 @@ def note_unknown_outcomes(answer: Answer, found: ProphetFiles) -> None:
             found.faults.append(replace(fault, part="answers", row=answer.place.line))
 
 
-def is_one_question(task: Task, answers: Sequence[Answer]) -> bool:
+def is_one_question(task: ProphetTask, answers: Sequence[ProphetAnswer]) -> bool:
     """Tell whether exactly one outcome can be true, by what was true and by every set of probabilities."""
     if task.graded and sum(task.graded.values()) != 1:
         return False
@@ -541,7 +555,7 @@ def is_one_question(task: Task, answers: Sequence[Answer]) -> bool:
     return len(task.outcomes) > 1
 
 
-def outcomes_of(task: Task, question: str, name: str) -> list[SourceOutcome]:
+def outcomes_of(task: ProphetTask, question: str, name: str) -> list[SourceOutcome]:
     """Return whether an outcome was true, nothing while that is open."""
     if name in task.graded:
         return [SourceOutcome(question, task.graded[name], task.resolved, task.place)]
@@ -551,7 +565,7 @@ def outcomes_of(task: Task, question: str, name: str) -> list[SourceOutcome]:
     return []
 
 
-def option_outcomes(task: Task) -> list[SourceOutcome]:
+def option_outcomes(task: ProphetTask) -> list[SourceOutcome]:
     """Return which outcome was true, nothing while that is open."""
     if task.voided:
         return [SourceOutcome(task.key, None, task.resolved, task.place)]
@@ -560,7 +574,7 @@ def option_outcomes(task: Task) -> list[SourceOutcome]:
     return [SourceOutcome(task.key, name, task.resolved, task.place) for name in winners]
 
 
-def yes_no_forecast(task: Task, question: str, name: str, answer: Answer) -> SourceForecast:
+def yes_no_forecast(task: ProphetTask, question: str, name: str, answer: ProphetAnswer) -> SourceForecast:
     """Return what an answer says of one outcome."""
     return SourceForecast(
         question,
@@ -573,7 +587,7 @@ def yes_no_forecast(task: Task, question: str, name: str, answer: Answer) -> Sou
     )
 
 
-def options_forecast(task: Task, answer: Answer) -> SourceForecast:
+def options_forecast(task: ProphetTask, answer: ProphetAnswer) -> SourceForecast:
     """Return what an answer says of all outcomes."""
     return SourceForecast(
         task.key,

@@ -107,11 +107,25 @@ def draw_pages(
 def draw_report(address: str, output: Path, cohort: int | None, on_progress: Progress) -> dict[str, Any]:
     """Draw a season to one file, which is there whole or not at all, and return what is on it."""
     options = [] if cohort is None else ["--cohort", str(cohort)]
+    with new_file(output) as drawn:
+        return draw_pages("report", address, drawn, options, on_progress)
+
+
+def draw_scored(report: str, output: Path, on_progress: Progress) -> dict[str, Any]:
+    """Draw what a file of forecasts comes to, a report as JSON, to one file; return what is said of it."""
+    with new_file(output) as drawn:
+        given = drawn.with_name("report.json")
+        given.write_text(report, "utf-8")
+        return draw_pages("scored", str(given), drawn, [], on_progress)
+
+
+@contextmanager
+def new_file(output: Path) -> Iterator[Path]:
+    """Yield the place of a file that takes the place of the output when it is whole."""
     with writing(output), TemporaryDirectory(dir=output.parent, prefix=".report-") as folder:
         drawn = Path(folder) / "report.html"
-        report = draw_pages("report", address, drawn, options, on_progress)
+        yield drawn
         drawn.replace(output)
-    return report
 
 
 def check_output(output: Path, force: bool) -> None:

@@ -13,7 +13,8 @@ from arena.config import Config
 from arena.config.environment import missing_keys
 from arena.config.model import AgentConfig
 from arena.errors import ArenaError
-from arena.forms.bench.files import QuestionSet, read_question_set, strictly
+from arena.forms.bench.model import QuestionSet
+from arena.forms.bench.reading import read_question_set, strictly
 from arena.record.model.benchmark import BenchmarkFile
 from arena.record.queries.benchmark import AnswerUsage, count_answered_calls, read_answer_usage
 from arena.record.queries.cohorts import StoredCohort

@@ -8,17 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.forms.bench.files import (
-    Asked,
-    BenchResolution,
-    QuestionSet,
-    Reading,
-    ResolutionSet,
-    is_day,
-    read_question_set,
-    read_resolution_set,
-    strictly,
-)
+from arena.forms.bench.model import Asked, BenchResolution, QuestionSet, ResolutionSet, is_day
+from arena.forms.bench.reading import Reading, read_question_set, read_resolution_set, strictly
 from arena.forms.csv_columns import decode
 from arena.record.model.benchmark import BenchmarkFile, NewFile
 from arena.record.queries.benchmark import newest_files

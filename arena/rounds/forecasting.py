@@ -24,18 +24,16 @@ from arena.cohorts.freeze import freeze_cohort
 from arena.config import Config
 from arena.config.model import AgentConfig
 from arena.errors import ArenaError
-from arena.forms.bench.files import (
-    ANSWER_COLUMNS,
+from arena.forms.bench.answers import ANSWER_COLUMNS
+from arena.forms.bench.model import (
     Asked,
     BenchForecast,
     BenchQuestion,
     ForecastFile,
     QuestionSet,
     ResolutionSet,
-    read_question_set,
-    read_resolution_set,
-    strictly,
 )
+from arena.forms.bench.reading import read_question_set, read_resolution_set, strictly
 from arena.record.model.benchmark import FORECASTBENCH, BenchmarkFile
 from arena.record.model.cohort import BENCHMARK, NO_EVIDENCE, Cohort, Entrant
 from arena.record.queries.benchmark import newest_files, read_answer_usage, read_file
@@ -54,7 +52,7 @@ from arena.rounds.evidence import gather_evidence
 from arena.rounds.round import finish_round
 from arena.rounds.season import start_cohort
 from arena.rounds.world import World
-from arena.scores.files.forecastbench_board import ARENA
+from arena.scores.files.forecastbench_rows import ARENA
 from arena.scores.rules.forecastbench.difficulty_sample import IMPUTED, NAIVE
 from markets.millionths import millionths
 from markets.model import NEVER, Listing, Market, MarketId, Quote, Snapshot

@@ -410,20 +410,10 @@ def _instants(rows: ForecastColumns) -> Ints:
 
 
 def stories_of(rows: ForecastColumns) -> Ints:
-    """Return the story of each row's market as it was shown last."""
-    return _newest_of(rows, rows.story)
-
-
-def events_of(rows: ForecastColumns) -> Ints:
-    """Return the event of each row's market as it was shown last: a venue may have moved it."""
-    return _newest_of(rows, rows.event)
-
-
-def _newest_of(rows: ForecastColumns, column: Ints) -> Ints:
-    """Return for each row the newest value of a column on its market."""
+    """Return the story of each row's market as it was shown last: a venue may have moved it."""
     newest = np.zeros(len(rows.markets), dtype=np.int64)
     order = np.argsort(rows.at, kind="stable")
-    newest[rows.market[order]] = column[order]
+    newest[rows.market[order]] = rows.story[order]
     return newest[rows.market]
 
 

@@ -48,6 +48,7 @@ from arena.scores.comparisons import (
     expected_verdict,
 )
 from arena.scores.metaculus_scores import BASELINES, MetaculusScores, metaculus_scores, read_known
+from arena.scores.notebook import Cells, brief, figure, notebook_html, span
 from arena.scores.rules import brier, returns, skill, skill_ratio, win_rate
 from arena.scores.rules._columns import mean, none_for_nan
 from arena.scores.rules.comparisons.gain import NOTHING
@@ -58,6 +59,7 @@ from arena.scores.verdict import (
     Standing,
     Verdict,
     make_verdict,
+    rank_text,
     verdict_data,
 )
 from markets.millionths import ONE
@@ -155,7 +157,18 @@ class LeaderboardRow:
     tools: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+SHOWN: Cells = {
+    "ranks": lambda row: rank_text(row.rank_low, row.rank_high),
+    "agent": lambda row: row.agent,
+    "skill": lambda row: figure(row.skill, "+.4f"),
+    "95% interval": lambda row: span(row.skill_low, row.skill_high, "+.4f"),
+    "Brier": lambda row: figure(row.brier_stated, ".4f"),
+    "P/L": lambda row: figure(row.pnl, "+,.2f"),
+}
+"""What a notebook shows of a row."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Leaderboard:
     """The rows in the order of the verdict, references and agents that are not ranked last.
 
@@ -168,6 +181,14 @@ class Leaderboard:
     noise: float | None
     rows: tuple[LeaderboardRow, ...]
     metaculus: tuple[MetaculusScores, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return how many agents there are, and the sentence."""
+        return brief(f"Leaderboard of {count_text(len(self.rows), 'agent')}", self.verdict)
+
+    def _repr_html_(self) -> str:
+        """Return the sentence and the board for a notebook."""
+        return notebook_html(self.verdict, SHOWN, self.rows)
 
 
 def percent_of_price(points: float | None, brier_market: float | None) -> float | None:

@@ -13,6 +13,7 @@ from markupsafe import escape
 
 from arena.record.queries.progress import season_version
 from arena.record.write.rollups import read_rollup_text
+from arena.scores.badge import GREY, badge_json, badge_words
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LEADERBOARD, leaderboard_data
 from arena.scores.profiles.calibrations import CALIBRATIONS
@@ -191,29 +192,18 @@ def _data_json(season: SeasonSite) -> str:
 
 def _badge_json(season: SeasonSite, name: str) -> str:
     """Return a badge as shields.io reads it."""
-    message, color = badge_words(line_of_agent(season.lines, name))
+    message, color = line_badge(line_of_agent(season.lines, name))
     stamp = season.overview.cohorts[-1].stamp
     if stamp != "live":
         message += f", {stamp}"
-    data = {"schemaVersion": 1, "label": name, "message": message, "color": color}
-    return json.dumps(data, ensure_ascii=False) + "\n"
+    return badge_json(name, message, color)
 
 
-def badge_words(line: LeaderboardLine | None) -> tuple[str, str]:
-    """Return what is told of an agent, in a few words, and a colour; never a bare rank."""
+def line_badge(line: LeaderboardLine | None) -> tuple[str, str]:
+    """Return what is told of an agent in a few words, and a colour."""
     if line is None:
-        return "no results yet", "lightgrey"
-    row, told = line.row, line.told
+        return "no results yet", GREY
+    row = line.row
     if row.is_reference:
-        return "the price itself" if row.kind == MARKET else "a reference, not ranked", "lightgrey"
-    if not row.ranked:
-        return f"not ranked: {row.why_not}", "lightgrey"
-    if row.copies:
-        return f"copies {row.copies}", "lightgrey"
-    if told is not None and told.better_than:
-        return f"better than {told.better_text}", "brightgreen"
-    if told is not None and told.worse_than:
-        return f"ranks {told.rank_text} of {told.entries}", "blue"
-    if row.price in ("better", "worse"):
-        return f"{row.price} than the price", "blue"
-    return "too early", "lightgrey"
+        return "the price itself" if row.kind == MARKET else "a reference, not ranked", GREY
+    return badge_words(line.told, None if row.ranked else row.why_not, row.copies)

@@ -12,9 +12,11 @@ from arena.clock import now
 from arena.errors import ArenaError
 from arena.record.queries.progress import season_version
 from arena.record.schema.database import Connection, open_read_only, reading
+from arena.scores.files.report import read_report
 from dashboard.site.contents import site_files
 from dashboard.site.folder import FORMAT, SiteList, Told, published_address, write_site
 from dashboard.site.pages import SeasonSite
+from dashboard.site.scored import scored_page
 from dashboard.site.standings import gather, report_page
 
 
@@ -33,6 +35,17 @@ def report() -> int:
         return {"agents": len(facts.ranking.rows), "cohorts": len(facts.lines)}
 
     return _with_record(write)
+
+
+def scored() -> int:
+    """Write what a file of forecasts comes to, which is read from a file of its own, as one file."""
+    given, place = map(Path, sys.argv[1:])
+    try:
+        place.write_text(scored_page(read_report(given.read_text("utf-8")), now()), encoding="utf-8")
+    except OSError as error:
+        return _tell_unwritten(error, place)
+    tell(bytes=place.stat().st_size)
+    return 0
 
 
 def publish_site(
@@ -77,9 +90,14 @@ def _with_record(write: Callable[[Connection, Path, Namespace], dict[str, Any]])
         tell(error=error.as_dict(), status=error.status)
         return 1
     except OSError as error:
-        hint = "check permissions and free space; what was published before is as it was"
-        message = f"{error.filename or wanted.place}: {error.strerror}"  # of a full disk no file is named
-        tell(error=ArenaError("cannot_write", message, hint).as_dict(), status=1)
-        return 1
+        return _tell_unwritten(error, wanted.place)
     tell(**result)
     return 0
+
+
+def _tell_unwritten(error: OSError, place: Path) -> int:
+    """Tell why a file can't be written, and return the exit status."""
+    hint = "check permissions and free space; what was published before is as it was"
+    message = f"{error.filename or place}: {error.strerror}"  # of a full disk no file is named
+    tell(error=ArenaError("cannot_write", message, hint).as_dict(), status=1)
+    return 1

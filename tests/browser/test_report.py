@@ -6,24 +6,28 @@ import pytest
 from playwright.sync_api import BrowserContext
 
 from arena.record.schema.database import open_read_only, reading
+from dashboard.site.scored import scored_page
 from dashboard.site.standings import gather, report_page
 from dashboard.words import JOINER
 from tests.browser.watching import SAMPLED_LOOKS, in_look
 from tests.builders import NOW
 from tests.dashboard.test_report import MARKUP, renamed
+from tests.dashboard.test_scored import hostile_report
 from tests.records.seasons import HOSTILE
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def file(record: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of a season with an agent whose name is markup."""
-    folder = tmp_path_factory.mktemp("report")
-    with open_read_only(str(record)) as engine, reading(engine) as connection:
-        facts = renamed(gather(connection, None), HOSTILE, MARKUP)
-    found = folder / "report.html"
-    found.write_text(report_page(facts, NOW), "utf-8")
+@pytest.fixture(scope="module", params=["season", "forecasts"])
+def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a season with an agent whose name is markup, and the page of such forecasts."""
+    page = scored_page(hostile_report(), NOW)
+    if request.param == "season":
+        record = request.getfixturevalue("record")
+        with open_read_only(str(record)) as engine, reading(engine) as connection:
+            page = report_page(renamed(gather(connection, None), HOSTILE, MARKUP), NOW)
+    found = tmp_path_factory.mktemp("report") / "report.html"
+    found.write_text(page, "utf-8")
     return found
 
 
@@ -35,7 +39,7 @@ def test_it_opens_from_disk_and_asks_for_nothing(
     watched.page.goto(file.as_uri())
     charts = watched.page.locator(".plot > svg")
     sizes = charts.evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
-    watched.page.locator(".plot").nth(1).hover()
+    watched.page.locator(".plot").nth(min(1, len(sizes) - 1)).hover()
     told = watched.page.locator(".tip:visible").text_content() or ""
     made = watched.page.locator(".tip :not(b, div, span, a)").count()
     ground = watched.page.evaluate("getComputedStyle(document.body).backgroundColor")

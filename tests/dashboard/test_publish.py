@@ -16,12 +16,12 @@ from arena.errors import ArenaError
 from arena.operations.page_programs import page_command, page_environment
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import LeaderboardRow, percent_of_price
-from arena.scores.verdict import AgentVerdict, Verdict
+from arena.scores.verdict import AgentVerdict, Standing, Verdict
 from dashboard.record import LeaderboardLine
 from dashboard.site import contents, pages, shell
 from dashboard.site.addresses import file_name
-from dashboard.site.card import EDGE, FONT, card
-from dashboard.site.contents import badge_words
+from dashboard.site.card import EDGE, FONT, card, font_of, wrapped
+from dashboard.site.contents import line_badge
 from dashboard.site.pages import SeasonSite
 from dashboard.views import market
 from dashboard.views.market import last_stated, read_market_history, read_market_page
@@ -124,10 +124,10 @@ def a_line(told: AgentVerdict | None, **known: Any) -> LeaderboardLine:
     return LeaderboardLine(LeaderboardRow(**row | known), told=told)
 
 
-def told_of(better: int, worse: int, entries: int) -> AgentVerdict:
+def told_of(better: int, worse: int, entries: int, price: Standing = "open") -> AgentVerdict:
     names = [f"rival{number}" for number in range(entries - 1)]
     others = tuple(names[:better]), tuple(names[better : better + worse]), tuple(names[better + worse :])
-    return AgentVerdict("ann", 1 + worse, entries - better, entries, *others, None, "open", "", "")
+    return AgentVerdict("ann", 1 + worse, entries - better, entries, *others, None, price, "", "")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def told_of(better: int, worse: int, entries: int) -> AgentVerdict:
         (a_line(told_of(2, 0, 5)), ("better than 2 of 4", "brightgreen")),
         (a_line(told_of(0, 2, 5)), ("ranks 3–5 of 5", "blue")),
         (a_line(told_of(0, 0, 5)), ("too early", "lightgrey")),
-        (a_line(told_of(0, 0, 1), price="better"), ("better than the price", "blue")),
+        (a_line(told_of(0, 0, 1, "better")), ("better than the price", "blue")),
         (a_line(None, copies="market"), ("copies market", "lightgrey")),
         (
             a_line(None, ranked=False, why_not="12 of 15 turns failed"),
@@ -148,7 +148,7 @@ def told_of(better: int, worse: int, entries: int) -> AgentVerdict:
     ],
 )
 def test_a_badge_says_what_is_told(line: LeaderboardLine | None, badge: tuple[str, str]) -> None:
-    assert badge_words(line) == badge
+    assert line_badge(line) == badge
 
 
 def test_badges_before_there_are_results_say_so(first_round: Path, tmp_path: Path) -> None:
@@ -192,6 +192,11 @@ def test_a_long_name_stays_within_the_picture() -> None:
         first = picture.crop((EDGE, 120, EDGE + 100, 180))
     assert len(right.getcolors() or ()) == 1, "nothing is cut off at the edge"
     assert len(first.getcolors() or ()) > 1, "the sentence begins on the first line"
+    whole = " ".join(f"agent-{number:02}" for number in range(40))
+    *_, last = shown = wrapped(whole, font_of(52, bold=True))
+    assert (len(shown), last[-1]) == (3, "…")
+    assert whole.startswith(" ".join(shown).rstrip(" …")), "and what is cut off is said to be"
+    assert wrapped("ann leads.", font_of(52)) == ["ann leads."]
 
 
 def test_what_agents_said_of_a_market_is_whole_and_sorted_as_people_count(

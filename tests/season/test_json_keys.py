@@ -17,7 +17,9 @@ OPEN_ENDED = {
 }  # fmt: skip
 """What has names of agents, prompts and the like for keys."""
 HERE = ("--database", "demo.db")
-SCORES = "question,forecaster,probability,outcome\na,ann,0.8,1\na,bob,0.4,1\n"
+SCORES = "\n".join(
+    ["question,forecaster,probability,outcome", *(f"q{k},ann,0.8,1\nq{k},bob,0.4,1" for k in range(20))]
+)
 
 
 def keys(value: Any, path: str = "") -> Iterator[str]:

@@ -144,7 +144,7 @@ def file(
     from arena.cli import forecastbench_files as bench
     from arena.cli.score import texts_of
     from arena.exports.forecastbench_forms import write_submission
-    from arena.forms.bench.files import Submitter
+    from arena.forms.bench.answers import Submitter
     from arena.rounds.forecasting import answers_csv, newest_answers
     from arena.scores.files.forecastbench_texts import newest_set
 

@@ -13,7 +13,7 @@ VIEWS = ("--by", "--provisional", "--metaculus")
 """What a board shows in place of its usual figures, one at a time."""
 OF_FORECASTS = (
     "--outcomes", "--prices", "--form", "--skip-faulty", "--questions", "--resolutions", "--by", "--against",
-    "--rule", "--adjusted", "--outside", "--parts", "--provisional", "--community",
+    "--rule", "--adjusted", "--outside", "--parts", "--provisional", "--community", "--html", "--badge",
 )  # fmt: skip
 """How forecasts are scored, which a tournament's rules say for themselves."""
 
@@ -80,7 +80,7 @@ def score(
     skip_faulty: bool = flag("Score the rows without a fault alone."),
     questions: Files = QUESTIONS,
     resolutions: Files = RESOLUTIONS,
-    mode: Literal["exact", "metaculus"] = option("As documented, or as the site has it.", default="exact"),
+    mode: Literal["exact", "metaculus"] = option("As documented, or as the site.", default="exact"),
     by: Literal["category"] | None = option("One table for each category."),
     rule: Literal["skill", "metaculus", "forecastbench", "autocast"] = option(
         "Which scores set the order.", "RULE", default="skill"
@@ -92,6 +92,9 @@ def score(
     community: bool = flag("Score the median of all as a forecaster."),
     parts: bool = flag("Split Brier scores into reliability and more."),
     sweep: bool = flag("Show a tournament's prizes by the hidden weight."),
+    html: Path | None = option("Write it as one page, too.", "FILE"),
+    badge: str | None = option("Write a badge of the first, or of NAME.", "[NAME=]FILE"),
+    force: bool = flag("Replace these files."),
 ) -> None:
     """Score anyone's forecasts, or share out a tournament's prizes.
 
@@ -107,7 +110,10 @@ def score(
     """
     from arena.cli import prizes
     from arena.cli import score as forecasts
-    from arena.scores.files.scores import ScoreChoices, score_file, scores_data
+    from arena.cli.score_files import score_files
+    from arena.cli.score_page import score_page
+    from arena.scores.files.report import report_data, report_file
+    from arena.scores.files.scores import ScoreChoices
     from arena.scores.files.sources import SourceChoices
 
     cups = [file for file in files if file.suffix in (".yaml", ".yml")]
@@ -122,6 +128,8 @@ def score(
 
     reason = "can't be combined with files of forecasts"
     chosen.refuse("--sweep", because=reason, hint="name a tournament's YAML file")
+    beside = score_files(html, badge)
+    beside.check(force)
     renamed, wanted = forecasts.split_columns(chosen.table.columns)
     reading = SourceChoices(
         form=form,
@@ -133,11 +141,10 @@ def score(
         provisional=provisional,
     )
     table = forecasts.table_of(files, reading)
-    if by is not None and table.category is None:
-        raise ArenaError("no_category", f"{table.name} has no column category", "add it, or leave out --by")
     left_out = table.outside if outside is None else tuple(outside)
     choices = ScoreChoices(left_out, against, adjusted, provisional, community, parts, rule)
-    scores = score_file(table, mode, by_category=by is not None, choices=choices)
+    report = report_file(table, mode, by_category=by is not None, choices=choices)
 
     chosen.table = replace(chosen.table, columns=wanted)
-    chosen.answer(scores_data(scores), forecasts.score_page, scores, choices, chosen.table)
+    written = beside.write(report)
+    chosen.answer(report_data(report) | written, score_page, report, choices, chosen.table, written)

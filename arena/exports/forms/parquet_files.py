@@ -24,7 +24,7 @@ def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> i
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
-    schema = _schema(columns, [column.name for column in columns])
+    schema = schema_of(columns, [column.name for column in columns])
     count = 0
     with ParquetWriter(path, schema, compression="zstd") as out:
         for group in _groups(rows):
@@ -55,7 +55,7 @@ def _groups(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield group
 
 
-def _schema(columns: Sequence[ExportColumn], names: Iterable[str]) -> "pa.Schema":
+def schema_of(columns: Sequence[ExportColumn], names: Iterable[str]) -> "pa.Schema":
     """Return the schema of columns under these names."""
     import pyarrow as pa
 
@@ -78,7 +78,7 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
         with ParquetFile(path) as file:
             stored = file.schema_arrow
             there = columns_in(stored.names, columns)
-            if there is None or not stored.equals(_schema(there, stored.names)):
+            if there is None or not stored.equals(schema_of(there, stored.names)):
                 expected = ", ".join(column.name for column in columns)
                 raise bad_file(path.name, f"its columns must be {expected}")
 

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 
 from arena.errors import FileFault
-from arena.forms.bench.files import HALVES, MARKET_SOURCES, share_in
+from arena.forms.bench.model import HALVES, MARKET_SOURCES, share_in
 from arena.forms.csv_columns import decode
 from arena.forms.model import (
     SourceData,
@@ -78,7 +78,7 @@ def _key(cells: Mapping[str, str]) -> str:
     if cells["source"] in MARKET_SOURCES:
         days[1:] = []
     parts = [days[0], cells["source"], cells["id"], *days[1:]]
-    return " ".join(part for part in parts if part)
+    return " ".join(filter(None, parts))
 
 
 def _shares(

@@ -40,7 +40,7 @@ class TextColumn:
 
     def rows_with(self, wanted: Callable[[str], bool]) -> Rows:
         """Return the rows whose text is wanted."""
-        is_wanted = np.array([wanted(text) for text in self.texts], dtype=np.bool_)
+        is_wanted = np.array(list(map(wanted, self.texts)), dtype=np.bool_)
         return np.flatnonzero(is_wanted[self.code])
 
     def take(self, rows: Rows) -> "TextColumn":
@@ -50,13 +50,13 @@ class TextColumn:
 
 def text_column(texts: Sequence[str], code: Ints) -> TextColumn:
     """Return a column without blanks around its texts, each of which it has once."""
-    stripped = [text.strip() for text in texts]
+    stripped = list(map(str.strip, texts))
     different = dict.fromkeys(stripped)
     if len(different) == len(texts):
         return TextColumn(tuple(stripped), code)
 
     places = {text: place for place, text in enumerate(different)}
-    moved = np.array([places[text] for text in stripped], dtype=np.int64)
+    moved = np.array(list(map(places.__getitem__, stripped)), dtype=np.int64)
     return TextColumn(tuple(places), moved[code])
 
 
@@ -141,9 +141,13 @@ class Faults:
 
     def told(self) -> list[FileFault]:
         """Return what there is to tell, by file and line."""
-        faults = [fault for cause in self.found.values() for fault in cause.told()]
-        files = list(dict.fromkeys(fault.file for fault in faults))
-        return sorted(faults, key=lambda fault: (files.index(fault.file), fault.line or 0))
+        files: dict[str, int] = {}
+        faults: list[FileFault] = []
+        for cause in self.found.values():
+            faults += cause.told()
+        for fault in faults:
+            files.setdefault(fault.file, len(files))
+        return sorted(faults, key=lambda fault: (files[fault.file], fault.line or 0))
 
     def check(self) -> None:
         """Raise all of them, by file and line."""
@@ -184,6 +188,10 @@ class Cells:
     def whole_row(self, row: int) -> int:
         """Return which of all rows a row is."""
         return row if self.rows is None else int(self.rows[row])
+
+    def whole_rows(self, rows: Rows) -> Rows:
+        """Return which of all rows these are."""
+        return rows if self.rows is None else self.rows[rows]
 
     def place(self, row: int) -> SourceLine:
         """Return where a row begins."""
@@ -235,14 +243,23 @@ class Cells:
             self.wrong(bad.column, [bad.row], lambda _: message, bad.hint)
 
     def sound(self, *columns: str) -> Rows:
-        """Return the rows without a fault in these columns."""
+        """Return the rows without a fault in these columns; in all, if none is named."""
         faults = self.faults
         if not faults.found:
             return np.arange(len(self))
 
-        bad = {*faults.torn, *(row for row, column in faults.cells if column in columns)}
-        whole = np.arange(len(self)) if self.rows is None else self.rows
+        bad = set(faults.torn)
+        for row, column in faults.cells:
+            if not columns or column in columns:
+                bad.add(row)
+        whole = self.whole_rows(np.arange(len(self)))
         return np.flatnonzero(~np.isin(whole, list(bad)))
+
+    def column(self, name: str) -> TextColumn:
+        """Return a column, of empty texts where the file does not have it."""
+        if name in self.columns:
+            return self.columns[name]
+        return TextColumn(("",), np.zeros(len(self), dtype=np.int64))
 
     def number_text(self, text: str) -> str:
         """Return a cell's text with the decimal point that a number needs."""
@@ -255,5 +272,4 @@ class Cells:
     def take(self, rows: Rows) -> "Cells":
         """Return some of the rows."""
         columns = {name: column.take(rows) for name, column in self.columns.items()}
-        whole = rows if self.rows is None else self.rows[rows]
-        return replace(self, columns=columns, rows=whole)
+        return replace(self, columns=columns, rows=self.whole_rows(rows))

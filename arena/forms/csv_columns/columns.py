@@ -32,7 +32,7 @@ def number_column(column: TextColumn) -> tuple[Ints, tuple[str, ...]]:
     order = sorted(used.tolist(), key=column.texts.__getitem__)
     rank = np.zeros(len(column.texts), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    return rank[column.code], tuple(column.texts[place] for place in order)
+    return rank[column.code], tuple(map(column.texts.__getitem__, order))
 
 
 def read_column(

@@ -1,6 +1,7 @@
 """A text of CSV as cells: by comma, semicolon, tab or bar."""
 
 import csv
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ def csv_cells(name: str, text: str, ours: OurColumns) -> Cells:
 
     try:
         reader = source.reader()
-        header = next(row for row in reader if row)
+        header = next(filter(None, reader))
         line = text[: len(text) - len(start)].count("\n") + 1
         found = match_header(line, header, ours, faults)
         columns = _read_columns(reader, len(header), found.places, source.place_of, faults)
@@ -90,13 +91,13 @@ def _read_columns(
     faults: Faults,
 ) -> dict[str, TextColumn]:
     """Return the columns of the rows that are left; a row of another width than the header is a fault."""
-    columns = {ours: Texts() for ours in places}
+    columns = defaultdict[str, Texts](Texts)
     rows = 0
 
     while chunk := list(islice(reader, AT_ONCE)):
         widths = set(map(len, chunk))
         if 0 in widths:
-            chunk = [row for row in chunk if row]
+            chunk = list(filter(None, chunk))
         if widths - {0, width}:
             _tear_rows(chunk, rows, width, place_of, faults)
 
@@ -107,7 +108,7 @@ def _read_columns(
                 columns[ours].add(parts[0] if len(parts) == 1 else joined_texts(parts))
         rows += len(chunk)
 
-    return {ours: texts.column() for ours, texts in columns.items()}
+    return {ours: columns[ours].column() for ours in places}
 
 
 def _tear_rows(
@@ -129,6 +130,6 @@ def _tear_rows(
 def _read_spare(source: CsvText, wanted: Sequence[str]) -> dict[str, TextColumn]:
     """Return columns of a text that were not read, where all its rows can be read."""
     reader = source.reader()
-    header = [column.strip() for column in next(row for row in reader if row)]
+    header = list(map(str.strip, next(filter(None, reader))))
     places = {column: (header.index(column),) for column in wanted}
     return _read_columns(reader, len(header), places, source.place_of, Faults(source.name))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import chain
 
 from arena.errors import ArenaError
 from arena.forms.csv_columns.cells import SHOWN, Faults
@@ -44,10 +45,11 @@ class FoundColumns:
 
     def theirs(self, header: Sequence[str]) -> dict[str, str]:
         """Return what the table calls each column of ours."""
-        return {
-            ours: JOINS.join(header[place].strip() for place in places)
-            for ours, places in self.places.items()
-        }
+        theirs = {}
+        for ours, places in self.places.items():
+            names = [header[place].strip() for place in places]
+            theirs[ours] = JOINS.join(names)
+        return theirs
 
 
 def joined_texts(parts: Sequence[Sequence[str]]) -> list[str]:
@@ -56,7 +58,7 @@ def joined_texts(parts: Sequence[Sequence[str]]) -> list[str]:
     >>> joined_texts([["a", "b"], ["1", "2"]])
     ['a 1', 'b 2']
     """
-    return [" ".join(cells) for cells in zip(*parts, strict=True)]
+    return list(map(" ".join, zip(*parts, strict=True)))
 
 
 def plain_name(column: str) -> str:
@@ -73,10 +75,10 @@ def match_header(line: int, header: Sequence[str], ours: OurColumns, faults: Fau
 
     Raise `ArenaError` at once if a column is missing that is needed.
     """
-    exact = [column.strip() for column in header]
+    exact = list(map(str.strip, header))
     found = _named_columns(f"{faults.name}:{line}", exact, ours)
     named = {name for name in ours.named if name in found or name not in ours.elsewhere}
-    taken = {place for places in found.values() for place in places}
+    taken = set(chain.from_iterable(found.values()))
     ignored = []
 
     for place, column in enumerate(exact):
@@ -105,7 +107,7 @@ def _named_columns(place: str, exact: Sequence[str], ours: OurColumns) -> dict[s
             ours_are = ", ".join(column for column in ours.allowed if not QUANTILE.fullmatch(column))
             raise ArenaError("bad_columns", what, f"ours are {ours_are}", status=64)
 
-        parts = [part.strip() for part in theirs.split(JOINS)]
+        parts = list(map(str.strip, theirs.split(JOINS)))
         if theirs in exact:
             found[name] = (exact.index(theirs),)
         elif theirs and (name not in ours.elsewhere or set(parts) <= set(exact)):
@@ -140,7 +142,7 @@ def _note_missing(
 
     wanted = [*ours.needed]
     is_complete = set(found) >= set(wanted)
-    if not is_complete and not any(STATES.fullmatch(column) for column in found):
+    if not is_complete and not any(map(STATES.fullmatch, found)):
         wanted.append("probability")  # all that is missing is said at once
 
     has = ""

@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from io import StringIO
+from itertools import chain, product
 from typing import Any
 
 from arena.errors import ArenaError
@@ -58,8 +59,9 @@ def json_cells(name: str, text: str, ours: OurColumns) -> Cells:
     if not any(rows):
         faults.check()
         raise ArenaError("bad_file", f"{name}: it has no forecasts", "add an object for each forecast")
-    header = list(dict.fromkeys(key for row in rows for key in row))
-    columns = {key: [row.get(key, "") for row in rows] for key in header}
+    columns: dict[str, list[str]] = {}
+    for key in dict.fromkeys(chain.from_iterable(rows)):
+        columns[key] = [row.get(key, "") for row in rows]
     return memory_cells(faults, places, columns, ours)
 
 
@@ -87,7 +89,7 @@ def _values(name: str, text: str) -> list[NumberedValue]:
     if text.lstrip()[0] == "[":
         if isinstance(whole, Exception):
             raise ArenaError("bad_file", f"{name}: invalid JSON ({whole})", "correct the file") from whole
-        return [NumberedValue(*pair) for pair in zip(_list_lines(text), whole, strict=True)]
+        return list(map(NumberedValue, _list_lines(text), whole))
     if isinstance(whole, Mapping):
         first = text[: len(text) - len(text.lstrip())].count("\n") + 1
         return [NumberedValue(first, whole)]
@@ -146,9 +148,10 @@ def _longest_list(value: Any) -> str:
 
 def _without_prefix(rows: list[Row], prefix: str, ours: OurColumns) -> list[Row]:
     """Return the rows of a list with the names that its objects have, if those are ours."""
-    plain = [{key.removeprefix(prefix): text for key, text in row.items()} for row in rows]
-    has_ours = plain[0].keys() >= set(ours.needed)
-    return plain if has_ours else rows
+    plain = {key: key.removeprefix(prefix) for key in chain.from_iterable(rows)}
+    if not set(plain.values()) >= set(ours.needed):
+        return rows
+    return [dict(zip(map(plain.__getitem__, row), row.values(), strict=True)) for row in rows]
 
 
 def _is_list_of_objects(value: Any) -> bool:
@@ -168,7 +171,9 @@ def object_rows(value: Mapping[str, Any], lists: Collection[str], before: str = 
         if isinstance(field, Mapping):
             parts = object_rows(field, lists, f"{path}.")
         elif path in lists and _is_list_of_objects(field):
-            parts = [row for element in field for row in object_rows(element, lists, f"{path}.")]
+            parts = []
+            for element in field:
+                parts += object_rows(element, lists, f"{path}.")
         else:
             parts = [{path: _text_of(field)}]
 
@@ -176,7 +181,7 @@ def object_rows(value: Mapping[str, Any], lists: Collection[str], before: str = 
             for row in rows:
                 row.update(parts[0])
         else:
-            rows = [{**row, **part} for row in rows for part in parts]
+            rows = [{**row, **part} for row, part in product(rows, parts)]
     return rows
 
 

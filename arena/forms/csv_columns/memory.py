@@ -74,12 +74,12 @@ def cells_of(
     """
     texts = {}
     for key, values in columns.items():
-        texts[key] = [cell_text(value) for value in values]
+        texts[key] = list(map(cell_text, values))
 
-    rows = max((len(values) for values in columns.values()), default=0)
+    rows = max(map(len, columns.values()), default=0)
     places = numbered_places(name, rows)
     cells = memory_cells(Faults(name), places, texts, OurColumns(needed, allowed, {}))
-    lengths = {len(values) for values in columns.values()}
+    lengths = set(map(len, columns.values()))
     if len(lengths) > 1 or lengths == {0}:
         counts = ", ".join(f"{column} {len(values):,}" for column, values in columns.items())
         what = f"{name}: rows in each column: {counts}"

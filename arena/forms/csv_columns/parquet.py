@@ -34,5 +34,5 @@ def parquet_cells(file: SourceFile, ours: OurColumns) -> Cells:
 
     texts = {}
     for name, values in columns.items():
-        texts[name] = [cell_text(value) for value in values]
+        texts[name] = list(map(cell_text, values))
     return memory_cells(Faults(file.name), numbered_places(file.name, rows), texts, ours)

@@ -1,7 +1,9 @@
 """Plain tables as cells: of a text, of Parquet, of columns in memory, and several as one."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -56,9 +58,10 @@ def join_cells(tables: Sequence[Cells]) -> Cells:
     if len(tables) == 1:
         return first
 
-    starts = np.cumsum([0, *(len(cells) for cells in tables)])
-    names = dict.fromkeys(name for cells in tables for name in cells.columns)
-    columns = {name: _join_column([cells.columns.get(name) for cells in tables], tables) for name in names}
+    starts = np.cumsum([0, *map(len, tables)])
+    columns = {}
+    for name in dict.fromkeys(chain.from_iterable(cells.columns for cells in tables)):
+        columns[name] = _join_column([cells.column(name) for cells in tables])
     theirs: dict[str, str] = {}
     for cells in reversed(tables):
         theirs |= cells.theirs
@@ -69,22 +72,19 @@ def join_cells(tables: Sequence[Cells]) -> Cells:
         columns=columns,
         theirs=theirs,
         faults=_join_faults(first.name, tables, starts.tolist()),
-        ignored=tuple(dict.fromkeys(column for cells in tables for column in cells.ignored)),
+        ignored=tuple(dict.fromkeys(chain.from_iterable(cells.ignored for cells in tables))),
         decimal_comma=any(cells.decimal_comma for cells in tables),
         spare=partial(_join_spare, tables),
     )
 
 
-def _join_column(parts: Sequence[TextColumn | None], tables: Sequence[Cells]) -> TextColumn:
+def _join_column(parts: Sequence[TextColumn]) -> TextColumn:
     """Return a column of several tables as one."""
     texts: list[str] = []
     codes = []
-    for part, cells in zip(parts, tables, strict=True):
-        own = part
-        if own is None:
-            own = TextColumn(("",), np.zeros(len(cells), dtype=np.int64))
-        codes.append(own.code + len(texts))
-        texts += own.texts
+    for part in parts:
+        codes.append(part.code + len(texts))
+        texts += part.texts
     return text_column(texts, np.concatenate(codes))
 
 
@@ -107,6 +107,8 @@ def _place_in(tables: Sequence[Cells], starts: Sequence[int], row: int) -> Sourc
 
 def _join_spare(tables: Sequence[Cells]) -> dict[str, TextColumn]:
     """Return the columns that were not read of several tables."""
-    every = [cells.spare() for cells in tables]
-    names = dict.fromkeys(name for spare in every for name in spare)
-    return {name: _join_column([spare.get(name) for spare in every], tables) for name in names}
+    unread = [replace(cells, columns=cells.spare()) for cells in tables]
+    joined = {}
+    for name in dict.fromkeys(chain.from_iterable(cells.columns for cells in unread)):
+        joined[name] = _join_column([cells.column(name) for cells in unread])
+    return joined

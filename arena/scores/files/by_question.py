@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.errors import ArenaError
-from arena.forms.bench.files import HALVES
+from arena.forms.bench.model import HALVES
 from arena.forms.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.question_forms import FormQuestion

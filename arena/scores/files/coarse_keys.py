@@ -20,7 +20,7 @@ LEAST_SHARED = 0.6
 def coarse_hint(cells: Cells, rows: Rows) -> str:
     """Return how to make questions finer: by the columns of the file that tell these rows apart."""
     looked_at = rows[:MOST_LOOKED_AT]
-    whole = looked_at if cells.rows is None else cells.rows[looked_at]
+    whole = cells.whole_rows(looked_at)
     columns = {name: column.take(whole) for name, column in cells.spare().items()}
     question = cells.columns["question"].code[looked_at]
     forecaster = cells.columns["forecaster"].code[looked_at]

@@ -5,18 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.errors import ArenaError, FileFault
-from arena.forms.bench.files import (
-    ForecastFile,
-    QuestionSet,
+from arena.forms.bench.answers import check_answers
+from arena.forms.bench.model import ForecastFile, QuestionSet
+from arena.forms.bench.reading import (
     Reading,
-    check_answers,
-    in_row_order,
     read_forecast_file,
     read_question_set,
     read_resolution_set,
     strictly,
 )
-from arena.scores.files.forecastbench_board import Forecasters, gather, read_table
+from arena.forms.bench.rows import in_row_order
+from arena.scores.files.forecastbench_rows import Forecasters, gather, read_table
 
 NamedText = tuple[str, str]
 """The name of a file, and its text."""

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ class UnansweredQuestion:
     """The place of a yes/no question that has ended and that nobody answered, and its category."""
 
     place: int
-    category: str | None
+    category: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +210,6 @@ def check_sound_forecasts(cells: Cells) -> ForecastTable:
     Raise `ArenaError` if the fault is not of rows, or no row is sound.
     """
     told: list[FileFault] = []
-    faulty: list[int] = []
     sound = cells
     table: ForecastTable | None = None
 
@@ -217,39 +217,43 @@ def check_sound_forecasts(cells: Cells) -> ForecastTable:
         try:
             table = check_forecasts(sound)
         except FileFaults as error:
-            bad = _faulty_rows(sound)
-            if sound.faults.whole or not bad:
+            is_faulty = _faulty_rows(sound)
+            if sound.faults.whole or not is_faulty.any():
                 raise
-            if len(bad) == len(sound):
+            if is_faulty.all():
                 hint = "correct the file: nothing is left to be scored"
                 raise ArenaError("bad_file", f"no row is without a fault:\n{error.message}", hint) from error
 
             told += sound.faults.told()
-            left_out = set(bad)
-            faulty += [sound.whole_row(row) for row in bad]
-            kept = [row for row in range(len(sound)) if row not in left_out]
             fresh = replace(sound, faults=Faults(sound.name))
-            sound = fresh.take(np.array(kept, dtype=np.intp))
+            sound = fresh.take(np.flatnonzero(~is_faulty))
 
-    if not faulty:
+    if not told:
         return table
-    table = replace(table, skipped=len(faulty), faults=tuple(told))
-    return with_unanswered(table, cells.take(np.array(faulty, dtype=np.intp)))
+    every = np.arange(len(cells))
+    faulty = np.setdiff1d(every, sound.whole_rows(np.arange(len(sound))))
+    table = replace(table, skipped=faulty.size, faults=tuple(told))
+    return with_unanswered(table, cells.take(faulty))
 
 
-def _faulty_rows(cells: Cells) -> list[int]:
+def _faulty_rows(cells: Cells) -> Flags:
     """Return the rows that have a fault; one of an option takes the whole forecast with it."""
-    faults = cells.faults
-    whole = faults.torn | {row for row, _ in faults.cells}
-    faulty = [row for row in range(len(cells)) if cells.whole_row(row) in whole]
+    is_faulty = np.ones(len(cells), dtype=np.bool_)
+    is_faulty[cells.sound()] = False
     if "option" not in cells.columns:
-        return faulty
+        return is_faulty
 
-    names = [name for name in ("question", "forecaster", "time") if name in cells.columns]
-    columns = [cells.columns[name].code.tolist() for name in names]
-    keys = list(zip(*columns, strict=True))
-    torn = {keys[row] for row in faulty}
-    return [row for row, key in enumerate(keys) if key in torn]
+    forecast = _forecast_of(cells)
+    faults = np.bincount(forecast, is_faulty)
+    is_torn: Flags = faults[forecast] > 0
+    return is_torn
+
+
+def _forecast_of(cells: Cells) -> Ints:
+    """Return a number of the forecast that each row belongs to: one of several options has several rows."""
+    keys = np.stack([cells.column(name).code for name in ("question", "forecaster", "time")])
+    number: Ints = np.unique(keys, axis=1, return_inverse=True)[1]
+    return number
 
 
 def with_unanswered(table: ForecastTable, empty: Cells) -> ForecastTable:
@@ -257,23 +261,19 @@ def with_unanswered(table: ForecastTable, empty: Cells) -> ForecastTable:
 
     Rows with an option, a number, or an outcome that is not 0 or 1 leave nothing to count.
     """
-    answered = {*table.questions, *(form.name for form in table.forms)}
-    found: dict[str, str | None] = {}
+    names = list(table.questions)
+    answered = {*names, *map(attrgetter("name"), table.forms)}
+    unanswered = list(table.unanswered)
     is_form = form_rows(empty)
-    categories = empty.columns.get("category")
+    categories = empty.column("category")
 
     for row, question in enumerate(empty.columns["question"]):
         is_known = question and question not in answered and empty.columns["forecaster"][row]
         if is_known and not is_form[row] and _has_ended(empty, row):
-            found[question] = None if categories is None else categories[row]
-
-    places = enumerate(found.items(), len(table.questions))
-    unanswered = [UnansweredQuestion(place, category) for place, (_, category) in places]
-    return replace(
-        table,
-        questions=(*table.questions, *found),
-        unanswered=(*table.unanswered, *unanswered),
-    )
+            unanswered.append(UnansweredQuestion(len(names), categories[row]))
+            names.append(question)
+            answered.add(question)
+    return replace(table, questions=tuple(names), unanswered=tuple(unanswered))
 
 
 def _has_ended(cells: Cells, row: int) -> bool:
@@ -290,7 +290,8 @@ def _read_owners(cells: Cells, who: Ints, forecasters: tuple[str, ...]) -> dict[
         return {}
     owner, names = number_column(cells.columns["owner"])
     check_same_by_question(cells, who, "owner", owner, of="forecaster")
-    return {forecasters[place]: names[own] for place, own in zip(who.tolist(), owner.tolist(), strict=True)}
+    whose = map(names.__getitem__, owner.tolist())
+    return dict(zip(map(forecasters.__getitem__, who.tolist()), whose, strict=True))
 
 
 def _read_titles(cells: Cells) -> dict[str, str]:
@@ -320,8 +321,8 @@ def _check_some_answer(cells: Cells, silent: Flags) -> None:
 
 def _unanswered_note(empty: Cells) -> str:
     """Return how many forecasts state nothing, and whose they are."""
-    asked = set(zip(empty.columns["question"], empty.columns["forecaster"], strict=True))
-    counts = Counter(forecaster for _, forecaster in asked)
+    asked = set(zip(empty.columns["forecaster"], empty.columns["question"], strict=True))
+    counts = Counter(map(itemgetter(0), asked))
     named = [f"{name} {count:,}" for name, count in counts.most_common(MOST_NAMED)]
     if len(counts) > MOST_NAMED:
         named.append(f"and {len(counts) - MOST_NAMED:,} more")
@@ -335,7 +336,7 @@ def _read_other_forms(cells: Cells, forms: Flags, times: Mapping[str, Floats]) -
 
     some = cells.take(rows)
     lived = {key: values[rows] for key, values in times.items()}
-    ended = np.array([bool(text) for text in some.columns["outcome"]])
+    ended = np.array(list(map(bool, some.columns["outcome"])))
     check_question_times(some, lived, number_column(some.columns["question"])[0], ended)
     return read_forms(some, lived)
 
@@ -429,9 +430,12 @@ def check_question_times(cells: Cells, times: dict[str, Floats], question: Ints,
         if {early, late} <= times.keys():
             _check_order(cells, times, early, late)
 
-    ends = [column for column in ("scheduled_close", "close") if column in times]
-    if ends and ("open" in times or "time" in times):
-        _check_open_time(cells, times, question, ends[0])
+    if "open" not in times and "time" not in times:
+        return
+    if "scheduled_close" in times:
+        _check_open_time(cells, times, question, "scheduled_close")
+    elif "close" in times:
+        _check_open_time(cells, times, question, "close")
 
 
 def _no_time(_: int) -> str:
@@ -490,7 +494,7 @@ def check_duplicates(cells: Cells, question: Ints, forecaster: Ints, time: Float
         _note_coarse(cells, order, repeats)
         return order
 
-    first = {int(order[place + 1]): int(order[place]) for place in repeats}
+    first = dict(zip(order[repeats + 1].tolist(), order[repeats].tolist(), strict=True))
 
     def what(row: int) -> str:
         who = cells.columns["forecaster"][row][:40]

@@ -73,20 +73,35 @@ def with_outcomes(cells: Cells, name: str, outcomes: Sequence[JoinedOutcome]) ->
     notes = _join_notes(name, "outcome", used_texts(question), found)
     _check_outcomes(cells, found)
 
-    texts = [found[key].outcome if key in found else "" for key in question.texts]
-    columns = {**cells.columns, "outcome": _filled(cells, "outcome", TextColumn(tuple(texts), question.code))}
-    known_times = [found[key].resolved for key in used_texts(question) if key in found]
-    has_times = "time" in cells.columns and not has_plain_times(cells, ["time"])
-    if has_times and known_times and all(known_times) and "resolved" not in columns:
-        resolved = [found[key].resolved if key in found else "" for key in question.texts]
-        columns["resolved"] = text_column(resolved, question.code)
+    texts = _texts_by_question(question, found, "outcome")
+    columns = {**cells.columns, "outcome": _filled(cells, "outcome", texts)}
+    if _are_dated(cells, found) and "resolved" not in columns:
+        resolved = _texts_by_question(question, found, "resolved")
+        columns["resolved"] = text_column(resolved.texts, resolved.code)
     return replace(cells, columns=columns), notes
+
+
+def _texts_by_question(question: TextColumn, found: Mapping[str, JoinedOutcome], name: str) -> TextColumn:
+    """Return what outcomes say under a name as a column, empty where a question has none."""
+    texts = []
+    for key in question.texts:
+        outcome = found.get(key)
+        texts.append("" if outcome is None else getattr(outcome, name))
+    return TextColumn(tuple(texts), question.code)
+
+
+def _are_dated(cells: Cells, found: Mapping[str, JoinedOutcome]) -> bool:
+    """Tell whether it is known when each outcome became known, and when forecasts were made."""
+    if "time" not in cells.columns or has_plain_times(cells, ["time"]):
+        return False
+    joined = found.keys() & set(used_texts(cells.columns["question"]))
+    return bool(joined) and all(found[key].resolved for key in joined)
 
 
 def used_texts(column: TextColumn) -> list[str]:
     """Return the texts of a column that stand in some row."""
     used = np.flatnonzero(np.bincount(column.code, minlength=len(column.texts)))
-    return [column.texts[place] for place in used.tolist()]
+    return list(map(column.texts.__getitem__, used.tolist()))
 
 
 def _fault(place: SourceLine, column: str, message: str, hint: str) -> FileFault:
@@ -100,8 +115,8 @@ def _filled(cells: Cells, name: str, joined: TextColumn) -> TextColumn:
     if own is None:
         return text_column(joined.texts, joined.code)
 
-    is_empty = np.array([not text for text in own.texts], dtype=np.bool_)[own.code]
-    code = np.where(is_empty, joined.code, own.code + len(joined.texts))
+    has_text = np.array(list(map(bool, own.texts)), dtype=np.bool_)[own.code]
+    code = np.where(has_text, own.code + len(joined.texts), joined.code)
     return text_column([*joined.texts, *own.texts], code)
 
 
@@ -192,18 +207,17 @@ def _outcomes_of_table(file: SourceFile, named: Mapping[str, str]) -> list[Joine
     cells.faults.check()
     questions = cells.columns["question"]
     outcomes = cells.columns["outcome"]
-    options = cells.columns.get("option")
-    resolved = cells.columns.get("resolved")
+    options = cells.column("option")
+    resolved = cells.column("resolved")
 
     found = []
     for row in range(len(cells)):
         outcome = outcomes[row]
-        if options is not None and options[row]:
+        if options[row]:
             if _share(outcome) != 1:
                 continue
             outcome = options[row]
-        time = "" if resolved is None else resolved[row]
-        found.append(JoinedOutcome(questions[row], outcome, time, cells.place(row)))
+        found.append(JoinedOutcome(questions[row], outcome, resolved[row], cells.place(row)))
     return found
 
 
@@ -248,18 +262,18 @@ def _first(value: Mapping[str, Any], names: Iterable[str]) -> str:
 
 def _join_notes(name: str, what: str, asked: Sequence[str], found: Mapping[str, object]) -> list[str]:
     """Return how many questions were joined; raise `ArenaError` if none was."""
-    joined = [key for key in asked if key in found]
     absent = [key for key in asked if key not in found]
-    unused = [key for key in found if key not in set(joined)]
+    unused = list(found.keys() - set(asked))
     alike = _spelled_otherwise(absent, unused)
+    joined = len(asked) - len(absent)
 
     if not joined:
         here = ", ".join(map(repr, absent[:MOST_SHOWN]))
-        there = ", ".join(map(repr, unused[:MOST_SHOWN]))
+        there = ", ".join(map(repr, sorted(unused)[:MOST_SHOWN]))
         hint = f"questions are called {here} in the forecasts, and {there or 'nothing'} in {name}"
         raise ArenaError("nothing_joined", f"{name} has no {what} of any question", hint)
 
-    note = f"{name}: {what}s of {len(joined):,} of {count_text(len(asked), 'question')}"
+    note = f"{name}: {what}s of {joined:,} of {count_text(len(asked), 'question')}"
     if absent:
         note += f"; none of {len(absent):,}, such as {absent[0][:40]!r}"
     notes = [note]
@@ -290,8 +304,8 @@ def with_prices(cells: Cells, name: str, prices: Sequence[JoinedPrice]) -> tuple
     Where both are dated, the newest price counts that was seen by the time of the forecast.
     """
     found = by_key(prices)
-    questions = {question: True for question, _ in found}
-    notes = _join_notes(name, "price", used_texts(cells.columns["question"]), questions)
+    priced = {question: None for question, _ in found}
+    notes = _join_notes(name, "price", used_texts(cells.columns["question"]), priced)
     return join_prices(cells, found), notes
 
 
@@ -323,24 +337,19 @@ def join_prices(cells: Cells, found: Mapping[tuple[str, str], Sequence[JoinedPri
 
 def _times_of(cells: Cells) -> Floats | None:
     """Return when each forecast was made; None where the file doesn't say."""
-    if "time" not in cells.columns:
-        return None
-    return read_times(cells, ["time"], blank=["time"])["time"]
+    return read_times(cells, ["time"], blank=["time"]).get("time")
 
 
 def _rows_by_key(cells: Cells) -> Iterable[tuple[tuple[str, str], Ints]]:
     """Yield the rows of each question, or of each of its options."""
     question = cells.columns["question"]
-    option = cells.columns.get("option")
-    number = question.code
-    if option is not None:
-        number = question.code * len(option.texts) + option.code
-
+    option = cells.column("option")
+    number = question.code * len(option.texts) + option.code
     order = np.argsort(number, kind="stable")
     ends = np.flatnonzero(np.diff(number[order])) + 1
     for rows in np.split(order, ends):
         first = int(rows[0])
-        yield (question[first], "" if option is None else option[first]), rows
+        yield (question[first], option[first]), rows
 
 
 def _in_order(prices: Sequence[JoinedPrice]) -> list[JoinedPrice]:
@@ -354,10 +363,9 @@ def _prices_at(prices: Sequence[JoinedPrice], times: Floats | None) -> Ints:
     Raise `ArenaError` where several could count.
     """
     ordered = _in_order(prices)
-    seen = [price.seen for price in ordered]
-    is_dated = all(time is not None for time in seen)
-    if is_dated and times is not None:
-        at: Ints = np.searchsorted(np.array(seen, dtype=np.float64), times, side="right") - 1
+    seen = np.array([price.seen for price in ordered], dtype=np.float64)  # None is NaN
+    if times is not None and not np.isnan(seen).any():
+        at: Ints = np.searchsorted(seen, times, side="right") - 1
         return at
 
     different = {price.price for price in ordered}
@@ -394,7 +402,7 @@ def prices_of(data: SourceData) -> list[JoinedPrice]:
             prices.append(SourcePrice(row.question, row.price, seen=row.made, place=row.place))
         for option, price in row.odds.items():
             prices.append(SourcePrice(row.question, price, option, seen=row.made, place=row.place))
-    return [joined_price(price) for price in prices]
+    return list(map(joined_price, prices))
 
 
 def joined_price(price: SourcePrice) -> JoinedPrice:
@@ -410,19 +418,18 @@ def _prices_of_table(file: SourceFile, named: Mapping[str, str]) -> list[JoinedP
     read_names(cells, "question")
     hint = "write a probability from 0 to 1, such as 0.35 or 35%"
     read_column(cells, "market_probability", parse_share, hint, blank=True)
-    times = read_times(cells, ["time"]) if "time" in cells.columns else {}
+    times = read_times(cells, ["time"]).get("time")
     cells.faults.check()
 
     questions = cells.columns["question"]
     prices = cells.columns["market_probability"]
-    options = cells.columns.get("option")
+    options = cells.column("option")
     found = []
     for row in range(len(cells)):
         if prices[row]:
-            option = "" if options is None else options[row]
-            seen = float(times["time"][row]) if times else None
+            seen = None if times is None else float(times[row])
             text = cells.number_text(prices[row])
-            found.append(JoinedPrice(questions[row], option, text, seen, cells.place(row)))
+            found.append(JoinedPrice(questions[row], options[row], text, seen, cells.place(row)))
     return found
 
 

@@ -78,11 +78,10 @@ def source_cells(name: str, data: SourceData, *, provisional: bool) -> tuple[Cel
     questions = {question.key: question for question in data.questions}
     outcomes = newest_outcomes(data.outcomes, provisional)
     asked = {forecast.question for forecast in data.forecasts}
-    stated = [forecast for forecast in data.forecasts if is_stated(forecast)]
-    ended = [outcome for key, outcome in outcomes.items() if key in asked]
-
-    is_dated = bool(stated) and all(forecast.made is not None for forecast in stated)
-    is_resolved = bool(ended) and all(outcome.resolved is not None for outcome in ended)
+    stated = filter(is_stated, data.forecasts)
+    ended = map(outcomes.__getitem__, asked & outcomes.keys())
+    is_dated = all(forecast.made is not None for forecast in stated)
+    is_resolved = all(outcome.resolved is not None for outcome in ended)
     lives = _lives(data.forecasts, questions, outcomes) if is_dated else {}
 
     rows = SourceRows()

@@ -67,7 +67,7 @@ def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastT
         table,
         form=form,
         published=data.published,
-        notes=(f"read as {form.title}: {form.why}", *table.notes, *data.notes, *left_out, *notes),
+        notes=(*table.notes, *data.notes, *left_out, *notes),
         skipped=table.skipped + len(data.faults),
         faults=(*faults, *table.faults),
     )

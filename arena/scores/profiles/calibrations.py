@@ -1,11 +1,12 @@
 """How calibrated every agent of a cohort was, in each of the three readings, and the price that they saw."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from pydantic import TypeAdapter
 
+from arena.errors import natural_key
 from arena.record.model.columns import Floats, ForecastColumns, Ints, answered_rows, rows_of_agent, shown_once
 from arena.record.model.columns import stated_belief as probability
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
@@ -17,6 +18,7 @@ from arena.record.schema.world import ResolutionRow
 from arena.scores.cache import CacheKind
 from arena.scores.comparisons import MARKET
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
+from arena.scores.rules.reliability.reading import named_sentence
 
 WORLDS = 250
 """The draws behind a band: an arena has many cohorts, with many agents each, in three readings."""
@@ -31,7 +33,12 @@ class ForecasterCalibration:
     agent: str
     made: int
     scored: int
-    diagram: ReliabilityDiagram
+    diagram: ReliabilityDiagram = field(repr=False)
+
+    @property
+    def sentence(self) -> str:
+        """Return what pages say of such a diagram, after whose it is."""
+        return named_sentence(self.agent, self.diagram.sure, self.diagram.null.p_value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +111,14 @@ def agent_calibrations(
             _forecaster_calibration(name, stated, own.outcome, own.market, own.event, [seed, 1, place])
         )
     return tuple(calibrations)
+
+
+def season_calibrations(connection: Connection, cohort: int | None) -> tuple[ForecasterCalibration, ...]:
+    """Return those of all agents in the order of their names, of all cohorts or of one, then the price's."""
+    select_cohorts(read_cohorts(connection), cohort)
+    forecasts = read_forecast_columns(connection, cohort)
+    names = [name for name in forecasts.agents if name != MARKET]
+    return (*agent_calibrations(forecasts, sorted(names, key=natural_key)), price_calibration(forecasts))
 
 
 def price_calibration(forecasts: ForecastColumns, seed: int = 0) -> ForecasterCalibration:

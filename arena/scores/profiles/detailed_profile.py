@@ -25,6 +25,7 @@ from arena.record.schema.turn import ForecastRow, TurnRow
 from arena.record.schema.typed import col, joined, select
 from arena.scores.cache import CacheKind
 from arena.scores.profiles.agent_profile import AgentProfile, build_profile, compute_agent_profile
+from arena.scores.profiles.duels import DUELS
 from arena.scores.profiles.inputs import CacheInputs, read_inputs
 from arena.scores.rules._columns import none_for_nan
 from arena.scores.rules.comparisons.gain import Gain
@@ -34,7 +35,7 @@ from arena.scores.rules.reliability.calibration_slices import CalibrationSlice a
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
 from arena.scores.rules.reliability.reading import CalibrationReading, reading
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
-from arena.scores.slices import BY, Slice, slice_gains
+from arena.scores.slices import BY, SLICES, Slice, slice_gains
 
 METHOD = "profiles 7"
 """The way in which profiles are computed, and so what is taken from them."""
@@ -51,8 +52,13 @@ class ProfileFigures:
     sure: CalibrationReading | None
 
 
-FIGURES = CacheKind("briefs", METHOD, TypeAdapter(tuple[ProfileFigures, ...]))
-"""The figures of every agent, in line-up order."""
+FIGURES = CacheKind(
+    "briefs", f"{METHOD}, {DUELS.method}, {SLICES.method}", TypeAdapter(tuple[ProfileFigures, ...])
+)
+"""The figures of every agent, in line-up order.
+
+They are written after all else that is cached of agents, and say by their method how that was computed.
+"""
 
 PROFILE_SLICES = ("category", "horizon", "price", "cohort")
 WORLDS = 250

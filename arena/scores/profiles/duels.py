@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from arena.record.model.columns import Floats, ForecastColumns, Ints, evidence_rows, take_rows
 from arena.record.model.columns import stated_belief as probability
 from arena.scores.cache import CacheKind
-from arena.scores.comparisons import events_of, season_forecasts
+from arena.scores.comparisons import season_forecasts, stories_of
 from arena.scores.profiles.inputs import CacheInputs
 from arena.scores.rules.comparisons.duel import Duel, duels
 
@@ -52,7 +52,7 @@ class DuelDetails:
     for_b: tuple[DecidingMarket, ...]
 
 
-DUELS = CacheKind("duels", "duels 4", TypeAdapter(tuple[DuelDetails, ...]))
+DUELS = CacheKind("duels", "duels 5", TypeAdapter(tuple[DuelDetails, ...]))
 """All duels of an agent by its name, as `a` in them."""
 
 
@@ -90,7 +90,7 @@ class _Cells:
         order = np.argsort(cell, kind="stable")
         agents = rows.agent[order]
         of_agent = {name: order[agents == place] for place, name in enumerate(rows.agents)}
-        return cls(rows, events_of(rows), cell, of_agent)
+        return cls(rows, stories_of(rows), cell, of_agent)
 
     def common(self, a: str, b: str) -> tuple[Ints, Ints]:
         """Return the rows of both on the same markets in the same rounds, each in the order of cells."""

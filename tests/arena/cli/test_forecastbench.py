@@ -20,7 +20,8 @@ from arena.cli.options import Options
 from arena.errors import ArenaError
 from arena.record.schema.database import open_read_only, reading
 from arena.rounds.answering import LeftToAsk
-from arena.scores.files.forecastbench_board import Outcome, ScoredForecast, rounds_left_out
+from arena.scores.files.forecastbench_board import rounds_left_out
+from arena.scores.files.forecastbench_rows import Outcome, ScoredForecast
 from arena.verify import verify
 from tests.arena.scores.files.test_forecastbench import QUESTIONS, forecast, submission
 from tests.program.in_process import answered, invoke

@@ -18,6 +18,11 @@ from tests.program.in_process import invoke
 HEAD = b"question,forecaster,probability,outcome\n"
 GOOD = HEAD + b"rain,ann,0.8,1\nsnow,ann,0.1,0\n"
 ROW = {"question": "rain", "forecaster": "ann", "probability": 0.8, "outcome": 1}
+ARENA_ROW = {
+    "ts": "2026-01-01T00:00:00Z", "slug": "rain", "event_id": "1", "question": "Rain?", "closed": False,
+    "end_date": "2026-02-01T00:00:00Z", "market_prob": 0.5, "price_ts": None, "url": "", "entrant": "ann",
+    "model": "m", "prob": 0.8, "rationale": "", "status": "ok",
+}  # fmt: skip
 BENCH = {
     "organization": "us", "model": "m", "model_organization": "us", "question_set": "s",
     "forecast_due_date": "2026-03-01",
@@ -139,6 +144,11 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     "no zip": ("f.zip", b"PK\x03\x04nothing", "can't be unpacked"),
     "empty zip": ("f.zip", zipped(), "no files of forecasts"),
     "zip of nothing": ("f.zip", zipped(readme=b"hello"), "no files of forecasts"),
+    "two forms at once": (
+        "f.zip",
+        zipped(**{"forecasts__2026-01-01.jsonl": as_json(ARENA_ROW), "b.json": as_json(BENCH)}),
+        "--form forecast_arena or --form forecastbench",
+    ),
     "a page": ("f.csv", b"<!DOCTYPE html><html><body>404</body></html>", "there is no column question"),
     "a pointer": (
         "f.csv",

@@ -74,6 +74,45 @@ def test_who_is_better_is_told_of_a_file_and_not_of_its_categories(here: Path) -
     assert "ranks" not in invoke("score", "f.csv", "--by", "category").stdout
 
 
+SEASON = [f"{HEAD},market_probability,title,reason"]
+for number in range(40):
+    rest = f"{number % 2},{0.3 + number / 100:.2f},Will it {'rain ' * 20}on day {number}?,because"
+    SEASON.append(f"q{number:02},ann,{0.9 if number % 2 or number % 8 == 0 else 0.1},{rest}")
+    SEASON.append(f"q{number:02},bob,{0.5 - (number == 4) / 4},{rest}")
+
+
+def test_the_answer_says_what_explains_the_scores_in_eighty_columns(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here / "f.csv").write_text("\n".join(SEASON), "utf-8")
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = invoke("score", "f.csv").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    at = {line.partition(":")[0]: place for place, line in enumerate(lines)}
+    assert at["Calibration"] < at["Worst forecasts"]
+    shares, counts = (lines[at["Calibration"] + place].split() for place in (3, 4))
+    assert (shares[0], shares[1:], counts) == ("ann", ["0%", "80%"], ["forecasts", "15", "25"])
+    assert "Read: ann says 90–100%: 25 forecasts, 80% came true." in lines
+    worst = " ".join(lines[at["Worst forecasts"] + 2 :])
+    assert "Will it rain" in worst
+    assert "because" in worst
+
+
+def test_a_page_and_a_badge_are_written(here: Path) -> None:
+    (here / "f.csv").write_text("\n".join(SEASON), "utf-8")
+    words = ("score", "f.csv", "--json", "--html", "f.html", "--badge", "bob=bob.json")
+    found = json.loads(invoke(*words).stdout)
+    assert (found["html"], found["badge"]) == ("f.html", "bob.json")
+    assert found["sentence"] in (here / "f.html").read_text("utf-8")
+    assert json.loads((here / "bob.json").read_text("utf-8"))["label"] == "bob"
+    assert "f.html already exists" in json.loads(invoke(*words).stdout)["error"]["message"]
+    again = invoke("score", "f.csv", "--badge", "bob.json", "--force")
+    assert again.stdout.endswith("Written: bob.json\n")
+    assert json.loads((here / "bob.json").read_text("utf-8"))["label"] == "ann"
+    unknown = json.loads(invoke("score", "f.csv", "--badge", "zoe=z.json", "--json").stdout)["error"]
+    assert (unknown["code"], list(here.glob("z*"))) == ("unknown_name", [])
+
+
 def test_a_file_comes_in_on_the_standard_input(here: Path) -> None:
     answer = invoke("score", "-", "--json", given=f"{HEAD}\na,ann,0,1\n")
     assert json.loads(answer.stdout)["rows"][0]["log"] is None

@@ -137,12 +137,15 @@ def test_a_submission_meets_the_actual_outcomes() -> None:
     assert [x.value for x in data.published] == [pytest.approx((0.1**2 + 0.3**2) / 2)]
 
 
-def test_a_report_gives_its_figures() -> None:
+def test_a_figure_that_a_report_prints_is_not_worked_out_again() -> None:
     report = {"agent": "owl", "dataset": "set@1", "digest": "ab", "slices": {}, "brier": 0.2, "skill": None}
+    answer = json_file("a.json", [prophet_answer("vote", 0, {"Left": 0.4, "Right": 0.6})])
 
-    data = prophet.read([prophet_tasks(), json_file("report.json", report)])
+    data = prophet.read([prophet_events(), answer, json_file("report.json", report)])
 
-    assert [(x.forecaster, x.name, x.value) for x in data.published] == [("owl", "Brier", 0.2)]
+    assert [(x.forecaster, x.name) for x in data.published] == [("owl", "Brier"), ("owl", "skill")]
+    assert data.published[0].value == 0.2
+    assert data.published[1].value == pytest.approx(0.25**2 - 0.4**2)
 
 
 def test_each_fault_is_told_by_its_place() -> None:

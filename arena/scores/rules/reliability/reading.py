@@ -78,6 +78,16 @@ def reading_sentence(sure: CalibrationReading | None, p_value: float | None) -> 
     return f"{WHERE_SURE}: {sure.text}, {sure.judged(p_value)} ({size})"
 
 
+def named_sentence(name: str, sure: CalibrationReading | None, p_value: float | None) -> str:
+    """Return the same of a forecaster by name.
+
+    >>> named_sentence("ann", None, 0.3)
+    'ann: 70% sure of a side in fewer than 20 events.'
+    """
+    sentence = reading_sentence(sure, p_value)
+    return f"{name}: {sentence[0].lower()}{sentence[1:]}."
+
+
 def reading(forecast: ArrayLike, outcome: ArrayLike, event: ArrayLike) -> CalibrationReading | None:
     """Read the calibration of forecasts on these events.
 

@@ -8,13 +8,8 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError, FileFault
-from arena.forms.bench.files import (
-    check_answers,
-    coverage,
-    read_forecast_file,
-    read_question_set,
-    read_resolution_set,
-)
+from arena.forms.bench.answers import check_answers, coverage
+from arena.forms.bench.reading import read_forecast_file, read_question_set, read_resolution_set
 
 DUE = "2026-03-01"
 DAYS = ["2026-03-08", "2026-03-31"]

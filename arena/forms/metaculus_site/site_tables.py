@@ -8,7 +8,7 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from arena.forms.metaculus_site.questions import (
+from arena.forms.metaculus_site.site_questions import (
     BINARY,
     CHOICE,
     COMMUNITY,
@@ -16,16 +16,15 @@ from arena.forms.metaculus_site.questions import (
     KINDS,
     CommunityPrediction,
     MetaculusFiles,
-    NumberScale,
     QuestionFacts,
-    StatedForecast,
+    SiteForecast,
     read_scale,
-    scale_number,
     stated_forecast,
     stated_values,
 )
 from arena.forms.model import PublishedFigure
 from arena.forms.objects import SourceObject, shown
+from arena.forms.rules.number_scales import NumberScale, scale_number
 
 QUESTION = "Question ID"
 BOUNDS = ("Lower Bound", "Upper Bound")
@@ -176,10 +175,10 @@ def first_text(row: SourceObject, names: Iterable[str]) -> str:
     return ""
 
 
-def row_values(facts: QuestionFacts, row: SourceObject) -> StatedForecast:
+def row_values(facts: QuestionFacts, row: SourceObject) -> SiteForecast:
     """Return what a row says of its question."""
     if facts.kind == BINARY:
-        return StatedForecast(probability=row.probability("Probability Yes"))
+        return SiteForecast(probability=row.probability("Probability Yes"))
 
     name = "Continuous CDF"
 

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from math import inf, log
+from math import inf
 from typing import Any
 
 from arena.errors import FileFault
@@ -17,7 +17,8 @@ from arena.forms.model import (
     SourcePrice,
     SourceQuestion,
 )
-from arena.forms.objects import SourceObject, as_number, as_time, shown
+from arena.forms.objects import SourceObject, as_number, shown
+from arena.forms.rules.number_scales import NumberScale, scale_number
 
 BINARY = "binary"
 CHOICE = "multiple_choice"
@@ -28,66 +29,8 @@ CALLED_OFF = ("annulled", "ambiguous", "-1", "-1.0", "-2", "-2.0")
 YES_NO = {"yes": 1.0, "no": 0.0, "1": 1.0, "1.0": 1.0, "0": 0.0, "0.0": 0.0}
 ABOVE = "above_upper_bound"
 BELOW = "below_lower_bound"
-BEYOND = 0.005
-"""An outcome that is only known to lie beyond a range is read as this share of the range beyond it."""
-EVEN = 1e-6
-"""A scale whose steps grow by less than this from end to end is an even one."""
 COMMUNITY = "recency_weighted"
 """The aggregation that the site shows as its community's prediction."""
-
-
-@dataclass(frozen=True, slots=True)
-class NumberScale:
-    """The range of a number, or a date in seconds since 1970; logarithmic if steps grow by a `ratio`."""
-
-    low: float
-    high: float
-    ratio: float = 1.0
-    is_date: bool = False
-
-    @property
-    def is_even(self) -> bool:
-        """Tell whether equal steps are equal amounts."""
-        return abs(self.ratio - 1) < EVEN
-
-    def position(self, value: float) -> float:
-        """Return where a value lies, 0 at the lower end and 1 at the upper.
-
-        >>> NumberScale(0, 10).position(2.5), round(NumberScale(1, 100, 100.0).position(10), 9)
-        (0.25, 0.5)
-        """
-        share = (value - self.low) / (self.high - self.low)
-
-        if self.is_even:
-            return share
-
-        grown = 1 + share * (self.ratio - 1)
-
-        if grown <= 0:
-            return -BEYOND
-
-        return log(grown) / log(self.ratio)
-
-    def given(self, value: float) -> float | str:
-        """Return a value as the model has it: a number or date, or its position on a logarithmic scale."""
-        if not self.is_even:
-            return self.position(value)
-
-        instant = as_time(value)
-
-        if self.is_date and instant is not None:
-            return instant.isoformat()
-
-        return value
-
-    def beyond(self, is_above: bool) -> float | str:
-        """Return a value just beyond an end of the range."""
-        place = 1 + BEYOND if is_above else -BEYOND
-
-        if not self.is_even:
-            return place
-
-        return self.given(self.low + place * (self.high - self.low))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +76,7 @@ class QuestionFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class StatedForecast:
+class SiteForecast:
     """What was said of a question: of yes, of each option, or of a number."""
 
     probability: float | None = None
@@ -147,7 +90,7 @@ class CommunityPrediction:
     """What the community said from an instant on."""
 
     start: datetime
-    stated: StatedForecast
+    stated: SiteForecast
 
 
 @dataclass(slots=True)
@@ -271,19 +214,6 @@ def outcome_value(facts: QuestionFacts, text: str, found: MetaculusFiles) -> flo
     return facts.scale.given(number)
 
 
-def scale_number(scale: NumberScale, value: object) -> float | None:
-    """Return a value on a scale, a date in seconds since 1970; None where it is none."""
-    if not scale.is_date:
-        return as_number(value)
-
-    instant = as_time(value)
-
-    if instant is None:
-        return None
-
-    return instant.timestamp()
-
-
 def read_scale(
     row: SourceObject, fields: tuple[str, str], kind: str, ratio: float | None = None
 ) -> NumberScale | None:
@@ -335,9 +265,7 @@ def zero_ratio(row: SourceObject, low: float, high: float) -> float:
     return (high - zero_point) / (low - zero_point)
 
 
-def stated_values(
-    facts: QuestionFacts, values: Sequence[Any], row: SourceObject, name: str
-) -> StatedForecast:
+def stated_values(facts: QuestionFacts, values: Sequence[Any], row: SourceObject, name: str) -> SiteForecast:
     """Return what the site's list of values says: of no and yes, of each option, or cumulative ones."""
     numbers = [as_number(value) for value in values]
     known = [number for number in numbers if number is not None]
@@ -345,34 +273,34 @@ def stated_values(
 
     if len(known) < len([value for value in values if value is not None]):
         row.wrong(name, "it holds something that is not a number", hint)
-        return StatedForecast()
+        return SiteForecast()
     if known and (min(known) < 0 or max(known) > 1):
         row.wrong(name, "it holds a number that is not from 0 to 1", hint)
-        return StatedForecast()
+        return SiteForecast()
 
     if facts.kind == CHOICE:
         return stated_options(facts, numbers, row, name)
     if facts.kind == BINARY and known:
-        return StatedForecast(probability=known[-1])
+        return SiteForecast(probability=known[-1])
 
-    return StatedForecast(cdf=tuple(known))
+    return SiteForecast(cdf=tuple(known))
 
 
 def stated_options(
     facts: QuestionFacts, numbers: Sequence[float | None], row: SourceObject, name: str
-) -> StatedForecast:
+) -> SiteForecast:
     """Return the probability of each option that a forecast has; one without a number wasn't there yet."""
     if numbers and len(numbers) != len(facts.options):
         what = f"it has {len(numbers)} probabilities, the question {len(facts.options)} options"
         row.wrong(name, what, "give each option one")
-        return StatedForecast()
+        return SiteForecast()
 
     pairs = zip(facts.options, numbers, strict=False)
-    return StatedForecast(options={option: share for option, share in pairs if share is not None})
+    return SiteForecast(options={option: share for option, share in pairs if share is not None})
 
 
 def stated_forecast(
-    facts: QuestionFacts, forecaster: str, row: SourceObject, stated: StatedForecast
+    facts: QuestionFacts, forecaster: str, row: SourceObject, stated: SiteForecast
 ) -> SourceForecast:
     """Return what somebody said of a question."""
     return SourceForecast(

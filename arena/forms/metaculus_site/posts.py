@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from arena.forms.metaculus_site.questions import (
+from arena.forms.metaculus_site.site_questions import (
     BINARY,
     CHOICE,
     COMMUNITY,
@@ -10,7 +10,7 @@ from arena.forms.metaculus_site.questions import (
     CommunityPrediction,
     MetaculusFiles,
     QuestionFacts,
-    StatedForecast,
+    SiteForecast,
     read_scale,
     stated_forecast,
     stated_values,
@@ -118,7 +118,7 @@ def add_community(facts: QuestionFacts, question: SourceObject, found: Metaculus
             found.community[facts.key].append(CommunityPrediction(start, stated))
 
 
-def community_values(facts: QuestionFacts, prediction: SourceObject) -> StatedForecast:
+def community_values(facts: QuestionFacts, prediction: SourceObject) -> SiteForecast:
     """Return what an aggregation says, from its values or from the centres of its intervals."""
     for name in ("forecast_values", "centers"):
         values = prediction.values(name)
@@ -126,4 +126,4 @@ def community_values(facts: QuestionFacts, prediction: SourceObject) -> StatedFo
         if values and facts.kind in (BINARY, CHOICE):
             return stated_values(facts, values, prediction, name)
 
-    return StatedForecast()
+    return SiteForecast()

@@ -2,27 +2,26 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import log2
 from pathlib import PurePosixPath
 from statistics import fmean
 
-from arena.forms.metaculus_site.api import add_community, api_facts, options_of
-from arena.forms.metaculus_site.questions import (
+from arena.forms.metaculus_site.posts import add_community, api_facts, options_of
+from arena.forms.metaculus_site.site_questions import (
     BINARY,
     CHOICE,
     DATE,
     KINDS,
     NUMBERS,
     MetaculusFiles,
-    NumberScale,
     QuestionFacts,
-    StatedForecast,
+    SiteForecast,
     read_scale,
-    scale_number,
     stated_forecast,
 )
 from arena.forms.model import PublishedFigure, SourceForecast
 from arena.forms.objects import SourceObject, shown
+from arena.forms.rules.expected_scores import expected_baseline
+from arena.forms.rules.number_scales import NumberScale, scale_number
 
 BOUNDS = ("lower_bound", "upper_bound")
 NEAR = 1e-6
@@ -45,7 +44,7 @@ def add_benchmark(benchmark: SourceObject, found: MetaculusFiles) -> None:
     if failed:
         found.left_out["left out: questions that failed in a benchmark, which doesn't say which"] += failed
 
-    expected = [expected_baseline(forecast) for forecast in forecasts]
+    expected = [expected_baseline(forecast.probability, forecast.price) for forecast in forecasts]
     known = [score for score in expected if score is not None]
 
     if known and len(known) == len(expected):
@@ -64,17 +63,6 @@ def benchmark_name(benchmark: SourceObject) -> str:
 
     parts = filter(None, (benchmark.text("forecast_bot_class_name"), model))
     return name or " | ".join(parts) or "bot"
-
-
-def expected_baseline(forecast: SourceForecast) -> float | None:
-    """Return the baseline score that is expected of a forecast if the community is right."""
-    share = forecast.probability
-    truth = forecast.price
-
-    if share is None or truth is None or not 0 < share < 1:
-        return None
-
-    return 100 * (truth * (log2(share) + 1) + (1 - truth) * (log2(1 - share) + 1))
 
 
 def file_bot(name: str) -> str:
@@ -202,19 +190,19 @@ def old_resolution(post: SourceObject) -> str:
     return ""
 
 
-def predicted(facts: QuestionFacts, report: SourceObject, name: str) -> StatedForecast:
+def predicted(facts: QuestionFacts, report: SourceObject, name: str) -> SiteForecast:
     """Return what a bot predicted; nothing where it gave no answer."""
     if report.fields.get(name) is None:
-        return StatedForecast()
+        return SiteForecast()
     if facts.kind == BINARY:
-        return StatedForecast(probability=report.probability(name))
+        return SiteForecast(probability=report.probability(name))
 
     prediction = report.inner(name)
 
     if facts.kind == CHOICE:
-        return StatedForecast(options=predicted_options(prediction))
+        return SiteForecast(options=predicted_options(prediction))
     if facts.scale is None:
-        return StatedForecast()
+        return SiteForecast()
 
     return predicted_number(facts.scale, prediction)
 
@@ -233,7 +221,7 @@ def predicted_options(prediction: SourceObject) -> Mapping[str, float]:
     return options
 
 
-def predicted_number(scale: NumberScale, prediction: SourceObject) -> StatedForecast:
+def predicted_number(scale: NumberScale, prediction: SourceObject) -> SiteForecast:
     """Return a distribution: cumulative probabilities at equal steps of the range, or else quantiles."""
     points = []
 
@@ -252,7 +240,7 @@ def predicted_number(scale: NumberScale, prediction: SourceObject) -> StatedFore
     steps = [abs(scale.position(value) - place / last) for place, (value, _) in enumerate(points) if last]
 
     if len(points) >= FEWEST_STEPS and max(steps) < NEAR:
-        return StatedForecast(cdf=tuple(share for _, share in points))
+        return SiteForecast(cdf=tuple(share for _, share in points))
 
     quantiles: dict[int, float | str] = {}
 
@@ -265,6 +253,6 @@ def predicted_number(scale: NumberScale, prediction: SourceObject) -> StatedFore
     if points and len(quantiles) < 2:
         what = "it has less than two quantiles of whole percent"
         prediction.wrong("declared_percentiles", what, "give two at least, such as 0.1 and 0.9")
-        return StatedForecast()
+        return SiteForecast()
 
-    return StatedForecast(quantiles=quantiles)
+    return SiteForecast(quantiles=quantiles)

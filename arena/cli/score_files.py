@@ -1,0 +1,64 @@
+"""The files that `arena score` writes beside its answer: one page, and a badge."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.cli.output import progress
+from arena.errors import ArenaError
+from arena.operations.page_programs import check_output, draw_scored, writing
+from arena.scores.badge import badge_json, badge_words
+from arena.scores.files.report import FileReport, report_text
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreFiles:
+    """Where a page and a badge are to be written, if at all; the badge is of `name`, or of the first."""
+
+    html: Path | None
+    badge: Path | None
+    name: str = ""
+
+    def check(self, force: bool) -> None:
+        """Raise `ArenaError` unless both can be written."""
+        for file in filter(None, (self.html, self.badge)):
+            check_output(file, force)
+
+    def write(self, report: FileReport) -> dict[str, Path]:
+        """Write them, and return their places by the names of their options."""
+        written = {}
+        if self.html is not None:
+            with progress("Drawing the page") as moved:
+                draw_scored(report_text(report), self.html, moved)
+            written["html"] = self.html
+        if self.badge is not None:
+            text = _badge_of(report, self.name)
+            with writing(self.badge):
+                self.badge.write_text(text, "utf-8")
+            written["badge"] = self.badge
+        return written
+
+
+def score_files(html: Path | None, badge: str | None) -> ScoreFiles:
+    """Return what the options name: a page, and a badge as FILE or NAME=FILE.
+
+    >>> score_files(None, "ann=ann.json")
+    ScoreFiles(html=None, badge=PosixPath('ann.json'), name='ann')
+    """
+    if badge is None:
+        return ScoreFiles(html, None)
+    name, is_named, file = badge.rpartition("=")
+    return ScoreFiles(html, Path(file), name if is_named else "")
+
+
+def _badge_of(report: FileReport, name: str) -> str:
+    """Return the badge of a forecaster, or of the first of the board."""
+    rows = {row.forecaster: row for row in report.rows}
+    if not name:
+        name = next(iter(rows))
+    if name not in rows:
+        known = ", ".join(list(rows)[:20])
+        raise ArenaError("unknown_name", f"--badge names {name!r}, which has no row", f"forecasters: {known}")
+
+    row = rows[name]
+    told = None if report.verdict is None else report.verdict.of(name)
+    return badge_json(name, *badge_words(told, row.why_not, row.copies))

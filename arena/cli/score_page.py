@@ -1,0 +1,292 @@
+"""How `arena score` shows what a file of forecasts comes to, in the order in which one asks.
+
+As what the file was read, who is better than whom, the scores, how calibrated they are, who copies whom, what
+went wrong most, what a board publishes of the same forecasts, and what else there is to know.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from arena.cli.output import plain, shortened
+from arena.cli.page import Page
+from arena.cli.table import Table, TableChoice, TableColumn, between
+from arena.errors import count_text, times_text
+from arena.scores.files.calibration import FileCalibration
+from arena.scores.files.copies import FileCopy
+from arena.scores.files.report import FileReport
+from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices
+from arena.scores.rules.calibration import BINS
+from arena.scores.verdict import better_text, rank_text
+
+FORECASTER = TableColumn("forecaster", show=plain, narrow="cut middle")
+
+
+def span_of(mean: str, show: str) -> TableColumn:
+    """Return the column with the interval of a mean, where it has one."""
+
+    def write(row: ForecasterScores) -> str | None:
+        span = row.intervals.get(mean)
+        return span and f"{span[0]:{show}} to {span[1]:{show}}"
+
+    return TableColumn(f"{mean}_interval", f"{mean} 95%", value=write, gives_way=3)
+
+
+RANK = TableColumn("rank", "ranks", value=lambda row: rank_text(row.rank_low, row.rank_high))
+
+
+def _better_than(entries: int) -> TableColumn:
+    """Return the column that says how many of the other entries a forecaster is better than."""
+    return TableColumn(
+        "better_than",
+        "better than",
+        value=lambda row: None if row.rank_low is None else better_text(row.better_than, entries),
+        gives_way=1,
+    )
+
+
+SKILL = (
+    TableColumn("skill", show="+.4f"),
+    TableColumn("interval", "95% interval", value=between("skill_low", "skill_high")),
+    TableColumn("evidence", show=times_text, gives_way=1),
+)
+FULL = {
+    "brier": TableColumn("brier_filled", "Brier, all", ".4f", value="filled.brier"),
+    "baseline": TableColumn("baseline_filled", "baseline, all", "+.2f", 3, value="filled.baseline"),
+    "peer": TableColumn("peer_filled", "peer, all", "+.2f", 2, value="filled.peer"),
+}
+"""Means over all questions, beside those over each one's own where these differ."""
+BRIER = (TableColumn("brier", "Brier", ".4f"), span_of("brier", ".4f"))
+ADJUSTED = (TableColumn("adjusted", show=".4f"), span_of("adjusted", ".4f"))
+LOG = TableColumn("log", show=".4f", gives_way=5)
+METACULUS = (
+    TableColumn("baseline", show="+.2f", gives_way=3),
+    span_of("baseline", "+.1f"),
+    TableColumn("peer", show="+.2f", gives_way=2),
+    span_of("peer", "+.1f"),
+    TableColumn("relative", show="+.3f", gives_way=6),
+)
+SPOT = (
+    TableColumn("spot_baseline", "spot baseline", "+.2f", gives_way=4),
+    TableColumn("spot_peer", "spot peer", "+.2f", gives_way=4),
+)
+AUTOCAST = (
+    TableColumn("true_false", "T/F", ".4f", value="autocast.true_false"),
+    TableColumn("multiple_choice", "MCQ", ".4f", value="autocast.multiple_choice"),
+    TableColumn("numeric", show=".4f", value="autocast.numeric"),
+    TableColumn("combined", show=".4f", value="autocast.combined"),
+)
+HALVES = (
+    TableColumn("dataset", show=".4f", value="halves.dataset"),
+    TableColumn("market", show=".4f", value="halves.market"),
+    TableColumn("overall", show=".4f", value="halves.overall"),
+    TableColumn("index", show=".1f", value="halves.index"),
+)
+FIRST = {"skill": (), "metaculus": METACULUS, "forecastbench": HALVES, "autocast": AUTOCAST}
+"""The columns that come first by rule."""
+PARTS = tuple(
+    TableColumn(name, show=".4f", value=f"parts.{name}", gives_way=4)
+    for name in ("reliability", "resolution", "uncertainty", "miscalibration", "discrimination")
+)
+COUNTS = (
+    TableColumn("coverage", show=".0%", gives_way=5),
+    TableColumn("forecasts", show=",d", gives_way=1),
+    TableColumn("questions", show=",d", gives_way=7),
+    TableColumn("events", show=",d", gives_way=8),
+)
+UNRANKED = (
+    FORECASTER,
+    TableColumn("why_not", "why not", narrow="wrap"),
+    FULL["brier"],
+    TableColumn("brier", "Brier*", ".4f"),
+    *COUNTS[1:3],
+)
+BESIDE = ("adjusted", "adjusted_interval", "gap", "gap_interval")
+"""What says something of those too who have answered less."""
+LEGEND = "Brier: lower is better, the others: higher. Mode {mode}."
+SKILL_LEGEND = "Skill: the market's Brier − the forecaster's. "
+
+
+def columns_of(rows: Sequence[ForecasterScores], choices: ScoreChoices) -> tuple[TableColumn, ...]:
+    """Return the columns of scores and counts that some row has something in."""
+    shown = [FORECASTER]
+    entries = sum(row.rank_low is not None for row in rows)
+    if choices.rule == "skill" and entries:
+        shown = [RANK, FORECASTER, _better_than(entries)]
+    shown += [*FIRST[choices.rule], *SKILL, *ADJUSTED, *_gap_columns(choices.against), *BRIER, LOG]
+    if choices.rule != "metaculus":
+        shown += METACULUS
+    shown += [*SPOT, *PARTS, *COUNTS]
+
+    columns: list[TableColumn] = []
+    has_missing = any(row.missing for row in rows)
+    for column in shown:
+        if all(column.value_of(row) is None for row in rows):
+            continue
+        if has_missing:
+            columns += _with_all(column, choices.rule)
+        else:
+            columns.append(column)
+    return tuple(columns)
+
+
+def _gap_columns(against: str | None) -> tuple[TableColumn, ...]:
+    """Return the columns that compare everybody with one forecaster, if one is named."""
+    if against is None:
+        return ()
+    return (
+        TableColumn("gap", f"ahead of {plain(against)}", "+.4f", value="gap.gap"),
+        TableColumn("gap_interval", "95% interval", value=between("gap.low", "gap.high")),
+        TableColumn("gap_questions", "common", ",d", value="gap.questions", gives_way=6),
+    )
+
+
+def _with_all(column: TableColumn, rule: str) -> tuple[TableColumn, ...]:
+    """Return a column; a mean over the questions that were answered says so, beside that over all."""
+    mean = column.name.removesuffix("_interval")
+    if mean not in (*FULL, "log", "relative", "spot_baseline", "spot_peer"):
+        return (column,)
+    own = replace(column, heading=f"{column.title}*")
+    if column.name in FULL and (mean == "brier" or rule == "metaculus"):
+        return (FULL[mean], own)
+    return (own,)
+
+
+def score_page(
+    report: FileReport, choices: ScoreChoices, choice: TableChoice, written: Mapping[str, Path]
+) -> Page:
+    """Yield all that is told of a file, a part only where there is something to say, and what was written."""
+    yield from _first_lines(report)
+    yield from _score_tables(report, choices, choice)
+    yield from _explained(report)
+    for note in report.notes:
+        yield f"- {plain(note)}"
+    for file in written.values():
+        yield f"Written: {file}"
+
+
+def _first_lines(report: FileReport) -> Iterator[str]:
+    """Yield as what the file was read, what was left out of it, and who is better than whom."""
+    if report.skipped:
+        yield f"{report.left_out}:"
+        for fault in report.faults:
+            yield f"- {plain(fault.place)}: {plain(fault.told)}"
+        yield ""
+    if report.form is not None:
+        yield plain(f"Read as {report.form.title}: {report.form.why}.")
+    if report.verdict is not None:
+        for sentence in filter(None, (report.verdict.sentence, report.verdict.guarantee)):
+            yield plain(sentence)
+        yield ""
+
+
+def _explained(report: FileReport) -> Page:
+    """Yield what explains the scores: calibration, copies, the worst forecasts, and published figures."""
+    if report.calibration or report.copies or report.worst or report.comparisons:
+        yield ""
+    own = {row.forecaster for row in report.rows if row.ranked and row.copies is None}
+    yield from _calibration(report.calibration, len(own))
+    yield from _copies(report.copies)
+    if report.worst:
+        yield Table(WORST, report.worst, "Worst forecasts: furthest from what happened (loss: Brier score)")
+    if report.comparisons:
+        yield Table(PUBLISHED, report.comparisons, "What the board publishes, beside ours")
+
+
+def _score_tables(scores: FileScores, choices: ScoreChoices, choice: TableChoice) -> Iterator[Table | str]:
+    """Yield the scores, a table for each category, and what its columns mean."""
+    shown = columns_of(scores.rows, choices)
+    for category in dict.fromkeys(row.category for row in scores.rows):
+        rows = [row for row in scores.rows if row.category == category]
+        title = "" if category is None else plain(category) or "(no category)"
+        ranked = [row for row in rows if row.ranked]
+        others = [row for row in rows if not row.ranked]
+        if ranked:
+            yield Table(shown, ranked, title, choice)
+        if others:
+            columns = (*UNRANKED, *(column for column in shown if column.name in BESIDE))
+            yield Table(columns, others, f"{title}: not ranked" if title else "Not ranked")
+
+    legend = LEGEND.format(mode=scores.mode)
+    if any(row.skill is not None for row in scores.rows):
+        legend = SKILL_LEGEND + legend
+    yield legend
+
+
+COUNTS_BELOW = "  forecasts"
+MOST_SHOWN = 9_999
+"""Counts up to here are shown to the last digit."""
+TENTHS = tuple(f"{10 * place}–\n{10 * (place + 1)}%" for place in range(BINS))
+CALIBRATION: tuple[TableColumn | str, ...] = (
+    TableColumn("said", value=lambda row: row[0], narrow="cut middle"),
+    *TENTHS,
+)
+
+
+def _calibration(calibrations: Sequence[FileCalibration], ranked: int) -> Iterator[Table | str]:
+    """Yield how much of what was said came true, by tenths of the scale, and a sentence of each."""
+    if not calibrations:
+        return
+    rows: list[tuple[str, ...]] = []
+    for calibration in calibrations:
+        shares = [""] * BINS
+        counts = [""] * BINS
+        for decile in calibration.diagram.deciles:
+            shares[decile.place] = f"{decile.observed:.0%}"
+            counts[decile.place] = _short_count(decile.rows)
+        rows += [(plain(calibration.forecaster), *shares), (COUNTS_BELOW, *counts)]
+
+    title = "Calibration: how much came true of what was said, and of how many forecasts"
+    told = sum(not calibration.is_price for calibration in calibrations)
+    if told < ranked:
+        title += f" ({told} of {ranked:,} forecasters)"
+    yield Table(CALIBRATION, rows, title, tells_hidden=False)
+
+    first = calibrations[0]
+    largest = max(first.diagram.deciles, key=lambda decile: decile.rows)
+    tenth = f"{largest.place * 10}–{(largest.place + 1) * 10}%"
+    says = f"{plain(first.forecaster)} says {tenth}: {count_text(largest.rows, 'forecast')}"
+    yield f"Read: {says}, {largest.observed:.0%} came true."
+    for calibration in calibrations:
+        if calibration.diagram.sure is not None:
+            yield f"- {plain(calibration.sentence)}"
+    yield ""
+
+
+def _short_count(count: int) -> str:
+    """Return a count in five letters at most.
+
+    >>> _short_count(31), _short_count(1_250), _short_count(25_400)
+    ('31', '1,250', '25k')
+    """
+    if count <= MOST_SHOWN:
+        return f"{count:,}"
+    return f"{count / 1_000:.0f}k"
+
+
+LETTERS = 60
+"""So much of a question's title, and of a reason, is shown."""
+WORST = (
+    FORECASTER,
+    TableColumn("question", value=lambda row: shortened(row.title or row.question, LETTERS), narrow="wrap"),
+    TableColumn("said", show=".0%"),
+    TableColumn("price", show=".0%"),
+    TableColumn("outcome", "came to", value=lambda row: "YES" if row.outcome else "NO"),
+    TableColumn("loss", show=".2f"),
+    TableColumn("reason", value=lambda row: shortened(row.reason, LETTERS) or None, narrow="wrap"),
+)
+PUBLISHED = (
+    TableColumn("forecaster", show=plain, value="figure.forecaster", narrow="cut middle"),
+    TableColumn("figure", show=plain, value="figure.name", narrow="cut"),
+    TableColumn("published", show=".6g", value="figure.value"),
+    TableColumn("ours", show=".6g"),
+    TableColumn("cause", "why they differ", show=plain, narrow="wrap"),
+)
+
+
+def _copies(copies: Sequence[FileCopy]) -> Iterator[str]:
+    """Yield who copies whom, a line each."""
+    for copy in copies:
+        yield f"- {plain(copy.sentence)}"
+    if copies:
+        yield ""

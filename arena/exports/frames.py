@@ -1,0 +1,176 @@
+"""Tables in memory: the record's as Arrow tables, and anyone's forecasts from whatever holds columns."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from arena.errors import ArenaError
+from arena.exports.computed_tables import COMPUTED
+from arena.exports.fact_tables import FACT
+from arena.exports.forms.parquet_files import schema_of
+from arena.exports.table import Row, rows_of
+from arena.forms.csv_columns import plain_name
+from arena.record.queries.cohorts import read_cohorts, select_cohorts
+from arena.record.schema.database import Connection
+from markets.millionths import ONE
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Columns = dict[str, list[object]]
+MILLIONTHS = "millionths"
+FLOAT = "_float"
+"""Ends the name of the column with the floats of a column of millionths."""
+HINT = "give a DataFrame, an Arrow table, a dict of lists, or a list of dicts"
+
+
+def record_frame(connection: Connection, name: str, cohort: int | None) -> "pa.Table":
+    """Return a table of an export, of all cohorts or of one; raise `ArenaError` for one that there isn't.
+
+    Beside each column of millionths stands one of floats: dollars, shares or probabilities.
+    """
+    import pyarrow as pa
+
+    stored = select_cohorts(read_cohorts(connection, trading=False), cohort)
+    computed = {table.sheet.name: table for table in COMPUTED}
+    rows: Iterable[Row]
+    if name in FACT:
+        sheet = FACT[name].sheet
+        rows = rows_of(connection, FACT[name], None if cohort is None else [cohort])
+    elif name in computed:
+        sheet = computed[name].sheet
+        rows = computed[name].rows(connection, stored)
+    else:
+        names = ", ".join([*FACT, *computed])
+        raise ArenaError("no_table", f"there is no table {name!r}", f"tables: {names}")
+
+    every = list(rows)
+    values = [list(column) for column in zip(*every, strict=True)] or [[] for _ in sheet.columns]
+    schema = schema_of(sheet.columns, [column.name for column in sheet.columns])
+    frame = pa.Table.from_arrays(list(map(pa.array, values, schema.types)), schema=schema)
+    for column, numbers in zip(sheet.columns, values, strict=True):
+        if column.unit.startswith(MILLIONTHS):
+            floats = [None if number is None else number / ONE for number in numbers]
+            frame = frame.append_column(column.name + FLOAT, pa.array(floats, pa.float64()))
+    return frame
+
+
+def frame_columns(frame: object, name: str) -> Columns:
+    """Return the columns of a frame as lists, None where a cell is empty.
+
+    That is a dict of columns, a list of dicts, a DataFrame of pandas or polars, or what can be read as an
+    Arrow table. Raises `ArenaError` for anything else.
+
+    >>> frame_columns([{"question": "rain", "outcome": float("nan")}, {"question": "snow"}], "mine")
+    {'question': ['rain', 'snow'], 'outcome': [None, None]}
+    """
+    columns: Columns = {}
+    for column, values in _columns(frame, name).items():
+        columns[str(column)] = [_value(value) for value in values]
+    return columns
+
+
+def _columns(frame: Any, name: str) -> Mapping[Any, Sequence[object]]:
+    """Return the columns of a frame by their names, with cells as they are."""
+    if isinstance(frame, Mapping):
+        return {column: _listed(values, name, str(column)) for column, values in frame.items()}
+    if isinstance(frame, list | tuple):
+        return _columns_of_dicts(frame, name)
+    if hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "iloc"):
+        import pyarrow as pa
+
+        try:
+            return dict(pa.table(frame).to_pydict())
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise ArenaError("bad_frame", f"{name} is no Arrow table: {error}", HINT) from error
+    if hasattr(frame, "collect"):  # a lazy one of polars
+        return _columns(frame.collect(), name)
+    return _columns_of_pandas(frame, name)
+
+
+def _columns_of_pandas(frame: Any, name: str) -> Mapping[Any, Sequence[object]]:
+    """Return the columns of a DataFrame of pandas, in which cells of a column may be of several kinds."""
+    if any(getattr(getattr(frame, "index", None), "names", ())):
+        frame = frame.reset_index()  # an index with a name is a column
+
+    labels = list(getattr(frame, "columns", ()))
+    if not labels or not hasattr(frame, "__getitem__"):
+        raise ArenaError("bad_frame", f"{name}, of type {type(frame).__name__}, has no columns", HINT)
+    if len(set(labels)) < len(labels):
+        raise ArenaError("bad_frame", f"{name} has several columns of one name", "rename them")
+    return {label: _listed(frame[label], name, str(label)) for label in labels}
+
+
+def _listed(values: Any, name: str, column: str) -> list[object]:
+    """Return the cells of a column."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ArenaError("bad_frame", f"{name}: column {column} is no list of values", HINT)
+    return list(values)
+
+
+def _columns_of_dicts(rows: Sequence[object], name: str) -> Columns:
+    """Return the columns of dicts; a dict may lack some."""
+    dicts = []
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, Mapping):
+            raise ArenaError(
+                "bad_frame", f"{name}: row {number} is no dict, but of type {type(row).__name__}", HINT
+            )
+        dicts.append(row)
+    columns: Columns = {}
+    for label in dict.fromkeys(chain.from_iterable(dicts)):
+        columns[label] = [row.get(label) for row in dicts]
+    return columns
+
+
+def _value(value: Any) -> object:
+    """Return a cell, None where it is empty: NaN, NaT and the missing value of pandas are."""
+    if value is None or isinstance(value, str):
+        return value
+    if getattr(value, "ndim", 0) > 0:
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return list(value)
+    try:
+        is_number = bool(value == value)
+    except TypeError:  # the missing value of pandas is neither
+        return None
+    return value if is_number else None
+
+
+def renamed_columns(columns: Columns, renamed: Mapping[str, str], name: str) -> Columns:
+    """Return the columns under our names; raise `ArenaError` for one that isn't there."""
+    found = dict(columns)
+    for ours, theirs in renamed.items():
+        if theirs not in columns:
+            known = ", ".join(columns)
+            raise ArenaError("bad_columns", f"{name} has no column {theirs!r}", f"it has {known}")
+        found.pop(theirs, None)
+        found[ours] = columns[theirs]
+    return found
+
+
+def joined_column(columns: Columns, frame: object, column: str, name: str) -> Columns:
+    """Return the columns with one more, from a frame or a dict by question; raise `ArenaError` if none fits.
+
+    >>> joined_column({"question": ["rain", "snow"]}, {"rain": 1}, "outcome", "outcomes")
+    {'question': ['rain', 'snow'], 'outcome': [1, None]}
+    """
+    if "question" not in columns:
+        raise ArenaError("bad_frame", f"{name} need a column question in the forecasts", "add it")
+    if isinstance(frame, Mapping) and not isinstance(frame.get("question"), Iterable):
+        by_question = {str(question): _value(value) for question, value in frame.items()}
+    else:
+        theirs = {plain_name(label): values for label, values in frame_columns(frame, name).items()}
+        missing = {"question", column} - theirs.keys()
+        if missing:
+            raise ArenaError(
+                "bad_frame", f"{name} has no column {min(missing)}", f"it has {', '.join(theirs)}"
+            )
+        by_question = dict(zip(map(str, theirs["question"]), theirs[column], strict=True))
+
+    questions = [str(question) for question in columns["question"]]
+    if by_question.keys().isdisjoint(questions):
+        what = f"{name} have none of the questions that are forecast"
+        raise ArenaError("bad_frame", what, f"a question is named there like {questions[0]!r}")
+    return columns | {column: [by_question.get(question) for question in questions]}

@@ -1,0 +1,143 @@
+"""Answers to a question set of ForecastBench: written as it wants them, and checked against the set."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from arena.errors import ArenaError, FileFault, count_text
+from arena.forms.bench.model import Asked, BenchForecast, BenchQuestion, ForecastFile, QuestionSet
+from arena.forms.bench.reading import read_forecast_file
+from arena.forms.bench.rows import in_row_order
+
+ANSWER_COLUMNS = ("source", "id", "resolution_date", "forecast", "reasoning")
+LEAST_ANSWERED = 0.95
+"""Of the market rows and of the data rows: a submission below is dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submitter:
+    """Who files forecasts: the team, its model and whose that is, and which of the team's files it is."""
+
+    organization: str
+    model: str
+    lab: str
+    number: int = 1
+
+
+def submission(
+    file: str, text: str, by: Submitter, asked: QuestionSet
+) -> tuple[dict[str, Any], ForecastFile, list[FileFault]]:
+    """Return a file in the published form from a CSV of answers, and all that is wrong with it."""
+    lines = csv.DictReader(io.StringIO(text, newline=""))
+    columns = tuple(lines.fieldnames or ())
+    _check_columns(file, columns)
+    faults = []
+    answers = []
+    for row, cells in enumerate(lines, 1):
+        answers.append(_answer(cells))
+        if None in cells:
+            what = "it has more cells than the first line"
+            hint = "put texts with commas in quotes"
+            faults.append(FileFault(file, "row", what, hint, part="forecasts", row=row))
+
+    data = {
+        "organization": by.organization,
+        "model": by.model,
+        "model_organization": by.lab,
+        "question_set": asked.name,
+        "forecast_due_date": asked.due,
+        "forecasts": answers,
+    }
+    filed, own = read_forecast_file(file, json.dumps(data))
+    return data, filed, in_row_order([*faults, *own, *check_answers(filed, asked)])
+
+
+def _check_columns(file: str, columns: Sequence[str]) -> None:
+    """Raise `ArenaError` if a column is missing or unknown."""
+    what = ""
+    for name in columns:
+        if name not in ANSWER_COLUMNS:
+            what = f"column {name!r} is unknown"
+    for name in reversed(ANSWER_COLUMNS[:-1]):
+        if name not in columns:
+            what = f"there is no column {name}"
+    if what:
+        raise ArenaError("bad_file", f"{file}:1: {what}", f"its columns are {', '.join(ANSWER_COLUMNS)}")
+
+
+def _answer(cells: Mapping[str, str]) -> dict[str, Any]:
+    """Return a row of the published form; what is no number stays as it is, and is a fault."""
+    stated = (cells["forecast"] or "").strip()
+    forecast: float | str = stated
+    with suppress(ValueError):
+        forecast = float(stated)
+    return {
+        "id": cells["id"],
+        "source": cells["source"],
+        "forecast": forecast,
+        "resolution_date": cells["resolution_date"] or None,
+        "reasoning": cells.get("reasoning") or None,
+    }
+
+
+def check_answers(filed: ForecastFile, asked: QuestionSet) -> Iterator[FileFault]:
+    """Yield what is wrong with a file as an answer to a set: ids, dates, and how much is missing."""
+    if filed.due != asked.due:
+        hint = f'write "{asked.due}", or check it against its own question set'
+        yield FileFault(filed.file, "forecast_due_date", f"it is not {asked.due}, as of the set", hint)
+    if filed.question_set != asked.name:
+        yield FileFault(filed.file, "question_set", f"it is not {asked.name}", f'write "{asked.name}"')
+
+    questions = {(question.source, question.id): question for question in asked.questions}
+    for row in filed.rows:
+        question = questions.get((row.source, row.id))
+        if question is None:
+            what = f"{row.id!r} of {row.source} is not in {asked.name}"
+            hint = "remove the row or correct id or source"
+            yield FileFault(filed.file, "id", what, hint, part="forecasts", row=row.row)
+        else:
+            yield from _date_faults(filed.file, row, question)
+
+    if all(row.user is None for row in filed.rows):
+        yield from _coverage_faults(filed, asked)
+
+
+def _date_faults(file: str, row: BenchForecast, question: BenchQuestion) -> Iterator[FileFault]:
+    """Yield what is wrong with the date of an answer."""
+    what = ""
+    hint = f"one of {', '.join(question.dates)}"
+    if question.is_market and row.date is not None:
+        what = f"{row.date} is given, but {row.source} is a market, which is asked once"
+        hint = "write null"
+    elif question.dates and row.date is None:
+        what = "there is none, and the question has several"
+        hint = f"one of {question.dates[0]} …"
+    elif question.dates and row.date not in question.dates:
+        what = f"{row.date} is not asked"
+
+    if what:
+        yield FileFault(file, "resolution_date", what, hint, part="forecasts", row=row.row)
+
+
+def _coverage_faults(filed: ForecastFile, asked: QuestionSet) -> Iterator[FileFault]:
+    """Yield the halves of which too little is answered."""
+    answered = {row.asked for row in filed.rows if row.is_stated}
+    for kind, (have, wanted) in coverage(answered, asked).items():
+        if wanted and have < LEAST_ANSWERED * wanted:
+            what = f"{have} of {count_text(wanted, f'{kind} row')} are answered, {have / wanted:.1%}"
+            yield FileFault(filed.file, "forecasts", what, "at least 95% of each half are needed")
+
+
+def coverage(answered: Set[Asked], asked: QuestionSet) -> dict[str, tuple[int, int]]:
+    """Return how many rows of each half are answered, and how many there are."""
+    halves: dict[str, tuple[int, int]] = {"market": (0, 0), "dataset": (0, 0)}
+    for question in asked.questions:
+        kind = "market" if question.is_market else "dataset"
+        have, wanted = halves[kind]
+        rows = question.asked
+        halves[kind] = have + sum(row in answered for row in rows), wanted + len(rows)
+    return halves

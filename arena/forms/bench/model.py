@@ -1,0 +1,191 @@
+"""What ForecastBench's published files hold: question sets, resolution sets, and what forecasters filed."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import lru_cache
+from itertools import product
+from math import isnan
+from typing import Any
+
+MARKET_SOURCES = frozenset({"infer", "kalshi", "manifold", "metaculus", "polymarket", "rfi"})
+"""Sources whose questions end once. All others are series of data, asked at several horizons."""
+HALVES = ("dataset", "market")
+"""What questions of the two sorts are called together."""
+NOTHING = "N/A"
+"""How the files say that there is nothing."""
+
+Asked = tuple[str, str, str | None]
+"""What one forecast is about: source, id, and the resolution date of a data question."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchQuestion:
+    """A question of a set. `dates` are the horizons of a data question, none for a market.
+
+    `texts` holds what the file says, field by field.
+    """
+
+    source: str
+    id: str
+    dates: tuple[str, ...]
+    combined: bool
+    texts: Mapping[str, Any] = field(hash=False)
+
+    @property
+    def is_market(self) -> bool:
+        """Tell whether it ends once, and not at given dates."""
+        return not self.dates
+
+    @property
+    def asked(self) -> list[Asked]:
+        """Return the forecasts that it wants."""
+        days = self.dates or (None,)
+        return list(product([self.source], self.ids, days))
+
+    @property
+    def ids(self) -> list[str]:
+        """Return its id; of a combination one for each way in which both questions may end."""
+        if not self.combined:
+            return [self.id]
+        both = self.texts["id"]
+        return [combination_id(both, ways) for ways in ([1, 1], [1, -1], [-1, 1], [-1, -1])]
+
+    @property
+    def freeze_probability(self) -> float | None:
+        """Return what a market's crowd said when the set was frozen."""
+        return None if self.dates else share_in(self.texts["freeze_datetime_value"])
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """The questions of a round, in the file's order."""
+
+    name: str
+    due: str
+    questions: tuple[BenchQuestion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BenchResolution:
+    """What a question came to at a date: for a market that is open yet, the crowd's probability."""
+
+    source: str
+    id: str
+    date: str
+    value: float
+    resolved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ResolutionSet:
+    """The resolutions of a round, as of some day; `combinations` were left out, `empty` have no value."""
+
+    name: str
+    due: str
+    rows: tuple[BenchResolution, ...]
+    combinations: int = 0
+    empty: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BenchForecast:
+    """One forecast; `row` is its place in the file. What only processed files say is None elsewhere.
+
+    A `forecast` that is no probability is NaN: the file then has a fault, and is not scored. `noted` is the
+    day at which a processed file looked at a market.
+    """
+
+    row: int
+    source: str
+    id: str
+    date: str | None
+    forecast: float
+    user: str | None = None
+    value: float | None = None
+    resolved: bool | None = None
+    imputed: bool = False
+    crowd: float | None = None
+    noted: str | None = None
+    reason: str = ""
+
+    @property
+    def asked(self) -> Asked:
+        """Return what it is about."""
+        return self.source, self.id, self.date
+
+    @property
+    def is_stated(self) -> bool:
+        """Tell whether it is a probability."""
+        return not isnan(self.forecast)
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastFile:
+    """What one forecaster filed for a round, or many individuals; `combinations` were left out."""
+
+    file: str
+    organization: str
+    model: str
+    lab: str
+    question_set: str
+    due: str
+    rows: tuple[BenchForecast, ...]
+    combinations: int = 0
+    unanswered: int = 0
+
+
+def forecaster_names(files: Iterable[ForecastFile]) -> dict[tuple[str, str], str]:
+    """Return what each is called, by model and organization: the model, and whose where two have one."""
+    models = {(filed.model, filed.organization) for filed in files}
+    counts = Counter(model for model, _ in models)
+    names = {}
+    for model, organization in models:
+        is_alone = counts[model] == 1
+        names[model, organization] = model if is_alone else f"{model} ({organization})"
+    return names
+
+
+def combination_id(ids: Sequence[str], direction: object) -> str:
+    """Return one name for two questions and how both are to end.
+
+    >>> combination_id(["a", "b"], [1, -1]), combination_id(["a", "b"], None)
+    ('a & not b', 'a & b')
+    """
+    ways = [1, 1]
+    if isinstance(direction, list) and len(direction) == 2:
+        ways = direction
+    parts = [f"not {name}" if way == -1 else name for name, way in zip(ids, ways, strict=True)]
+    return " & ".join(parts)
+
+
+def share_in(value: object) -> float | None:
+    """Return a value, or the text of one, if it is a probability.
+
+    >>> share_in("0.051"), share_in("910776.0"), share_in("No"), share_in(None), share_in(0.5)
+    (0.051, None, None, None, 0.5)
+    """
+    if not isinstance(value, int | float | str) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if 0 <= number <= 1 else None
+
+
+@lru_cache(maxsize=4096)
+def is_day(text: object) -> bool:
+    """Tell whether a text is a day.
+
+    >>> is_day("2026-03-08"), is_day("2026-3-8"), is_day("2026-02-30")
+    (True, False, False)
+    """
+    if not isinstance(text, str) or len(text) != 10:
+        return False
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True

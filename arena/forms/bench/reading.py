@@ -1,0 +1,234 @@
+"""ForecastBench's published files read: today's forms and those since 2024.
+
+Headers may have `question-set`, individual forecasters a `user_id`; processed files carry their resolutions,
+and questions may be about two others at once ("combinations"). Reading collects every fault with its row,
+field and remedy; nothing is corrected in silence. Only text comes in: files are read where commands are.
+"""
+
+from collections.abc import Callable, Mapping
+from math import nan
+from typing import Any
+
+from arena.errors import FileFault, FileFaults
+from arena.forms.bench.model import (
+    MARKET_SOURCES,
+    NOTHING,
+    Asked,
+    BenchForecast,
+    BenchQuestion,
+    BenchResolution,
+    ForecastFile,
+    QuestionSet,
+    ResolutionSet,
+    is_day,
+    share_in,
+)
+from arena.forms.bench.rows import SHARE_HINT, RowReader, in_row_order, is_nothing
+
+QUESTION_FIELDS = (
+    "id", "source", "question", "resolution_criteria", "background", "market_info_open_datetime",
+    "market_info_close_datetime", "market_info_resolution_criteria", "url", "freeze_datetime",
+    "freeze_datetime_value", "freeze_datetime_value_explanation", "source_intro",
+)  # fmt: skip
+FORECAST_FIELDS = frozenset({
+    "id", "source", "forecast", "resolution_date", "reasoning", "direction", "user_id", "searches",
+    "consulted_urls", "resolved_to", "resolved", "imputed", "market_value_on_due_date",
+    "market_value_on_due_date_minus_one",
+})  # fmt: skip
+
+Reading = Callable[[str, str, bool], tuple[Any, list[FileFault]]]
+
+
+def strictly(read: Reading, file: str, text: str, combinations: bool = False) -> Any:
+    """Return what a file says; raise `FileFaults` if anything in it is wrong."""
+    found, faults = read(file, text, combinations)
+    if faults:
+        raise FileFaults(in_row_order(faults))
+    return found
+
+
+def read_question_set(
+    file: str, text: str, combinations: bool = False
+) -> tuple[QuestionSet, list[FileFault]]:
+    """Return a question set, and what is wrong with it. Combinations are left out unless they are wanted."""
+    reader = RowReader(file, "questions")
+    data = reader.document(text)
+    questions: dict[tuple[str, str], BenchQuestion] = {}
+
+    for row, item in reader.rows(data):
+        question = _question(reader, row, item)
+        if question is None or (question.combined and not combinations):
+            continue
+        key = question.source, question.id
+        if key in questions:
+            what = f"{question.id!r} of {question.source} appears twice"
+            reader.fault(row, "id", what, "keep one of them")
+        questions[key] = question
+
+    name = reader.header(data, "question_set")
+    return QuestionSet(name, reader.due(data), tuple(questions.values())), reader.faults
+
+
+def _question(reader: RowReader, row: int, item: Mapping[str, Any]) -> BenchQuestion | None:
+    """Return a question of a set; None if it can't be read."""
+    key = reader.key(row, item)
+    absent = [name for name in QUESTION_FIELDS if name not in item]
+    for name in absent:
+        reader.fault(row, name, "it is missing", f'say "{NOTHING}" where there is none')
+
+    days = item.get("resolution_dates", NOTHING)
+    dates: tuple[Any, ...] = ()
+    if isinstance(days, list):
+        dates = tuple(days)
+    elif days != NOTHING:
+        dates = (str(days),)
+    for day in dates:
+        if not isinstance(day, str) or not is_day(day):
+            reader.fault(row, "resolution_dates", f"{day!r} is not a day", "write it like 2026-03-08")
+
+    if key is None or absent:
+        return None
+    return BenchQuestion(*key, dates, isinstance(item["id"], list), item)
+
+
+def read_resolution_set(
+    file: str, text: str, combinations: bool = False
+) -> tuple[ResolutionSet, list[FileFault]]:
+    """Return a resolution set, and what is wrong with it."""
+    reader = RowReader(file, "resolutions")
+    data = reader.document(text)
+    rows: dict[Asked, BenchResolution] = {}
+    left_out = 0
+    empty = 0
+
+    for row, item in reader.rows(data):
+        if isinstance(item.get("id"), list) and not combinations:
+            left_out += 1
+            continue
+
+        key = reader.key(row, item)
+        day = reader.day(row, item.get("resolution_date"))
+        resolved = item.get("resolved")
+        if not isinstance(resolved, bool):
+            reader.fault(row, "resolved", f"{resolved!r} is neither true nor false", "say which")
+        value = item.get("resolved_to")
+        if is_nothing(value):
+            empty += 1
+            continue
+
+        share = reader.share(row, "resolved_to", value)
+        if key is None or day is None or share is None:
+            continue
+        asked = *key, day
+        if asked in rows:
+            reader.fault(row, "id", f"{key[1]!r} of {key[0]} is resolved at {day} twice", "keep one")
+        rows[asked] = BenchResolution(*asked, share, bool(resolved))
+
+    name = reader.header(data, "question_set", "question-set")
+    due = reader.due(data)
+    return ResolutionSet(name, due, tuple(rows.values()), left_out, empty), reader.faults
+
+
+def read_forecast_file(
+    file: str, text: str, combinations: bool = False
+) -> tuple[ForecastFile, list[FileFault]]:
+    """Return a file of forecasts, and what is wrong with it as such.
+
+    Whether it answers a question set is for `check_answers` to say.
+    """
+    reader = RowReader(file, "forecasts")
+    data = reader.document(text)
+    taken: dict[tuple[str | None, Asked], BenchForecast] = {}
+    left_out = 0
+    unanswered = 0
+
+    for row, item in reader.rows(data):
+        if isinstance(item.get("id"), list) and not combinations:
+            left_out += 1
+        elif is_nothing(item.get("forecast", "")) and "resolved" in item:
+            unanswered += 1
+        else:
+            _take(reader, taken, _forecast(reader, row, item))
+
+    header = reader.header
+    filed = ForecastFile(
+        file,
+        organization=header(data, "organization"),
+        model=header(data, "model"),
+        lab=str(data.get("model_organization") or data.get("organization") or ""),
+        question_set=header(data, "question_set", "question-set"),
+        due=reader.due(data),
+        rows=tuple(taken.values()),
+        combinations=left_out,
+        unanswered=unanswered,
+    )
+    return filed, reader.faults
+
+
+def _take(
+    reader: RowReader, taken: dict[tuple[str | None, Asked], BenchForecast], forecast: BenchForecast | None
+) -> None:
+    """Keep a forecast; of a market that a processed file looked at more than once, the newest."""
+    if forecast is None:
+        return
+
+    key = forecast.user, forecast.asked
+    earlier = taken.setdefault(key, forecast)
+    if forecast.noted != earlier.noted and forecast.forecast == earlier.forecast:
+        taken[key] = max(earlier, forecast, key=lambda row: row.noted or "")
+    elif earlier is not forecast:
+        what = f"{forecast.id!r} of {forecast.source} is answered in row {earlier.row} already"
+        reader.fault(forecast.row, "id", what, "keep one of them")
+
+
+def _forecast(reader: RowReader, row: int, item: Mapping[str, Any]) -> BenchForecast | None:
+    """Return a row of forecasts; None if it can't be read."""
+    is_processed = isinstance(item.get("resolved"), bool)
+    _check_fields(reader, row, item)
+    key = reader.key(row, item)
+    share = None
+    if "forecast" in item:
+        share = reader.share(row, "forecast", item["forecast"])
+
+    day = None
+    written = item.get("resolution_date")
+    if not is_nothing(written) and written != NOTHING:
+        day = reader.day(row, written)
+        if day is None:
+            return None
+    if key is None:
+        return None
+
+    noted = None
+    if is_processed and key[0] in MARKET_SOURCES:
+        noted = day
+        day = None
+    value = item.get("resolved_to")
+    has_value = is_processed and not is_nothing(value)
+    user = item.get("user_id")
+    return BenchForecast(
+        row,
+        *key,
+        day,
+        nan if share is None else share,
+        user=None if user is None else str(user),
+        value=reader.share(row, "resolved_to", value) if has_value else None,
+        resolved=item["resolved"] if is_processed else None,
+        imputed=item.get("imputed") is True,
+        crowd=share_in(item.get("market_value_on_due_date")),
+        noted=noted,
+        reason=str(item.get("reasoning") or ""),
+    )
+
+
+def _check_fields(reader: RowReader, row: int, item: Mapping[str, Any]) -> None:
+    """Note fields that there are not, and reasoning that is no text."""
+    if "resolved" not in item:
+        for name in item.keys() - FORECAST_FIELDS:
+            reader.fault(row, str(name), "there is no such field", "remove it or correct its name")
+    if "forecast" not in item:
+        reader.fault(row, "forecast", "it is missing", SHARE_HINT)
+
+    reasoning = item.get("reasoning")
+    if not (reasoning is None or isinstance(reasoning, str)):
+        reader.fault(row, "reasoning", "it is not a text", "write a text or null")

@@ -1,0 +1,1 @@
+"""Formulas of boards that their forms are read by."""

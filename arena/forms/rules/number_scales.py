@@ -1,0 +1,85 @@
+"""The scale that a number is asked on: even, or logarithmic as on Metaculus.
+
+- Formula: on an even scale the position is s = (value − low) / (high − low); where steps grow by a ratio r
+  from end to end it is the logarithm to the base r of 1 + (r − 1) · s. With a zero point z, r is
+  (high − z) / (low − z).
+- Edge cases: what lies so far below that it has no logarithm is just below the range.
+- Source: the site's code.
+"""
+
+from dataclasses import dataclass
+from math import log
+
+from arena.forms.objects import as_number, as_time
+
+BEYOND = 0.005
+"""An outcome that is only known to lie beyond a range is read as this share of the range beyond it."""
+EVEN = 1e-6
+"""A scale whose steps grow by less than this from end to end is an even one."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberScale:
+    """The range of a number, or a date in seconds since 1970; logarithmic if steps grow by a `ratio`."""
+
+    low: float
+    high: float
+    ratio: float = 1.0
+    is_date: bool = False
+
+    @property
+    def is_even(self) -> bool:
+        """Tell whether equal steps are equal amounts."""
+        return abs(self.ratio - 1) < EVEN
+
+    def position(self, value: float) -> float:
+        """Return where a value lies, 0 at the lower end and 1 at the upper.
+
+        >>> NumberScale(0, 10).position(2.5), round(NumberScale(1, 100, 100.0).position(10), 9)
+        (0.25, 0.5)
+        """
+        share = (value - self.low) / (self.high - self.low)
+
+        if self.is_even:
+            return share
+
+        grown = 1 + share * (self.ratio - 1)
+
+        if grown <= 0:
+            return -BEYOND
+
+        return log(grown) / log(self.ratio)
+
+    def given(self, value: float) -> float | str:
+        """Return a value as the model has it: a number or date, or its position on a logarithmic scale."""
+        if not self.is_even:
+            return self.position(value)
+
+        instant = as_time(value)
+
+        if self.is_date and instant is not None:
+            return instant.isoformat()
+
+        return value
+
+    def beyond(self, is_above: bool) -> float | str:
+        """Return a value just beyond an end of the range."""
+        place = 1 + BEYOND if is_above else -BEYOND
+
+        if not self.is_even:
+            return place
+
+        return self.given(self.low + place * (self.high - self.low))
+
+
+def scale_number(scale: NumberScale, value: object) -> float | None:
+    """Return a value on a scale, a date in seconds since 1970; None where it is none."""
+    if not scale.is_date:
+        return as_number(value)
+
+    instant = as_time(value)
+
+    if instant is None:
+        return None
+
+    return instant.timestamp()

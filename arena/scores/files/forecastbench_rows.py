@@ -1,0 +1,440 @@
+"""ForecastBench's forecasts beside what their questions came to: what its boards are made from.
+
+Questions are those of the resolution sets, or what processed files carry; a question set narrows them, and
+says how much of it a forecaster left out. Data questions count once for each horizon.
+"""
+
+import csv
+import io
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from datetime import date
+from math import nan
+from statistics import median
+from typing import NoReturn
+
+import numpy as np
+
+from arena.errors import ArenaError, FileFaults, count_text
+from arena.forms.bench.answers import check_answers
+from arena.forms.bench.model import (
+    MARKET_SOURCES,
+    Asked,
+    BenchForecast,
+    ForecastFile,
+    QuestionSet,
+    ResolutionSet,
+    forecaster_names,
+    is_day,
+    share_in,
+)
+from arena.scores.rules.forecastbench.difficulty_sample import IMPUTED, NAIVE
+from arena.scores.rules.forecastbench.imputation import MOST_IMPUTED, NO_INFORMATION, too_much
+
+OWN = "ForecastBench"
+"""The organization whose models make the baseline board, and whose files are no submissions."""
+ARENA = "this arena"
+"""The organization of the agents of a record."""
+SUPERS, PUBLIC = "Superforecaster median forecast", "Public median forecast"
+HALF = "Always 0.5"
+COMPARISONS = frozenset({
+    "Always 0", HALF, "Always 1", "Random Uniform", IMPUTED, NAIVE, SUPERS, PUBLIC,
+})  # fmt: skip
+TABLE_COLUMNS = (
+    "forecast_due_date", "source", "id", "horizon", "resolved", "resolved_to", "forecast", "organization",
+    "model_organization", "model", "model_age_at_due_date", "external_submission",
+    "forecastbench_comparison_model",
+)  # fmt: skip
+NO_ORDER = "name one resolution set with --resolutions"
+
+Answers = dict[Asked, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a question came to; `noted` is how often the resolution set says so, once for each horizon."""
+
+    value: float
+    market: bool
+    horizon: int | None
+    noted: int = 1
+    crowd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredForecast:
+    """A forecast beside what its question came to."""
+
+    forecaster: str
+    due: str
+    asked: Asked
+    probability: float
+    outcome: Outcome
+    external: bool = True
+    comparison: bool = False
+    age: float = nan
+
+    @property
+    def question(self) -> str:
+        """Return a name of the question and horizon in its round."""
+        return " ".join([self.due, *filter(None, self.asked)])
+
+    @property
+    def source(self) -> str:
+        """Return where its question is from."""
+        return self.asked[0]
+
+    @property
+    def stratum(self) -> str:
+        """Return its round and source, in which a bootstrap draws."""
+        return f"{self.due} {self.asked[0]}"
+
+    @property
+    def cluster(self) -> str:
+        """Return what it is asked of, whatever the round and date: what errs together."""
+        return f"{self.asked[0]} {self.asked[1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Forecasters:
+    """All that is scored: `teams` has each forecaster's organization and its model's; `notes` what isn't."""
+
+    rows: tuple[ScoredForecast, ...]
+    teams: Mapping[str, tuple[str, str]]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class _Gathering:
+    """Forecasters as their files come in."""
+
+    outcomes: Mapping[str, Mapping[Asked, Outcome]]
+    wanted: Mapping[str, Mapping[Asked, bool]]
+    paper: bool
+    rows: list[ScoredForecast] = field(default_factory=list)
+    teams: dict[str, tuple[str, str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    met: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, name: str, filed: ForecastFile, answers: Mapping[Asked, float], crowd: bool) -> None:
+        """Take one forecaster's round: scored on all that resolved, unless too much of it is missing."""
+        if (name, filed.due) in self.met:
+            hint = "name each model once a round, or leave one of the files out"
+            raise ArenaError("bad_file", f"{filed.file}: {name} has two files for {filed.due}", hint)
+        self.met.add((name, filed.due))
+
+        outcomes = self.outcomes[filed.due]
+        asked = self.wanted.get(filed.due) or {key: outcome.market for key, outcome in outcomes.items()}
+        stated = np.array([answers.get(key, nan) for key in asked])
+        if too_much(stated, list(asked.values())):
+            share = f"{np.isnan(stated).mean():.0%} unanswered, over {MOST_IMPUTED:.0%} of a half"
+            self.notes.append(f"left out: {name}, {filed.due}: {share}")
+            return
+
+        self.teams.setdefault(name, (filed.organization, filed.lab))
+        is_reference = crowd or filed.model in COMPARISONS
+        is_own = filed.organization == OWN
+        is_comparison = is_reference and filed.organization in (OWN, ARENA)
+        for key, outcome in outcomes.items():
+            probability = answers.get(key)
+            if probability is None:
+                probability = self.imputed(key, outcome)
+            row = ScoredForecast(name, filed.due, key, probability, outcome, not is_own, is_comparison)
+            self.rows.append(row)
+
+    def imputed(self, key: Asked, outcome: Outcome) -> float:
+        """Return what silence counts as."""
+        if not (self.paper and outcome.market):
+            return NO_INFORMATION
+        if outcome.crowd is None:
+            what = f"{key[1]!r} of {key[0]} is unanswered, and the crowd's probability isn't known"
+            raise ArenaError("no_crowd", what, "name the question set with --questions: it has freeze values")
+        return outcome.crowd
+
+    def add_half(self) -> None:
+        """Take the paper's reference of no knowledge."""
+        self.teams[HALF] = (OWN, OWN)
+        for due, outcomes in sorted(self.outcomes.items()):
+            for key, outcome in outcomes.items():
+                self.rows.append(ScoredForecast(HALF, due, key, NO_INFORMATION, outcome, False, True))
+
+
+def gather(
+    files: Sequence[ForecastFile],
+    sets: Sequence[QuestionSet],
+    resolutions: Sequence[ResolutionSet],
+    mode: str,
+    median_name: str | None = None,
+) -> Forecasters:
+    """Return the forecasts of all files beside what their questions came to."""
+    is_paper = mode == "paper"
+    files, replaced = _without_replaced(files)
+    outcomes = {}
+    for due in dict.fromkeys(filed.due for filed in files):
+        outcomes[due] = _outcomes(due, files, sets, resolutions, is_paper)
+    wanted = {}
+    for asked in sets:
+        wanted[asked.due] = _wanted(asked, files, outcomes.get(asked.due, {}))
+
+    taken = _Gathering(outcomes, wanted, is_paper, notes=replaced)
+    names = forecaster_names(files)
+    for filed in files:
+        people = _people(_answers(filed, sets, taken.notes))
+        if set(people) == {None}:
+            taken.add(names[filed.model, filed.organization], filed, people[None], crowd=False)
+        elif median_name is not None:
+            taken.notes.append(f"{median_name}: the median of {count_text(len(people), 'individual')}")
+            taken.add(median_name, filed, _median(people.values()), crowd=True)
+        else:
+            for user, answers in people.items():
+                taken.add(user or filed.model, filed, answers, crowd=False)
+
+    if is_paper and HALF not in taken.teams:
+        taken.add_half()
+    return Forecasters(tuple(taken.rows), taken.teams, tuple(taken.notes))
+
+
+def _people(answers: Iterable[BenchForecast]) -> dict[str | None, Answers]:
+    """Return the answers of each individual; of a file without any they are of None."""
+    people: dict[str | None, Answers] = defaultdict(dict)
+    for row in answers:
+        people[row.user][row.asked] = row.forecast
+    return people
+
+
+def _median(people: Iterable[Answers]) -> Answers:
+    """Return the median answer of each question."""
+    stated: dict[Asked, list[float]] = defaultdict(list)
+    for answers in people:
+        for key, probability in answers.items():
+            stated[key].append(probability)
+    return {key: median(values) for key, values in stated.items()}
+
+
+def _without_replaced(files: Sequence[ForecastFile]) -> tuple[list[ForecastFile], list[str]]:
+    """Leave out an arena's baselines where ForecastBench's own of that name and round is there; notes say so.
+
+    A note also says what the arena's own are made from.
+    """
+    published = {(filed.model, filed.due) for filed in files if filed.organization == OWN}
+    kept: list[ForecastFile] = []
+    notes: list[str] = []
+    made_here: set[str] = set()
+
+    for filed in files:
+        is_baseline = filed.organization == ARENA and filed.model in COMPARISONS
+        if is_baseline and (filed.model, filed.due) in published:
+            notes.append(f"left out: {filed.file}: ForecastBench's own {filed.model} of {filed.due} is there")
+            continue
+        if is_baseline and filed.model in (IMPUTED, NAIVE):
+            made_here.add(filed.model)
+        kept.append(filed)
+
+    if made_here:
+        notes.append(
+            f"{' and '.join(sorted(made_here))}: made here, with the crowd's probability when the set was "
+            "frozen; ForecastBench has that of the due date: name its own files to use them"
+        )
+    return kept, notes
+
+
+def _wanted(
+    asked: QuestionSet, files: Sequence[ForecastFile], outcomes: Mapping[Asked, Outcome]
+) -> dict[Asked, bool]:
+    """Return what a forecaster should have answered, and whether it is of a market.
+
+    A question that nobody answered and that came to nothing was withdrawn.
+    """
+    alive = set(outcomes)
+    for filed in files:
+        if filed.due == asked.due:
+            alive.update(row.asked for row in filed.rows)
+
+    wanted = {}
+    for question in asked.questions:
+        for key in question.asked:
+            if key in alive:
+                wanted[key] = question.is_market
+    return wanted
+
+
+def _answers(filed: ForecastFile, sets: Sequence[QuestionSet], notes: list[str]) -> list[BenchForecast]:
+    """Return the rows that count, after what is wrong with them has been said."""
+    asked = _set_of(filed.due, sets)
+    if sets and asked is None:
+        hint = f"name the question set of {filed.due} with --questions"
+        raise ArenaError("no_questions", f"{filed.file} is due {filed.due}, of which there is no set", hint)
+
+    faults = [] if asked is None else list(check_answers(filed, asked))
+    wrong = [fault for fault in faults if fault.field == "resolution_date"]
+    if wrong:
+        raise FileFaults(wrong)
+
+    outside = {fault.row for fault in faults if fault.field == "id"}
+    left_out = {
+        "about two questions at once": filed.combinations,
+        "without a forecast": filed.unanswered,
+        "about what is not in the question set": len(outside),
+    }
+    for why, count in left_out.items():
+        if count:
+            notes.append(f"not scored: {filed.file}: {count_text(count, 'row')} {why}")
+
+    is_made_so = filed.organization == OWN and filed.model in (IMPUTED, NAIVE)  # of what others impute
+    kept = [row for row in filed.rows if row.row not in outside]
+    return kept if is_made_so else [row for row in kept if not row.imputed]
+
+
+def _set_of(due: str, sets: Sequence[QuestionSet]) -> QuestionSet | None:
+    """Return the question set of a round, if it is there."""
+    return next((questions for questions in sets if questions.due == due), None)
+
+
+def _outcomes(
+    due: str,
+    files: Sequence[ForecastFile],
+    sets: Sequence[QuestionSet],
+    resolutions: Sequence[ResolutionSet],
+    provisional: bool,
+) -> dict[Asked, Outcome]:
+    """Return what the questions of a round came to."""
+    resolved = [rows for rows in resolutions if rows.due == due]
+    if len(resolved) > 1:
+        hint = "name the newest only, or move the others elsewhere"
+        raise ArenaError("two_resolutions", f"there are two resolution sets of {due}", hint)
+
+    asked = _set_of(due, sets)
+    if resolved:
+        found = _from_set(resolved[0], _market_sources(asked), provisional)
+    else:
+        found = _from_files([filed for filed in files if filed.due == due], provisional)
+    if not found:
+        hint = "name the resolution set with --resolutions, or processed files, which carry it"
+        raise ArenaError("no_resolutions", f"nothing is resolved of the round due {due}", hint)
+    return found if asked is None else _narrowed(found, asked)
+
+
+def _market_sources(asked: QuestionSet | None) -> Set[str]:
+    """Return the sources whose questions end once."""
+    sources = set(MARKET_SOURCES)
+    if asked is not None:
+        sources |= {question.source for question in asked.questions if question.is_market}
+    return sources
+
+
+def _narrowed(found: Mapping[Asked, Outcome], asked: QuestionSet) -> dict[Asked, Outcome]:
+    """Return the outcomes of the questions of a set, with the crowd's freeze value where none is known."""
+    crowds: dict[tuple[str, str], float | None] = {}
+    for question in asked.questions:
+        for name in question.ids:
+            crowds[question.source, name] = question.freeze_probability
+
+    narrowed = {}
+    for key, outcome in found.items():
+        if key[:2] in crowds:
+            crowd = crowds[key[0], key[1]] if outcome.crowd is None else outcome.crowd
+            narrowed[key] = replace(outcome, crowd=crowd)
+    return narrowed
+
+
+def _from_set(resolved: ResolutionSet, markets: Set[str], provisional: bool) -> dict[Asked, Outcome]:
+    """Return the outcomes of a resolution set: each data question by horizon, each market as last noted."""
+    due = date.fromisoformat(resolved.due)
+    found: dict[Asked, Outcome] = {}
+    newest: dict[Asked, str] = {}
+    noted = Counter((row.source, row.id) for row in resolved.rows)
+
+    for row in resolved.rows:
+        if row.source not in markets:
+            if row.resolved:
+                days = (date.fromisoformat(row.date) - due).days
+                found[row.source, row.id, row.date] = Outcome(row.value, market=False, horizon=days)
+            continue
+
+        key = (row.source, row.id, None)
+        if newest.get(key, "") < row.date:
+            newest[key] = row.date
+            found.pop(key, None)
+            if row.resolved or provisional:
+                found[key] = Outcome(row.value, True, None, noted[row.source, row.id])
+    return found
+
+
+def _from_files(files: Sequence[ForecastFile], provisional: bool) -> dict[Asked, Outcome]:
+    """Return the outcomes that processed files carry, which have to agree."""
+    found: dict[Asked, Outcome] = {}
+    for filed in files:
+        due = date.fromisoformat(filed.due)
+        for row in filed.rows:
+            is_market = row.source in MARKET_SOURCES
+            if row.value is None or not (row.resolved or (provisional and is_market)):
+                continue
+
+            days = None
+            if row.date is not None:
+                days = (date.fromisoformat(row.date) - due).days
+            outcome = Outcome(row.value, is_market, days, crowd=row.crowd)
+            if found.setdefault(row.asked, outcome).value != outcome.value:
+                there = f"{row.id!r} came to {row.value:g}, elsewhere to another"
+                raise ArenaError("two_outcomes", f"{filed.file}: row {row.row}: {there}", NO_ORDER)
+    return found
+
+
+def read_table(file: str, text: str) -> Forecasters:
+    """Return forecasts that are beside their resolutions: a CSV in the columns in which they are joined."""
+    lines = csv.DictReader(io.StringIO(text, newline=""))
+    header = lines.fieldnames or ()
+    for name in TABLE_COLUMNS:
+        if name not in header:
+            what = f"{file}:1: there is no column {name}"
+            raise ArenaError("bad_file", what, f"its columns are {', '.join(TABLE_COLUMNS)}")
+
+    rows = []
+    teams = {}
+    open_rows = 0
+    for line, cells in enumerate(lines, 2):
+        if cells["resolved"] != "True":
+            open_rows += 1
+            continue
+        rows.append(_table_row(file, line, cells))
+        teams[cells["model"]] = (cells["organization"], cells["model_organization"])
+
+    notes: tuple[str, ...] = ()
+    if open_rows:
+        notes = (f"not scored: {count_text(open_rows, 'row')} whose question is open",)
+    return Forecasters(tuple(rows), teams, notes)
+
+
+def _table_row(file: str, line: int, cells: Mapping[str, str]) -> ScoredForecast:
+    """Return a row of the joined table; raise `ArenaError` for a cell without meaning."""
+
+    def refuse(column: str, expected: str) -> NoReturn:
+        what = f"{file}:{line}: column {column}: {cells[column]!r} is not {expected}"
+        raise ArenaError("bad_file", what, "correct the cell or remove the line")
+
+    probability = share_in(cells["forecast"])
+    value = share_in(cells["resolved_to"])
+    if probability is None:
+        refuse("forecast", "a number from 0 to 1")
+    if value is None:
+        refuse("resolved_to", "a number from 0 to 1")
+    if not is_day(cells["forecast_due_date"]):
+        refuse("forecast_due_date", "a day")
+    if not cells["horizon"].isdecimal():
+        refuse("horizon", "a number of days")
+
+    is_market = cells["source"] in MARKET_SOURCES
+    day = None if is_market else cells["horizon"]
+    horizon = None if is_market else int(cells["horizon"])
+    age = cells["model_age_at_due_date"]
+    return ScoredForecast(
+        cells["model"],
+        cells["forecast_due_date"],
+        (cells["source"], cells["id"], day),
+        probability,
+        Outcome(value, is_market, horizon),
+        external=cells["external_submission"] == "True",
+        comparison=cells["forecastbench_comparison_model"] == "True",
+        age=float(age) if age else nan,
+    )

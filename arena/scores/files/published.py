@@ -1,0 +1,257 @@
+"""Figures that a board publishes, beside ours of the same forecasts, with the cause of each difference.
+
+A cause is computed: each way in which boards make such a figure is tried on the forecasts of the file, and
+the first that gives the published digits is the cause. Where none does, that is said.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from arena.errors import count_text
+from arena.forms.csv_columns import Floats, Ints
+from arena.forms.model import PublishedFigure
+from arena.scores.files.forecasts import ForecastTable
+from arena.scores.files.scores import ForecasterScores
+from arena.scores.rules._columns import is_scored
+
+EVEN_ODDS = 0.25
+WRONG = 1.0
+"""The Brier scores that a missing answer may count as."""
+MOST_PLACES = 9
+"""So many decimals of a published figure are compared at most."""
+DIRECT = ("log", "baseline", "peer", "relative", "spot baseline", "spot peer")
+"""Scores that have one definition in each mode."""
+GAINS = ("skill", "alpha")
+"""What boards call how much lower a Brier score is than the price's."""
+
+OtherMode = Callable[[], Sequence[ForecasterScores]]
+"""Scores by the mode that was not asked for, computed where a figure needs them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedComparison:
+    """A published figure of a forecaster, ours of that name or None, and why they differ."""
+
+    figure: PublishedFigure
+    ours: float | None
+    cause: str
+
+
+def comparison_data(comparison: PublishedComparison) -> dict[str, Any]:
+    """Return a comparison for JSON."""
+    return asdict(comparison.figure) | {"ours": comparison.ours, "cause": comparison.cause}
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLosses:
+    """What a forecaster lost by each forecast that is scored, with its question and event, in order of time.
+
+    `asked` is how many questions ended, for anybody.
+    """
+
+    loss: Floats
+    question: Ints
+    event: Ints
+    asked: int
+
+    @property
+    def by_question(self) -> Floats:
+        """Return the mean of each question."""
+        return _means(self.loss, self.question)
+
+    @property
+    def by_event(self) -> Floats:
+        """Return the mean of each event's forecasts."""
+        return _means(self.loss, self.event)
+
+    @property
+    def last(self) -> Floats:
+        """Return what the last forecast of each question lost."""
+        return self.loss[np.flatnonzero(np.diff(self.question, append=-1))]
+
+
+def _means(values: Floats, group: Ints) -> Floats:
+    """Return the mean of the values of each group."""
+    _, place, counts = np.unique(group, return_inverse=True, return_counts=True)
+    means: Floats = np.bincount(place, values) / counts
+    return means
+
+
+@dataclass(frozen=True, slots=True)
+class FigureWay:
+    """A way in which a board may make a figure: what it comes to, and how that is unlike ours."""
+
+    value: float
+    unlike: tuple[str, ...] = ()
+
+
+def published_comparisons(
+    table: ForecastTable,
+    rows: Iterable[ForecasterScores],
+    other_mode: OtherMode = tuple,
+) -> tuple[PublishedComparison, ...]:
+    """Return each figure that a board publishes of the forecasters of a table beside ours."""
+    scores = {row.forecaster: row for row in rows if row.category is None}
+    found = []
+    for figure in table.published:
+        ways: list[FigureWay] = []
+        if figure.forecaster in table.forecasters:
+            ways += _loss_ways(table, figure)
+        if figure.forecaster in scores and not ways:
+            ways += _direct_ways(scores[figure.forecaster], figure, other_mode)
+        ours = ways[0].value if ways else None
+        found.append(PublishedComparison(figure, ours, _cause(figure, ways)))
+    return tuple(found)
+
+
+def _direct_ways(
+    row: ForecasterScores, figure: PublishedFigure, other_mode: OtherMode
+) -> Iterator[FigureWay]:
+    """Yield our score of the figure's name, and that by the other mode."""
+    name = figure.name.lower().replace("_", " ").removesuffix(" legacy")
+    if name not in DIRECT:
+        return
+    field = name.replace(" ", "_")
+    own = getattr(row, field)
+    if own is None:
+        return
+
+    yield FigureWay(own)
+    if abs(own - figure.value) > _margin(figure.value):
+        for other in other_mode():
+            value = getattr(other, field)
+            if other.forecaster == row.forecaster and value is not None:
+                yield FigureWay(value, ("it is made in the other mode: --mode says which",))
+
+
+def _loss_ways(table: ForecastTable, figure: PublishedFigure) -> Iterator[FigureWay]:
+    """Yield our figure of a name, if it is a mean of what forecasts lost, then other ways to make it."""
+    name = figure.name.lower()
+    if "accuracy" in name:
+        for way in _mean_ways(_losses(table, figure.forecaster, _wrong), WRONG):
+            yield FigureWay(1 - way.value, way.unlike)
+            yield FigureWay(100 * (1 - way.value), ("it is in percent", *way.unlike))
+    elif name in GAINS and table.market is not None:
+        yield from _mean_ways(_gains(table, figure.forecaster, table.market), 0.0, "as the price")
+    elif "brier" in name or name.endswith(" mean"):
+        yield from _brier_ways(_losses(table, figure.forecaster, np.square), is_index="index" in name)
+
+
+def _wrong(apart: Floats) -> Floats:
+    """Return 1 for each probability on the wrong side, and a half for one of 50%."""
+    return np.where(apart == 0.5, 0.5, apart > 0.5)
+
+
+def _losses(table: ForecastTable, forecaster: str, loss: Callable[[Floats], Floats]) -> AnswerLosses:
+    """Return what a forecaster lost, by how far it was off; of several options it is the square of that."""
+    ended = is_scored(table.outcome)
+    own = np.flatnonzero(ended & (table.forecaster == table.forecasters.index(forecaster)))
+    losses = [loss(np.abs(table.probability[own] - table.outcome[own]))]
+    questions = [table.question[own]]
+    events = [table.event[own]]
+    asked = np.unique(table.question[ended]).size + len(table.unanswered)
+
+    places = {event: place for place, event in enumerate(table.events)}
+    forms = [form for form in table.forms if form.ended and form.kind == "choice" and loss is np.square]
+    for number, form in enumerate(forms, len(table.questions)):
+        said = np.array([who == forecaster for who in form.who], dtype=np.bool_)
+        count = int(said.sum())
+        losses.append(form.brier[said])
+        questions.append(np.full(count, number))
+        events.append(np.full(count, places.setdefault(form.event, len(places))))
+    return AnswerLosses(
+        loss=np.concatenate(losses),
+        question=np.concatenate(questions),
+        event=np.concatenate(events),
+        asked=asked + len(forms),
+    )
+
+
+def _gains(table: ForecastTable, forecaster: str, market: Floats) -> AnswerLosses:
+    """Return how much less a forecaster lost than the price, on questions that have one."""
+    priced = is_scored(table.outcome) & ~np.isnan(market)
+    own = np.flatnonzero(priced & (table.forecaster == table.forecasters.index(forecaster)))
+    gain = (market[own] - table.outcome[own]) ** 2 - (table.probability[own] - table.outcome[own]) ** 2
+    asked = np.unique(table.question[priced]).size
+    return AnswerLosses(gain, table.question[own], table.event[own], asked)
+
+
+def _mean_ways(losses: AnswerLosses, missing: float, words: str = "as wrong") -> Iterator[FigureWay]:
+    """Yield means of losses: over all questions as ours, then over what was answered, in several ways.
+
+    A missing answer counts in ours as `missing`, which the words say.
+    """
+    if not losses.loss.size:
+        return
+    by_question = losses.by_question
+    total = float(by_question.sum())
+    yield FigureWay((total + missing * (losses.asked - by_question.size)) / losses.asked)
+
+    rows: tuple[str, ...] = ()
+    if by_question.size < losses.asked:
+        asked = f"all {losses.asked:,} asked, a missing answer {words}"
+        rows = (f"it is over the {by_question.size:,} that it answered; ours is over {asked}",)
+        yield FigureWay(total / by_question.size, rows)
+    every = f"it is over {count_text(losses.loss.size, 'forecast')}; ours is over questions"
+    yield FigureWay(float(losses.loss.mean()), (*rows, every))
+    last = "it takes the last forecast of each question; ours the mean of them"
+    yield FigureWay(float(losses.last.mean()), (*rows, last))
+    events = "it is a mean over events; ours is over questions"
+    yield FigureWay(float(losses.by_event.mean()), (*rows, events))
+
+
+def _brier_ways(losses: AnswerLosses, is_index: bool) -> Iterator[FigureWay]:
+    """Yield the ways to make a Brier score, or the index of one, of which 100 is best."""
+    ways = list(_mean_ways(losses, WRONG))
+    if ways:
+        missing = losses.asked - losses.by_question.size
+        value = ways[0].value - (WRONG - EVEN_ODDS) * missing / losses.asked
+        ways.append(FigureWay(value, ("a missing answer is even odds in it; in ours it is wrong",)))
+    for way in ways:
+        if is_index:
+            yield FigureWay(100 * (1 - sqrt(way.value)), way.unlike)
+            continue
+        yield way
+        yield FigureWay(2 * way.value, ("it adds up both outcomes, twice ours", *way.unlike))
+        yield FigureWay(1 - way.value, ("it is 1 less the Brier score", *way.unlike))
+
+
+def _cause(figure: PublishedFigure, ways: list[FigureWay]) -> str:
+    """Return why a figure differs from the first of these ways, which is ours."""
+    if not ways:
+        return "there is none of ours to compare it with"
+    for way in ways:
+        apart = abs(way.value - figure.value)
+        if apart > _margin(figure.value):
+            continue
+        if way.unlike:
+            return "; ".join(way.unlike)
+        return (
+            "the same"
+            if apart < 10**-MOST_PLACES
+            else f"the same, rounded to {_places(figure.value)} decimals"
+        )
+    nearest = min(ways, key=lambda way: abs(way.value - figure.value))
+    return f"no way known here gives it of these forecasts, the nearest {nearest.value:.4g}: {figure.how}"
+
+
+def _margin(value: float) -> float:
+    """Return how far a figure may be from a published one that is rounded from it."""
+    margin: float = 0.5 * 10.0 ** -_places(value)
+    return margin * (1 + 1e-6)
+
+
+def _places(value: float) -> int:
+    """Return to how many decimals a figure is known; a share of 0.5 may be a rounded 0.50, but no 0.53.
+
+    >>> _places(0.1466), _places(0.5), _places(63.0), _places(1 / 3)
+    (4, 2, 1, 9)
+    """
+    written = -int(Decimal(repr(value)).as_tuple().exponent)
+    fewest = 2 if abs(value) <= 1 else 1
+    return min(max(written, fewest), MOST_PLACES)

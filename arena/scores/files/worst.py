@@ -1,0 +1,69 @@
+"""The forecasts of a file that were furthest from what happened, of those who lead it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from arena.forms.csv_columns import Ints
+from arena.scores.files.forecasts import ForecastTable
+from arena.scores.rules._columns import is_scored, none_for_nan
+
+EACH = 3
+"""So many are named of each forecaster."""
+HALF = 0.25
+"""What even odds lose: who loses no more was not on the wrong side."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorstForecast:
+    """A forecast on the wrong side: what was said, the price beside it, and what the question came to.
+
+    `loss` is its Brier score, and `reason` what the forecaster wrote, if the file has it.
+    """
+
+    forecaster: str
+    question: str
+    title: str
+    said: float
+    price: float | None
+    outcome: int
+    loss: float
+    reason: str
+
+
+def worst_forecasts(table: ForecastTable, names: Iterable[str]) -> tuple[WorstForecast, ...]:
+    """Return the three worst forecasts of each of these forecasters, one a question, the worst first."""
+    ended = is_scored(table.outcome)
+    found: list[WorstForecast] = []
+    for name in names:
+        own = np.flatnonzero(ended & (table.forecaster == table.forecasters.index(name)))
+        found.extend(_worst(table, name, row) for row in _worst_rows(table, own))
+    return tuple(found)
+
+
+def _worst_rows(table: ForecastTable, rows: Ints) -> list[int]:
+    """Return the rows that lose most, each of another question."""
+    loss = (table.probability[rows] - table.outcome[rows]) ** 2
+    wrong = rows[loss > HALF]
+    order = wrong[np.argsort(-loss[loss > HALF], kind="stable")]
+    first = np.unique(table.question[order], return_index=True)[1]
+    worst: list[int] = order[np.sort(first)[:EACH]].tolist()
+    return worst
+
+
+def _worst(table: ForecastTable, name: str, row: int) -> WorstForecast:
+    """Return the forecast of a row."""
+    said = float(table.probability[row])
+    outcome = int(table.outcome[row])
+    question = table.questions[table.question[row]]
+    return WorstForecast(
+        forecaster=name,
+        question=question,
+        title=table.titles.get(question, ""),
+        said=said,
+        price=None if table.market is None else none_for_nan(float(table.market[row])),
+        outcome=outcome,
+        loss=(said - outcome) ** 2,
+        reason="" if table.reason is None else table.reasons[table.reason[row]],
+    )
