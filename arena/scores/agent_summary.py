@@ -1,13 +1,13 @@
 """What the record says of agents: a line for each, or all of one."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
 from arena.cohorts.diff import AgentSetup, agent_setup
-from arena.record.model.cohort import Cohort
+from arena.record.model.cohort import Cohort, Entrant
 from arena.record.model.columns import AccountSummary
 from arena.record.model.model_version import ModelChange, model_changes
 from arena.record.queries.accounts import read_accounts
@@ -78,112 +78,132 @@ class AgentDetails:
 
     @property
     def rungs(self) -> dict[str, int]:
-        """How many calls asked for the form of the answer in which way."""
-        return _sums((each.rung, each.calls) for each in self.calls)
+        """Count the calls by the way in which they asked for the form of the answer."""
+        return _sums((outcome.rung, outcome.calls) for outcome in self.calls)
 
     @property
     def errors(self) -> dict[str, int]:
-        """How many calls brought which error in place of an answer."""
-        return _sums((each.error, each.calls) for each in self.calls if each.error is not None)
+        """Count the calls that brought an error in place of an answer, by error."""
+        return _sums((outcome.error, outcome.calls) for outcome in self.calls if outcome.error is not None)
 
     @property
     def unknown(self) -> int:
-        """Of how many calls the cost is unknown."""
-        return sum(each.unknown for each in self.calls)
+        """Count the calls whose cost is unknown."""
+        return sum(outcome.unknown for outcome in self.calls)
 
     @property
     def cost(self) -> int:
-        """What all calls cost together, as far as that is known."""
-        return sum(each.cost for each in self.calls)
+        """Return what all calls cost together, as far as that is known."""
+        return sum(outcome.cost for outcome in self.calls)
 
 
 def agent_summaries(connection: Connection, extra: ExtensionFolders = ()) -> dict[str, AgentSummary]:
-    """Every agent that has ever played, in line-up order, the oldest cohort first.
+    """Return every agent that has ever played, in line-up order, the oldest cohort first.
 
     Kinds are also looked for in the extra folders.
     """
-    accounts: dict[str, list[AccountSummary]] = {}
+    accounts: dict[str, list[AccountSummary]] = defaultdict(list)
     for account in read_accounts(connection):
-        accounts.setdefault(account.agent, []).append(account)
-    entrants = {
-        entrant.name: (stored.cohort, entrant)
-        for stored in read_cohorts(connection)
-        for entrant in stored.cohort.entrants
-    }
-    served, changed = read_served_models(connection), model_changes(read_reported_models(connection))
-    summaries = {}
-    for name, rows in accounts.items():
-        costs = [row.cost for row in rows if row.cost is not None]
+        accounts[account.agent].append(account)
+
+    newest: dict[str, tuple[Cohort, Entrant]] = {}
+    for stored in read_cohorts(connection):
+        for entrant in stored.cohort.entrants:
+            newest[entrant.name] = (stored.cohort, entrant)
+
+    models: dict[str, list[str]] = defaultdict(list)
+    for served in read_served_models(connection):
+        models[served.name].append(served.model)
+    changes = model_changes(read_reported_models(connection))
+
+    summaries: dict[str, AgentSummary] = {}
+    for name, own in accounts.items():
+        costs = [account.cost for account in own if account.cost is not None]
         summaries[name] = AgentSummary(
-            name,
-            agent_setup(*entrants[name], extra),
-            tuple(row.cohort for row in rows),
-            sum(row.turns for row in rows),
-            sum(row.malformed for row in rows),
-            sum(row.failed for row in rows),
-            sum(row.late for row in rows),
-            sum(costs) if len(costs) == len(rows) else None,
-            tuple(dict.fromkeys(each.model for each in served if each.name == name)),
-            tuple(change for change in changed if change.name == name),
+            name=name,
+            setup=agent_setup(*newest[name], extra),
+            cohorts=tuple(account.cohort for account in own),
+            turns=sum(account.turns for account in own),
+            malformed=sum(account.malformed for account in own),
+            failed=sum(account.failed for account in own),
+            late=sum(account.late for account in own),
+            cost=sum(costs) if len(costs) == len(own) else None,
+            models=tuple(dict.fromkeys(models[name])),
+            changes=tuple(change for change in changes if change.name == name),
         )
     return summaries
 
 
 def agent_details(connection: Connection, name: str, extra: ExtensionFolders = ()) -> AgentDetails | None:
-    """All of one agent; None where it has never played. Kinds are also looked for in the extra folders."""
+    """Return all of one agent; None where it has never played.
+
+    Kinds are also looked for in the extra folders.
+    """
     turns = read_agent_turns(connection, name)
-    cohorts = tuple(
-        _agent_in_cohort(stored.cohort, name, turns.get(stored.id, []), extra)
-        for stored in read_cohorts(connection)
-        if name in stored.entrant_ids
-    )
-    if not cohorts:
+    played = [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
+    if not played:
         return None
-    took = read_latencies(connection, name)
+
+    latencies = read_latencies(connection, name)
+    changes = model_changes(read_reported_models(connection))
     return AgentDetails(
-        name,
-        cohorts,
-        tuple(read_call_outcomes(connection, name)),
-        count_forecasts(connection, name),
-        median(took) if took else None,
-        percentile(took, LATE) if took else None,
-        tuple(read_served_models(connection, name)),
-        tuple(change for change in model_changes(read_reported_models(connection)) if change.name == name),
+        name=name,
+        cohorts=tuple(
+            _agent_in_cohort(stored.cohort, name, turns.get(stored.id, []), extra) for stored in played
+        ),
+        calls=tuple(read_call_outcomes(connection, name)),
+        forecasts=count_forecasts(connection, name),
+        median_ms=median(latencies) if latencies else None,
+        late_ms=percentile(latencies, LATE) if latencies else None,
+        models=tuple(read_served_models(connection, name)),
+        changes=tuple(change for change in changes if change.name == name),
     )
 
 
 def _agent_in_cohort(
     cohort: Cohort, name: str, turns: Sequence[PlayedTurn], extra: ExtensionFolders
 ) -> AgentInCohort:
+    """Return how an agent is set up in a cohort and how its turns ended."""
     entrant = next(entrant for entrant in cohort.entrants if entrant.name == name)
-    ended = dict(sorted(Counter(turn.status for turn in turns).items()))
     setup = agent_setup(cohort, entrant, extra)
-    return AgentInCohort(cohort.number, cohort.starts_at, setup, ended, code_versions(turns))
+    statuses = Counter(turn.status for turn in turns)
+    return AgentInCohort(
+        cohort=cohort.number,
+        starts_at=cohort.starts_at,
+        setup=setup,
+        statuses=dict(sorted(statuses.items())),
+        versions=code_versions(turns),
+    )
 
 
 def changed_since(connection: Connection, since: datetime) -> list[ModelChange]:
-    """What has changed in what models report themselves as, in answers from an instant on.
+    """Return what has changed in what models report themselves as, in answers from an instant on.
 
     Of agents with the same model, one is told of with its fingerprints of a day.
     """
-    recent = (each for each in model_changes(read_reported_models(connection)) if each.last_at >= since)
-    told: dict[tuple[object, ...], ModelChange] = {}
-    for change in recent:
-        is_soft = change.what == "fingerprint"
-        told.setdefault((change.model, change.first_at.date()) if is_soft else (change,), change)
+    told: dict[object, ModelChange] = {}
+    for change in model_changes(read_reported_models(connection)):
+        if change.last_at < since:
+            continue
+        key: object = change
+        if change.what == "fingerprint":
+            key = (change.model, change.first_at.date())
+        told.setdefault(key, change)
     return list(told.values())
 
 
 def percentile(ordered: Sequence[int], percent: int) -> int:
-    """The smallest of these that so many of a hundred are no larger than.
+    """Return the smallest of these that so many of a hundred are no larger than.
 
     >>> percentile([10, 20, 30, 40], 50), percentile([10, 20, 30, 40], 95)
     (20, 40)
     """
-    return ordered[-(-len(ordered) * percent // 100) - 1]
+    rank = -(-len(ordered) * percent // 100)
+    return ordered[rank - 1]
 
 
 def _sums(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Add counts up by what they are of."""
     sums: Counter[str] = Counter()
     for key, count in counts:
         sums[key] += count

@@ -40,7 +40,7 @@ class CacheKind(Generic[Value]):
     state: Callable[[Connection, Any], str] = lambda connection, _: scores_basis(connection)
 
     def name_of(self, key: Key = None) -> str:
-        """Under which name a value is cached.
+        """Return under which name a value is cached.
 
         >>> boards = CacheKind("board", "board 1", TypeAdapter(int))
         >>> boards.name_of(), boards.name_of(2), boards.name_of("ann")
@@ -48,14 +48,15 @@ class CacheKind(Generic[Value]):
         """
         if key is None:
             return self.name
-        return f"{self.name}/cohort {key}" if isinstance(key, int) else f"{self.name}/{key}"
+        part = f"cohort {key}" if isinstance(key, int) else key
+        return f"{self.name}/{part}"
 
     def basis(self, connection: Connection, key: Key = None) -> str:
-        """How a value would be computed now, and from what."""
+        """Say how a value would be computed now, and from what."""
         return f"{self.method}: {self.state(connection, key)}; ranked from {read_min_coverage(connection):g}"
 
     def read(self, connection: Connection, key: Key = None) -> CacheEntry[Value] | None:
-        """A value as it was computed last; None where it never was, or by another method."""
+        """Return a value as it was computed last; None where it never was, or by another method."""
         row = read_rollup(connection, self.name_of(key))
         if row is None or not row.basis.startswith(f"{self.method}:"):
             return None
@@ -63,30 +64,32 @@ class CacheKind(Generic[Value]):
         return CacheEntry(self.adapter.validate_python(row.body), row.made_at, is_current)
 
     def read_current(self, connection: Connection, key: Key = None) -> Value | None:
-        """A value while it is current."""
+        """Return a value while it is current."""
         if not self.is_current(connection, key):
             return None
         entry = self.read(connection, key)
         return None if entry is None else entry.value
 
     def is_current(self, connection: Connection, key: Key = None) -> bool:
-        """Whether a value was computed, and nothing that it was computed from has changed since."""
+        """Tell whether a value was computed, and nothing that it was computed from has changed since."""
         return read_basis(connection, self.name_of(key)) == self.basis(connection, key)
 
     def row(self, connection: Connection, at: datetime, value: Value, key: Key = None) -> Rollup:
-        """A value that was just computed, as the record keeps it."""
+        """Return a value that was just computed, as the record keeps it."""
         return Rollup(self.name_of(key), self.basis(connection, key), at, as_json(self, value))
 
 
 def as_json(kind: CacheKind[Value], value: Value) -> Any:
-    """A value as it is cached."""
+    """Return a value as it is cached."""
     return _numbers_as_text(kind.adapter.dump_python(value, mode="json"))
 
 
 def _numbers_as_text(body: Any) -> Any:
-    """NaN and infinity as words, which are read as numbers again: JSON has no such numbers."""
+    """Write NaN and infinity as words, which are read as numbers again: JSON has no such numbers."""
     if isinstance(body, dict):
         return {key: _numbers_as_text(value) for key, value in body.items()}
     if isinstance(body, list):
-        return [_numbers_as_text(value) for value in body]
-    return str(body) if isinstance(body, float) and not isfinite(body) else body
+        return list(map(_numbers_as_text, body))
+    if isinstance(body, float) and not isfinite(body):
+        return str(body)
+    return body

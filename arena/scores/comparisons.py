@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from arena.errors import ArenaError
 from arena.record.model.columns import (
     Flags,
+    Floats,
     ForecastColumns,
     Ints,
     answered_rows,
@@ -72,23 +73,28 @@ class Coverage:
 
     @property
     def share(self) -> float | None:
-        """The share of what has resolved; None where nothing has."""
-        return self.answered_resolved / self.resolved if self.resolved else None
+        """Return the share of what has resolved; None where nothing has."""
+        if not self.resolved:
+            return None
+        return self.answered_resolved / self.resolved
+
+
+CurvePoint = tuple[float, float]
+"""Seconds since 1970, and the capital as a multiple of its start."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
     """Everyone who is ranked against the market, the surest gain first, and all pairs of entries.
 
-    `coverage` is that of every agent, and `evidence` the capital of each over time, as pairs of seconds since
-    1970 and so many times the start. `copies` names whom an agent repeats, and `noise` is how far twins lie
-    apart. `pairs` and `against_price` are what is told of the whole record: a single cohort has none, as each
-    looked at by itself would be a further chance to be wrong.
+    `coverage` is that of every agent, and `evidence` the capital of each over time. `copies` names whom an
+    agent repeats, and `noise` is how far twins lie apart. `pairs` and `against_price` are what is told of the
+    whole record: a single cohort has none, as each looked at by itself would be a further chance to be wrong.
     """
 
     gains: tuple[Gain, ...] = ()
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
-    evidence: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
+    evidence: Mapping[str, tuple[CurvePoint, ...]] = field(default_factory=dict)
     copies: Mapping[str, str] = field(default_factory=dict)
     noise: TwinNoise | None = None
     pairs: tuple[PairEvidence, ...] = ()
@@ -116,7 +122,7 @@ COMPARISONS = CacheKind(
 
 
 def compute_comparisons(connection: Connection, cohort: int | None = None) -> Comparisons:
-    """All comparisons of a record or of one cohort as of now."""
+    """Return all comparisons of a record or of one cohort as of now."""
     return compare_line_ups(
         read_forecast_columns(connection, cohort),
         read_line_ups(connection, cohort),
@@ -134,63 +140,70 @@ def compare_line_ups(
     *,
     is_whole: bool = True,
 ) -> Comparisons:
-    """All comparisons of these rows, by agents of these line-ups. The market itself is not ranked.
+    """Return all comparisons of these rows, by agents of these line-ups. The market itself is not ranked.
 
     Only a whole record tells pairs: every cohort looked at by itself would be a further chance to be wrong.
     """
+    last = np.inf if as_of is None else as_of.timestamp()
     prices = agents_of_kinds(line_ups, {MARKET})
     compared = compare_agents(
         _without_agents(rows, prices),
         twin_families(line_ups),
         sources=forecast_sources(line_ups),
         former=former_names(line_ups),
-        as_of=np.inf if as_of is None else as_of.timestamp(),
+        as_of=last,
         min_coverage=min_coverage,
     )
     if not is_whole:
         return compared
 
-    stated = _duel_rows(rows, line_ups, as_of)
-    quoted = _duel_rows(take_rows(rows, rows.quoted), line_ups, as_of)
+    stated = _duel_rows(rows, line_ups, last)
+    quoted = _duel_rows(take_rows(rows, rows.quoted), line_ups, last)
     owners = agent_owners(line_ups)
     pairs = compare_pairs(stated, owners)
     against_price = compare_with_price(quoted, price_bars(stated, owners))
     return replace(compared, pairs=tuple(pairs), against_price=tuple(against_price))
 
 
-def _duel_rows(rows: ForecastColumns, line_ups: Sequence[LineUpEntry], as_of: datetime | None) -> DuelRows:
+def _duel_rows(rows: ForecastColumns, line_ups: Sequence[LineUpEntry], last: float) -> DuelRows:
     """Return what entries stated; an agent that was renamed is the same throughout.
 
-    In cohorts in which it was a reference an agent was no entry.
+    In cohorts in which it was a reference an agent was no entry. An end after `last` is not known yet.
     """
     stated = answered_rows(take_rows(rows, ~_of_references(rows, line_ups)))
     newest = _newest_names(line_ups)
-    now = [stated.agents.index(newest.get(name, name)) for name in stated.agents]
-    last = np.inf if as_of is None else as_of.timestamp()
+    places = [stated.agents.index(newest.get(name, name)) for name in stated.agents]
 
     return DuelRows(
         agents=stated.agents,
-        agent=np.array(now, dtype=np.int64)[stated.agent],
+        agent=np.array(places, dtype=np.int64)[stated.agent],
         instant=_instants(stated),
         market=stated.market,
         story=stories_of(stated),
         made=stated.at.astype(np.float64),
-        known=np.where(stated.known <= last, stated.known, np.inf),
+        known=_known_by(stated, last),
         forecast=probability(stated.forecast),
         price=probability(stated.mid),
         payout=stated.payout,
     )
 
 
+def _known_by(rows: ForecastColumns, last: float) -> Floats:
+    """Return since when the end of each row's market is known, infinity where that is later than `last`."""
+    return np.where(rows.known <= last, rows.known, np.inf)
+
+
 def _of_references(rows: ForecastColumns, line_ups: Sequence[LineUpEntry]) -> Flags:
     """Return which rows an agent stated in a cohort in which it was a reference."""
     places = {name: place for place, name in enumerate(rows.agents)}
-    seats = [
-        entry.cohort * len(places) + places[entry.name]
-        for entry in line_ups
-        if entry.settings.partition(" ")[0] in REFERENCES and entry.name in places
-    ]
+    references = [entry for entry in line_ups if _kind(entry) in REFERENCES and entry.name in places]
+    seats = [entry.cohort * len(places) + places[entry.name] for entry in references]
     return np.isin(rows.cohort * len(places) + rows.agent, seats)
+
+
+def _kind(entry: LineUpEntry) -> str:
+    """Return the kind of an agent in a line-up."""
+    return entry.settings.partition(" ")[0]
 
 
 def agent_owners(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
@@ -208,7 +221,7 @@ def agent_owners(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
 
 def agents_of_kinds(line_ups: Sequence[LineUpEntry], kinds: Collection[str]) -> set[str]:
     """Return the agents that were of one of these kinds in any cohort."""
-    return {entry.name for entry in line_ups if entry.settings.partition(" ")[0] in kinds}
+    return {entry.name for entry in line_ups if _kind(entry) in kinds}
 
 
 def compare_agents(
@@ -219,24 +232,34 @@ def compare_agents(
     as_of: float = np.inf,
     min_coverage: float = MIN_COVERAGE,
 ) -> Comparisons:
-    """All comparisons of these rows; `families` and `sources` as in `copies`, `former` as in `former_names`.
+    """Return all comparisons of these rows.
 
-    An end that counts only after `as_of`, in seconds since 1970, is not known yet.
+    `families` and `sources` are as in `copies`, `former` as in `former_names`. An end that counts only after
+    `as_of`, in seconds since 1970, is not known yet.
     """
     coverage = coverages(rows)
-    unranked = {name for name, one in coverage.items() if not is_covered(one, min_coverage)}
-    ranked = [name for name in rows.agents if name not in unranked]
+    ranked: list[str] = []
+    unranked: set[str] = set()
+    for name in rows.agents:
+        if is_covered(coverage[name], min_coverage):
+            ranked.append(name)
+        else:
+            unranked.add(name)
+
     season = season_forecasts(_without_agents(rows, unranked))
     board = surest_first(gains_of(season))
 
     # the first of a group in the order of line-ups is its head, as it is among the entries of duels
     copies = find_copies(season, ranked, families, sources)
-    capital = {name: evidence_of(rows, name, (former or {}).get(name, ()), as_of) for name in ranked}
+    former = former or {}
+    capital: dict[str, tuple[CurvePoint, ...]] = {}
+    for name in ranked:
+        capital[name] = _pairs(evidence_of(rows, name, former.get(name, ()), as_of))
 
     return Comparisons(
         gains=tuple(board),
         coverage=coverage,
-        evidence={name: _pairs(capital[name]) for name in ranked},
+        evidence=capital,
         copies=copies.of,
         noise=twin_noise(season, families),
     )
@@ -247,7 +270,8 @@ def expected_verdict(rows: ForecastColumns) -> datetime | None:
 
     None where too few were shown, or where enough have resolved.
     """
-    if np.unique(rows.story[np.isfinite(rows.known)]).size >= ENOUGH_EVENTS:
+    resolved = np.unique(rows.story[np.isfinite(rows.known)])
+    if resolved.size >= ENOUGH_EVENTS:
         return None
 
     closes = np.zeros(len(rows.stories), dtype=np.int64)
@@ -255,55 +279,60 @@ def expected_verdict(rows: ForecastColumns) -> datetime | None:
     dates = np.sort(closes[closes > 0])
     if dates.size < ENOUGH_EVENTS:
         return None
-    return datetime.fromtimestamp(int(dates[int(ENOUGH_EVENTS) - 1]), UTC)
+
+    last = int(dates[int(ENOUGH_EVENTS) - 1])
+    return datetime.fromtimestamp(last, UTC)
 
 
 def _without_agents(rows: ForecastColumns, names: Collection[str]) -> ForecastColumns:
-    """The rows of the others, who alone are in the names."""
+    """Return the rows of the others, who alone are in the names."""
     if not names:
         return rows
-    kept = [place for place, name in enumerate(rows.agents) if name not in names]
-    place = np.full(len(rows.agents), -1, dtype=np.int64)
-    place[kept] = np.arange(len(kept))
-    some = take_rows(rows, place[rows.agent] >= 0)
-    return replace(some, agents=tuple(rows.agents[old] for old in kept), agent=place[some.agent])
+
+    agents = [name for name in rows.agents if name not in names]
+    is_kept = np.array([name not in names for name in rows.agents], dtype=np.bool_)
+    place = np.cumsum(is_kept) - 1
+    some = take_rows(rows, is_kept[rows.agent])
+    return replace(some, agents=tuple(agents), agent=place[some.agent])
 
 
 def coverages(rows: ForecastColumns) -> dict[str, Coverage]:
-    """Every agent's coverage."""
+    """Return every agent's coverage."""
     counted = evidence_rows(rows)
     resolved = counted.outcome >= 0
 
     def count(which: Flags) -> list[int]:
-        found: list[int] = np.bincount(counted.agent[which], minlength=len(rows.agents)).tolist()
-        return found
+        counts: list[int] = np.bincount(counted.agent[which], minlength=len(rows.agents)).tolist()
+        return counts
 
-    everything = np.ones_like(resolved)
-    parts = (everything, resolved, counted.stated, resolved & counted.stated)
-    return {
-        name: Coverage(*numbers)
-        for name, *numbers in zip(rows.agents, *(count(part) for part in parts), strict=True)
-    }
+    shown = count(np.ones_like(resolved))
+    shown_resolved = count(resolved)
+    answered = count(counted.stated)
+    answered_resolved = count(resolved & counted.stated)
+    columns = zip(shown, shown_resolved, answered, answered_resolved, strict=True)
+    return {name: Coverage(*counts) for name, counts in zip(rows.agents, columns, strict=True)}
 
 
 def is_covered(coverage: Coverage | None, least: float = MIN_COVERAGE) -> bool:
-    """Whether an agent answered enough of what has resolved to be ranked."""
+    """Tell whether an agent answered enough of what has resolved to be ranked."""
     return coverage is not None and (coverage.share or 0.0) >= least
 
 
 def evidence_of(rows: ForecastColumns, agent: str, former: Collection[str], as_of: float) -> Evidence:
-    """An agent's evidence, over its own forecasts and those it made by former names."""
+    """Return an agent's evidence, over its own forecasts and those it made by former names."""
     places = [place for place, name in enumerate(rows.agents) if name == agent or name in former]
-    some = take_rows(rows, np.isin(rows.agent, places) & rows.stated & rows.quoted & ~rows.early)
+    is_counted = np.isin(rows.agent, places) & rows.stated & rows.quoted & ~rows.early
+    own = take_rows(rows, is_counted)
+
     return evidence(
         EvidenceRows(
-            story=stories_of(some),
-            market=some.market,
-            made=some.at.astype(np.float64),
-            known=np.where(some.known <= as_of, some.known, np.inf),
-            forecast=probability(some.forecast),
-            price=probability(some.mid),
-            payout=some.payout,
+            story=stories_of(own),
+            market=own.market,
+            made=own.at.astype(np.float64),
+            known=_known_by(own, as_of),
+            forecast=probability(own.forecast),
+            price=probability(own.mid),
+            payout=own.payout,
         )
     )
 
@@ -312,39 +341,46 @@ MOST_POINTS = 400
 """The points of a curve that are cached, at most."""
 
 
-def _pairs(capital: Evidence) -> tuple[tuple[float, float], ...]:
-    """The curve, thinned where it is long; its last point and its highest stay."""
-    kept = np.unique(np.linspace(0, capital.at.size - 1, min(MOST_POINTS, capital.at.size)).astype(np.int64))
+def _pairs(capital: Evidence) -> tuple[CurvePoint, ...]:
+    """Return the curve, thinned where it is long; its last point and its highest stay."""
+    points = capital.at.size
+    kept = np.unique(np.linspace(0, points - 1, min(MOST_POINTS, points)).astype(np.int64))
     if kept.size:
         kept = np.union1d(kept, [int(np.argmax(capital.capital))])
-    return tuple(zip(capital.at[kept].tolist(), capital.capital[kept].tolist(), strict=True))
+
+    times = capital.at[kept].tolist()
+    return tuple(zip(times, capital.capital[kept].tolist(), strict=True))
 
 
 def gains(rows: ForecastColumns, seed: int = 0) -> list[Gain]:
-    """Everyone against the market on these rows, for slices of a season."""
+    """Return what everyone gains on the market on these rows, for slices of a season."""
     return gains_of(season_forecasts(rows), seed)
 
 
 def compare_two(rows: ForecastColumns, one: str, other: str) -> Duel:
-    """Two agents on the rows that both have; by way of the market where they have none in common."""
+    """Compare two agents on the rows that both have; by way of the market where they have none in common."""
     season = season_forecasts(rows)
     for name in (one, other):
         if name not in season.agents:
             hint = f"arena show agent {name} shows how its turns went"
             raise ArenaError("no_answer", f"{name} has no forecasts to compare yet", hint)
+
     duel = direct_duel(season, one, other)
-    return duel if duel.rows else indirect_duel(season, one, other)
+    if not duel.rows:
+        duel = indirect_duel(season, one, other)
+    return duel
 
 
 def compute_duel(connection: Connection, one: str, other: str, cohort: int | None = None) -> Duel:
-    """The same from a record, or from one cohort of it."""
+    """Compare two agents of a record, or of one cohort of it."""
+    cohorts = select_cohorts(read_cohorts(connection), cohort)
     for name in (one, other):
-        cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), name)
+        cohorts_of_agent(cohorts, name)  # raises where it has never played
     return compare_two(read_forecast_columns(connection, cohort), one, other)
 
 
 def season_forecasts(rows: ForecastColumns) -> SeasonForecasts:
-    """The rows that agents are compared on: markets of one story are one event."""
+    """Return the rows that agents are compared on: markets of one story are one event."""
     counted = evidence_rows(rows)
     return check_season(
         counted.agents,
@@ -367,16 +403,17 @@ def _instants(rows: ForecastColumns) -> Ints:
 
 
 def stories_of(rows: ForecastColumns) -> Ints:
-    """The story of each row's market as it was shown last."""
+    """Return the story of each row's market as it was shown last."""
     return _newest_of(rows, rows.story)
 
 
 def events_of(rows: ForecastColumns) -> Ints:
-    """The event of each row's market as it was shown last: a venue may have moved it."""
+    """Return the event of each row's market as it was shown last: a venue may have moved it."""
     return _newest_of(rows, rows.event)
 
 
 def _newest_of(rows: ForecastColumns, column: Ints) -> Ints:
+    """Return for each row the newest value of a column on its market."""
     newest = np.zeros(len(rows.markets), dtype=np.int64)
     order = np.argsort(rows.at, kind="stable")
     newest[rows.market[order]] = column[order]
@@ -384,37 +421,36 @@ def _newest_of(rows: ForecastColumns, column: Ints) -> Ints:
 
 
 def twin_families(line_ups: Sequence[LineUpEntry]) -> list[tuple[str, ...]]:
-    """Agents that had the same settings in every cohort."""
-    own: dict[str, list[str]] = defaultdict(list)
+    """Return agents that had the same settings in every cohort."""
+    settings: dict[str, list[str]] = defaultdict(list)
     for entry in line_ups:
-        own[entry.name].append(entry.settings)
+        settings[entry.name].append(entry.settings)
+
     alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for name, texts in own.items():
+    for name, texts in settings.items():
         alike[tuple(texts)].append(name)
+
     return [tuple(names) for names in alike.values() if len(names) > 1]
 
 
 def former_names(line_ups: Sequence[LineUpEntry]) -> dict[str, set[str]]:
-    """Under which names agents with the same settings played before: one that is renamed goes on.
+    """Return under which names agents with the same settings played before: one that is renamed goes on.
 
     >>> former_names([LineUpEntry(1, "ann", "A"), LineUpEntry(1, "bob", "B"), LineUpEntry(2, "cho", "A")])
     {'cho': {'ann'}}
     """
     cohorts: dict[str, set[int]] = defaultdict(set)
-    texts: dict[str, set[str]] = defaultdict(set)
+    settings: dict[str, set[str]] = defaultdict(set)
     for entry in line_ups:
         cohorts[entry.name].add(entry.cohort)
-        texts[entry.name].add(entry.settings)
-    former: dict[str, set[str]] = {}
+        settings[entry.name].add(entry.settings)
+
+    former: dict[str, set[str]] = defaultdict(set)
     for name, own in cohorts.items():
-        before = {
-            other
-            for other, earlier in cohorts.items()
-            if max(earlier) < min(own) and not texts[name].isdisjoint(texts[other])
-        }
-        if before:
-            former[name] = before
-    return former
+        for other, earlier in cohorts.items():
+            if max(earlier) < min(own) and not settings[name].isdisjoint(settings[other]):
+                former[name].add(other)
+    return dict(former)
 
 
 def _newest_names(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
@@ -424,6 +460,7 @@ def _newest_names(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
     {'ann': 'cho', 'bob': 'cho'}
     """
     former = former_names(line_ups)
+
     newest: dict[str, str] = {}
     for old in sorted(set().union(*former.values())):
         later = {name for name, names in former.items() if old in names}
@@ -434,11 +471,16 @@ def _newest_names(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
 
 
 def forecast_sources(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
-    """Whose forecasts each agent is told, of those that are told another's.
+    """Return whose forecasts each agent is told, of those that are told another's.
 
     >>> ann, bob = LineUpEntry(1, "ann", 'llm {"model": "m"}'), LineUpEntry(1, "bob", 'kelly {"of": "ann"}')
     >>> forecast_sources([ann, bob])
     {'bob': 'ann'}
     """
-    told = ((entry.name, json.loads(entry.settings.partition(" ")[2]).get("of")) for entry in line_ups)
-    return {name: of for name, of in told if isinstance(of, str)}
+    sources: dict[str, str] = {}
+    for entry in line_ups:
+        _, _, settings = entry.settings.partition(" ")
+        source = json.loads(settings).get("of")
+        if isinstance(source, str):
+            sources[entry.name] = source
+    return sources

@@ -6,19 +6,20 @@ its end was known. What an agent stated stands until it states something else. B
 behind, are compared with the others, and nobody with them.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.errors import natural_key
-from arena.record.model.columns import Floats, ForecastColumns, Ints, take_rows
+from arena.errors import NaturalKey, natural_key
+from arena.record.model.columns import Flags, Floats, ForecastColumns, Ints, take_rows
 from arena.record.queries.accounts import read_accounts
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.queries.forecasts import read_ends, read_forecast_columns
 from arena.record.schema.database import Connection
 from arena.scores.rules._columns import none_for_nan
-from arena.scores.rules.comparisons.mean_interval import mean_intervals
+from arena.scores.rules.comparisons.mean_interval import MeanIntervals, mean_intervals
 from arena.scores.rules.metaculus.grid import GRID_SCORES, ForecastGrid, grid_scores
 from arena.scores.rules.metaculus.table import COMMUNITY
 from markets.millionths import ONE
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 BASELINES = frozenset({"constant", "crowd", "favourite", "market", "random"})
 """Kinds of agents that have no view of their own."""
 MEANS = tuple(name for name in GRID_SCORES if name != "coverage")
+INSTANTS = 1 << 34
+"""More than the seconds since 1970 of any instant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +68,33 @@ class QuestionSpans:
 
 
 def question_spans(rows: ForecastColumns, question: Ints, known: Floats) -> QuestionSpans:
-    """The lives of the questions that rows belong to; `known` is since when each market's end was known."""
+    """Return the lives of the questions of rows; `known` is since when each market's end was known."""
     size = int(question.max(initial=-1)) + 1
-    opens, newest = np.full(size, np.inf), np.full(size, -np.inf)
+    opens = np.full(size, np.inf)
+    newest = np.full(size, -np.inf)
     np.minimum.at(opens, question, rows.at)
     np.maximum.at(newest, question, rows.at)
-    closes, over = np.full((2, size), np.inf)
+
+    # a market was to close when it was last shown to
     is_newest = rows.at == newest[question]
+    closes = np.full(size, np.inf)
     closes[question[is_newest]] = rows.closes[is_newest]
-    over[question] = known[rows.market]
     scheduled = np.maximum(closes, opens + 1)
+
+    over = np.full(size, np.inf)
+    over[question] = known[rows.market]
     return QuestionSpans(opens, np.clip(over, opens, scheduled), scheduled)
+
+
+def _at_instants(question: Ints, at: Ints) -> Ints:
+    """Return a number for each question at each instant, in the order of question and time."""
+    return question * INSTANTS + at
 
 
 def metaculus_scores(
     rows: ForecastColumns, known: Floats, outside: frozenset[str] = frozenset()
 ) -> tuple[MetaculusScores, ...]:
-    """Every agent by its peer score, the best first, and the community.
+    """Return every agent by its peer score, the best first, and the community.
 
     `known` has since when each market's end could be known, by its place in the names. Where fewer than two
     agents would be left to compare with, nobody is outside.
@@ -89,51 +102,78 @@ def metaculus_scores(
     ended = take_rows(rows, np.flatnonzero(rows.outcome >= 0))
     if not ended.at.size:
         return ()
-    pair, question = np.unique(ended.cohort * len(rows.markets) + ended.market, return_inverse=True)
+
+    # a market in a cohort is a question, and what happened to it the same for all rows
+    pairs, question = np.unique(ended.cohort * len(rows.markets) + ended.market, return_inverse=True)
     spans = question_spans(ended, question, known)
-    instant, row = np.unique(question * (1 << 34) + ended.at, return_inverse=True)
-    asked, time = instant >> 34, (instant & ((1 << 34) - 1)).astype(np.float64)
-    said = np.full((instant.size, len(rows.agents)), np.nan)
+    is_yes = np.zeros(pairs.size, dtype=np.bool_)
+    story = np.zeros(pairs.size, dtype=np.int64)
+    is_yes[question] = ended.outcome == 1
+    story[question] = ended.story
+
+    instants, row = np.unique(_at_instants(question, ended.at), return_inverse=True)
+    asked = instants // INSTANTS
+    stated = np.full((instants.size, len(rows.agents)), np.nan)
     counted = np.flatnonzero(ended.stated & ~ended.early)
-    said[row[counted], ended.agent[counted]] = ended.forecast[counted] / ONE
-    yes, story = np.zeros(pair.size, dtype=np.bool_), np.zeros(pair.size, dtype=np.int64)
-    yes[question], story[question] = ended.outcome == 1, ended.story
+    stated[row[counted], ended.agent[counted]] = ended.forecast[counted] / ONE
+
     base = np.array([name not in outside for name in rows.agents])
-    base = base if base.sum() > 1 else np.ones_like(base)
+    if base.sum() <= 1:
+        base = np.ones_like(base)
     grid = ForecastGrid(
-        asked, time, said, spans.opens[asked], spans.ends[asked], spans.scheduled[asked], yes[asked], base
+        question=asked,
+        time=(instants % INSTANTS).astype(np.float64),
+        forecast=stated,
+        opens=spans.opens[asked],
+        ends=spans.ends[asked],
+        scheduled=spans.scheduled[asked],
+        yes=is_yes[asked],
+        base=base,
     )
-    values = grid_scores(grid).values
-    names = (*rows.agents, COMMUNITY)
-    who, event = np.tile(np.arange(len(names)), pair.size), np.repeat(story, len(names))
-    means = {name: mean_intervals(who, event, values[name].ravel(), len(names)) for name in MEANS}
-    answered = (~np.isnan(values["coverage"])).sum(axis=0)
-    coverage = np.nansum(values["coverage"], axis=0) / pair.size
+    scores = grid_scores(grid).values
+    scores_of = _mean_scores((*rows.agents, COMMUNITY), scores, story, np.append(~base, True))
+    return tuple(sorted(scores_of, key=_peer_order))
 
-    def at(column: Floats, place: int) -> Any:
-        return none_for_nan(float(column[place]))
 
-    found = [
-        MetaculusScores(
-            agent=name,
+def _mean_scores(
+    names: Sequence[str], scores: Mapping[str, Floats], story: Ints, is_outside: Flags
+) -> Iterator[MetaculusScores]:
+    """Yield the means of each forecaster who answered anything, from its scores on each question."""
+    asked = story.size
+    forecaster = np.tile(np.arange(len(names)), asked)
+    event = np.repeat(story, len(names))
+    means: dict[str, MeanIntervals] = {}
+    for name in MEANS:
+        means[name] = mean_intervals(forecaster, event, scores[name].ravel(), len(names))
+
+    answered = (~np.isnan(scores["coverage"])).sum(axis=0)
+    coverage = np.nansum(scores["coverage"], axis=0) / asked
+    baseline = means["baseline"]
+    peer = means["peer"]
+
+    for place in np.flatnonzero(answered).tolist():
+        own_means: dict[str, Any] = {name: none_for_nan(mean.mean[place]) for name, mean in means.items()}
+        yield MetaculusScores(
+            agent=names[place],
             questions=int(answered[place]),
-            asked=int(pair.size),
+            asked=asked,
             coverage=float(coverage[place]),
-            outside=place == len(rows.agents) or not base[place],
-            baseline_low=at(means["baseline"].low, place),
-            baseline_high=at(means["baseline"].high, place),
-            peer_low=at(means["peer"].low, place),
-            peer_high=at(means["peer"].high, place),
-            **{name: at(mean.mean, place) for name, mean in means.items()},
+            outside=bool(is_outside[place]),
+            baseline_low=none_for_nan(baseline.low[place]),
+            baseline_high=none_for_nan(baseline.high[place]),
+            peer_low=none_for_nan(peer.low[place]),
+            peer_high=none_for_nan(peer.high[place]),
+            **own_means,
         )
-        for place, name in enumerate(names)
-        if answered[place]
-    ]
-    return tuple(sorted(found, key=lambda one: (one.peer is None, -(one.peer or 0), natural_key(one.agent))))
+
+
+def _peer_order(scores: MetaculusScores) -> tuple[bool, float, NaturalKey]:
+    """Return a key to sort by: the best peer score first and unknown ones last, then by name."""
+    return scores.peer is None, -(scores.peer or 0), natural_key(scores.agent)
 
 
 def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "TournamentForecasts":
-    """The markets of a cohort as a tournament's questions: what was stated stands until the next.
+    """Return the markets of a cohort as a tournament's questions: what was stated stands until the next.
 
     The first `hidden` rounds in which a market was shown are its hidden period.
     """
@@ -141,37 +181,46 @@ def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "To
 
     ended = take_rows(rows, np.flatnonzero(rows.outcome >= 0))
     spans = question_spans(ended, ended.market, known)
-    instants = np.unique(ended.market * (1 << 34) + ended.at)
-    market, time = instants >> 34, (instants & ((1 << 34) - 1)).astype(np.float64)
-    first = np.searchsorted(market, np.arange(len(rows.markets)))
-    last = np.searchsorted(market, np.arange(len(rows.markets)), side="right")
-    place = np.minimum(first + hidden, np.maximum(instants.size - 1, 0))
-    until = np.where(first + hidden < last, time[place] if instants.size else 0.0, np.inf)
+
+    # the hidden period of a market ends with the round after so many, if there was one
+    instants = np.unique(_at_instants(ended.market, ended.at))
+    edges = np.searchsorted(instants // INSTANTS, np.arange(len(rows.markets) + 1))
+    next_round = edges[:-1] + hidden
+    until = np.full(len(rows.markets), np.inf)
+    is_shown_later = next_round < edges[1:]
+    until[is_shown_later] = instants[next_round[is_shown_later]] % INSTANTS
+
     own = np.flatnonzero(ended.stated & ~ended.early)
     own = own[np.lexsort((ended.at[own], ended.agent[own], ended.market[own]))]
-    asked, who, start = ended.market[own], ended.agent[own], ended.at[own].astype(np.float64)
-    same = (np.diff(asked, append=-1) == 0) & (np.diff(who, append=-1) == 0)
-    end = np.where(same, np.append(start[1:], np.inf), np.inf)
+    asked = ended.market[own]
+    forecaster = ended.agent[own]
+    start = ended.at[own].astype(np.float64)
+    is_followed = (np.diff(asked, append=-1) == 0) & (np.diff(forecaster, append=-1) == 0)
+    following = np.append(start[1:], np.inf)
+
     scheduled = spans.scheduled[asked]
+    hidden_until = None
+    if hidden:
+        hidden_until = np.minimum(until[asked], scheduled)
     return TournamentForecasts(
         questions=rows.markets,
         question=asked,
         forecaster=rows.agents,
-        who=who,
+        who=forecaster,
         stated=ended.forecast[own] / ONE,
         outcome=ended.outcome[own].astype(np.float64),
         start=start,
-        end=end,
+        end=np.where(is_followed, following, np.inf),
         opens=spans.opens[asked],
         closes=spans.ends[asked],
         scheduled=scheduled,
-        hidden_until=np.minimum(until[asked], scheduled) if hidden else None,
+        hidden_until=hidden_until,
         left_out=np.unique(rows.market).size - np.unique(ended.market).size,
     )
 
 
 def read_known(connection: Connection, rows: ForecastColumns) -> Floats:
-    """Since when the end of each market of the rows could be known."""
+    """Return since when the end of each market of the rows could be known."""
     return read_ends(connection, rows.markets).known
 
 

@@ -5,8 +5,9 @@ The trades of an account are as the rules on money take them; all of them add up
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 from agents.model import USABLE_STATUSES
@@ -56,7 +57,7 @@ class Position:
 
     @property
     def money(self) -> Profit:
-        """What went in, came out, and is still there."""
+        """Return what went in, came out, and is still there."""
         return self.lot.money
 
 
@@ -74,12 +75,11 @@ class PositionGroup:
 
 
 def positions(marked: MarkedCohort, max_age: timedelta) -> list[Position]:
-    """Every lot of every agent: agents in line-up order, what is held first, the largest first."""
-    return [
-        position
-        for name in marked.ledgers
-        for position in sorted(_agent_positions(name, marked, max_age), key=_position_order)
-    ]
+    """Return every lot of every agent: agents in line-up order, what is held first, the largest first."""
+    lots: list[Position] = []
+    for name in marked.ledgers:
+        lots += sorted(_agent_positions(name, marked, max_age), key=_position_order)
+    return lots
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,20 +116,23 @@ def read_cohort_positions(
 
 
 def _agent_positions(agent: str, marked: MarkedCohort, max_age: timedelta) -> Iterator[Position]:
-    values = {
-        (lot.market_id, lot.side): lot
-        for lot in lot_values(_agent_holdings(agent, marked), marked.snapshot, max_age)
-    }
-    lots = profit_by_lot(marked.ledgers[agent], {key: lot.value for key, lot in values.items()})
-    for key, lot in lots.items():
-        question, now = marked.questions.get(key[0], key[0]), values.get(key)
-        if now is None:
-            yield Position(agent, key[0], question, key[1], lot)
-        else:
-            yield Position(agent, key[0], question, key[1], lot, now.price, now.age, now.stale)
+    """Yield the lots of one agent."""
+    holdings = _agent_holdings(agent, marked)
+    held = {(lot.market_id, lot.side): lot for lot in lot_values(holdings, marked.snapshot, max_age)}
+    values = {key: lot.value for key, lot in held.items()}
+
+    for key, lot in profit_by_lot(marked.ledgers[agent], values).items():
+        market, side = key
+        question = marked.questions.get(market, market)
+        position = Position(agent, market, question, side, lot)
+        if key in held:
+            now = held[key]
+            position = replace(position, price=now.price, age=now.age, stale=now.stale)
+        yield position
 
 
 def _agent_holdings(agent: str, marked: MarkedCohort) -> Holdings:
+    """Return what an agent holds; raise an error if its ledger is inconsistent."""
     try:
         return fold(marked.ledgers[agent])
     except LedgerError as error:
@@ -138,31 +141,39 @@ def _agent_holdings(agent: str, marked: MarkedCohort) -> Holdings:
 
 
 def _position_order(position: Position) -> tuple[bool, int, str, str]:
+    """Return what sorts an agent's lots: those that are held first, the largest first."""
     lot = position.lot
     size = lot.money.value if lot.shares else lot.money.realised
     return not lot.shares, -size, position.market_id, position.side
 
 
 def by_market(lots: Iterable[Position]) -> list[PositionGroup]:
-    """Market by market, both sides and all agents together, the most profitable first."""
-    markets: dict[MarketId, list[Position]] = {}
+    """Return both sides and all agents of each market together, the most profitable market first."""
+    markets: dict[MarketId, list[Position]] = defaultdict(list)
     for position in lots:
-        markets.setdefault(position.market_id, []).append(position)
-    groups = [merge_positions(name, rows, rows[0].question) for name, rows in markets.items()]
-    return sorted(groups, key=lambda group: (-group.money.total, group.name))
+        markets[position.market_id].append(position)
+
+    groups = [merge_positions(name, own, own[0].question) for name, own in markets.items()]
+    return sorted(groups, key=_profit_order)
 
 
 def by_agent(lots: Iterable[Position], names: Sequence[str]) -> list[PositionGroup]:
-    """Agent by agent, those without a position too, the most profitable first."""
+    """Return the lots of each agent together, those without any too, the most profitable agent first."""
     agents: dict[str, list[Position]] = {name: [] for name in names}
     for position in lots:
         agents[position.agent].append(position)
-    groups = [merge_positions(name, rows) for name, rows in agents.items()]
-    return sorted(groups, key=lambda group: (-group.money.total, group.name))
+
+    groups = [merge_positions(name, own) for name, own in agents.items()]
+    return sorted(groups, key=_profit_order)
+
+
+def _profit_order(group: PositionGroup) -> tuple[int, str]:
+    """Return what sorts groups by their profit, the highest first."""
+    return -group.money.total, group.name
 
 
 def merge_positions(name: str, lots: Sequence[Position], question: str = "") -> PositionGroup:
-    """All of these positions as one."""
+    """Return all of these positions as one."""
     return PositionGroup(
         name=name,
         question=question,
@@ -182,8 +193,9 @@ Payouts = Mapping[tuple[str, int], int | None]
 
 @dataclass(frozen=True, slots=True)
 class AccountTrades:
-    """An account at its newest mark: its trades and how their markets stand, the lots that it holds, and
-    what it was worth from the bankroll on. `pnl` is that of the leaderboard.
+    """An account at its newest mark: its trades, how their markets stand, and the lots that it holds.
+
+    `values` are what it was worth from the bankroll on, and `pnl` is that of the leaderboard.
     """
 
     agent: str
@@ -194,30 +206,42 @@ class AccountTrades:
 
     @property
     def pnl(self) -> int:
-        """Cash and open lots at mid, less the bankroll."""
+        """Return cash and open lots at mid, less the bankroll."""
         return self.values[-1] - self.values[0]
 
 
 def read_account_trades(
     connection: Connection, stored: StoredCohort, agent: str | None = None
 ) -> list[AccountTrades]:
-    """The accounts of a cohort, or one agent's; none before the first mark."""
+    """Return the accounts of a cohort, or one agent's; none before the first mark."""
     marked = read_marked_cohort(connection, stored.id, agent)
     if marked is None:
         return []
-    lots = positions(marked, stored.cohort.rules.quote_age)
-    markets = sorted({position.market_id for position in lots})
-    events = {page.id: page.event_id for page in read_newest_pages(connection, markets)}
+
+    lots: dict[str, list[Position]] = defaultdict(list)
+    for position in positions(marked, stored.cohort.rules.quote_age):
+        lots[position.agent].append(position)
+    markets = sorted({position.market_id for position in chain.from_iterable(lots.values())})
+    pages = read_newest_pages(connection, markets)
+    events = {page.id: page.event_id for page in pages}
     payouts = read_payouts(connection, markets)
-    trades = _read_trades(connection, stored.id, marked.at)
-    values = _read_equity_by_mark(connection, stored.id)
     mids = {listing.market.id: listing.quote.price for listing in marked.snapshot if listing.quote}
-    accounts = []
+    trades = _read_trades(connection, stored.id, marked.at)
+    equity = _read_equity_by_mark(connection, stored.id)
+
+    accounts: list[AccountTrades] = []
     for name, entries in marked.ledgers.items():
-        mine = [position for position in lots if position.agent == name]
+        own = lots[name]
         world = _MarketEnds(events, payouts, mids, trades.get(name, []), entries)
-        worth = (entries[0].cash, *values[name])
-        accounts.append(AccountTrades(name, tuple(world.trades), world.ends(mine), world.lots(mine), worth))
+        accounts.append(
+            AccountTrades(
+                agent=name,
+                trades=tuple(world.trades),
+                ends=world.ends(own),
+                lots=world.lots(own),
+                values=(entries[0].cash, *equity[name]),
+            )
+        )
     return accounts
 
 
@@ -232,70 +256,87 @@ class _MarketEnds:
     entries: Sequence[Entry]
 
     def ends(self, lots: Sequence[Position]) -> dict[str, MarketEnd]:
-        """How the market of each position ended: paid is all that trades alone don't explain."""
-        made: dict[MarketId, int] = defaultdict(int)
+        """Return how the market of each position ended: paid is all that trades alone don't explain."""
+        paid: dict[MarketId, int] = defaultdict(int)
         held = {position.market_id for position in lots if position.lot.shares}
         for position in lots:
-            made[position.market_id] += position.money.total
+            paid[position.market_id] += position.money.total
         for _, trade in self.trades:
-            made[MarketId(trade.market)] -= trade.flow
-        return {market: self._end(market, market in held, paid) for market, paid in sorted(made.items())}
+            paid[MarketId(trade.market)] -= trade.flow
+
+        return {market: self._end(market, market in held, amount) for market, amount in sorted(paid.items())}
 
     def _end(self, market: MarketId, held: bool, paid: int) -> MarketEnd:
+        """Return how one market ended."""
+        event = self.events[market]
         version = None if held else self._version(market)
         if version is None:
-            return MarketEnd(self.events[market], "open", self._mid(market), paid)
+            return MarketEnd(event, "open", self._mid(market), paid)
+
         payout = self.payouts[market, version]
         if payout is None:
-            return MarketEnd(self.events[market], "refunded", 0, paid)
-        return MarketEnd(self.events[market], "settled", payout, paid)
+            return MarketEnd(event, "refunded", 0, paid)
+        return MarketEnd(event, "settled", payout, paid)
 
     def _version(self, market: MarketId) -> int | None:
-        """The version that was paid by; of what was sold before, the newest one there is."""
-        paid = [
-            entry
-            for entry in self.entries
-            if entry.market_id == market and entry.ref.startswith(RESOLUTION_PREFIX)
-        ]
-        if paid and paid[-1].kind != "reverse":
-            return int(paid[-1].ref.removeprefix(RESOLUTION_PREFIX))
+        """Return the version that was paid by; of what was sold before, the newest one there is."""
+        for entry in reversed(self.entries):
+            if entry.market_id == market and entry.ref.startswith(RESOLUTION_PREFIX):
+                if entry.kind != "reverse":
+                    return int(entry.ref.removeprefix(RESOLUTION_PREFIX))
+                break
         return max((version for name, version in self.payouts if name == market), default=None)
 
     def _mid(self, market: MarketId) -> int:
-        """The mid at the newest mark; where there is none, that of the last trade."""
+        """Return the mid at the newest mark; where there is none, that of the last trade."""
         mid = self.mids.get(market)
-        return next(t.mid for _, t in reversed(self.trades) if t.market == market) if mid is None else mid
+        if mid is None:
+            mid = next(trade.mid for _, trade in reversed(self.trades) if trade.market == market)
+        return mid
 
     def lots(self, lots: Sequence[Position]) -> tuple[HeldShares, ...]:
-        """What is still held."""
-        return tuple(
-            HeldShares(
-                p.market_id, self.events[p.market_id], p.side == "YES", p.lot.shares, self._mid(p.market_id)
-            )
-            for p in lots
-            if p.lot.shares
-        )
+        """Return what is still held."""
+        held: list[HeldShares] = []
+        for position in lots:
+            if position.lot.shares:
+                market = position.market_id
+                is_yes = position.side == "YES"
+                mid = self._mid(market)
+                held.append(HeldShares(market, self.events[market], is_yes, position.lot.shares, mid))
+        return tuple(held)
 
 
 def merge_trades(accounts: Iterable[AccountTrades]) -> tuple[list[Trade], dict[str, MarketEnd]]:
-    """The accounts of an agent, oldest cohort first, as one: trades in order of time, and what came back."""
+    """Return the accounts of an agent, oldest cohort first, as one.
+
+    Trades come in order of time, and with them what came back of each market.
+    """
     trades: list[TimedTrade] = []
     ends: dict[str, MarketEnd] = {}
     for account in accounts:
         trades += account.trades
         for market, end in account.ends.items():
             before = ends[market].paid if market in ends else 0
-            ends[market] = MarketEnd(end.event, end.state, end.value, before + end.paid)
-    return [trade for _, trade in sorted(trades, key=lambda timed: timed[0])], ends
+            ends[market] = replace(end, paid=before + end.paid)
+
+    trades.sort(key=lambda timed: timed[0])
+    return [trade for _, trade in trades], ends
 
 
 def event_ties(families: Iterable[MarketFamily], ends: Mapping[str, MarketEnd]) -> dict[str, EventTie]:
-    """How the events of these markets hang together, where one family has all of them; else nobody knows."""
+    """Return how the events of these markets hang together, where one family has all of them.
+
+    Of the others nobody knows.
+    """
     traded: dict[str, set[str]] = defaultdict(set)
     for market, end in ends.items():
         traded[end.event].add(market)
-    whole = [family for family in families if traded[family.event_id] <= set(family.market_ids)]
-    return {family.event_id: "nested" if family.shape == "nested" else "exclusive" for family in whole}
+
+    ties: dict[str, EventTie] = {}
+    for family in families:
+        if traded[family.event_id] <= set(family.market_ids):
+            ties[family.event_id] = "nested" if family.shape == "nested" else "exclusive"
+    return ties
 
 
 FORECAST_OF_FILL = and_(

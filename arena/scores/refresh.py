@@ -11,7 +11,13 @@ from arena.scores.comparisons import COMPARISONS, compute_comparisons
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS, compute_calibrations
 from arena.scores.profiles.coherence import blind_of
-from arena.scores.profiles.detailed_profile import FIGURES, PROFILE, compute_profile, profile_figures
+from arena.scores.profiles.detailed_profile import (
+    FIGURES,
+    PROFILE,
+    ProfileFigures,
+    compute_profile,
+    profile_figures,
+)
 from arena.scores.profiles.duels import DUELS, compute_duels
 from arena.scores.profiles.inputs import read_inputs
 from arena.scores.slices import BY, CATEGORIES, SLICES, read_categories, slice_gains
@@ -21,32 +27,42 @@ Progress = Callable[[int, int | None], None]
 
 
 def refresh_leaderboards(record: Record, at: datetime, progress: Progress | None = None) -> int:
-    """The leaderboards, which change with every mark of a cohort; how many were stale.
+    """Compute the leaderboards, which change with every mark of a cohort; return how many were stale.
 
     With them goes what takes no time: the categories of markets.
     """
     with reading(record.engine) as connection:
-        keys, rows = _leaderboard_keys(connection), list[Rollup]()
+        keys = _leaderboard_keys(connection)
+        rows: list[Rollup] = []
         if not COMPARISONS.is_current(connection):
-            rows += [COMPARISONS.row(connection, at, compute_comparisons(connection, n), n) for n in keys]
+            for key in keys:
+                comparisons = compute_comparisons(connection, key)
+                rows.append(COMPARISONS.row(connection, at, comparisons, key))
         if not CATEGORIES.is_current(connection):
             rows.append(CATEGORIES.row(connection, at, tuple(read_categories(connection))))
     if rows:
         record.write(put_rollups, rows)
+
     with reading(record.engine) as connection:
-        stale = [n for n in keys if not LEADERBOARD.is_current(connection, n)]
-        boards = (compute_leaderboard(connection, n, COMPARISONS.read_current(connection, n)) for n in stale)
-        entries = (LEADERBOARD.row(connection, at, board, n) for n, board in zip(stale, boards, strict=True))
-        return _write(record, entries, len(stale), progress)
+        stale = [key for key in keys if not LEADERBOARD.is_current(connection, key)]
+
+        def boards() -> Iterator[Rollup]:
+            for key in stale:
+                board = compute_leaderboard(connection, key, COMPARISONS.read_current(connection, key))
+                yield LEADERBOARD.row(connection, at, board, key)
+
+        return _write(record, boards(), len(stale), progress)
 
 
 def refresh_cache(record: Record, at: datetime, progress: Progress | None = None) -> int:
-    """All that is stale; how many values that were."""
+    """Compute all that is stale; return how many values that were."""
     done = refresh_leaderboards(record, at, progress)
+
     with reading(record.engine) as connection:
         stale = _stale_calibrations(connection)
         rows = (CALIBRATIONS.row(connection, at, compute_calibrations(connection, n), n) for n in stale)
         done += _write(record, rows, len(stale), progress)
+
     with reading(record.engine) as connection:
         if not _agents_are_current(connection):
             done += _refresh_agents(record, connection, at, progress)
@@ -54,47 +70,56 @@ def refresh_cache(record: Record, at: datetime, progress: Progress | None = None
 
 
 def is_stale(connection: Connection) -> bool:
-    """Whether there is anything to be computed, in a record that holds a cohort."""
+    """Tell whether there is anything to be computed, in a record that holds a cohort."""
     keys = _leaderboard_keys(connection)
-    return len(keys) > 1 and not (
-        all(LEADERBOARD.is_current(connection, n) for n in keys)
+    if len(keys) == 1:
+        return False
+
+    is_current = (
+        all(LEADERBOARD.is_current(connection, key) for key in keys)
         and CATEGORIES.is_current(connection)
         and not _stale_calibrations(connection)
         and _agents_are_current(connection)
     )
+    return not is_current
 
 
 def _leaderboard_keys(connection: Connection) -> list[int | None]:
-    """All cohorts together, then each."""
+    """Return the keys of all leaderboards: all cohorts together, then each."""
     return [None, *(stored.cohort.number for stored in read_cohorts(connection))]
 
 
 def _stale_calibrations(connection: Connection) -> list[int]:
+    """Return the cohorts whose calibrations are stale."""
     numbers = [stored.cohort.number for stored in read_cohorts(connection)]
     return [number for number in numbers if not CALIBRATIONS.is_current(connection, number)]
 
 
 def _agents_are_current(connection: Connection) -> bool:
-    """Whether all that is cached of agents is: the figures are written last."""
+    """Tell whether all that is cached of agents is current: the figures are written last."""
     return FIGURES.is_current(connection)
 
 
 def _refresh_agents(record: Record, connection: Connection, at: datetime, progress: Progress | None) -> int:
-    """Slices, profiles, duels and the figures of all."""
+    """Compute slices, profiles, duels and the figures of all."""
     inputs = read_inputs(connection)
 
     def rows() -> Iterator[Rollup]:
         slices = {by: slice_gains(inputs.stated, by) for by in BY}
-        for by, some in slices.items():
-            yield SLICES.row(connection, at, tuple(some), by)
-        figures = []
+        for by, parts in slices.items():
+            yield SLICES.row(connection, at, tuple(parts), by)
+
+        figures: list[ProfileFigures] = []
         for agent in inputs.agents:
             profile = compute_profile(inputs, agent, slices, blind_of(connection, agent))
             figures.append(profile_figures(profile))
             yield PROFILE.row(connection, at, profile, agent)
+
         duels = compute_duels(inputs)
         for agent in inputs.agents:
             yield DUELS.row(connection, at, duels.get(agent, ()), agent)
+
+        # last, for they tell that all the others are current
         yield FIGURES.row(connection, at, tuple(figures))
 
     return _write(record, rows(), 2 * len(inputs.agents) + len(BY) + 1, progress)

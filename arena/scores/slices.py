@@ -34,45 +34,51 @@ class Slice:
 
 
 def slice_gains(rows: ForecastColumns, by: str) -> list[Slice]:
-    """Every agent against the market in each slice that holds something of its own, slice by slice."""
+    """Return every agent against the market in each slice that holds something of its own, by slice."""
     names, place = BY[by](rows)
-    slices = list[Slice]()
+
+    slices: list[Slice] = []
     for number, name in enumerate(names):
-        some = gains(take_rows(rows, np.flatnonzero(place == number)))
-        slices += [Slice(name, gain) for gain in some if gain.rows]
+        own = take_rows(rows, np.flatnonzero(place == number))
+        slices += (Slice(name, gain) for gain in gains(own) if gain.rows)
     return slices
 
 
 def category(rows: ForecastColumns) -> Labels:
-    """What markets are about, by their venue's word."""
-    order = sorted(range(len(rows.categories)), key=lambda place: rows.categories[place])
+    """Return what markets are about, by their venue's word."""
+    order = sorted(range(len(rows.categories)), key=rows.categories.__getitem__)
     rank = np.argsort(np.array(order, dtype=np.int64))
-    return [rows.categories[place] or "none" for place in order], rank[rows.category]
+    names = [rows.categories[place] or "none" for place in order]
+    return names, rank[rows.category]
 
 
 def horizon(rows: ForecastColumns) -> Labels:
-    """How long it was until the market was to close."""
+    """Return how long it was until the market was to close."""
     edges = [DAY * days for days in HORIZON_DAYS]
     return HORIZONS, np.searchsorted(edges, rows.closes - rows.at, side="right")
 
 
 def price(rows: ForecastColumns) -> Labels:
-    """What a share of YES cost: tenths, half-open but for the last."""
-    return PRICE_BANDS, np.minimum(rows.mid // (ONE // 10), 9)
+    """Return what a share of YES cost: tenths, half-open but for the last."""
+    tenths = rows.mid // (ONE // 10)
+    return PRICE_BANDS, np.minimum(tenths, 9)
 
 
 def cohort(rows: ForecastColumns) -> Labels:
-    """In which cohort it was forecast."""
+    """Return in which cohort it was forecast."""
     numbers, place = np.unique(rows.cohort, return_inverse=True)
     return [f"cohort {number}" for number in numbers.tolist()], place
 
 
 def release(rows: ForecastColumns) -> Labels:
-    """How long ago the model had been released by then."""
+    """Return how long ago the model had been released by then."""
     names = [*(name for _, name in AGES), "later", "release unknown"]
-    released = np.where(rows.released == UNKNOWN, 0, rows.released)
-    age = np.searchsorted([DAY * days for days, _ in AGES], rows.at - released, side="right")
-    return names, np.where(rows.released == UNKNOWN, len(names) - 1, age)
+    edges = [DAY * days for days, _ in AGES]
+    is_unknown = rows.released == UNKNOWN
+
+    released = np.where(is_unknown, 0, rows.released)
+    age = np.searchsorted(edges, rows.at - released, side="right")
+    return names, np.where(is_unknown, len(names) - 1, age)
 
 
 BY: Mapping[str, Callable[[ForecastColumns], Labels]] = {
@@ -85,13 +91,16 @@ SLICES = CacheKind("slices", "slices 1", TypeAdapter(tuple[Slice, ...]))
 
 
 def read_slices(connection: Connection, by: str, cohort: int | None = None) -> Sequence[Slice]:
-    """Every agent against the market, slice by slice: cached ones while they are current, else as of now."""
-    cached = SLICES.read_current(connection, by) if cohort is None else None
-    return compute_slices(connection, by, cohort) if cached is None else cached
+    """Return every agent against the market by slice: cached while they are current, else as of now."""
+    if cohort is None:
+        cached = SLICES.read_current(connection, by)
+        if cached is not None:
+            return cached
+    return compute_slices(connection, by, cohort)
 
 
 def compute_slices(connection: Connection, by: str, cohort: int | None = None) -> list[Slice]:
-    """The same as of now."""
+    """Return the slices as of now."""
     select_cohorts(read_cohorts(connection), cohort)
     return slice_gains(read_forecast_columns(connection, cohort), by)
 

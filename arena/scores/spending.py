@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.steps import tool_requests
-from arena.record.model.cohort import Entrant
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, select_cohorts
 from arena.record.schema.cohort import CohortRow, EntrantRow
 from arena.record.schema.database import Connection
 from arena.record.schema.turn import CallRow
 from arena.record.schema.typed import col, joined, select_as
-from arena.scores.leaderboard import LEADERBOARD, read_scores
+from arena.scores.leaderboard import LEADERBOARD, LeaderboardRow, read_scores
 from arena.scores.rules.comparisons.duel import Duel
 from markets.millionths import ONE
 
@@ -63,108 +62,180 @@ class DuelSpending:
 
 
 def read_spending(connection: Connection, duel: Duel, cohort: int | None = None) -> DuelSpending:
-    """What the two of a duel cost, in all cohorts or in one."""
+    """Return what the two of a duel cost, in all cohorts or in one."""
     cohorts = select_cohorts(read_cohorts(connection), cohort)
-    a, b = (_spending(connection, name, cohorts, cohort) for name in (duel.a, duel.b))
-    buyer = b if b.tools and not a.tools else a
-    other, sign = (a, -1) if buyer is b else (b, 1)
-    gain = None if duel.gap is None else sign * duel.gap
-    extra = None if buyer.usd is None or other.usd is None else buyer.usd - other.usd
-    low, high = (duel.low, duel.high) if buyer is a else (duel.high, duel.low)
-    ends = (None if end is None else sign * end for end in (low, high))
-    each = [None if x is None or extra is None or extra <= 0 else x / extra for x in (gain, *ends)]
-    alike = _alike(_settings(cohorts, a.agent), _settings(cohorts, b.agent))
-    return DuelSpending(a, b, alike and a.tools != b.tools, buyer.agent, gain, extra, *each)
+    a = _spending(connection, duel.a, cohorts, cohort)
+    b = _spending(connection, duel.b, cohorts, cohort)
+
+    # the gain of the one that alone has tools, or else of a
+    buyer = a
+    other = b
+    gain = (duel.gap, duel.low, duel.high)
+    if b.tools and not a.tools:
+        buyer = b
+        other = a
+        gain = (_negative(duel.gap), _negative(duel.high), _negative(duel.low))
+
+    extra = None
+    if buyer.usd is not None and other.usd is not None:
+        extra = buyer.usd - other.usd
+    gain_per_dollar, low_per_dollar, high_per_dollar = (_per_dollar(value, extra) for value in gain)
+
+    return DuelSpending(
+        a=a,
+        b=b,
+        tools_only=a.tools != b.tools and _settings(cohorts, a.agent) == _settings(cohorts, b.agent),
+        buyer=buyer.agent,
+        gain=gain[0],
+        extra_usd=extra,
+        gain_per_dollar=gain_per_dollar,
+        low_per_dollar=low_per_dollar,
+        high_per_dollar=high_per_dollar,
+    )
+
+
+def _negative(value: float | None) -> float | None:
+    """Return a difference as the other one sees it."""
+    return None if value is None else -value
+
+
+def _per_dollar(value: float | None, usd: float | None) -> float | None:
+    """Return a value for each dollar, None where nothing was spent or where one of them is unknown."""
+    if value is None or usd is None or usd <= 0:
+        return None
+    return value / usd
 
 
 def _spending(
     connection: Connection, agent: str, cohorts: Sequence[StoredCohort], cohort: int | None
 ) -> DuelCosts:
-    board = LEADERBOARD.read_current(connection, cohort)
-    rows = read_scores(connection, None if cohort is None else [cohort]) if board is None else board.rows
-    row = next(row for row in rows if row.agent == agent)
+    """Return what one agent cost."""
+    row = _board_row(connection, agent, cohort)
     numbers = {stored.cohort.number: stored.cohort.evidence for stored in cohorts}
-    steps, looked, requests = list[int | None](), set[str](), 0
+    costs: list[int | None] = []
+    sources: set[str] = set()
+    requests = 0
+
     for step in _read_tool_steps(connection, agent):
-        asked = tool_requests(step.reply) if step.cohort in numbers else ()
+        if step.cohort not in numbers:
+            continue
+        asked = tool_requests(step.reply)
+        requests += len(asked)
         if asked:
-            steps.append(step.cost)
-            requests += len(asked)
-        if any(each["function"]["name"] not in LOCAL_TOOLS for each in asked):
-            looked.add(numbers[step.cohort])
-    known = [cost for cost in steps if cost is not None]
-    spent = None if row.cost_usd is None or len(known) < len(steps) else sum(known) / ONE
-    answers = None if row.cost_usd is None or spent is None else row.cost_usd - spent
-    sources = 0.0 if looked <= {*FREE_SOURCES} else None
-    usd = None if row.cost_usd is None or sources is None else row.cost_usd + sources
-    each = row.skill / usd if row.skill is not None and usd else None
-    return DuelCosts(agent, row.tools, requests, spent, sources, answers, usd, row.skill, each)
+            costs.append(step.cost)
+        if any(request["function"]["name"] not in LOCAL_TOOLS for request in asked):
+            sources.add(numbers[step.cohort])
+
+    steps_usd = None
+    answers_usd = None
+    known = [cost for cost in costs if cost is not None]
+    if row.cost_usd is not None and len(known) == len(costs):
+        steps_usd = sum(known) / ONE
+        answers_usd = row.cost_usd - steps_usd
+
+    sources_usd = None
+    usd = None
+    if sources <= {*FREE_SOURCES}:
+        sources_usd = 0.0
+        usd = row.cost_usd
+
+    return DuelCosts(
+        agent=agent,
+        tools=row.tools,
+        requests=requests,
+        steps_usd=steps_usd,
+        sources_usd=sources_usd,
+        answers_usd=answers_usd,
+        usd=usd,
+        skill=row.skill,
+        skill_per_dollar=_per_dollar(row.skill, usd),
+    )
 
 
-def _settings(cohorts: Sequence[StoredCohort], agent: str) -> list[tuple[int, Entrant]]:
-    return [
-        (stored.cohort.number, entrant)
-        for stored in cohorts
-        for entrant in stored.cohort.entrants
-        if entrant.name == agent
-    ]
+def _board_row(connection: Connection, agent: str, cohort: int | None) -> LeaderboardRow:
+    """Return an agent's scores, from the cached leaderboard if it is current."""
+    board = LEADERBOARD.read_current(connection, cohort)
+    if board is not None:
+        rows: Sequence[LeaderboardRow] = board.rows
+    else:
+        rows = read_scores(connection, None if cohort is None else [cohort])
+    return next(row for row in rows if row.agent == agent)
 
 
-def _alike(one: Sequence[tuple[int, Entrant]], other: Sequence[tuple[int, Entrant]]) -> bool:
-    """Whether two agents played the same cohorts with the same settings, but for their tools."""
+def _settings(cohorts: Sequence[StoredCohort], agent: str) -> list[tuple[int, str, dict[str, Any]]]:
+    """Return how an agent was set up in each cohort, but for its tools."""
+    setups: list[tuple[int, str, dict[str, Any]]] = []
+    for stored in cohorts:
+        for entrant in stored.cohort.entrants:
+            if entrant.name == agent:
+                settings = {key: value for key, value in entrant.settings.items() if key not in TOOL_KEYS}
+                setups.append((stored.cohort.number, entrant.kind, settings))
+    return setups
 
-    def rest(entrant: Entrant) -> dict[str, Any]:
-        return {key: value for key, value in entrant.settings.items() if key not in TOOL_KEYS}
 
-    mine, others = ([(number, x.kind, rest(x)) for number, x in each] for each in (one, other))
-    return mine == others
-
-
-def spending_sentences(found: DuelSpending) -> list[str]:
-    """What each cost and, unless it was free, what that brought; nothing of two that ask no model."""
-    if not any(x.usd is None or x.usd or x.tools for x in (found.a, found.b)):
+def spending_sentences(spending: DuelSpending) -> list[str]:
+    """Return what each cost and, unless it was free, what that brought; nothing of two without a model."""
+    both = (spending.a, spending.b)
+    if not any(costs.usd is None or costs.usd or costs.tools for costs in both):
         return []
-    cost = f"Cost: {_cost_text(found.a)}; {_cost_text(found.b)}."
-    bought = "; ".join(f"{x.agent} {_number(x.skill_per_dollar)}" for x in (found.a, found.b) if x.usd != 0)
-    return [cost, f"Skill per dollar: {bought}.", *_tools_sentence(found)] if bought else [cost]
+
+    sentences = [f"Cost: {_cost_text(spending.a)}; {_cost_text(spending.b)}."]
+    bought = [f"{costs.agent} {_number(costs.skill_per_dollar)}" for costs in both if costs.usd != 0]
+    if bought:
+        sentences.append(f"Skill per dollar: {'; '.join(bought)}.")
+        sentences += _tools_sentence(spending)
+    return sentences
 
 
-def _tools_sentence(found: DuelSpending) -> list[str]:
-    """What the tools of one have bought that the other lacks, or what its extra dollars have."""
-    tools = found.a.tools if found.buyer == found.a.agent else found.b.tools
-    if found.tools_only:
-        about = f"They differ in tools alone: {found.buyer} has {', '.join(tools) or 'none'}"
+def _tools_sentence(spending: DuelSpending) -> list[str]:
+    """Return what the tools of one have bought that the other lacks, or what its extra dollars have."""
+    buyer = spending.buyer
+    tools = spending.a.tools if buyer == spending.a.agent else spending.b.tools
+    if spending.tools_only:
+        about = f"They differ in tools alone: {buyer} has {', '.join(tools) or 'none'}"
     elif tools:
-        about = f"They differ in more than the tools of {found.buyer}"
+        about = f"They differ in more than the tools of {buyer}"
     else:
         return []
-    if found.extra_usd is None:
+
+    extra = spending.extra_usd
+    if extra is None:
         return [f"{about}. Skill per dollar is unknown: {UNKNOWN}."]
-    more = f"for {_dollars(abs(found.extra_usd))} {'less' if found.extra_usd < 0 else 'more'}"
-    words = f"{about}; its skill is {_number(found.gain)} {more}"
-    if found.gain_per_dollar is None:
-        return [f"{words}."]
-    words += f": {_number(found.gain_per_dollar)} a dollar"
-    if found.low_per_dollar is not None:
-        words += f", from {_number(found.low_per_dollar)} to {_number(found.high_per_dollar)}"
-    return [f"{words}."]
+
+    more = "less" if extra < 0 else "more"
+    sentence = f"{about}; its skill is {_number(spending.gain)} for {_dollars(abs(extra))} {more}"
+    if spending.gain_per_dollar is not None:
+        sentence += f": {_number(spending.gain_per_dollar)} a dollar"
+        if spending.low_per_dollar is not None:
+            low = _number(spending.low_per_dollar)
+            sentence += f", from {low} to {_number(spending.high_per_dollar)}"
+    return [f"{sentence}."]
 
 
-def _cost_text(spending: DuelCosts) -> str:
-    if not spending.tools:
-        return f"{spending.agent} {_dollars(spending.usd)}"
-    parts = f"{spending.requests:,} requests for tools {_dollars(spending.steps_usd)}"
-    parts += f", answers {_dollars(spending.answers_usd)}"
-    if spending.sources_usd is None:
+def _cost_text(costs: DuelCosts) -> str:
+    """Say what an agent cost."""
+    total = f"{costs.agent} {_dollars(costs.usd)}"
+    if not costs.tools:
+        return total
+
+    parts = f"{costs.requests:,} requests for tools {_dollars(costs.steps_usd)}"
+    parts += f", answers {_dollars(costs.answers_usd)}"
+    if costs.sources_usd is None:
         parts += f", sources {UNKNOWN}"
-    return f"{spending.agent} {_dollars(spending.usd)} ({parts})"
+    return f"{total} ({parts})"
 
 
 def _dollars(usd: float | None) -> str:
-    return UNKNOWN if usd is None else f"${usd:,.2f}" if usd >= 0.1 or not usd else f"${usd:.4f}"
+    """Write an amount in cents, or more exactly where it is a few of them."""
+    if usd is None:
+        return UNKNOWN
+    if usd >= 0.1 or not usd:
+        return f"${usd:,.2f}"
+    return f"${usd:.4f}"
 
 
 def _number(value: float | None) -> str:
+    """Write a difference in Brier points."""
     return "unknown" if value is None else f"{value:+.4f}"
 
 

@@ -5,7 +5,7 @@ they form no such sentence of their own.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from math import inf
 from typing import Any, Literal
@@ -50,18 +50,25 @@ class Candidate:
     skill_low: float | None = None
     is_waiting: bool = False
 
+    @property
+    def is_entry(self) -> bool:
+        """Return whether the agent has a rank of its own."""
+        return not self.is_reference and self.why_not is None and self.copies is None
+
 
 @dataclass(frozen=True, slots=True)
 class SeasonState:
     """How far a season is: what a verdict says while there is nothing to compare.
 
-    `expected` is when a first verdict may come, by the days on which the markets shown are to close.
+    `expected` is when a first verdict may come, by the days on which the markets shown are to close. `order`
+    is what the order goes by where all that has resolved are numbers, which have no Brier score.
     """
 
     turns: int = 0
     unanswered_turns: int = 0
     resolved_events: int = 0
     expected: datetime | None = None
+    order: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +94,14 @@ class AgentVerdict:
 
     @property
     def guarantee(self) -> str:
-        """How sure that is; empty where nothing is told of it."""
-        is_told = self.better_than or self.worse_than or self.price in ("better", "worse")
-        return GUARANTEE if is_told else ""
+        """Return how sure that is; empty where nothing is told of it."""
+        if self.better_than or self.worse_than or self.price in ("better", "worse"):
+            return GUARANTEE
+        return ""
 
     @property
     def row_fields(self) -> dict[str, Any]:
-        """What a row of scores repeats of it, by the names of its fields there."""
+        """Return what a row of scores repeats of it, by the names of its fields there."""
         return {
             "rank_low": self.rank_low,
             "rank_high": self.rank_high,
@@ -106,12 +114,12 @@ class AgentVerdict:
 
     @property
     def rank_text(self) -> str:
-        """The ranks that it may have, such as "1–3"."""
+        """Return the ranks that it may have, such as "1–3"."""
         return rank_text(self.rank_low, self.rank_high)
 
     @property
     def better_text(self) -> str:
-        """How many of the other entries it is better than, such as "2 of 4"."""
+        """Return how many of the other entries it is better than, such as "2 of 4"."""
         return "" if self.rank_low is None else better_text(self.better_than, self.entries)
 
 
@@ -134,7 +142,7 @@ class PairVerdict:
 
     @property
     def sentence(self) -> str:
-        """Who forecasts better, or when that may be told."""
+        """Return who forecasts better, or when that may be told."""
         if self.since is None:
             return f"{self.better} and {self.worse} are not told apart yet ({pace_text(self.weeks_more)})."
         on = f", {self.note}" if self.note else ""
@@ -165,7 +173,7 @@ class Verdict:
 
     @property
     def told(self) -> tuple[PairVerdict, ...]:
-        """The pairs of which it is told who is better."""
+        """Return the pairs of which it is told who is better."""
         return tuple(pair for pair in self.pairs if pair.since is not None)
 
 
@@ -180,12 +188,18 @@ def verdict_data(verdict: Verdict | None) -> dict[str, Any]:
     """
     if verdict is None:
         return {"sentence": None, "guarantee": None, "leader": None, "pairs": []}
+
     return {
         "sentence": verdict.sentence,
         "guarantee": verdict.guarantee,
         "leader": verdict.leader,
-        "pairs": [{key: getattr(pair, key) for key in PAIR_KEYS} for pair in verdict.told],
+        "pairs": [_pair_data(pair) for pair in verdict.told],
     }
+
+
+def _pair_data(pair: PairVerdict) -> dict[str, Any]:
+    """Return what programs read of a told pair."""
+    return {key: getattr(pair, key) for key in PAIR_KEYS}
 
 
 def _iso_time(at: float) -> str:
@@ -207,26 +221,32 @@ def make_verdict(
     is said if there is none.
     """
     every = [_pair_verdict(pair, time_text) for pair in pairs]
-    has_price = against_price is not None
-    by_price = {_agent_of(pair): _pair_verdict(pair, time_text) for pair in against_price or ()}
-    names = {one.agent for one in candidates if _is_entry(one)}
+    names = {one.agent for one in candidates if one.is_entry}
     between = [pair for pair in every if {pair.better, pair.worse} <= names]
+    by_price: dict[str, PairVerdict] | None = None
+    if against_price is not None:
+        by_price = {_agent_of(pair): _pair_verdict(pair, time_text) for pair in against_price}
 
-    told = [_agent_verdict(one, names, between) for one in candidates]
-    if has_price:
-        told = [_with_price(one, by_price.get(one.agent)) for one in told]
+    agents: list[AgentVerdict] = []
+    for candidate in candidates:
+        agent = _agent_verdict(candidate, names, between)
+        if by_price is not None:
+            agent = _with_price(agent, by_price.get(agent.agent))
+        agents.append(agent)
     places = {one.agent: one for one in candidates}
-    told.sort(key=lambda one: _order(one, places[one.agent]))
+    agents.sort(key=lambda one: _order(one, places[one.agent]))
 
-    entries = [one for one in told if one.rank_low is not None]
-    leaders = [one.agent for one in entries if len(entries) > 1 and not one.untold and not one.worse_than]
-    headline = _headline(entries, between, by_price if has_price else None, candidates, state)
+    entries = [one for one in agents if one.rank_low is not None]
+    leader = None
+    if len(entries) > 1 and entries[0].rank_high == 1:
+        leader = entries[0].agent
+    headline = _headline(entries, between, by_price, candidates, state)
 
     return Verdict(
         sentence=" ".join([headline, *_notes(candidates), *_notes_on_many(entries)]),
-        guarantee=next((one.guarantee for one in entries if one.guarantee), ""),
-        leader=leaders[0] if leaders else None,
-        agents=tuple(told),
+        guarantee=max((one.guarantee for one in entries), default=""),
+        leader=leader,
+        agents=tuple(agents),
         pairs=tuple(every),
     )
 
@@ -237,46 +257,83 @@ def _pair_verdict(pair: PairEvidence, time_text: Callable[[float], str]) -> Pair
     return PairVerdict(pair.better, pair.worse, pair.by, since, pair.coverage, pair.weeks_more, pair.note)
 
 
-def _is_entry(one: Candidate) -> bool:
-    """Return whether an agent has a rank of its own."""
-    return not one.is_reference and one.why_not is None and one.copies is None
-
-
 def _agent_of(pair: PairEvidence) -> str:
     """Return the agent of a pair whose other side is the price."""
-    return pair.worse if pair.better == PRICE else pair.better
+    if pair.better == PRICE:
+        return pair.worse
+    return pair.better
 
 
 def _order(one: AgentVerdict, candidate: Candidate) -> tuple[bool, int, float, float, NaturalKey]:
     """Return a key to sort by: the best ranks first, then the highest lower end of the skill, then names."""
     has_rank = one.rank_low is not None and one.rank_high is not None
     ranks = (one.rank_low or 0) + (one.rank_high or 0)
-    skill_low = inf if candidate.skill_low is None else -candidate.skill_low
-    skill = inf if candidate.skill is None else -candidate.skill
-    return not has_rank, ranks, skill_low, skill, natural_key(one.agent)
+    return (
+        not has_rank,
+        ranks,
+        _highest_first(candidate.skill_low),
+        _highest_first(candidate.skill),
+        natural_key(one.agent),
+    )
+
+
+def _highest_first(value: float | None) -> float:
+    """Return a key that sorts high values first, and what has none last."""
+    return inf if value is None else -value
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnPairs:
+    """The pairs of one agent: those in which it is told to be better or worse, and those that are open."""
+
+    better: list[PairVerdict] = field(default_factory=list)
+    worse: list[PairVerdict] = field(default_factory=list)
+    open: list[PairVerdict] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, agent: str, pairs: Sequence[PairVerdict]) -> "_OwnPairs":
+        """Return the pairs of an agent among these."""
+        own = cls()
+        for pair in pairs:
+            if agent not in (pair.better, pair.worse):
+                continue
+            if pair.since is None:
+                own.open.append(pair)
+            elif pair.better == agent:
+                own.better.append(pair)
+            else:
+                own.worse.append(pair)
+        return own
 
 
 def _agent_verdict(one: Candidate, names: set[str], pairs: Sequence[PairVerdict]) -> AgentVerdict:
     """Return what is told of an agent among the entries of these names."""
-    own = [pair for pair in pairs if one.agent in (pair.better, pair.worse)]
-    told = [pair for pair in own if pair.since is not None]
-    better = tuple(pair.worse for pair in told if pair.better == one.agent)
-    worse = tuple(pair.better for pair in told if pair.worse == one.agent)
-    untold = tuple(sorted(names - {one.agent, *better, *worse}, key=natural_key))
-    is_entry = one.agent in names
-
-    return AgentVerdict(
+    own = _OwnPairs.of(one.agent, pairs)
+    better = tuple(pair.worse for pair in own.better)
+    worse = tuple(pair.better for pair in own.worse)
+    verdict = AgentVerdict(
         agent=one.agent,
-        rank_low=1 + len(worse) if is_entry else None,
-        rank_high=len(names) - len(better) if is_entry else None,
+        rank_low=None,
+        rank_high=None,
         entries=len(names),
         better_than=better,
         worse_than=worse,
-        untold=untold if is_entry else (),
+        untold=(),
         copies=one.copies,
         price="none",
-        sentence=_rivals_sentence(one.agent, own, untold) if is_entry else _no_rank(one),
+        sentence=_no_rank(one),
         price_sentence="",
+    )
+    if not one.is_entry:
+        return verdict
+
+    untold = tuple(sorted(names - {one.agent, *better, *worse}, key=natural_key))
+    return replace(
+        verdict,
+        rank_low=1 + len(worse),
+        rank_high=len(names) - len(better),
+        untold=untold,
+        sentence=_rivals_sentence(own, untold),
     )
 
 
@@ -291,7 +348,9 @@ def _with_price(told: AgentVerdict, price: PairVerdict | None) -> AgentVerdict:
         sentence = f"Not told apart from the market price yet ({pace_text(price.weeks_more)})."
         return replace(told, price="open", price_sentence=sentence)
 
-    standing: Standing = "better" if price.better == told.agent else "worse"
+    standing: Standing = "worse"
+    if price.better == told.agent:
+        standing = "better"
     sentence = f"{standing.capitalize()} than the market price{_since([price])}."
     return replace(told, price=standing, price_sentence=sentence)
 
@@ -305,24 +364,23 @@ def _no_rank(one: Candidate) -> str:
     return f"Not ranked: {one.why_not}."
 
 
-def _rivals_sentence(agent: str, own: Sequence[PairVerdict], untold: Sequence[str]) -> str:
+def _rivals_sentence(own: _OwnPairs, untold: Sequence[str]) -> str:
     """Return whom an agent is better and worse than, and from whom it is not told apart yet."""
-    better = [pair for pair in own if pair.since is not None and pair.better == agent]
-    worse = [pair for pair in own if pair.since is not None and pair.worse == agent]
-    rivals = len(better) + len(worse) + len(untold)
+    rivals = len(own.better) + len(own.worse) + len(untold)
     if not rivals:
         return "There is no other entry to compare it with."
-    if not own:
+    if not own.better and not own.worse and not own.open:
         return "No forecast in common with the others has been compared yet."
 
     parts = []
-    if better:
-        parts.append(f"better than {_all_or_names([pair.worse for pair in better], rivals)}{_since(better)}")
-    if worse:
-        parts.append(f"worse than {_all_or_names([pair.better for pair in worse], rivals)}{_since(worse)}")
+    if own.better:
+        names = [pair.worse for pair in own.better]
+        parts.append(f"better than {_all_or_names(names, rivals)}{_since(own.better)}")
+    if own.worse:
+        names = [pair.better for pair in own.worse]
+        parts.append(f"worse than {_all_or_names(names, rivals)}{_since(own.worse)}")
     if untold:
-        open_pairs = [pair for pair in own if pair.since is None]
-        pace = soonest_text([pair.weeks_more for pair in open_pairs], several=len(untold) > 1)
+        pace = soonest_text(own.open, several=len(untold) > 1)
         parts.append(f"not told apart from {_all_or_names(untold, rivals, 'any')} yet ({pace})")
     return _as_sentence("; ".join(parts))
 
@@ -342,6 +400,8 @@ def _headline(
     if state.turns and state.turns == state.unanswered_turns:
         turns = count_text(state.turns, "turn")
         return f"No agent gave a usable answer in {turns}, so nothing is compared: arena status says why."
+    if state.order is not None:
+        return _order_sentence(players, state.order)
     if not state.resolved_events:
         return f"Nothing has resolved yet, so there is nothing to compare.{_expected(state)}"
     if not entries:
@@ -350,43 +410,55 @@ def _headline(
         return f"{entries[0].agent}: {_lower_first(entries[0].price_sentence or entries[0].sentence)}"
 
     ladder = _ladder(entries, pairs, state)
-    return ladder if by_price is None else f"{ladder} {_group_and_price(entries, by_price)}"
+    if by_price is None:
+        return ladder
+    return f"{ladder} {_group_and_price(entries, by_price)}"
 
 
 def _ladder(entries: Sequence[AgentVerdict], pairs: Sequence[PairVerdict], state: SeasonState) -> str:
     """Return who is better than whom, told of the first entry."""
     first = entries[0]
-    if first.better_than:
-        sentence = f"{first.agent} forecasts better than "
-        sentence += _all_or_names(first.better_than, len(entries) - 1)
-        own = [pair for pair in pairs if first.agent in (pair.better, pair.worse)]
-        if first.untold:
-            open_pairs = [pair for pair in own if pair.since is None]
-            pace = soonest_text([pair.weeks_more for pair in open_pairs], several=len(first.untold) > 1)
-            sentence += f", and is not told apart from {list_names(first.untold)} yet ({pace})"
-        return f"{sentence}."
+    if not first.better_than:
+        pace = soonest_text(pairs, several=len(entries) > 2)
+        so_far = f"{first.agent} is first so far, which may be chance."
+        return f"No agent is told apart from another yet ({pace}). {so_far}{_expected(state)}"
 
-    pace = soonest_text([pair.weeks_more for pair in pairs], several=len(entries) > 2)
-    so_far = f"{first.agent} is first so far, which may be chance."
-    return f"No agent is told apart from another yet ({pace}). {so_far}{_expected(state)}"
+    sentence = f"{first.agent} forecasts better than {_all_or_names(first.better_than, len(entries) - 1)}"
+    if first.untold:
+        own = _OwnPairs.of(first.agent, pairs)
+        pace = soonest_text(own.open, several=len(first.untold) > 1)
+        sentence += f", and is not told apart from {list_names(first.untold)} yet ({pace})"
+    return f"{sentence}."
 
 
 def _group_and_price(entries: Sequence[AgentVerdict], by_price: Mapping[str, PairVerdict]) -> str:
     """Return who of the entries is better than the market price."""
     better = [one.agent for one in entries if one.price == "better"]
     worse = [one.agent for one in entries if one.price == "worse"]
+    if not by_price:
+        return "None of their forecasts that can be compared with the market price has resolved yet."
     if better == [entries[0].agent] and entries[0].better_than:
         return "It is better than the market price, too."
     if better:
-        verb = "forecasts" if len(better) == 1 else "forecast"
-        return f"{list_names(better)} {verb} better than the market price."
+        return f"{_who(better, 'forecasts', 'forecast')} better than the market price."
     if len(worse) == len(entries):
         return "The market price is better than each of them."
 
     first = by_price.get(entries[0].agent)
-    pace = pace_text(None if first is None else first.weeks_more)
+    pace = pace_text(None)
+    if first is not None:
+        pace = pace_text(first.weeks_more)
     sentence = f"None has been shown to beat the market price yet ({entries[0].agent}: {pace})."
-    return sentence if not worse else f"{sentence} The price is better than {list_names(worse)}."
+    if worse:
+        sentence += f" The price is better than {list_names(worse)}."
+    return sentence
+
+
+def _order_sentence(players: Sequence[Candidate], order: str) -> str:
+    """Return what the order goes by where nobody has a Brier score."""
+    if len(players) == 1:
+        return "Numbers have no Brier score, so there is nothing to compare."
+    return f"Numbers have no Brier score, so nobody is told apart from another: the order goes by {order}."
 
 
 def _nobody(players: Sequence[Candidate]) -> str:
@@ -416,7 +488,7 @@ def _notes(candidates: Sequence[Candidate]) -> list[str]:
         notes.append(f"{count_text(copied, 'agent')} copy others.")
     else:
         for head, names in copies.items():
-            notes.append(f"{list_names(names)} {'copies' if len(names) == 1 else 'copy'} {head}.")
+            notes.append(f"{_who(names, 'copies', 'copy')} {head}.")
 
     players = [one for one in candidates if not one.is_reference]
     unranked = [one for one in players if one.why_not is not None]
@@ -425,7 +497,7 @@ def _notes(candidates: Sequence[Candidate]) -> list[str]:
 
     waiting = [one.agent for one in unranked if one.is_waiting]
     if waiting:
-        notes.append(f"{list_names(waiting)} {'has' if len(waiting) == 1 else 'have'} no result yet.")
+        notes.append(f"{_who(waiting, 'has', 'have')} no result yet.")
     if len(unranked) > len(waiting):
         too_little = count_text(len(unranked) - len(waiting), "agent")
         notes.append(f"{too_little} answered too little to be ranked.")
@@ -467,7 +539,11 @@ def gap_sentence(duel: Duel) -> str:
     sentence = f"{closer} was closer by {abs(gap):.4f} Brier points"
     if duel.low is None or duel.high is None:
         return f"{sentence}; no interval yet: {duel.reason}."
-    low, high = sorted((duel.low, duel.high)) if gap > 0 else sorted((-duel.low, -duel.high))
+    low = duel.low
+    high = duel.high
+    if gap <= 0:
+        low = -duel.high
+        high = -duel.low
     return f"{sentence} (95% CI at this look: {low:+.4f} to {high:+.4f})."
 
 
@@ -518,17 +594,21 @@ def pace_text(weeks: float | None) -> str:
     whole = max(round(weeks), 1)
     if whole == 1:
         return "about one more week"
-    return f"about {whole if whole < 20 else round(weeks, -1):.0f} more weeks"
+    if whole >= 20:
+        whole = round(weeks / 10) * 10
+    return f"about {whole} more weeks"
 
 
-def soonest_text(weeks: Iterable[float | None], *, several: bool) -> str:
+def soonest_text(pairs: Iterable[PairVerdict], *, several: bool) -> str:
     """Return when the first of some pairs will be told at this pace.
 
-    >>> soonest_text([inf, 9.0, None], several=True), soonest_text([inf, inf], several=True)
+    >>> far = PairVerdict("ann", "bob", 0.001, None, 1.0, weeks_more=inf)
+    >>> near = PairVerdict("ann", "cy", 0.01, None, 1.0, weeks_more=9.0)
+    >>> soonest_text([far, near], several=True), soonest_text([far, far], several=True)
     ('the first in about 9 more weeks', 'likely never: the gaps are too small')
     """
-    known = [one for one in weeks if one is not None]
-    soonest = min(known, default=None)
+    weeks = [pair.weeks_more for pair in pairs if pair.weeks_more is not None]
+    soonest = min(weeks, default=None)
     if not several or soonest is None:
         return pace_text(soonest)
     if soonest == inf:
@@ -542,21 +622,31 @@ def list_names(names: Sequence[str]) -> str:
     >>> list_names(["ann", "bob"]), list_names(["ann", "bob", "cho", "dan", "eve"])
     ('ann and bob', 'ann, bob, cho and 2 others')
     """
-    shown = list(names if len(names) <= _NAMED + 1 else names[:_NAMED])
-    if len(shown) < len(names):
-        shown.append(f"{len(names) - len(shown)} others")
+    shown = list(names)
+    if len(names) > _NAMED + 1:
+        shown = [*names[:_NAMED], f"{len(names) - _NAMED} others"]
     if len(shown) == 1:
         return shown[0]
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
+def _who(names: Sequence[str], one: str, several: str) -> str:
+    """Return some names with a verb in its number.
+
+    >>> _who(["ann"], "copies", "copy"), _who(["ann", "bob"], "copies", "copy")
+    ('ann copies', 'ann and bob copy')
+    """
+    verb = one if len(names) == 1 else several
+    return f"{list_names(names)} {verb}"
+
+
 def _all_or_names(names: Sequence[str], rivals: int, every: Literal["each", "any"] = "each") -> str:
     """Return the names, or that these are all others.
 
-    >>> _all_or_names(["ann", "bob", "cho"], 3), _all_or_names(["ann"], 3)
-    ('each of the 3 others', 'ann')
+    >>> _all_or_names(["ann", "bob", "cho"], 3), _all_or_names(["ann", "bob"], 2), _all_or_names(["ann"], 3)
+    ('each of the 3 others', 'ann and bob', 'ann')
     """
-    if len(names) == rivals and rivals > 1:
+    if len(names) == rivals and rivals > 2:
         return f"{every} of the {rivals} others"
     return list_names(names)
 

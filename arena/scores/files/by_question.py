@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arena.errors import ArenaError
 from arena.forms.bench.model import HALVES
@@ -46,43 +47,64 @@ class QuestionScores:
     forecasters: tuple[str, ...]
     asked: Flags
     blank: Floats
-    kind: tuple[str, ...]
+    kind: NDArray[np.str_]
 
     def means(self, name: str) -> MeanIntervals:
-        """Everyone's mean of a score, with its interval."""
+        """Return everyone's mean of a score, with its interval."""
         return mean_intervals(self.who, self.event, self.values[name], len(self.forecasters))
 
     def counts(self, event: bool = False) -> Ints:
-        """How many questions, or events, each forecaster is scored on."""
+        """Return how many questions, or events, each forecaster is scored on."""
         if not event or len(self.events) == self.asked.size:
             return np.bincount(self.who, minlength=len(self.forecasters))
-        pairs = different(self.who * len(self.events) + self.event)[0] // len(self.events)
-        return np.bincount(pairs, minlength=len(self.forecasters))
+
+        size = len(self.events)
+        pairs, _ = different(self.who * size + self.event)
+        return np.bincount(pairs // size, minlength=len(self.forecasters))
+
+    def kinds(self, kind: str) -> int:
+        """Return how many of the questions that are scored are of a kind."""
+        return int(np.count_nonzero(self.asked & (self.kind == kind)))
 
 
 def settled(table: ForecastTable, *, provisional: bool) -> Floats:
-    """What each row is scored against; NaN where that is nothing.
+    """Return what each row is scored against; NaN where that is nothing.
 
     Provisionally a fraction is, and while a question is open its last price in the file, by forecasts made
     before it.
     """
-    outcome = np.where(is_scored(table.outcome), table.outcome, np.nan)
+    outcome = table.outcome
     if not provisional:
+        return np.where(is_scored(outcome), outcome, np.nan)
+    market = table.market
+    time = table.time
+    if market is None or time is None:
         return outcome
-    outcome = table.outcome.copy()
-    if table.market is None or table.time is None:
-        return outcome
-    priced = np.flatnonzero(np.isnan(outcome) & ~np.isnan(table.market))
-    order = priced[np.lexsort((table.market[priced], table.time[priced], table.question[priced]))]
-    last = order[np.append(np.diff(table.question[order]) != 0, True)] if order.size else order
-    price, at = np.full((2, len(table.questions)), np.nan)
-    price[table.question[last]], at[table.question[last]] = table.market[last], table.time[last]
-    is_earlier = table.time < at[table.question]
-    return np.where(np.isnan(outcome) & is_earlier, price[table.question], outcome)
+
+    is_open = np.isnan(outcome)
+    priced = np.flatnonzero(is_open & ~np.isnan(market))
+    question = table.question[priced]
+    order = np.lexsort((market[priced], time[priced], question))
+    is_last = np.diff(question[order], append=-1) != 0
+    last = priced[order[is_last]]
+
+    price = np.full(len(table.questions), np.nan)
+    at = np.full(price.size, np.nan)
+    question = table.question[last]
+    price[question] = market[last]
+    at[question] = time[last]
+    is_earlier = time < at[table.question]
+    return np.where(is_open & is_earlier, price[table.question], outcome)
 
 
-Cells = tuple[Ints, Ints, Ints, Mapping[str, Floats]]
-"""Who, on which question, of which event, and the scores."""
+@dataclass(frozen=True, slots=True)
+class ScoredCells:
+    """Who, on which question, of which event, and the scores: a row for each."""
+
+    who: Ints
+    question: Ints
+    event: Ints
+    values: Mapping[str, Floats]
 
 
 def score_questions(
@@ -93,101 +115,136 @@ def score_questions(
     provisional: bool = False,
     community: bool = False,
 ) -> QuestionScores:
-    """Every score of everyone on every question that has ended."""
-    names = (*table.forecasters, metaculus.COMMUNITY) if community else table.forecasters
-    places, events = ({name: place for place, name in enumerate(some)} for some in (names, table.events))
+    """Return every score of everyone on every question that has ended."""
+    names = table.forecasters
+    if community:
+        names = (*names, metaculus.COMMUNITY)
+    places = dict(zip(names, range(len(names)), strict=True))
+    events = dict(zip(table.events, range(len(table.events)), strict=True))
+
     against = settled(table, provisional=provisional)
     parts = _yes_no_cells(table, against, mode, outside, community=community)
     rows = np.bincount(table.forecaster[~np.isnan(against)], minlength=len(names))
-    asked = np.zeros(len(table.questions), dtype=np.bool_)
-    asked[parts[0][1]] = True
+    questions = len(table.questions)
+    asked = np.zeros(questions + len(table.forms), dtype=np.bool_)
+    asked[parts[0].question] = True
     asked[[own.place for own in table.unanswered]] = True
-    for number, form in enumerate(table.forms, len(table.questions)):
+    blank = np.full(asked.size, KNOWS_NOTHING)
+    kind = np.full(asked.size, "yes_no")
+
+    for number, form in enumerate(table.forms, questions):
+        asked[number] = form.ended
+        blank[number] = form.blank
+        kind[number] = form.kind
         if form.ended:
             event = events.setdefault(form.event, len(events))
             scores = _form_scores(form, mode, outside, community=community)
-            who = np.array([places[name] for name in scores], dtype=np.int64)
-            columns = np.array([[row.get(name, np.nan) for row in scores.values()] for name in NAMES])
-            parts.append(
-                (
-                    who,
-                    np.full(who.size, number),
-                    np.full(who.size, event),
-                    dict(zip(NAMES, columns, strict=True)),
-                )
-            )
-            rows += np.bincount([places[name] for name in form.who], minlength=rows.size)
-    who, question, of, values = parts[0] if len(parts) == 1 else _joined(parts)
+            parts.append(_form_cells(scores, number, event, places))
+            for name in form.who:
+                rows[places[name]] += 1
+
+    cells = _joined(parts)
     return QuestionScores(
-        who=who,
-        question=question,
-        event=of,
+        who=cells.who,
+        question=cells.question,
+        event=cells.event,
         events=tuple(events),
-        values=values,
+        values=cells.values,
         rows=rows,
         forecasters=names,
-        asked=np.append(asked, [form.ended for form in table.forms]).astype(np.bool_),
-        blank=np.append(np.full(asked.size, KNOWS_NOTHING), [form.blank for form in table.forms]),
-        kind=(*["yes_no"] * asked.size, *(form.kind for form in table.forms)),
+        asked=asked,
+        blank=blank,
+        kind=kind,
     )
 
 
-def _joined(parts: Sequence[Cells]) -> Cells:
-    """All cells, sorted by question and forecaster."""
-    who, question, event = (np.concatenate([part[k] for part in parts]) for k in range(3))
+def _form_cells(
+    scores: Mapping[str, Mapping[str, float]], number: int, event: int, places: Mapping[str, int]
+) -> ScoredCells:
+    """Return the cells of a question, by the scores of each forecaster."""
+    who = np.array([places[name] for name in scores], dtype=np.int64)
+    size = who.size
+    values = {score: np.full(size, np.nan) for score in NAMES}
+    for row, own in enumerate(scores.values()):
+        for score, value in own.items():
+            column = values[score]
+            column[row] = value
+
+    question = np.full(size, number)
+    events = np.full(size, event)
+    return ScoredCells(who, question, events, values)
+
+
+def _joined(parts: Sequence[ScoredCells]) -> ScoredCells:
+    """Return all cells, sorted by question and forecaster."""
+    if len(parts) == 1:
+        return parts[0]
+
+    who = np.concatenate([part.who for part in parts])
+    question = np.concatenate([part.question for part in parts])
+    event = np.concatenate([part.event for part in parts])
     order = np.lexsort((who, question))
-    values = {name: np.concatenate([part[3][name] for part in parts])[order] for name in NAMES}
-    return who[order], question[order], event[order], values
+    values = {}
+    for score in NAMES:
+        column = np.concatenate([part.values[score] for part in parts])
+        values[score] = column[order]
+    return ScoredCells(who[order], question[order], event[order], values)
 
 
 def _yes_no_cells(
     table: ForecastTable, against: Floats, mode: Mode, outside: tuple[str, ...], *, community: bool
-) -> list[Cells]:
-    """Those of forecasters, and those of the community where it is wanted."""
+) -> list[ScoredCells]:
+    """Return the cells of forecasters, and those of the community where it is wanted."""
     rows = np.flatnonzero(~np.isnan(against))
-    question, who = table.question[rows], table.forecaster[rows]
+    question = table.question[rows]
+    who = table.forecaster[rows]
     starts, lengths = runs(question, who)
-    clean = is_scored(table.outcome[rows])
-    logs = log.each(table.probability[rows], table.outcome[rows])
-    question, who = question[starts], who[starts]
-    values = {name: np.full(who.size, np.nan) for name in NAMES}
-    values["brier"] = _group_means((table.probability[rows] - against[rows]) ** 2, starts, lengths)
+    question = question[starts]
+    who = who[starts]
+
+    probability = table.probability[rows]
+    errors = (probability - against[rows]) ** 2
+    logs = log.each(probability, table.outcome[rows])
+    values = {score: np.full(who.size, np.nan) for score in NAMES}
+    values["brier"] = _group_means(errors, starts, lengths)
     values["log"] = _group_means(logs, starts, lengths)
-    own = _metaculus_cells(
-        table if clean.size == table.outcome.size and clean.all() else table.take(rows[clean]),
-        mode,
-        outside,
-        community=community,
-    )
-    size = len(table.forecasters) + 1
-    pooled = own.forecaster == len(table.forecasters)
-    place = np.searchsorted(question * size + who, (own.question * size + own.forecaster)[~pooled])
-    for name, line in zip(metaculus.SCORES, own.values, strict=True):
-        values[name][place] = line[~pooled]
+
+    ended = table.where(is_scored(table.outcome))
+    cells = _metaculus_cells(ended, mode, outside, community=community)
+    size = len(table.forecasters)
+    is_pooled = cells.forecaster == size
+    is_own = ~is_pooled
+    own = cells.question[is_own] * size + cells.forecaster[is_own]
+    place = np.searchsorted(question * size + who, own)
+    for score, line in zip(metaculus.SCORES, cells.values, strict=True):
+        column = values[score]
+        column[place] = line[is_own]
+
     event_of = np.zeros(len(table.questions), dtype=np.int64)
     event_of[table.question] = table.event
-    cells: list[Cells] = [(who, question, event_of[question], values)]
+    parts = [ScoredCells(who, question, event_of[question], values)]
     if community:
-        scores = dict(zip(metaculus.SCORES, own.values[:, pooled], strict=True))
-        question = own.question[pooled]
-        theirs = _community_values(scores, timed=_times_of(table) is not None)
-        cells.append((own.forecaster[pooled], question, event_of[question], theirs))
-    return cells
+        scores = dict(zip(metaculus.SCORES, cells.values[:, is_pooled], strict=True))
+        question = cells.question[is_pooled]
+        who = cells.forecaster[is_pooled]
+        timed = _times_of(table) is not None
+        parts.append(ScoredCells(who, question, event_of[question], _community_values(scores, timed=timed)))
+    return parts
 
 
 def _community_values(scores: Mapping[str, Floats], *, timed: bool) -> dict[str, Floats]:
-    """At one instant the community's Brier score follows from its baseline score."""
+    """Return the community's scores: at one instant its Brier score follows from its baseline score."""
     chance = 2 ** (scores["baseline"] / 100 - 1)
     unknown = np.full(chance.size, np.nan)
-    return {
-        **scores,
-        "brier": unknown if timed else (1 - chance) ** 2,
-        "log": unknown if timed else log.each(chance, np.ones(chance.size)),
-        "distance": unknown,
-    }
+    values = {**scores, "brier": unknown, "log": unknown, "distance": unknown}
+    if not timed:
+        values["brier"] = (1 - chance) ** 2
+        values["log"] = log.each(chance, np.ones(chance.size))
+    return values
 
 
 def _group_means(values: Floats, starts: Ints, lengths: Ints) -> Floats:
+    """Return the mean of each group of rows that follow each other."""
     if starts.size == values.size:
         return values
     means: Floats = np.add.reduceat(values, starts) / lengths
@@ -197,27 +254,31 @@ def _group_means(values: Floats, starts: Ints, lengths: Ints) -> Floats:
 def _metaculus_cells(
     ended: ForecastTable, mode: Mode, outside: tuple[str, ...], *, community: bool
 ) -> metaculus.CellScores:
-    """Metaculus's scores by question; without times the latest forecasts stand side by side."""
-    times, rows = _times_of(ended), ended
+    """Return Metaculus's scores by question; without times the latest forecasts stand side by side."""
+    times = _times_of(ended)
+    rows = ended
     if times is None and ended.time is not None:
-        last = (np.diff(ended.question, append=-1) != 0) | (np.diff(ended.forecaster, append=-1) != 0)
-        rows = ended.take(np.flatnonzero(last))
-    places = [place for place, name in enumerate(ended.forecasters) if name in outside]
-    base = ~np.isin(rows.forecaster, np.array(places, dtype=np.int64))
+        is_last = (np.diff(ended.question, append=-1) != 0) | (np.diff(ended.forecaster, append=-1) != 0)
+        rows = ended.where(is_last)
+
+    is_base = ~np.isin(ended.forecasters, outside)
+    base = is_base[rows.forecaster]
     columns = (rows.question, rows.forecaster, rows.probability, rows.outcome)
     cells = metaculus.cell_scores(metaculus.ResolvedRows(*columns, base, times), mode, community=community)
-    pooled = cells.forecaster == -1
-    return replace(cells, forecaster=np.where(pooled, len(ended.forecasters), cells.forecaster))
+    is_pooled = cells.forecaster == -1
+    return replace(cells, forecaster=np.where(is_pooled, len(ended.forecasters), cells.forecaster))
 
 
 def _times_of(table: ForecastTable) -> metaculus.TableTimes | None:
-    """The times of forecasts and questions, if they are enough for a mean over time.
+    """Return the times of forecasts and questions, if they are enough for a mean over time.
 
     A question opens with its first forecast and was to close when it closed, unless the file says otherwise.
     """
-    time, opens = table.open if table.time is None else table.time, table.open
+    time = table.open if table.time is None else table.time
     if time is None or table.close is None:
         return None
+
+    opens = table.open
     if opens is None:
         first = np.full(len(table.questions), np.inf)
         np.minimum.at(first, table.question, time)
@@ -229,41 +290,50 @@ def _times_of(table: ForecastTable) -> metaculus.TableTimes | None:
 def _form_scores(
     form: FormQuestion, mode: Mode, outside: tuple[str, ...], *, community: bool
 ) -> dict[str, dict[str, float]]:
-    """Everyone's scores on a question of options or of a number."""
-    found = {
-        name: {"brier": _mean_of(form, form.brier, name), "distance": _mean_of(form, form.distance, name)}
-        for name in sorted(set(form.who))
-    }
-    if form.forecasts is not None and form.lived is not None:
-        base = ~np.isin(form.forecasts.forecaster, outside)
-        stands = form.forecasts.end > form.forecasts.start
-        forecasts = replace(form.forecasts, base=base & stands)
-        scores = metaculus.question_scores(form.lived, forecasts, mode, community=community)
-        own = sorted(set(forecasts.forecaster.tolist()))
-        for place, name in enumerate([*own, metaculus.COMMUNITY][: scores.shape[1]]):
-            row = dict(zip(metaculus.SCORES, scores[:, place].tolist(), strict=True))
-            mean = metaculus.mean_log(forecasts, name) if place < len(own) else np.nan
-            found.setdefault(name, {}).update(row | {"log": mean})
-    return found
+    """Return everyone's scores on a question of options or of a number."""
+    scores: dict[str, dict[str, float]] = {}
+    who = np.array(form.who)
+    for name in sorted(set(form.who)):
+        own = who == name
+        brier = form.brier[own].mean()
+        distance = form.distance[own].mean()
+        scores[name] = {"brier": float(brier), "distance": float(distance)}
+    forecasts = form.forecasts
+    if forecasts is None or form.lived is None:
+        return scores
 
-
-def _mean_of(form: FormQuestion, values: Floats, name: str) -> float:
-    own = values[np.array([who == name for who in form.who])]
-    return float(own.mean())
+    is_base = ~np.isin(forecasts.forecaster, outside)
+    stands = forecasts.end > forecasts.start
+    forecasts = replace(forecasts, base=is_base & stands)
+    columns = metaculus.question_scores(form.lived, forecasts, mode, community=community)
+    names = sorted(set(forecasts.forecaster.tolist()))
+    for place, name in enumerate([*names, metaculus.COMMUNITY][: columns.shape[1]]):
+        line = dict(zip(metaculus.SCORES, columns[:, place].tolist(), strict=True))
+        if place < len(names):
+            line["log"] = metaculus.mean_log(forecasts, name)
+        scores.setdefault(name, {}).update(line)
+    return scores
 
 
 def adjusted_scores(found: QuestionScores, outside: tuple[str, ...]) -> MeanIntervals:
-    """Brier scores less how hard each forecaster's questions were, as those of always 0.5 at 0.25."""
-    counted = np.flatnonzero(~np.isnan(found.values["brier"]))
-    used, question = np.unique(found.question[counted], return_inverse=True)
-    if len(found.forecasters) * used.size > MOST_CELLS:
-        what = f"{len(found.forecasters):,} forecasters × {used.size:,} questions are too many to adjust"
-        raise ArenaError("too_large", what, "leave out --adjusted, or score a part of the file")
+    """Return Brier scores less how hard each one's questions were, as those of always 0.5 at 0.25.
+
+    Raise `ArenaError` where that can't be computed.
+    """
+    brier = found.values["brier"]
+    counted = np.flatnonzero(~np.isnan(brier))
+    brier = brier[counted]
     who = found.who[counted]
-    table = np.full((len(found.forecasters), used.size), np.nan)
-    table[who, question] = found.values["brier"][counted]
-    in_sample = np.array([name not in outside for name in found.forecasters])
-    fits = ~np.isnan(table) & in_sample[:, None]
+    used, question = np.unique(found.question[counted], return_inverse=True)
+    size = len(found.forecasters)
+    if size * used.size > MOST_CELLS:
+        what = f"{size:,} forecasters × {used.size:,} questions are too many to adjust"
+        raise ArenaError("too_large", what, "leave out --adjusted, or score a part of the file")
+
+    table = np.full((size, used.size), np.nan)
+    table[who, question] = brier
+    is_in_sample = ~np.isin(found.forecasters, outside)
+    fits = ~np.isnan(table) & is_in_sample[:, None]
     zero = np.zeros(used.size, dtype=np.int64)
     panel = Panel(
         found.forecasters,
@@ -280,13 +350,13 @@ def adjusted_scores(found: QuestionScores, outside: tuple[str, ...]) -> MeanInte
     except ValueError as error:
         hint = "leave out --adjusted, or forecasters who share no question with the others"
         raise ArenaError("not_comparable", f"difficulty can't be computed: {error}", hint) from error
+
     above = np.where(fits, table - score[:, None], 0.0)
     level = above.sum(axis=0) / fits.sum(axis=0)
-    rest = found.values["brier"][counted] - level[question]
-    means = mean_intervals(who, found.event[counted], rest, len(found.forecasters))
-    return replace(
-        means, mean=score, low=score + means.low - means.mean, high=score + means.high - means.mean
-    )
+    rest = brier - level[question]
+    means = mean_intervals(who, found.event[counted], rest, size)
+    shift = score - means.mean
+    return replace(means, mean=score, low=means.low + shift, high=means.high + shift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,33 +371,42 @@ class Gap:
 
 
 def gaps(found: QuestionScores, other: str, seed: int = 0) -> dict[int, Gap]:
-    """Everyone against one forecaster, by the wild event bootstrap."""
-    brier, events = found.values["brier"], len(found.events)
-    theirs = np.full(found.blank.size, np.nan)
+    """Return how everyone compares with one forecaster, by the wild event bootstrap."""
+    brier = found.values["brier"]
     own = found.who == found.forecasters.index(other)
+    theirs = np.full(found.blank.size, np.nan)
     theirs[found.question[own]] = brier[own]
     gap = theirs[found.question] - brier
     common = np.flatnonzero(~np.isnan(gap))
-    sums, answered, order = [], {}, []
-    for place in range(len(found.forecasters)):
+
+    sums = []
+    answered = {}
+    order = []
+    for place, name in enumerate(found.forecasters):
         rows = common[found.who[common] == place]
-        event = found.event[rows]
-        one = EventSums(
-            np.bincount(event, gap[rows], minlength=events).astype(np.float64),
-            np.bincount(event, minlength=events).astype(np.float64),
-        )
-        answered[place] = Gap(rows.size, none_for_nan(one.mean))
-        squares = float((one.count**2).sum())
-        if rows.size and rows.size**2 / squares >= ENOUGH_EVENTS and found.forecasters[place] != other:
+        by_event = _event_sums(found, rows, gap)
+        answered[place] = Gap(rows.size, none_for_nan(by_event.mean))
+        squares = float((by_event.count**2).sum())
+        if rows.size and rows.size**2 / squares >= ENOUGH_EVENTS and name != other:
             order.append(place)
-            sums.append(one)
-    for part in wild_bootstrap.blocks(range(len(order)), events):
-        chosen = [sums[k] for k in part]
+            sums.append(by_event)
+
+    for part in wild_bootstrap.blocks(range(len(order)), len(found.events)):
+        chosen = [sums[number] for number in part]
         drawn = wild_bootstrap.signed_sums(found.events, chosen, seed)
         spans = interval.intervals(drawn, [True] * len(chosen))
-        for k, span, p in zip(part, spans, wild_bootstrap.p_values(drawn), strict=True):
-            answered[order[k]] = replace(answered[order[k]], low=span.low, high=span.high, p=float(p))
+        for number, span, p in zip(part, spans, wild_bootstrap.p_values(drawn), strict=True):
+            place = order[number]
+            answered[place] = replace(answered[place], low=span.low, high=span.high, p=float(p))
     return answered
+
+
+def _event_sums(found: QuestionScores, rows: Ints, values: Floats) -> EventSums:
+    """Return the sums of some rows' values by event."""
+    event = found.event[rows]
+    total = np.bincount(event, values[rows], minlength=len(found.events))
+    count = np.bincount(event, minlength=len(found.events))
+    return EventSums(total.astype(np.float64), count.astype(np.float64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,16 +420,20 @@ class AutocastScores:
 
 
 def autocast_scores(found: QuestionScores, place: int) -> AutocastScores:
-    """Those of one forecaster."""
-    kinds = np.array(found.kind)
+    """Return those of one forecaster."""
     own = found.who == place
+    questions = found.question[own]
+    is_number = found.kind[questions] == "number"
     error = found.blank.copy()
-    is_number = kinds[found.question] == "number"
-    error[found.question[own]] = np.where(is_number, found.values["distance"], found.values["brier"])[own]
+    error[questions] = np.where(is_number, found.values["distance"][own], found.values["brier"][own])
+
     means = []
     for kind in ("yes_no", "choice", "number"):
-        chosen = error[found.asked & (kinds == kind)]
-        means.append(float(chosen.mean()) if chosen.size else float("nan"))
+        chosen = error[found.asked & (found.kind == kind)]
+        mean = float("nan")
+        if chosen.size:
+            mean = float(chosen.mean())
+        means.append(mean)
     return AutocastScores(*map(none_for_nan, (*means, combined.score(*means))))
 
 
@@ -365,22 +448,29 @@ class HalfScores:
 
 
 def half_scores(found: QuestionScores, table: ForecastTable, outside: tuple[str, ...]) -> list[HalfScores]:
-    """Everyone's, from the categories `dataset` and `market`."""
+    """Return everyone's, from the categories `dataset` and `market`; raise `ArenaError` without them."""
     if table.category is None or not set(HALVES) <= set(table.categories):
         what = f"{table.name} has no column category that says {' or '.join(HALVES)}"
         raise ArenaError("no_halves", what, "add it, or name files of ForecastBench")
+
     half_of = np.full(found.blank.size, -1)
     half_of[table.question] = table.category
     halves = []
     for half in HALVES:
-        own = np.flatnonzero(half_of[found.question] == table.categories.index(half))
-        values = {name: column[own] for name, column in found.values.items()}
+        category = table.categories.index(half)
+        own = np.flatnonzero(half_of[found.question] == category)
         part = replace(
-            found, who=found.who[own], question=found.question[own], event=found.event[own], values=values
+            found,
+            who=found.who[own],
+            question=found.question[own],
+            event=found.event[own],
+            values={name: column[own] for name, column in found.values.items()},
         )
-        has_rows = bool((~np.isnan(values["brier"])).any())
-        unknown = np.full(len(found.forecasters), np.nan)
-        halves.append(adjusted_scores(part, outside).mean if has_rows else unknown)
+        mean = np.full(len(found.forecasters), np.nan)
+        if not np.isnan(part.values["brier"]).all():
+            mean = adjusted_scores(part, outside).mean
+        halves.append(mean)
+
     overall = (halves[0] + halves[1]) / 2
-    columns = zip(*halves, overall, brier_index.index(overall), strict=True)
-    return [HalfScores(*(none_for_nan(float(value)) for value in row)) for row in columns]
+    index = brier_index.index(overall)
+    return [HalfScores(*map(none_for_nan, row)) for row in zip(*halves, overall, index, strict=True)]

@@ -30,7 +30,14 @@ from arena.forms.csv_columns import (
 )
 from arena.forms.model import ChosenForm, PublishedFigure
 from arena.scores.files.coarse_keys import COARSE, coarse_hint
-from arena.scores.files.question_forms import FORM_COLUMNS, FormQuestion, form_rows, own_event, read_forms
+from arena.scores.files.question_forms import (
+    FORM_COLUMNS,
+    FormQuestion,
+    form_rows,
+    own_event,
+    read_forms,
+    silent_rows,
+)
 
 REQUIRED_COLUMNS = ("question", "forecaster", "outcome")
 QUESTION_TIMES = ("open", "close", "scheduled_close", "resolved")
@@ -82,8 +89,9 @@ class ForecastTable:
     events come from the file: else a question is its own. `forms` are the questions that are not of yes or
     no, `ignored` the columns that were not read, and `notes` what else was left out. `as_of` is the newest
     time of a record that goes on: what counts only later is open in it. Nobody is compared with those
-    `outside`, unless others are named. `owners` says whose each forecaster is, if the file does. Rows are
-    sorted by question, forecaster and time.
+    `outside`, unless others are named. `owners` says whose each forecaster is, if the file does, and
+    `option_of` numbers the question of which a row's is an option, where some are. Rows are sorted by
+    question, forecaster and time.
 
     `unanswered` are questions without any row here. `titles` has what questions ask in words, `reason` why
     each row says so, as a place among `reasons`. `form` is the form that the files were read by, `published`
@@ -117,6 +125,7 @@ class ForecastTable:
     as_of: float = math.inf
     outside: tuple[str, ...] = ()
     owners: Mapping[str, str] = field(default_factory=dict)
+    option_of: Ints | None = None
     unanswered: tuple[UnansweredQuestion, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
@@ -160,10 +169,13 @@ def check_forecasts(cells: Cells) -> ForecastTable:
     titles = _read_titles(cells)
 
     forms = form_rows(cells)
-    blank = _blank_rows(cells, forms)
+    _check_probabilities(cells, forms)
+    silent = silent_rows(cells)
+    _check_some_answer(cells, silent)
+    unanswered = cells.take(np.flatnonzero(silent))
+    blank = silent & ~forms
     empty = cells.take(np.flatnonzero(blank))
     if blank.any():
-        _check_some_answer(cells, blank)
         some = np.flatnonzero(~blank)
         cells = cells.take(some)
         who = who[some]
@@ -185,10 +197,10 @@ def check_forecasts(cells: Cells) -> ForecastTable:
     table = _yes_no_table(cells, who, forecasters, times, dated)
     cells.faults.check()
     table = replace(table, forms=others, owners=owners, titles=titles)
-    if not blank.any():
+    if not silent.any():
         return table
 
-    note = _unanswered_note(empty)
+    note = _unanswered_note(unanswered)
     return with_unanswered(replace(table, notes=(*table.notes, note)), empty)
 
 
@@ -290,46 +302,19 @@ def _read_titles(cells: Cells) -> dict[str, str]:
     return {question: title for question, title in pairs if title}
 
 
-def _blank_rows(cells: Cells, forms: Flags) -> Flags:
-    """Return the rows that state nothing; note it if the file has nowhere to do so.
-
-    Of several options all of a forecast have to be empty: one alone is a fault.
-    """
-    if "probability" not in cells.columns:
-        if not forms.any():
-            hint = "add it, or say which it is: --columns probability=NAME; "
-            hint += "of numbers give cdf, density or quantiles q5, q50, …"
-            cells.faults.add(1, "", "there is no column probability", hint)
-            cells.faults.check()
-        return ~forms
-
-    probability = cells.columns["probability"]
-    empty = np.zeros(len(cells), dtype=np.bool_)
-    if "" not in probability.texts:
-        return empty
-
-    empty[probability.rows_with(lambda text: not text)] = True
-    blank = empty & ~forms
-    if "option" in cells.columns:
-        blank |= _all_empty_options(cells, empty)
-    return blank
+def _check_probabilities(cells: Cells, forms: Flags) -> None:
+    """Raise the fault of a file that has nowhere to state a probability."""
+    if "probability" not in cells.columns and not forms.any():
+        hint = "add it, or say which it is: --columns probability=NAME; "
+        hint += "of numbers give cdf, density or quantiles q5, q50, …"
+        cells.faults.add(1, "", "there is no column probability", hint)
+        cells.faults.check()
 
 
-def _all_empty_options(cells: Cells, empty: Flags) -> Flags:
-    """Return the rows of forecasts of several options of which every one is empty."""
-    has_option = np.zeros(len(cells), dtype=np.bool_)
-    has_option[cells.columns["option"].rows_with(bool)] = True
-
-    forecast = _forecast_of(cells)
-    stated = np.bincount(forecast, ~empty)
-    is_silent: Flags = has_option & (stated[forecast] == 0)
-    return is_silent
-
-
-def _check_some_answer(cells: Cells, blank: Flags) -> None:
+def _check_some_answer(cells: Cells, silent: Flags) -> None:
     """Raise the faults of a file if no row of it states anything."""
-    if blank.all():
-        rows = np.flatnonzero(blank)
+    if silent.all():
+        rows = np.flatnonzero(silent)
         cells.wrong("probability", rows, lambda _: "it is empty", PROBABILITY_HINT)
         cells.faults.check()
 

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from math import inf, isfinite, nan
+from math import ceil, inf, isfinite, nan
 from typing import Generic, Literal, TypeVar
 
 import numpy as np
@@ -38,12 +38,36 @@ SHAPES = ("cdf", "density", "value", *QUANTILES)
 BOUNDS = ("low", "high", "open_low", "open_high")
 FORM_COLUMNS = ("option", "cdf", "density", "value", *BOUNDS, *QUANTILES)
 OTHER = "other"
+PRICE = "market_probability"
 BUCKETS = 200
 """Into so many equal parts a range is cut where quantiles are given, as the site does."""
+EDGE = 1e-10
+"""What lies so near above an edge of two parts is still in the lower one, as on the site."""
 SLACK = 1e-6
 """So far the ends of a cdf may be from 0 and 1."""
 Kind = Literal["choice", "number"]
 Said = TypeVar("Said")
+
+
+@dataclass(frozen=True, slots=True)
+class OptionForecasts:
+    """The forecasts of a question of several options, a row each, with the odds of the market beside them.
+
+    `shares` and `odds` have a column for each option and add up to 1; odds are NaN where the market said
+    nothing, and `margin` is how much more they came to in the file. `answer` is the place of the option that
+    happened, None while the question is open. `times` has the times of each forecast, by column.
+    """
+
+    shares: Floats
+    odds: Floats
+    margin: Floats
+    answer: int | None
+    times: Mapping[str, Floats]
+
+    @property
+    def count(self) -> int:
+        """Return how many options there are."""
+        return int(self.shares.shape[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +77,8 @@ class FormQuestion:
     `forecasts` and `lived` are what Metaculus's rules take: None while it is open, or where nobody gave more
     than a value. `who`, `brier` and `distance` have one entry a forecast: half its Brier score over all
     options, or how far its median lies from what happened as a share of the range; NaN where that can't be
-    said. `blank` is what knowing nothing scores there.
+    said. `forecasters` are all who were asked, with those who didn't answer. `blank` is what knowing nothing
+    scores there.
     """
 
     name: str
@@ -61,12 +86,14 @@ class FormQuestion:
     event: str
     category: str | None
     ended: bool
+    forecasters: frozenset[str]
     who: tuple[str, ...] = ()
     brier: Floats = field(default_factory=lambda: np.zeros(0))
     distance: Floats = field(default_factory=lambda: np.zeros(0))
     blank: float = nan
     forecasts: Forecasts | None = None
     lived: MetaculusQuestion | None = None
+    options: OptionForecasts | None = None
 
 
 def parse_value(text: str) -> float:
@@ -84,27 +111,45 @@ def parse_value(text: str) -> float:
 
 
 def own_event(question: str) -> str:
-    """The event of a question that names none."""
+    """Return the event of a question that names none, in a file whose others do."""
     return f"question {question}"
 
 
-def form_rows(cells: Cells) -> Flags:
-    """The rows that are of an option or of a number."""
-    found = np.zeros(len(cells), dtype=np.bool_)
-    for column in ("option", *SHAPES):
+def silent_rows(cells: Cells) -> Flags:
+    """Return the rows that state nothing: no probability, and nothing of a number."""
+    is_silent = np.ones(len(cells), dtype=np.bool_)
+    for column in ("probability", *SHAPES):
         if column in cells.columns:
-            found[cells.columns[column].rows_with(bool)] = True
-    return found
+            is_silent[cells.columns[column].rows_with(bool)] = False
+    return is_silent
+
+
+def form_rows(cells: Cells) -> Flags:
+    """Return which rows are of an option or of a number, with those that leave such a question unanswered."""
+    is_form = np.zeros(len(cells), dtype=np.bool_)
+    columns = [column for column in FORM_COLUMNS if column in cells.columns]
+    if not columns:
+        return is_form
+
+    is_silent = silent_rows(cells)
+    for column in columns:
+        stated = cells.columns[column].rows_with(bool)
+        if column in BOUNDS:
+            stated = stated[is_silent[stated]]
+        is_form[stated] = True
+    question = cells.columns["question"].code
+    is_form |= is_silent & np.isin(question, question[is_form])
+    return is_form
 
 
 @dataclass(frozen=True, slots=True)
-class FormForecast(Generic[Said]):
-    """What somebody said of a question, since when, and in which row that begins."""
+class FormForecasts(Generic[Said]):
+    """What was said of a question, by forecaster and time: who, when, in which row that begins, and what."""
 
-    who: str
-    at: float
-    row: int
-    said: Said
+    who: list[str] = field(default_factory=list)
+    at: list[float] = field(default_factory=list)
+    row: list[int] = field(default_factory=list)
+    said: list[Said] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,151 +162,261 @@ class FormRows:
 
     @property
     def first(self) -> int:
-        """Where what all of them share can be read."""
+        """Return the row in which what all of them share can be read."""
         return self.rows[0]
 
     @property
     def has_life(self) -> bool:
-        """Whether it is known when it was open."""
+        """Return whether it is known when the question was open."""
         return "close" in self.times and not {"time", "open"}.isdisjoint(self.times)
 
-    def text(self, column: str, row: int | None = None) -> str:
-        """A cell; empty where the file has no such column."""
-        column_of = self.cells.columns.get(column)
-        return "" if column_of is None else column_of[self.first if row is None else row]
+    def text(self, column: str, row: int) -> str:
+        """Return a cell; empty where the file has no such column."""
+        texts = self.cells.columns.get(column)
+        return "" if texts is None else texts[row]
+
+    def shared(self, column: str) -> str:
+        """Return a cell that is the same in all rows."""
+        return self.text(column, self.first)
 
     def number(self, column: str, row: int, parse: Callable[[str], float], hint: str) -> float:
-        """A cell as a number."""
+        """Return a cell as a number; raise `CellError` where it is none."""
         text = self.text(column, row)
         try:
             return parse(self.cells.number_text(text))
         except ValueError as error:
-            what = f"{self.cells.shown(column, row)} {error}" if text else "it is empty"
+            what = "it is empty"
+            if text:
+                what = f"{self.cells.shown(column, row)} {error}"
             raise CellError(column, row, what, hint) from None
 
-    def forecasts(self, read: Callable[[list[int]], Said]) -> list[FormForecast[Said]]:
-        """What can be read of the rows of each forecast: those of one forecaster at a time."""
-        found = defaultdict[tuple[str, float], list[int]](list)
+    def time(self, column: str, default: float) -> float:
+        """Return a time of the question, or else the default."""
+        times = self.times.get(column)
+        return default if times is None else float(times[self.first])
+
+    def is_unanswered(self, row: int) -> bool:
+        """Return whether a row says nothing of the question."""
+        return not any(self.text(column, row) for column in ("option", "probability", *SHAPES))
+
+    def forecasts(self, read: Callable[[list[int]], Said | None]) -> FormForecasts[Said]:
+        """Return what is read of the rows of each forecast, where it says anything."""
+        times = self.times.get("time")
+        rows_of = defaultdict[tuple[str, float], list[int]](list)
         for row in self.rows:
-            at = self.times["time"][row] if "time" in self.times else 0.0
-            found[self.text("forecaster", row), float(at)].append(row)
-        forecasts = []
-        for (who, at), rows in sorted(found.items()):
+            at = 0.0
+            if times is not None:
+                at = float(times[row])
+            rows_of[self.text("forecaster", row), at].append(row)
+
+        forecasts: FormForecasts[Said] = FormForecasts()
+        for (who, at), rows in sorted(rows_of.items()):
             with self.cells.noted():
-                forecasts.append(FormForecast(who, at, rows[0], read(rows)))
+                said = read(rows)
+                if said is not None:
+                    forecasts.who.append(who)
+                    forecasts.at.append(at)
+                    forecasts.row.append(rows[0])
+                    forecasts.said.append(said)
         return forecasts
 
 
 def read_forms(cells: Cells, times: Mapping[str, Floats]) -> tuple[FormQuestion, ...]:
-    """The questions of these rows."""
+    """Return the questions of these rows; note what is wrong with them as faults of the cells."""
     question, names = number_column(cells.columns["question"])
     for column in ("outcome", "event", "category", *BOUNDS):
         if column in cells.columns:
             check_same_by_question(cells, question, column, number_column(cells.columns[column])[0])
-    for column in ("open", "close", "scheduled_close", "spot"):
+    for column in ("open", "close", "scheduled_close", "resolved", "spot"):
         if column in times:
             check_same_by_question(cells, question, column, times[column])
+
     order = np.argsort(question, kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(question[order])) + 1)
-    found = []
+    questions = []
     for name, rows in zip(names, parts, strict=True):
         with cells.noted():
-            found.append(_question(name, FormRows(cells, times, rows.tolist())))
-    return tuple(found)
+            questions.append(_question(name, FormRows(cells, times, rows.tolist())))
+    return tuple(questions)
 
 
 def _question(name: str, own: FormRows) -> FormQuestion:
-    kinds = [bool(own.text("option", row)) for row in own.rows]
-    if len(set(kinds)) > 1:
-        row = own.rows[kinds.index(not kinds[0])]
-        raise CellError("option", row, "the same question has options in some lines only", "name one in all")
-    found = FormQuestion(
+    """Return a question with what its rows say of it."""
+    answered = [row for row in own.rows if not own.is_unanswered(row)]
+    with_option = [row for row in answered if own.text("option", row)]
+    if with_option and len(with_option) < len(answered):
+        torn = set(answered) ^ set(with_option)
+        what = "the same question has options in some lines only"
+        raise CellError("option", min(torn), what, "name one in all")
+
+    event = name
+    if "event" in own.cells.columns:
+        event = own.shared("event") or own_event(name)
+    category = None
+    if "category" in own.cells.columns:
+        category = own.shared("category")
+    question = FormQuestion(
         name=name,
-        kind="choice" if kinds[0] else "number",
-        event=own.text("event") or own_event(name),
-        category=own.text("category") if "category" in own.cells.columns else None,
-        ended=bool(own.text("outcome")),
+        kind="number",
+        event=event,
+        category=category,
+        ended=bool(own.shared("outcome")),
+        forecasters=frozenset(own.text("forecaster", row) for row in own.rows),
     )
-    return _choice(found, own) if kinds[0] else _number(found, own)
+    if with_option:
+        return _choice(replace(question, kind="choice"), own)
+    return _number(question, own)
 
 
 def _lived(own: FormRows, starts: Floats) -> MetaculusQuestion:
-    """The life of a question; an instant where its times are not known."""
+    """Return the life of a question; an instant where its times are not known."""
     if not own.has_life:
         return MetaculusQuestion(0.0, 1.0, 1.0)
-    times = {name: float(column[own.first]) for name, column in own.times.items()}
-    opens, closes, spot = times.get("open", float(starts.min())), times["close"], times.get("spot", nan)
-    scheduled = times.get("scheduled_close", closes)
-    return MetaculusQuestion(opens, closes, scheduled, spot if isfinite(spot) else None)
+
+    closes = own.time("close", nan)
+    spot = own.time("spot", nan)
+    return MetaculusQuestion(
+        opens=own.time("open", float(starts.min())),
+        closes=closes,
+        scheduled=own.time("scheduled_close", closes),
+        spot=spot if isfinite(spot) else None,
+    )
 
 
-def _spans(own: FormRows, forecasts: Sequence[FormForecast[Said]]) -> tuple[Floats, Floats]:
-    """From when until when each forecast stood."""
-    times = own.times
+def _spans(own: FormRows, forecasts: FormForecasts[Said]) -> tuple[Floats, Floats]:
+    """Return from when until when each forecast stood."""
+    who = np.array(forecasts.who)
+    is_followed = np.append(who[1:] == who[:-1], False)
     if not own.has_life:
-        newest = {one.who: one.at for one in forecasts}  # they come in order of time
-        stands = np.array([newest[one.who] == one.at for one in forecasts])
-        return np.zeros(len(forecasts)), np.where(stands, inf, 0.0)
-    start = np.array([one.at if "time" in times else times["open"][own.first] for one in forecasts])
-    end = np.array([times["end"][one.row] if "end" in times else nan for one in forecasts])
-    following = [other.at if other.who == one.who else inf for one, other in pairwise(forecasts)]
-    return start, np.fmin(end, np.array([*following, inf]))
+        return np.zeros(who.size), np.where(is_followed, 0.0, inf)
+
+    start = np.array(forecasts.at)
+    if "time" not in own.times:
+        start = own.times["open"][forecasts.row]
+    end = np.full(who.size, nan)
+    if "end" in own.times:
+        end = own.times["end"][forecasts.row]
+    return start, np.fmin(end, np.where(is_followed, np.roll(forecasts.at, -1), inf))
 
 
-def _choice(found: FormQuestion, own: FormRows) -> FormQuestion:
-    ended, named = own.text("outcome"), {own.text("option", row) for row in own.rows}
-    has_other = any(name.lower() == OTHER for name in named)
-    if ended and has_other:  # an option that nobody had yet is read from "Other"
-        named.add(ended)
-    names = sorted(named, key=lambda x: (x.lower() == OTHER, x))
-    if ended and ended not in names:
-        what = f"{ended[:40]!r} is none of the options: {', '.join(names)[:200]}"
-        raise CellError("outcome", own.first, what, "write the option that happened, as in the column option")
-    if len(names) < 2:
-        what = "with a single option there is nothing to forecast"
-        raise CellError("option", own.first, what, "give every option a line, the unlikely ones too")
+def _choice(question: FormQuestion, own: FormRows) -> FormQuestion:
+    """Return a question of several options with its forecasts."""
+    happened = own.shared("outcome")
+    names = _option_names(own, happened)
     forecasts = own.forecasts(lambda rows: _options(own, rows, names))
-    who = tuple(one.who for one in forecasts)
-    if not ended or own.cells.faults.found:
-        return replace(found, who=who)
-    answer, options = names.index(ended), np.array([one.said for one in forecasts])
+    if own.cells.faults.found or not forecasts.who:
+        return question
+
+    given = np.array([said.given for said in forecasts.said])
+    shares = np.nan_to_num(given)
+    shares /= shares.sum(axis=1, keepdims=True)
+    answer = None
+    if happened:
+        answer = names.index(happened)
+    question = replace(
+        question,
+        who=tuple(forecasts.who),
+        options=OptionForecasts(
+            shares=shares,
+            odds=np.array([said.odds for said in forecasts.said]),
+            margin=np.array([said.margin for said in forecasts.said]),
+            answer=answer,
+            times={column: values[forecasts.row] for column, values in own.times.items()},
+        ),
+    )
+    if answer is None:
+        return question
+
     start, end = _spans(own, forecasts)
-    given = np.nan_to_num(options)
-    given /= given.sum(axis=1, keepdims=True)
+    count = len(forecasts.who)
     return replace(
-        found,
-        who=who,
-        brier=autocast_choice.each(list(given), [answer] * len(who)),
-        distance=np.full(len(who), nan),
+        question,
+        brier=autocast_choice.each(list(shares), [answer] * count),
+        distance=np.full(count, nan),
         blank=(1 - 1 / len(names)) / 2,
-        forecasts=multiple_choice(who, start, options, answer, end),
+        forecasts=multiple_choice(forecasts.who, start, given, answer, end),
         lived=_lived(own, start),
     )
 
 
-def _options(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> list[float]:
-    """The probabilities of one forecast; NaN for an option that it does not have."""
-    said: dict[str, float] = {}
+def _option_names(own: FormRows, happened: str) -> list[str]:
+    """Return the options of a question, "yes" first and "Other" last."""
+    options = {own.text("option", row) for row in own.rows} - {""}
+    has_other = OTHER in map(str.lower, options)
+    if happened and has_other:  # an option that nobody had yet is read from "Other"
+        options.add(happened)
+
+    names = sorted(options, key=lambda name: (name.lower() == OTHER, name.lower() != "yes", name))
+    if happened and happened not in names:
+        what = f"{happened[:40]!r} is none of the options: {', '.join(names)[:200]}"
+        raise CellError("outcome", own.first, what, "write the option that happened, as in the column option")
+    if len(names) < 2:
+        what = "with a single option there is nothing to forecast"
+        raise CellError("option", own.first, what, "give every option a line, the unlikely ones too")
+    return names
+
+
+@dataclass(frozen=True, slots=True)
+class OptionForecast:
+    """The probabilities of one forecast, NaN for an option that it does not have, and the market's odds.
+
+    Odds are scaled to add up to 1, and NaN where the market said nothing; `margin` is how much more it was.
+    """
+
+    given: Floats
+    odds: Floats
+    margin: float
+
+
+def _options(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> OptionForecast | None:
+    """Return one forecast; None where the probability of an option is empty: it is unanswered."""
+    given: dict[str, float] = {}
+    hint = "write a probability from 0 to 1, such as 0.35 or 35%"
     for row in rows:
+        if not own.text("probability", row):
+            return None
         option = own.text("option", row)
-        if option in said:
+        if option in given:
             raise CellError("option", row, f"{option[:40]!r} appears twice in one forecast", "remove one")
-        hint = "write a probability from 0 to 1, such as 0.35 or 35%"
-        said[option] = nan
+        given[option] = nan
         with own.cells.noted():
-            said[option] = own.number("probability", row, parse_share, hint)
-    absent = [name for name in names if name not in said]
-    if len(said) < 2:
-        raise CellError("option", rows[0], "this forecast has one option alone", "give every option a line")
+            given[option] = own.number("probability", row, parse_share, hint)
+
+    _check_options(given, rows[0], names)
+    odds = _odds(own, rows, names)
+    total = float(odds.sum())
+    if total == 0:
+        hint = "write the price of each option, or leave all of them empty"
+        raise CellError(PRICE, rows[0], "the prices of all options are 0", hint)
+    return OptionForecast(np.array([given.get(name, nan) for name in names]), odds / total, total - 1)
+
+
+def _odds(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> Floats:
+    """Return the market's price of each option beside a forecast; NaN unless each has one."""
+    odds = np.zeros(len(names))
+    hint = "write the price of each option from 0 to 1, or leave all of them empty"
+    for row in rows:
+        if not own.text(PRICE, row):
+            return np.full(len(names), nan)
+        odds[names.index(own.text("option", row))] = own.number(PRICE, row, parse_share, hint)
+    return odds
+
+
+def _check_options(given: Mapping[str, float], row: int, names: Sequence[str]) -> None:
+    """Raise `CellError` where a forecast lacks options, or its probabilities don't add up to 1."""
+    if len(given) < 2:
+        raise CellError("option", row, "this forecast has one option alone", "give every option a line")
+
+    absent = [name for name in names if name not in given]
     if absent and (names[-1].lower() != OTHER or names[-1] in absent):
         what = f"this forecast has no line for {absent[0][:40]!r}"
         hint = "give every option a line; only with an option Other may one be left out"
-        raise CellError("option", rows[0], what, hint)
-    total = sum(said.values())
+        raise CellError("option", row, what, hint)
+
+    total = sum(given.values())
     if abs(total - 1) > autocast_choice.SLACK:
         what = f"the options of this forecast add up to {total:.4g}, not to 1"
-        raise CellError("probability", rows[0], what, "correct its lines")
-    return [said.get(name, nan) for name in names]
+        raise CellError("probability", row, what, "correct its lines")
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,24 +429,49 @@ class NumberRange:
     open_high: bool
 
     def share(self, value: float) -> float:
-        """Where a value lies, 0 at the lower end and 1 at the upper."""
+        """Return where a value lies, 0 at the lower end and 1 at the upper."""
         return (value - self.low) / (self.high - self.low)
+
+    def excludes(self, share: float) -> bool:
+        """Return whether a place lies beyond an end that is closed."""
+        return (share < 0 and not self.open_low) or (share > 1 and not self.open_high)
+
+    def bucket(self, share: float, count: int) -> int:
+        """Return into which of so many equal buckets a place falls, as the site counts them.
+
+        0 is below the range, one more than `count` above it. What lies between two is in the lower one.
+
+        >>> asked = NumberRange(0, 100, open_low=True, open_high=True)
+        >>> [asked.bucket(share, 4) for share in (0, 0.1, 0.25, 0.26, 1, -1, 2)]
+        [1, 1, 1, 2, 4, 0, 5]
+        """
+        if share < 0:
+            return 0
+        if share > 1:
+            return count + 1
+        return max(ceil(share * count - EDGE), 1)
 
 
 def _range(own: FormRows) -> NumberRange:
+    """Return the range of a number, whose ends are NaN where the file doesn't say them."""
     hint = "say where the range of the number begins and ends, in the columns low and high"
-    low, high = (
-        own.number(column, own.first, parse_value, hint) if own.text(column) else nan
-        for column in ("low", "high")
-    )
+    low = _bound(own, "low", hint)
+    high = _bound(own, "high", hint)
     if low >= high:
         raise CellError("low", own.first, f"the range from {low:g} to {high:g} is empty", hint)
-    flag = "write yes or no"
-    ends = [
-        bool(own.text(column)) and own.number(column, own.first, parse_outcome, flag) == 1
-        for column in ("open_low", "open_high")
-    ]
-    return NumberRange(low, high, *ends)
+    return NumberRange(low, high, _is_open(own, "open_low"), _is_open(own, "open_high"))
+
+
+def _bound(own: FormRows, column: str, hint: str) -> float:
+    """Return an end of the range."""
+    if not own.shared(column):
+        return nan
+    return own.number(column, own.first, parse_value, hint)
+
+
+def _is_open(own: FormRows, column: str) -> bool:
+    """Return whether an end of the range is open."""
+    return bool(own.shared(column)) and own.number(column, own.first, parse_outcome, "write yes or no") == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,133 +483,168 @@ class NumberForecast:
     median: float
 
 
-def _number(found: FormQuestion, own: FormRows) -> FormQuestion:
-    ended, asked = own.text("outcome"), _range(own)
+def _number(question: FormQuestion, own: FormRows) -> FormQuestion:
+    """Return a question of a number with its forecasts."""
+    asked = _range(own)
     forecasts = own.forecasts(lambda rows: _shape(own, rows, asked))
-    who = tuple(one.who for one in forecasts)
-    if not ended or own.cells.faults.found:
-        return replace(found, who=who)
-    exact = all(isfinite(one.said.density) for one in forecasts)
-    at = nan if exact else own.number("outcome", own.first, parse_value, "write what it came to")
-    truth = asked.share(at)
-    spans = _spans(own, forecasts)
-    medians, off = np.array([one.said.median for one in forecasts]), np.full(len(who), nan)
-    known = np.isfinite(medians) & isfinite(truth)
+    question = replace(question, who=tuple(forecasts.who))
+    if not question.ended or own.cells.faults.found:
+        return question
+
+    truth = nan
+    density = np.array([said.density for said in forecasts.said])
+    if not density.size or not np.isfinite(density).all():
+        truth = asked.share(own.number("outcome", own.first, parse_value, "write what it came to"))
+    in_range = np.clip(truth, 0, 1)
+    question = replace(question, blank=float(abs(0.5 - in_range)))
+    if not density.size:
+        return question
+
+    median = np.array([said.median for said in forecasts.said])
+    distance = np.full(median.size, nan)
+    known = np.isfinite(median) & isfinite(truth)
     if known.any():
-        off[known] = autocast_numeric.each(np.clip(medians[known], 0, 1), np.clip(truth, 0, 1))
+        distance[known] = autocast_numeric.each(np.clip(median[known], 0, 1), in_range)
+    start, end = _spans(own, forecasts)
     return replace(
-        found,
-        who=who,
-        brier=np.full(len(who), nan),
-        distance=off,
-        blank=float(abs(0.5 - np.clip(truth, 0, 1))),
-        forecasts=_densities(asked, truth, forecasts, spans),
-        lived=_lived(own, spans[0]),
+        question,
+        brier=np.full(median.size, nan),
+        distance=distance,
+        forecasts=_densities(asked, truth, forecasts, start, end),
+        lived=_lived(own, start),
     )
 
 
 def _densities(
-    asked: NumberRange,
-    truth: float,
-    forecasts: Sequence[FormForecast[NumberForecast]],
-    spans: tuple[Floats, Floats],
+    asked: NumberRange, truth: float, forecasts: FormForecasts[NumberForecast], start: Floats, end: Floats
 ) -> Forecasts | None:
-    """What each forecast gave to what happened, of those that say so."""
+    """Return what each forecast gave to what happened, of those that say so."""
     bounds = asked.open_low + asked.open_high
-    chance, chosen = [], []
-    ignorance = np.full(len(forecasts), 1 - OUTSIDE * bounds)
-    for place, one in enumerate(forecasts):
-        curve, density = one.said.curve, one.said.density
-        if curve is not None:
-            count = curve.size - 1
-            bucket = 0 if truth < 0 else count + 1 if truth > 1 else min(int(truth * count + 1e-9) + 1, count)
-            try:
-                read = continuous([one.who], [0.0], curve, bucket, bounds)
-            except ValueError as error:
-                column = "outcome" if "beyond" in str(error) else "cdf"
-                what = f"{str(error).partition(';')[0]}"
-                raise CellError(column, one.row, what, "correct it, or the range") from error
-            density, ignorance[place] = read.chance[0], read.ignorance[0]
-        if isfinite(density):
-            chance.append(density)
-            chosen.append(place)
-    if not chosen:
+    ignorance = np.full(start.size, 1 - OUTSIDE * bounds)
+    density = np.full(start.size, nan)
+    for place, said in enumerate(forecasts.said):
+        density[place] = said.density
+        if said.curve is not None:
+            gave = _read_curve(asked, truth, forecasts.row[place], said.curve)
+            density[place] = gave.chance[0]
+            ignorance[place] = gave.ignorance[0]
+
+    known = np.flatnonzero(np.isfinite(density))
+    if not known.size:
         return None
-    start, end = (span[chosen] for span in spans)
-    found = chance_forecasts([forecasts[place].who for place in chosen], start, chance, end)
-    half = np.full(len(chosen), 50.0)
-    return replace(found, ignorance=ignorance[chosen], own_points=half, points=50.0, mean=True)
+    who = np.array(forecasts.who)[known]
+    gave = chance_forecasts(who, start[known], density[known], end[known])
+    half = np.full(known.size, 50.0)
+    return replace(gave, ignorance=ignorance[known], own_points=half, points=50.0, mean=True)
 
 
-def _shape(own: FormRows, rows: Sequence[int], asked: NumberRange) -> NumberForecast:
+def _read_curve(asked: NumberRange, truth: float, row: int, curve: Floats) -> Forecasts:
+    """Return what a cdf gave to what happened; raise `CellError` where that is nothing."""
+    if asked.excludes(truth):
+        hint = "correct it, or say yes in open_low or open_high"
+        raise CellError("outcome", row, "it lies beyond an end of the range that is closed", hint)
+
+    bucket = asked.bucket(truth, curve.size - 1)
+    if np.diff(curve, prepend=0.0, append=1.0)[bucket] <= 0:
+        raise CellError("cdf", row, "it gives no probability to what happened", "correct it, or the outcome")
+    return continuous([""], [0.0], curve, bucket, asked.open_low + asked.open_high)
+
+
+def _shape(own: FormRows, rows: Sequence[int], asked: NumberRange) -> NumberForecast | None:
+    """Return one forecast of a number; None where it is left empty."""
     row = rows[0]
     if len(rows) > 1:
         who = own.text("forecaster", row)[:40]
         what = f"{who!r} has forecast the same question in line {own.cells.line(row)}"
         raise CellError("forecaster", rows[1], what, "remove one of them; updates need a column time")
+    if own.is_unanswered(row):
+        return None
+
     given = [column for column in ("cdf", "density", "value") if own.text(column, row)]
     quantiles = [column for column in QUANTILES if own.text(column, row)]
     if len(given) + bool(quantiles) > 1 and given != ["density", "value"]:
         both = ", ".join([*given, *quantiles[:1]])
         raise CellError("question", row, f"it is forecast more than once: {both}", "leave one in each line")
-    if given == ["cdf"] or quantiles:
-        curve = _quantile_curve(own, row, quantiles, asked) if quantiles else _cdf(own, row, asked)
-        levels, shares = np.maximum.accumulate(curve), np.linspace(0, 1, curve.size)
-        return NumberForecast(curve, nan, float(np.interp(0.5, levels, shares)))
-    hint = "write the density at what happened, where the range is 1 wide: a number above 0"
-    density = own.number("density", row, parse_positive, hint) if "density" in given else nan
-    value = own.number("value", row, parse_value, "write a number or a date") if "value" in given else nan
+
+    if quantiles:
+        return _of_curve(_quantile_curve(own, row, quantiles, asked))
+    if given == ["cdf"]:
+        return _of_curve(_cdf(own, row, asked))
+
+    density = nan
+    if "density" in given:
+        hint = "write the density at what happened, where the range is 1 wide: a number above 0"
+        density = own.number("density", row, parse_positive, hint)
+    value = nan
+    if "value" in given:
+        value = own.number("value", row, parse_value, "write a number or a date")
     return NumberForecast(None, density, asked.share(value))
 
 
+def _of_curve(curve: Floats) -> NumberForecast:
+    """Return a forecast by its cdf."""
+    levels = np.maximum.accumulate(curve)
+    median = np.interp(0.5, levels, np.linspace(0, 1, curve.size))
+    return NumberForecast(curve, nan, float(median))
+
+
 def _need_range(column: str, row: int, asked: NumberRange) -> None:
+    """Raise `CellError` where the range of the number is not known."""
     if not isfinite(asked.low) or not isfinite(asked.high):
         what = "it needs the range of the number"
         raise CellError(column, row, what, "add the columns low and high, and open_low and open_high")
 
 
 def _cdf(own: FormRows, row: int, asked: NumberRange) -> Floats:
+    """Return the cdf of a row; raise `CellError` where it is none."""
     _need_range("cdf", row, asked)
     text = own.text("cdf", row)
     hint = "write cumulative probabilities at equal steps from low to high, such as [0, 0.2, 0.7, 1]"
     try:
-        values = json.loads(text) if text.startswith("[") else [float(x) for x in text.split()]
+        values = text.split()
+        if text.startswith("["):
+            values = json.loads(text)
         curve = np.array(values, dtype=np.float64)
     except (ValueError, TypeError, OverflowError, RecursionError):
         raise CellError("cdf", row, f"{text[:40]!r} is no list of numbers", hint) from None
+
     if curve.ndim != 1 or curve.size < 2 or not np.isfinite(curve).all():
         raise CellError("cdf", row, "it needs a finite value at both ends at least", hint)
     if (np.diff(curve) < 0).any() or curve[0] < 0 or curve[-1] > 1:
         raise CellError("cdf", row, "it does not rise from 0 to 1", hint)
-    for closed, off, end in ((not asked.open_low, curve[0], 0), (not asked.open_high, 1 - curve[-1], 1)):
-        if closed and off > SLACK:
-            what = f"it is {curve[-end]:g} at an end of the range that is closed, not {end}"
+    for is_open, value, closed in ((asked.open_low, curve[0], 0), (asked.open_high, curve[-1], 1)):
+        if not is_open and abs(value - closed) > SLACK:
+            what = f"it is {value:g} at an end of the range that is closed, not {closed}"
             raise CellError("cdf", row, what, "correct it, or say yes in open_low or open_high")
     return curve
 
 
 def _quantile_curve(own: FormRows, row: int, columns: Sequence[str], asked: NumberRange) -> Floats:
-    """The cdf of quantiles: straight between them, with the site's floor.
+    """Return the cdf of quantiles: straight between them, with the site's floor.
 
     Beyond the outermost a closed end takes what is left, evenly; towards an open one the last slope goes on.
     """
     first = columns[0]
     _need_range(first, row, asked)
     if len(columns) < 2:
-        raise CellError(
-            first, row, "one quantile is not a forecast", "give two at least, such as q10 and q90"
-        )
+        what = "one quantile is not a forecast"
+        raise CellError(first, row, what, "give two at least, such as q10 and q90")
+
     levels = [int(column[1:]) / 100 for column in columns]
     hint = "write a number or a date"
     values = [asked.share(own.number(column, row, parse_value, hint)) for column in columns]
-    for column, low, high in zip(columns[1:], values, values[1:], strict=False):
+    for column, (low, high) in zip(columns[1:], pairwise(values), strict=True):
         if high < low:
             raise CellError(column, row, "it is below a lower quantile", "correct one of them")
-    if (values[0] < 0 and not asked.open_low) or (values[-1] > 1 and not asked.open_high):
+    if asked.excludes(values[0]) or asked.excludes(values[-1]):
         raise CellError(first, row, "a quantile lies beyond a closed end", "correct it, or open that end")
-    xs, ls = np.array(values), np.array(levels)
-    before = xs[0] - ls[0] * (xs[1] - xs[0]) / (ls[1] - ls[0]) if asked.open_low else 0.0
-    after = xs[-1] + (1 - ls[-1]) * (xs[-1] - xs[-2]) / (ls[-1] - ls[-2]) if asked.open_high else 1.0
-    xs, ls = np.concatenate([[before], xs, [after]]), np.concatenate([[0.0], ls, [1.0]])
+
+    before = 0.0
+    if asked.open_low:
+        before = values[0] - levels[0] * (values[1] - values[0]) / (levels[1] - levels[0])
+    after = 1.0
+    if asked.open_high:
+        after = values[-1] + (1 - levels[-1]) * (values[-1] - values[-2]) / (levels[-1] - levels[-2])
     edges = np.linspace(0, 1, BUCKETS + 1)
-    return limits.with_floor(np.interp(edges, xs, ls, left=0.0, right=1.0), asked.open_low, asked.open_high)
+    curve = np.interp(edges, [before, *values, after], [0.0, *levels, 1.0], left=0.0, right=1.0)
+    return limits.with_floor(curve, asked.open_low, asked.open_high)

@@ -1,15 +1,14 @@
 """The scores of a file of forecasts: every rule that its columns allow, and notes on what is missing."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
 from math import inf, isfinite
 from typing import Any, Literal
 
 import numpy as np
 
 from arena.errors import ArenaError, FileFault, count_text
-from arena.forms.csv_columns import Flags, Floats, Ints
+from arena.forms.csv_columns import Flags, Floats
 from arena.forms.model import ChosenForm, PublishedFigure
 from arena.scores.files.by_question import (
     MEANS,
@@ -23,22 +22,20 @@ from arena.scores.files.by_question import (
     half_scores,
     score_questions,
 )
+from arena.scores.files.compared import (
+    FileComparisons,
+    compare_file,
+    compared_pairs,
+    compared_rows,
+    own_time,
+)
 from arena.scores.files.forecasts import ForecastTable
+from arena.scores.files.question_forms import FormQuestion
 from arena.scores.rules import brier
 from arena.scores.rules._columns import different, is_scored, none_for_nan
-from arena.scores.rules.comparisons.copies import find_copies
-from arena.scores.rules.comparisons.duel_evidence import (
-    SECONDS_OF_A_WEEK,
-    DuelRows,
-    PairEvidence,
-    compare_pairs,
-    compare_with_price,
-    price_bars,
-)
-from arena.scores.rules.comparisons.evidence import Evidence, EvidenceRows, evidence
-from arena.scores.rules.comparisons.gain import NOTHING, Gain, gains
+from arena.scores.rules.autocast.choice import SLACK
+from arena.scores.rules.comparisons.gain import NOTHING
 from arena.scores.rules.comparisons.mean_interval import MeanIntervals
-from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
 from arena.scores.rules.metaculus.forecasts import Mode
 from arena.scores.rules.reliability import corp, murphy
 from arena.scores.verdict import (
@@ -58,6 +55,8 @@ METACULUS = ("baseline", "peer", "relative", "spot_baseline", "spot_peer")
 """The scores of which Metaculus's own rule gives a missing answer 0."""
 MANY = 5
 """From so many questions on it is told that somebody says the same on all of them."""
+NO_FORECAST = "no forecast that is scored"
+NO_BRIER = "numbers have no Brier score"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,30 +91,37 @@ class BrierParts:
 def score_notes(
     table: ForecastTable, scored: QuestionScores, choices: ScoreChoices, few: bool, boundless: bool
 ) -> Iterator[str]:
-    """Sentences about a table's scores: `few` if nobody has an interval, `boundless` if a log score is −∞."""
+    """Yield what there is to know: `few` if nobody has an interval, `boundless` if a log score is −∞."""
     ended = is_scored(table.outcome)
     yield from table.notes
     if table.ignored:
         yield f"columns that were not read: {', '.join(table.ignored)}"
-    yield from _provisional_notes(table, scored) if choices.provisional else _open_notes(table, ended)
-    waiting = [form for form in table.forms if not form.ended]
+    if choices.provisional:
+        yield from _provisional_notes(table, scored)
+    else:
+        yield from _open_notes(table, ended)
+    waiting = sum(not form.ended for form in table.forms)
     if waiting:
-        count = count_text(len(waiting), "question")
+        count = count_text(waiting, "question")
         yield f"not scored yet: {count} of options or a number, without an outcome"
     if not scored.asked.any():
-        yield "nothing resolved: no question has an outcome of 0 or 1, so there are no scores"
+        yield "nothing resolved: no question has an outcome that can be scored, so there are no scores"
         return
+
     yield from _answer_notes(scored, choices)
+    compared = [form for form in table.forms if form.ended and form.options is not None]
+    yield from _peer_notes(table, scored)
     if ended.any():
-        yield from _peer_notes(table, scored)
         yield from _constant_notes(table, ended, choices)
-        yield from _skill_notes(table, ended, few)
+    if ended.any() or compared:
+        yield from _skill_notes(table, ended, compared, few)
+    yield from _number_notes(scored)
     if boundless:
         yield "a log score of −∞ (null in JSON): someone gave probability 0 to what happened"
 
 
 def _open_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
-    """What has no outcome that is scored."""
+    """Yield what has no outcome that is scored."""
     still_open = np.isnan(table.outcome)
     if still_open.any():
         yield f"not scored yet: {_count_text(table, still_open)} without an outcome"
@@ -125,7 +131,7 @@ def _open_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
 
 
 def _provisional_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
-    """Which questions are scored by a price, and which still are not at all."""
+    """Yield how many questions are scored by a price, and how many still are not at all."""
     by_price = np.flatnonzero(scored.asked[: len(table.questions)])
     answered = np.unique(table.question[is_scored(table.outcome)])
     ended = np.union1d(answered, [own.place for own in table.unanswered])
@@ -135,8 +141,9 @@ def _provisional_notes(table: ForecastTable, scored: QuestionScores) -> Iterator
             f"provisional: {count_text(count, 'question')} scored by a price that stands in for an outcome; "
             "skill and Metaculus's scores leave them out"
         )
-    left = np.unique(table.question[np.isnan(table.outcome)]).size
-    left -= np.intersect1d(np.unique(table.question[np.isnan(table.outcome)]), by_price).size
+
+    still_open = np.unique(table.question[np.isnan(table.outcome)])
+    left = np.setdiff1d(still_open, by_price).size
     if left:
         yield (
             f"not scored yet: {count_text(left, 'question')} without an outcome; a price counts that is "
@@ -145,39 +152,59 @@ def _provisional_notes(table: ForecastTable, scored: QuestionScores) -> Iterator
 
 
 def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str]:
-    """Whether everyone answered the same questions."""
-    counts, asked = scored.counts(), int(scored.asked.sum())
+    """Yield whether everyone answered the same questions."""
+    counts = scored.counts()
+    asked = int(scored.asked.sum())
     answered = counts[counts > 0]
-    if answered.size and answered.min() < asked:
-        fewest = scored.forecasters[int(np.flatnonzero(counts == answered.min())[0])]
-        words = "" if choices.adjusted else "; --adjusted allows for how hard each one's questions were"
-        counts_as = "0, in Brier as wrong" if choices.rule == "metaculus" else "wrong"
-        yield (
-            f"forecasters answered different questions: from {answered.min():,} ({fewest}) to "
-            f"{answered.max():,} of {asked:,}{words}, --against NAME compares on common ones"
-        )
-        yield (
-            "scores marked * are over the questions that each one answered and can't be compared; under all "
-            f"and in the order a missing answer counts as {counts_as}, in skill as the market's price"
-        )
+    if not answered.size or answered.min() == asked:
+        return
+
+    fewest = scored.forecasters[int(np.flatnonzero(counts == answered.min())[0])]
+    span = f"from {answered.min():,} ({fewest}) to {answered.max():,}"
+    if answered.min() == answered.max():
+        span = f"each {answered.min():,}"
+    sentence = f"forecasters answered different questions: {span} of {asked:,}"
+    if answered.size == 1:
+        sentence = f"{fewest} answered {answered[0]:,} of {asked:,} questions"
+
+    own = "scores marked * are over the questions that each one answered and can't be compared"
+    if scored.kinds("number") == asked:
+        yield sentence
+        yield own
+        return
+
+    if answered.size > 1:
+        if not choices.adjusted:
+            sentence += "; --adjusted allows for how hard each one's questions were"
+        sentence += ", --against NAME compares on common ones"
+    counts_as = "0, in Brier as wrong" if choices.rule == "metaculus" else "wrong"
+    yield sentence
+    yield (
+        f"{own}; under all and in the order a missing answer counts as {counts_as}, in skill as the "
+        "market's price"
+    )
 
 
 def _constant_notes(table: ForecastTable, ended: Flags, choices: ScoreChoices) -> Iterator[str]:
-    """Who always says the same, and so moves the peer scores of all others."""
-    who, said = table.forecaster[ended], table.probability[ended]
-    least, most = np.full(len(table.forecasters), inf), np.full(len(table.forecasters), -inf)
-    np.minimum.at(least, who, said)
-    np.maximum.at(most, who, said)
+    """Yield who always says the same, and so moves the peer scores of all others."""
+    who = table.forecaster[ended]
+    probability = table.probability[ended]
+    least = np.full(len(table.forecasters), inf)
+    most = np.full(len(table.forecasters), -inf)
+    np.minimum.at(least, who, probability)
+    np.maximum.at(most, who, probability)
+
     counts = np.bincount(who, minlength=least.size)
-    same = [table.forecasters[k] for k in np.flatnonzero((least == most) & (counts >= MANY))]
-    named = [name for name in same if name not in choices.outside]
+    constant = [table.forecasters[place] for place in np.flatnonzero((least == most) & (counts >= MANY))]
+    named = [name for name in constant if name not in choices.outside]
     if named and len(table.forecasters) > 2:
         options = " ".join(f"--outside {name}" for name in named[:5])
         yield f"always the same answer, and counted in everybody's peer score: {', '.join(named)} ({options})"
 
 
 def _peer_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
-    if np.bincount(scored.question).max() < 2:
+    """Yield what is missing for peer scores, and for means over time."""
+    if scored.question.size and np.bincount(scored.question).max() < 2:
         yield "no peer and relative scores: no question has two forecasters"
     if table.close is None and table.time is not None:
         yield (
@@ -186,13 +213,18 @@ def _peer_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
         )
 
 
-def _skill_notes(table: ForecastTable, ended: Flags, few: bool) -> Iterator[str]:
+def _skill_notes(
+    table: ForecastTable, ended: Flags, compared: Sequence[FormQuestion], few: bool
+) -> Iterator[str]:
+    """Yield what is missing for skill, on yes/no questions and those of several options."""
     if table.market is None:
         yield "no skill against the market: it needs a column market_probability"
         return
+
     without = ended & np.isnan(table.market)
     if without.any():
         yield f"not in skill: {_count_text(table, without)} without a market_probability"
+    yield from _odds_notes(compared)
     if not table.event_column:
         yield (
             "no column event: every question counts as its own event, so intervals are too narrow "
@@ -207,7 +239,33 @@ def _skill_notes(table: ForecastTable, ended: Flags, few: bool) -> Iterator[str]
         yield "not enough events for an interval of skill: with --json, reason says how many more it takes"
 
 
+def _odds_notes(compared: Sequence[FormQuestion]) -> Iterator[str]:
+    """Yield how many forecasts of several options have no odds, and whose odds had a margin."""
+    margins = [form.options.margin for form in compared if form.options is not None]
+    margin = np.concatenate([np.zeros(0), *margins])
+    question = np.repeat(np.arange(len(margins)), list(map(len, margins)))
+    without = np.isnan(margin)
+    if without.any():
+        forecasts = count_text(int(without.sum()), "forecast")
+        questions = count_text(np.unique(question[without]).size, "question")
+        yield f"not in skill: {forecasts} on {questions} without a market_probability for each option"
+
+    scaled = margin[np.abs(margin) > SLACK]
+    if scaled.size:
+        span = f"{scaled.min():+.1%} to {scaled.max():+.1%}, on average {scaled.mean():+.1%}"
+        yield f"odds scaled to add up to 1: {count_text(scaled.size, 'forecast')} with a margin of {span}"
+
+
+def _number_notes(scored: QuestionScores) -> Iterator[str]:
+    """Yield how many questions nobody is compared on, where others are."""
+    numbers = scored.kinds("number")
+    if numbers and numbers < int(scored.asked.sum()):
+        count = count_text(numbers, "question")
+        yield f"not in skill, nor in who is better than whom: {count} of a number, which have no Brier score"
+
+
 def _count_text(table: ForecastTable, rows: Flags) -> str:
+    """Return how many forecasts some rows are, and on how many questions."""
     questions = np.unique(table.question[rows]).size
     return f"{count_text(int(rows.sum()), 'forecast')} on {count_text(questions, 'question')}"
 
@@ -291,63 +349,37 @@ class FileScores:
     faults: tuple[FileFault, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FileComparisons:
-    """The forecasters of a file beside the price, where there is one.
-
-    `evidence` is everyone's capital of a bet on its skill, and `copies` names whom one repeats.
-    """
-
-    gains: Mapping[str, Gain]
-    evidence: Mapping[str, float]
-    copies: Mapping[str, str]
-
-
 def score_file(
     table: ForecastTable,
     mode: Mode = "exact",
     by_category: bool = False,
     choices: ScoreChoices = ScoreChoices(),
 ) -> FileScores:
-    """Everyone's scores; with categories, within each of them.
+    """Return everyone's scores; with categories, within each of them. Raise `ArenaError` for unknown names.
 
     The best is first: by the ranks that are told, then by the lower end of the skill's interval, where there
     is one, else by the Brier score adjusted, else by peer score, else by Brier score. Who is not ranked comes
     last.
     """
-    against = [] if choices.against is None else [choices.against]
-    for option, named in (("--outside", choices.outside), ("--against", against)):
-        for who in named:
-            if who not in table.forecasters:
-                known = ", ".join(table.forecasters[:20])
-                what = f"{option} names {who!r}, which has no forecast in {table.name}"
-                raise ArenaError("unknown_name", what, f"forecasters: {known}", status=64)
-    parts: list[tuple[str | None, ForecastTable]] = [(None, table)]
-    if by_category and table.category is not None:
-        names = sorted({*table.categories, *(form.category or "" for form in table.forms)})
-        places = {name: number for number, name in enumerate(table.categories)}
-        parts = [
-            (name, table.take(np.flatnonzero(table.category == places.get(name, -1)), name)) for name in names
-        ]
-
-    def scored_of(part: ForecastTable) -> QuestionScores:
-        wanted = {"provisional": choices.provisional, "community": choices.community}
-        return score_questions(part, mode, choices.outside, **wanted)
-
-    rows = list[ForecasterScores]()
-    scored = scored_of(table)
+    _check_names(table, choices)
+    scored = _questions_of(table, mode, choices)
+    rows: list[ForecasterScores] = []
     verdict: Verdict | None = None
-    for name, part in parts:
-        own = scored if name is None else scored_of(part)
-        asked, counts = int(own.asked.sum()), own.counts()[: len(part.forecasters)]
-        ranked = np.flatnonzero((counts > 0) & (counts >= MIN_COVERAGE * asked))
-        found = _comparisons(part, ranked)
-        scores = _forecaster_rows(part, own, name, found, ranked.tolist(), choices)
-        if name is None:
-            verdict = _verdict(scores, part, choices.outside)
-            told = {one.agent: one for one in verdict.agents}
-            scores = [replace(row, **told[row.forecaster].row_fields) for row in scores]
-        rows += sorted(scores, key=lambda row: _rank_key(row, choices))
+    if by_category and table.category is not None:
+        places = dict(zip(table.categories, range(len(table.categories)), strict=True))
+        names = {form.category or "" for form in table.forms}
+        for name in sorted(names.union(places)):
+            part = table.take(np.flatnonzero(table.category == places.get(name, -1)), name)
+            own = _questions_of(part, mode, choices)
+            own_rows = _forecaster_rows(part, compared_rows(part), own, name, choices)
+            rows += sorted(own_rows, key=lambda row: _rank_key(row, choices))
+    else:
+        compared = compared_rows(table)
+        own_rows = _forecaster_rows(table, compared, scored, None, choices)
+        verdict = _verdict(own_rows, compared, scored, choices)
+        verdicts = {one.agent: one for one in verdict.agents}
+        rows = [replace(row, **verdicts[row.forecaster].row_fields) for row in own_rows]
+        rows.sort(key=lambda row: _rank_key(row, choices))
 
     few = all(row.skill_low is None for row in rows)
     boundless = any(row.log == -inf for row in rows)
@@ -357,26 +389,75 @@ def score_file(
     )
 
 
-def _verdict(rows: Sequence[ForecasterScores], table: ForecastTable, outside: Collection[str]) -> Verdict:
+def _check_names(table: ForecastTable, choices: ScoreChoices) -> None:
+    """Raise `ArenaError` where a forecaster is named who has no forecast."""
+    named = [("--outside", name) for name in choices.outside]
+    if choices.against is not None:
+        named.append(("--against", choices.against))
+    for option, name in named:
+        if name not in table.forecasters:
+            known = ", ".join(table.forecasters[:20])
+            what = f"{option} names {name!r}, which has no forecast in {table.name}"
+            raise ArenaError("unknown_name", what, f"forecasters: {known}", status=64)
+
+
+def _questions_of(part: ForecastTable, mode: Mode, choices: ScoreChoices) -> QuestionScores:
+    """Return everyone's scores by question."""
+    return score_questions(
+        part,
+        mode,
+        choices.outside,
+        provisional=choices.provisional,
+        community=choices.community,
+    )
+
+
+def _verdict(
+    rows: Sequence[ForecasterScores], compared: ForecastTable, scored: QuestionScores, choices: ScoreChoices
+) -> Verdict:
     """Return the verdict on the forecasters of these rows; the median of all is none of them."""
+    resolved = np.unique(compared.event[is_scored(compared.outcome)]).size
+    order = None
+    if not resolved and scored.kinds("number"):
+        order = _order_text(rows, choices.rule)
+    if not resolved and not choices.provisional:
+        resolved = int(scored.asked.sum())  # they have ended, though nobody answered them
+
     candidates = []
     for row in rows:
-        brier_score = row.filled["brier"]
+        why_not = row.why_not
+        if order is not None:
+            why_not = NO_BRIER
+        skill = row.skill
+        if skill is None:  # without prices the order goes by the Brier score
+            skill = _negative(row.filled["brier"])
         candidates.append(
             Candidate(
                 agent=row.forecaster,
-                is_reference=row.forecaster in outside or row.forecaster not in table.forecasters,
-                why_not=None if row.ranked else row.why_not,
+                is_reference=row.forecaster in choices.outside or row.forecaster not in compared.forecasters,
+                why_not=why_not,
                 copies=row.copies,
-                # without prices the order goes by the Brier score
-                skill=row.skill if row.skill is not None or brier_score is None else -brier_score,
+                skill=skill,
                 skill_low=row.skill_low,
             )
         )
 
-    state = SeasonState(resolved_events=np.unique(table.event[is_scored(table.outcome)]).size)
-    pairs, against_price = _compared_pairs(table, outside)
-    return make_verdict(candidates, pairs, against_price, state, lambda time: _own_time(time, table))
+    state = SeasonState(resolved_events=resolved, order=order)
+    pairs, against_price = compared_pairs(compared, choices.outside)
+    return make_verdict(candidates, pairs, against_price, state, lambda time: own_time(time, compared))
+
+
+def _order_text(rows: Sequence[ForecasterScores], rule: Rule) -> str | None:
+    """Return what the order goes by where nobody has a Brier score; None where nobody answered."""
+    if not any(row.questions for row in rows):
+        return None
+    if rule == "autocast":
+        return "Autocast's errors"
+    if any(row.filled["peer"] is not None for row in rows):
+        return "the peer score"
+    if rule == "metaculus":
+        return "the baseline score"
+    return "names alone"
 
 
 def scores_data(scores: FileScores) -> dict[str, Any]:
@@ -394,55 +475,81 @@ def scores_data(scores: FileScores) -> dict[str, Any]:
 
 
 def row_data(row: ForecasterScores) -> dict[str, Any]:
-    """A row for JSON, which has no infinity; what lies deeper by names of its own."""
-    found: dict[str, Any] = {}
+    """Return a row for JSON, which has no infinity; what lies deeper by names of its own."""
+    data: dict[str, Any] = {}
     for name in ForecasterScores.__dataclass_fields__:
         value = getattr(row, name)
         if name == "intervals":
-            for mean, span in value.items():
-                found[f"{mean}_low"], found[f"{mean}_high"] = span or (None, None)
+            data |= _interval_data(value)
         elif name == "filled":
-            found |= {f"{mean}_filled": each for mean, each in value.items()}
+            data |= {f"{mean}_filled": score for mean, score in value.items()}
         elif name == "gap":
-            for part in ("gap", "low", "high", "p", "questions"):
-                key = part if part == "gap" else f"gap_{part}"
-                found[key] = None if value is None else getattr(value, part)
-        elif name in ("autocast", "halves", "parts"):
-            found |= {} if value is None else asdict(value)
-        else:
-            found[name] = None if isinstance(value, float) and not isfinite(value) else value
-    return found
+            data |= _gap_data(value)
+        elif name not in ("autocast", "halves", "parts"):
+            is_infinite = isinstance(value, float) and not isfinite(value)
+            data[name] = None if is_infinite else value
+        elif value is not None:
+            data |= asdict(value)
+    return data
+
+
+def _interval_data(intervals: Mapping[str, tuple[float, float] | None]) -> dict[str, float | None]:
+    """Return the ends of each mean's interval, by names of their own."""
+    data: dict[str, float | None] = {}
+    for mean, span in intervals.items():
+        low, high = span or (None, None)
+        data[f"{mean}_low"] = low
+        data[f"{mean}_high"] = high
+    return data
+
+
+def _gap_data(gap: Gap | None) -> dict[str, float | None]:
+    """Return the parts of a gap, by names of their own."""
+    if gap is None:
+        return dict.fromkeys(("gap", "gap_low", "gap_high", "gap_p", "gap_questions"))
+    return {
+        "gap": gap.gap,
+        "gap_low": gap.low,
+        "gap_high": gap.high,
+        "gap_p": gap.p,
+        "gap_questions": gap.questions,
+    }
 
 
 def _forecaster_rows(
     table: ForecastTable,
+    compared: ForecastTable,
     scored: QuestionScores,
     category: str | None,
-    found: FileComparisons,
-    ranked: list[int],
     choices: ScoreChoices,
 ) -> list[ForecasterScores]:
-    """Return the row of each forecaster, in the order of the file."""
-    means = {name: scored.means(name) for name in MEANS}
-    coverage, counts, events = scored.means("coverage").mean, scored.counts(), scored.counts(event=True)
+    """Return the row of each forecaster, in the order of the file; in a category, of those who are in it."""
+    counts = scored.counts()
+    events = scored.counts(event=True)
     asked = int(scored.asked.sum())
-    adjusted = adjusted_scores(scored, choices.outside) if choices.adjusted and asked else None
+    is_ranked = (counts > 0) & (counts >= MIN_COVERAGE * asked)
+    community = len(table.forecasters)
+    comparisons = compare_file(compared, np.flatnonzero(is_ranked[:community]))
+
+    means = {name: scored.means(name) for name in MEANS}
+    if choices.adjusted and asked:
+        means["adjusted"] = adjusted_scores(scored, choices.outside)
+    coverage = scored.means("coverage").mean
+    at_worst = _brier_at_worst(scored)
     versus = gaps(scored, choices.against) if choices.against is not None else {}
-    here = {*different(table.forecaster)[0].tolist()} | {
-        table.forecasters.index(name) for form in table.forms for name in form.who
-    }
-    here |= {len(table.forecasters)} if choices.community else set()
-    halves = half_scores(scored, table, choices.outside) if choices.rule == "forecastbench" else None
-    wrong = _brier_at_worst(scored)
+    halves: Mapping[int, HalfScores] = {}
+    if choices.rule == "forecastbench":
+        halves = dict(enumerate(half_scores(scored, table, choices.outside)))
+
     rows = []
-    for place in sorted(here):
-        name = scored.forecasters[place]
-        own: dict[str, Any] = {each: _at(mean, place) for each, mean in means.items()}
-        full = none_for_nan(float(wrong[place])) if own["brier"] is not None else None
-        share = int(counts[place]) / asked if asked else 0.0
-        by_zero = choices.rule == "metaculus"
+    for place in _places_of(table, category, choices):
+        own: dict[str, Any] = {name: _mean_at(mean, place) for name, mean in means.items()}
+        filled = {name: _over_all(own[name], int(counts[place]), asked, choices.rule) for name in METACULUS}
+        full = none_for_nan(float(at_worst[place]))
+        if own["brier"] is None:
+            full = None
         row = ForecasterScores(
-            forecaster=name,
+            forecaster=scored.forecasters[place],
             category=category,
             forecasts=int(scored.rows[place]),
             questions=int(counts[place]),
@@ -450,89 +557,131 @@ def _forecaster_rows(
             missing=asked - int(counts[place]),
             **own,
             coverage=none_for_nan(float(coverage[place])),
-            intervals={each: _span(x, place) for each, x in means.items()}
-            | ({} if adjusted is None else {"adjusted": _span(adjusted, place)}),
-            filled={"brier": full} | {each: _over_all(own[each], share, by_zero) for each in METACULUS},
+            intervals={name: _span_at(mean, place) for name, mean in means.items()},
+            filled={"brier": full} | filled,
             brier_skill=None if full is None else 1 - full / HALF,
             band=None if full is None else brier.band(full),
-            ranked=place in ranked or bool(place == len(table.forecasters) and counts[place] > 0),
+            ranked=bool(is_ranked[place]) or bool(place == community and counts[place] > 0),
             why_not=None,
-            adjusted=None if adjusted is None else _at(adjusted, place),
             gap=versus.get(place),
-            autocast=autocast_scores(scored, place) if choices.rule == "autocast" else None,
-            halves=None if halves is None else halves[place],
-            parts=_brier_parts(table, place) if choices.parts else None,
+            halves=halves.get(place),
         )
-        rows.append(_judged(row, found, asked))
+        if choices.rule == "autocast":
+            row = replace(row, autocast=autocast_scores(scored, place))
+        if choices.parts:
+            row = replace(row, parts=_brier_parts(table, place))
+        rows.append(_judged(row, comparisons, asked))
     return rows
 
 
+def _places_of(table: ForecastTable, category: str | None, choices: ScoreChoices) -> list[int]:
+    """Return whose rows there are: those who are in a category, all without one, and the median of all."""
+    places = set(range(len(table.forecasters)))
+    if category is not None:
+        places = set(different(table.forecaster)[0].tolist())
+        for form in table.forms:
+            places |= {table.forecasters.index(name) for name in form.forecasters}
+    if choices.community:
+        places.add(len(table.forecasters))
+    return sorted(places)
+
+
 def _brier_at_worst(scored: QuestionScores) -> Floats:
-    """Everyone's Brier score with missing answers as wrong, which is 1; questions of a number have none."""
+    """Return everyone's Brier score with missing answers as wrong, which is 1; numbers have none."""
     size = len(scored.forecasters)
-    count = int((scored.asked & (np.array(scored.kind, dtype=object) != "number")).sum())
+    count = int(scored.asked.sum()) - scored.kinds("number")
+    if not count:
+        return np.full(size, np.nan)
+
     known = ~np.isnan(scored.values["brier"])
     who = scored.who[known]
     total = np.bincount(who, scored.values["brier"][known], minlength=size)
     missing = count - np.bincount(who, minlength=size)
-    return (total + missing) / count if count else np.full(size, np.nan)
+    return (total + missing) / count
 
 
-def _over_all(mean: float | None, share: float, by_zero: bool) -> float | None:
-    """A mean over the share of questions that were answered as one over all; None where that isn't known.
+def _over_all(mean: float | None, answered: int, asked: int, rule: Rule) -> float | None:
+    """Return a mean over the questions that were answered as one over all; None if it isn't known.
 
-    If a missing answer has 0, it is here without improving a mean below 0.
+    By Metaculus's rule a missing answer has 0, here without improving a mean below 0.
     """
-    if mean is None or share == 1:
+    if mean is None or answered == asked:
         return mean
-    return min(mean, mean * share) if by_zero else None
+    if rule != "metaculus":
+        return None
+    return min(mean, mean * answered / asked)
 
 
-def _at(means: MeanIntervals, place: int) -> float | None:
+def _mean_at(means: MeanIntervals, place: int) -> float | None:
+    """Return a forecaster's mean."""
     return none_for_nan(float(means.mean[place]))
 
 
-def _span(means: MeanIntervals, place: int) -> tuple[float, float] | None:
-    low, high = float(means.low[place]), float(means.high[place])
-    return (low, high) if isfinite(low) and isfinite(high) else None
+def _span_at(means: MeanIntervals, place: int) -> tuple[float, float] | None:
+    """Return the interval of a forecaster's mean, where it has one."""
+    low = float(means.low[place])
+    high = float(means.high[place])
+    if not isfinite(low) or not isfinite(high):
+        return None
+    return (low, high)
 
 
 def _brier_parts(table: ForecastTable, place: int) -> BrierParts | None:
+    """Return a forecaster's Brier score on yes/no questions, decomposed."""
     own = np.flatnonzero((table.forecaster == place) & is_scored(table.outcome))
     if not own.size:
         return None
+
     columns = table.probability[own], table.outcome[own], table.question[own]
-    one, other = murphy.decompose(*columns), corp.decompose(*columns)
-    parts = (one.reliability, one.resolution, one.uncertainty, other.miscalibration, other.discrimination)
-    return BrierParts(*map(none_for_nan, parts))
+    by_bins = murphy.decompose(*columns)
+    by_steps = corp.decompose(*columns)
+    return BrierParts(
+        reliability=none_for_nan(by_bins.reliability),
+        resolution=none_for_nan(by_bins.resolution),
+        uncertainty=none_for_nan(by_bins.uncertainty),
+        miscalibration=none_for_nan(by_steps.miscalibration),
+        discrimination=none_for_nan(by_steps.discrimination),
+    )
 
 
 def _rank_key(row: ForecasterScores, choices: ScoreChoices) -> tuple[float | str, ...]:
-    """What the order goes by; who left questions out has no peer score, and comes after those who have."""
-    peer, full = row.filled["peer"], row.filled["brier"]
-    filled = None if full is None else -full
-    adjusted = None if row.adjusted is None else -row.adjusted
-    ranks = None if row.rank_low is None or row.rank_high is None else -(row.rank_low + row.rank_high)
-    ups: tuple[float | None, ...] = (ranks, row.skill_low, row.skill, adjusted, peer, filled)
+    """Return what the order goes by; who left questions out has no peer score, and comes after the others."""
+    keys: Sequence[float | None]
     if choices.rule == "metaculus":
-        ups = (peer, row.filled["baseline"])
+        keys = [row.filled["peer"], row.filled["baseline"]]
     elif choices.rule == "forecastbench" and row.halves is not None:
-        ups = (row.halves.index, None if row.halves.overall is None else -row.halves.overall)
+        keys = [row.halves.index, _negative(row.halves.overall)]
     elif choices.rule == "autocast" and row.autocast is not None:
-        ups = tuple(None if x is None else -x for x in (row.autocast.combined, row.autocast.true_false))
-        ups = (*ups, row.autocast.multiple_choice and -row.autocast.multiple_choice)
-    return (not row.ranked, *(inf if value is None else -value for value in ups), row.forecaster)
+        own = row.autocast
+        errors = (own.combined, own.true_false, own.multiple_choice, own.numeric)
+        keys = list(map(_negative, errors))
+    else:
+        ranks = None
+        if row.rank_low is not None and row.rank_high is not None:
+            ranks = -(row.rank_low + row.rank_high)
+        brier_key = _negative(row.filled["brier"])
+        keys = [ranks, row.skill_low, row.skill, _negative(row.adjusted), row.filled["peer"], brier_key]
+
+    highest_first = [inf if key is None else -key for key in keys]
+    return (not row.ranked, *highest_first, row.forecaster)
 
 
-def _judged(row: ForecasterScores, found: FileComparisons, asked: int) -> ForecasterScores:
-    """The row with how sure its skill is, or why it is not ranked."""
+def _negative(value: float | None) -> float | None:
+    """Return what is higher the lower a value is."""
+    return None if value is None else -value
+
+
+def _judged(row: ForecasterScores, comparisons: FileComparisons, asked: int) -> ForecasterScores:
+    """Return the row with how sure its skill is, or why it is not ranked."""
+    if not asked:
+        return replace(row, why_not=NOTHING, reason=NOTHING)
+    if not row.questions:
+        return replace(row, why_not=NO_FORECAST, reason=NO_FORECAST)
     if not row.ranked:
-        if not row.questions:
-            return replace(row, why_not="no forecast that is scored" if asked else NOTHING, reason=NOTHING)
         return replace(row, why_not=f"covers {row.questions / asked:.0%} of the questions")
 
-    gain = found.gains.get(row.forecaster)
-    copied = found.copies.get(row.forecaster)
+    gain = comparisons.gains.get(row.forecaster)
+    copied = comparisons.copies.get(row.forecaster)
     if gain is None:
         return replace(row, reason="no market_probability", copies=copied)
     return replace(
@@ -541,160 +690,8 @@ def _judged(row: ForecasterScores, found: FileComparisons, asked: int) -> Foreca
         skill_low=gain.low,
         skill_high=gain.high,
         skill_p=gain.p,
-        evidence=found.evidence[row.forecaster],
+        evidence=comparisons.evidence[row.forecaster],
         copies=copied,
         events_effective=gain.effective,
         reason=gain.reason,
     )
-
-
-def _own_time(time: float, table: ForecastTable) -> str:
-    """Return a time as the file writes its own: as a date, or as a plain number."""
-    if table.dated and table.time is not None:
-        return datetime.fromtimestamp(time, UTC).isoformat()
-    return f"{time:g}"
-
-
-def _comparisons(table: ForecastTable, ranked: Ints) -> FileComparisons:
-    """Return how everyone who is ranked compares with the price, on the rows that have one."""
-    ended = is_scored(table.outcome)
-    has_price = np.zeros_like(ended) if table.market is None else ~np.isnan(table.market)
-    if table.market is None or (ended.any() and not (ended & has_price).any()):
-        return FileComparisons({}, {}, _copies_without_prices(table.where(ended), ranked))
-
-    season = _priced_season(table, ended & has_price, ranked)
-    copies = find_copies(season, [name for name in table.forecasters if name in season.agents])
-    capital = {name: _evidence(table, name).now for name in season.agents}
-    return FileComparisons({gain.agent: gain for gain in gains(season)}, capital, copies.of)
-
-
-def _copies_without_prices(ended: ForecastTable, ranked: Ints) -> Mapping[str, str]:
-    """Return who copies whom of those who are ranked, where no price is known that could be copied."""
-    own = ended.where(np.isin(ended.forecaster, ranked))
-    far_away = np.where(own.probability < 0.5, own.probability + 0.5, own.probability - 0.5)
-    season = _season(replace(own, market=far_away))
-    return find_copies(season, [name for name in own.forecasters if name in season.agents]).of
-
-
-def _compared_pairs(
-    table: ForecastTable, outside: Collection[str]
-) -> tuple[Sequence[PairEvidence], Sequence[PairEvidence] | None]:
-    """Return the evidence of each pair of entries, and that of each against the price, if there is one."""
-    left_out = [place for place, name in enumerate(table.forecasters) if name in outside]
-    entered = table.where(~np.isin(table.forecaster, left_out))
-    stated = _duel_rows(entered)
-    pairs = compare_pairs(stated, table.owners)
-    if entered.market is None:
-        return pairs, None
-
-    priced = _duel_rows(entered.where(~np.isnan(entered.market)))
-    return pairs, compare_with_price(priced, price_bars(stated, table.owners))
-
-
-def _priced_season(table: ForecastTable, some: Flags, ranked: Ints) -> SeasonForecasts:
-    """Return the rows that ended and have a price, of everyone who is ranked."""
-    return _season(_with_agreement(table.where(some), ranked))
-
-
-def _season(priced: ForecastTable) -> SeasonForecasts:
-    """Return the rows of a table, all of which have ended and have a price."""
-    used, event = different(priced.event)
-    who, agent = different(priced.forecaster)
-    return check_season(
-        [priced.forecasters[place] for place in who.tolist()],
-        [priced.events[place] for place in used.tolist()],
-        agent=agent,
-        instant=np.unique(_times(priced)[0], return_inverse=True)[1],
-        market=priced.question,
-        event=event,
-        forecast=priced.probability,
-        reference=_price_of(priced),
-        outcome=priced.outcome,
-    )
-
-
-def _evidence(table: ForecastTable, name: str) -> Evidence:
-    """Return the capital of a bet that a forecaster is closer than the price."""
-    made, known = _times(table)
-    known = np.where(known <= table.as_of, known, np.inf)
-    market = np.full(made.size, np.nan) if table.market is None else table.market
-    own = np.flatnonzero((table.forecaster == table.forecasters.index(name)) & ~np.isnan(market))
-    return evidence(
-        EvidenceRows(
-            story=table.event[own],
-            market=table.question[own],
-            made=made[own],
-            known=known[own],
-            forecast=table.probability[own],
-            price=market[own],
-            payout=table.outcome[own],
-        )
-    )
-
-
-def _duel_rows(table: ForecastTable) -> DuelRows:
-    """Return what all forecasters stated; where there is no price it is −1."""
-    made, known = _times(table)
-    market = np.full(made.size, np.nan) if table.market is None else table.market
-    return DuelRows(
-        agents=table.forecasters,
-        agent=table.forecaster,
-        instant=np.unique(made, return_inverse=True)[1],
-        market=table.question,
-        story=table.event,
-        made=made,
-        known=np.where(known <= table.as_of, known, np.inf),
-        forecast=table.probability,
-        price=np.nan_to_num(market, nan=-1.0),
-        payout=table.outcome,
-        week=SECONDS_OF_A_WEEK / _seconds(table),
-    )
-
-
-def _with_agreement(priced: ForecastTable, ranked: Ints) -> ForecastTable:
-    """The rows of those who are ranked, with one for each question left out, which agrees with the market."""
-    own = np.flatnonzero(np.isin(priced.forecaster, ranked, kind="table"))
-    who, agent = different(priced.forecaster[own])
-    first = np.flatnonzero(np.diff(priced.question, prepend=-1))
-    answered = np.zeros((who.size, len(priced.questions)), dtype=np.bool_)
-    answered[agent, priced.question[own]] = True
-    silent, left_out = np.nonzero(~answered[:, priced.question[first]])
-    like = first[left_out]
-    if own.size == priced.question.size and not like.size:
-        return priced
-    forecaster = np.concatenate([priced.forecaster[own], who[silent]])
-    probability = np.concatenate([priced.probability[own], _price_of(priced)[like]])
-    return replace(priced.take(np.concatenate([own, like])), forecaster=forecaster, probability=probability)
-
-
-def _price_of(priced: ForecastTable) -> Floats:
-    """The prices of a table in which every row has one."""
-    return np.zeros(0) if priced.market is None else priced.market
-
-
-def _times(table: ForecastTable, whole: ForecastTable | None = None) -> tuple[Floats, Floats]:
-    """When each forecast was made, and from when on its outcome counts: infinite while it is open.
-
-    That is when it was resolved, or else closed, and not before it was to close; without either, after the
-    last forecast of the whole file. What was resolved without an outcome was called off, and is not open.
-    """
-    made = np.zeros(table.outcome.size) if table.time is None else table.time
-    ends = table.close if table.resolved is None else table.resolved
-    if ends is None:
-        every = made if whole is None or whole.time is None else whole.time
-        ends = np.full(made.size, every.max(initial=0.0))
-    elif table.scheduled_close is not None:
-        ends = np.maximum(ends, np.nan_to_num(table.scheduled_close, nan=-np.inf))
-    is_open = np.isnan(table.outcome) if table.resolved is None else np.isnan(table.resolved)
-    return made, np.where(is_open, np.inf, ends)
-
-
-LARGE = 1e8
-"""Plain numbers up to here are days; larger ones are seconds since 1970."""
-
-
-def _seconds(table: ForecastTable) -> float:
-    """How many seconds the unit of the table's times has."""
-    if table.dated or table.time is None:
-        return 1.0
-    return 1.0 if table.time.max(initial=0.0) >= LARGE else 86_400.0

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -31,6 +31,7 @@ from arena.scores.files.forecasts import (
     check_duplicates,
     check_question_times,
 )
+from arena.scores.rules._columns import is_scored
 from arena.scores.rules.metaculus import peer, tournament, tournament_2022
 from arena.scores.rules.metaculus.forecasts import (
     Forecasts,
@@ -38,6 +39,7 @@ from arena.scores.rules.metaculus.forecasts import (
     Mode,
     Totals,
     chance_forecasts,
+    no_scores,
     totals,
 )
 from arena.scores.rules.metaculus.question_types import binary
@@ -101,8 +103,8 @@ def read_settings(path: Path) -> TournamentSettings:
 def _check_settings(document: Document, settings: TournamentSettings) -> None:
     """Note rules that contradict each other."""
     _check_source(document, settings)
-    for key in PEER_KEYS if settings.form == "2022" else ():
-        if key in document.value:
+    for key in PEER_KEYS:
+        if key in document.value and settings.form == "2022":
             words = f"a tournament of the form 2022 has no {key}. Remove it"
             document.add((key,), key, "only with form: peer", words)
     if settings.minimum_prize > settings.pool:
@@ -166,48 +168,66 @@ class PlayedTournament:
 
 
 def read_entries(name: str, text: str) -> TournamentForecasts:
-    """The entries of a CSV text. Raises `ArenaError` with line, column and a hint."""
+    """Return the entries of a CSV text; raise `ArenaError` with line, column and a hint."""
     cells = parse_cells(name, text, REQUIRED_COLUMNS, COLUMNS)
     question, questions = read_names(cells, "question")
     who, forecasters = read_names(cells, "forecaster")
     stated, outcome = _read_probabilities(cells)
-    ended = np.ones(stated.size, dtype=np.bool_) if outcome is None else ~np.isnan(outcome)
+    ended = np.ones(stated.size, dtype=np.bool_)
+    counted = ended
+    if outcome is not None:
+        ended = ~np.isnan(outcome)
+        counted = is_scored(outcome)
+
     times = read_times(cells, TIME_COLUMNS, blank=TIME_COLUMNS[1:])
-    own = {key: times.get(key) for key in (*QUESTION_TIMES, "hidden_until")} | {"outcome": outcome}
-    for column, values in own.items():
-        if values is not None:
-            check_same_by_question(cells, question, column, values)
+    for column in (*QUESTION_TIMES, "hidden_until"):
+        if column in times:
+            check_same_by_question(cells, question, column, times[column])
+    if outcome is not None:
+        check_same_by_question(cells, question, "outcome", outcome)
     if times and not {"time", "close"} <= times.keys():
-        missing = "time" if "time" not in times else "close"
+        missing = "close" if "time" in times else "time"
         what = f"{name}:1: there is a column {next(iter(times))} and none named {missing}"
         raise ArenaError("bad_file", what, f"add {missing}, or leave all times out")
     check_question_times(cells, times, question, ended)
     check_duplicates(cells, question, who, times.get("time"))
     cells.faults.check()
+
     start, end = _forecast_intervals(times, question, who)
     opens, closes, scheduled = _question_times(times, question, start)
-    counted = np.flatnonzero(ended if outcome is None else (outcome == 0) | (outcome == 1))
-    hidden = times.get("hidden_until")
-    columns = (question, who, stated, outcome, start, end, opens, closes, scheduled, hidden)
-    taken: list[Any] = [None if column is None else column[counted] for column in columns]
-    left_out = np.unique(question).size - np.unique(taken[0]).size
-    return TournamentForecasts(questions, forecasters, left_out, *taken)
+    hidden_until = times.get("hidden_until")
+    return TournamentForecasts(
+        questions=questions,
+        forecaster=forecasters,
+        left_out=np.unique(question).size - np.unique(question[counted]).size,
+        question=question[counted],
+        who=who[counted],
+        stated=stated[counted],
+        outcome=None if outcome is None else outcome[counted],
+        start=start[counted],
+        end=end[counted],
+        opens=opens[counted],
+        closes=closes[counted],
+        scheduled=scheduled[counted],
+        hidden_until=None if hidden_until is None else hidden_until[counted],
+    )
 
 
 def _read_probabilities(cells: Cells) -> tuple[Floats, Floats | None]:
-    """What was stated, and the outcomes unless it is read at them already."""
-    has = [column for column in (*FORECAST_COLUMNS, "chance") if column in cells.columns]
-    if has == ["chance"]:
+    """Return what was stated, and the outcomes unless it is read at them already."""
+    columns = {*FORECAST_COLUMNS, "chance"}.intersection(cells.columns)
+    if columns == {"chance"}:
         return read_column(cells, "chance", parse_positive, CHANCE_HINT), None
-    if has != [*FORECAST_COLUMNS]:
+    if columns != {*FORECAST_COLUMNS}:
         hint = "give the columns probability and outcome, or the column chance alone"
         raise ArenaError("bad_file", f"{cells.name}:1: it lacks what was forecast, or has it twice", hint)
+
     probability = read_column(cells, "probability", parse_share, PROBABILITY_HINT)
     return probability, read_column(cells, "outcome", parse_outcome, OUTCOME_HINT, blank=True)
 
 
 def _forecast_intervals(times: dict[str, Floats], question: Ints, who: Ints) -> tuple[Floats, Floats]:
-    """From when until when each forecast stood: until its end, and no longer than the forecaster's next."""
+    """Return from when until when each forecast stood: to its end, at most to the forecaster's next."""
     start = times.get("time", np.zeros(question.size))
     end = times.get("end", np.full(question.size, np.nan))
     order = np.lexsort((start, who, question))
@@ -218,9 +238,10 @@ def _forecast_intervals(times: dict[str, Floats], question: Ints, who: Ints) -> 
 
 
 def _question_times(times: dict[str, Floats], question: Ints, start: Floats) -> tuple[Floats, Floats, Floats]:
-    """When each question opened, closed and was to close; without times, from 0 to 1."""
+    """Return when each question opened, closed and was to close; without times, from 0 to 1."""
     if not times:
         return start, start + 1, start + 1
+
     first = np.full(int(question.max()) + 1, np.inf)
     np.minimum.at(first, question, start)
     closes = times["close"]
@@ -230,28 +251,40 @@ def _question_times(times: dict[str, Floats], question: Ints, start: Floats) -> 
 def score_tournament(
     rules: TournamentSettings, entries: TournamentForecasts, mode: Mode = "exact"
 ) -> TournamentBoard:
-    """The board of a tournament."""
+    """Return the board of a tournament; raise `ArenaError` where its rules and forecasts don't fit."""
     _check_forecasts(rules, entries, mode)
     order = np.argsort(entries.question, kind="stable")
     edges = np.flatnonzero(np.diff(entries.question[order])) + 1
-    parts = [rows for rows in np.split(order, edges) if rows.size]
-    scores = [_question_totals(rules, entries, rows, mode) for rows in parts]
+    scores = []
+    weights = []
+    for rows in np.split(order, edges):
+        if rows.size:
+            name = entries.questions[entries.question[rows[0]]]
+            scores.append(_question_totals(rules, entries, rows, mode))
+            weights.append(rules.weights.get(name, 1.0))
+
     if rules.form == "2022":
         return tournament_2022.board(scores, rules.pool)
+    minimum = 0.0
+    if rules.pool:
+        minimum = rules.minimum_prize / rules.pool
     return tournament.board(
         scores,
         pool=rules.pool,
-        minimum=rules.minimum_prize / rules.pool if rules.pool else 0.0,
+        minimum=minimum,
         excluded=rules.exclude,
-        weights=[rules.weights.get(entries.questions[entries.question[rows[0]]], 1.0) for rows in parts],
+        weights=weights,
     )
 
 
 def _check_forecasts(rules: TournamentSettings, entries: TournamentForecasts, mode: Mode) -> None:
+    """Raise `ArenaError` where rules ask for what the forecasts don't have, or name who isn't there."""
     if rules.form == "2022" and mode != "exact":
         raise ArenaError("no_mode", "a tournament of the form 2022 has one mode", "leave out --mode")
     if rules.hidden_weight is not None and entries.hidden_until is None:
-        hint = "add hidden: 2" if rules.cohort else f"add the column hidden_until to {rules.source}"
+        hint = f"add the column hidden_until to {rules.source}"
+        if rules.cohort:
+            hint = "add hidden: 2"
         raise ArenaError("no_hidden", "hidden_weight is given, and no question has a hidden period", hint)
     for key, stated, there in (
         ("exclude", rules.exclude, entries.forecaster),
@@ -267,20 +300,26 @@ def _check_forecasts(rules: TournamentSettings, entries: TournamentForecasts, mo
 def _question_totals(
     rules: TournamentSettings, entries: TournamentForecasts, rows: Ints, mode: Mode
 ) -> Totals:
-    """Everyone's score on one question, its forecasts read at what happened."""
-    one = rows[0]
-    times = (float(x[one]) for x in (entries.opens, entries.closes, entries.scheduled))
-    question = MetaculusQuestion(*times)
-    who = [entries.forecaster[place] for place in entries.who[rows].tolist()]
-    base = [name not in rules.outside for name in who]
-    start, end, stated = entries.start[rows], entries.end[rows], entries.stated[rows]
+    """Return everyone's score on one question, its forecasts read at what happened."""
+    first = rows[0]
+    question = MetaculusQuestion(
+        opens=float(entries.opens[first]),
+        closes=float(entries.closes[first]),
+        scheduled=float(entries.scheduled[first]),
+    )
+    who = np.array(entries.forecaster)[entries.who[rows]]
+    base = ~np.isin(who, rules.outside)
+    start = entries.start[rows]
+    end = entries.end[rows]
+    stated = entries.stated[rows]
     if entries.outcome is None:
         forecasts = chance_forecasts(who, start, stated, end, base)
     else:
-        forecasts = binary(who, start, stated, bool(entries.outcome[one] == 1), end, base)
+        forecasts = binary(who, start, stated, bool(entries.outcome[first] == 1), end, base)
+
     hidden = None
-    if entries.hidden_until is not None and not np.isnan(entries.hidden_until[one]):
-        hidden = HiddenPeriod(float(entries.hidden_until[one]), rules.hidden_weight)
+    if entries.hidden_until is not None and not np.isnan(entries.hidden_until[first]):
+        hidden = HiddenPeriod(float(entries.hidden_until[first]), rules.hidden_weight)
     if rules.form == "2022":
         return totals(forecasts, tournament_2022.score(question, forecasts, hidden))
     if hidden is None or hidden.weight is None:
@@ -291,21 +330,23 @@ def _question_totals(
 def _peer_by_period(
     question: MetaculusQuestion, until: float, weight: float, forecasts: Forecasts, mode: Mode
 ) -> Totals:
-    """Peer scores and coverage over the hidden period and over the rest, each by its weight."""
+    """Return peer scores and coverage over the hidden period and over the rest, each by its weight."""
     until = min(max(until, question.opens), question.scheduled)
     ends = question.ends(mode)
-    found = [
-        (totals(forecasts, peer.score(MetaculusQuestion(first, closes, last), forecasts, mode)), share)
-        for first, closes, last, share in (
-            (question.opens, min(ends, until), until, weight),
-            (until, max(ends, until), question.scheduled, 1 - weight),
-        )
-        if first < last
-    ]
-    score = sum(np.nan_to_num(part.score) * share for part, share in found)
-    coverage = sum(part.coverage * share for part, share in found)
-    compared = np.any([~np.isnan(part.score) for part, _ in found], axis=0)
-    return replace(found[0][0], score=np.where(compared, score, np.nan), coverage=np.asarray(coverage))
+    hidden = MetaculusQuestion(question.opens, min(ends, until), until)
+    rest = MetaculusQuestion(until, max(ends, until), question.scheduled)
+
+    whole = totals(forecasts, no_scores(len(forecasts.forecaster), mode))
+    score = np.zeros(len(whole.forecaster))
+    coverage = np.zeros(score.size)
+    compared = np.zeros(score.size, dtype=np.bool_)
+    for period, share in ((hidden, weight), (rest, 1 - weight)):
+        if period.life > 0:
+            part = totals(forecasts, peer.score(period, forecasts, mode))
+            score += np.nan_to_num(part.score) * share
+            coverage += part.coverage * share
+            compared |= ~np.isnan(part.score)
+    return replace(whole, score=np.where(compared, score, np.nan), coverage=coverage)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -57,38 +58,45 @@ class AgentProfile:
 
 
 def compute_agent_profile(connection: Connection, agent: str) -> AgentProfile:
-    """An agent's profile as of now."""
+    """Return an agent's profile as of now."""
     return build_profile(read_inputs(connection, agent), agent, blind_of(connection, agent))
 
 
 def build_profile(inputs: CacheInputs, agent: str, blind: BlindEffect, seed: int = 0) -> AgentProfile:
-    """The same from what was read already; the same seed gives the same digits."""
-    rows, accounts, families = (
-        rows_of_agent(inputs.stated, agent),
-        inputs.traded.get(agent, ()),
-        inputs.families,
-    )
-    counted, said = evidence_rows(rows), answered_rows(rows)
-    lots = [lot for account in accounts for lot in account.lots]
+    """Return the profile from what was read already; the same seed gives the same digits."""
+    rows = rows_of_agent(inputs.stated, agent)
+    counted = evidence_rows(rows)
+    answered = answered_rows(rows)
+    accounts = inputs.traded.get(agent, ())
+    families = inputs.families
+
+    gain = None
+    if is_covered(coverages(rows).get(agent), inputs.min_coverage):
+        gain = next((gain for gain in gains(counted, seed) if gain.agent == agent), None)
+
+    lots = list(chain.from_iterable(account.lots for account in accounts))
     held = {lot.market: MarketEnd(lot.event, "open", lot.mid, 0) for lot in lots}
     equity = sum(account.values[-1] for account in accounts)
+    money = None
+    if accounts:
+        money = _profit_origin(accounts, counted, families, seed)
+
     coherence = coherence_of(rows, agent, families)
+    calibration = diagram(
+        probability(answered.forecast),
+        answered.outcome,
+        np.random.default_rng([seed, 1]),
+        answered.market,
+        event=answered.event,
+    )
     return AgentProfile(
         agent=agent,
-        gain=next((gain for gain in gains(counted, seed) if gain.agent == agent), None)
-        if is_covered(coverages(rows).get(agent), inputs.min_coverage)
-        else None,
-        calibration=diagram(
-            probability(said.forecast),
-            said.outcome,
-            np.random.default_rng([seed, 1]),
-            said.market,
-            event=said.event,
-        ),
+        gain=gain,
+        calibration=calibration,
         coherence=coherence,
         bargains=tuple(coherence_trades(rows, agent, families, coherence.worst_event)),
         blind=blind,
-        money=_profit_origin(accounts, counted, families, seed) if accounts else None,
+        money=money,
         at_stake=tuple(event_exposure(lots, event_ties(families, held), equity)),
     )
 
@@ -96,19 +104,28 @@ def build_profile(inputs: CacheInputs, agent: str, blind: BlindEffect, seed: int
 def _profit_origin(
     accounts: Sequence[AccountTrades], rows: ForecastColumns, families: Sequence[MarketFamily], seed: int
 ) -> ProfitOrigin:
+    """Return where the profit of an agent's accounts came from."""
     trades, ends = merge_trades(accounts)
     stated = take_rows(rows, rows.stated)
+    events = [stated.events[place] for place in stated.event]
     claims: dict[str, np.ndarray] = {
         "belief": probability(stated.forecast),
         "mid": probability(stated.mid),
         "outcome": stated.outcome,
-        "event": np.array([stated.events[place] for place in stated.event], dtype=np.str_),
+        "event": np.array(events, dtype=np.str_),
         "market": stated.market,
     }
-    falls = [fall for account in accounts if (fall := drawdown(account.values)) is not None]
+
+    deepest = None
+    for account in accounts:
+        fall = drawdown(account.values)
+        if fall is not None and (deepest is None or fall.share > deepest.share):
+            deepest = fall
+
+    ties = event_ties(families, ends)
     return ProfitOrigin(
         split=split_profit(trades, ends, edge_elsewhere(**claims)),
-        luck=luck(trades, ends, event_ties(families, ends), np.random.default_rng([seed, 2])),
+        luck=luck(trades, ends, ties, np.random.default_rng([seed, 2])),
         proven=proven_edge(**claims),
-        drawdown=max(falls, key=lambda fall: fall.share, default=None),
+        drawdown=deepest,
     )

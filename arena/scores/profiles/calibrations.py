@@ -74,25 +74,24 @@ CALIBRATIONS = CacheKind(
 
 
 def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> CohortCalibrations:
-    """A cohort's calibrations, as of now; the same seed gives the same digits."""
+    """Return a cohort's calibrations, as of now; the same seed gives the same digits."""
     [stored] = select_cohorts(read_cohorts(connection), number)
     names = [entrant.name for entrant in stored.cohort.entrants if entrant.kind != MARKET]
-    forecasts, bets = read_forecast_columns(connection, number), read_bet_columns(connection, number)
-    placed = [rows_of_agent(bets, name) for name in names]
+    forecasts = read_forecast_columns(connection, number)
+    bets = read_bet_columns(connection, number)
+
+    anchored: list[ForecasterCalibration] = []
+    implied: list[ForecasterCalibration] = []
+    for place, name in enumerate(names):
+        own = rows_of_agent(bets, name)
+        ends = (own.outcome, own.market, own.market)
+        anchored.append(_forecaster_calibration(name, own.anchored, *ends, [seed, 2, place]))
+        implied.append(_forecaster_calibration(name, own.implied, *ends, [seed, 3, place]))
+
     return CohortCalibrations(
         stated=agent_calibrations(forecasts, names, seed),
-        anchored=tuple(
-            _forecaster_calibration(
-                name, rows.anchored, rows.outcome, rows.market, rows.market, [seed, 2, place]
-            )
-            for place, (name, rows) in enumerate(zip(names, placed, strict=True))
-        ),
-        implied=tuple(
-            _forecaster_calibration(
-                name, rows.implied, rows.outcome, rows.market, rows.market, [seed, 3, place]
-            )
-            for place, (name, rows) in enumerate(zip(names, placed, strict=True))
-        ),
+        anchored=tuple(anchored),
+        implied=tuple(implied),
         market=price_calibration(forecasts, seed),
     )
 
@@ -100,14 +99,15 @@ def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> 
 def agent_calibrations(
     forecasts: ForecastColumns, names: Sequence[str], seed: int = 0
 ) -> tuple[ForecasterCalibration, ...]:
-    """These agents' calibrations as they stated their probabilities."""
-    counted = [answered_rows(rows_of_agent(forecasts, name)) for name in names]
-    return tuple(
-        _forecaster_calibration(
-            name, probability(rows.forecast), rows.outcome, rows.market, rows.event, [seed, 1, place]
+    """Return these agents' calibrations as they stated their probabilities."""
+    calibrations: list[ForecasterCalibration] = []
+    for place, name in enumerate(names):
+        own = answered_rows(rows_of_agent(forecasts, name))
+        stated = probability(own.forecast)
+        calibrations.append(
+            _forecaster_calibration(name, stated, own.outcome, own.market, own.event, [seed, 1, place])
         )
-        for place, (name, rows) in enumerate(zip(names, counted, strict=True))
-    )
+    return tuple(calibrations)
 
 
 def season_calibrations(connection: Connection, cohort: int | None) -> tuple[ForecasterCalibration, ...]:
@@ -119,7 +119,7 @@ def season_calibrations(connection: Connection, cohort: int | None) -> tuple[For
 
 
 def price_calibration(forecasts: ForecastColumns, seed: int = 0) -> ForecasterCalibration:
-    """The price of every market shown, once a round whoever saw it."""
+    """Return the calibration of the price of every market shown, once a round whoever saw it."""
     once = shown_once(forecasts)
     return _forecaster_calibration(
         MARKET, probability(once.mid), once.outcome, once.market, once.event, [seed, 4]
@@ -129,7 +129,8 @@ def price_calibration(forecasts: ForecastColumns, seed: int = 0) -> ForecasterCa
 def _forecaster_calibration(
     agent: str, forecast: Floats, outcome: Ints, market: Ints, event: Ints, seed: list[int]
 ) -> ForecasterCalibration:
+    """Return the calibration of one forecaster in one reading."""
     scored = int(np.count_nonzero(outcome >= 0))
     rng = np.random.default_rng(seed)
     drawn = diagram(forecast, outcome, rng, market, draws=WORLDS, most=POINTS, event=event)
-    return ForecasterCalibration(agent, int(outcome.size), scored, drawn)
+    return ForecasterCalibration(agent, outcome.size, scored, drawn)

@@ -42,52 +42,64 @@ class _FamilyStatements:
 
 
 def coherence_of(stated: ForecastColumns, agent: str, families: Sequence[MarketFamily]) -> CoherenceScore:
-    """The sure profit against what an agent stated in each round, and against the prices that it saw.
+    """Return the sure profit against what an agent stated in each round, and against the prices it saw.
 
     What it left out was not stated and is no part of it. Outcomes of which one must come true are judged
     as such where it stated all of them, and as some among others where it did not.
     """
-    x = _family_statements(stated, agent, families)
-    return coherence(probability(x.rows.forecast), x.labels, x.shape, x.rung, probability(x.rows.mid))
+    statements = _family_statements(stated, agent, families)
+    rows = statements.rows
+    forecast = probability(rows.forecast)
+    return coherence(forecast, statements.labels, statements.shape, statements.rung, probability(rows.mid))
 
 
 def coherence_trades(
     stated: ForecastColumns, agent: str, families: Sequence[MarketFamily], worst: str | None
 ) -> list[CoherenceTrade]:
-    """The trades that make the sure profit of one event, as `worst_event` of its coherence names it."""
-    x = _family_statements(stated, agent, families)
-    mine = np.array([place for place, label in enumerate(x.labels) if label == worst], dtype=np.int64)
-    mine = mine[np.argsort(x.rung[mine], kind="stable")]
-    if not mine.size:
+    """Return the trades that make the sure profit of an event, as `worst_event` of its coherence names it."""
+    statements = _family_statements(stated, agent, families)
+    rows = statements.rows
+    own = np.array([place for place, label in enumerate(statements.labels) if label == worst], dtype=np.int64)
+    own = own[np.argsort(statements.rung[own], kind="stable")]
+    if not own.size:
         return []
-    shape: Any = str(x.shape[mine[0]])
-    deals = dutch_book(probability(x.rows.forecast[mine]).tolist(), shape).deals
-    names = [x.rows.markets[x.rows.market[place]] for place in mine]
-    return [CoherenceTrade(names[deal.row], deal.buy, deal.price) for deal in deals]
+
+    shape: Any = str(statements.shape[own[0]])
+    deals = dutch_book(probability(rows.forecast[own]).tolist(), shape).deals
+    markets = rows.market[own].tolist()
+    return [CoherenceTrade(rows.markets[markets[deal.row]], deal.buy, deal.price) for deal in deals]
 
 
 def _family_statements(
     stated: ForecastColumns, agent: str, families: Sequence[MarketFamily]
 ) -> _FamilyStatements:
-    mine = rows_of_agent(stated, agent)
-    places = {market: place for place, market in enumerate(mine.markets)}
-    family, rung = np.full(len(places), -1), np.zeros(len(places), np.int64)
+    """Return what an agent stated on markets that belong to a family."""
+    own = rows_of_agent(stated, agent)
+    places = {market: place for place, market in enumerate(own.markets)}
+    family = np.full(len(places), -1)
+    rung = np.zeros(len(places), np.int64)
     for number, one in enumerate(families):
         for step, market in enumerate(one.market_ids):
             if market in places:
-                family[places[market]], rung[places[market]] = number, step
-    rows = take_rows(mine, np.flatnonzero(mine.stated & (family[mine.market] >= 0)))
-    family, rung = family[rows.market], rung[rows.market]
-    shapes = np.array([*(one.shape for one in families), "none"], np.str_)
-    sizes = np.array([*(len(one.market_ids) for one in families), 0])
-    labels = [
-        f"cohort {cohort}, round {number}: {families[one].event_id} ({families[one].market_ids[0]} …)"
-        for cohort, number, one in zip(rows.cohort, rows.round, family, strict=True)
-    ]
+                family[places[market]] = number
+                rung[places[market]] = step
+
+    is_in_family = own.stated & (family[own.market] >= 0)
+    rows = take_rows(own, np.flatnonzero(is_in_family))
+    labels: list[str] = []
+    shapes: list[str] = []
+    sizes: list[int] = []
+    for cohort, number, place in zip(rows.cohort, rows.round, family[rows.market], strict=True):
+        one = families[place]
+        labels.append(f"cohort {cohort}, round {number}: {one.event_id} ({one.market_ids[0]} …)")
+        shapes.append(one.shape)
+        sizes.append(len(one.market_ids))
+
     _, group, counts = np.unique(np.array(labels, np.str_), return_inverse=True, return_counts=True)
-    shape, missing = shapes[family], counts[group] < sizes[family]
-    shape = np.where((shape == "exhaustive") & missing, "exclusive", shape)
-    return _FamilyStatements(rows, labels, shape, rung)
+    is_partial = counts[group] < np.array(sizes, np.int64)
+    shape = np.array(shapes, np.str_)
+    shape = np.where((shape == "exhaustive") & is_partial, "exclusive", shape)
+    return _FamilyStatements(rows, labels, shape, rung[rows.market])
 
 
 BLIND = aliased(ForecastRow, name="before")

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from arena.record.model.columns import (
+    BetColumns,
     ForecastColumns,
     answered_rows,
     rows_of_agent,
@@ -106,8 +107,10 @@ PROFILE = CacheKind("profile", METHOD, TypeAdapter(DetailedProfile))
 
 
 def read_agent_profile(connection: Connection, agent: str) -> AgentProfile:
-    """An agent's profile: the cached one while it is current and nothing was marked since, else as of now."""
-    cached, newest = PROFILE.read(connection, agent), read_newest_time(connection)
+    """Return an agent's profile: the cached one while nothing was marked since, else as of now."""
+    cached = PROFILE.read(connection, agent)
+    newest = read_newest_time(connection)
+
     if cached is not None and cached.is_current and (newest is None or cached.made_at >= newest):
         return cached.value.profile
     return compute_agent_profile(connection, agent)
@@ -116,18 +119,30 @@ def read_agent_profile(connection: Connection, agent: str) -> AgentProfile:
 def compute_profile(
     inputs: CacheInputs, agent: str, parts: Parts, blind: BlindEffect, seed: int = 0
 ) -> DetailedProfile:
-    """An agent's profile; the same seed gives the same digits. `parts` are the slices of everyone."""
-    rows, bets = rows_of_agent(inputs.stated, agent), rows_of_agent(inputs.bets, agent)
+    """Return an agent's profile; the same seed gives the same digits. `parts` are the slices of everyone."""
+    rows = rows_of_agent(inputs.stated, agent)
     counted = answered_rows(rows)
     stated = probability(rows.forecast[rows.stated])
+    histogram, _ = np.histogram(stated, bins=BINS, range=(0, 1))
+
+    bets = rows_of_agent(inputs.bets, agent)
+    anchored_chance = np.random.default_rng([seed + 1, 1])
+    implied_chance = np.random.default_rng([seed + 2, 1])
     best, worst = _notable_forecasts(inputs, agent)
+
+    slices: dict[str, tuple[Slice, ...]] = {}
+    calibrated: dict[str, tuple[Calibrated, ...]] = {}
+    for by in PROFILE_SLICES:
+        slices[by] = tuple(part for part in parts[by] if part.gain.agent == agent)
+        calibrated[by] = tuple(slice_calibrations(counted, by, seed))
+
     return DetailedProfile(
         profile=build_profile(inputs, agent, blind, seed),
-        anchored=diagram(bets.anchored, bets.outcome, np.random.default_rng([seed + 1, 1]), bets.market),
-        implied=diagram(bets.implied, bets.outcome, np.random.default_rng([seed + 2, 1]), bets.market),
-        histogram=tuple(np.histogram(stated, bins=BINS, range=(0, 1))[0].tolist()),
-        slices={by: tuple(one for one in parts[by] if one.gain.agent == agent) for by in PROFILE_SLICES},
-        calibrated={by: tuple(slice_calibrations(counted, by, seed)) for by in PROFILE_SLICES},
+        anchored=diagram(bets.anchored, bets.outcome, anchored_chance, bets.market),
+        implied=diagram(bets.implied, bets.outcome, implied_chance, bets.market),
+        histogram=tuple(histogram.tolist()),
+        slices=slices,
+        calibrated=calibrated,
         best=best,
         worst=worst,
     )
@@ -135,39 +150,46 @@ def compute_profile(
 
 def read_sure_forecasts(connection: Connection, cohort: int | None = None) -> dict[str, CalibrationReading]:
     """Return by agent what came of the forecasts that it was sure of, from the cache if it is current."""
-    cached = FIGURES.read_current(connection) if cohort is None else None
+    sure: dict[str, CalibrationReading] = {}
+    cached = None
+    if cohort is None:
+        cached = FIGURES.read_current(connection)
+
     if cached is not None:
-        return {one.agent: one.sure for one in cached if one.sure is not None}
+        for figures in cached:
+            if figures.sure is not None:
+                sure[figures.agent] = figures.sure
+        return sure
 
     stated = answered_rows(read_forecast_columns(connection, cohort))
-    found = {}
     for agent in stated.agents:
         rows = rows_of_agent(stated, agent)
-        sure = reading(probability(rows.forecast), rows.outcome, rows.story)
-        if sure is not None:
-            found[agent] = sure
-    return found
+        own = reading(probability(rows.forecast), rows.outcome, rows.story)
+        if own is not None:
+            sure[agent] = own
+    return sure
 
 
-def profile_figures(found: DetailedProfile) -> ProfileFigures:
-    """The few figures of a profile that stand on the leaderboard."""
-    profile = found.profile
-    drawn, money = profile.calibration, profile.money
+def profile_figures(detailed: DetailedProfile) -> ProfileFigures:
+    """Return the few figures of a profile that stand on the leaderboard."""
+    profile = detailed.profile
+    calibration = profile.calibration
     return ProfileFigures(
         agent=profile.agent,
-        luck=None if money is None else money.luck,
-        miscalibration=none_for_nan(drawn.parts.miscalibration),
-        miscalibration_p=none_for_nan(drawn.null.p_value),
-        sure=drawn.sure,
+        luck=None if profile.money is None else profile.money.luck,
+        miscalibration=none_for_nan(calibration.parts.miscalibration),
+        miscalibration_p=none_for_nan(calibration.null.p_value),
+        sure=calibration.sure,
     )
 
 
 def slice_calibrations(rows: ForecastColumns, by: str, seed: int = 0) -> list[Calibrated]:
-    """How calibrated some rows are in each slice that holds any of them, in the order of the slices."""
+    """Return how calibrated some rows are in each slice that holds any of them, in the order of slices."""
     names, place = BY[by](rows)
+    order = list(names)
     labels = np.array(names, dtype=np.str_)[place]
     slices = calibrating.by(labels, probability(rows.forecast), rows.outcome, seed, rows.market, WORLDS)
-    return sorted(slices, key=lambda one: list(names).index(one.label))
+    return sorted(slices, key=lambda part: order.index(part.label))
 
 
 def _notable_forecasts(
@@ -176,30 +198,44 @@ def _notable_forecasts(
     """Return what an agent gained most by, and what it lost most by; no market twice on either side."""
     counted = answered_rows(rows_of_agent(inputs.stated, agent))
     rows = take_rows(counted, counted.outcome >= 0)
-    bets = rows_of_agent(inputs.bets, agent)
-    forecast, price = probability(rows.forecast), probability(rows.mid)
+    stakes = _stakes(rows_of_agent(inputs.bets, agent))
+    forecast = probability(rows.forecast)
+    price = probability(rows.mid)
     gain = (price - rows.outcome) ** 2 - (forecast - rows.outcome) ** 2
-    columns = (bets.cohort, bets.round, bets.market, bets.yes, bets.amount)
-    stakes = {
-        (cohort, number, bets.markets[market]): ("YES" if yes else "NO", amount)
-        for cohort, number, market, yes, amount in zip(*(x.tolist() for x in columns), strict=True)
-    }
 
     def notable(row: int) -> NotableForecast:
-        name, key = rows.markets[rows.market[row]], (int(rows.cohort[row]), int(rows.round[row]))
-        side, staked = stakes.get((*key, name), ("", 0))
-        chances = float(forecast[row]), float(price[row])
-        question = inputs.pages[name].question
+        cohort = int(rows.cohort[row])
+        number = int(rows.round[row])
+        market = rows.markets[rows.market[row]]
+        side, staked = stakes.get((cohort, number, market), ("", 0))
         return NotableForecast(
-            *key, name, question, *chances, side, staked, int(rows.outcome[row]), float(gain[row])
+            cohort=cohort,
+            round=number,
+            market_id=market,
+            question=inputs.pages[market].question,
+            forecast=float(forecast[row]),
+            price=float(price[row]),
+            side=side,
+            staked=staked,
+            outcome=int(rows.outcome[row]),
+            gain=float(gain[row]),
         )
 
-    order = np.argsort(-gain, kind="stable")
-    best, worst = (
-        _first_of_each_market(rows, places)
-        for places in (order[gain[order] > 0], order[::-1][gain[order[::-1]] < 0])
-    )
+    falling = np.argsort(-gain, kind="stable")
+    rising = falling[::-1]
+    best = _first_of_each_market(rows, falling[gain[falling] > 0])
+    worst = _first_of_each_market(rows, rising[gain[rising] < 0])
     return tuple(map(notable, best)), tuple(map(notable, worst))
+
+
+def _stakes(bets: BetColumns) -> dict[tuple[int, int, str], tuple[str, int]]:
+    """Return the side and the amount of each bet, by cohort, round and market."""
+    stakes: dict[tuple[int, int, str], tuple[str, int]] = {}
+    columns = (bets.cohort, bets.round, bets.market, bets.yes, bets.amount)
+    for cohort, number, market, yes, amount in zip(*(column.tolist() for column in columns), strict=True):
+        side = "YES" if yes else "NO"
+        stakes[cohort, number, bets.markets[market]] = (side, amount)
+    return stakes
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +259,7 @@ def read_notable_forecasts(connection: Connection, agent: str) -> NotableForecas
     cached = PROFILE.read_current(connection, agent)
     if cached is not None:
         return explain_forecasts(connection, agent, cached.best, cached.worst)
+
     best, worst = _notable_forecasts(read_inputs(connection, agent), agent)
     return explain_forecasts(connection, agent, best, worst)
 
@@ -245,18 +282,15 @@ def explain_forecasts(
     for cohort, number, market, reason in connection.execute(query):
         reasons[cohort, number, market] = reason
 
-    explained = []
-    for forecasts in (best, worst):
-        rows = []
-        for forecast in forecasts:
-            key = (forecast.cohort, forecast.round, forecast.market_id)
-            rows.append(ExplainedForecast(forecast, reasons.get(key, "")))
-        explained.append(tuple(rows))
-    return NotableForecasts(*explained)
+    def explain(forecast: NotableForecast) -> ExplainedForecast:
+        key = (forecast.cohort, forecast.round, forecast.market_id)
+        return ExplainedForecast(forecast, reasons.get(key, ""))
+
+    return NotableForecasts(tuple(map(explain, best)), tuple(map(explain, worst)))
 
 
 def _first_of_each_market(rows: ForecastColumns, order: np.ndarray) -> list[int]:
-    """The first rows in an order, of different markets."""
+    """Return the first rows in an order, of different markets."""
     firsts: dict[int, int] = {}
     for row in order.tolist():
         firsts.setdefault(int(rows.market[row]), row)
@@ -275,19 +309,21 @@ class AgentSlice:
 
 
 def agent_slices(connection: Connection, agent: str, by: str) -> list[AgentSlice]:
-    """The parts that hold something of the agent: cached ones while they are current, else as of now.
+    """Return the parts that hold something of the agent: cached ones while current, else as of now.
 
     `by` is one of `PROFILE_SLICES`.
     """
     cached = PROFILE.read_current(connection, agent)
     if cached is not None:
         return _pair_slices(cached.slices[by], cached.calibrated[by])
+
     stated = read_forecast_columns(connection)
-    rows = rows_of_agent(stated, agent)
-    skills = [one for one in slice_gains(stated, by) if one.gain.agent == agent]
-    return _pair_slices(skills, slice_calibrations(answered_rows(rows), by))
+    own = answered_rows(rows_of_agent(stated, agent))
+    skills = [part for part in slice_gains(stated, by) if part.gain.agent == agent]
+    return _pair_slices(skills, slice_calibrations(own, by))
 
 
 def _pair_slices(skills: Sequence[Slice], calibrated: Sequence[Calibrated]) -> list[AgentSlice]:
-    by_name = {one.label: one for one in calibrated}
-    return [AgentSlice(one.slice, one.gain, by_name.get(one.slice)) for one in skills]
+    """Return the gain of each slice with its calibration."""
+    by_name = {part.label: part for part in calibrated}
+    return [AgentSlice(part.slice, part.gain, by_name.get(part.slice)) for part in skills]

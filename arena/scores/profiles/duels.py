@@ -1,6 +1,7 @@
 """Every duel of every agent, with the markets that decided it."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -56,13 +57,15 @@ DUELS = CacheKind("duels", "duels 4", TypeAdapter(tuple[DuelDetails, ...]))
 
 
 def compute_duels(inputs: CacheInputs) -> dict[str, tuple[DuelDetails, ...]]:
-    """All duels of all agents, by the one that is `a` in them."""
+    """Return all duels of all agents, by the one that is `a` in them."""
     cells = _Cells.of(inputs.stated)
     by_agent: dict[str, list[DuelDetails]] = defaultdict(list)
+
     for duel in duels(season_forecasts(inputs.stated)):
-        one = _duel_details(duel, cells, inputs)
-        by_agent[duel.a].append(one)
-        by_agent[duel.b].append(_swapped(one))
+        details = _duel_details(duel, cells, inputs)
+        by_agent[duel.a].append(details)
+        by_agent[duel.b].append(_swapped(details))
+
     return {name: tuple(by_agent[name]) for name in inputs.stated.agents}
 
 
@@ -77,68 +80,112 @@ class _Cells:
 
     @classmethod
     def of(cls, stated: ForecastColumns) -> "_Cells":
+        """Return the cells of all that was stated and has an outcome."""
         rows = evidence_rows(stated)
         rows = take_rows(rows, np.flatnonzero(rows.outcome >= 0))
-        size = rows.round.max(initial=0) + 1
-        cell = (rows.market * (rows.cohort.max(initial=0) + 1) + rows.cohort) * size + rows.round
+        cohorts = rows.cohort.max(initial=0) + 1
+        rounds = rows.round.max(initial=0) + 1
+        cell = (rows.market * cohorts + rows.cohort) * rounds + rows.round
+
         order = np.argsort(cell, kind="stable")
-        return cls(
-            rows,
-            events_of(rows),
-            cell,
-            {name: order[rows.agent[order] == k] for k, name in enumerate(rows.agents)},
-        )
+        agents = rows.agent[order]
+        of_agent = {name: order[agents == place] for place, name in enumerate(rows.agents)}
+        return cls(rows, events_of(rows), cell, of_agent)
 
     def common(self, a: str, b: str) -> tuple[Ints, Ints]:
-        """The rows of both agents on the same markets in the same rounds, each in the order of cells."""
-        one, other = self.of_agent[a], self.of_agent[b]
-        both = np.intersect1d(self.cell[one], self.cell[other], assume_unique=True, return_indices=True)
-        return one[both[1]], other[both[2]]
+        """Return the rows of both on the same markets in the same rounds, each in the order of cells."""
+        own = self.of_agent[a]
+        other = self.of_agent[b]
+        _, here, there = np.intersect1d(
+            self.cell[own], self.cell[other], assume_unique=True, return_indices=True
+        )
+        return own[here], other[there]
 
 
 def _duel_details(duel: Duel, cells: _Cells, inputs: CacheInputs) -> DuelDetails:
-    rows, (a, b) = cells.rows, cells.common(duel.a, duel.b)
-    if not a.size:
+    """Return a duel with the markets that decided it."""
+    rows = cells.rows
+    own, other = cells.common(duel.a, duel.b)
+    if not own.size:
         return DuelDetails(duel, (), (), (), ())
-    markets, first, place = np.unique(rows.market[a], return_index=True, return_inverse=True)
-    own, other, price = (probability(column) for column in (rows.forecast[a], rows.forecast[b], rows.mid[a]))
-    outcome = rows.outcome[a]
-    gap = (other - outcome) ** 2 - (own - outcome) ** 2
-    means = [np.bincount(place, column) / np.bincount(place) for column in (own, other, price, gap)]
-    pages = [inputs.pages[rows.markets[market]] for market in markets.tolist()]
-    ranked = np.argsort(-means[3], kind="stable").tolist()
 
-    def decider(k: int) -> DecidingMarket:
-        a, b, price, gap = (float(column[k]) for column in means)
+    outcome = rows.outcome[own]
+    forecast = probability(rows.forecast[own])
+    other_forecast = probability(rows.forecast[other])
+    gap = (other_forecast - outcome) ** 2 - (forecast - outcome) ** 2
+
+    markets, first, place = np.unique(rows.market[own], return_index=True, return_inverse=True)
+    count = np.bincount(place)
+    forecasts = np.bincount(place, forecast) / count
+    other_forecasts = np.bincount(place, other_forecast) / count
+    prices = np.bincount(place, probability(rows.mid[own])) / count
+    gaps = np.bincount(place, gap) / count
+
+    def decider(number: int) -> DecidingMarket:
+        page = inputs.pages[rows.markets[markets[number]]]
         return DecidingMarket(
-            pages[k].id, pages[k].question, int(outcome[first[k]]), a, b, price, gap / len(pages)
+            market_id=page.id,
+            question=page.question,
+            outcome=int(outcome[first[number]]),
+            a=float(forecasts[number]),
+            b=float(other_forecasts[number]),
+            price=float(prices[number]),
+            share=float(gaps[number]) / markets.size,
         )
 
+    ranked = np.argsort(-gaps, kind="stable")
+    loudest = ranked[:MOST]
+    loudest_against = ranked[::-1][:MOST]
+    edges, differences = _histogram(gaps, cells.event[own][first])
     return DuelDetails(
-        duel,
-        *_histogram(means[3], cells.event[a][first]),
-        for_a=tuple(decider(k) for k in ranked[:MOST] if means[3][k] > 0),
-        for_b=tuple(decider(k) for k in ranked[: -MOST - 1 : -1] if means[3][k] < 0),
+        duel=duel,
+        edges=edges,
+        differences=differences,
+        for_a=tuple(map(decider, loudest[gaps[loudest] > 0])),
+        for_b=tuple(map(decider, loudest_against[gaps[loudest_against] < 0])),
     )
 
 
 def _histogram(gap: Floats, events: Ints) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    """The mean difference of each event, counted; 0 is an edge, so that a bar is on one side or the other."""
+    """Return the edges and the counts of the mean difference of each event.
+
+    0 is an edge, so that a bar is on one side or the other.
+    """
     _, place = np.unique(events, return_inverse=True)
     mean = np.bincount(place, gap) / np.bincount(place)
     mean = mean[mean != 0]
     reach = float(np.abs(mean).max(initial=0.0)) or 0.01
+
     edges = np.linspace(-reach, reach, BINS + 1)
     edges[BINS // 2] = 0.0  # which floats may miss by a little
     counts, _ = np.histogram(mean, bins=edges)
     return tuple(edges.tolist()), tuple(counts.tolist())
 
 
-def _swapped(one: DuelDetails) -> DuelDetails:
-    """The same with the two in each other's place."""
-    duel = one.duel
-    gap, low, high = (None if x is None else -x for x in (duel.gap, duel.high, duel.low))
-    turned = replace(duel, a=duel.b, b=duel.a, gap=gap, low=low, high=high)
-    edges = tuple(-edge for edge in reversed(one.edges))
-    sides = [tuple(replace(x, a=x.b, b=x.a, share=-x.share) for x in side) for side in (one.for_b, one.for_a)]
-    return DuelDetails(turned, edges, tuple(reversed(one.differences)), *sides)
+def _swapped(details: DuelDetails) -> DuelDetails:
+    """Return the duel with the two in each other's place."""
+    duel = details.duel
+    return DuelDetails(
+        duel=replace(
+            duel,
+            a=duel.b,
+            b=duel.a,
+            gap=_negative(duel.gap),
+            low=_negative(duel.high),
+            high=_negative(duel.low),
+        ),
+        edges=tuple(-edge for edge in reversed(details.edges)),
+        differences=tuple(reversed(details.differences)),
+        for_a=_swapped_markets(details.for_b),
+        for_b=_swapped_markets(details.for_a),
+    )
+
+
+def _negative(value: float | None) -> float | None:
+    """Return a difference as the other one sees it."""
+    return None if value is None else -value
+
+
+def _swapped_markets(markets: Iterable[DecidingMarket]) -> tuple[DecidingMarket, ...]:
+    """Return markets with the two in each other's place."""
+    return tuple(replace(market, a=market.b, b=market.a, share=-market.share) for market in markets)

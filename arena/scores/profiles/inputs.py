@@ -33,12 +33,14 @@ class CacheInputs:
 
 
 def read_inputs(connection: Connection, agent: str | None = None) -> CacheInputs:
-    """All of it; with an agent only its own trades."""
+    """Return all that scores are computed from; with an agent only its own trades."""
     pages = read_newest_pages(connection)
+
     traded: dict[str, list[AccountTrades]] = defaultdict(list)
     for cohort in cohorts_of_agent(read_cohorts(connection), agent):
         for account in read_account_trades(connection, cohort, agent):
             traded[account.agent].append(account)
+
     return CacheInputs(
         min_coverage=read_min_coverage(connection),
         stated=read_forecast_columns(connection),

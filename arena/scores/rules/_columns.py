@@ -17,29 +17,35 @@ Flags = NDArray[np.bool_]
 Counts = NDArray[np.int64]
 
 
+def as_floats(column: ArrayLike) -> Floats:
+    """Return a column as floats, and a single number as a column of one."""
+    return np.atleast_1d(np.asarray(column, dtype=np.float64))
+
+
 def check_probabilities(column: ArrayLike) -> Floats:
-    """Probabilities, checked: one outside [0, 1] is an error, never scored in silence."""
-    values = np.atleast_1d(np.asarray(column, dtype=np.float64))
-    right = (values >= 0) & (values <= 1)
-    if not right.all():
-        wrong = np.flatnonzero(~right)
-        raise ValueError(f"row {wrong[0]}: {values[wrong[0]]} is not a probability from 0 to 1")
+    """Return probabilities, checked: one outside [0, 1] raises an error and is never scored in silence."""
+    values = as_floats(column)
+    is_right = (values >= 0) & (values <= 1)
+
+    if not is_right.all():
+        wrong = np.flatnonzero(~is_right)[0]
+        raise ValueError(f"row {wrong}: {values[wrong]} is not a probability from 0 to 1")
     return values
 
 
 def is_scored(outcome: ArrayLike) -> Flags:
-    """The rows that ended in YES or NO; open ones, fractions and refunds give no score.
+    """Return which rows ended in YES or NO; open ones, fractions and refunds give no score.
 
     >>> is_scored([1, 0, -1, 0.5])
     array([ True,  True, False, False])
     """
     values = np.atleast_1d(np.asarray(outcome))
-    found: Flags = (values == 0) | (values == 1)
-    return found
+    is_known: Flags = (values == 0) | (values == 1)
+    return is_known
 
 
 def select_rows(values: Floats, counted: Flags) -> Floats:
-    """The values of rows that count, without a copy where all do."""
+    """Return the values of rows that count, without a copy where all do."""
     return values if counted.all() else values[counted]
 
 
@@ -53,17 +59,21 @@ LIMBS = 4
 
 
 def total(values: Floats) -> float:
-    """The exact sum, rounded once: the order of values changes nothing, not even the last digit.
+    """Return the exact sum, rounded once: the order of values changes nothing, not even the last digit.
 
     >>> total(np.array([1e16, 1.0, -1e16] * 1000))
     1000.0
     """
-    exact = _in_limbs(values) if values.size > FEW else None
-    return math.fsum(values.tolist()) if exact is None else exact
+    exact = None
+    if values.size > FEW:
+        exact = _in_limbs(values)
+    if exact is None:
+        exact = math.fsum(values.tolist())
+    return exact
 
 
 def _in_limbs(values: Floats) -> float | None:
-    """The exact sum by whole numbers, the highest bits first; None where there are too many bits.
+    """Return the exact sum by whole numbers, the highest bits first; None where there are too many bits.
 
     Values are scaled to 39 bits before the point and cut there; what is left is moved up by 39 bits, and so
     on until nothing is left.
@@ -72,11 +82,14 @@ def _in_limbs(values: Floats) -> float | None:
     shift = LIMB - math.frexp(top)[1]
     if not (math.isfinite(top) and -900 < shift < 900):
         return None
-    sums, room = [0] * LIMBS, np.empty((2, CHUNK))
+
+    sums = [0] * LIMBS
+    room = np.empty((2, CHUNK))
     for start in range(0, values.size, CHUNK):
         part = values[start : start + CHUNK]
         rest, whole = room[:, : part.size]
         np.multiply(part, 2.0**shift, out=rest)
+
         for limb in range(LIMBS):
             np.rint(rest, out=whole)
             sums[limb] += int(np.add.reduce(whole))
@@ -86,13 +99,19 @@ def _in_limbs(values: Floats) -> float | None:
             np.multiply(rest, 2.0**LIMB, out=rest)
         else:
             return None
-    exact = sum(part << LIMB * (LIMBS - 1 - limb) for limb, part in enumerate(sums))
+
+    exact = 0
+    for part_sum in sums:
+        exact = (exact << LIMB) + part_sum
+
     places = shift + LIMB * (LIMBS - 1)
-    return exact / (1 << places) if places >= 0 else float(exact << -places)
+    if places >= 0:
+        return exact / (1 << places)
+    return float(exact << -places)
 
 
 def mean(values: Floats, market: ArrayLike | None = None) -> float:
-    """The mean of all rows; with markets, of each market's own mean. NaN when there is no row.
+    """Return the mean of all rows; with markets, of each market's own mean. NaN when there is no row.
 
     >>> mean(np.array([0.0, 0.0, 0.0, 0.4]))
     0.1
@@ -103,21 +122,24 @@ def mean(values: Floats, market: ArrayLike | None = None) -> float:
         return math.nan
     if market is None:
         return total(values) / values.size
+
     place, counts = _numbered(np.asarray(market))
     return total(values / counts[place]) / int(np.count_nonzero(counts))
 
 
 def _numbered(labels: NDArray[np.generic]) -> tuple[Counts, Counts]:
-    """A number for each row's label, and how many rows have it; labels that are small numbers keep theirs."""
-    if labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < FEW + 4 * labels.size:
-        place = labels.astype(np.int64)
-        return place, np.bincount(place)
+    """Return a number for each row's label, and how many rows have it; small numbers keep theirs."""
+    is_small = labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < FEW + 4 * labels.size
+    if is_small:
+        numbers = labels.astype(np.int64)
+        return numbers, np.bincount(numbers)
+
     _, place, counts = np.unique(labels, return_inverse=True, return_counts=True)
     return place, counts
 
 
 def none_for_nan(value: float) -> float | None:
-    """A number, or None for NaN, which JSON does not have."""
+    """Return a number, or None for NaN, which JSON does not have."""
     return None if math.isnan(value) else float(value)
 
 
@@ -142,41 +164,59 @@ class DistinctForecasts:
 
     @property
     def markets(self) -> int:
-        """How many markets there are."""
-        return int(self.market.max()) + 1 if self.market.size else 0
+        """Return how many markets there are."""
+        return int(self.market.max(initial=-1)) + 1
 
     @property
     def came(self) -> Floats:
-        """The weight of what came true, for each distinct forecast."""
+        """Return the weight of what came true, for each distinct forecast."""
         return sum_by_value(self, self.share * self.outcome)
 
 
 def distinct_forecasts(
     forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None
 ) -> DistinctForecasts:
-    """The resolved rows. Each weighs the same; with markets, each market does, spread over its rows.
+    """Return the resolved rows. Each weighs the same; with markets, each market does, spread over its rows.
 
     They are put in an order of their own, so that the order they came in changes no digit.
 
     >>> distinct_forecasts([0.7, 0.2, 0.7], [1, 0, 0]).came.round(3)
     array([0.   , 0.333])
     """
-    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
-    f = check_probabilities(forecast) if o.size else np.empty(0)
-    there = np.flatnonzero(is_scored(o)) if o.size else np.empty(0, np.intp)
-    labels = np.arange(f.size) if market is None else np.asarray(market)
-    f, o, number = f[there], o[there], number_labels(labels[there])
-    size = np.bincount(number)
-    share = 1 / size[number] / size.size if f.size else f
-    order = np.lexsort((number, o, share, f))
-    f, o, share = f[order], o[order], share[order]
-    value, start = np.unique(f, return_index=True)
-    weight = np.add.reduceat(share, start) if f.size else share
-    return DistinctForecasts(f, o, share, number[order], start, value, weight)
+    outcomes = as_floats(outcome)
+    if not outcomes.size:
+        none = np.empty(0)
+        nowhere = np.empty(0, np.intp)
+        return DistinctForecasts(none, none, none, nowhere, nowhere, none, none)
+
+    forecasts = check_probabilities(forecast)
+    labels = np.arange(forecasts.size) if market is None else np.asarray(market)
+    scored = np.flatnonzero(is_scored(outcomes))
+    forecasts = forecasts[scored]
+    outcomes = outcomes[scored]
+    numbers = number_labels(labels[scored])
+    sizes = np.bincount(numbers)
+    shares = 1 / sizes[numbers] / max(sizes.size, 1)
+
+    order = np.lexsort((numbers, outcomes, shares, forecasts))
+    forecasts = forecasts[order]
+    shares = shares[order]
+    value, start = np.unique(forecasts, return_index=True)
+    weight = np.add.reduceat(shares, start) if start.size else shares
+
+    return DistinctForecasts(
+        forecast=forecasts,
+        outcome=outcomes[order],
+        share=shares,
+        market=numbers[order],
+        start=start,
+        value=value,
+        weight=weight,
+    )
 
 
 def number_labels(labels: ArrayLike) -> Places:
-    """Labels as numbers from 0 on.
+    """Return labels as numbers from 0 on.
 
     >>> number_labels(["b", "a", "b"])
     array([1, 0, 1])
@@ -185,7 +225,7 @@ def number_labels(labels: ArrayLike) -> Places:
 
 
 def sum_by_value(rows: DistinctForecasts, column: Floats) -> Floats:
-    """The sums of a column of the rows, or of many such columns, for each distinct forecast."""
+    """Return the sums of a column of the rows, or of many such columns, for each distinct forecast."""
     if not rows.value.size:
         return column
     summed: Any = np.add.reduceat(column, rows.start, axis=-1)
@@ -196,24 +236,25 @@ Bands = tuple[tuple[float, str], ...]
 
 
 def above_floor(floor: float) -> float:
-    """The floor of a band that leaves its own edge to the band below."""
+    """Return the floor of a band that leaves its own edge to the band below."""
     return math.nextafter(floor, math.inf)
 
 
 def band_name(value: float, bands: Bands) -> str | None:
-    """The band that a value falls in, None for NaN. Dust of floats moves nothing over an edge.
+    """Return the band that a value falls in, None for NaN. Dust of floats moves nothing over an edge.
 
     >>> band_name(0.1 + 0.2, ((0.0, "low"), (0.3, "high"))), band_name(0.1, ((0.0, "low"), (0.3, "high")))
     ('high', 'low')
     """
     if math.isnan(value):
         return None
-    place = bisect_right([floor for floor, _ in bands], round(value, 9))
+    floors = [floor for floor, _ in bands]
+    place = bisect_right(floors, round(value, 9))
     return bands[max(place - 1, 0)][1]
 
 
 def runs(*columns: NDArray[Any]) -> tuple[Counts, Counts]:
-    """Where each run of rows that are alike in all of these columns begins, and how long it is.
+    """Return where each run of rows that are alike in all of these columns begins, and how long it is.
 
     >>> runs(np.array([4, 4, 4, 7]), np.array([0.5, 0.5, 0.7, 0.7]))
     (array([0, 2, 3]), array([2, 1, 1]))
@@ -226,7 +267,7 @@ def runs(*columns: NDArray[Any]) -> tuple[Counts, Counts]:
 
 
 def different(numbers: Counts) -> tuple[Counts, Counts]:
-    """The different numbers among these from 0 on, sorted, and the place of each: without a sort if dense.
+    """Return the different numbers among these, sorted, and the place of each; dense ones need no sort.
 
     >>> different(np.array([5, 2, 5]))
     (array([2, 5]), array([1, 0, 1]))

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from arena.scores.rules._columns import (
     Floats,
     above_floor,
+    as_floats,
     band_name,
     check_probabilities,
     is_scored,
@@ -37,24 +38,28 @@ BANDS = (
 
 
 def each(forecast: ArrayLike, outcome: ArrayLike) -> Floats:
-    """(f − o)² row by row; NaN where the outcome is neither 0 nor 1."""
-    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
-    return np.where(is_scored(o), (check_probabilities(forecast) - o) ** 2, np.nan)
+    """Return (f − o)² row by row; NaN where the outcome is neither 0 nor 1."""
+    outcomes = as_floats(outcome)
+    squares = (check_probabilities(forecast) - outcomes) ** 2
+    return np.where(is_scored(outcomes), squares, np.nan)
 
 
 def score(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> float:
-    """The mean of (f − o)²; with markets, within each market first.
+    """Return the mean of (f − o)²; with markets, within each market first.
 
     >>> score([0.5, 0.5, 1.0], [1, 0, 0])
     0.5
     """
     counted = is_scored(outcome)
-    apart = select_rows(check_probabilities(forecast), counted) - select_rows(
-        np.atleast_1d(np.asarray(outcome)), counted
-    )
-    return mean(np.square(apart, out=apart), None if market is None else np.asarray(market)[counted])
+    forecasts = select_rows(check_probabilities(forecast), counted)
+    outcomes = select_rows(np.atleast_1d(np.asarray(outcome)), counted)
+    if market is not None:
+        market = np.asarray(market)[counted]
+
+    apart = forecasts - outcomes
+    return mean(np.square(apart, out=apart), market)
 
 
 def band(brier: float) -> str | None:
-    """What the seed calls such a score. Bands are half-open: 0.10 is Good, 0.25 is Poor."""
+    """Return what the seed calls such a score. Bands are half-open: 0.10 is Good, 0.25 is Poor."""
     return band_name(brier, BANDS)

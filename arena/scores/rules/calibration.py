@@ -12,8 +12,6 @@
 
 import math
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
-from operator import add
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,25 +39,32 @@ class Bin:
 
 
 def bins(forecast: ArrayLike, outcome: ArrayLike) -> list[Bin]:
-    """The bins that hold a resolved forecast, lowest first."""
+    """Return the bins that hold a resolved forecast, lowest first."""
     counted = is_scored(outcome)
-    f = select_rows(check_probabilities(forecast), counted)
-    o = select_rows(np.atleast_1d(np.asarray(outcome)), counted)
+    forecasts = select_rows(check_probabilities(forecast), counted)
+    outcomes = select_rows(np.atleast_1d(np.asarray(outcome)), counted)
+
     # 1 − 0.8 is a hair under 0.2 in floats, and belongs in the bin that starts there: so does 0.2 − 5e-10
-    place = np.minimum((f * BINS + DUST).astype(np.uint8), BINS - 1)
-    no, yes = np.bincount(place + np.uint8(BINS) * (o == 1), minlength=2 * BINS).reshape(2, BINS).tolist()
-    in_order = f[np.argsort(place, kind="stable")]
-    ends = list(accumulate(map(add, no, yes), initial=0))
-    return [
-        Bin(EDGES[k], EDGES[k + 1], b - a, mean(in_order[a:b]), yes[k] / (b - a))
-        for k, (a, b) in enumerate(pairwise(ends))
-        if b > a
-    ]
+    place = np.minimum((forecasts * BINS + DUST).astype(np.uint8), BINS - 1)
+    ended = place + np.uint8(BINS) * (outcomes == 1)
+    no, yes = np.bincount(ended, minlength=2 * BINS).reshape(2, BINS).tolist()
+    in_order = forecasts[np.argsort(place, kind="stable")]
+
+    occupied: list[Bin] = []
+    first = 0
+    for number in range(BINS):
+        count = no[number] + yes[number]
+        if count:
+            own = in_order[first : first + count]
+            occupied.append(Bin(EDGES[number], EDGES[number + 1], count, mean(own), yes[number] / count))
+        first += count
+    return occupied
 
 
 def score(forecast: ArrayLike, outcome: ArrayLike) -> float:
-    """The mean squared gap between what the bins forecast and what they saw."""
+    """Return the mean squared gap between what the bins forecast and what they saw."""
     occupied = bins(forecast, outcome)
-    total = sum(b.count for b in occupied)
-    gaps = math.fsum(b.count * (b.forecast - b.observed) ** 2 for b in occupied)
-    return gaps / total if total else math.nan
+    if not occupied:
+        return math.nan
+    gaps = math.fsum(part.count * (part.forecast - part.observed) ** 2 for part in occupied)
+    return gaps / sum(part.count for part in occupied)

@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scores.rules._columns import Floats, check_probabilities, is_scored, mean
+from arena.scores.rules._columns import Floats, as_floats, check_probabilities, is_scored, mean
 
 TITLE = "Log score"
 DIRECTION = "higher"
@@ -22,23 +22,27 @@ RANGE = (-math.inf, 0.0)
 
 
 def each(forecast: ArrayLike, outcome: ArrayLike) -> Floats:
-    """ln P row by row; NaN where the outcome is neither 0 nor 1. Seed 000's example, 99% and 99.9%:
+    """Return ln P row by row; NaN where the outcome is neither 0 nor 1.
+
+    Seed 000's example, 99% and 99.9%:
 
     >>> each([0.99, 0.999, 0.99, 0.999, 0.5], [1, 1, 0, 0, -1]).round(3).tolist()
     [-0.01, -0.001, -4.605, -6.908, nan]
     """
-    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
-    f = check_probabilities(forecast)
+    outcomes = as_floats(outcome)
+    forecasts = check_probabilities(forecast)
+    chance = np.where(outcomes == 1, forecasts, 1 - forecasts)
     with np.errstate(divide="ignore"):
-        return np.where(is_scored(o), np.log(np.where(o == 1, f, 1 - f)), np.nan)
+        return np.where(is_scored(outcomes), np.log(chance), np.nan)
 
 
 def score(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> float:
-    """The mean of ln P; with markets, within each market first.
+    """Return the mean of ln P; with markets, within each market first.
 
     >>> round(score([0.5, 0.8], [1, 0]), 4)
     -1.1513
     """
     counted = is_scored(outcome)
-    rows = each(forecast, outcome)[counted]
-    return mean(rows, None if market is None else np.asarray(market)[counted])
+    if market is not None:
+        market = np.asarray(market)[counted]
+    return mean(each(forecast, outcome)[counted], market)

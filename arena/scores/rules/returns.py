@@ -30,17 +30,20 @@ BANDS = (
 
 
 def score(pnl: ArrayLike, bankroll: ArrayLike) -> float:
-    """The return in percent. Seed 002, section 2.4:
+    """Return the return in percent. Seed 002, section 2.4:
 
     >>> score([700], [10_000])
     7.0
     """
-    earned, given = (math.fsum(np.atleast_1d(np.asarray(x)).tolist()) for x in (pnl, bankroll))
-    return 100 * earned / given if given > 0 else math.nan
+    earned = math.fsum(np.ravel(pnl).tolist())
+    given = math.fsum(np.ravel(bankroll).tolist())
+    if given <= 0:
+        return math.nan
+    return 100 * earned / given
 
 
 def band(percent: float) -> str | None:
-    """What the seed calls such a return. Bands are half-open, but for +50, which is still Excellent.
+    """Return what the seed calls such a return. Bands are half-open, but for +50, which is still Excellent.
 
     >>> band(7.0)
     'Good'

@@ -23,12 +23,14 @@ COIN = 0.25
 
 
 def ratio(score: float, reference: float = COIN) -> float:
-    """1 − score / reference. Seed 002's example, 40% better than random:
+    """Return 1 − score / reference. Seed 002's example, 40% better than random:
 
     >>> ratio(0.15)
     0.4
     """
-    return 1 - score / reference if reference > 0 else math.nan
+    if reference <= 0:
+        return math.nan
+    return 1 - score / reference
 
 
 def score(
@@ -37,7 +39,7 @@ def score(
     reference: ArrayLike | None = None,
     market: ArrayLike | None = None,
 ) -> float:
-    """The Brier skill score of a column of forecasts.
+    """Return the Brier skill score of a column of forecasts.
 
     >>> score([1.0, 0.5], [1, 0])
     0.5

@@ -22,13 +22,17 @@ RANGE = (0.0, 1.0)
 
 
 def score(yes: ArrayLike, outcome: ArrayLike) -> float:
-    """The share of resolved bets that won.
+    """Return the share of resolved bets that won.
 
     >>> score([True, True, False, False], [1, 0, 0, -1]) == 2 / 3
     True
     """
     side = np.atleast_1d(np.asarray(yes, dtype=np.bool_))
+    happened = np.atleast_1d(np.asarray(outcome)) == 1
     counted = is_scored(outcome)
-    won = counted & (side == (np.atleast_1d(np.asarray(outcome)) == 1))
-    bets = np.count_nonzero(counted)
-    return int(np.count_nonzero(won)) / int(bets) if bets else math.nan
+    won = counted & (side == happened)
+
+    bets = int(np.count_nonzero(counted))
+    if not bets:
+        return math.nan
+    return int(np.count_nonzero(won)) / bets

@@ -70,9 +70,18 @@ def test_an_agent_says_whom_it_is_better_than_since_when_and_from_whom_it_is_not
         "Not told apart from any of the 3 others yet (the first in about 6 more weeks).",
     ]
     assert found.sentence == (
-        "a forecasts better than c and d, and is not told apart from b yet (about 6 more weeks). None has "
-        "been shown to beat the market price yet (a: too early to say when)."
+        "a forecasts better than c and d, and is not told apart from b yet (about 6 more weeks). None of "
+        "their forecasts that can be compared with the market price has resolved yet."
     )
+    open_price = make_verdict(FOUR, pairs, [untold("b", PRICE, 9)], PLAYED)
+    assert open_price.sentence.endswith(
+        "None has been shown to beat the market price yet (a: too early to say when)."
+    )
+
+
+def test_two_others_are_named() -> None:
+    found = make_verdict(FOUR[:3], [untold("a", "b", 5.7), untold("a", "c")], None, PLAYED)
+    assert found.agents[0].sentence == ("Not told apart from b and c yet (the first in about 6 more weeks).")
 
 
 def test_a_leader_is_told_from_every_other_entry() -> None:

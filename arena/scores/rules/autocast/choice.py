@@ -25,6 +25,10 @@ SLACK = 0.001
 
 
 def each(options: Sequence[ArrayLike], answer: Sequence[int]) -> Floats:
-    """The score of each question; `answer` counts its options from 0."""
-    rows = zip(options, answer, strict=True)
-    return np.array([((np.asarray(p) - (np.arange(np.size(p)) == a)) ** 2).sum() / 2 for p, a in rows])
+    """Return the score of each question; `answer` counts its options from 0."""
+    scores: list[float] = []
+    for probabilities, place in zip(options, answer, strict=True):
+        happened = np.arange(np.size(probabilities)) == place
+        squares = (np.asarray(probabilities) - happened) ** 2
+        scores.append(squares.sum() / 2)
+    return np.array(scores)

@@ -14,7 +14,7 @@ RANGE = (0.0, 3.0)
 
 
 def score(true_false: float, multiple_choice: float, numeric: float) -> float:
-    """The sum of the three means.
+    """Return the sum of the three means.
 
     >>> score(0.25, 0.375, 0.125)
     0.75

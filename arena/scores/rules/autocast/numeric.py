@@ -19,5 +19,5 @@ RANGE = (0.0, 1.0)
 
 
 def each(forecast: ArrayLike, answer: ArrayLike) -> Floats:
-    """The score of each question."""
+    """Return the score of each question."""
     return np.abs(check_probabilities(forecast) - check_probabilities(answer))

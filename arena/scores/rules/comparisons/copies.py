@@ -15,8 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from arena.scores.rules._columns import Floats
-from arena.scores.rules.comparisons.events import NEAR
+from arena.scores.rules.comparisons.events import NEAR, Ints
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts
+
+Pair = tuple[str, str]
 
 SHARE = 0.95
 PRICE = "the price"
@@ -35,47 +37,71 @@ def find_copies(
     families: Iterable[Collection[str]] = (),
     sources: Mapping[str, str] | None = None,
 ) -> Copies:
-    """Who copies whom among some agents.
+    """Return who copies whom among some agents.
 
     `families` hold twins, and `sources` whose forecasts an agent is told.
     """
-    rows = {agent: season.of(agent) for agent in agents}
-    of_price = [agent for agent, own in rows.items() if _is_near(own.forecast - own.price)]
-    group = {agent: agent for agent in agents if agent not in of_price}
-    twins = [[name for name in agents if name in family and name in group] for family in families]
-    for one, other in [
-        *((family[0], twin) for family in twins for twin in family[1:]),
-        *_pairs(season, group),
-    ]:
-        kept, gone = group[one], group[other]
-        if kept != gone:
-            group = {name: kept if head == gone else head for name, head in group.items()}
-    return Copies(dict.fromkeys(of_price, PRICE) | _named(group, sources or {}))
+    copies: dict[str, str] = {}
+    group: dict[str, str] = {}
+    for agent in agents:
+        own = season.of(agent)
+        if _is_near(season, own.cell, own.forecast - own.price):
+            copies[agent] = PRICE
+        else:
+            group[agent] = agent
+
+    alike: list[Pair] = []
+    for family in families:
+        twins = [name for name in group if name in family]
+        alike += ((twins[0], twin) for twin in twins[1:])
+    alike += _pairs(season, list(group))
+
+    for one, other in alike:
+        _join(group, group[one], group[other])
+    return Copies(copies | _named(group, sources or {}))
 
 
-def _pairs(season: SeasonForecasts, agents: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The pairs of these agents whose forecasts lie next to each other."""
-    names, said = list(agents), np.full(season.cells, np.nan)
-    for place, one in enumerate(names):
+def _join(group: dict[str, str], kept: str, gone: str) -> None:
+    """Make one of two groups, each told by its head."""
+    for name, head in group.items():
+        if head == gone:
+            group[name] = kept
+
+
+def _pairs(season: SeasonForecasts, agents: Sequence[str]) -> Iterator[Pair]:
+    """Yield the pairs of these agents whose forecasts lie next to each other."""
+    forecasts = np.full(season.cells, np.nan)
+
+    for place, one in enumerate(agents):
         own = season.of(one)
-        said[own.cell] = own.forecast
-        for other in names[place + 1 :]:
-            its = season.of(other)
-            apart = said[its.cell] - its.forecast
-            if _is_near(apart[~np.isnan(apart)]):
+        forecasts[own.cell] = own.forecast
+
+        for other in agents[place + 1 :]:
+            rival = season.of(other)
+            apart = forecasts[rival.cell] - rival.forecast
+            common = ~np.isnan(apart)
+            if _is_near(season, rival.cell[common], apart[common]):
                 yield one, other
-        said[own.cell] = np.nan
+
+        forecasts[own.cell] = np.nan
 
 
-def _is_near(apart: Floats) -> bool:
+def _is_near(season: SeasonForecasts, cell: Ints, apart: Floats) -> bool:
+    """Tell whether forecasts lie so near each other, on every option, that one copies the other."""
+    apart = apart[season.furthest(cell, apart)]
     near = int(np.count_nonzero(np.abs(apart) <= NEAR))
     return near > 0 and near >= SHARE * apart.size
 
 
 def _named(group: Mapping[str, str], sources: Mapping[str, str]) -> dict[str, str]:
-    """Each copy with the head of its group: one that is told nobody's forecasts, where there is one."""
+    """Return each copy with the head of its group: one that is told nobody's forecasts, if there is one."""
     heads: dict[str, str] = {}
     for name, head in group.items():
         if head not in heads or (heads[head] in sources and name not in sources):
             heads[head] = name
-    return {name: heads[head] for name, head in group.items() if heads[head] != name}
+
+    copies: dict[str, str] = {}
+    for name, head in group.items():
+        if heads[head] != name:
+            copies[name] = heads[head]
+    return copies

@@ -23,6 +23,10 @@ from arena.scores.rules.comparisons.events import EventSums, information, sum_by
 from arena.scores.rules.comparisons.gain import reason_of
 from arena.scores.rules.comparisons.season_rows import AgentForecasts, SeasonForecasts
 
+Pair = tuple[str, str]
+Rows = Flags | slice
+"""Which rows of an agent: a flag for each, or all of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Duel:
@@ -49,77 +53,102 @@ class Duel:
 
     @property
     def same(self) -> bool:
-        """Whether both always said the same, as far as scores can tell."""
+        """Tell whether both always said the same, as far as scores can tell."""
         return self.gap == 0 and not self.error
 
     def winner(self, level: float = wild_bootstrap.LEVEL) -> str | None:
-        """Who is ahead by more than chance, had this been the only look at the only pair."""
+        """Return who is ahead by more than chance, had this been the only look at the only pair."""
         if self.p is None or self.gap is None or self.p > level:
             return None
         return self.a if self.gap > 0 else self.b
 
 
 def duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Duel:
-    """One duel, with the interval of its gap."""
+    """Return one duel, with the interval of its gap."""
     return _duels(season, [(a, b)], seed)[0]
 
 
 def duels(season: SeasonForecasts) -> list[Duel]:
     """Return every pair of the agents, with the interval of its gap."""
     pairs = list(combinations(season.agents, 2))
-    parts = wild_bootstrap.blocks(pairs, len(season.events))
-    return [one for part in parts for one in _duels(season, part, 0)]
+    found: list[Duel] = []
+    for part in wild_bootstrap.blocks(pairs, len(season.events)):
+        found += _duels(season, part, 0)
+    return found
 
 
 def gap_between(season: SeasonForecasts, a: str, b: str) -> float | None:
-    """The gap alone; None without a common row."""
-    one, other = season.of(a), season.of(b)
-    return none_for_nan(_differences(season, one, other, *common_rows(one, other, season.cells)).mean)
+    """Return the gap alone; None without a common row."""
+    own = season.of(a)
+    other = season.of(b)
+    here, there = common_rows(own, other, season.cells)
+    return none_for_nan(_differences(season, own, other, here, there).mean)
 
 
-def _duels(season: SeasonForecasts, pairs: Sequence[tuple[str, str]], seed: int) -> list[Duel]:
+def _duels(season: SeasonForecasts, pairs: Sequence[Pair], seed: int) -> list[Duel]:
     """Return these pairs, with p-values and, of those of which something can be inferred, intervals."""
-    plain, sums = zip(*(_gap(season, *pair) for pair in pairs), strict=True)
+    found: list[Duel] = []
+    sums: list[EventSums] = []
+    for a, b in pairs:
+        plain, differences = _gap(season, a, b)
+        found.append(plain)
+        sums.append(differences)
+
     drawn = wild_bootstrap.signed_sums(season.events, sums, seed)
-    ps = wild_bootstrap.p_values(drawn)
-    found = [one if one.reason else replace(one, p=float(p)) for one, p in zip(plain, ps, strict=True)]
-    ends = interval.intervals(drawn, [one.reason is None for one in found])
-    both = zip(found, ends, strict=True)
-    return [one if one.reason else replace(one, low=span.low, high=span.high) for one, span in both]
+    p_values = wild_bootstrap.p_values(drawn)
+    judged = [plain.reason is None for plain in found]
+    spans = interval.intervals(drawn, judged)
+
+    for place in np.flatnonzero(judged).tolist():
+        span = spans[place]
+        found[place] = replace(found[place], p=float(p_values[place]), low=span.low, high=span.high)
+    return found
 
 
 def _gap(season: SeasonForecasts, a: str, b: str) -> tuple[Duel, EventSums]:
-    """What both have in common, and by how much one is ahead there; their differences by event."""
-    one, other = season.of(a), season.of(b)
-    x, y = common_rows(one, other, season.cells)
-    sums, market = _differences(season, one, other, x, y), one.market[x]
-    apart = one.forecast[x] - other.forecast[y]
-    known = information(apart, one.price[x], market, season.event_of)
+    """Return what both have in common and by how much one is ahead there, and their differences by event."""
+    own = season.of(a)
+    other = season.of(b)
+    here, there = common_rows(own, other, season.cells)
+    market = own.market[here]
+    sums = _differences(season, own, other, here, there)
+
+    apart = own.forecast[here] - other.forecast[there]
+    rests_on = information(apart, own.price[here], market, season.event_of)
+    reason = reason_of(rests_on)
+    if not market.size:
+        reason = "no resolved forecast in common"
+
     duel = Duel(
         a=a,
         b=b,
         rows=market.size,
         markets=int(sums.count.sum()),
         events=int(np.count_nonzero(sums.count)),
-        effective=known.effective,
+        effective=rests_on.effective,
         gap=none_for_nan(sums.mean),
         error=none_for_nan(wild_bootstrap.error(sums)),
         p=None,
-        reason=reason_of(known) if market.size else "no resolved forecast in common",
+        reason=reason,
     )
     return duel, sums
 
 
 def _differences(
-    season: SeasonForecasts, a: AgentForecasts, b: AgentForecasts, x: Flags | slice, y: Flags | slice
+    season: SeasonForecasts, a: AgentForecasts, b: AgentForecasts, here: Rows, there: Rows
 ) -> EventSums:
-    return sum_by_event(b.error[y] - a.error[x], a.market[x], season.event_of, len(season.events))
+    """Return by how much one is closer than the other on common rows, by event."""
+    closer = b.error[there] - a.error[here]
+    return sum_by_event(closer, a.market[here], season.event_of, len(season.events))
 
 
-def common_rows(a: AgentForecasts, b: AgentForecasts, cells: int) -> tuple[Flags | slice, Flags | slice]:
-    """The rows of each on the markets and instants that both have, in the same order."""
+def common_rows(a: AgentForecasts, b: AgentForecasts, cells: int) -> tuple[Rows, Rows]:
+    """Return the rows of each on the markets and instants that both have, in the same order."""
     if np.array_equal(a.cell, b.cell):
         return slice(None), slice(None)
-    in_a, in_b = np.zeros((2, cells), dtype=np.bool_)
-    in_a[a.cell] = in_b[b.cell] = True
+
+    in_a = np.zeros(cells, dtype=np.bool_)
+    in_b = np.zeros(cells, dtype=np.bool_)
+    in_a[a.cell] = True
+    in_b[b.cell] = True
     return in_b[a.cell], in_a[b.cell]

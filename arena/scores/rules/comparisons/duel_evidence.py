@@ -12,7 +12,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from math import inf
 
 import numpy as np
@@ -62,6 +62,7 @@ class DuelRows:
     price: Floats
     payout: Floats
     week: float = SECONDS_OF_A_WEEK
+    question: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +109,23 @@ def error_shares(starts: Mapping[str, float], owners: Mapping[str, str]) -> dict
 
     shares: dict[Pair, float] = {}
     for (owner, rival), owner_share in owner_shares.items():
-        if owner == rival:
-            own_shares = _pair_shares(entries[owner])
-        else:
-            weights = _weights(entries[owner])
-            rival_weights = _weights(entries[rival])
-            own_shares = {(a, b): weights[a] * rival_weights[b] for a in weights for b in rival_weights}
+        own_shares = _pair_shares(entries[owner])
+        if owner != rival:
+            own_shares = _shares_between(_weights(entries[owner]), _weights(entries[rival]))
 
         for (a, b), share in own_shares.items():
-            shares[a, b] = ERROR * owner_share * share / 2
-            shares[b, a] = shares[a, b]
+            half = ERROR * owner_share * share / 2
+            shares[a, b] = half
+            shares[b, a] = half
+    return shares
+
+
+def _shares_between(weights: Mapping[str, float], rival_weights: Mapping[str, float]) -> dict[Pair, float]:
+    """Return the shares of 1 of pairs of two owners' entries by their weights."""
+    shares: dict[Pair, float] = {}
+    for a, weight in weights.items():
+        for b, rival_weight in rival_weights.items():
+            shares[a, b] = weight * rival_weight
     return shares
 
 
@@ -145,8 +153,9 @@ def _equal_parts(starts: Mapping[str, float]) -> dict[str, float]:
 def _pair_shares(starts: Mapping[str, float], more: Sequence[Pair] = ()) -> dict[Pair, float]:
     """Return equal shares of 1 for all pairs that begin at one time, when the later of the two does."""
     begun: dict[float, list[Pair]] = defaultdict(list)
-    for a, b in [*more, *combinations(starts, 2)]:
-        begun[max(starts[a], starts[b])].append((a, b))
+    for pair in chain(more, combinations(starts, 2)):
+        start = max(starts[name] for name in pair)
+        begun[start].append(pair)
 
     shares: dict[Pair, float] = {}
     for number, start in enumerate(sorted(begun)):
@@ -178,7 +187,9 @@ def _part(number: int) -> float:
     >>> [round(_part(number), 4) for number in range(4)]
     [0.9, 0.05, 0.0167, 0.0083]
     """
-    return FIRST if number == 0 else (1 - FIRST) / (number * (number + 1))
+    if number == 0:
+        return FIRST
+    return (1 - FIRST) / (number * (number + 1))
 
 
 def price_bars(rows: DuelRows, owners: Mapping[str, str] | None = None) -> dict[str, PriceBar]:
@@ -232,9 +243,15 @@ def compare_with_price(rows: DuelRows, bars: Mapping[str, PriceBar]) -> list[Pai
 
 def _starts(rows: DuelRows) -> dict[str, float]:
     """Return the time from which each agent that ever was an entry counts as one."""
+    stated = StatedRows(rows.agent, rows.instant, rows.market, rows.forecast, rows.price, rows.question)
+    begun = entry_starts(stated)
     seconds = dict(zip(rows.instant.tolist(), rows.made.tolist(), strict=True))
-    begun = entry_starts(StatedRows(rows.agent, rows.instant, rows.market, rows.forecast, rows.price))
-    return {agent: seconds[begun[place]] for place, agent in enumerate(rows.agents) if place in begun}
+
+    starts: dict[str, float] = {}
+    for place, agent in enumerate(rows.agents):
+        if place in begun:
+            starts[agent] = seconds[begun[place]]
+    return starts
 
 
 def _order(pair: PairEvidence) -> tuple[float, str, str]:
@@ -254,21 +271,26 @@ def _beside_price(rows: DuelRows, place: int) -> DuelRows:
             forecast=rows.forecast[own],
             price=rows.price[own],
             payout=rows.payout[own],
+            question=None if rows.question is None else rows.question[own],
         )
     )
     count = counted.story.size
+    twice = np.tile(np.arange(count), 2)
+    _, instant = np.unique(counted.made, return_inverse=True)
+
     return DuelRows(
         agents=[rows.agents[place], PRICE],
         agent=np.repeat([0, 1], count),
-        instant=np.tile(np.unique(counted.made, return_inverse=True)[1], 2),
-        market=np.tile(counted.market, 2),
-        story=np.tile(counted.story, 2),
-        made=np.tile(counted.made, 2),
-        known=np.tile(counted.known, 2),
+        instant=instant[twice],
+        market=counted.market[twice],
+        story=counted.story[twice],
+        made=counted.made[twice],
+        known=counted.known[twice],
         forecast=np.concatenate([counted.forecast, counted.price]),
-        price=np.tile(counted.price, 2),
-        payout=np.tile(counted.payout, 2),
+        price=counted.price[twice],
+        payout=counted.payout[twice],
         week=rows.week,
+        question=None if counted.question is None else counted.question[twice],
     )
 
 
@@ -281,7 +303,7 @@ class _Duels:
     `last` are the places among them at which the last row of a story at one time ends: for each of these
     `story_start` is the place at which its story begins, `is_first` names the first of each story, and
     `by_time` is their order in time. A look is a time at which something ended: `look` is its last place in
-    that order, and `at` the time.
+    that order, and `at` the time. `options` says which of the `ends` are of one question, where some are.
     """
 
     places: Mapping[str, int]
@@ -297,45 +319,57 @@ class _Duels:
     by_time: Ints
     look: Ints
     at: Floats
+    options: "_Options | None"
 
     @classmethod
     def of(cls, rows: DuelRows) -> "_Duels":
         """Return the duels of these rows."""
         # what was stated after its outcome was known says nothing
         some = np.flatnonzero(rows.made <= rows.known)
-        cell = rows.instant[some] * (rows.market.max(initial=0) + 1) + rows.market[some]
+        markets = rows.market.max(initial=0) + 1
+        cell = rows.instant[some] * markets + rows.market[some]
         _, first, column = np.unique(cell, return_index=True, return_inverse=True)
         first = some[first]
         order = np.lexsort((rows.known[first], rows.market[first], rows.made[first], rows.story[first]))
-        first = first[order]
+        rank = np.argsort(order)
         forecast = np.full((len(rows.agents), first.size), np.nan)
-        forecast[rows.agent[some], np.argsort(order)[column]] = rows.forecast[some]
+        forecast[rows.agent[some], rank[column]] = rows.forecast[some]
 
+        first = first[order]
         story = rows.story[first]
+        made = rows.made[first]
         known = rows.known[first]
-        ended = np.flatnonzero(np.isfinite(known))
-        ends = ended[np.lexsort((known[ended], story[ended]))]
-        instants, sizes = runs(story[ends], known[ends])
+        question = None if rows.question is None else rows.question[first]
+        ends = np.flatnonzero(np.isfinite(known))
+        ends = ends[np.lexsort((known[ends], story[ends]))]
+        end_story = story[ends]
+        end_at = known[ends]
+
+        instants, sizes = runs(end_story, end_at)
         last = instants + sizes - 1
-        story_starts, lengths = runs(story[ends])
+        story_starts, lengths = runs(end_story)
         story_start = np.repeat(story_starts, lengths)[last]
-        by_time = np.argsort(known[ends][last], kind="stable")
-        times, counts = runs(known[ends][last][by_time])
+
+        at = end_at[last]
+        by_time = np.argsort(at, kind="stable")
+        at = at[by_time]
+        times, counts = runs(at)
 
         return cls(
             places={agent: place for place, agent in enumerate(rows.agents)},
             week=rows.week,
             forecast=forecast,
-            made=rows.made[first],
+            made=made,
             payout=rows.payout[first],
-            timeline=Timeline.of(story, rows.made[first], rows.market[first], known),
+            timeline=Timeline.of(story, made, rows.market[first], known, question),
             ends=ends,
             last=last,
             story_start=story_start,
             is_first=np.flatnonzero(np.diff(story_start, prepend=-1)),
             by_time=by_time,
             look=times + counts - 1,
-            at=known[ends][last][by_time][times],
+            at=at[times],
+            options=None if question is None else _Options.of(made[ends], question[ends]),
         )
 
     def compare(
@@ -366,30 +400,44 @@ class _Duels:
         other_since = self._since(reverse, -gain.most_t, bar)
         if since is not None and other_since is not None:
             # one of two opposite ways is an error, and nothing says which
-            since = other_since = None
+            since = None
+            other_since = None
 
-        either = columns.counts & ~(np.isnan(columns.own) & np.isnan(columns.rival))
-        resolved = np.count_nonzero(either[self.ends])
-        coverage = float(np.count_nonzero(columns.common[self.ends]) / resolved)
-        note = None if coverage >= ENOUGH_COVERAGE else f"on {coverage:.0%} of what either forecast"
+        is_stated = ~(np.isnan(columns.own) & np.isnan(columns.rival))
+        either = columns.counts & is_stated
+        coverage = self._count_of_ends(columns.common) / self._count_of_ends(either)
+        note = None
+        if coverage < ENOUGH_COVERAGE:
+            note = f"on {coverage:.0%} of what either forecast"
 
-        is_other_better = since is None and (other_since is not None or gain.mean < 0)
-        is_told = since is not None or other_since is not None
+        better = one
+        worse = other
+        if since is None and (other_since is not None or gain.mean < 0):
+            better = other
+            worse = one
+            columns = reverse
+            gain = gain.reversed()
+            since = other_since
+
         weeks_more = None
-        if foresee and not is_told:
-            bet = reverse if is_other_better else columns
-            weeks_more = self._weeks_more(bet, gain.reversed() if is_other_better else gain, bar)
+        if foresee and since is None:
+            weeks_more = self._weeks_more(columns, gain, bar)
 
         return PairEvidence(
-            better=other if is_other_better else one,
-            worse=one if is_other_better else other,
-            by=-gain.mean if is_other_better else gain.mean,
-            since=other_since if is_other_better else since,
+            better=better,
+            worse=worse,
+            by=gain.mean,
+            since=since,
             coverage=coverage,
             note=note,
             stories=gain.stories,
             weeks_more=weeks_more,
         )
+
+    def _count_of_ends(self, wanted: Flags) -> int:
+        """Return how many of the wanted columns have ended, the options of a question once."""
+        ended = wanted[self.ends]
+        return int(np.count_nonzero(ended if self.options is None else ended & self.options.is_first))
 
     def _since(self, bet: "_PairColumns", t: Floats, bar: float) -> float | None:
         """Return the first look at which the capital has reached the bar while the mean gain was clear."""
@@ -399,7 +447,9 @@ class _Duels:
 
         capital = self.timeline.capital(bet.own, bet.rival, self.payout, bet.common)
         reached = clear[capital.until(self.at[clear]) >= bar]
-        return float(self.at[reached[0]]) if reached.size else None
+        if not reached.size:
+            return None
+        return float(self.at[reached[0]])
 
     def _weeks_more(self, bet: "_PairColumns", gain: "_MeanGain", bar: float) -> float | None:
         """Return how many more weeks it would take to tell, None where that cannot be said."""
@@ -416,30 +466,39 @@ class _Duels:
         if not self.ends.size:
             return _MeanGain(0, 0.0, 0.0, np.zeros(0), np.zeros(0))
 
-        other = rival[self.ends]
-        counted = common[self.ends] & ~np.isnan(self.payout[self.ends])
-        apart = np.where(counted, own[self.ends] - other, 0.0)
-        middle = np.where(counted, (own[self.ends] + other) / 2, 0.0)
-        missed = np.where(counted, 2 * (self.payout[self.ends] - middle), 0.0)
+        own = own[self.ends]
+        rival = rival[self.ends]
+        payout = self.payout[self.ends]
+        counted = common[self.ends] & ~np.isnan(payout)
+        apart = np.where(counted, own - rival, 0.0)
+        middle = np.where(counted, (own + rival) / 2, 0.0)
+        missed = np.where(counted, 2 * (payout - middle), 0.0)
 
         # m(1 − m) is how far a lean in log-odds moves a forecast m, and a factor in common its chance
         lean = middle * (1 - middle)
-        leaned = self._sum_of_stories(self._story_totals(apart * lean))
-        slope = leaned / np.maximum(self._sum_of_stories(self._story_totals(lean**2)), TINY)
+        if self.options is not None:
+            lean = self.options.lean(middle) * self.options.weight
+            apart *= self.options.weight
+            missed *= self.options.weight
+            counted &= self.options.is_first
 
+        leaned = self._sum_of_rows(apart * lean)
+        slope = leaned / np.maximum(self._sum_of_rows(lean**2), TINY)
+
+        # each story counts once
         count = self._story_totals(counted.astype(np.float64))
-        gain = self._story_totals(apart * missed) / np.maximum(count, 1)
-        by_lean = self._story_totals(lean * missed) / np.maximum(count, 1)
+        rows = np.maximum(count, 1)
+        gain = self._story_totals(apart * missed) / rows
+        by_lean = self._story_totals(lean * missed) / rows
 
         stories = self._sum_of_stories(np.minimum(count, 1.0))
         total = self._sum_of_stories(gain)
         squares = self._sum_of_stories(gain**2)
+        products = self._sum_of_stories(gain * by_lean)
+        lean_squares = self._sum_of_stories(by_lean**2)
         rest = total - slope * self._sum_of_stories(by_lean)
-        rest_squares = (
-            squares
-            - 2 * slope * self._sum_of_stories(gain * by_lean)
-            + slope**2 * self._sum_of_stories(by_lean**2)
-        )
+        rest_squares = squares - 2 * slope * products + slope**2 * lean_squares
+
         t = _t_statistic(stories, total, squares)
         rest_t = _t_statistic(stories, rest, rest_squares)
         mean = total / np.maximum(stories, 1)
@@ -451,6 +510,10 @@ class _Duels:
             most_t=np.maximum(t, rest_t),
         )
 
+    def _sum_of_rows(self, value: Floats) -> Floats:
+        """Return the sum of all rows that have ended at each look."""
+        return self._sum_of_stories(self._story_totals(value))
+
     def _story_totals(self, value: Floats) -> Floats:
         """Return the sum of a story's rows that have ended, at each of its ends."""
         sums = sums_before(value)
@@ -460,7 +523,33 @@ class _Duels:
         """Return the sum over all stories at each look, from values of one story at each of its ends."""
         step = np.diff(value, prepend=0.0)
         step[self.is_first] = value[self.is_first]
-        return np.cumsum(step[self.by_time])[self.look]
+        sums = np.cumsum(step[self.by_time])
+        return sums[self.look]
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """Which of some columns are options of one question at one time, and so follow each other.
+
+    `first` is the place of the first of them, which a question of yes or no is itself. Products of two values
+    that have their `weight` are halved for options: of two options both together are as one of yes or no.
+    """
+
+    first: Ints
+    is_first: Flags
+    weight: Floats
+
+    @classmethod
+    def of(cls, made: Floats, question: Ints) -> "_Options":
+        """Return the options among columns in order of time and question."""
+        starts, sizes = runs(made, question)
+        first = np.repeat(starts, sizes)
+        is_option = np.repeat(sizes > 1, sizes)
+        return cls(first, first == np.arange(made.size), np.where(is_option, np.sqrt(0.5), 1.0))
+
+    def lean(self, middle: Floats) -> Floats:
+        """Return how far a lean towards the first option, in log-odds, moves each of the forecasts."""
+        return middle[self.first] * (self.is_first - middle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,7 +587,9 @@ class _MeanGain:
 
 def _t_statistic(count: Floats, total: Floats, squares: Floats) -> Floats:
     """Return the t-statistic of the mean of so many values, 0 below two of them."""
-    mean = total / np.maximum(count, 1)
-    variance = np.maximum(squares - total * mean, 0) / np.maximum(count - 1, 1)
-    error = np.sqrt(variance / np.maximum(count, 1))
+    at_least_one = np.maximum(count, 1)
+    mean = total / at_least_one
+    rest = np.maximum(squares - total * mean, 0)
+    variance = rest / np.maximum(count - 1, 1)
+    error = np.sqrt(variance / at_least_one)
     return np.where(count > 1, mean / np.maximum(error, TINY), 0.0)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.scores.rules._columns import Floats
+from arena.scores.rules._columns import Floats, runs
 from arena.scores.rules.comparisons.copies import SHARE
 from arena.scores.rules.comparisons.events import NEAR, Ints
 
@@ -26,7 +26,8 @@ from arena.scores.rules.comparisons.events import NEAR, Ints
 class StatedRows:
     """All forecasts that were stated, resolved or not.
 
-    `agent`, `instant` and `market` are whole numbers from 0 on; instants are in the order of time.
+    `agent`, `instant` and `market` are whole numbers from 0 on; instants are in the order of time. `question`
+    numbers the question of which a market is an option; the numbers of its markets follow each other.
     """
 
     agent: Ints
@@ -34,6 +35,7 @@ class StatedRows:
     market: Ints
     forecast: Floats
     price: Floats
+    question: Ints | None = None
 
 
 def entry_starts(rows: StatedRows) -> dict[int, int]:
@@ -74,6 +76,7 @@ class _AgentRows:
     cell: Ints
     forecast: Floats
     price: Floats
+    question: Ints | None
 
 
 def _agent_rows(rows: StatedRows, agent: int) -> _AgentRows:
@@ -85,12 +88,13 @@ def _agent_rows(rows: StatedRows, agent: int) -> _AgentRows:
     cells, first = np.unique(cell, return_index=True)
     own = own[first]
 
-    return _AgentRows(rows.instant[own], cells, rows.forecast[own], rows.price[own])
+    question = None if rows.question is None else rows.question[own]
+    return _AgentRows(rows.instant[own], cells, rows.forecast[own], rows.price[own], question)
 
 
 def _price_departure(agent: _AgentRows) -> float:
     """Return the instant from which an agent no longer copies the price, infinity if it always has."""
-    return _departure(agent.instant, agent.forecast - agent.price)
+    return _departure(agent.instant, agent.forecast - agent.price, agent.question)
 
 
 def _departures(agents: Sequence[_AgentRows]) -> NDArray[np.float64]:
@@ -110,12 +114,22 @@ def _pair_departure(later: _AgentRows, earlier: _AgentRows) -> float:
 
     if not met_at_start:
         return -np.inf
-    return _departure(later.instant[own], later.forecast[own] - earlier.forecast[other])
+    question = None if later.question is None else later.question[own]
+    return _departure(later.instant[own], later.forecast[own] - earlier.forecast[other], question)
 
 
-def _departure(instant: Ints, distance: Floats) -> float:
-    """Return the first instant at whose end too many rows lay apart, infinity if there is none."""
-    apart = np.cumsum(np.abs(distance) > NEAR)
+def _departure(instant: Ints, distance: Floats, question: Ints | None) -> float:
+    """Return the first instant at whose end too many rows lay apart, infinity if there is none.
+
+    A question of several options lies as far apart as the option that lies furthest.
+    """
+    distance = np.abs(distance)
+    if question is not None:
+        starts, _ = runs(instant, question)
+        distance = np.maximum.reduceat(distance, starts)
+        instant = instant[starts]
+
+    apart = np.cumsum(distance > NEAR)
     rows = np.arange(1, instant.size + 1)
     ends = np.append(instant[1:] != instant[:-1], True)
 

@@ -16,7 +16,7 @@
 """
 
 from dataclasses import dataclass
-from math import ceil, inf
+from math import ceil, inf, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,25 +47,37 @@ class EventSums:
 
     @property
     def mean(self) -> float:
-        """The mean over all markets, NaN without one."""
+        """Return the mean over all markets, NaN without one."""
         markets = float(self.count.sum())
-        return float(self.total.sum()) / markets if markets else float("nan")
+        if not markets:
+            return nan
+        return float(self.total.sum()) / markets
 
 
 def market_means(market: Ints, *values: Floats) -> tuple[Ints, list[Floats]]:
-    """The markets of rows that come sorted by market, and the mean of each value within them."""
+    """Return the markets of rows that come sorted by market, and the mean of each value within them."""
     starts, lengths = runs(market)
-    if not starts.size:
-        return market, [np.zeros(0) for _ in values]
-    return market[starts], [np.add.reduceat(value, starts) / lengths for value in values]
+    means: list[Floats] = []
+
+    for value in values:
+        # reduceat takes no empty list of starts
+        totals = np.add.reduceat(value, starts) if starts.size else value
+        means.append(totals / lengths)
+
+    return market[starts], means
 
 
 def sum_by_event(value: Floats, market: Ints, event_of: Ints, events: int) -> EventSums:
-    """Values by event. Rows come sorted by market, and `event_of` says to which event each market belongs."""
+    """Return values by event, of rows that come sorted by market.
+
+    `event_of` says to which event each market belongs.
+    """
     markets, (means,) = market_means(market, value)
     place = event_of[markets]
-    total = np.bincount(place, means, minlength=events).astype(np.float64, copy=False)
-    return EventSums(total, np.bincount(place, minlength=events).astype(np.float64))
+    total = np.bincount(place, means, minlength=events)
+    count = np.bincount(place, minlength=events)
+
+    return EventSums(total.astype(np.float64, copy=False), count.astype(np.float64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +94,7 @@ class Information:
 
     @property
     def is_enough(self) -> bool:
-        """Whether an interval holds what it promises."""
+        """Tell whether an interval holds what it promises."""
         return self.missing is None
 
     @property
@@ -95,23 +107,27 @@ class Information:
         '60 events so far that tell little (4.0 coin tosses of 10); an interval takes about 90 more'
         """
         so_far = f"{count_text(self.events, 'event')} so far"
-        sizes = "" if self.events - self.equal < 1 else f" of uneven sizes count as {self.equal:.1f}"
         coins = f"{self.effective:.1f} coin tosses of {ENOUGH_EFFECTIVE:.0f}"
-        times, what = max(
-            (ENOUGH_EVENTS / max(self.equal, NOTHING), sizes),
-            (ENOUGH_EFFECTIVE / max(self.effective, NOTHING), f" that tell little ({coins})"),
-            (
-                ENOUGH_SYMMETRY / max(self.symmetry, NOTHING),
-                ", but most hangs on outcomes that seldom happen",
-            ),
+        sizes = ""
+        if self.events - self.equal >= 1:
+            sizes = f" of uneven sizes count as {self.equal:.1f}"
+
+        by_size = ENOUGH_EVENTS / max(self.equal, NOTHING)
+        by_effect = ENOUGH_EFFECTIVE / max(self.effective, NOTHING)
+        by_symmetry = ENOUGH_SYMMETRY / max(self.symmetry, NOTHING)
+        times, cause = max(
+            (by_size, sizes),
+            (by_effect, f" that tell little ({coins})"),
+            (by_symmetry, ", but most hangs on outcomes that seldom happen"),
         )
         if times <= 1 + NOTHING:
             return None
         if times >= 1 / NOTHING:
             return f"{so_far} at prices that leave nothing open"
+
         # all three grow with the number of events alike, so the scarcest says how many it takes
         more = max(ceil(self.events * (times - 1) - NOTHING), 1)
-        return f"{so_far}{what}; an interval takes about {more:,} more"
+        return f"{so_far}{cause}; an interval takes about {more:,} more"
 
 
 def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> Information:
@@ -130,8 +146,10 @@ def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> I
     p = p[counted]
     weight = weight[counted]
     undecided = p * (1 - p)
-    spread = float((weight**2 * undecided).sum())
-    third = float((weight**3 * undecided * (1 - 2 * p)).sum())
+    second_terms = weight**2 * undecided
+    third_terms = weight**3 * undecided * (1 - 2 * p)
+    spread = float(second_terms.sum())
+    third = float(third_terms.sum())
 
     event = event_of[markets[counted]]
     order = np.lexsort((p, event))
@@ -148,14 +166,19 @@ def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> I
     middle = np.bincount(place, p)
     none = 1 - p[last]
     off = yes - middle[place]
-    variance = float((np.bincount(place, width * off**2) + none * middle**2).sum())
-    fourth = float((np.bincount(place, width * off**4) + none * middle**4).sum())
+    variances = np.bincount(place, width * off**2) + none * middle**2
+    fourths = np.bincount(place, width * off**4) + none * middle**4
+    variance = float(variances.sum())
+    fourth = float(fourths.sum())
+
+    effective = 0.0
+    if fourth:
+        effective = variance**2 / fourth
 
     # a skewness that is but the dust of floats is none
-    is_symmetric = third**2 * 1e12 <= spread**3
-    return Information(
-        events=size.size,
-        equal=float(size.sum() ** 2 / (size @ size)),
-        effective=variance**2 / fourth if fourth else 0.0,
-        symmetry=inf if is_symmetric else spread**3 / third**2,
-    )
+    symmetry = inf
+    if third**2 * 1e12 > spread**3:
+        symmetry = spread**3 / third**2
+
+    equal = float(size.sum() ** 2 / (size @ size))
+    return Information(size.size, equal, effective, symmetry)

@@ -5,13 +5,15 @@
   c / 4m(1 − m), or less, so that the worst end of the story so far costs at most half. Forecasts of a
   story's n-th time have 1 / √n of that: they mostly repeat what was said. At c = 1 one forecast multiplies
   the capital by f / m or (1 − f) / (1 − m), the likelihood ratio. The capital is the mean over c of ½
-  and 1. A forecast counts once resolved; from a story's first such one on, its open markets count at their
-  worst.
+  and 1. Of several options d is half the sum of theirs, Σ w(o − m) with w = f − r, and λ = c·½Σw² / (Σ mw² −
+  (Σ mw)²), for two options that above. A forecast counts once resolved; from a story's first such one on, its
+  open markets count at their worst.
 - Direction: higher is better: without skill ×20 has a chance of at most 1 in 20.
 - Range: above 0.
-- Edge cases: prices are not clipped; a price of 0 or 1 has nothing left to say and doesn't count. Fractions
-  count as they pay, refunds gain nothing. Several forecasts of one market at one time are averaged, and so
-  are their prices. What was forecast after its outcome was known doesn't count.
+- Edge cases: prices are not clipped; a price of 0 or 1 has nothing left to say and doesn't count, nor do odds
+  with an option at 1. Each option counts at its worst, though not all of these can come true. Fractions count
+  as they pay, refunds gain nothing. Several forecasts of one market at one time are averaged, and so are
+  their prices. What was forecast after its outcome was known doesn't count.
 - Source: Ville (1939); Shafer and Vovk (2019); Waudby-Smith and Ramdas (2024); Henzi and Ziegel (2022).
   `docs/evidence.md` has proof and power.
 """
@@ -24,6 +26,7 @@ from numpy.typing import NDArray
 
 from arena.scores.rules._columns import Flags, Floats, runs
 from arena.scores.rules.comparisons.events import Ints
+from arena.scores.rules.comparisons.season_rows import count_options
 
 STAKES = np.array([0.5, 1.0])
 MOST = 0.5
@@ -39,7 +42,8 @@ class EvidenceRows:
     """An agent's forecasts.
 
     `made` and `known` are seconds since 1970: when it was asked, and from when on the outcome counts, which
-    is infinite while a market is open. `payout` is from 0 to 1, NaN for a refund.
+    is infinite while a market is open. `payout` is from 0 to 1, NaN for a refund. `question` numbers the
+    question of which a market is an option; the numbers of its markets follow each other.
     """
 
     story: Ints
@@ -49,6 +53,7 @@ class EvidenceRows:
     forecast: Floats
     price: Floats
     payout: Floats
+    question: Ints | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +76,50 @@ class Evidence:
 def evidence(rows: EvidenceRows) -> Evidence:
     """Return an agent's evidence."""
     rows = one_a_time(rows)
-    timeline = Timeline.of(rows.story, rows.made, rows.market, rows.known)
+    timeline = Timeline.of(rows.story, rows.made, rows.market, rows.known, rows.question)
+    all_rows = np.ones(rows.story.size, dtype=np.bool_)
 
-    return timeline.capital(rows.forecast, rows.price, rows.payout, np.ones(rows.story.size, dtype=np.bool_))
+    return timeline.capital(rows.forecast, rows.price, rows.payout, all_rows)
 
 
 def one_a_time(rows: EvidenceRows) -> EvidenceRows:
-    """The rows that count, in order of story and time, one for each market and time."""
-    some = np.flatnonzero((rows.price > 0) & (rows.price < 1) & (rows.made <= rows.known))
-    order = some[np.lexsort((rows.market[some], rows.made[some], rows.story[some]))]
-    names = ("story", "market", "made", "known", "forecast", "price", "payout")
-    story, market, made, known, forecast, price, payout = (getattr(rows, name)[order] for name in names)
-    starts, lengths = runs(story, made, market)
+    """Return the rows that count, in order of story and time, one for each market and time."""
+    is_counted = _has_open_price(rows) & (rows.made <= rows.known)
+    order = np.lexsort((rows.market, rows.made, rows.story))
+    order = order[is_counted[order]]
+    forecast = rows.forecast[order]
+    price = rows.price[order]
+
+    starts, lengths = runs(rows.story[order], rows.made[order], rows.market[order])
     if starts.size < order.size:
-        forecast, price = (np.add.reduceat(x, starts) / lengths for x in (forecast, price))
-        story, market, made, known, payout = (x[starts] for x in (story, market, made, known, payout))
-    return EvidenceRows(story, market, made, known, forecast, price, payout)
+        forecast = np.add.reduceat(forecast, starts) / lengths
+        price = np.add.reduceat(price, starts) / lengths
+
+    first = order[starts]
+    return EvidenceRows(
+        story=rows.story[first],
+        market=rows.market[first],
+        made=rows.made[first],
+        known=rows.known[first],
+        forecast=forecast,
+        price=price,
+        payout=rows.payout[first],
+        question=None if rows.question is None else rows.question[first],
+    )
+
+
+def _has_open_price(rows: EvidenceRows) -> Flags:
+    """Return which rows have a price that leaves something open: of several options none may have 1."""
+    is_certain = rows.price >= 1
+    if rows.question is None:
+        return (rows.price > 0) & ~is_certain
+
+    order = np.lexsort((rows.made, rows.question))
+    starts, lengths = runs(rows.question[order], rows.made[order])
+    of_question = np.logical_or.reduceat(is_certain[order], starts)
+    is_certain[order] = np.repeat(of_question, lengths)
+    is_option = count_options(rows.market, rows.question) > 1
+    return ~is_certain & ((rows.price > 0) | is_option)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +147,8 @@ class Timeline:
     Changes come in order of story and time: a move is made at `made`, and the legs `ended` end at `ends`. A
     capital moves at `points`, the last changes at their times in stories of which something has ended;
     `story_start` is the first change of the story of each, `is_first` says which are the first points of
-    their story, `by_time` is their order in time, and `at` their times in that order.
+    their story, `by_time` is their order in time, and `at` their times in that order. `forecasts` has the
+    first row of each forecast, where some have a row for each option.
     """
 
     move: Ints
@@ -130,46 +164,60 @@ class Timeline:
     is_first: Flags
     by_time: Ints
     at: Floats
+    forecasts: Ints | None = None
 
     @classmethod
-    def of(cls, story: Ints, made: Floats, market: Ints, known: Floats) -> "Timeline":
+    def of(
+        cls, story: Ints, made: Floats, market: Ints, known: Floats, question: Ints | None = None
+    ) -> "Timeline":
         """Return the timeline of rows in order of these columns; `known` is infinite while they are open."""
         move, _ = runs(story, made, market, known)
-        leg, move_leg = _legs(story[move], market[move], known[move])
-        leg = move[leg]
+        move_story = story[move]
+        move_made = made[move]
+        first_move, move_leg = _legs(move_story, market[move], known[move])
+        leg = move[first_move]
+        leg_story = story[leg]
+        leg_known = known[leg]
+        ended = np.flatnonzero(np.isfinite(leg_known))
 
-        ended = np.flatnonzero(np.isfinite(known[leg]))
-        stories = np.concatenate([story[move], story[leg[ended]]])
-        at = np.concatenate([made[move], known[leg[ended]]])
+        # all changes: the moves, and after them the ends
+        stories = np.concatenate([move_story, leg_story[ended]])
+        at = np.concatenate([move_made, leg_known[ended]])
         is_end = np.arange(stories.size) >= move.size
         order = np.lexsort((is_end, at, stories))
-
         changes = np.empty(order.size, dtype=np.int64)
         changes[order] = np.arange(order.size)
-        starts, lengths = runs(stories[order])
+        stories = stories[order]
+        at = at[order]
+
+        starts, lengths = runs(stories)
         story_start = np.repeat(starts, lengths)
         ends_so_far = np.append(0, np.cumsum(is_end[order]))
         has_begun = ends_so_far[1:] > ends_so_far[story_start]
 
-        instants, sizes = runs(stories[order], at[order])
+        instants, sizes = runs(stories, at)
         lasts = instants + sizes - 1
         points = lasts[has_begun[lasts]]
-        by_time = np.argsort(at[order][points], kind="stable")
+        point_start = story_start[points]
+        point_at = at[points]
+        by_time = np.argsort(point_at, kind="stable")
+        story_legs, _ = runs(leg_story)
 
         return cls(
             move=move,
             move_leg=move_leg,
             leg=leg,
-            story_legs=runs(story[leg])[0],
-            batches=_batches(story[move], made[move], move_leg),
+            story_legs=story_legs,
+            batches=_batches(move_story, move_made, move_leg),
             made=changes[: move.size],
             ends=changes[move.size :],
             ended=ended,
             points=points,
-            story_start=story_start[points],
-            is_first=np.diff(story_start[points], prepend=-1) != 0,
+            story_start=point_start,
+            is_first=np.diff(point_start, prepend=-1) != 0,
             by_time=by_time,
-            at=at[order][points][by_time],
+            at=point_at[by_time],
+            forecasts=None if question is None else runs(story, made, question)[0],
         )
 
     def capital(self, forecast: Floats, price: Floats, payout: Floats, counted: Flags) -> Evidence:
@@ -179,30 +227,36 @@ class Timeline:
             return Evidence(np.zeros(0), np.zeros(0))
 
         stakes = self._stakes(forecast, price, counted)
-        worst = _worst(stakes.if_yes, stakes.if_no)[:, self.ended]
+        worst = _worst(stakes.if_yes, stakes.if_no)
         gain = self._gains(stakes, payout)
 
         # what is sure of a story falls by a leg's worst when it moves, and gets that back when the leg ends
-        change = np.empty((STAKES.size, self.made.size + self.ends.size))
+        changes = self.made.size + self.ends.size
+        change = np.empty((STAKES.size, changes))
         change[:, self.made] = stakes.change
-        change[:, self.ends] = gain - worst
+        change[:, self.ends] = gain - worst[:, self.ended]
         sums = sums_before(change)
-        sure = sums[:, self.points + 1] - sums[:, self.story_start]
+        after = self.points + 1
+        sure = sums[:, after] - sums[:, self.story_start]
 
-        is_counted_end = np.zeros(change.shape[1], dtype=np.int64)
+        is_counted_end = np.zeros(changes, dtype=np.int64)
         is_counted_end[self.ends] = is_counted
         ends = sums_before(is_counted_end)
-        begun = ends[self.points + 1] > ends[self.story_start]
+        begun = ends[after] > ends[self.story_start]
 
-        factor = np.where(begun, np.log1p(np.maximum(sure, -MOST)), 0.0)
+        growth = np.log1p(np.maximum(sure, -MOST))
+        factor = np.where(begun, growth, 0.0)
         step = np.diff(factor, axis=1, prepend=0.0)
         step[:, self.is_first] = factor[:, self.is_first]
         total = np.cumsum(step[:, self.by_time], axis=1)
 
         # of all that changes at one time only the last tells how things stand after it
         starts, sizes = runs(self.at)
-        moved = (starts + sizes - 1)[np.add.reduceat(begun[self.by_time].astype(np.int64), starts) > 0]
-        return Evidence(self.at[moved], np.exp(np.minimum(total[:, moved], LARGEST)).mean(axis=0))
+        last = starts + sizes - 1
+        moves = np.add.reduceat(begun[self.by_time].astype(np.int64), starts)
+        moved = last[moves > 0]
+        capital = np.exp(np.minimum(total[:, moved], LARGEST))
+        return Evidence(self.at[moved], capital.mean(axis=0))
 
     def capital_now(self, forecast: Floats, price: Floats, payout: Floats, counted: Flags) -> float:
         """Return the newest capital.
@@ -221,8 +275,9 @@ class Timeline:
 
         begun = np.add.reduceat(has_begun, self.story_legs) > 0
         of_story = np.add.reduceat(sure, self.story_legs, axis=1)
-        total = np.log1p(np.maximum(of_story[:, begun], -MOST)).sum(axis=1)
-        return float(np.exp(np.minimum(total, LARGEST)).mean())
+        growth = np.log1p(np.maximum(of_story[:, begun], -MOST))
+        total = np.minimum(growth.sum(axis=1), LARGEST)
+        return float(np.exp(total).mean())
 
     def _counted_ends(self, counted: Flags) -> Flags:
         """Return which legs that have ended have a row that is counted."""
@@ -235,45 +290,64 @@ class Timeline:
     def _gains(self, stakes: "_Stakes", payout: Floats) -> Floats:
         """Return what the legs that have ended gained."""
         end = payout[self.leg[self.ended]]
-        gain = stakes.if_yes[:, self.ended] * end + stakes.if_no[:, self.ended] * (1 - end)
+        if_yes = stakes.if_yes[:, self.ended]
+        if_no = stakes.if_no[:, self.ended]
+        gain = if_yes * end + if_no * (1 - end)
         return np.where(np.isnan(end), 0.0, gain)
 
     def _stakes(self, forecast: Floats, price: Floats, counted: Flags) -> "_Stakes":
         """Return what is staked on each leg: as much as the story's earlier moves leave of the half."""
         middle = np.where(counted, (forecast + price) / 2, 0.5)
-        odds = middle * (1 - middle)
-        size = np.divide((forecast - price) / 2, odds, out=np.zeros_like(odds), where=counted & (odds > 0))
+        if self.forecasts is None:
+            odds = middle * (1 - middle)
+            half_gap = (forecast - price) / 2
+            size = np.divide(half_gap, odds, out=np.zeros_like(odds), where=counted & (odds > 0))
+        else:
+            size = _option_sizes(np.where(counted, forecast - price, 0.0), middle, self.forecasts)
+
         yes = np.add.reduceat(size * (1 - middle), self.move) * STAKES[:, None]
         no = np.add.reduceat(-size * middle, self.move) * STAKES[:, None]
+        moved = np.logical_or.reduceat(counted, self.move)
 
         if_yes = np.zeros((STAKES.size, self.leg.size))
         if_no = np.zeros_like(if_yes)
         change = np.zeros_like(yes)
-        left = np.full((STAKES.size, self.batches[0].stories.size), MOST)
-        moved = np.logical_or.reduceat(counted, self.move)
-        times = np.zeros(left.shape[1])
-        for batch in self.batches:
-            times[batch.stories] += np.logical_or.reduceat(moved[batch.moves], batch.starts)
-            repeats = np.repeat(np.sqrt(np.maximum(times[batch.stories], 1)), batch.sizes)
+        count = self.batches[0].stories.size
+        left = np.full((STAKES.size, count), MOST)
+        times = np.zeros(count)
 
-            own_yes = if_yes[:, batch.legs]
-            own_no = if_no[:, batch.legs]
+        for batch in self.batches:
+            moves = batch.moves
+            legs = batch.legs
+            stories = batch.stories
+            starts = batch.starts
+            times[stories] += np.logical_or.reduceat(moved[moves], starts)
+            repeats = np.sqrt(np.maximum(times[stories], 1))
+            repeats = np.repeat(repeats, batch.sizes)
+
+            own_yes = if_yes[:, legs]
+            own_no = if_no[:, legs]
             worst = _worst(own_yes, own_no)
-            more_yes = yes[:, batch.moves] / repeats
-            more_no = no[:, batch.moves] / repeats
+            more_yes = yes[:, moves] / repeats
+            more_no = no[:, moves] / repeats
 
             # the worst is concave in the stake: a part of it costs at most that part of what all of it costs
             whole = _worst(own_yes + more_yes, own_no + more_no) - worst
-            cost = -np.add.reduceat(whole, batch.starts, axis=1)
-            own_left = left[:, batch.stories]
+            cost = -np.add.reduceat(whole, starts, axis=1)
+            own_left = left[:, stories]
             part = np.divide(own_left, cost, out=np.ones_like(cost), where=cost > own_left)
-            parts = np.repeat(part, batch.sizes, axis=1)
+            part = np.repeat(part, batch.sizes, axis=1)
 
-            if_yes[:, batch.legs] = own_yes + parts * more_yes
-            if_no[:, batch.legs] = own_no + parts * more_no
-            change[:, batch.moves] = _worst(if_yes[:, batch.legs], if_no[:, batch.legs]) - worst
-            spent = np.add.reduceat(change[:, batch.moves], batch.starts, axis=1)
-            left[:, batch.stories] = np.maximum(own_left + spent, 0.0)
+            own_yes = own_yes + part * more_yes
+            own_no = own_no + part * more_no
+            own_change = _worst(own_yes, own_no) - worst
+            if_yes[:, legs] = own_yes
+            if_no[:, legs] = own_no
+            change[:, moves] = own_change
+
+            spent = np.add.reduceat(own_change, starts, axis=1)
+            left[:, stories] = np.maximum(own_left + spent, 0.0)
+
         return _Stakes(if_yes, if_no, change)
 
 
@@ -284,6 +358,19 @@ class _Stakes:
     if_yes: Floats
     if_no: Floats
     change: Floats
+
+
+def _option_sizes(apart: Floats, middle: Floats, starts: Ints) -> Floats:
+    """Return what is staked on each option, where forecasts begin at these rows, at c = 1.
+
+    One that has a row alone is of yes or no: the rest, on which nothing is staked, has no row.
+    """
+    squares = np.add.reduceat(apart**2, starts)
+    mean = np.add.reduceat(middle * apart, starts)
+    variance = np.add.reduceat(middle * apart**2, starts) - mean**2
+    share = np.divide(squares / 2, variance, out=np.zeros_like(variance), where=variance > 0)
+    sizes: Floats = apart * np.repeat(share, np.diff(starts, append=apart.size))
+    return sizes
 
 
 def _worst(if_yes: Floats, if_no: Floats) -> Floats:
@@ -312,8 +399,9 @@ def _batches(story: Ints, made: Floats, leg: Ints) -> tuple[_Batch, ...]:
         some = np.flatnonzero(number == instant)
         own_sizes = sizes[some]
         own_starts = np.cumsum(own_sizes) - own_sizes
-        within = np.arange(own_sizes.sum()) - np.repeat(own_starts, own_sizes)
-        moves = np.repeat(starts[some], own_sizes) + within
+
+        offset = starts[some] - own_starts
+        moves = np.arange(own_sizes.sum()) + np.repeat(offset, own_sizes)
         batches.append(_Batch(moves, leg[moves], place[some], own_starts, own_sizes))
     return tuple(batches)
 

@@ -1,8 +1,8 @@
 """Gain: how much closer to what happened than the market an agent lay, and how far chance may account for it.
 
 - Formula: d = (r − o)² − (f − o)² on each row, r the market's forecast; the gain (the leaderboard's skill)
-  is d averaged within markets, then over markets. Error, p-value (null: 0) and 95% interval are those of
-  `wild_bootstrap`.
+  is d averaged within markets, then over markets. Of a question of several options d is half the sum of
+  theirs. Error, p-value (null: 0) and 95% interval are those of `wild_bootstrap`.
 - Direction: higher is better; 0 is the market.
 - Range: −1 to 1.
 - Edge cases: nothing resolved gives None for everything, with the reason. Where `events` says that too little
@@ -11,7 +11,7 @@
 - Source: seed 002 section 1.5; Diebold and Mariano (1995), here clustered by event.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -54,51 +54,60 @@ def _surest(gain: Gain) -> tuple[float, float, NaturalKey]:
 
 
 def _descending(value: float | None) -> float:
+    """Return what sorts high values first, and those that are missing last."""
     return inf if value is None else -value
 
 
 def sums_of(season: SeasonForecasts, own: AgentForecasts) -> EventSums:
-    """An agent's differences from the market by event."""
+    """Return an agent's differences from the market by event."""
     return sum_by_event(own.reference - own.error, own.market, season.event_of, len(season.events))
 
 
 def gains(season: SeasonForecasts, seed: int = 0) -> list[Gain]:
-    """Every agent against the market, in the season's order."""
-    parts = wild_bootstrap.blocks(season.agents, len(season.events))
-    return [gain for agents in parts for gain in _gains(season, agents, seed)]
+    """Return what every agent gains on the market, in the season's order."""
+    found: list[Gain] = []
+    for agents in wild_bootstrap.blocks(season.agents, len(season.events)):
+        found += _gains(season, agents, seed)
+    return found
 
 
 def information_of(season: SeasonForecasts, own: AgentForecasts) -> Information:
     """Measure what an agent's gain rests on."""
-    return information(own.forecast - own.price, own.price, own.market, season.event_of)
+    apart = own.forecast - own.price
+    rows = season.furthest(own.cell, apart)
+    return information(apart[rows], own.price[rows], own.market[rows], season.event_of)
 
 
-def _gains(season: SeasonForecasts, agents: Sequence[str], seed: int) -> list[Gain]:
+def _gains(season: SeasonForecasts, agents: Sequence[str], seed: int) -> Iterator[Gain]:
+    """Yield what some agents gain, all compared by the same draws."""
     forecasts = [season.of(agent) for agent in agents]
-    sums = [sums_of(season, rows) for rows in forecasts]
-    known = [information_of(season, rows) for rows in forecasts]
+    sums = [sums_of(season, own) for own in forecasts]
+    rests_on = [information_of(season, own) for own in forecasts]
+
     drawn = wild_bootstrap.signed_sums(season.events, sums, seed)
-    judged = [one.is_enough for one in known]
-    p_values, spans = wild_bootstrap.p_values(drawn), interval.intervals(drawn, judged)
-    found = []
-    for agent, rows, x, one, p, span in zip(agents, forecasts, sums, known, p_values, spans, strict=True):
+    p_values = wild_bootstrap.p_values(drawn)
+    judged = [information.is_enough for information in rests_on]
+    spans = interval.intervals(drawn, judged)
+
+    for place, agent in enumerate(agents):
+        differences = sums[place]
         gain = Gain(
             agent=agent,
-            rows=rows.cell.size,
-            markets=int(x.count.sum()),
-            events=int(np.count_nonzero(x.count)),
-            effective=one.effective,
-            skill=none_for_nan(x.mean),
-            error=none_for_nan(wild_bootstrap.error(x)),
+            rows=forecasts[place].cell.size,
+            markets=int(differences.count.sum()),
+            events=int(np.count_nonzero(differences.count)),
+            effective=rests_on[place].effective,
+            skill=none_for_nan(differences.mean),
+            error=none_for_nan(wild_bootstrap.error(differences)),
             low=None,
             high=None,
             p=None,
-            reason=reason_of(one),
+            reason=reason_of(rests_on[place]),
         )
         if gain.reason is None:
-            gain = replace(gain, low=span.low, high=span.high, p=float(p))
-        found.append(gain)
-    return found
+            span = spans[place]
+            gain = replace(gain, low=span.low, high=span.high, p=float(p_values[place]))
+        yield gain
 
 
 def reason_of(known: Information) -> str | None:

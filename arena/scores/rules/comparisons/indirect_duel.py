@@ -14,15 +14,16 @@
 - Source: Welch's comparison of two means, with the bootstrap of Cameron, Gelbach and Miller (2008).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import nan, sqrt
+from itertools import chain
+from math import sqrt
 
 import numpy as np
 
 from arena.scores.rules._columns import Floats, none_for_nan
 from arena.scores.rules.comparisons import wild_bootstrap
-from arena.scores.rules.comparisons.duel import Duel
+from arena.scores.rules.comparisons.duel import Duel, Pair
 from arena.scores.rules.comparisons.events import EventSums, Information
 from arena.scores.rules.comparisons.gain import information_of, reason_of, sums_of
 from arena.scores.rules.comparisons.interval import HALVINGS
@@ -32,118 +33,155 @@ _COLUMNS = 4
 
 
 def indirect_duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Duel:
-    """One comparison by way of the market, with the interval of its gap."""
+    """Return one comparison by way of the market, with the interval of its gap."""
     duel = indirect_duels(season, [(a, b)], seed)[0]
     if duel.reason is not None:
         return duel
-    low, high = _interval(season, sums_of(season, season.of(a)), sums_of(season, season.of(b)), seed)
+
+    own = sums_of(season, season.of(a))
+    other = sums_of(season, season.of(b))
+    low, high = _interval(season, own, other, seed)
     return replace(duel, low=low, high=high)
 
 
-def indirect_duels(season: SeasonForecasts, pairs: Sequence[tuple[str, str]], seed: int = 0) -> list[Duel]:
-    """Pairs of agents, compared by way of the market."""
-    names = sorted({name for pair in pairs for name in pair})
-    sums = {name: sums_of(season, season.of(name)) for name in names}
-    known = {name: information_of(season, season.of(name)) for name in names}
-    parts = wild_bootstrap.blocks(pairs, _COLUMNS * len(season.events))
-    return [one for part in parts for one in _some(season, part, sums, known, seed)]
+def indirect_duels(season: SeasonForecasts, pairs: Sequence[Pair], seed: int = 0) -> list[Duel]:
+    """Return pairs of agents, compared by way of the market."""
+    sums: dict[str, EventSums] = {}
+    rests_on: dict[str, Information] = {}
+    for name in sorted(set(chain.from_iterable(pairs))):
+        own = season.of(name)
+        sums[name] = sums_of(season, own)
+        rests_on[name] = information_of(season, own)
+
+    duels: list[Duel] = []
+    for part in wild_bootstrap.blocks(pairs, _COLUMNS * len(season.events)):
+        terms = [_terms(sums[a], sums[b], 0.0) for a, b in part]
+        drawn = wild_bootstrap.signed_columns(season.events, np.hstack(terms), seed)
+        columns = np.split(drawn, len(part), axis=1)
+        duels += (_duel(pair, sums, rests_on, turned) for pair, turned in zip(part, columns, strict=True))
+    return duels
 
 
-def _some(
-    season: SeasonForecasts,
-    pairs: Sequence[tuple[str, str]],
-    sums: Mapping[str, EventSums],
-    known: Mapping[str, Information],
-    seed: int,
-) -> Iterator[Duel]:
-    both = [(sums[a], sums[b]) for a, b in pairs]
-    drawn = wild_bootstrap.signed_columns(season.events, np.hstack([_terms(*two, 0.0) for two in both]), seed)
-    columns = np.split(drawn, len(pairs), axis=1)
-    rests = [(known[a], known[b]) for a, b in pairs]
-    return (_duel(*each) for each in zip(pairs, both, rests, columns, strict=True))
+def _markets(sums: EventSums) -> float:
+    """Return over how many markets an agent's mean is taken, at least 1."""
+    return max(float(sums.count.sum()), 1.0)
 
 
 def _shares(a: EventSums, b: EventSums) -> tuple[Floats, Floats]:
-    """Each event's share of the markets of either agent."""
-    return a.count / max(a.count.sum(), 1), b.count / max(b.count.sum(), 1)
+    """Return each event's share of the markets of either agent."""
+    return a.count / _markets(a), b.count / _markets(b)
 
 
 def _parts(a: EventSums, b: EventSums, gap: float) -> tuple[Floats, Floats]:
-    """What each event adds to either mean beyond what the null says."""
-    markets = a.count.sum(), b.count.sum()
-    common = (a.total.sum() - gap * markets[0] + b.total.sum()) / max(markets[0] + markets[1], 1)
-    mine = (a.total - a.count * (common + gap)) / max(markets[0], 1)
-    return mine, (b.total - b.count * common) / max(markets[1], 1)
+    """Return what each event adds to either mean beyond what the null says."""
+    markets = a.count.sum()
+    other_markets = b.count.sum()
+    gained = a.total.sum() - gap * markets + b.total.sum()
+    common = gained / max(markets + other_markets, 1)
+
+    own = a.total - a.count * (common + gap)
+    other = b.total - b.count * common
+    return own / _markets(a), other / _markets(b)
 
 
 def _terms(a: EventSums, b: EventSums, gap: float) -> Floats:
-    """The columns whose turned sums make t*: both parts, and their difference times either share."""
-    (mine, yours), (x, y) = _parts(a, b, gap), _shares(a, b)
-    return np.stack([mine, yours, (mine - yours) * x, (mine - yours) * y], axis=1)
+    """Return the columns whose turned sums make t*: both parts, and their difference times either share."""
+    own, other = _parts(a, b, gap)
+    own_share, other_share = _shares(a, b)
+    apart = own - other
+    return np.stack([own, other, apart * own_share, apart * other_share], axis=1)
 
 
 def _spread(a: EventSums, b: EventSums) -> float:
-    x, y = _shares(a, b)
-    markets = max(a.count.sum(), 1), max(b.count.sum(), 1)
-    rest = (a.total / markets[0] - x * a.mean) - (b.total / markets[1] - y * b.mean)
+    """Return V: the squares of what events differ by from what both means say."""
+    own_share, other_share = _shares(a, b)
+    own_rest = a.total / _markets(a) - own_share * a.mean
+    other_rest = b.total / _markets(b) - other_share * b.mean
+    rest = own_rest - other_rest
     return float(rest @ rest)
 
 
 def _p(a: EventSums, b: EventSums, gap: float, turned: Floats) -> float:
-    """p under the null that the gap is this one."""
-    (mine, yours), (x, y) = _parts(a, b, gap), _shares(a, b)
-    one, two, by_x, by_y = turned.T
-    spread = (mine - yours) @ (mine - yours) + one**2 * (x @ x) + two**2 * (y @ y)
-    spread = spread - 2 * one * two * (x @ y) - 2 * one * by_x + 2 * two * by_y
+    """Return p under the null that the gap is this one."""
+    own, other = _parts(a, b, gap)
+    own_share, other_share = _shares(a, b)
+    own_turned, other_turned, by_own_share, by_other_share = turned.T
+    apart = own - other
+
+    # V* of each draw, multiplied out
+    spread = apart @ apart + own_turned**2 * (own_share @ own_share)
+    spread += other_turned**2 * (other_share @ other_share)
+    spread -= 2 * own_turned * other_turned * (own_share @ other_share)
+    spread -= 2 * own_turned * by_own_share
+    spread += 2 * other_turned * by_other_share
+
     observed = (a.mean - b.mean - gap) ** 2
-    beyond = (one - two) ** 2 * _spread(a, b) >= wild_bootstrap.DUST * observed * np.maximum(spread, 0)
-    return float((1 + np.count_nonzero(beyond)) / (1 + one.size))
+    reached = (own_turned - other_turned) ** 2 * _spread(a, b)
+    beyond = np.count_nonzero(reached >= wild_bootstrap.DUST * observed * np.maximum(spread, 0))
+    return float((1 + beyond) / (1 + own_turned.size))
 
 
 def _duel(
-    pair: tuple[str, str],
-    both: tuple[EventSums, EventSums],
-    rests: tuple[Information, Information],
-    turned: Floats,
+    pair: Pair, sums: Mapping[str, EventSums], rests_on: Mapping[str, Information], turned: Floats
 ) -> Duel:
-    a, b = both
-    reason = reason_of(rests[0]) or reason_of(rests[1])
-    events = int(np.count_nonzero(a.count + b.count))
-    wide = (
-        sqrt(events / (events - 1) * _spread(a, b)) if a.count.any() and b.count.any() and events > 1 else nan
-    )
+    """Return how two agents compare, from the turned sums of their terms."""
+    a, b = pair
+    own = sums[a]
+    other = sums[b]
+    events = int(np.count_nonzero(own.count + other.count))
+
+    reason = reason_of(rests_on[a]) or reason_of(rests_on[b])
+    p = None
+    if reason is None:
+        p = _p(own, other, 0.0, turned)
+
+    error = None
+    if own.count.any() and other.count.any() and events > 1:
+        error = none_for_nan(sqrt(events / (events - 1) * _spread(own, other)))
+
     return Duel(
-        a=pair[0],
-        b=pair[1],
+        a=a,
+        b=b,
         rows=0,
-        markets=int(a.count.sum() + b.count.sum()),
+        markets=int(own.count.sum() + other.count.sum()),
         events=events,
-        effective=min(known.effective for known in rests),
-        gap=none_for_nan(a.mean - b.mean),
-        error=none_for_nan(wide),
-        p=_p(a, b, 0.0, turned) if reason is None else None,
+        effective=min(rests_on[a].effective, rests_on[b].effective),
+        gap=none_for_nan(own.mean - other.mean),
+        error=error,
+        p=p,
         reason=reason,
         by="market",
     )
 
 
 def _interval(season: SeasonForecasts, a: EventSums, b: EventSums, seed: int) -> tuple[float, float]:
-    """Every gap that is not refused. Turned sums are straight lines in the gap: two of them say all."""
-    at = [wild_bootstrap.signed_columns(season.events, _terms(a, b, gap), seed) for gap in (0.0, 1.0)]
+    """Return the lowest and the highest gap that is not refused."""
+    # turned sums are straight lines in the gap: two of them say all
+    at_zero = wild_bootstrap.signed_columns(season.events, _terms(a, b, 0.0), seed)
+    at_one = wild_bootstrap.signed_columns(season.events, _terms(a, b, 1.0), seed)
+    slope = at_one - at_zero
 
-    def accepted(gap: float) -> bool:
-        return _p(a, b, gap, at[0] + gap * (at[1] - at[0])) > wild_bootstrap.LEVEL
+    def is_accepted(gap: float) -> bool:
+        return _p(a, b, gap, at_zero + gap * slope) > wild_bootstrap.LEVEL
 
-    middle, step = a.mean - b.mean, 4 * sqrt(_spread(a, b))
-    return _end(accepted, middle, -step), _end(accepted, middle, step)
+    middle = a.mean - b.mean
+    step = 4 * sqrt(_spread(a, b))
+    return _end(is_accepted, middle, -step), _end(is_accepted, middle, step)
 
 
-def _end(accepted: Callable[[float], bool], middle: float, step: float) -> float:
-    """The last gap on one side that is held."""
-    while accepted(middle + step) and abs(middle + step) < 2:
+def _end(is_accepted: Callable[[float], bool], middle: float, step: float) -> float:
+    """Return the last gap on one side that is not refused."""
+    outside = middle + step
+    while is_accepted(outside) and abs(outside) < 2:
         step *= 2
-    inside, outside = middle, middle + step
+        outside = middle + step
+
+    inside = middle
     for _ in range(HALVINGS):
         between = (inside + outside) / 2
-        inside, outside = (between, outside) if accepted(between) else (inside, between)
+        if is_accepted(between):
+            inside = between
+        else:
+            outside = between
+
     return min(max(inside, -1.0), 1.0)

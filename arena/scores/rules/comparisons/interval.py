@@ -30,26 +30,41 @@ class Interval:
 
 
 def intervals(signed: SignedSums, wanted: Sequence[bool]) -> list[Interval]:
-    """The 95% interval of each mean that is wanted; NaN of the others, and without a market."""
-    low, high = np.full((2, len(wanted)), nan)
+    """Return the 95% interval of each mean that is wanted; NaN of the others, and without a market."""
+    low = np.full(len(wanted), nan)
+    high = np.full(len(wanted), nan)
     which = np.array(wanted, dtype=np.bool_)
+
     if which.any():
         part = select_columns(signed, which)
         with np.errstate(invalid="ignore"):
-            low[which], high[which] = _end(part, -1.0), _end(part, 1.0)
-    return [Interval(float(a), float(b)) for a, b in zip(low, high, strict=True)]
+            low[which] = _end(part, -1.0)
+            high[which] = _end(part, 1.0)
+
+    ends = zip(low.tolist(), high.tolist(), strict=True)
+    return [Interval(*end) for end in ends]
 
 
 def _end(signed: SignedSums, side: float) -> Floats:
-    """The last value on one side of the mean that is held."""
-    middle = signed.plain.s / signed.plain.n
-    step = side * 4 * np.sqrt(signed.plain.v) / signed.plain.n
-    inside, outside = middle, middle + step
-    while (wide := (p_at(outside, signed) > LEVEL) & (np.abs(outside) < 2) & (step != 0)).any():
-        step = np.where(wide, 2 * step, step)
+    """Return the last value on one side of each mean that isn't refused."""
+    plain = signed.plain
+    middle = plain.s / plain.n
+    step = side * 4 * np.sqrt(plain.v) / plain.n
+    outside = middle + step
+
+    while True:
+        is_accepted = p_at(outside, signed) > LEVEL
+        is_narrow = is_accepted & (np.abs(outside) < 2) & (step != 0)
+        if not is_narrow.any():
+            break
+        step = np.where(is_narrow, 2 * step, step)
         outside = middle + step
+
+    inside = middle
     for _ in range(HALVINGS):
         between = (inside + outside) / 2
-        accepted = p_at(between, signed) > LEVEL
-        inside, outside = np.where(accepted, between, inside), np.where(accepted, outside, between)
+        is_accepted = p_at(between, signed) > LEVEL
+        inside = np.where(is_accepted, between, inside)
+        outside = np.where(is_accepted, outside, between)
+
     return np.clip(inside, -1.0, 1.0)

@@ -34,7 +34,7 @@ class MeanIntervals:
 
 
 def t_quantile(freedom: Floats) -> Floats:
-    """The 97.5% quantile of Student's t.
+    """Return the 97.5% quantile of Student's t.
 
     >>> t_quantile(np.array([19.0, 100.0])).round(3)
     array([2.093, 1.984])
@@ -44,7 +44,7 @@ def t_quantile(freedom: Floats) -> Floats:
 
 
 def mean_intervals(who: Ints, event: Ints, value: Floats, size: int) -> MeanIntervals:
-    """The means of `size` forecasters, a row for each question of each; NaN is no value.
+    """Return the means of `size` forecasters, from a row for each question of each; NaN is no value.
 
     >>> rows = np.arange(40)
     >>> found = mean_intervals(0 * rows, rows, rows % 2 + 0.0, 1)
@@ -52,18 +52,33 @@ def mean_intervals(who: Ints, event: Ints, value: Floats, size: int) -> MeanInte
     ([0.5], [0.338], [0.662])
     """
     known = np.flatnonzero(~np.isnan(value))
-    who, event, value = who[known], event[known], value[known]
+    who = who[known]
+    event = event[known]
+    value = value[known]
     count = np.bincount(who, minlength=size).astype(np.float64)
+    total = np.bincount(who, value, minlength=size)
+
+    # a pair is a forecaster with one of the events
+    events_at_most = event.max(initial=0) + 1
+    pair, place = different(who * events_at_most + event)
+    owner = pair // events_at_most
+    questions = np.bincount(place, minlength=pair.size).astype(np.float64)
+    sums = np.bincount(place, value, minlength=pair.size)
+    events = np.bincount(owner, minlength=size).astype(np.float64)
+    squares = np.bincount(owner, questions**2, minlength=size)
+
+    # who has no value has a mean of 0 / 0, which is NaN
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.bincount(who, value, minlength=size) / count
-        pair, place = different(who * (event.max(initial=0) + 1) + event)
-        owner = pair // (event.max(initial=0) + 1)
-        questions = np.bincount(place, minlength=pair.size).astype(np.float64)
-        rest = np.bincount(place, value, minlength=pair.size) - questions * mean[owner]
-        events = np.bincount(owner, minlength=size).astype(np.float64)
-        effective = count**2 / np.bincount(owner, questions**2, minlength=size)
+        mean = total / count
+        effective = count**2 / squares
+        rest = sums - questions * mean[owner]
         spread = np.bincount(owner, rest**2, minlength=size) * events / (events - 1)
         half = t_quantile(effective - 1) * np.sqrt(spread) / count
-        known_well = (effective >= ENOUGH_EVENTS - 1e-9) & np.isfinite(mean)
-    low, high = (np.where(known_well, mean + side * half, np.nan) for side in (-1, 1))
-    return MeanIntervals(mean, low, high, np.where(count > 0, effective, 0.0))
+        is_enough = (effective >= ENOUGH_EVENTS - 1e-9) & np.isfinite(mean)
+
+    return MeanIntervals(
+        mean=mean,
+        low=np.where(is_enough, mean - half, np.nan),
+        high=np.where(is_enough, mean + half, np.nan),
+        effective=np.where(count > 0, effective, 0.0),
+    )

@@ -3,6 +3,9 @@
 A row is one forecast of one agent at one instant about one market, with the reference (the market's mid in
 the snapshot that the agent saw) and the outcome. Pairing on the same rows at the same instants takes out how
 hard the markets were. An agent has one row on a market at an instant, and a market one event.
+
+A question of several options is a market for each of them. Its gain is half the sum of theirs, which for two
+options is the gain of either, and two forecasts of it lie as far apart as on the option where they do most.
 """
 
 from collections.abc import Sequence
@@ -12,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scores.rules._columns import Floats, check_probabilities, different, is_scored
+from arena.scores.rules._columns import Floats, as_floats, check_probabilities, different, is_scored, runs
 from arena.scores.rules.comparisons.events import Ints
 
 
@@ -20,7 +23,9 @@ from arena.scores.rules.comparisons.events import Ints
 class AgentForecasts:
     """One agent's rows, sorted by `cell`: a market at an instant, the same number for every agent.
 
-    `error` and `reference` are the squared errors of the forecast and of the price.
+    `error` and `reference` are the squared errors of the forecast and of the price. Where a market is one of
+    several options, `market` is their question, and both errors are scaled so that the mean over the options
+    is half their sum.
     """
 
     cell: Ints
@@ -35,7 +40,8 @@ class AgentForecasts:
 class SeasonForecasts:
     """All rows by agent.
 
-    `event_of` is each market's event, as a place in `events`.
+    `event_of` is each market's event, as a place in `events`. `forecast_of` numbers the forecast that each
+    cell belongs to, where some have a cell for each option, which follow each other.
     """
 
     agents: tuple[str, ...]
@@ -43,10 +49,22 @@ class SeasonForecasts:
     event_of: Ints
     cells: int
     by_agent: tuple[AgentForecasts, ...]
+    forecast_of: Ints | None = None
 
     def of(self, agent: str) -> AgentForecasts:
-        """The rows of one agent."""
+        """Return the rows of one agent."""
         return self.by_agent[self.agents.index(agent)]
+
+    def furthest(self, cell: Ints, apart: Floats) -> Ints | slice:
+        """Return a row for each forecast: of its options the one that lies furthest apart, else the first."""
+        if self.forecast_of is None:
+            return slice(None)
+
+        forecast = self.forecast_of[cell]
+        # options that lie equally far apart must not be told apart by the dust of floats
+        order = np.lexsort((-np.abs(apart).round(9), forecast))
+        starts, _ = runs(forecast[order])
+        return order[starts]
 
 
 def check_season(
@@ -60,22 +78,64 @@ def check_season(
     forecast: ArrayLike,
     reference: ArrayLike,
     outcome: ArrayLike,
+    question: Ints | None = None,
 ) -> SeasonForecasts:
-    """The rows of a season, checked and sorted.
+    """Return the rows of a season, checked and sorted.
 
     `agent` and `event` are places in the names; `market` and `instant` are any whole numbers from 0 on.
+    `question` numbers the question of which a market is an option, and a market that is a whole question.
     """
     scored = np.flatnonzero(is_scored(outcome))
-    f, r = check_probabilities(forecast)[scored], check_probabilities(reference)[scored]
-    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))[scored]
-    who, what, when = agent[scored], market[scored], instant[scored]
-    names, cell = different(what * (when.max(initial=0) + 1) + when)
-    order = np.lexsort((cell, who))
-    edges = np.searchsorted(who[order], np.arange(len(agents) + 1))
-    parts = [order[low:high] for low, high in pairwise(edges)]
-    by_agent = tuple(
-        AgentForecasts(cell[p], what[p], f[p], r[p], (f[p] - o[p]) ** 2, (r[p] - o[p]) ** 2) for p in parts
+    forecasts = check_probabilities(forecast)[scored]
+    prices = check_probabilities(reference)[scored]
+    outcomes = as_floats(outcome)[scored]
+    errors = (forecasts - outcomes) ** 2
+    price_errors = (prices - outcomes) ** 2
+
+    owner = agent[scored]
+    options = market[scored]
+    markets = options if question is None else question[scored]
+    instants = instant[scored]
+    cells, cell = different(markets * (instants.max(initial=0) + 1) + instants)
+    forecast_of = None
+    if question is not None:
+        size = options.max(initial=0) + 1
+        cells, cell = different(cell * size + options)
+        forecast_of = cells // size
+        scale = np.maximum(count_options(options, markets) / 2, 1)
+        errors *= scale
+        price_errors *= scale
+
+    order = np.lexsort((cell, owner))
+    edges = np.searchsorted(owner[order], np.arange(len(agents) + 1))
+
+    by_agent: list[AgentForecasts] = []
+    for low, high in pairwise(edges):
+        own = order[low:high]
+        by_agent.append(
+            AgentForecasts(
+                cell=cell[own],
+                market=markets[own],
+                forecast=forecasts[own],
+                price=prices[own],
+                error=errors[own],
+                reference=price_errors[own],
+            )
+        )
+
+    event_of = np.zeros(markets.max(initial=-1) + 1, dtype=np.int64)
+    event_of[markets] = event[scored]
+    return SeasonForecasts(
+        agents=tuple(agents),
+        events=tuple(events),
+        event_of=event_of,
+        cells=cells.size,
+        by_agent=tuple(by_agent),
+        forecast_of=forecast_of,
     )
-    event_of = np.zeros(what.max(initial=-1) + 1, dtype=np.int64)
-    event_of[what] = event[scored]
-    return SeasonForecasts(tuple(agents), tuple(events), event_of, names.size, by_agent)
+
+
+def count_options(market: Ints, question: Ints) -> Ints:
+    """Return of each row how many markets its question has."""
+    _, first = np.unique(market, return_index=True)
+    return np.bincount(question[first])[question]

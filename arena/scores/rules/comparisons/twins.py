@@ -27,23 +27,25 @@ class TwinNoise:
 
 
 def typical_noise(gaps: Iterable[float | None]) -> TwinNoise | None:
-    """The noise floor of gaps between twins.
+    """Return the noise floor of gaps between twins.
 
     >>> typical_noise([0.003, -0.004, None])
     TwinNoise(pairs=2, typical=0.0035355339059327377, widest=0.004)
     """
-    sizes = [gap for gap in gaps if gap is not None]
+    sizes = [abs(gap) for gap in gaps if gap is not None]
     if not sizes:
         return None
-    typical = sqrt(fsum(gap * gap for gap in sizes) / len(sizes))
-    return TwinNoise(len(sizes), typical, max(abs(gap) for gap in sizes))
+    squares = fsum(size * size for size in sizes)
+    return TwinNoise(len(sizes), sqrt(squares / len(sizes)), max(sizes))
 
 
 def twin_noise(season: SeasonForecasts, families: Iterable[Iterable[str]]) -> TwinNoise | None:
-    """The noise floor of a season; each family holds agents with the same settings.
+    """Return the noise floor of a season; each family holds agents with the same settings.
 
     Who has given no answer is in no pair.
     """
-    present = ([name for name in family if name in season.agents] for family in families)
-    pairs = [pair for family in present for pair in combinations(family, 2)]
-    return typical_noise(gap_between(season, a, b) for a, b in pairs)
+    gaps: list[float | None] = []
+    for family in families:
+        present = [name for name in family if name in season.agents]
+        gaps += (gap_between(season, a, b) for a, b in combinations(present, 2))
+    return typical_noise(gaps)

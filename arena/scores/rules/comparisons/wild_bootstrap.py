@@ -18,7 +18,7 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import compress
 from math import erfc, inf, log1p, nan, sqrt
 from statistics import NormalDist
@@ -34,23 +34,35 @@ BEYOND = 20
 
 
 def normal(t: float, freedom: float) -> float:
-    """The normal deviate that is as rare as this t: Wallace's approximation."""
+    """Return the normal deviate that is as rare as this t, by Wallace's approximation."""
     if freedom <= 0 or t == inf:
         return t
-    return (8 * freedom + 1) / (8 * freedom + 3) * sqrt(freedom * log1p(t * t / freedom))
+    root = sqrt(freedom * log1p(t * t / freedom))
+    return (8 * freedom + 1) / (8 * freedom + 3) * root
 
 
 def tail(t: float, ratios: Floats, freedom: float, events: int) -> float:
-    """p of |t|, of whose square the draws reached these shares: the t distribution, stretched to meet them.
+    """Return p of |t| by the t distribution, stretched to meet the draws.
 
-    It never gets below the chance that all coins of so many events fall alike.
+    The draws reached these shares of the square of t. The result never gets below the chance that all coins
+    of so many events fall alike.
     """
     share = (BEYOND + 1) / (ratios.size + 1)
-    met = sqrt(float(np.partition(ratios, -BEYOND)[-BEYOND])) * t if t < inf else 0.0
+    met = 0.0
+    if t < inf:
+        nearest = np.partition(ratios, -BEYOND)[-BEYOND]
+        met = sqrt(float(nearest)) * t
+
     stretch = normal(met, freedom) / NormalDist().inv_cdf(1 - share / 2)
-    rare = erfc(normal(t, freedom) / stretch / sqrt(2)) if stretch > 0 else 0.0
+    p = 0.0
+    if stretch > 0:
+        p = erfc(normal(t, freedom) / stretch / sqrt(2))
+
+    least = 2.0 ** (1 - events)
+    p = min(max(p, least), share)
+
     # nine digits, so that the dust of matrix products, which differs between machines, isn't among them
-    return float(f"{min(max(rare, 2.0 ** (1 - events)), share):.9g}")
+    return float(f"{p:.9g}")
 
 
 Item = TypeVar("Item")
@@ -95,15 +107,18 @@ class SignedSums:
 
 
 def signs(events: Sequence[str], seed: int) -> Floats:
-    """The coins: one row of +1 and −1 an event, by its name."""
+    """Return the coins of each event by its name: a row of +1 and −1."""
     size = -(-DRAWS // 8)
-    drawn = b"".join(hashlib.shake_128(f"{seed}/{event}".encode()).digest(size) for event in events)
+    drawn = bytearray()
+    for event in events:
+        drawn += hashlib.shake_128(f"{seed}/{event}".encode()).digest(size)
+
     bits = np.unpackbits(np.frombuffer(drawn, dtype=np.uint8).reshape(len(events), size), axis=1)
     return bits[:, :DRAWS].astype(np.float64) * 2 - 1
 
 
 def signed_columns(events: Sequence[str], columns: Floats, seed: int) -> Floats:
-    """Σ over events of ±column, for every draw: draws by columns."""
+    """Return Σ over events of ±column, for every draw: draws by columns."""
     totals = np.zeros((DRAWS, columns.shape[1]))
     for start in range(0, len(events), AT_ONCE):
         part = slice(start, start + AT_ONCE)
@@ -112,90 +127,128 @@ def signed_columns(events: Sequence[str], columns: Floats, seed: int) -> Floats:
 
 
 def spread(sums: EventSums) -> float:
-    """V: the squares of what events differ by from what the mean says."""
+    """Return V: the squares of what events differ by from what the mean says."""
     rest = sums.total - sums.count * sums.mean
     return float(rest @ rest)
 
 
 def error(sums: EventSums) -> float:
-    """The standard error of the mean, clustered by event; NaN with less than two events."""
+    """Return the standard error of the mean, clustered by event; NaN with less than two events."""
     events = int(np.count_nonzero(sums.count))
     if events < 2:
         return nan
-    return sqrt(events / (events - 1) * spread(sums)) / float(sums.count.sum())
+    root = sqrt(events / (events - 1) * spread(sums))
+    return root / float(sums.count.sum())
 
 
 def signed_sums(events: Sequence[str], sums: Sequence[EventSums], seed: int) -> SignedSums:
     """Return all sums for some columns."""
-    s, n = (np.stack([getattr(x, name) for x in sums], axis=1) for name in ("total", "count"))
+    s = np.stack([column.total for column in sums], axis=1)
+    n = np.stack([column.count for column in sums], axis=1)
+
     has_markets = n.sum(axis=1) > 0
-    s, n, names = s[has_markets], n[has_markets], list(compress(events, has_markets.tolist()))
-    columns = [s, s * n, n, n * n]
-    parts = np.split(signed_columns(names, np.hstack(columns), seed), len(columns), axis=1)
-    return SignedSums(
-        total=parts[0],
-        cross=parts[1],
-        counts=parts[2],
-        squares=parts[3],
-        plain=UnsignedSums(
-            s=s.sum(axis=0),
-            n=n.sum(axis=0),
-            ss=(s * s).sum(axis=0),
-            sn=(s * n).sum(axis=0),
-            nn=(n * n).sum(axis=0),
-            v=np.array([spread(x) for x in sums]),
-            events=np.count_nonzero(n, axis=0).astype(np.float64),
-        ),
+    s = s[has_markets]
+    n = n[has_markets]
+    names = list(compress(events, has_markets.tolist()))
+
+    columns = np.hstack([s, s * n, n, n * n])
+    total, cross, counts, squares = np.split(signed_columns(names, columns, seed), 4, axis=1)
+    plain = UnsignedSums(
+        s=s.sum(axis=0),
+        n=n.sum(axis=0),
+        ss=(s * s).sum(axis=0),
+        sn=(s * n).sum(axis=0),
+        nn=(n * n).sum(axis=0),
+        v=np.array([spread(column) for column in sums]),
+        events=np.count_nonzero(n, axis=0).astype(np.float64),
     )
+    return SignedSums(total, cross, counts, squares, plain)
 
 
 def select_columns(signed: SignedSums, which: Flags) -> SignedSums:
-    """Some of the columns."""
-    plain = UnsignedSums(*(getattr(signed.plain, field.name)[which] for field in fields(UnsignedSums)))
+    """Return some of the columns."""
+    plain = signed.plain
     return SignedSums(
         total=signed.total[:, which],
         cross=signed.cross[:, which],
         counts=signed.counts[:, which],
         squares=signed.squares[:, which],
-        plain=plain,
+        plain=UnsignedSums(
+            s=plain.s[which],
+            n=plain.n[which],
+            ss=plain.ss[which],
+            sn=plain.sn[which],
+            nn=plain.nn[which],
+            v=plain.v[which],
+            events=plain.events[which],
+        ),
     )
 
 
 def p_at(null: Floats, signed: SignedSums) -> Floats:
-    """p of each column under the null that its mean is this, by the draws alone; NaN without a market."""
+    """Return p of each column if its mean is `null`, by the draws alone; NaN without a market."""
     reached, observed = _squares(null, signed)
-    p: Floats = (1.0 + np.count_nonzero(reached >= DUST * observed, axis=0)) / (1.0 + DRAWS)
+    return _share_beyond(reached, observed, signed)
+
+
+def _share_beyond(reached: Floats, observed: Floats, signed: SignedSums) -> Floats:
+    """Return the share of draws that reach what was observed, the observation itself being one of them."""
+    beyond = np.count_nonzero(reached >= DUST * observed, axis=0)
+    p: Floats = (1.0 + beyond) / (1.0 + DRAWS)
     return np.where(signed.plain.n > 0, p, nan)
 
 
 def p_values(signed: SignedSums) -> Floats:
-    """p of each mean under the null that it is 0; NaN without a market."""
-    zero, x = np.zeros(signed.plain.n.size), signed.plain
-    p, (reached, observed) = p_at(zero, signed), _squares(zero, signed)
-    for k in np.flatnonzero(p * (1 + DRAWS) <= BEYOND):
-        wide = float(x.v[k] * x.events[k] / (x.events[k] - 1)) if x.events[k] > 1 else 0.0
-        t = abs(float(x.s[k])) / sqrt(wide) if wide > 0 else inf
+    """Return p of each mean if it is 0 in truth; NaN without a market."""
+    plain = signed.plain
+    zero = np.zeros(plain.n.size)
+    reached, observed = _squares(zero, signed)
+    p = _share_beyond(reached, observed, signed)
+
+    is_rare = p * (1 + DRAWS) <= BEYOND
+    for column in np.flatnonzero(is_rare):
+        events = plain.events[column]
+        variance = 0.0
+        if events > 1:
+            variance = float(plain.v[column] * events / (events - 1))
+
+        t = inf
+        if variance > 0:
+            t = abs(float(plain.s[column])) / sqrt(variance)
+
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares = reached[:, k] / observed[:, k]
-        p[k] = tail(t, shares, float(x.n[k] ** 2 / x.nn[k]) - 1, int(x.events[k]))
+            shares = reached[:, column] / observed[:, column]
+        effective = float(plain.n[column] ** 2 / plain.nn[column])
+        p[column] = tail(t, shares, effective - 1, int(events))
+
     return p
 
 
 def _squares(null: Floats, signed: SignedSums) -> tuple[Floats, Floats]:
-    """t*² and t² of each draw, both times V·V*: nothing is divided by a V of 0."""
-    x = signed.plain
-    total, cross = signed.total - null * signed.counts, signed.cross - null * signed.squares
+    """Return t*² and t² of each draw, both times V·V*: nothing is divided by a V of 0."""
+    plain = signed.plain
+    total = signed.total - null * signed.counts
+    cross = signed.cross - null * signed.squares
+    observed = plain.s - null * plain.n
+
+    # V* = Σ (u*_g − n_g·m*)², multiplied out; it is 0 / 0 without a market
     with np.errstate(invalid="ignore"):
-        mean = total / x.n
-        v = x.ss - 2 * null * x.sn + null * null * x.nn - 2 * mean * cross + mean * mean * x.nn
-    return total * total * x.v, (x.s - null * x.n) ** 2 * np.maximum(v, 0)
+        mean = total / plain.n
+        v = plain.ss - 2 * null * plain.sn
+        v = v + null * null * plain.nn
+        v = v - 2 * mean * cross
+        v = v + mean * mean * plain.nn
+
+    return total * total * plain.v, observed**2 * np.maximum(v, 0)
 
 
 def blocks(items: Sequence[Item], events: int) -> Iterator[Sequence[Item]]:
-    """Items, each of which becomes a column, in parts that leave memory small however many events there are.
+    """Yield items, each of which becomes a column, in parts that leave memory small with many events.
 
     >>> [len(part) for part in blocks(range(1000), 10)], [len(part) for part in blocks(range(3), 10**9)]
     ([512, 488], [1, 1, 1])
     """
     size = min(AT_ONCE, max(_CELLS // max(events, 1), 1))
-    return (items[start : start + size] for start in range(0, len(items), size))
+
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

@@ -29,7 +29,7 @@ NOISE = 1e-15
 
 
 def solve(counts: Floats, right: Floats, sample: Floats) -> Floats:
-    """The effects a of forecasters, one row a weighting.
+    """Return the effects a of forecasters, one row a weighting.
 
     With Brier scores y(i, j) = a(i) + b(j), forecasters i and questions j with weights w(j), least squares
     take b(j) = mean over i of y(i, j) − a(i), and a solves L a = r, where
@@ -43,46 +43,67 @@ def solve(counts: Floats, right: Floats, sample: Floats) -> Floats:
     `counts` has the weight of each pattern, `sample` who is in it. What cancels in differences is left out:
     the a of a forecaster without weight is 0.
     """
-    shares = (sample / sample.sum(axis=1, keepdims=True)).T
+    shares = _shares(sample)
     diagonal = counts @ sample
     scale = np.divide(1, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
-    effects, rest = np.zeros_like(right), right.copy()
+
+    effects = np.zeros_like(right)
+    rest = right.copy()
     step = scale * rest
     size = (rest * step).sum(axis=1)
     small = np.maximum(CLOSE**2 * size, NOISE**2 * diagonal.sum(axis=1))
+
     for _ in range(4 * sample.shape[1] + 50):
         going = size > small
         if not going.any():
             return effects
+
         pushed = diagonal * step - (counts * (step @ shares)) @ sample
-        length = _quotient(size, (step * pushed).sum(axis=1), going)
+        curvature = (step * pushed).sum(axis=1)
+        length = _quotient(size, curvature, going)
         effects += length * step
         rest -= length * pushed
+
         scaled = scale * rest
-        before, size = size, np.where(going, (rest * scaled).sum(axis=1), 0.0)
+        before = size
+        size = np.where(going, (rest * scaled).sum(axis=1), 0.0)
         step = scaled + _quotient(size, before, going) * step
+
     raise ArithmeticError("the two-way fixed effects did not settle: too few forecasters share questions")
 
 
+def _shares(sample: Floats) -> Floats:
+    """Return what share each forecaster has of the sample of a pattern, a column a pattern."""
+    shares: Floats = sample / sample.sum(axis=1, keepdims=True)
+    return shares.T
+
+
 def _quotient(top: Floats, bottom: Floats, where: Flags) -> Floats:
-    """A column of quotients, 0 where there is none to take."""
-    out = np.zeros_like(top)
-    return np.divide(top, bottom, out=out, where=where & (bottom > 0))[:, None]
+    """Return a column of quotients, 0 where there is none to take."""
+    zero = np.zeros_like(top)
+    quotients = np.divide(top, bottom, out=zero, where=where & (bottom > 0))
+    return quotients[:, None]
 
 
 def are_connected(counts: Floats, sample: Floats) -> Flags:
-    """Whether all forecasters of each weighting hang together by questions that they share."""
+    """Return whether all forecasters of each weighting hang together by questions that they share."""
     weight = counts @ sample
     present = weight > 0
     reached = np.zeros_like(present)
     reached[np.arange(len(reached)), weight.argmax(axis=1)] = True
     going = np.arange(len(reached))
+
     while going.size:
-        touched = (reached[going].astype(np.float64) @ sample.T > 0) & (counts[going] > 0)
+        # from who is reached to the patterns they answered, and to all who answered these
+        touched = reached[going].astype(np.float64) @ sample.T > 0
+        touched &= counts[going] > 0
         wider = touched.astype(np.float64) @ sample > 0
+
         grew = (wider & ~reached[going]).any(axis=1)
         reached[going] |= wider
-        going = going[grew & (reached[going] != present[going]).any(axis=1)]
+        is_partial = (reached[going] != present[going]).any(axis=1)
+        going = going[grew & is_partial]
+
     return np.asarray((reached == present).all(axis=1))
 
 
@@ -111,21 +132,24 @@ class DifficultyTable:
 
 
 def two_way(panel: Panel) -> DifficultyTable:
-    """Ready to be adjusted by two-way fixed effects."""
+    """Prepare a panel to be adjusted by two-way fixed effects."""
     counts = panel.fits.sum(axis=0)
     lonely = np.flatnonzero(counts == 0)
     if lonely.size:
         name = panel.questions[lonely[0]]
         raise ValueError(f"question {name!r}: nobody in the difficulty sample answered it")
-    level = np.where(panel.fits, panel.brier, 0).sum(axis=0) / counts
-    ready = _difficulty_table(panel, level, fixed=False)
-    if level.size and not are_connected(np.ones((1, len(ready.starts))), ready.sample)[0]:
+
+    total = np.where(panel.fits, panel.brier, 0).sum(axis=0)
+    ready = _difficulty_table(panel, total / counts, fixed=False)
+
+    once = np.ones((1, len(ready.starts)))
+    if counts.size and not are_connected(once, ready.sample)[0]:
         raise ValueError("the difficulty sample falls apart: some of it shares no question with the rest")
     return ready
 
 
 def market_brier(panel: Panel, crowd: str = IMPUTED) -> DifficultyTable:
-    """Ready to be adjusted by the Brier score of the forecaster that says what the market said."""
+    """Prepare a panel to be adjusted by the Brier score of the forecaster that says what the market said."""
     level = panel.row(crowd)
     absent = np.flatnonzero(np.isnan(level))
     if absent.size:
@@ -134,48 +158,58 @@ def market_brier(panel: Panel, crowd: str = IMPUTED) -> DifficultyTable:
 
 
 def _difficulty_table(panel: Panel, level: Floats, *, fixed: bool) -> DifficultyTable:
+    """Return a panel made ready, with the levels of its questions."""
     answered = ~np.isnan(panel.brier)
-    half = (0.5 - panel.outcome) ** 2 - level
-    above = np.vstack([np.where(answered, panel.brier - level, 0), half])
+    always_half = (0.5 - panel.outcome) ** 2 - level
+    above = np.vstack([np.where(answered, panel.brier - level, 0), always_half])
     everybody = np.vstack([answered, np.ones(len(level), dtype=np.bool_)])
+
+    # questions with the same cells share a pattern
     cells = np.packbits(np.vstack([everybody, panel.fits]), axis=0).T
-    _, first, which = np.unique(cells, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(which.ravel(), kind="stable")
-    parted = np.flatnonzero(panel.fits.any(axis=1) & (panel.fits != answered).any(axis=1))
+    _, first, pattern = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+    pattern = pattern.ravel()
+    order = np.argsort(pattern, kind="stable")
+    starts = np.searchsorted(pattern[order], np.arange(len(first)))
+
+    differs = (panel.fits != answered).any(axis=1)
+    parted = np.flatnonzero(panel.fits.any(axis=1) & differs)
     return DifficultyTable(
         above=above,
         answered=everybody[:, first].T.astype(np.float64),
         sample=panel.fits[:, first].T.astype(np.float64),
         order=order,
-        starts=np.searchsorted(which.ravel()[order], np.arange(len(first))),
+        starts=starts,
         fixed=fixed,
-        whole=(panel.fits == answered).all(axis=1),
+        whole=~differs,
         parted=parted,
         part=np.where(panel.fits[parted], above[parted], 0),
     )
 
 
 def scores(ready: DifficultyTable, weights: Floats) -> Floats:
-    """The scores of all forecasters, one row for each row of weights of the questions."""
+    """Return the scores of all forecasters, one row for each row of weights of the questions."""
     if not ready.order.size:
         return np.full((len(weights), len(ready.above) - 1), np.nan)
+
     counts = np.add.reduceat(weights[:, ready.order], ready.starts, axis=1)
     total = weights @ ready.above.T
     if not ready.fixed:
         right = np.where(ready.whole, total[:, :-1], 0)
         right[:, ready.parted] = weights @ ready.part.T
         effects = solve(counts, right, ready.sample)
-        shares = (ready.sample / ready.sample.sum(axis=1, keepdims=True)).T
-        total += (counts * (effects @ shares)) @ ready.answered
+        total += (counts * (effects @ _shares(ready.sample))) @ ready.answered
+
     answers = counts @ ready.answered
     mean = np.divide(total, answers, out=np.full_like(total, np.nan), where=answers > 0)
     if not ready.fixed:
         mean[~are_connected(counts, ready.sample)] = np.nan
+
     shifted: Floats = mean[:, :-1] + (HALF - mean[:, -1:])
     return shifted
 
 
 def score(ready: DifficultyTable) -> Floats:
-    """The score of each forecaster, every question once."""
-    values: Floats = scores(ready, np.ones((1, len(ready.order))))[0]
+    """Return the score of each forecaster, every question once."""
+    once = np.ones((1, len(ready.order)))
+    values: Floats = scores(ready, once)[0]
     return values

@@ -48,37 +48,52 @@ def replicates(
     count: int = REPLICATES,
     by: Unit = "question",
 ) -> Replicates:
-    """The board's indices on `count` draws of both types of question."""
-    drawn = [replicate_scores(*part, chance, count, by) for part in (dataset, market)]
-    parts = (drawn[0], drawn[1], (drawn[0] + drawn[1]) / 2)
-    return Replicates(*(index(part).round(DECIMALS) for part in parts))
+    """Return the board's indices on `count` draws of both types of question."""
+    dataset_scores = replicate_scores(*dataset, chance, count, by)
+    market_scores = replicate_scores(*market, chance, count, by)
+    overall = (dataset_scores + market_scores) / 2
+
+    return Replicates(
+        dataset=index(dataset_scores).round(DECIMALS),
+        market=index(market_scores).round(DECIMALS),
+        overall=index(overall).round(DECIMALS),
+    )
 
 
 def replicate_scores(
     panel: Panel, ready: DifficultyTable, chance: Generator, count: int, by: Unit = "question"
 ) -> Floats:
-    """The adjusted scores of one type in each replicate."""
+    """Return the adjusted scores of one type in each replicate."""
     return np.vstack([scores(ready, weights) for weights in draws(panel, chance, count, by)])
 
 
 def draws(panel: Panel, chance: Generator, count: int, by: Unit = "question") -> Iterator[Floats]:
-    """How often each question was drawn, a row a replicate, some replicates at a time."""
+    """Yield how often each question was drawn, a row a replicate, some replicates at a time."""
     stratum = panel.stratum
     if by == "cluster":
         stratum = np.zeros(int(panel.cluster.max(initial=-1)) + 1, dtype=np.int64)
         stratum[panel.cluster] = panel.family
-    groups = [np.flatnonzero(stratum == one) for one in np.unique(stratum)]
+
+    groups = [np.flatnonzero(stratum == label) for label in np.unique(stratum)]
     rows = max(1, CHUNK_CELLS // max(len(panel.questions), 1))
     for start in range(0, count, rows):
         times = _times(groups, len(stratum), chance, min(rows, count - start))
-        yield times if by == "question" else times[:, panel.cluster]
+        if by == "cluster":
+            times = times[:, panel.cluster]
+        yield times
 
 
 def _times(groups: list[Ints], units: int, chance: Generator, rows: int) -> Floats:
+    """Return how often each unit was drawn, each group for itself, a row a replicate."""
     times = np.empty((rows, units))
     start = np.arange(rows)[:, None]
+
     for group in groups:
-        picked = chance.integers(0, group.size, size=(rows, group.size)) + start * group.size
-        drawn = np.bincount(picked.ravel(), minlength=rows * group.size).reshape(rows, group.size)
-        times[:, group if len(groups) > 1 else slice(None)] = drawn
+        size = group.size
+        picked = chance.integers(0, size, size=(rows, size)) + start * size
+        drawn = np.bincount(picked.ravel(), minlength=rows * size).reshape(rows, size)
+        if len(groups) == 1:
+            times[:] = drawn
+        else:
+            times[:, group] = drawn
     return times

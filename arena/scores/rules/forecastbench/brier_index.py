@@ -15,12 +15,12 @@ from arena.scores.rules._columns import Floats
 
 
 def index(score: ArrayLike) -> Floats:
-    """The index of each score.
+    """Return the index of each score.
 
     >>> index([0.25, 0.0, 1.0, 0.04]).tolist()
     [50.0, 100.0, 0.0, 80.0]
     """
     values = np.asarray(score, dtype=np.float64)
     possible: Floats = np.where(values >= 0, values, np.nan)
-    found: Floats = 100 * (1 - np.sqrt(possible))
-    return found
+    indices: Floats = 100 * (1 - np.sqrt(possible))
+    return indices

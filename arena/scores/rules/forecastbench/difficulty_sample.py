@@ -23,10 +23,11 @@ IMPUTED = "Imputed Forecaster"
 def sample(
     forecaster: Sequence[str], external: ArrayLike, comparison: ArrayLike, age_days: ArrayLike
 ) -> Flags:
-    """Whether each forecast is of the sample."""
-    naive = np.asarray([name == NAIVE for name in forecaster], dtype=np.bool_)
-    young = np.asarray(age_days, dtype=np.float64) < OLDEST_DAYS
-    chosen: Flags = ~np.asarray(external, dtype=np.bool_) & np.where(
-        np.asarray(comparison, dtype=np.bool_), naive, young
-    )
+    """Return whether each forecast is of the sample."""
+    is_naive = np.asarray([name == NAIVE for name in forecaster], dtype=np.bool_)
+    is_young = np.asarray(age_days, dtype=np.float64) < OLDEST_DAYS
+    is_external = np.asarray(external, dtype=np.bool_)
+    is_comparison = np.asarray(comparison, dtype=np.bool_)
+
+    chosen: Flags = ~is_external & np.where(is_comparison, is_naive, is_young)
     return chosen

@@ -14,13 +14,18 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from arena.scores.rules._columns import as_floats
+
 NO_INFORMATION = 0.5
 MOST_IMPUTED = 0.05
 
 
 def too_much(forecast: ArrayLike, market: ArrayLike) -> bool:
-    """Whether so much is missing that the submission isn't scored."""
-    missing = np.isnan(np.atleast_1d(np.asarray(forecast, dtype=np.float64)))
-    markets = np.asarray(market, dtype=np.bool_)
-    parts = (missing, missing[markets], missing[~markets])
-    return any(part.size > 0 and int(part.sum()) > MOST_IMPUTED * part.size for part in parts)
+    """Tell whether so much is missing that the submission isn't scored."""
+    missing = np.isnan(as_floats(forecast))
+    is_market = np.asarray(market, dtype=np.bool_)
+
+    for part in (missing, missing[is_market], missing[~is_market]):
+        if part.size > 0 and int(part.sum()) > MOST_IMPUTED * part.size:
+            return True
+    return False

@@ -23,63 +23,77 @@ TOP = 0.95
 
 
 def interval(drawn: Floats) -> tuple[Floats, Floats]:
-    """The ends of the 95% percentile interval of each column."""
+    """Return the ends of the 95% percentile interval of each column."""
+    low = np.full(drawn.shape[1], np.nan)
+    high = np.full(drawn.shape[1], np.nan)
     present = ~np.isnan(drawn).all(axis=0)
-    low, high = np.full(drawn.shape[1], np.nan), np.full(drawn.shape[1], np.nan)
+
     if present.any():
-        ends = np.sort(drawn[:, present], axis=0)  # NaN last
-        size = (~np.isnan(ends)).sum(axis=0)
-        low[present], high[present] = _quantile(ends, size, TAIL), _quantile(ends, size, 1 - TAIL)
+        ordered = np.sort(drawn[:, present], axis=0)  # NaN last
+        size = (~np.isnan(ordered)).sum(axis=0)
+        low[present] = _quantile(ordered, size, TAIL)
+        high[present] = _quantile(ordered, size, 1 - TAIL)
     return low, high
 
 
 def _quantile(ordered: Floats, size: Floats, share: float) -> Floats:
-    """The quantile of each column's first `size` values, between the two next to it by straight line."""
+    """Return the quantile of each column's first `size` values, by a straight line between two of them."""
     place = share * (size - 1)
     below = np.floor(place).astype(np.int64)
     above = np.minimum(below + 1, size - 1)
+
     columns = np.arange(ordered.shape[1])
-    lower, upper = ordered[below, columns], ordered[above, columns]
+    lower = ordered[below, columns]
+    upper = ordered[above, columns]
     between: Floats = lower + (place - below) * (upper - lower)
     return between
 
 
 def mean_by_cluster(clusters: Collection[Sequence[float]]) -> tuple[float, float | None, float | None]:
-    """The mean of all values, and its 95% interval where what is in one cluster errs together.
+    """Return the mean of all values, and its 95% interval where what is in one cluster errs together.
 
     >>> mean_by_cluster([[0.0, 0.0], [1.0, 1.0]])[0], mean_by_cluster([[0.5, 0.1]])
     (0.5, (0.3, None, None))
     """
-    n, units = sum(map(len, clusters)), len(clusters)
-    mean = sum(map(sum, clusters)) / n
+    size = sum(map(len, clusters))
+    units = len(clusters)
+    mean = sum(map(sum, clusters)) / size
     if units < 2:
         return mean, None, None
-    spread = sum((sum(values) - mean * len(values)) ** 2 for values in clusters)
-    half = float(stdtrit(units - 1, 1 - TAIL)) * (spread * units / (units - 1)) ** 0.5 / n
+
+    squares = sum((sum(values) - mean * len(values)) ** 2 for values in clusters)
+    t = float(stdtrit(units - 1, 1 - TAIL))
+    half = t * (squares * units / (units - 1)) ** 0.5 / size
     return mean, mean - half, mean + half
 
 
 def at_least(drawn: Floats, reference: int) -> Floats:
-    """For each column, in which share of replicates it is at least the reference's."""
+    """Return for each column the share of replicates in which it is at least the reference's."""
     other = drawn[:, [reference]]
     both: Flags = ~np.isnan(drawn) & ~np.isnan(other)
-    wins, count = (both & (drawn >= other)).sum(axis=0), both.sum(axis=0)
-    share: Floats = np.divide(wins, count, out=np.full(drawn.shape[1], np.nan), where=count > 0)
+    count = both.sum(axis=0)
+    wins = (both & (drawn >= other)).sum(axis=0)
+
+    none = np.full(drawn.shape[1], np.nan)
+    share: Floats = np.divide(wins, count, out=none, where=count > 0)
     share[reference] = np.nan
     return share
 
 
 def first(drawn: Floats) -> Floats:
-    """In which share of replicates each column has the highest value."""
+    """Return the share of replicates in which each column has the highest value."""
     rows = drawn[~np.isnan(drawn).all(axis=1)]
     best = np.where(np.isnan(rows), -np.inf, rows).argmax(axis=1)
-    share: Floats = np.bincount(best, minlength=drawn.shape[1]) / max(len(rows), 1)
+    wins = np.bincount(best, minlength=drawn.shape[1])
+    share: Floats = wins / max(len(rows), 1)
     return share
 
 
 def top(drawn: Floats) -> Floats:
-    """In which share of replicates each column is among the top 5%."""
+    """Return the share of replicates in which each column is among the top 5%."""
     rows = drawn[~np.isnan(drawn).all(axis=1)]
-    bar = _quantile(np.sort(rows, axis=1).T, (~np.isnan(rows)).sum(axis=1), TOP)
-    reached: Floats = (rows >= bar[:, None]).sum(axis=0) / max(len(rows), 1)
-    return reached
+    size = (~np.isnan(rows)).sum(axis=1)
+    bar = _quantile(np.sort(rows, axis=1).T, size, TOP)
+    reached = (rows >= bar[:, None]).sum(axis=0)
+    share: Floats = reached / max(len(rows), 1)
+    return share

@@ -77,50 +77,81 @@ def forecastbench_leaderboard(
     by: Unit = "question",
     part: str = "overall",
 ) -> list[ForecastBenchScores]:
-    """The leaderboard, best index of `part` first. Both tables need the same forecasters, see `panel`."""
-    is_estimated = difficulty == "two_way"
-    parts = (dataset, two_way(dataset)), (market, two_way(market) if is_estimated else market_brier(market))
-    drawn = replicates(*parts, np.random.default_rng(seed), count, by)
-    sizes = [np.count_nonzero(~np.isnan(panel.brier), axis=1).tolist() for panel in (dataset, market)]
-    scores, peers = both(score(parts[0][1]), score(parts[1][1])), both(peer(dataset), peer(market))
-    skills = both(*(_skill(panel, naive) for panel in (dataset, market)))
-    ends = [intervals.interval(each) for each in (drawn.dataset, drawn.market, drawn.overall)]
-    low, high = (np.vstack(each) for each in zip(*ends, strict=True))
+    """Return the leaderboard, best index of `part` first.
+
+    Both tables need the same forecasters, see `panel`.
+    """
+    dataset_table = two_way(dataset)
+    market_table = two_way(market) if difficulty == "two_way" else market_brier(market)
+    chance = np.random.default_rng(seed)
+    drawn = replicates((dataset, dataset_table), (market, market_table), chance, count, by)
+
+    scores = both(score(dataset_table), score(market_table))
+    indices = index(scores)
+    peers = both(peer(dataset), peer(market))
+    skills = both(_skill(dataset, naive), _skill(market, naive))
+    dataset_low, dataset_high = intervals.interval(drawn.dataset)
+    market_low, market_high = intervals.interval(drawn.market)
+    overall_low, overall_high = intervals.interval(drawn.overall)
+    low = np.vstack([dataset_low, market_low, overall_low])
+    high = np.vstack([dataset_high, market_high, overall_high])
+
     ranked: Floats = getattr(drawn, part)
-    first, top = intervals.first(ranked), intervals.top(ranked)
-    p = {name: intervals.at_least(ranked, dataset.forecasters.index(name)) for name in references}
-    rows = [
-        ForecastBenchScores(
-            forecaster=name,
-            n=QuestionCounts(sizes[0][i], sizes[1][i], sizes[0][i] + sizes[1][i]),
-            score=_by_type(scores[:, i]),
-            index=_by_type(index(scores[:, i])),
-            low=_by_type(low[:, i]),
-            high=_by_type(high[:, i]),
-            peer=_by_type(peers[:, i]),
-            skill=_by_type(skills[:, i]),
-            first=none_for_nan(first[i]),
-            top=none_for_nan(top[i]),
-            p={reference: none_for_nan(shares[i]) for reference, shares in p.items()},
+    first = intervals.first(ranked)
+    top = intervals.top(ranked)
+    p_values: dict[str, Floats] = {}
+    for reference in references:
+        p_values[reference] = intervals.at_least(ranked, dataset.forecasters.index(reference))
+
+    dataset_sizes = _answers(dataset)
+    market_sizes = _answers(market)
+    rows: list[ForecastBenchScores] = []
+    for place, name in enumerate(dataset.forecasters):
+        sizes = QuestionCounts(
+            dataset=dataset_sizes[place],
+            market=market_sizes[place],
+            overall=dataset_sizes[place] + market_sizes[place],
         )
-        for i, name in enumerate(dataset.forecasters)
-    ]
+        scores_of_row = ForecastBenchScores(
+            forecaster=name,
+            n=sizes,
+            score=_by_type(scores[:, place]),
+            index=_by_type(indices[:, place]),
+            low=_by_type(low[:, place]),
+            high=_by_type(high[:, place]),
+            peer=_by_type(peers[:, place]),
+            skill=_by_type(skills[:, place]),
+            first=none_for_nan(first[place]),
+            top=none_for_nan(top[place]),
+            p={reference: none_for_nan(shares[place]) for reference, shares in p_values.items()},
+        )
+        rows.append(scores_of_row)
 
-    def place(row: ForecastBenchScores) -> tuple[bool, float, str]:
-        index: float | None = getattr(row.index, part)
-        return index is None, -(index or 0), row.forecaster
+    def order(row: ForecastBenchScores) -> tuple[bool, float, str]:
+        value: float | None = getattr(row.index, part)
+        return value is None, -(value or 0), row.forecaster
 
-    return sorted(rows, key=place)
+    return sorted(rows, key=order)
+
+
+def _answers(panel: Panel) -> list[int]:
+    """Return how many questions each forecaster answered."""
+    counts: list[int] = np.count_nonzero(~np.isnan(panel.brier), axis=1).tolist()
+    return counts
 
 
 def _skill(panel: Panel, naive: str | None) -> Floats:
-    return np.full(len(panel.forecasters), np.nan) if naive is None else skill(panel, naive)
+    """Return the skill of each forecaster, NaN where nobody is naive."""
+    if naive is None:
+        return np.full(len(panel.forecasters), np.nan)
+    return skill(panel, naive)
 
 
 def both(dataset: Floats, market: Floats) -> Floats:
-    """Three rows: dataset, market, and the mean of the two."""
+    """Return three rows: dataset, market, and the mean of the two."""
     return np.vstack([dataset, market, (dataset + market) / 2])
 
 
 def _by_type(three: Floats) -> ScoreByType:
+    """Return a figure for each type and overall."""
     return ScoreByType(*map(none_for_nan, three))

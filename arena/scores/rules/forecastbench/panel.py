@@ -34,7 +34,7 @@ class Panel:
     family: Ints
 
     def row(self, forecaster: str) -> Floats:
-        """The cells of one forecaster."""
+        """Return the cells of one forecaster."""
         if forecaster not in self.forecasters:
             raise ValueError(f"no forecaster is called {forecaster!r}, only {', '.join(self.forecasters)}")
         values: Floats = self.brier[self.forecasters.index(forecaster)]
@@ -53,52 +53,64 @@ def panel(
     family: Sequence[str] | None = None,
     forecasters: Sequence[str] | None = None,
 ) -> Panel:
-    """The table from columns, a row a forecast.
+    """Return the table from columns, a row a forecast.
 
     Without strata or families all questions are in one; without clusters each is its own. `forecasters` fixes
     who has a row, so that the tables of both types have the same ones.
     """
-    p, o = check_probabilities(forecast), check_probabilities(outcome)
-    flags = np.asarray(fits, dtype=np.bool_)
-    flags = flags if flags.ndim else np.full(p.size, flags)
-    names, who = _numbered(forecaster, forecasters)
-    titles, what = _numbered(question)
+    forecasts = check_probabilities(forecast)
+    outcomes = check_probabilities(outcome)
+    names, line = _numbered(forecaster, forecasters)
+    titles, column = _numbered(question)
     if len(names) * len(titles) > MOST_CELLS:
         raise ValueError(f"{len(names)} forecasters × {len(titles)} questions are too many for one table")
-    _once(who, what, forecaster, question)
+    _once(line, column, forecaster, question)
+
     brier = np.full((len(names), len(titles)), np.nan)
-    brier[who, what] = (p - o) ** 2
+    brier[line, column] = (forecasts - outcomes) ** 2
     fit = np.zeros(brier.shape, dtype=np.bool_)
-    fit[who, what] = flags
+    fit[line, column] = fits
+
+    clusters = np.arange(len(titles))
+    if cluster is not None:
+        clusters = _labels(column, cluster, question, "clusters")
+
     return Panel(
-        names,
-        titles,
-        outcome=_of_question(what, o, question, "outcomes"),
+        forecasters=names,
+        questions=titles,
+        outcome=_of_question(column, outcomes, question, "outcomes"),
         brier=brier,
         fits=fit,
-        stratum=_labels(what, stratum, question, "strata"),
-        cluster=np.arange(len(titles)) if cluster is None else _labels(what, cluster, question, "clusters"),
-        family=_labels(what, family, question, "families"),
+        stratum=_labels(column, stratum, question, "strata"),
+        cluster=clusters,
+        family=_labels(column, family, question, "families"),
     )
 
 
-def _labels(what: Ints, column: Sequence[str] | None, question: Sequence[str], name: str) -> Ints:
-    """A number for each question's label; all the same without labels."""
-    rows = np.zeros(what.size) if column is None else _numbered(column)[1].astype(np.float64)
-    return _of_question(what, rows, question, name).astype(np.int64)
+def _labels(place: Ints, labels: Sequence[str] | None, question: Sequence[str], name: str) -> Ints:
+    """Return a number for each question's label; all the same without labels."""
+    rows = np.zeros(place.size)
+    if labels is not None:
+        _, numbers = _numbered(labels)
+        rows = numbers.astype(np.float64)
+    return _of_question(place, rows, question, name).astype(np.int64)
 
 
 def _numbered(column: Sequence[str], labels: Sequence[str] | None = None) -> tuple[tuple[str, ...], Ints]:
-    """The labels, sorted unless they are given, and each row's place among them."""
-    labels = sorted(set(column)) if labels is None else labels
+    """Return the labels, sorted unless they are given, and each row's place among them."""
+    if labels is None:
+        labels = sorted(set(column))
     places = {label: place for place, label in enumerate(labels)}
-    return tuple(labels), np.fromiter((places[label] for label in column), dtype=np.int64, count=len(column))
+    numbers = np.fromiter(map(places.__getitem__, column), dtype=np.int64, count=len(column))
+    return tuple(labels), numbers
 
 
-def _once(who: Ints, what: Ints, forecaster: Sequence[str], question: Sequence[str]) -> None:
-    cells = who * (int(what.max(initial=0)) + 1) + what
+def _once(line: Ints, column: Ints, forecaster: Sequence[str], question: Sequence[str]) -> None:
+    """Raise an error if a forecaster has two forecasts on a question."""
+    cells = line * (int(column.max(initial=0)) + 1) + column
     order = np.argsort(cells, kind="stable")
     again = np.flatnonzero(np.diff(cells[order]) == 0)
+
     if again.size:
         first, second = sorted(order[again[0] : again[0] + 2].tolist())
         raise ValueError(
@@ -106,11 +118,12 @@ def _once(who: Ints, what: Ints, forecaster: Sequence[str], question: Sequence[s
         )
 
 
-def _of_question(what: Ints, column: Floats, question: Sequence[str], name: str) -> Floats:
-    """The one value of each question in a column that has a value in every row."""
-    values = np.zeros(int(what.max(initial=-1)) + 1)
-    values[what] = column
-    wrong = np.flatnonzero(values[what] != column)
-    if wrong.size:
-        raise ValueError(f"row {wrong[0]}: question {question[wrong[0]]!r} has two {name}, it can have one")
+def _of_question(place: Ints, column: Floats, question: Sequence[str], name: str) -> Floats:
+    """Return the one value of each question in a column that has a value in every row."""
+    values = np.zeros(int(place.max(initial=-1)) + 1)
+    values[place] = column
+    differing = np.flatnonzero(values[place] != column)
+    if differing.size:
+        row = differing[0]
+        raise ValueError(f"row {row}: question {question[row]!r} has two {name}, it can have one")
     return values

@@ -60,83 +60,131 @@ def paper_leaderboard(
     noted: Mapping[str, int] | None = None,
     against: str | None = None,
 ) -> list[PaperScores]:
-    """The leaderboard, lowest overall Brier score first."""
-    for part in (dataset, market):
-        if not part.questions:
-            raise ValueError("there is no question of one of the types, and the paper's board needs both")
-        absent = np.argwhere(np.isnan(part.brier))
-        if absent.size:
-            who, what = absent[0].tolist()
-            raise ValueError(f"{part.forecasters[who]!r} has no forecast on {part.questions[what]!r}")
+    """Return the leaderboard, lowest overall Brier score first."""
+    _check_complete(dataset)
+    _check_complete(market)
     means = both(dataset.brier.mean(axis=1), market.brier.mean(axis=1))
-    half, clustered = _half_width(dataset, market), _half_width(dataset, market, by_cluster=True)
-    best = int(means[2].argmin()) if against is None else dataset.forecasters.index(against)
-    apart = [part.brier - part.brier[best] for part in (dataset, market)]
-    p = _p_values(apart[0], apart[1], np.random.default_rng(seed), draws)
-    below = np.hstack(apart) < 0
-    times = np.array([(noted or {}).get(name, 1) for name in (*dataset.questions, *market.questions)])
-    better, once = below @ times / times.sum(), below.mean(axis=1)
-    sizes = len(dataset.questions), len(market.questions)
-    rows = [
-        PaperScores(
+    overall = means[2]
+    half = _half_width(dataset, market)
+    clustered = _half_width(dataset, market, by_cluster=True)
+
+    best = int(overall.argmin())
+    if against is not None:
+        best = dataset.forecasters.index(against)
+    apart = dataset.brier - dataset.brier[best]
+    market_apart = market.brier - market.brier[best]
+    p = _p_values(apart, market_apart, np.random.default_rng(seed), draws)
+
+    # markets count as often as their price was noted
+    noted = noted or {}
+    times = np.array([noted.get(name, 1) for name in (*dataset.questions, *market.questions)])
+    is_below = np.hstack([apart, market_apart]) < 0
+    better = is_below @ times / times.sum()
+    better_once = is_below.mean(axis=1)
+
+    # the best isn't compared with itself
+    p[best] = np.nan
+    better[best] = np.nan
+    better_once[best] = np.nan
+
+    sizes = QuestionCounts(
+        dataset=len(dataset.questions),
+        market=len(market.questions),
+        overall=len(dataset.questions) + len(market.questions),
+    )
+    rows: list[PaperScores] = []
+    for place, name in enumerate(dataset.forecasters):
+        scores = PaperScores(
             forecaster=name,
-            n=QuestionCounts(*sizes, sum(sizes)),
-            brier=ScoreByType(*means[:, i].tolist()),
-            low=none_for_nan(means[2, i] - half[i]),
-            high=none_for_nan(means[2, i] + half[i]),
-            low_clustered=none_for_nan(means[2, i] - clustered[i]),
-            high_clustered=none_for_nan(means[2, i] + clustered[i]),
-            p=None if i == best else float(p[i]),
-            better=None if i == best else float(better[i]),
-            better_once=None if i == best else float(once[i]),
+            n=sizes,
+            brier=ScoreByType(*means[:, place].tolist()),
+            low=none_for_nan(overall[place] - half[place]),
+            high=none_for_nan(overall[place] + half[place]),
+            low_clustered=none_for_nan(overall[place] - clustered[place]),
+            high_clustered=none_for_nan(overall[place] + clustered[place]),
+            p=none_for_nan(p[place]),
+            better=none_for_nan(better[place]),
+            better_once=none_for_nan(better_once[place]),
         )
-        for i, name in enumerate(dataset.forecasters)
-    ]
+        rows.append(scores)
     return sorted(rows, key=lambda row: (row.brier.overall, row.forecaster))
 
 
+def _check_complete(panel: Panel) -> None:
+    """Raise an error if there is no question, or if a forecast is missing."""
+    if not panel.questions:
+        raise ValueError("there is no question of one of the types, and the paper's board needs both")
+
+    absent = np.argwhere(np.isnan(panel.brier))
+    if absent.size:
+        forecaster, question = absent[0].tolist()
+        raise ValueError(
+            f"{panel.forecasters[forecaster]!r} has no forecast on {panel.questions[question]!r}"
+        )
+
+
 def _half_width(dataset: Panel, market: Panel, by_cluster: bool = False) -> Floats:
-    """Half of each interval's width; NaN where a type has one question, or one cluster."""
-    parts = [_deviations(panel, by_cluster) for panel in (dataset, market)]
-    freedom = min(part.shape[1] for part in parts) - 1
+    """Return half of each interval's width; NaN where a type has one question, or one cluster."""
+    deviations = _deviations(dataset, by_cluster)
+    market_deviations = _deviations(market, by_cluster)
+    freedom = min(deviations.shape[1], market_deviations.shape[1]) - 1
     if freedom < 1:
         return np.full(len(dataset.forecasters), np.nan)
-    variance = 0.0
-    for panel, part in zip((dataset, market), parts, strict=True):
-        units = part.shape[1]
-        variance = variance + (part**2).sum(axis=1) * units / (units - 1) / len(panel.questions) ** 2
-    return np.asarray(stdtrit(freedom, TAIL) * np.sqrt(variance) / 2, dtype=np.float64)
+
+    variance = _variance(deviations, len(dataset.questions))
+    variance = variance + _variance(market_deviations, len(market.questions))
+    half: Floats = stdtrit(freedom, TAIL) * np.sqrt(variance) / 2
+    return half
+
+
+def _variance(deviations: Floats, questions: int) -> Floats:
+    """Return the variance of each mean over so many questions."""
+    units = deviations.shape[1]
+    variance: Floats = (deviations**2).sum(axis=1) * units / (units - 1) / questions**2
+    return variance
 
 
 def _deviations(panel: Panel, by_cluster: bool) -> Floats:
-    """How far each question is from the forecaster's mean, summed by cluster if that is wanted."""
-    apart: Floats = panel.brier - panel.brier.mean(axis=1, keepdims=True)
+    """Return how far each question is from the forecaster's mean, summed by cluster if that is wanted."""
+    apart = _centred(panel.brier)
     if not by_cluster:
         return apart
+
     order = np.argsort(panel.cluster, kind="stable")
     _, starts = np.unique(panel.cluster[order], return_index=True)
     sums: Floats = np.add.reduceat(apart[:, order], starts, axis=1)
     return sums
 
 
+def _centred(values: Floats) -> Floats:
+    """Return each row less its mean."""
+    centred: Floats = values - values.mean(axis=1, keepdims=True)
+    return centred
+
+
 def _p_values(dataset: Floats, market: Floats, chance: Generator, draws: int) -> Floats:
-    """The share of draws under the null in which each one's difference from the best is as large as seen."""
+    """Return the share of draws under the null in which each differs from the best as much as was seen."""
     observed = (dataset.mean(axis=1) + market.mean(axis=1)) / 2
     reached = np.zeros(len(observed))
     if len(observed) == 1:  # it is the best, and has no p
         return reached
-    centred = [part - part.mean(axis=1, keepdims=True) for part in (dataset, market)]
-    rows = max(1, CHUNK_CELLS // max(part.shape[1] for part in centred))
+
+    dataset = _centred(dataset)
+    market = _centred(market)
+    rows = max(1, CHUNK_CELLS // max(dataset.shape[1], market.shape[1]))
     for start in range(0, draws, rows):
-        shifts = [_means(part, chance, min(rows, draws - start)) for part in centred]
-        reached += ((shifts[0] + shifts[1]) / 2 >= observed).sum(axis=0)
+        count = min(rows, draws - start)
+        shift = _means(dataset, chance, count)
+        market_shift = _means(market, chance, count)
+        reached += ((shift + market_shift) / 2 >= observed).sum(axis=0)
     return reached / draws
 
 
 def _means(values: Floats, chance: Generator, rows: int) -> Floats:
-    """The mean of each row of values on questions drawn anew, a row a draw."""
+    """Return the mean of each row of values on questions drawn anew, a row a draw."""
     size = values.shape[1]
-    picked = chance.integers(0, size, size=(rows, size)) + np.arange(rows)[:, None] * size
+    start = np.arange(rows)[:, None] * size
+    picked = chance.integers(0, size, size=(rows, size)) + start
     times = np.bincount(picked.ravel(), minlength=rows * size).reshape(rows, size)
     means: Floats = times @ values.T / size
     return means

@@ -15,14 +15,16 @@ from arena.scores.rules.forecastbench.panel import Panel
 
 
 def peer(panel: Panel) -> Floats:
-    """The peer score of each forecaster."""
+    """Return the peer score of each forecaster."""
     answered = ~np.isnan(panel.brier)
     brier = np.where(answered, panel.brier, 0)
     everybody = brier.sum(axis=0) / answered.sum(axis=0)
-    return over(np.where(answered, everybody - brier, 0).sum(axis=1), answered.sum(axis=1))
+    gains = np.where(answered, everybody - brier, 0)
+    return over(gains.sum(axis=1), answered.sum(axis=1))
 
 
 def over(total: Floats, count: Floats) -> Floats:
-    """The mean from a sum and a count, NaN where nothing was counted."""
-    mean: Floats = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
+    """Return the mean from a sum and a count, NaN where nothing was counted."""
+    none = np.full(len(total), np.nan)
+    mean: Floats = np.divide(total, count, out=none, where=count > 0)
     return mean

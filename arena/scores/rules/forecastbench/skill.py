@@ -17,10 +17,12 @@ from arena.scores.rules.forecastbench.peer import over
 
 
 def skill(panel: Panel, naive: str) -> Floats:
-    """The skill of each forecaster over the one of that name."""
+    """Return the skill of each forecaster over the one of that name."""
     reference = panel.row(naive)
     absent = np.flatnonzero(np.isnan(reference))
     if absent.size:
         raise ValueError(f"question {panel.questions[absent[0]]!r}: {naive!r} didn't answer it")
+
     answered = ~np.isnan(panel.brier)
-    return over(np.where(answered, reference - panel.brier, 0).sum(axis=1), answered.sum(axis=1))
+    gains = np.where(answered, reference - panel.brier, 0)
+    return over(gains.sum(axis=1), answered.sum(axis=1))

@@ -29,29 +29,31 @@ LN_2 = math.log(2)
 
 
 def points(chance: ArrayLike, ignorance: ArrayLike = 0.5, scale: ArrayLike = LN_2) -> Floats:
-    """100 · (ln P − ln B) / S, at an instant; yes/no unless said otherwise.
+    """Return 100 · (ln P − ln B) / S, at an instant; yes/no unless said otherwise.
 
     >>> points([0.4, 0.7, 0.8, 0.999, 0.001]).round(1)
     array([ -32.2,   48.5,   67.8,   99.9, -896.6])
     """
-    p, b = np.asarray(chance, dtype=np.float64), np.asarray(ignorance, dtype=np.float64)
-    return 100 * (np.log(p) - np.log(b)) / np.asarray(scale, dtype=np.float64)
+    p = np.asarray(chance, dtype=np.float64)
+    b = np.asarray(ignorance, dtype=np.float64)
+    s = np.asarray(scale, dtype=np.float64)
+    return 100 * (np.log(p) - np.log(b)) / s
 
 
 def score(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact") -> ForecastScores:
-    """The time-averaged score of each forecast."""
+    """Return the time-averaged score of each forecast."""
     low, high = scored_spans(question, forecasts, mode)
     share = (high - low) / question.life
     return ForecastScores(mode, each(forecasts) * share, share, share)
 
 
 def spot(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact") -> ForecastScores:
-    """The score at the spot of the forecasts that stood then."""
+    """Return the score at the spot of the forecasts that stood then."""
     standing = standing_at(question, forecasts, mode)
     share = standing.astype(np.float64)
     return ForecastScores(mode, np.where(standing, each(forecasts), 0.0), share, share)
 
 
 def each(forecasts: Forecasts) -> Floats:
-    """The score that a forecast earns at every instant that it stands."""
+    """Return the score that a forecast earns at every instant that it stands."""
     return points(forecasts.chance, forecasts.ignorance, 100 / forecasts.own_points)

@@ -22,84 +22,106 @@ from arena.scores.rules.metaculus.limits import LOWEST
 
 
 def recency_weights(count: ArrayLike, age: ArrayLike) -> Floats:
-    """e^(√i − √n) for the i-th oldest of n, or 1 for each if there are no more than two.
+    """Return e^(√i − √n) for the i-th oldest of n, or 1 for each if there are no more than two.
 
     >>> recency_weights(4, [1, 2, 3, 4]).round(3)
     array([0.368, 0.557, 0.765, 1.   ])
     """
     n, i = np.broadcast_arrays(np.asarray(count, dtype=np.float64), np.asarray(age, dtype=np.float64))
-    return np.where(n > 2, np.exp(np.sqrt(i) - np.sqrt(n)), 1.0)
+    weights = np.exp(np.sqrt(i) - np.sqrt(n))
+    return np.where(n > 2, weights, 1.0)
 
 
 def median(forecasts: Forecasts) -> Steps:
-    """The ln of the plain median of the base, from each change until the next."""
+    """Return the ln of the plain median of the base, from each change until the next."""
     base = rows_of(forecasts, forecasts.base)
     times = instants(base)
-    medians = [row_medians(*sorted_standing(base.chance, piece.stands)) for piece in pieces(base, times)]
+
+    medians: list[Floats] = []
+    for piece in pieces(base, times):
+        packed, count = sorted_standing(base.chance, piece.stands)
+        medians.append(row_medians(packed, count))
     return _steps(times, medians)
 
 
 def recency_weighted(forecasts: Forecasts) -> Steps:
-    """The ln of the site's community forecast of what happened, from each change until the next."""
+    """Return the ln of the site's community forecast of what happened, from each change until the next."""
     base = rows_of(forecasts, forecasts.base)
     base = rows_of(base, np.lexsort((base.forecaster, base.start)))
     times = instants(base)
-    medians = []
+
+    pooled: list[Floats] = []
     for piece in pieces(base, times):
         count = piece.stands.sum(axis=1, keepdims=True)
-        weights = recency_weights(count, np.cumsum(piece.stands, axis=1)) * piece.stands
-        medians.append(_pooled(base, weights))
-    return _steps(times, medians)
+        age = np.cumsum(piece.stands, axis=1)
+        weights = recency_weights(count, age) * piece.stands
+        pooled.append(_pooled(base, weights))
+    return _steps(times, pooled)
 
 
 def _pooled(base: Forecasts, weights: Floats) -> Floats:
+    """Return what the site makes of the forecasts under each row of weights."""
     if base.mean:
         total = weights.sum(axis=1)
-        mean: Floats = np.divide(
-            weights @ base.chance, total, out=np.full(total.size, np.nan), where=total > 0
-        )
-        return mean
+        return _divide(weights @ base.chance, total)
+
     if base.options is None:
         return _weighted_median(base.chance, weights)
     return _normalised(base.options, weights, base.happened)
 
 
+def _divide(values: Floats, total: Floats) -> Floats:
+    """Return the values over a total, NaN where that isn't above 0."""
+    none = np.full(total.size, np.nan)
+    shares: Floats = np.divide(values, total, out=none, where=total > 0)
+    return shares
+
+
 def _weighted_median(values: Floats, weights: Floats) -> Floats:
-    """The median of `values` under each row of weights; NaN where all weights are 0."""
+    """Return the median of `values` under each row of weights; NaN where all weights are 0."""
     order = np.argsort(values, kind="stable")
     return median_of_rising(values[order], weights[:, order])
 
 
 def median_of_rising(values: Floats, weights: Floats) -> Floats:
-    """The same of values that are sorted already, for all rows of weights or row by row."""
+    """Return the weighted median of values that are sorted, for all rows of weights or row by row."""
     total = weights.sum(axis=1, keepdims=True)
     share = np.cumsum(weights, axis=1) / np.where(total > 0, total, np.nan)
-    left, right = np.argmax(share >= 0.5, axis=1), np.argmax(share > 0.5, axis=1)
-    values, row = np.broadcast_to(values, weights.shape), np.arange(len(weights))
-    return np.where(total[:, 0] > 0, (values[row, left] + values[row, right]) / 2, np.nan)
+    left = np.argmax(share >= 0.5, axis=1)
+    right = np.argmax(share > 0.5, axis=1)
+
+    row = np.arange(len(weights))
+    values = np.broadcast_to(values, weights.shape)
+    middle = (values[row, left] + values[row, right]) / 2
+    return np.where(total[:, 0] > 0, middle, np.nan)
 
 
 def _normalised(options: Floats, weights: Floats, happened: int) -> Floats:
-    """The median of every option over those who had it, less the least allowed, scaled to add up to 1."""
+    """Return the median of what happened, scaled.
+
+    The medians of every option over those who had it, less the least allowed, are scaled to add up to 1.
+    """
     medians = np.stack([_of_option(column, weights) for column in options.T], axis=1)
     above = medians - LOWEST
     count = (~np.isnan(medians)).sum(axis=1)
-    total = np.nansum(above, axis=1)
-    scale = np.divide(1 - count * LOWEST, total, out=np.full(total.size, np.nan), where=total > 0)
+    scale = _divide(1 - count * LOWEST, np.nansum(above, axis=1))
+
     scaled = above * scale[:, None] + LOWEST
     value: Floats = scaled[:, happened]
     return np.where(np.isnan(value), scaled[:, -1], value)
 
 
 def _of_option(column: Floats, weights: Floats) -> Floats:
+    """Return the median of one option over those who had it."""
     had = ~np.isnan(column)
     if not had.any():
         return np.full(weights.shape[0], np.nan)
     return _weighted_median(column[had], weights[:, had])
 
 
-def _steps(times: Floats, chunks: list[Floats]) -> Steps:
-    """As steps; where nobody stands they weigh nothing."""
-    values = np.concatenate(chunks) if chunks else np.zeros(0)
+def _steps(times: Floats, parts: list[Floats]) -> Steps:
+    """Return values as steps; where nobody stands they weigh nothing."""
+    values = np.concatenate([np.zeros(0), *parts])
     present = ~np.isnan(values)
-    return Steps(times, np.log(np.where(present, values, 1.0)), present.astype(np.float64))
+    levels = np.log(np.where(present, values, 1.0))
+    return Steps(times, levels, present.astype(np.float64))

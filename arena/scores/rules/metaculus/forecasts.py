@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arena.scores.rules._columns import Flags, Floats
+from arena.scores.rules._columns import Flags, Floats, as_floats
 
 Labels = NDArray[np.str_]
 Mode = Literal["exact", "metaculus"]
@@ -31,15 +31,17 @@ class MetaculusQuestion:
 
     @property
     def life(self) -> float:
-        """How long the question was to be open."""
+        """Return how long the question was to be open."""
         return self.scheduled - self.opens
 
     def ends(self, mode: Mode) -> float:
-        """When scoring ends. The site goes on to a close that comes late; its text does not."""
-        return self.closes if mode == "metaculus" else min(self.closes, self.scheduled)
+        """Return when scoring ends. The site goes on to a close that comes late; its text does not."""
+        if mode == "metaculus":
+            return self.closes
+        return min(self.closes, self.scheduled)
 
     def instant(self) -> float:
-        """When the spot scores are taken: at the spot, or at the close if that comes first."""
+        """Return when the spot scores are taken: at the spot, or at the close if that comes first."""
         if self.spot is None:
             raise ValueError("the question has no spot: give the time at which its spot scores are taken")
         return min(self.spot, self.closes)
@@ -59,8 +61,8 @@ class ForecastScores:
 
 
 def no_scores(count: int, mode: Mode) -> ForecastScores:
-    """No score for anyone."""
-    return ForecastScores(mode, *(np.zeros(count) for _ in range(3)))
+    """Return no score for anyone."""
+    return ForecastScores(mode, np.zeros(count), np.zeros(count), np.zeros(count))
 
 
 COLUMNS = (
@@ -94,10 +96,12 @@ class Forecasts:
 
 
 def rows_of(forecasts: Forecasts, rows: NDArray[np.generic]) -> Forecasts:
-    """Some of the forecasts, chosen by flags or in an order."""
-    columns = {name: getattr(forecasts, name) for name in COLUMNS}
-    options = None if forecasts.options is None else forecasts.options[rows]
-    return replace(forecasts, **{name: column[rows] for name, column in columns.items()}, options=options)
+    """Return some of the forecasts, chosen by flags or in an order."""
+    columns = {name: getattr(forecasts, name)[rows] for name in COLUMNS}
+    options = forecasts.options
+    if options is not None:
+        options = options[rows]
+    return replace(forecasts, **columns, options=options)
 
 
 def chance_forecasts(
@@ -107,31 +111,48 @@ def chance_forecasts(
     end: ArrayLike | None = None,
     base: ArrayLike | None = None,
 ) -> Forecasts:
-    """Forecasts of which only the value at the outcome is known. They have no baseline.
+    """Return forecasts of which only the value at the outcome is known. They have no baseline.
 
     >>> chance_forecasts(["a", "b", "a"], [0, 0, 2], [0.1, 0.4, 0.2]).end
     array([ 2., inf, inf])
     """
     names = np.atleast_1d(np.asarray(forecaster)).astype(np.str_)
-    begun, values = (np.atleast_1d(np.asarray(x, dtype=np.float64)) for x in (start, chance))
-    wrong = np.flatnonzero(~((values > 0) & (values < np.inf)))
-    if wrong.size:
+    begun = as_floats(start)
+    values = as_floats(chance)
+    is_right = (values > 0) & (values < np.inf)
+    if not is_right.all():
+        wrong = np.flatnonzero(~is_right)[0]
         raise ValueError(
-            f"row {wrong[0]}: chance {values[wrong[0]]} of what happened is not above 0; "
+            f"row {wrong}: chance {values[wrong]} of what happened is not above 0; "
             "limits.with_floor gives a density the floor that the site gives it"
         )
-    until = _until_next(names, begun) if end is None else np.atleast_1d(np.asarray(end, dtype=np.float64))
-    until = np.where(np.isnan(until), np.inf, until)
-    counted = np.ones(names.size, dtype=np.bool_) if base is None else np.asarray(base, dtype=np.bool_)
-    nan = np.full(names.size, np.nan)
-    return Forecasts(names, begun, until, values, counted, values, np.ones(names.size, np.bool_), nan, nan)
+
+    until = _until_next(names, begun) if end is None else as_floats(end)
+    counted = np.ones(names.size, dtype=np.bool_)
+    if base is not None:
+        counted = np.asarray(base, dtype=np.bool_)
+    unknown = np.full(names.size, np.nan)
+
+    return Forecasts(
+        forecaster=names,
+        start=begun,
+        end=np.where(np.isnan(until), np.inf, until),
+        chance=values,
+        base=counted,
+        other=values,
+        listed=np.ones(names.size, np.bool_),
+        ignorance=unknown,
+        own_points=unknown,
+    )
 
 
 def _until_next(names: Labels, start: Floats) -> Floats:
+    """Return when the next forecast of the same forecaster starts, infinity without one."""
     order = np.lexsort((start, names))
+    sorted_names = names[order]
+    is_followed = sorted_names[1:] == sorted_names[:-1]
     ends = np.full(names.size, np.inf)
-    same = names[order][1:] == names[order][:-1]
-    ends[order[:-1]] = np.where(same, start[order][1:], np.inf)
+    ends[order[:-1]] = np.where(is_followed, start[order][1:], np.inf)
     return ends
 
 
@@ -148,20 +169,20 @@ class Totals:
     coverage: Floats
 
     def of(self, name: str) -> tuple[float, float]:
-        """One forecaster's score and coverage."""
+        """Return one forecaster's score and coverage."""
         place = self.forecaster.index(name)
         return float(self.score[place]), float(self.coverage[place])
 
 
 def totals(forecasts: Forecasts, scores: ForecastScores) -> Totals:
-    """The scores of each forecaster's forecasts added up."""
+    """Return the scores of each forecaster's forecasts added up."""
     names, place = np.unique(forecasts.forecaster, return_inverse=True)
     order = np.lexsort((forecasts.start, place))
 
     def total(column: Floats) -> Floats:
         return np.bincount(place[order], column[order], minlength=names.size).astype(np.float64)
 
-    score, compared = total(scores.score), total(scores.compared)
+    score = total(scores.score)
     if scores.mode == "exact":
-        score = np.where(compared > 0, score, np.nan)
+        score = np.where(total(scores.compared) > 0, score, np.nan)
     return Totals(scores.mode, tuple(names.tolist()), score, total(scores.coverage))

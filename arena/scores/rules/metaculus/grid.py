@@ -22,8 +22,9 @@ GRID_SCORES = ("baseline", "peer", "relative", "coverage", "spot_baseline", "spo
 
 @dataclass(frozen=True, slots=True)
 class ForecastGrid:
-    """Instants in order of question and time; `said` has the probability of YES where one was stated, else
-    NaN.
+    """Instants in order of question and time.
+
+    `forecast` has a forecaster's probability of YES where one was stated, else NaN.
 
     `opens`, `ends` and `scheduled` are of each row's question: when its life began, when scoring ends, and
     when it was to close. `yes` says whether it ended so, `base` who is compared with whom.
@@ -31,7 +32,7 @@ class ForecastGrid:
 
     question: Ints
     time: Floats
-    said: Floats
+    forecast: Floats
     opens: Floats
     ends: Floats
     scheduled: Floats
@@ -48,88 +49,132 @@ class GridScores:
 
 
 def grid_scores(grid: ForecastGrid) -> GridScores:
-    """The scores of all."""
+    """Return the scores of all."""
     first = np.flatnonzero(np.diff(grid.question, prepend=-1))
     stands, since = _standing(grid, first)
-    until = np.where(np.diff(grid.question, append=-1) == 0, np.append(grid.time[1:], 0.0), np.inf)
-    low, high = (np.clip(x, grid.opens, grid.ends) for x in (grid.time, until))
-    share = (high - low) / (grid.scheduled - grid.opens)
     chance = clip(np.where(grid.yes[:, None], stands, 1 - stands))
-    logs = np.log(np.column_stack([chance, _community(chance, since, grid.base)]))
+    community = _community(chance, since, grid.base)
+    logs = np.log(np.column_stack([chance, community]))
     base = np.append(grid.base, False)
-    inside = base & ~np.isnan(logs)
-    total = np.where(inside, logs, 0.0).sum(axis=1, keepdims=True)
-    others = inside.sum(axis=1, keepdims=True) - inside
-    mean = (total - np.where(inside, logs, 0.0)) / np.where(others > 0, others, np.nan)
-    peers: Floats = 100 * (logs - mean)
-    parts = {
-        "baseline": baseline.points(np.exp(logs)),
-        "peer": peers,
-        "relative": _relatives(logs, base),
+
+    # an instant counts until the next one of its question, or for good
+    is_followed = np.diff(grid.question, append=-1) == 0
+    following = np.append(grid.time[1:], np.inf)
+    until = np.where(is_followed, following, np.inf)
+    low = np.clip(grid.time, grid.opens, grid.ends)
+    high = np.clip(until, grid.opens, grid.ends)
+    share = (high - low) / (grid.scheduled - grid.opens)
+    is_last = (grid.time < grid.ends) & ~((following < grid.ends) & is_followed)
+
+    baselines = baseline.points(np.exp(logs))
+    peers = _peers(logs, base)
+    score, coverage = _averages(baselines, share, first)
+    peer_score, _ = _averages(peers, share, first)
+    relative_score, _ = _averages(_relatives(logs, base), share, first)
+    values = {
+        "baseline": score,
+        "peer": peer_score,
+        "relative": relative_score,
+        "coverage": coverage,
+        "spot_baseline": _at_last(baselines, is_last, first),
+        "spot_peer": _at_last(peers, is_last, first),
     }
-    is_last = (grid.time < grid.ends) & ~(
-        (np.append(grid.time[1:], np.inf) < grid.ends) & (np.diff(grid.question, append=-1) == 0)
-    )
-    values = {}
-    for name, part in parts.items():
-        known = ~np.isnan(part)
-        total = np.add.reduceat(np.where(known, part, 0.0) * share[:, None], first)
-        compared = np.add.reduceat(known * share[:, None], first)
-        values[name] = np.where(compared > 0, total, np.nan)
-        if name == "baseline":
-            values["coverage"] = np.where(compared > 0, compared, np.nan)
-        if name != "relative":
-            spot = np.where(known & is_last[:, None], part, 0.0)
-            counted = np.add.reduceat((known & is_last[:, None]).astype(np.float64), first)
-            values[f"spot_{name}"] = np.where(counted > 0, np.add.reduceat(spot, first), np.nan)
     return GridScores(grid.question[first], values)
 
 
+def _averages(scores: Floats, share: Floats, first: Ints) -> tuple[Floats, Floats]:
+    """Return the scores of each question over its life, and the share of that with any; NaN without."""
+    during = share[:, None]
+    known = ~np.isnan(scores)
+    total = np.add.reduceat(np.where(known, scores, 0.0) * during, first)
+    compared = np.add.reduceat(known * during, first)
+
+    is_scored = compared > 0
+    return np.where(is_scored, total, np.nan), np.where(is_scored, compared, np.nan)
+
+
+def _at_last(scores: Floats, is_last: Flags, first: Ints) -> Floats:
+    """Return the scores of each question at its last instant, NaN without one."""
+    known = ~np.isnan(scores) & is_last[:, None]
+    total = np.add.reduceat(np.where(known, scores, 0.0), first)
+    counted = np.add.reduceat(known.astype(np.float64), first)
+    return np.where(counted > 0, total, np.nan)
+
+
 def _standing(grid: ForecastGrid, first: Ints) -> tuple[Floats, Floats]:
-    """What stands at each instant, and since when."""
+    """Return what stands at each instant, and since when."""
     row = np.arange(grid.time.size)[:, None]
-    newest = np.maximum.accumulate(np.where(np.isnan(grid.said), -1, row), axis=0)
-    start = np.repeat(first, np.diff(first, append=grid.time.size))[:, None]
+    is_missing = np.isnan(grid.forecast)
+    newest = np.maximum.accumulate(np.where(is_missing, -1, row), axis=0)
+
+    lengths = np.diff(first, append=grid.time.size)
+    start = np.repeat(first, lengths)[:, None]
     stands = newest >= start
     newest = np.where(stands, newest, 0)
-    said = np.take_along_axis(grid.said, newest, axis=0)
-    return np.where(stands, said, np.nan), np.where(stands, grid.time[newest], np.inf)
+
+    forecast = np.take_along_axis(grid.forecast, newest, axis=0)
+    since = grid.time[newest]
+    return np.where(stands, forecast, np.nan), np.where(stands, since, np.inf)
 
 
 def _community(chance: Floats, since: Floats, base: Flags) -> Floats:
-    """The recency-weighted median of the base at each instant."""
+    """Return the recency-weighted median of the base at each instant."""
     values = np.where(base, chance, np.nan)
     known = ~np.isnan(values)
     count = known.sum(axis=1, keepdims=True)
     age = _age_ranks(np.where(known, since, np.inf))
     weights = np.where(known, recency_weights(count, age), 0.0)
+
     rising = np.argsort(values, axis=1, kind="stable")
-    values, weights = (np.take_along_axis(x, rising, axis=1) for x in (values, weights))
+    values = np.take_along_axis(values, rising, axis=1)
+    weights = np.take_along_axis(weights, rising, axis=1)
     return median_of_rising(values, weights)
 
 
 def _age_ranks(since: Floats) -> Floats:
-    """Each one's rank in its row, from 1, the oldest first; those of one age share the mean of theirs."""
+    """Return each one's rank in its row, from 1, the oldest first; those of one age share their mean."""
     order = np.argsort(since, axis=1, kind="stable")
     rising = np.take_along_axis(since, order, axis=1)
     place = np.broadcast_to(np.arange(since.shape[1]), since.shape)
-    same = rising[:, 1:] == rising[:, :-1]
-    one = np.zeros((len(since), 1), dtype=np.bool_)
-    first = np.maximum.accumulate(np.where(np.hstack([one, same]), 0, place), axis=1)
-    last = np.where(np.hstack([same, one]), since.shape[1], place)
+
+    # whether each is as old as the one before it, and as the one after
+    is_same = rising[:, 1:] == rising[:, :-1]
+    none = np.zeros((len(since), 1), dtype=np.bool_)
+    is_as_before = np.hstack([none, is_same])
+    is_as_after = np.hstack([is_same, none])
+
+    first = np.maximum.accumulate(np.where(is_as_before, 0, place), axis=1)
+    last = np.where(is_as_after, since.shape[1], place)
     last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]
+
     ranks = np.empty(since.shape)
     np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=1)
     return ranks
 
 
+def _peers(logs: Floats, base: Flags) -> Floats:
+    """Return the scores against the mean of all others; NaN without any."""
+    inside = base & ~np.isnan(logs)
+    counted = np.where(inside, logs, 0.0)
+    total = counted.sum(axis=1, keepdims=True)
+    others = inside.sum(axis=1, keepdims=True) - inside
+
+    mean = (total - counted) / np.where(others > 0, others, np.nan)
+    scores: Floats = 100 * (logs - mean)
+    return scores
+
+
 def _relatives(logs: Floats, base: Flags) -> Floats:
-    """Against the median of all others."""
+    """Return the scores against the median of all others; NaN without any."""
     inside = base & ~np.isnan(logs)
     chance = np.exp(np.where(inside, logs, np.nan))
     order = np.argsort(chance, axis=1, kind="stable")
+    rising = np.take_along_axis(chance, order, axis=1)
+
     place = np.empty(order.shape, dtype=np.intp)
-    np.put_along_axis(place, order, np.broadcast_to(np.arange(order.shape[1]), order.shape), axis=1)
-    median = medians_of_others(np.take_along_axis(chance, order, axis=1), place, inside)
+    numbers = np.broadcast_to(np.arange(order.shape[1]), order.shape)
+    np.put_along_axis(place, order, numbers, axis=1)
+
+    median = medians_of_others(rising, place, inside)
     scores: Floats = (logs - np.log(median)) / np.log(2)
     return scores

@@ -16,14 +16,15 @@ from numpy.typing import ArrayLike
 
 from arena.scores.rules._columns import Floats
 
-LOWEST, HIGHEST = 0.001, 0.999
+LOWEST = 0.001
+HIGHEST = 0.999
 FLOOR = 0.01
 LEAST_OUTSIDE = 0.001
 """The least that the site takes beyond an open end of a range."""
 
 
 def clip(probability: ArrayLike) -> Floats:
-    """Probabilities as the site would take them.
+    """Return probabilities as the site would take them.
 
     >>> clip([0.0, 0.5, 1.0])
     array([0.001, 0.5  , 0.999])
@@ -42,12 +43,15 @@ def with_floor(cdf: ArrayLike, open_low: bool = False, open_high: bool = False) 
     array([0.   , 0.005, 0.01 ])
     """
     values = np.asarray(cdf, dtype=np.float64)
-    first, last = values[..., :1], values[..., -1:]
+    first = values[..., :1]
+    last = values[..., -1:]
     even = np.linspace(0.0, 1.0, values.shape[-1])
     shape = (values - first + FLOOR * even) / (last - first + FLOOR)
 
     below = np.maximum(first, LEAST_OUTSIDE * open_low)
     above = np.maximum(1 - last, LEAST_OUTSIDE * open_high)
-    kept = (1 - FLOOR) / np.maximum(below + above, 1 - FLOOR)
-    floored: Floats = kept * below + (1 - kept * (below + above)) * shape
+    outside = below + above
+    kept = (1 - FLOOR) / np.maximum(outside, 1 - FLOOR)
+
+    floored: Floats = kept * below + (1 - kept * outside) * shape
     return floored

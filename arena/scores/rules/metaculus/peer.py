@@ -42,66 +42,99 @@ DIRECTION = "higher"
 
 
 def score(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact") -> ForecastScores:
-    """The time-averaged score of each forecast."""
-    return (_site if mode == "metaculus" else _exact)(question, forecasts)
+    """Return the time-averaged score of each forecast."""
+    if mode == "metaculus":
+        return _site(question, forecasts)
+    return _exact(question, forecasts)
 
 
 def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
+    """Return the scores by the site's text."""
     low, high = scored_spans(question, forecasts, "exact")
     standing = standing_sums(forecasts, forecasts.base)
-    level = standing.chance / np.maximum(standing.count, 1)
-    among = Steps(standing.time, level, _without_one(standing.count))  # takes the forecaster out of it
-    against = Steps(standing.time, level, (standing.count > 0).astype(np.float64))
-    inside, outside = (integrate(question, steps, low, high) for steps in (among, against))
-    weight, level = (np.where(forecasts.base, one, other) for one, other in zip(inside, outside, strict=True))
+    mean = standing.chance / np.maximum(standing.count, 1)
+    is_occupied = (standing.count > 0).astype(np.float64)
+
+    # who is in the base stands in the mean too: the factor takes the forecaster out of it
+    among = Steps(standing.time, mean, _without_one(standing.count))
+    against = Steps(standing.time, mean, is_occupied)
+    inside_weight, inside_level = integrate(question, among, low, high)
+    outside_weight, outside_level = integrate(question, against, low, high)
+    weight = np.where(forecasts.base, inside_weight, outside_weight)
+    level = np.where(forecasts.base, inside_level, outside_level)
+
     values = forecasts.points * (np.log(forecasts.chance) * weight - level)
-    return ForecastScores("exact", values, (high - low) / question.life, weight)
+    coverage = (high - low) / question.life
+    return ForecastScores("exact", values, coverage, weight)
 
 
 def _site(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
+    """Return the scores by the site's code."""
     low, high = scored_spans(question, forecasts, "metaculus")
-    weight, level, share = integrate_by_step(question, _site_steps(forecasts), low, high, question.life)
+    steps = _site_steps(forecasts)
+    weight, level, share = integrate_by_step(question, steps, low, high, question.life)
     values = forecasts.points * (np.log(forecasts.chance) * weight - level)
     return ForecastScores("metaculus", values, share, share)
 
 
 def spot(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact") -> ForecastScores:
-    """The score at the spot of the forecasts that stood then."""
-    return (_site_spot if mode == "metaculus" else _exact_spot)(question, forecasts)
+    """Return the score at the spot of the forecasts that stood then."""
+    if mode == "metaculus":
+        return _site_spot(question, forecasts)
+    return _exact_spot(question, forecasts)
 
 
 def _exact_spot(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
+    """Return the spot scores by the site's text."""
     standing = standing_at(question, forecasts, "exact")
-    chosen, logs = standing & forecasts.base, np.log(forecasts.chance)
+    chosen = standing & forecasts.base
+    logs = np.log(forecasts.chance)
     others = np.full(logs.size, chosen.sum()) - chosen
-    rest = np.sort(logs[chosen]).sum() - np.where(chosen, logs, 0.0)
-    compared = standing & (others > 0)
+
+    # sorted, so that the order of the forecasts changes no digit
+    total = np.sort(logs[chosen]).sum()
+    rest = total - np.where(chosen, logs, 0.0)
     values = forecasts.points * (logs - rest / np.maximum(others, 1))
-    shares = standing.astype(np.float64), compared.astype(np.float64)
-    return ForecastScores("exact", np.where(compared, values, 0.0), *shares)
+
+    compared = standing & (others > 0)
+    return ForecastScores(
+        mode="exact",
+        score=np.where(compared, values, 0.0),
+        coverage=standing.astype(np.float64),
+        compared=compared.astype(np.float64),
+    )
 
 
 def _site_spot(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
+    """Return the spot scores by the site's code."""
     steps = _site_steps(forecasts)
     last = int(np.searchsorted(steps.time, question.instant())) - 1
     if last < 0:
         return no_scores(forecasts.start.size, "metaculus")
+
     standing = standing_at(question, forecasts, "metaculus")
-    values = forecasts.points * steps.weight[last] * (np.log(forecasts.chance) - steps.level[last])
+    apart = np.log(forecasts.chance) - steps.level[last]
+    values = forecasts.points * steps.weight[last] * apart
     share = standing.astype(np.float64)
     return ForecastScores("metaculus", np.where(standing, values, 0.0), share, share)
 
 
 def _site_steps(forecasts: Forecasts) -> Steps:
-    """The site's: no step where nothing stands, so that the one before goes on."""
-    base = forecasts.base if forecasts.base.any() else np.ones_like(forecasts.base)
+    """Return the site's steps: none where nothing stands, so that the one before goes on."""
+    base = forecasts.base
+    if not base.any():
+        base = np.ones_like(base)
+
     standing = standing_sums(forecasts, base)
-    occupied = standing.count > 0
-    time, count = standing.time[occupied], standing.count[occupied]
-    total = np.where(standing.unlisted > 0, standing.other, standing.chance)[occupied]
-    return Steps(time, total / count, _without_one(count))
+    total = np.where(standing.unlisted > 0, standing.other, standing.chance)
+
+    is_occupied = standing.count > 0
+    count = standing.count[is_occupied]
+    mean = total[is_occupied] / count
+    return Steps(standing.time[is_occupied], mean, _without_one(count))
 
 
 def _without_one(count: Floats) -> Floats:
-    """N/(N − 1), and 0 for one alone."""
-    return np.where(count > 1, count / np.maximum(count - 1, 1), 0.0)
+    """Return N/(N − 1), and 0 for one alone."""
+    factor = count / np.maximum(count - 1, 1)
+    return np.where(count > 1, factor, 0.0)

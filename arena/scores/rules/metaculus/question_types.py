@@ -31,12 +31,14 @@ def binary(
     end: ArrayLike | None = None,
     base: ArrayLike | None = None,
 ) -> Forecasts:
-    """Forecasts of yes/no; probabilities are cut to the site's limits."""
-    probabilities = limits.clip(check_probabilities(probability))
-    forecasts = chance_forecasts(
-        forecaster, start, probabilities if outcome else 1 - probabilities, end, base
-    )
-    half, points = np.full(probabilities.size, 0.5), np.full(probabilities.size, 100 / np.log(2))
+    """Return forecasts of yes/no; probabilities are cut to the site's limits."""
+    chance = limits.clip(check_probabilities(probability))
+    if not outcome:
+        chance = 1 - chance
+
+    forecasts = chance_forecasts(forecaster, start, chance, end, base)
+    half = np.full(chance.size, 0.5)
+    points = np.full(chance.size, 100 / np.log(2))
     return replace(forecasts, ignorance=half, own_points=points)
 
 
@@ -48,14 +50,14 @@ def multiple_choice(
     end: ArrayLike | None = None,
     base: ArrayLike | None = None,
 ) -> Forecasts:
-    """Forecasts of several options, one row of probabilities each; `outcome` counts from 0."""
+    """Return forecasts of several options, one row of probabilities each; `outcome` counts from 0."""
     rows = np.atleast_2d(np.asarray(options, dtype=np.float64))
     rows = limits.clip(rows)
     listed = ~np.isnan(rows[:, outcome])
-    forecasts = chance_forecasts(
-        forecaster, start, np.where(listed, rows[:, outcome], rows[:, -1]), end, base
-    )
+    chance = np.where(listed, rows[:, outcome], rows[:, -1])
     count = (~np.isnan(rows)).sum(axis=1)
+
+    forecasts = chance_forecasts(forecaster, start, chance, end, base)
     return replace(
         forecasts,
         other=rows[:, -1],
@@ -76,17 +78,28 @@ def continuous(
     end: ArrayLike | None = None,
     base: ArrayLike | None = None,
 ) -> Forecasts:
-    """Forecasts of a number, each a row of cumulative probabilities at the edges of N equal buckets.
+    """Return forecasts of a number, each a row of cumulative probabilities at the edges of N equal buckets.
 
     `bucket` counts from 1 to N; 0 is below the range and N + 1 above it.
     """
     rows = np.atleast_2d(np.asarray(cdf, dtype=np.float64))
     count = rows.shape[1] - 1
-    beyond = bucket in (0, count + 1)
-    if beyond and not open_bounds:
+    is_beyond = bucket in (0, count + 1)
+    if is_beyond and not open_bounds:
         raise ValueError(f"bucket {bucket} is beyond a range whose ends are closed")
-    shares = np.diff(rows, axis=1, prepend=0.0, append=1.0)[:, bucket]
-    forecasts = chance_forecasts(forecaster, start, shares if beyond else shares * count, end, base)
-    unknown = OUTSIDE if beyond else 1 - OUTSIDE * open_bounds
-    even, half = np.full(shares.size, unknown), np.full(shares.size, 50.0)
-    return replace(forecasts, ignorance=even, own_points=half, points=50.0, mean=True)
+
+    chance = np.diff(rows, axis=1, prepend=0.0, append=1.0)[:, bucket]
+    ignorance = OUTSIDE
+    if not is_beyond:
+        # a density where the range is 1 wide
+        chance = chance * count
+        ignorance = 1 - OUTSIDE * open_bounds
+
+    forecasts = chance_forecasts(forecaster, start, chance, end, base)
+    return replace(
+        forecasts,
+        ignorance=np.full(chance.size, ignorance),
+        own_points=np.full(chance.size, 50.0),
+        points=50.0,
+        mean=True,
+    )

@@ -43,47 +43,63 @@ DIRECTION = "higher"
 def score(
     question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact", history: Steps | None = None
 ) -> ForecastScores:
-    """The time-averaged score of each forecast; in `metaculus` against a `history` other than its own."""
+    """Return the time-averaged score of each forecast; in `metaculus` against a `history` if one is given."""
     if not forecasts.start.size:
         return no_scores(0, mode)
     if mode == "exact":
         return _exact(question, forecasts)
-    return _site(question, forecasts, recency_weighted(forecasts) if history is None else history)
+
+    if history is None:
+        history = recency_weighted(forecasts)
+    return _site(question, forecasts, history)
 
 
 def _site(question: MetaculusQuestion, forecasts: Forecasts, history: Steps) -> ForecastScores:
-    low, high = scored_spans(question, forecasts, "metaculus")
-    present = history.weight > 0
-    steps = Steps(history.time[present], history.level[present], history.weight[present])
+    """Return the scores by the site's code."""
     life = question.closes - question.opens
     if life <= 0:
         return no_scores(forecasts.start.size, "metaculus")
+
+    low, high = scored_spans(question, forecasts, "metaculus")
+    present = history.weight > 0
+    steps = Steps(history.time[present], history.level[present], history.weight[present])
     weight, level, share = integrate_by_step(question, steps, low, high, life)
     values = (np.log(forecasts.chance) * weight - level) / np.log(2)
     return ForecastScores("metaculus", values, share, share)
 
 
 def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
+    """Return the scores by the site's text."""
     low, high = scored_spans(question, forecasts, "exact")
     times = instants(forecasts)
     edges = np.clip(np.append(times, np.inf), question.opens, question.ends("exact"))
     length = np.diff(edges) / question.life
-    total, compared = np.zeros(low.size), np.zeros(low.size)
+
+    logs = np.log(forecasts.chance)
+    total = np.zeros(low.size)
+    compared = np.zeros(low.size)
     for piece in pieces(forecasts, times):
-        gap = np.log(forecasts.chance) - np.log(others(forecasts, piece))
+        gap = logs - np.log(others(forecasts, piece))
         present = ~np.isnan(gap)
+
         # not as a product of matrices, whose sums depend on the order of the columns
         during = length[piece.rows, None]
-        total += (during * np.where(present, gap, 0.0)).sum(axis=0)
+        gained = during * np.where(present, gap, 0.0)
+        total += gained.sum(axis=0)
         compared += (during * present).sum(axis=0)
-    return ForecastScores("exact", total / np.log(2), (high - low) / question.life, compared)
+
+    coverage = (high - low) / question.life
+    return ForecastScores("exact", total / np.log(2), coverage, compared)
 
 
 def others(forecasts: Forecasts, piece: TablePiece) -> Floats:
-    """For each instant and forecast the median of all others of the base; NaN where there is none."""
-    packed, _ = sorted_standing(forecasts.chance[forecasts.base], piece.stands[:, forecasts.base])
+    """Return for each instant and forecast the median of all others of the base; NaN where there is none."""
+    base = forecasts.base
+    packed, _ = sorted_standing(forecasts.chance[base], piece.stands[:, base])
     order = np.lexsort((np.arange(forecasts.start.size), forecasts.chance))
-    among = piece.stands & forecasts.base
+
+    among = piece.stands & base
     place = np.empty(among.shape, dtype=np.intp)
     place[:, order] = np.cumsum(among[:, order], axis=1) - 1
-    return np.where(piece.stands, medians_of_others(packed, place, among), np.nan)
+    medians = medians_of_others(packed, place, among)
+    return np.where(piece.stands, medians, np.nan)

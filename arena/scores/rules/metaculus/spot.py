@@ -15,7 +15,9 @@ from arena.scores.rules.metaculus.forecasts import Forecasts, MetaculusQuestion,
 
 
 def standing_at(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode) -> Flags:
-    """Which forecasts stood at the spot."""
+    """Return which forecasts stood at the spot."""
     at = question.instant()
     standing: Flags = (forecasts.start <= at) & (at < forecasts.end)
-    return standing if mode == "metaculus" else standing & (forecasts.start < question.closes)
+    if mode == "exact":
+        standing = standing & (forecasts.start < question.closes)
+    return standing

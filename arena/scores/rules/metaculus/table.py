@@ -4,8 +4,9 @@ At one instant, where everything said stands side by side, peer is 100 · (ln p 
 the question) and relative log2 p − log2 of their median. Who was never compared has NaN.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,140 +64,182 @@ class CellScores:
 
 
 def cell_scores(rows: ResolvedRows, mode: Mode, *, community: bool = False) -> CellScores:
-    """The scores of each forecaster on each question. The community is scored as one more of them."""
+    """Return the scores of each forecaster on each question. The community is scored as one more of them."""
     if rows.times is None and mode == "exact" and not community:
         return CellScores(rows.question, rows.forecaster, _at_once(rows))
     return _one_by_one(rows, mode, community)
 
 
 def _at_once(rows: ResolvedRows) -> Floats:
-    """The scores of every row."""
-    chance = limits.clip(np.where(rows.outcome == 1, rows.probability, 1 - rows.probability))
-    against = (
+    """Return the scores of every row, where all of a question's stand side by side."""
+    chance = np.where(rows.outcome == 1, rows.probability, 1 - rows.probability)
+    chance = limits.clip(chance)
+    scores = [
+        baseline.points(chance),
         peers(rows.question, chance, rows.base),
         relatives(rows.question, chance, rows.base),
-    )
-    none = np.full(chance.size, np.nan)
-    return np.stack([baseline.points(chance), *against, np.ones(chance.size), none, none])
+    ]
+    no_spots = np.full(chance.size, np.nan)
+    return np.stack([*scores, np.ones(chance.size), no_spots, no_spots])
 
 
 def _one_by_one(rows: ResolvedRows, mode: Mode, community: bool) -> CellScores:
-    """Question by question, each with its forecasters."""
-    zero, one = np.zeros(rows.question.size), np.ones(rows.question.size)
-    times = TableTimes(zero, zero, one, one) if rows.times is None else rows.times
-    ends = np.full(zero.size, np.nan) if times.ends is None else times.ends
-    questions, names, values = [rows.question[:0]], [rows.forecaster[:0]], [np.zeros((len(SCORES), 0))]
-    edges = np.append(np.flatnonzero(np.diff(rows.question, prepend=-1)), zero.size)
+    """Return the scores question by question, each with its forecasters."""
+    size = rows.question.size
+    times = rows.times
+    if times is None:
+        # every forecast stands for the whole of a life of 1
+        zero = np.zeros(size)
+        one = np.ones(size)
+        times = TableTimes(zero, zero, one, one)
+    ends = times.ends
+    if ends is None:
+        ends = np.full(size, np.nan)
+
+    questions = [rows.question[:0]]
+    names = [rows.forecaster[:0]]
+    values = [np.zeros((len(SCORES), 0))]
+    edges = np.append(np.flatnonzero(np.diff(rows.question, prepend=-1)), size)
+
     for first, last in pairwise(edges.tolist()):
         own = slice(first, last)
-        who, place = np.unique(rows.forecaster[own], return_inverse=True)
-        following = np.append(np.where(np.diff(place) == 0, times.time[own][1:], np.inf), np.inf)
+        made = times.time[own]
+        own_names, place = np.unique(rows.forecaster[own], return_inverse=True)
+        is_followed = np.diff(place) == 0
+        following = np.append(np.where(is_followed, made[1:], np.inf), np.inf)
+
         forecasts = binary(
             np.char.mod("%09d", place),  # padded, so that the order of texts is that of numbers
-            times.time[own],
+            made,
             rows.probability[own],
             rows.outcome[first] == 1,
             np.fmin(ends[own], following),
             rows.base[own],
         )
-        scored = question_scores(_question(times, first), forecasts, mode, community=community)
-        names.append(np.append(who, -1)[: scored.shape[1]])
-        questions.append(np.full(scored.shape[1], rows.question[first]))
-        values.append(scored)
+        scores = question_scores(_question(times, first), forecasts, mode, community=community)
+        columns = scores.shape[1]
+        names.append(np.append(own_names, -1)[:columns])
+        questions.append(np.full(columns, rows.question[first]))
+        values.append(scores)
+
     return CellScores(np.concatenate(questions), np.concatenate(names), np.concatenate(values, axis=1))
 
 
 def _question(times: TableTimes, row: int) -> MetaculusQuestion:
-    opens, closes, scheduled = (float(x[row]) for x in (times.opens, times.closes, times.scheduled))
-    spot = None if times.spot is None or np.isnan(times.spot[row]) else float(times.spot[row])
-    return MetaculusQuestion(opens, closes, scheduled, spot)
+    """Return the question of a row."""
+    spot = None
+    if times.spot is not None and not np.isnan(times.spot[row]):
+        spot = float(times.spot[row])
+
+    return MetaculusQuestion(
+        opens=float(times.opens[row]),
+        closes=float(times.closes[row]),
+        scheduled=float(times.scheduled[row]),
+        spot=spot,
+    )
 
 
 def question_scores(
     question: MetaculusQuestion, forecasts: Forecasts, mode: Mode, *, community: bool = False
 ) -> Floats:
-    """A line for each of `SCORES`, a column a forecaster in the order of names, the community's last."""
+    """Return a line for each of `SCORES`, a column a forecaster by name, the community's last."""
     label = "~" + COMMUNITY  # after every name that is made of figures
     if community:
         forecasts = with_community(forecasts, label)
-    rules = [baseline.score, peer.score, relative.score]
-    if question.spot is not None:
-        rules += [baseline.spot, peer.spot]
-    found = [totals(forecasts, rule(question, forecasts, mode)) for rule in rules]
-    none = [np.full(len(found[0].forecaster), np.nan)] * (5 - len(found))
-    spots = [np.where(x.coverage > 0, x.score, np.nan) for x in found[3:]]
-    values = np.stack([*(x.score for x in found[:3]), found[0].coverage, *spots, *none])
-    names = np.array(found[0].forecaster)
-    last = names == label
-    ordered: Floats = np.concatenate([values[:, ~last], values[:, last]], axis=1)
+
+    by_baseline = totals(forecasts, baseline.score(question, forecasts, mode))
+    by_peer = totals(forecasts, peer.score(question, forecasts, mode))
+    by_relative = totals(forecasts, relative.score(question, forecasts, mode))
+    lines = [by_baseline.score, by_peer.score, by_relative.score, by_baseline.coverage]
+    names = np.array(by_baseline.forecaster)
+
+    for rule in (baseline.spot, peer.spot):
+        line = np.full(names.size, np.nan)
+        if question.spot is not None:
+            at_spot = totals(forecasts, rule(question, forecasts, mode))
+            line = np.where(at_spot.coverage > 0, at_spot.score, np.nan)
+        lines.append(line)
+
+    values = np.stack(lines)
+    is_community = names == label
+    ordered: Floats = np.concatenate([values[:, ~is_community], values[:, is_community]], axis=1)
     return ordered
 
 
 def mean_log(forecasts: Forecasts, name: str) -> float:
-    """The mean of ln P over one forecaster's forecasts, each counted once."""
-    return float(np.log(forecasts.chance[forecasts.forecaster == name]).mean())
+    """Return the mean of ln P over one forecaster's forecasts, each counted once."""
+    own = forecasts.chance[forecasts.forecaster == name]
+    return float(np.log(own).mean())
 
 
 def with_community(forecasts: Forecasts, label: str) -> Forecasts:
-    """The forecasts, and those of the community: outside the base, from each change until the next.
+    """Add the forecasts of the community: outside the base, from each change until the next.
 
     Where all were made at once none is newer than another, and the median is the plain one.
     """
     start = forecasts.start[forecasts.base]
     is_at_once = not start.size or bool((start == start[0]).all())
-    steps = (median if is_at_once else recency_weighted)(forecasts)
+    steps = median(forecasts) if is_at_once else recency_weighted(forecasts)
     until = np.append(steps.time[1:], np.inf)
     stands = steps.weight > 0
     count = int(stands.sum())
     chance = np.exp(steps.level[stands])
-    first = {name: np.full(count, getattr(forecasts, name)[0]) for name in ("ignorance", "own_points")}
-    own = {
-        "forecaster": np.full(count, label),
-        "start": steps.time[stands],
-        "end": until[stands],
-        "chance": chance,
-        "base": np.zeros(count, dtype=np.bool_),
-        "other": chance,
-        "listed": np.ones(count, dtype=np.bool_),
-        **first,
-    }
-    joined = {name: np.concatenate([getattr(forecasts, name), own[name]]) for name in COLUMNS}
+
+    community = Forecasts(
+        forecaster=np.full(count, label),
+        start=steps.time[stands],
+        end=until[stands],
+        chance=chance,
+        base=np.zeros(count, dtype=np.bool_),
+        other=chance,
+        listed=np.ones(count, dtype=np.bool_),
+        ignorance=np.full(count, forecasts.ignorance[0]),
+        own_points=np.full(count, forecasts.own_points[0]),
+    )
+    columns: dict[str, Any] = {}
+    for name in COLUMNS:
+        columns[name] = np.concatenate([getattr(forecasts, name), getattr(community, name)])
+
     options = forecasts.options
     if options is not None:  # nobody pools the community itself
-        options = np.vstack([options, np.full((count, options.shape[1]), np.nan)])
-    return Forecasts(
-        **joined,
-        points=forecasts.points,
-        options=options,
-        happened=forecasts.happened,
-        mean=forecasts.mean,
-    )
+        none = np.full((count, options.shape[1]), np.nan)
+        options = np.vstack([options, none])
+    return replace(forecasts, **columns, options=options)
 
 
 def peers(question: Places, chance: Floats, base: Flags) -> Floats:
-    """The peer score of each row; questions are numbered from 0."""
+    """Return the peer score of each row; questions are numbered from 0."""
+    logs = np.log(chance)
+    counted = base.astype(np.float64)
+    own = logs * counted
+
+    # in order of chance, so that the order of the rows changes no digit
     order = np.lexsort((chance, question))
-    logs, counted = np.log(chance), base.astype(np.float64)
-    total = np.bincount(question[order], (logs * counted)[order])[question]
+    total = np.bincount(question[order], own[order])[question]
     others = np.bincount(question, counted)[question] - counted
-    return 100 * (logs - (total - logs * counted) / np.where(others > 0, others, np.nan))
+    mean = (total - own) / np.where(others > 0, others, np.nan)
+    return 100 * (logs - mean)
 
 
 def relatives(question: Places, chance: Floats, base: Flags) -> Floats:
-    """The relative score of each row."""
+    """Return the relative score of each row."""
     order = np.lexsort((chance, question))
     order = order[base[order]]
     if not order.size:
         return np.full(chance.size, np.nan)
-    rising, asked = chance[order], question[order]
-    first, last = (np.searchsorted(asked, question, side) for side in ("left", "right"))
+
+    rising = chance[order]
+    asked = question[order]
+    first = np.searchsorted(asked, question, "left")
+    last = np.searchsorted(asked, question, "right")
     others = last - first - base
     own = np.full(chance.size, chance.size)
     own[order] = np.arange(order.size) - first[order]
 
     def at(rank: Places) -> Floats:
-        """The value of that rank among the others: whoever is above oneself moves down by one."""
-        values: Floats = rising[np.clip(first + rank + (rank >= own), 0, order.size - 1)]
+        # among the others whoever is above oneself moves down by one
+        place = first + rank + (rank >= own)
+        values: Floats = rising[np.clip(place, 0, order.size - 1)]
         return values
 
     median = (at((others - 1) // 2) + at(others // 2)) / 2

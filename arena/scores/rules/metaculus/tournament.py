@@ -64,7 +64,7 @@ class TournamentBoard:
 
 
 def takes(total: ArrayLike) -> Floats:
-    """max(total, 0)².
+    """Return max(total, 0)².
 
     >>> takes([3.0, -2.0])
     array([9., 0.])
@@ -73,13 +73,17 @@ def takes(total: ArrayLike) -> Floats:
 
 
 def shares(take: ArrayLike, minimum: float = 0.0, excluded: Collection[int] = ()) -> Floats:
-    """Each take's share of the prize; those at the `excluded` places get none."""
+    """Return each take's share of the prize; those at the `excluded` places get none."""
     values = np.maximum(np.asarray(take, dtype=np.float64), 0.0)
     values[list(excluded)] = 0.0
     order = np.argsort(-values, kind="stable")
-    above = np.cumsum(values[order])
-    enough = (values[order] > 0) & (values[order] >= minimum * above)
-    winners = order[: int(np.max(np.flatnonzero(enough) + 1, initial=0))]
+    falling = values[order]
+
+    # the last one whose share of all takes up to its own is enough is the last who wins
+    is_enough = (falling > 0) & (falling >= minimum * np.cumsum(falling))
+    count = np.max(np.flatnonzero(is_enough) + 1, initial=0)
+    winners = order[: int(count)]
+
     share = np.zeros(values.size)
     share[winners] = values[winners] / values[winners].sum()
     return share
@@ -92,8 +96,11 @@ def board(
     excluded: Collection[str] = (),
     weights: ArrayLike | None = None,
 ) -> TournamentBoard:
-    """The board of a tournament from the peer scores of its questions."""
-    weight = np.ones(len(questions)) if weights is None else np.asarray(weights, dtype=np.float64)
+    """Return the board of a tournament from the peer scores of its questions."""
+    weight = np.ones(len(questions))
+    if weights is not None:
+        weight = np.asarray(weights, dtype=np.float64)
+
     sums = sum_by_forecaster(questions, weight)
     sums = replace(sums, coverage=sums.coverage / max(float(weight.sum()), 1e-9))
     out = [place for place, name in enumerate(sums.names) if name in excluded]
@@ -102,17 +109,22 @@ def board(
 
 
 def sum_by_forecaster(questions: Sequence[Totals], weight: Floats) -> ForecasterSums:
-    """The weighted sums of everyone's scores and coverages."""
+    """Return the weighted sums of everyone's scores and coverages."""
     names = sorted({name for question in questions for name in question.forecaster})
     place = {name: number for number, name in enumerate(names)}
     score, coverage, forecast = np.zeros((3, len(questions), len(names)))
+
     for number, question in enumerate(questions):
         columns = [place[name] for name in question.forecaster]
         score[number, columns] = np.nan_to_num(question.score) * weight[number]
         coverage[number, columns] = question.coverage * weight[number]
         forecast[number, columns] = 1
+
     return ForecasterSums(
-        names, score.sum(axis=0), coverage.sum(axis=0), forecast.sum(axis=0).astype(np.intp)
+        names=names,
+        score=score.sum(axis=0),
+        coverage=coverage.sum(axis=0),
+        questions=forecast.sum(axis=0).astype(np.intp),
     )
 
 
@@ -125,21 +137,26 @@ def order_places(
     by: Floats,
     out: Collection[int],
 ) -> TournamentBoard:
-    """The board, ranked by one of its columns; those who are out have no rank of their own."""
+    """Return the board, ranked by one of its columns; those who are out have no rank of their own."""
     ranks = rank_scores(by, out)
-    columns = (ranks, sums.score, sums.coverage, take, share, share * pool, sums.questions)
-    flags = [row in out for row in range(len(sums.names))]
-    rows = zip(sums.names, *(column.tolist() for column in columns), flags, strict=True)
-    lines = [TournamentPlace(*row) for row in rows]
-    lines.sort(key=lambda line: (line.rank, -line.score, line.forecaster))
-    return TournamentBoard(questions[0].mode if questions else "exact", tuple(lines))
+    is_out = np.zeros(by.size, dtype=np.bool_)
+    is_out[list(out)] = True
+    columns = [ranks, sums.score, sums.coverage, take, share, share * pool, sums.questions, is_out]
+    rows = zip(sums.names, *(column.tolist() for column in columns), strict=True)
+
+    places = [TournamentPlace(*row) for row in rows]
+    places.sort(key=lambda place: (place.rank, -place.score, place.forecaster))
+    mode = questions[0].mode if questions else "exact"
+    return TournamentBoard(mode, tuple(places))
 
 
 def rank_scores(score: Floats, excluded: Collection[int]) -> NDArray[np.intp]:
-    """Ranks from 1, best first: one more than the number of those better who are not excluded."""
+    """Return ranks from 1, best first: one more than the number of those better who are not excluded."""
     counted = np.ones(score.size, dtype=np.bool_)
     counted[list(excluded)] = False
     values = np.sort(score[counted])
+
     # what differs by no more than rounding is equal
-    better = values.size - np.searchsorted(values, score + 1e-9 * np.maximum(abs(score), 1), side="right")
+    above = score + 1e-9 * np.maximum(abs(score), 1)
+    better = values.size - np.searchsorted(values, above, side="right")
     return better + 1

@@ -45,7 +45,7 @@ class HiddenPeriod:
 def score(
     question: MetaculusQuestion, forecasts: Forecasts, hidden: HiddenPeriod | None = None
 ) -> ForecastScores:
-    """Each forecast's part of the question's score and coverage."""
+    """Return each forecast's part of the question's score and coverage."""
     low, high = scored_spans(question, forecasts, "exact")
     weight, level = integrate(question, median(forecasts), low, high)
     values = np.log(forecasts.chance) * weight - level
@@ -53,22 +53,25 @@ def score(
 
 
 def coverage(question: MetaculusQuestion, low: Floats, high: Floats, hidden: HiddenPeriod | None) -> Floats:
-    """How much of the question's life from `low` to `high` counts for."""
+    """Return how much of the question's life from `low` to `high` counts for."""
     if hidden is None or hidden.weight is None:
         return (high - low) / question.life
+
     until = float(np.clip(hidden.until, question.opens, question.scheduled))
-    parts = (question.opens, until, hidden.weight), (until, question.scheduled, 1 - hidden.weight)
+    parts = [
+        (question.opens, until, hidden.weight),
+        (until, question.scheduled, 1 - hidden.weight),
+    ]
     total = np.zeros(low.size)
     for first, last, weight in parts:
         if last > first:
-            total += (
-                weight * np.maximum(np.minimum(high, last) - np.maximum(low, first), 0.0) / (last - first)
-            )
+            inside = np.maximum(np.minimum(high, last) - np.maximum(low, first), 0.0)
+            total += weight * inside / (last - first)
     return total
 
 
 def board(questions: Sequence[Totals], pool: float = 0.0) -> TournamentBoard:
-    """The board of a tournament from the scores of its questions, the greatest take first."""
+    """Return the board of a tournament from the scores of its questions, the greatest take first."""
     sums = sum_by_forecaster(questions, np.ones(len(questions)))
     sums = replace(sums, coverage=sums.coverage / max(len(questions), 1))
     take = np.exp(sums.score) * sums.coverage

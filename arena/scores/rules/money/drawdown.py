@@ -26,12 +26,14 @@ class Drawdown:
 
 
 def drawdown(values: Sequence[int]) -> Drawdown | None:
-    """The deepest fall in the values of an account, bankroll first."""
+    """Return the deepest fall in the values of an account, bankroll first."""
     if len(values) < 2:
         return None
+
     column = np.array(values, dtype=np.int64)
     peaks = np.maximum.accumulate(column)
     falls = (peaks - column) / np.maximum(peaks, 1)
     trough = int(falls.argmax())
     peak = int(column[: trough + 1].argmax())
-    return Drawdown(float(falls[trough]), int(column[peak] - column[trough]), peak, trough)
+    amount = int(column[peak] - column[trough])
+    return Drawdown(float(falls[trough]), amount, peak, trough)

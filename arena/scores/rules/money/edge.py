@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from arena.scores.rules._columns import (
     Floats,
     Places,
+    as_floats,
     check_probabilities,
     is_scored,
     number_labels,
@@ -41,43 +42,58 @@ class ProvenEdge:
 def proven_edge(
     belief: ArrayLike, mid: ArrayLike, outcome: ArrayLike, event: ArrayLike, market: ArrayLike | None = None
 ) -> ProvenEdge:
-    """The share over all events."""
+    """Return the share over all events."""
     claimed, came, _ = _sums(belief, mid, outcome, event, market)
     whole = float(claimed.sum())
     if not whole:
         return ProvenEdge(math.nan, math.nan, 0)
+
     share = float(came.sum()) / whole
-    left = came - share * claimed
-    return ProvenEdge(share, math.sqrt(float(left @ left)) / whole, int(np.count_nonzero(claimed)))
+    rest = came - share * claimed
+    error = math.sqrt(float(rest @ rest)) / whole
+    return ProvenEdge(share, error, int(np.count_nonzero(claimed)))
 
 
 def edge_elsewhere(
     belief: ArrayLike, mid: ArrayLike, outcome: ArrayLike, event: ArrayLike, market: ArrayLike | None = None
 ) -> dict[str, float]:
-    """For each event, the share that all others prove."""
-    own, came, labels = _sums(belief, mid, outcome, event, market)
-    claimed, came = own.sum() - own, came.sum() - came
-    # What is left of a sum when all of it is taken away again is dust.
-    proven = claimed > 1e-9 * own.sum()
-    shares = np.divide(came, claimed, out=np.zeros(claimed.size), where=proven)
+    """Return for each event the share that all others prove."""
+    claimed, came, labels = _sums(belief, mid, outcome, event, market)
+    total = claimed.sum()
+    claimed_elsewhere = total - claimed
+    came_elsewhere = came.sum() - came
+
+    # what is left of a sum when all of it is taken away again is dust
+    is_proven = claimed_elsewhere > 1e-9 * total
+    zero = np.zeros(claimed.size)
+    shares = np.divide(came_elsewhere, claimed_elsewhere, out=zero, where=is_proven)
     return dict(zip(labels, shares.tolist(), strict=True))
 
 
 def _sums(
     belief: ArrayLike, mid: ArrayLike, outcome: ArrayLike, event: ArrayLike, market: ArrayLike | None
 ) -> tuple[Floats, Floats, list[str]]:
-    """Event by event Σ w·(b − m)² and Σ w·(b − m)·(o − m), and the events' labels."""
-    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
-    if not o.size:
-        return o, o, []
-    b, m = check_probabilities(belief), check_probabilities(mid)
+    """Return event by event Σ w·(b − m)² and Σ w·(b − m)·(o − m), and the events' labels."""
+    outcomes = as_floats(outcome)
+    if not outcomes.size:
+        return outcomes, outcomes, []
+
+    beliefs = check_probabilities(belief)
+    mids = check_probabilities(mid)
     names, group = np.unique(np.atleast_1d(np.asarray(event)).astype(str), return_inverse=True)
-    number: Places = number_labels(np.arange(o.size) if market is None else market)
-    there = is_scored(o)
-    count = np.bincount(number, weights=there)[number]
-    weight = np.where(there, 1 / np.maximum(count, 1), 0.0)
-    gap, came = b - m, np.where(there, o, m) - m
+    number: Places = number_labels(np.arange(outcomes.size) if market is None else market)
+
+    scored = is_scored(outcomes)
+    count = np.bincount(number, weights=scored)[number]
+    weight = np.where(scored, 1 / np.maximum(count, 1), 0.0)
+    gap = beliefs - mids
+    came = np.where(scored, outcomes, mids) - mids
+
+    # in an order of their own, so that the order of the rows changes no digit
     order = np.lexsort((came, gap, weight))
-    columns = (weight * gap**2)[order], (weight * gap * came)[order]
-    claimed, moved = (np.bincount(group[order], weights=column).astype(np.float64) for column in columns)
-    return claimed, moved, names.tolist()
+    group = group[order]
+    claims = weight * gap**2
+    gains = weight * gap * came
+    claimed = np.bincount(group, weights=claims[order]).astype(np.float64)
+    gained = np.bincount(group, weights=gains[order]).astype(np.float64)
+    return claimed, gained, names.tolist()

@@ -12,6 +12,7 @@
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -46,34 +47,48 @@ class EventExposure:
 
 
 def event_exposure(lots: Iterable[HeldShares], ties: EventTies, total: int) -> list[EventExposure]:
-    """The events of an account worth `total`, the largest stake first. Money in millionths."""
-    events: dict[str, list[HeldShares]] = {}
+    """Return the events of an account worth `total`, the largest stake first. Money in millionths."""
+    events: dict[str, list[HeldShares]] = defaultdict(list)
     for lot in lots:
-        events.setdefault(lot.event, []).append(lot)
-    exposures = [_event(name, rows, ties.get(name, "unknown"), total) for name, rows in events.items()]
+        events[lot.event].append(lot)
+
+    exposures = [_event(name, held, ties.get(name, "unknown"), total) for name, held in events.items()]
     return sorted(exposures, key=lambda event: (event.worst, event.event))
 
 
 def _event(name: str, lots: list[HeldShares], tie: EventTie, total: int) -> EventExposure:
-    held: dict[tuple[int, str], float] = {}
+    """Return what one event may still change of an account's value."""
+    held: dict[tuple[int, str], float] = defaultdict(float)
+    values: list[float] = []
     for lot in lots:
         key = (-lot.mid, lot.market)
-        held[key] = held.get(key, 0.0) + (lot.shares if lot.yes else -lot.shares)
+        if lot.yes:
+            held[key] += lot.shares
+            values.append(lot.shares * lot.mid / ONE)
+        else:
+            held[key] -= lot.shares
+            values.append(lot.shares * (ONE - lot.mid) / ONE)
+
     order = sorted(held)
-    net, price = np.array([held[key] for key in order]), np.array([-mid / ONE for mid, _ in order])
+    net = np.array([held[key] for key in order])
+    price = np.array([-mid / ONE for mid, _ in order])
     least, most = _ends(net, tie)
     fair = float(net @ price)
-    value = math.fsum(lot.shares * (lot.mid if lot.yes else ONE - lot.mid) / ONE for lot in lots)
-    share = (fair - least) / total if total > 0 else math.nan
-    return EventExposure(name, len(order), value, least - fair, most - fair, share)
+
+    share = math.nan
+    if total > 0:
+        share = (fair - least) / total
+    return EventExposure(name, len(order), math.fsum(values), least - fair, most - fair, share)
 
 
 def _ends(net: Floats, tie: EventTie) -> tuple[float, float]:
-    """The least and the most that the net YES shares pay, over what NO shares always pay."""
+    """Return the least and the most that the net YES shares pay, over what NO shares always pay."""
     if tie == "exclusive":
         pays = np.append(net, 0.0)
     elif tie == "nested":
         pays = np.append(np.cumsum(net), 0.0)
     else:
-        return float(np.minimum(net, 0).sum()), float(np.maximum(net, 0).sum())
+        least = np.minimum(net, 0)
+        most = np.maximum(net, 0)
+        return float(least.sum()), float(most.sum())
     return float(pays.min()), float(pays.max())

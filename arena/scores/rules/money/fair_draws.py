@@ -19,24 +19,31 @@ from arena.scores.rules._columns import Flags, Floats
 
 
 def winnings(held: Floats, price: Floats, tie: EventTie, seasons: int, rng: np.random.Generator) -> Floats:
-    """What an event's markets pay over their prices in each season, for what is held of YES in each.
+    """Return what an event's markets pay over their prices in each season, for what is held of YES in each.
 
     >>> winnings(np.array([10.0]), np.array([0.25]), "alone", 4, np.random.default_rng(1))
     array([-2.5, -2.5,  7.5, -2.5])
     """
     if tie == "alone":
-        return _over((rng.random((seasons, price.size)) < price), held, price)
+        came = rng.random((seasons, price.size)) < price
+        return _over(came, held, price)
+
     u = rng.random((seasons, 1))
     if tie == "exclusive":
         top = np.cumsum(price / max(float(price.sum()), 1.0))
         fair = np.diff(top, prepend=0.0)
-        return _over((u < top) & (u >= top - fair), held, fair)
+        came = (u < top) & (u >= top - fair)
+        return _over(came, held, fair)
+
     if tie == "nested":
         return _over(u < price, held, price)
+
+    # nothing is known of the tie: all sides held win and lose together
     wins = np.where(held >= 0, price, 1 - price)
     return _over(u < wins, np.abs(held), wins)
 
 
 def _over(came: Flags, held: Floats, price: Floats) -> Floats:
+    """Return what is paid over the prices in each season."""
     paid: Floats = came @ held - held @ price
     return paid

@@ -14,6 +14,7 @@
 - Source: ours; for sign flips the wild bootstrap of Liu (1988) with Rademacher weights.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -60,55 +61,71 @@ def luck(
     rng: np.random.Generator,
     seasons: int = SEASONS,
 ) -> Luck:
-    """The luck band of these trades. Events that `ties` leaves out are `unknown`."""
+    """Return the luck band of these trades. Events that `ties` leaves out are `unknown`."""
     markets = trades_by_market(trades, ends)
     pnl = sum(market_profit(rows, ends[market]) for market, rows in markets.items())
     events, fair = _events(markets, ends)
     fixed = pnl - round(fair)
+
     if not events:
         is_over = markets and all(ends[market].state != "open" for market in markets)
-        words = "nothing was at risk: every bet was refunded" if is_over else "no bet has resolved yet"
-        return Luck(pnl, fixed, None, None, None, 0, 0, words)
+        reason = "nothing was at risk: every bet was refunded" if is_over else "no bet has resolved yet"
+        return Luck(pnl, fixed, None, None, None, 0, 0, reason)
+
     drawn = np.rint(fixed + _seasons(events, ties, seasons, rng))
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    found = Luck(pnl, fixed, None, round(low), round(high), len(events), seasons)
+    band = Luck(pnl, fixed, None, round(low), round(high), len(events), seasons)
     if len(events) < ENOUGH_EVENTS:
         so_far = count_text(len(events), "event")
-        return replace(found, reason=f"{so_far} so far, and a percentile takes {ENOUGH_EVENTS:.0f}")
+        return replace(band, reason=f"{so_far} so far, and a percentile takes {ENOUGH_EVENTS:.0f}")
+
     below = np.count_nonzero(drawn < pnl) + np.count_nonzero(drawn == pnl) / 2
-    return replace(found, percentile=float(below / seasons))
+    return replace(band, percentile=float(below / seasons))
 
 
 def _events(
     markets: Mapping[str, Sequence[Trade]], ends: Mapping[str, MarketEnd]
 ) -> tuple[dict[str, _Event], float]:
-    """What is at risk, event by event, by name; and what it came to at the mids: the profit before costs."""
-    events: dict[str, _Event] = {}
+    """Return what is at risk by event, in order of name, and what it came to at the mids.
+
+    The latter is the profit before costs.
+    """
+    events: dict[str, _Event] = defaultdict(_Event)
     fair = 0
     for market, trades in markets.items():
         end = ends[market]
         if end.state == "refunded":
             continue
-        event, last = events.setdefault(end.event, _Event()), trades[-1].mid
-        moved = sum(exposure(trade) * (last - trade.mid) for trade in trades)
-        held = sum(exposure(trade) for trade in trades)
-        fair += moved + held * (end.value - last)
+
+        event = events[end.event]
+        last = trades[-1].mid
+        moved = 0
+        held = 0
+        for trade in trades:
+            shares = exposure(trade)
+            held += shares
+            moved += shares * (last - trade.mid)
+
+        rest = held * (end.value - last)
+        fair += moved + rest
         if end.state == "settled" and end.value in (0, ONE):
             event.held.append(held)
             event.price.append(last / ONE)
         else:
-            moved += held * (end.value - last)
+            moved += rest
         event.moved += moved / ONE
+
     at_risk = {name: event for name, event in sorted(events.items()) if event.moved or any(event.held)}
     return at_risk, fair / ONE
 
 
 def _seasons(events: Mapping[str, _Event], ties: EventTies, seasons: int, rng: np.random.Generator) -> Floats:
+    """Return the profit of each season without skill, beyond what is fixed."""
     total = np.zeros(seasons)
     for name, event in events.items():
         if any(event.held):
-            held, price = np.array(event.held), np.array(event.price)
-            total += winnings(held, price, ties.get(name, "unknown"), seasons, rng)
+            tie = ties.get(name, "unknown")
+            total += winnings(np.array(event.held), np.array(event.price), tie, seasons, rng)
         if event.moved:
             total += event.moved * (2 * rng.integers(0, 2, seasons) - 1)
     return total

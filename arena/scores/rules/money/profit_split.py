@@ -20,6 +20,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from fractions import Fraction
+from operator import add
 from types import MappingProxyType
 
 from arena.record.model.trades import MarketEnd, Trade, market_profit, trades_by_market, value_at
@@ -42,17 +43,18 @@ class ProfitSplit:
 
     @property
     def pnl(self) -> int:
-        """All of it."""
+        """Return the sum of all parts."""
         return sum(astuple(self))
 
     def __add__(self, other: "ProfitSplit") -> "ProfitSplit":
-        return ProfitSplit(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+        parts = map(add, astuple(self), astuple(other))
+        return ProfitSplit(*parts)
 
 
 def split_profit(
     trades: Iterable[Trade], ends: Mapping[str, MarketEnd], real: Mapping[str, float] = AS_SAID
 ) -> ProfitSplit:
-    """The whole of a profit; `real` has r for each event, 1 for those that it leaves out.
+    """Return the whole of a profit; `real` has r for each event, 1 for those that it leaves out.
 
     A bet of $500 on YES at 0.41, where the mid is 0.40, believed to be 0.52:
 
@@ -70,42 +72,58 @@ def split_profit(
 def each(
     trades: Iterable[Trade], ends: Mapping[str, MarketEnd], real: Mapping[str, float] = AS_SAID
 ) -> dict[str, ProfitSplit]:
-    """The split of each market's profit."""
-    return {
-        market: _market(rows, ends[market], Fraction(real.get(ends[market].event, 1)))
-        for market, rows in trades_by_market(trades, ends).items()
-    }
+    """Return the split of each market's profit."""
+    splits: dict[str, ProfitSplit] = {}
+    for market, own in trades_by_market(trades, ends).items():
+        end = ends[market]
+        splits[market] = _market(own, end, Fraction(real.get(end.event, 1)))
+    return splits
 
 
 def _market(trades: Sequence[Trade], end: MarketEnd, real: Fraction) -> ProfitSplit:
-    buys, sales = [t for t in trades if t.buy], [t for t in trades if not t.buy]
-    judged = buys if end.state != "refunded" else []
+    """Return the split of the profit that one market's trades made."""
+    is_judged = end.state != "refunded"
+    edge = Fraction(0)
     spread = Fraction(0)
-    for trade in trades:  # what its price was better than the mid by: mostly below 0
-        better = value_at(trade.shares, trade.own(trade.mid)) - trade.gross
+    sizing = Fraction(0)
+    early = Fraction(0)
+
+    for trade in trades:
+        mid = trade.own(trade.mid)
+        # by how much its price was better than the mid: mostly below 0
+        better = value_at(trade.shares, mid) - trade.gross
         spread += better if trade.buy else -better
-    left = [] if end.state == "refunded" else sales
-    early = sum((value_at(t.shares, t.own(t.mid) - t.own(end.value)) for t in left), Fraction(0))
+
+        if is_judged and trade.buy:
+            gain = _gain(trade)
+            kelly = _kelly(trade)
+            edge += kelly * gain
+            sizing += (trade.shares - kelly) * gain
+        elif is_judged:
+            early += value_at(trade.shares, mid - trade.own(end.value))
+
     parts = ProfitSplit(
-        edge=round(real * sum((_kelly(t) * _gain(t) for t in judged), Fraction(0))),
+        edge=round(real * edge),
         spread=round(spread),
         fee=-sum(trade.fee for trade in trades),
-        sizing=round(real * sum(((t.shares - _kelly(t)) * _gain(t) for t in judged), Fraction(0))),
+        sizing=round(real * sizing),
         exit=round(early),
     )
     return parts + ProfitSplit(luck=market_profit(trades, end) - parts.pnl)
 
 
 def _gain(trade: Trade) -> Fraction:
-    """What a share was believed to be worth over the mid, in dollars."""
+    """Return what a share was believed to be worth over the mid, in dollars."""
     belief = trade.mid if trade.belief is None else trade.belief
     return Fraction(trade.own(belief) - trade.own(trade.mid), ONE)
 
 
 def _kelly(trade: Trade) -> Fraction:
-    """The shares of a quarter-Kelly stake at the price paid, in millionths; 0 where there was no edge."""
+    """Return the shares of a quarter-Kelly stake at the price paid, in millionths; 0 without an edge."""
     if trade.belief is None or not 0 < trade.gross < trade.shares:
         return Fraction(0)
+
     price = Fraction(trade.gross, trade.shares)
-    edge = max(Fraction(trade.own(trade.belief), ONE) - price, Fraction(0))
+    belief = Fraction(trade.own(trade.belief), ONE)
+    edge = max(belief - price, Fraction(0))
     return Fraction(trade.cash, 4) * edge / (1 - price) / price

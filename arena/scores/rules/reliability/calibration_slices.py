@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scores.rules._columns import check_probabilities, distinct_forecasts
+from arena.scores.rules._columns import as_floats, check_probabilities, distinct_forecasts
 from arena.scores.rules.calibration import EDGES
 from arena.scores.rules.reliability.corp import ScoreParts, decompose
 from arena.scores.rules.reliability.diagram import DRAWS, NullCalibration, null
@@ -47,20 +47,24 @@ def by(
     market: ArrayLike | None = None,
     draws: int = DRAWS,
 ) -> list[CalibrationSlice]:
-    """The calibration under each label, labels in the order of their first row.
+    """Return the calibration under each label, labels in the order of their first row.
 
     What is drawn for a label depends on the seed and its name alone.
     """
-    f, o = check_probabilities(forecast), np.atleast_1d(np.asarray(outcome, dtype=np.float64))
+    forecasts = check_probabilities(forecast)
+    outcomes = as_floats(outcome)
     labels = np.atleast_1d(np.asarray(label).astype(str))
-    markets = np.arange(f.size) if market is None else np.asarray(market)
-    slices = []
+    markets = np.arange(forecasts.size) if market is None else np.asarray(market)
+
+    slices: list[CalibrationSlice] = []
     for name in dict.fromkeys(labels.tolist()):
         here = labels == name
-        rows = distinct_forecasts(f[here], o[here], markets[here])
+        own = (forecasts[here], outcomes[here])
+        own_markets = markets[here]
+        rows = distinct_forecasts(*own, own_markets)
         if rows.value.size:
             rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-            split = decompose(f[here], o[here], markets[here])
-            chance = null(f[here], o[here], rng, markets[here], draws=draws)
+            split = decompose(*own, own_markets)
+            chance = null(*own, rng, own_markets, draws=draws)
             slices.append(CalibrationSlice(name, rows.share.size, rows.markets, split, chance))
     return slices

@@ -37,46 +37,65 @@ class ScoreParts:
 
 
 def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> ScoreParts:
-    """The parts of a column's Brier score."""
+    """Return the parts of a column's Brier score."""
     rows = distinct_forecasts(forecast, outcome, market)
     return parts(rows, rows.came)
 
 
 def curve(came: Floats, weight: Floats) -> Floats:
-    """The isotonic regression at each distinct forecast, from what came true of the weight on each."""
+    """Return the isotonic regression at each distinct forecast.
+
+    `came` is what came true of the weight on each.
+    """
     from scipy.optimize import isotonic_regression  # it takes long to load, and pages never need it
 
     if not weight.size:
         return weight
-    return np.asarray(isotonic_regression(came / weight, weights=weight).x, dtype=np.float64)
+    fit = isotonic_regression(came / weight, weights=weight)
+    return np.asarray(fit.x, dtype=np.float64)
 
 
 def curves(came: Floats, weight: Floats) -> Floats:
-    """The curve of each of many worlds, one a line. Of few forecasts most worlds are alike and fitted once.
+    """Return the curve of each of many worlds, one a line.
+
+    Of few forecasts most worlds are alike, and are fitted once.
 
     >>> curves(np.array([[0, 2], [2, 0], [2, 0]]), np.array([4, 4])).tolist()
     [[0.0, 0.5], [0.25, 0.25], [0.25, 0.25]]
     """
     if weight.size > FEW:
-        return np.array([curve(each, weight) for each in came])
-    distinct, place = np.unique(came, axis=0, return_inverse=True)
-    return np.array([curve(each, weight) for each in distinct])[place.reshape(-1)]
+        return np.array([curve(world, weight) for world in came])
+
+    worlds, place = np.unique(came, axis=0, return_inverse=True)
+    fits = np.array([curve(world, weight) for world in worlds])
+    return fits[place.reshape(-1)]
 
 
 def parts(rows: DistinctForecasts, came: Floats) -> ScoreParts:
-    """The decomposition for these forecasts, had so much come true on each distinct value."""
+    """Return the decomposition for these forecasts, had so much come true on each distinct value."""
     if not rows.value.size:
         return ScoreParts(math.nan, math.nan, math.nan, math.nan)
+
     base = float(came.sum())
+    uncertainty = base * (1 - base)
     fit = curve(came, rows.weight)
-    whole, best = (float(brier_of(rows, came, each)) for each in (rows.value, fit))
-    return ScoreParts(whole, max(whole - best, 0.0), max(base * (1 - base) - best, 0.0), base * (1 - base))
+    brier = float(brier_of(rows, came, rows.value))
+    best = float(brier_of(rows, came, fit))
+
+    return ScoreParts(
+        brier=brier,
+        miscalibration=max(brier - best, 0.0),
+        discrimination=max(uncertainty - best, 0.0),
+        uncertainty=uncertainty,
+    )
 
 
 def brier_of(rows: DistinctForecasts, came: Floats, forecast: Floats) -> Floats:
-    """The Brier score of these forecasts, one for each distinct value, had so much come true on each.
+    """Return the Brier score of these forecasts, one for each distinct value, had so much come true on each.
 
     Of several worlds at once, one a line, it is a score for each.
     """
-    scores: Floats = (came * (1 - forecast) ** 2 + (rows.weight - came) * forecast**2).sum(axis=-1)
+    yes = came * (1 - forecast) ** 2
+    no = (rows.weight - came) * forecast**2
+    scores: Floats = (yes + no).sum(axis=-1)
     return scores

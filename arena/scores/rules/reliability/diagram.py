@@ -28,6 +28,8 @@ from arena.scores.rules.reliability.reading import CalibrationReading, reading
 
 DRAWS = 1_000
 LEVEL = 0.90
+BAND = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+"""The shares of worlds below the band, and below its upper end."""
 AT_ONCE = 4_000_000
 """How many drawn rows are held at a time: what bounds the memory."""
 
@@ -88,7 +90,7 @@ def null(
     market: ArrayLike | None = None,
     draws: int = DRAWS,
 ) -> NullCalibration:
-    """What chance alone makes of the miscalibration of a calibrated forecaster with these forecasts."""
+    """Return what chance alone makes of the miscalibration of a calibrated forecaster who says this."""
     rows = distinct_forecasts(forecast, outcome, market)
     none = np.empty(0, np.intp)
     drawn, _, _ = _drawn(rows, rng, draws, none, none)
@@ -104,7 +106,7 @@ def diagram(
     most: int = 512,
     event: ArrayLike | None = None,
 ) -> ReliabilityDiagram:
-    """The reliability diagram with its consistency band. Rows of one market are drawn as one.
+    """Return the reliability diagram with its consistency band. Rows of one market are drawn as one.
 
     Without events each market, or without these each row, is an event of its own.
     """
@@ -114,8 +116,13 @@ def diagram(
     tenths = np.minimum((rows.value * BINS + DUST).astype(np.intp), BINS - 1)
     occupied, starts = np.unique(tenths, return_index=True)
     drawn, fits, shares = _drawn(rows, rng, draws, places, starts)
-    points = _points(rows, places, fits) if size else ()
-    deciles = _deciles(rows, occupied, starts, shares) if size else ()
+
+    points: tuple[CurvePoint, ...] = ()
+    deciles: tuple[Decile, ...] = ()
+    if size:
+        points = _points(rows, places, fits)
+        deciles = _deciles(rows, occupied, starts, shares)
+
     if event is None:
         event = np.arange(np.size(outcome)) if market is None else market
     return ReliabilityDiagram(
@@ -131,28 +138,39 @@ def diagram(
 def _drawn(
     rows: DistinctForecasts, rng: np.random.Generator, draws: int, places: Places, starts: Places
 ) -> tuple[Floats, Floats, Floats]:
-    """The miscalibration of each world, its curve at the places shown, and its shares of YES in parts.
+    """Return the miscalibration of each world, its curve at the places shown, and its shares of YES in parts.
 
     `starts` is where each part of the distinct forecasts begins.
     """
-    miscalibration, shown = [np.empty(0)], [np.empty((0, places.size))]
+    miscalibration = [np.empty(0)]
+    shown = [np.empty((0, places.size))]
     shares = [np.empty((0, starts.size))]
+
     for came in worlds(rows, draws, rng):
         fits = curves(came, rows.weight)
-        miscalibration.append(brier_of(rows, came, rows.value) - brier_of(rows, came, fits))
+        excess = brier_of(rows, came, rows.value) - brier_of(rows, came, fits)
+        miscalibration.append(excess)
         shown.append(fits[:, places])
         if starts.size:
             shares.append(_share_of_parts(came, rows, starts))
+
     return np.concatenate(miscalibration), np.concatenate(shown), np.concatenate(shares)
 
 
 def _share_of_parts(came: Floats, rows: DistinctForecasts, starts: Places) -> Floats:
     """Return what share of the weight of each part came true, or of many worlds a line each."""
-    shares: Floats = np.add.reduceat(came, starts, axis=-1) / np.add.reduceat(rows.weight, starts)
+    sums = np.add.reduceat(came, starts, axis=-1)
+    shares: Floats = sums / np.add.reduceat(rows.weight, starts)
     return shares
 
 
+def _sizes(rows: DistinctForecasts) -> Places:
+    """Return how many rows have each distinct forecast."""
+    return np.diff(rows.start, append=rows.share.size)
+
+
 def _null(rows: DistinctForecasts, drawn: Floats) -> NullCalibration:
+    """Return what the worlds that were drawn say of the miscalibration."""
     if not rows.value.size or not drawn.size:
         return NullCalibration(math.nan, math.nan, 0)
     observed = parts(rows, rows.came).miscalibration
@@ -160,26 +178,30 @@ def _null(rows: DistinctForecasts, drawn: Floats) -> NullCalibration:
 
 
 def _points(rows: DistinctForecasts, places: Places, fits: Floats) -> tuple[CurvePoint, ...]:
-    came, sizes = rows.came, np.diff(np.append(rows.start, rows.share.size))
-    fit, observed = curve(came, rows.weight), came / rows.weight
-    low, high = np.quantile(fits, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-    columns = (rows.value, sizes, rows.weight, observed, fit)
+    """Return the points of the curve at these places, with their bands from the curves of the worlds."""
+    came = rows.came
+    observed = came / rows.weight
+    columns = [rows.value, _sizes(rows), rows.weight, observed, curve(came, rows.weight)]
     chosen = [column[places].tolist() for column in columns]
-    return tuple(CurvePoint(*values) for values in zip(*chosen, low.tolist(), high.tolist(), strict=True))
+
+    low, high = np.quantile(fits, BAND, axis=0)
+    points = zip(*chosen, low.tolist(), high.tolist(), strict=True)
+    return tuple(CurvePoint(*values) for values in points)
 
 
 def _deciles(rows: DistinctForecasts, places: Places, starts: Places, shares: Floats) -> tuple[Decile, ...]:
     """Return the deciles at these places, with their bands from the shares of YES in each world."""
-    counts = np.add.reduceat(np.diff(np.append(rows.start, rows.share.size)), starts)
+    counts = np.add.reduceat(_sizes(rows), starts)
     forecasts = _share_of_parts(rows.value * rows.weight, rows, starts)
     observed = _share_of_parts(rows.came, rows, starts)
-    low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    low, high = np.quantile(shares, BAND, axis=0)
+
     columns = [column.tolist() for column in (places, counts, forecasts, observed, low, high)]
     return tuple(Decile(*values) for values in zip(*columns, strict=True))
 
 
 def worlds(rows: DistinctForecasts, draws: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """Batches of worlds: for each world a line with the weight of what came true on each distinct value.
+    """Yield batches of worlds: for each a line with the weight of what came true on each distinct value.
 
     One uniform number u is drawn for all rows that share a market, and a row comes true where u < f: so each
     row alone is a fair draw of its own probability (as by Bröcker and Smith, 2007), and rows of one market,
@@ -187,19 +209,24 @@ def worlds(rows: DistinctForecasts, draws: int, rng: np.random.Generator) -> Ite
     """
     if not rows.value.size:
         return
-    groups = rows.markets
-    counts = np.diff(np.append(rows.start, rows.share.size))
-    each_alone = groups == rows.share.size and bool((rows.share == rows.share[0]).all())
-    for count in batches(draws, counts.size if each_alone else rows.share.size):
-        if each_alone:
-            yield rng.binomial(counts, rows.value, (count, counts.size)) * rows.share[0]
+
+    size = rows.share.size
+    markets = rows.markets
+    counts = _sizes(rows)
+    is_each_alone = markets == size and bool((rows.share == rows.share[0]).all())
+    width = counts.size if is_each_alone else size
+
+    for count in batches(draws, width):
+        if is_each_alone:
+            came = rng.binomial(counts, rows.value, (count, counts.size))
+            yield came * rows.share[0]
         else:
-            luck = rng.random((count, groups))[:, rows.market]
+            luck = rng.random((count, markets))[:, rows.market]
             yield sum_by_value(rows, (luck < rows.forecast) * rows.share)
 
 
 def batches(draws: int, width: int) -> Iterator[int]:
-    """How many worlds to draw at a time, so that no batch is too large.
+    """Yield how many worlds to draw at a time, so that no batch is too large.
 
     >>> list(batches(10, width=1_000_000))
     [4, 4, 2]
@@ -210,9 +237,10 @@ def batches(draws: int, width: int) -> Iterator[int]:
 
 
 def p_value(observed: float, drawn: Floats) -> float:
-    """The share of worlds at least as bad as what was found, counting what was found as one of them.
+    """Return the share of worlds at least as bad as what was found, which counts as one of them.
 
     >>> p_value(0.3, np.array([0.1, 0.2, 0.3]))
     0.5
     """
-    return float((1 + np.count_nonzero(drawn >= observed * (1 - 1e-12))) / (1 + drawn.size))
+    worse = np.count_nonzero(drawn >= observed * (1 - 1e-12))
+    return float((1 + worse) / (1 + drawn.size))

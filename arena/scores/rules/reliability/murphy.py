@@ -30,15 +30,17 @@ class Murphy:
 
 
 def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> Murphy:
-    """The parts of a column's Brier score."""
+    """Return the parts of a column's Brier score."""
     rows = distinct_forecasts(forecast, outcome, market)
     if not rows.value.size:
         return Murphy(math.nan, math.nan, math.nan, math.nan)
-    came, weight = rows.came, rows.weight
-    observed, base = came / weight, came.sum()
-    return Murphy(
-        brier=float(came @ (1 - rows.value) ** 2 + (weight - came) @ rows.value**2),
-        reliability=float(weight @ (rows.value - observed) ** 2),
-        resolution=float(weight @ (observed - base) ** 2),
-        uncertainty=float(base * (1 - base)),
-    )
+
+    came = rows.came
+    weight = rows.weight
+    observed = came / weight
+    base = came.sum()
+    brier = came @ (1 - rows.value) ** 2 + (weight - came) @ rows.value**2
+    reliability = weight @ (rows.value - observed) ** 2
+    resolution = weight @ (observed - base) ** 2
+    uncertainty = base * (1 - base)
+    return Murphy(float(brier), float(reliability), float(resolution), float(uncertainty))

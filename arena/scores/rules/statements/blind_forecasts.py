@@ -25,13 +25,15 @@ from numpy.typing import ArrayLike
 from arena.scores.rules import brier
 from arena.scores.rules._columns import (
     Floats,
+    as_floats,
     check_probabilities,
     is_scored,
     none_for_nan,
     number_labels,
 )
 
-AWAY, AT = 0.01, 0.005
+AWAY = 0.01
+AT = 0.005
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,39 +54,62 @@ class BlindEffect:
 def blind_effect(
     before: ArrayLike, after: ArrayLike, price: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None
 ) -> BlindEffect:
-    """Answers before and after the price was shown, on the same rows."""
-    o = np.atleast_1d(np.asarray(outcome, dtype=np.float64))
-    b, f, m = (check_probabilities(column) if o.size else np.empty(0) for column in (before, after, price))
-    number = number_labels(np.arange(o.size) if market is None else market)
-    weight = 1 / np.bincount(number)[number] if o.size else b
-    away = np.abs(b - m) > AWAY
-    own, last, them = (brier.score(column, o, number) if o.size else math.nan for column in (b, f, m))
+    """Return how answers before and after the price was shown compare, on the same rows."""
+    outcomes = as_floats(outcome)
+    if not outcomes.size:
+        return BlindEffect(0, 0, None, None, None, None, None, None, None)
+
+    blind = check_probabilities(before)
+    final = check_probabilities(after)
+    prices = check_probabilities(price)
+    number = number_labels(np.arange(outcomes.size) if market is None else market)
+    weight = 1 / np.bincount(number)[number]
+    blind_score = brier.score(blind, outcomes, number)
+    final_score = brier.score(final, outcomes, number)
+    price_score = brier.score(prices, outcomes, number)
+
+    apart = prices - blind
+    pulled = weight * (final - blind) * apart
+    is_away = np.abs(blind - prices) > AWAY
+    is_copied = is_away & (np.abs(final - prices) <= AT)
+
     return BlindEffect(
-        rows=o.size,
-        resolved=int(np.count_nonzero(is_scored(o))) if o.size else 0,
-        pull=none_for_nan(_share(weight * (f - b) * (m - b), weight * (m - b) ** 2)),
-        copied=none_for_nan(_share(weight[away & (np.abs(f - m) <= AT)], weight[away])),
-        blind_skill=none_for_nan(them - own),
-        final_skill=none_for_nan(them - last),
-        gain=none_for_nan(own - last),
-        blind_price=none_for_nan(_correlation(b, m, weight)),
-        final_price=none_for_nan(_correlation(f, m, weight)),
+        rows=outcomes.size,
+        resolved=int(np.count_nonzero(is_scored(outcomes))),
+        pull=none_for_nan(_share(pulled, weight * apart**2)),
+        copied=none_for_nan(_share(weight[is_copied], weight[is_away])),
+        blind_skill=none_for_nan(price_score - blind_score),
+        final_skill=none_for_nan(price_score - final_score),
+        gain=none_for_nan(blind_score - final_score),
+        blind_price=none_for_nan(_correlation(blind, prices, weight)),
+        final_price=none_for_nan(_correlation(final, prices, weight)),
     )
 
 
 def _share(part: Floats, whole: Floats) -> float:
+    """Return the share of a part in the whole, NaN if there is nothing to share."""
     total = _sum(whole)
-    return _sum(part) / total if total > 0 else math.nan
+    if total <= 0:
+        return math.nan
+    return _sum(part) / total
 
 
 def _correlation(x: Floats, y: Floats, weight: Floats) -> float:
+    """Return the weighted correlation of two columns, NaN where one of them never changes."""
     if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
+
     total = _sum(weight)
-    dx, dy = x - _sum(weight * x) / total, y - _sum(weight * y) / total
-    spread = math.sqrt(_sum(weight * dx**2) * _sum(weight * dy**2))
-    return max(-1.0, min(_sum(weight * dx * dy) / spread, 1.0)) if spread > 0 else math.nan
+    x_rest = x - _sum(weight * x) / total
+    y_rest = y - _sum(weight * y) / total
+    spread = math.sqrt(_sum(weight * x_rest**2) * _sum(weight * y_rest**2))
+    if spread <= 0:
+        return math.nan
+
+    correlation = _sum(weight * x_rest * y_rest) / spread
+    return max(-1.0, min(correlation, 1.0))
 
 
 def _sum(column: Floats) -> float:
+    """Return the exact sum."""
     return math.fsum(column.tolist())

@@ -64,16 +64,23 @@ class CoherenceScore:
 
 
 def dutch_book(forecast: Sequence[float], shape: Shape) -> DutchBook:
-    """The sure profit against one event's probabilities, a ladder's from the widest rung to the narrowest."""
-    p = check_probabilities(forecast) if len(forecast) else np.empty(0)
+    """Return the sure profit against one event's probabilities, a ladder's from the widest rung down."""
+    if not len(forecast):
+        return DutchBook(0.0, ())
+    p = check_probabilities(forecast)
     profit = coherence(p, np.zeros(p.size), shape).worst
     if not profit:
         return DutchBook(0.0, ())
-    position = _climbs(p) if shape == "nested" else np.full(p.size, -1 if p.sum() > 1 else 1)
-    deals = [
-        DutchBookTrade(int(row), bool(position[row] > 0), float(p[row])) for row in np.flatnonzero(position)
-    ]
-    return DutchBook(round(profit, 12), tuple(deals))
+
+    position = np.full(p.size, 1)
+    if shape == "nested":
+        position = _climbs(p)
+    elif p.sum() > 1:
+        position = np.full(p.size, -1)
+
+    rows = np.flatnonzero(position).tolist()
+    deals = tuple(DutchBookTrade(row, bool(position[row] > 0), float(p[row])) for row in rows)
+    return DutchBook(round(profit, 12), deals)
 
 
 def coherence(
@@ -83,31 +90,42 @@ def coherence(
     rung: ArrayLike | None = None,
     mid: ArrayLike | None = None,
 ) -> CoherenceScore:
-    """The score of a column. `event` labels what was stated together: one event at one time, by one agent.
+    """Return the score of a column.
 
-    `shape` is that of the row's event, or one for all; rows of any but the three shapes are left out.
-    `rung` orders the markets of a ladder, the widest first; without it they are in order already.
+    `event` labels what was stated together: one event at one time, by one agent. `shape` is that of the
+    row's event, or one for all; rows of any but the three shapes are left out. `rung` orders the markets of a
+    ladder, the widest first; without it they are in order already.
     """
-    p, labels = np.empty(0), np.atleast_1d(np.asarray(event))
+    p = np.empty(0)
     if np.size(forecast):
         p = check_probabilities(forecast)
-    shapes = np.broadcast_to(np.asarray(shape, dtype=np.str_), p.shape) if np.ndim(shape) == 0 else shape
-    kind, place = np.asarray(shapes, dtype=np.str_), np.arange(p.size) if rung is None else np.asarray(rung)
-    prices = p if mid is None else check_probabilities(mid)
+
+    labels = np.atleast_1d(np.asarray(event))
+    kind = np.asarray(shape, dtype=np.str_)
+    if not kind.ndim:
+        kind = np.broadcast_to(kind, p.shape)
+    place = np.arange(p.size) if rung is None else np.asarray(rung)
+
     group = number_labels(labels)
     order = np.lexsort((np.where(kind == "nested", place, p), group))
-    several = (np.bincount(group)[group] > 1) if group.size else np.empty(0, np.bool_)
-    counts = ((kind == "exhaustive") | (np.isin(kind, get_args(Shape)) & several))[order]
-    rows = np.asarray(order[counts], dtype=np.intp)
+    has_several = np.bincount(group)[group] > 1
+    is_judged = (kind == "exhaustive") | (np.isin(kind, get_args(Shape)) & has_several)
+    rows = order[is_judged[order]]
     if not rows.size:
-        words = "no two forecasts were on markets with a declared relation"
-        return CoherenceScore(None, None, 0, 0, None, None, words)
+        reason = "no two forecasts were on markets with a declared relation"
+        return CoherenceScore(None, None, 0, 0, None, None, reason)
+
     names, group = np.unique(labels[rows], return_inverse=True)
     losses = _losses(p[rows], group, kind[rows])
+    market = None
+    if mid is not None:
+        prices = check_probabilities(mid)
+        market = _mean(_losses(prices[rows], group, kind[rows]))
+
     worst = int(losses.argmax())
     return CoherenceScore(
         loss=_mean(losses),
-        market=None if mid is None else _mean(_losses(prices[rows], group, kind[rows])),
+        market=market,
         events=losses.size,
         incoherent=int(np.count_nonzero(losses)),
         worst=float(losses[worst]),
@@ -116,21 +134,26 @@ def coherence(
 
 
 def _losses(p: Floats, group: Places, shape: NDArray[np.str_]) -> Floats:
-    """The sure profit of each group of rows, rungs in order."""
-    first = np.diff(group, prepend=-1) > 0
-    climbs = np.where(first, 0, np.maximum(np.diff(p, prepend=1.0), 0))
+    """Return the sure profit of each group of rows, rungs in order."""
+    is_first = np.diff(group, prepend=-1) > 0
+    kind = shape[is_first]
     over = np.bincount(group, weights=p) - 1
-    kind = shape[first]
+    rises = np.maximum(np.diff(p, prepend=1.0), 0)
+    climbs = np.bincount(group, weights=np.where(is_first, 0, rises))
+
     losses = np.where(kind == "exhaustive", np.abs(over), np.maximum(over, 0))
-    losses = np.where(kind == "nested", np.bincount(group, weights=climbs), losses)
+    losses = np.where(kind == "nested", climbs, losses)
     return np.where(losses > DUST, losses, 0.0)
 
 
 def _climbs(p: Floats) -> Places:
-    """+1 at the foot of each climb of a ladder's probabilities and −1 at its top."""
-    climbing = np.append(np.diff(p) > 0, False).astype(np.intp)
-    return np.asarray(climbing - np.append(0, climbing[:-1]), dtype=np.intp)
+    """Return +1 at the foot of each climb of a ladder's probabilities and −1 at its top."""
+    is_climbing = np.append(np.diff(p) > 0, False)
+    climbing = is_climbing.astype(np.intp)
+    before = np.append(0, climbing[:-1])
+    return np.asarray(climbing - before, dtype=np.intp)
 
 
 def _mean(losses: Floats) -> float:
+    """Return the exact mean."""
     return math.fsum(losses.tolist()) / losses.size

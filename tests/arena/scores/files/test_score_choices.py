@@ -96,9 +96,9 @@ BAD = {
     "q10,q90,outcome\na,b,1,2,3": "f:2: column q10: it needs the range of the number",
     "q10,q90,outcome,low,high\na,b,2,1,3,0,9": "f:2: column q90: it is below a lower quantile",
     "q10,q90,outcome,low,high\na,b,1,x,3,0,9": "f:2: column q90: 'x' is not a number",
-    "q10,q90,outcome,low,high\na,b,1,2,12,0,9": "f:2: column outcome: bucket",
+    "q10,q90,outcome,low,high\na,b,1,2,12,0,9": "f:2: column outcome: it lies beyond",
     "q10,q90,outcome,low,high\na,b,1,2,3,0,2026-13-01": "f:2: column high: '2026-13-01' is not a number or a",
-    "q10,q90,outcome,low,high\na,b,1,2,2026-01-04,0,9": "f:2: column outcome: bucket",
+    "q10,q90,outcome,low,high\na,b,1,2,2026-01-04,0,9": "f:2: column outcome: it lies beyond",
     "q10,outcome,low,high\na,b,1,3,0,9": "f:2: column q10: one quantile is not a forecast",
     "cdf,outcome,low,high\na,b,0 0.6 0.5 1,3,0,9": "f:2: column cdf: it does not rise",
     "cdf,outcome,low,high\na,b,-0.1 1,3,0,9": "f:2: column cdf: it does not rise",
@@ -108,7 +108,7 @@ BAD = {
     "cdf,outcome,low,high\na,b,0 nan 1,3,0,9": "f:2: column cdf: it needs a finite value",
     "cdf,outcome,low,high,open_low,open_high\na,b,1,3,0,9,1,1": "f:2: column cdf: it needs a finite value",
     "cdf,outcome,low,high\na,b,0.1 1,3,0,9": "f:2: column cdf: it is 0.1 at an end of the range",
-    "cdf,outcome,low,high\na,b,0 0 1,2,0,9": "f:2: column cdf: row 0: chance 0.0 of what happened",
+    "cdf,outcome,low,high\na,b,0 0 1,2,0,9": "f:2: column cdf: it gives no probability",
     "cdf,density,outcome,low,high\na,b,0 1,1,3,0,9": "f:2: column question: it is forecast more",
     "cdf,outcome,low,high\na,b,0 1,3,0,9\na,b,0 1,3,0,9": (
         "f:3: column forecaster: 'b' has forecast the same question in line 2"

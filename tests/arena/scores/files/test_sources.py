@@ -168,13 +168,14 @@ def test_an_empty_probability_is_unanswered_and_counts_as_missing() -> None:
     assert "unanswered: 3 forecasts without a probability (bob 2, ann 1)" in scores.notes
 
 
-def test_unanswered_options_are_missing_and_half_an_answer_is_a_fault() -> None:
+def test_options_of_which_one_is_empty_are_unanswered_and_missing() -> None:
     head = f"{HEAD},option,outcome"
     rows = ["cup,ann,0.7,home,home", "cup,ann,0.3,away,home"]
-    table = read("\n".join([head, *rows, "cup,bob,,home,home", "cup,bob,,away,home"]))
-    assert row_of(score_file(table), "ann").missing == 0
-    half = refused("\n".join([head, *rows, "cup,bob,1,home,home", "cup,bob,,away,home"]))
-    assert half.message == "f.csv:5: column probability: it is empty"
+    for home in ("", "1"):
+        table = read("\n".join([head, *rows, f"cup,bob,{home},home,home", "cup,bob,,away,home"]))
+        scores = score_file(table)
+        assert [row.missing for row in scores.rows] == [0, 1]
+        assert "unanswered: 1 forecast without a probability (bob 1)" in scores.notes
 
 
 def repeated(forecasters: Sequence[str] = ("ann", "bob")) -> str:

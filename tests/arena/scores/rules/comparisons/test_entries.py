@@ -108,5 +108,6 @@ def test_the_number_of_entries_never_falls(history: np.ndarray) -> None:
 
     rows = season(*history)
     order = np.random.default_rng(2).permutation(rows.agent.size)
-    shuffled = StatedRows(*(getattr(rows, name)[order] for name in StatedRows.__slots__))
+    whole = (rows.agent[order], rows.instant[order], rows.market[order])
+    shuffled = StatedRows(*whole, rows.forecast[order], rows.price[order])
     assert len(entry_starts(shuffled)) == counts[-1]

@@ -131,3 +131,31 @@ def test_the_bar_is_reached_when_capital_first_comes_up_to_it() -> None:
     curve = Evidence(np.array([1.0, 2.0, 5.0]), np.array([3.0, 40.0, 12.0]))
     assert [first_reach(curve, bar) for bar in (20, 40, 41)] == [2.0, 2.0, None]
     assert curve.now == 12.0
+
+
+FORECAST = np.array([0.6, 0.25, 0.15])
+HAPPENED = np.array([1.0, 0.0, 0.0])
+
+
+def on_options(odds: np.ndarray) -> float:
+    """The evidence of one forecast of three options beside these odds."""
+    zero = np.zeros(3)
+    question = np.zeros(3, dtype=np.int64)
+    return evidence(
+        EvidenceRows(question, np.arange(3), zero, zero + 1, FORECAST, odds, HAPPENED, question)
+    ).now
+
+
+@pytest.mark.parametrize("odds", [(0.5, 0.25, 0.25), (0.55, 0.45, 0.0)])
+def test_options_of_one_question_are_one_bet_of_half_the_sum_of_squares(odds: tuple[float, ...]) -> None:
+    price = np.array(odds)
+    middle = (FORECAST + price) / 2
+    apart = FORECAST - price
+    gain = ((price - HAPPENED) ** 2 - (FORECAST - HAPPENED) ** 2).sum() / 2
+    variance = (middle * apart**2).sum() - (middle * apart).sum() ** 2
+    expected = 1 + STAKES * (apart**2).sum() / 2 / variance * gain
+    assert on_options(price) == pytest.approx(expected.mean())
+
+
+def test_odds_that_are_sure_of_an_option_do_not_count() -> None:
+    assert on_options(HAPPENED) == 1.0

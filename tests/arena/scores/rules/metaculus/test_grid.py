@@ -49,11 +49,11 @@ def test_each_score_is_that_of_its_question(seed: int) -> None:
     values = grid_scores(grid).values
     for number, life in enumerate(lives):
         rows = np.flatnonzero(grid.question == number)
-        stated = [(row, who) for row in rows for who in np.flatnonzero(~np.isnan(grid.said[row]))]
+        stated = [(row, who) for row in rows for who in np.flatnonzero(~np.isnan(grid.forecast[row]))]
         forecasts = binary(
             [f"{who:02d}" for _, who in stated],
             [grid.time[row] for row, _ in stated],
-            [grid.said[cell] for cell in stated],
+            [grid.forecast[cell] for cell in stated],
             bool(grid.yes[rows[0]]),
             base=[bool(grid.base[who]) for _, who in stated],
         )

@@ -1,0 +1,262 @@
+"""The comparisons of a file: who is closer than the price, and who than whom, by how much and how surely.
+
+They rest on the rows of yes/no questions, and of questions of several options on a row for each option.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arena.forms.csv_columns import Floats, Ints
+from arena.scores.files.forecasts import TIME_COLUMNS, ForecastTable
+from arena.scores.files.question_forms import OptionForecasts
+from arena.scores.rules._columns import different, is_scored
+from arena.scores.rules.comparisons.copies import find_copies
+from arena.scores.rules.comparisons.duel_evidence import (
+    SECONDS_OF_A_WEEK,
+    DuelRows,
+    PairEvidence,
+    compare_pairs,
+    compare_with_price,
+    price_bars,
+)
+from arena.scores.rules.comparisons.evidence import Evidence, EvidenceRows, evidence
+from arena.scores.rules.comparisons.gain import Gain, gains
+from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
+
+LARGE = 1e8
+"""Plain numbers up to here are days; larger ones are seconds since 1970."""
+
+
+def compared_rows(table: ForecastTable) -> ForecastTable:
+    """Return the rows of a table that comparisons rest on: each option is a question of yes or no there.
+
+    `option_of` says of which question. Where no question has several options it is the table itself.
+    """
+    if all(form.options is None for form in table.forms):
+        return table
+
+    places = dict(zip(table.forecasters, range(len(table.forecasters)), strict=True))
+    events = dict(zip(table.events, range(len(table.events)), strict=True))
+    questions = list(table.questions)
+    parts = defaultdict[str, list[NDArray[Any]]](list)
+    for form in table.forms:
+        if form.options is None:
+            continue
+        who = np.array([places[name] for name in form.who], dtype=np.int64)
+        event = events.setdefault(form.event, len(events))
+        columns = _option_columns(form.options, who)
+        first = len(questions)
+        size = form.options.shares.size
+        columns["event"] = np.full(size, event)
+        columns["question"] = first + np.repeat(np.arange(form.options.count), who.size)
+        columns["option_of"] = np.full(size, first)
+        for column, values in columns.items():
+            parts[column].append(values)
+        questions += [form.name] * form.options.count
+
+    whole: dict[str, Any] = {"option_of": np.concatenate([table.question, *parts["option_of"]])}
+    for column in ("question", "forecaster", "probability", "outcome", "event", "market", *TIME_COLUMNS):
+        values = getattr(table, column)
+        if values is not None:
+            whole[column] = np.concatenate([values, *parts[column]])
+    return replace(
+        table,
+        **whole,
+        questions=tuple(questions),
+        events=tuple(events),
+        category=None,
+        reason=None,
+        forms=(),
+    )
+
+
+def _option_columns(options: OptionForecasts, who: Ints) -> dict[str, NDArray[Any]]:
+    """Return what is said of each option in turn, by all who forecast the question."""
+    outcome = np.full(options.count, np.nan)
+    if options.answer is not None:
+        outcome = (np.arange(options.count) == options.answer).astype(np.float64)
+
+    columns = {
+        "forecaster": np.tile(who, options.count),
+        "probability": options.shares.T.ravel(),
+        "outcome": np.repeat(outcome, who.size),
+        "market": options.odds.T.ravel(),
+    }
+    for column, values in options.times.items():
+        columns[column] = np.tile(values, options.count)
+    return columns
+
+
+@dataclass(frozen=True, slots=True)
+class FileComparisons:
+    """The forecasters of a file beside the price, where there is one.
+
+    `evidence` is everyone's capital of a bet on its skill, and `copies` names whom one repeats.
+    """
+
+    gains: Mapping[str, Gain]
+    evidence: Mapping[str, float]
+    copies: Mapping[str, str]
+
+
+def compare_file(rows: ForecastTable, ranked: Ints) -> FileComparisons:
+    """Return how everyone who is ranked compares with the price, on the compared rows that have one."""
+    ended = is_scored(rows.outcome)
+    has_price = ~np.isnan(_price_of(rows))
+    if rows.market is None or (ended.any() and not (ended & has_price).any()):
+        return FileComparisons({}, {}, _copies_without_prices(rows.where(ended), ranked))
+
+    season = _season(_with_agreement(rows.where(ended & has_price), ranked))
+    capital = {name: _evidence(rows, name).now for name in season.agents}
+    by_name = {gain.agent: gain for gain in gains(season)}
+    return FileComparisons(by_name, capital, find_copies(season, season.agents).of)
+
+
+def _copies_without_prices(ended: ForecastTable, ranked: Ints) -> Mapping[str, str]:
+    """Return who copies whom of those who are ranked, where no price is known that could be copied."""
+    own = ended.where(np.isin(ended.forecaster, ranked))
+    far_away = np.where(own.probability < 0.5, own.probability + 0.5, own.probability - 0.5)
+    season = _season(replace(own, market=far_away))
+    return find_copies(season, season.agents).of
+
+
+def compared_pairs(
+    rows: ForecastTable, outside: Collection[str]
+) -> tuple[Sequence[PairEvidence], Sequence[PairEvidence] | None]:
+    """Return the evidence of each pair of entries, and that of each against the price, if there is one."""
+    is_entry = ~np.isin(rows.forecasters, list(outside))
+    entered = rows.where(is_entry[rows.forecaster])
+    stated = _duel_rows(entered)
+    pairs = compare_pairs(stated, rows.owners)
+    if entered.market is None:
+        return pairs, None
+
+    priced = _duel_rows(entered.where(~np.isnan(entered.market)))
+    return pairs, compare_with_price(priced, price_bars(stated, rows.owners))
+
+
+def _season(priced: ForecastTable) -> SeasonForecasts:
+    """Return the rows of a table, all of which have ended and have a price."""
+    used, event = different(priced.event)
+    who, agent = different(priced.forecaster)
+    made, _ = _times(priced)
+    return check_season(
+        [priced.forecasters[place] for place in who.tolist()],
+        [priced.events[place] for place in used.tolist()],
+        agent=agent,
+        instant=np.unique(made, return_inverse=True)[1],
+        market=priced.question,
+        event=event,
+        forecast=priced.probability,
+        reference=_price_of(priced),
+        outcome=priced.outcome,
+        question=priced.option_of,
+    )
+
+
+def _evidence(rows: ForecastTable, name: str) -> Evidence:
+    """Return the capital of a bet that a forecaster is closer than the price."""
+    made, known = _times(rows)
+    price = _price_of(rows)
+    own = np.flatnonzero((rows.forecaster == rows.forecasters.index(name)) & ~np.isnan(price))
+    return evidence(
+        EvidenceRows(
+            story=rows.event[own],
+            market=rows.question[own],
+            made=made[own],
+            known=np.where(known[own] <= rows.as_of, known[own], np.inf),
+            forecast=rows.probability[own],
+            price=price[own],
+            payout=rows.outcome[own],
+            question=None if rows.option_of is None else rows.option_of[own],
+        )
+    )
+
+
+def _duel_rows(rows: ForecastTable) -> DuelRows:
+    """Return what all forecasters stated; where there is no price it is −1."""
+    made, known = _times(rows)
+    return DuelRows(
+        agents=rows.forecasters,
+        agent=rows.forecaster,
+        instant=np.unique(made, return_inverse=True)[1],
+        market=rows.question,
+        story=rows.event,
+        made=made,
+        known=np.where(known <= rows.as_of, known, np.inf),
+        forecast=rows.probability,
+        price=np.nan_to_num(_price_of(rows), nan=-1.0),
+        payout=rows.outcome,
+        week=SECONDS_OF_A_WEEK / _seconds(rows),
+        question=rows.option_of,
+    )
+
+
+def _with_agreement(priced: ForecastTable, ranked: Ints) -> ForecastTable:
+    """Return the rows of those who are ranked, and rows that agree with the market where they have none."""
+    question = priced.question
+    own = np.flatnonzero(np.isin(priced.forecaster, ranked, kind="table"))
+    forecaster = priced.forecaster[own]
+    who, agent = different(forecaster)
+    first = np.flatnonzero(np.diff(question, prepend=-1))
+    answered = np.zeros((who.size, len(priced.questions)), dtype=np.bool_)
+    answered[agent, question[own]] = True
+    silent, left_out = np.nonzero(~answered[:, question[first]])
+    like = first[left_out]
+    if own.size == question.size and not like.size:
+        return priced
+
+    price = _price_of(priced)
+    rows = priced.take(np.concatenate([own, like]))
+    forecaster = np.concatenate([forecaster, who[silent]])
+    probability = np.concatenate([priced.probability[own], price[like]])
+    return replace(rows, forecaster=forecaster, probability=probability)
+
+
+def _price_of(rows: ForecastTable) -> Floats:
+    """Return the prices of the rows, NaN where there is none."""
+    if rows.market is None:
+        return np.full(rows.outcome.size, np.nan)
+    return rows.market
+
+
+def _times(rows: ForecastTable) -> tuple[Floats, Floats]:
+    """Return when each forecast was made, and from when on its outcome counts: infinite while it is open.
+
+    That is when it was resolved, or else closed, and not before it was to close; without either, after the
+    last forecast of the file. What was resolved without an outcome was called off, and is not open.
+    """
+    made = rows.time
+    if made is None:
+        made = np.zeros(rows.outcome.size)
+
+    is_open = np.isnan(rows.outcome)
+    ends = rows.close
+    if rows.resolved is not None:
+        is_open = np.isnan(rows.resolved)
+        ends = rows.resolved
+    if ends is None:
+        ends = np.full(made.size, made.max(initial=0.0))
+    elif rows.scheduled_close is not None:
+        ends = np.maximum(ends, np.nan_to_num(rows.scheduled_close, nan=-np.inf))
+    return made, np.where(is_open, np.inf, ends)
+
+
+def _seconds(rows: ForecastTable) -> float:
+    """Return how many seconds the unit of the times has."""
+    if rows.dated or rows.time is None:
+        return 1.0
+    return 1.0 if rows.time.max(initial=0.0) >= LARGE else 86_400.0
+
+
+def own_time(time: float, table: ForecastTable) -> str:
+    """Return a time as the file writes its own: as a date, or as a plain number."""
+    if table.dated and table.time is not None:
+        return datetime.fromtimestamp(time, UTC).isoformat()
+    return f"{time:g}"
