@@ -81,7 +81,7 @@ def _show(page: DashboardPage, record: RecordSource | None, cohorts: Sequence[Co
     """Show the page itself, or say what is missing."""
     if page.name not in pages():
         heading(page.title)
-        nothing_found(f"There is nothing at {code(page.name)}. The bar above leads to all pages.")
+        nothing_found(f"There is nothing at {code(unquote(page.name))}. The bar above leads to all pages.")
     elif record is None:
         _say(
             page,

@@ -514,7 +514,7 @@ def season_board(lines: Lines, look: BoardLook, more: Sequence[str] = (), *, pro
     copies = [line for line in parts.ranked if line.row.copies]
     others = parts.unranked
     if provisional:
-        firsts = sorted(parts.players, key=_by_profit)
+        firsts = sorted(parts.players, key=by_profit)
         copies = []
         others = []
 
@@ -578,7 +578,7 @@ def _copies(lines: Lines, look: BoardLook) -> Markup:
     return folded(f"{count(len(lines), 'agent')} with the forecasts of another, one entry with it", inside)
 
 
-def _by_profit(line: LeaderboardLine) -> tuple[bool, float, NaturalKey]:
+def by_profit(line: LeaderboardLine) -> tuple[bool, float, NaturalKey]:
     """Return what puts lines in the order of profit, those without any last."""
     return line.row.pnl is None, -(line.row.pnl or 0), natural_key(line.row.agent)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate, chain, pairwise
 from math import ceil, floor, log10, sqrt
+from os.path import commonprefix
 from typing import Any, TypeVar
 
 from markupsafe import Markup
@@ -21,9 +22,9 @@ from markupsafe import Markup
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from arena.scores.rules.reliability.reading import reading_sentence
-from dashboard.html import NOTHING, folded
+from dashboard.html import NOTHING, folded, quiet
 from dashboard.pictures import REST, Points, Scale, dot
-from dashboard.words import cents, compact, filled, written
+from dashboard.words import cents, compact, day, filled, written
 from markets.millionths import ONE
 
 Item = TypeVar("Item")
@@ -54,6 +55,10 @@ MOST = 300
 """Points of a line: more can't be told apart."""
 TWO_SIDED = 1.96
 """So many standard deviations hold 95 in 100."""
+MARKET_PRICE = "market price"
+YES_PRICE = "YES price"
+MEDIAN = "agents’ median"
+"""Lines that are of no agent: none can have a name with a space in it."""
 WANTED_TICKS = 5
 HALF = 280
 LONG = 230
@@ -144,13 +149,9 @@ def _levels(plot: Plot, values: Iterable[float], unit: str) -> Iterator[Markup]:
 
 def _marks_below(plot: Plot, values: Sequence[float], unit: str) -> Iterator[Markup]:
     """Draw the ticks of the lower axis, with more places than the pattern `unit` has where they need them."""
-    before, _, behind = unit.partition(".")
-    places = int(behind[0])
-    while any(round(value, places) != value for value in values):
-        places += 1
+    exact = _exact(unit, values)
     for value in values:
-        text = written(value, f"{before}.{places}{behind[1:]}")
-        yield _label(plot.across(value), plot.height + 18, text, "axis", "middle")
+        yield _label(plot.across(value), plot.height + 18, written(value, exact), "axis", "middle")
 
 
 def _stretched(plot: Plot, inside: Iterable[Markup]) -> Markup:
@@ -215,13 +216,14 @@ def _chips(lines: Sequence[tuple[str, str, str]], alone: bool = False) -> Markup
     if len(lines) < 2:
         return NOTHING
     chip = '<button type="button" class="%s" data-line="%s" title="%s" aria-pressed="%s"><i></i>%s%s</button>'
+    forms = short_forms([name for name, _, _ in lines], 26)
     first: list[Markup] = []
     others: list[Markup] = []
     for place, (name, look, end) in enumerate(lines):
         pressed = "false" if alone and place else "true"
         value = filled(" <b>%s</b>", end) if end else NOTHING
         shown = first if look != REST or alone else others
-        shown.append(filled(chip, look, place, name, pressed, shortened(name, 26), value))
+        shown.append(filled(chip, look, place, name, pressed, forms[name], value))
 
     chips = first + others
     hidden = NOTHING
@@ -247,11 +249,12 @@ def _ends(plot: Plot, lines: Iterable[tuple[int, Line]], room: int) -> Iterator[
     """Draw names at the ends of lines, moved apart where they would lie on one another."""
     ends = sorted((plot.up(line.points[-1][1]), place, line) for place, line in lines)
     places = spread([y for y, _, _ in ends], 4, plot.height - 4)
+    letters = int((room - 12) / LETTER) - max(
+        (len(line.end) + 1 for _, _, line in ends if line.end), default=0
+    )
+    forms = short_forms([line.name for _, _, line in ends], letters)
     for (y, place, line), moved in zip(ends, places, strict=True):
-        letters = int((room - 12) / LETTER)
-        if line.end:
-            letters -= len(line.end) + 1
-        text = f"{shortened(line.name, letters)} {line.end}".strip()
+        text = f"{forms[line.name]} {line.end}".strip()
         end = _dot(line.look, plot.across(line.points[-1][0]), y, 3.5)
         name = _label(100, moved + 4, text, f"{line.look} name", dx=10)
         yield filled('<g data-line="%s">%s%s</g>', place, end, name)
@@ -290,6 +293,36 @@ def shortened(name: str, letters: int) -> str:
         return name
     ends = max((letters - 1) // 2, 1)
     return f"{name[:ends]}…{name[-ends:]}"
+
+
+def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
+    """Return names of at most so many letters; those that would look alike are cut where they differ.
+
+    >>> list(short_forms(["a-model-v1-with-all-tools", "a-model-v2-with-all-tools"], 18).values())
+    ['a-model-v1-with-a…', 'a-model-v2-with-a…']
+    >>> list(short_forms(["a-model-v1-thinking", "a-model-v2-thinking"], 9).values())
+    ['…v1-thin…', '…v2-thin…']
+    """
+    alike: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        alike.setdefault(shortened(name, letters), []).append(name)
+
+    forms = {}
+    for text, some in alike.items():
+        if len(some) == 1:
+            forms[some[0]] = text
+            continue
+        start = len(re.sub(r"\w*$", "", commonprefix(some)))  # noqa: RUF071 - letter by letter
+        if start + DIFFERENT < letters:
+            start = 0
+        for name in some:
+            cut = name[start:][: letters - 1 - bool(start)].rstrip("-")
+            forms[name] = f"{'…' * (start > 0)}{cut}…"
+    return forms
+
+
+DIFFERENT = 8
+"""By so many letters after their common beginning names differ."""
 
 
 STEPS = (1.0, 2.0, 5.0, 2.5, 10.0, 20.0)
@@ -365,10 +398,11 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
     (['Jan 1970', 'Feb', 'Mar', 'Apr', 'May'], ['1 Jan', '06:00', '12:00', '18:00', '2 Jan'])
     >>> [text for _, text in time_ticks(0, 10 * day)], [text for _, text in time_ticks(5, 5)]
     (['1 Jan', '3 Jan', '5 Jan', '7 Jan', '9 Jan', '11 Jan'], ['1 Jan 1970'])
+    >>> [text for _, text in time_ticks(0.4 * day, 0.6 * day)]
+    ['1 Jan 10:00', '11:00', '12:00', '13:00', '14:00']
     """
     if last - first < MINUTE:
-        at = datetime.fromtimestamp(first, UTC)
-        return [(first, f"{at.day} {at:%b %Y}")]
+        return [(first, day(datetime.fromtimestamp(first, UTC)))]
     best: list[tuple[float, str]] = []
     for step in CLOCK_STEPS:
         if (last - first) / step < 3 * WANTED_TICKS:
@@ -376,6 +410,10 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
     for months in MONTH_STEPS:
         if (last - first) / DAY / 28 / months < 3 * WANTED_TICKS:
             best = _better(best, _month_ticks(first, last, months))
+    if all(":" in text for _, text in best):  # no midnight among them, which would have its date
+        at, clock = best[0]
+        start = datetime.fromtimestamp(at, UTC)
+        best[0] = (at, f"{start.day} {start:%b} {clock}")
     return best
 
 
@@ -446,7 +484,7 @@ def line_chart(
     if first == last:
         span = (first - 1, last + 1)
     edges = chain.from_iterable((low, high) for _, low, high in band)
-    y, unit = _upright_axis([*values, *edges], unit)
+    y, pattern = _upright_axis([*values, *edges], unit)
     plot = Plot(span, y, height)
     levels = ticks(*y)
     if unit == "power":
@@ -454,17 +492,15 @@ def line_chart(
 
     named = []
     others = []
-    titles = []
     for place, line in enumerate(lines):
         if line.look == REST:
             others.append((place, line))
         else:
             named.append((place, line))
-            titles.append(line.title)
-    left = _left_room(levels, unit)
-    right = _room(RIGHT, titles, 14)
+    left = _left_room(levels, pattern)
+    right = _room(RIGHT, [line.title for _, line in named], 14)
 
-    drawn = list(_levels(plot, levels, unit))
+    drawn = list(_levels(plot, levels, pattern))
     for at, text in time_ticks(first, last):
         x = plot.across(at)
         drawn += [_upright("grid", x, 0, height), _label(x, height + 18, text, "axis", "middle")]
@@ -475,14 +511,7 @@ def line_chart(
     chips = _chips([(line.name, line.look, line.end) for line in lines])
     times = sorted({round(at) for at in instants})
     marks = _line_marks(whole, times, plot, unit, rounds)
-    return _chart(says, height, (left, right), drawn, marks, chips) + _note(note)
-
-
-def _note(text: str) -> Markup:
-    """Return what is said below a chart of what is shaded on it."""
-    if not text:
-        return NOTHING
-    return filled('<p class="quiet note">%s</p>', text)
+    return _chart(says, height, (left, right), drawn, marks, chips) + quiet(note)
 
 
 def _polygon(band: Band, plot: Plot) -> Markup:
@@ -499,36 +528,45 @@ def _polygon(band: Band, plot: Plot) -> Markup:
 
 
 def _upright_axis(values: Sequence[float], unit: str) -> tuple[tuple[float, float], str]:
-    """Return from where to where it goes, 0 on it, and a unit in which its ticks differ."""
+    """Return from where to where it goes, 0 on it, and a format in which its ticks are exact."""
     low, high = _around([0.0, *values])
-    if unit == "%+.0f%" and any(value != int(value) for value in ticks(low, high)):
-        unit = "%+.1f%"
-    if len({written(value, unit) for value in ticks(low, high)}) < 3:  # a flat line has room around it
-        low = min(low, -1.1)
-        high = max(high, 1.1)
+    least = LEAST.get(unit, 0.0) if any(values) else FLAT
+    if max(-low, high) < least:
+        high = least
+        low = -least
+    if "f%" in unit:
+        unit = _exact(unit, ticks(low, high))
     return (low, high), unit
 
 
-@dataclass(frozen=True, slots=True)
-class MarkUnit:
-    """How marks.js writes a value: what stands before and behind it, how many places at most and least."""
+FLAT = 2.2
+"""How far the axis of a line that stays at 0 goes."""
+LEAST = {"short": 3.2, "power": 0.5}
+"""How far an axis goes at least: money on it has no cents."""
 
-    before: str
-    behind: str
-    places: int
-    least: int
+
+def _exact(pattern: str, values: Iterable[float]) -> str:
+    """Return a pattern of `words.written` with as many more places as these values need.
+
+    >>> _exact("%+.0f%", [0.0, 2.5]), _exact("%.1f", [0.5, 1.0])
+    ('%+.1f%', '%.1f')
+    """
+    before, _, behind = pattern.partition(".")
+    places = int(behind[0])
+    while any(round(value, places) != value for value in values):
+        places += 1
+    return f"{before}.{places}{behind[1:]}"
 
 
 MARK_UNITS = {
-    "short": MarkUnit("$", "", 2, 2),
-    "dollar": MarkUnit("$", "", 6, 2),
-    "power": MarkUnit("×", "", 3, 0),
-    "%.0f%": MarkUnit("", "%", 1, 1),
+    "short": ("$", "", 2, 2),
+    "dollar": ("$", "", 6, 2),
+    "power": ("×", "", 3, 0),
+    "%.0f%": ("", "%", 1, 1),
 }
-PERCENT = MarkUnit("", "%", 2, 2)
+"""How marks.js writes a value: what stands before and behind it, how many places at most and least."""
+PERCENT = ("", "%", 2, 2)
 """What a unit that is not named is written in."""
-SIGNED = ("short", "%+.0f%", "%+.1f%")
-"""Units in which a gain has its sign."""
 
 
 def _told_instants(lines: Sequence[Line]) -> set[float]:
@@ -545,7 +583,7 @@ def _line_marks(
 
     From its first mark on a line has at every instant the value of its last mark until then, drawn or not.
     """
-    form = MARK_UNITS.get(unit, PERCENT)
+    before, behind, places, least = MARK_UNITS.get(unit, PERCENT)
     told = []
     for line in lines:
         marked = [round(at) for at, _ in line.points]
@@ -554,7 +592,7 @@ def _line_marks(
         steps = []
         for at in times[start:]:
             _, newest = line.points[bisect_right(marked, at) - 1]
-            after = _whole(newest, unit, form.places)
+            after = _whole(newest, unit, places)
             steps.append(after - value)
             value = after
         mark = {"name": line.name, "look": line.look, "from": start, "by": steps}
@@ -565,7 +603,8 @@ def _line_marks(
     marks: dict[str, Any] = {
         "x": [round(edge) for edge in plot.x],
         "y": [float(f"{edge:.6g}") for edge in plot.y],
-        "unit": [form.before, form.behind, form.places, form.least, unit in SIGNED, unit == "power"],
+        # whether a gain has its sign, and whether it is drawn by its logarithm
+        "unit": [before, behind, places, least, unit in ("short", "%+.0f%"), unit == "power"],
         "at": [after - before for before, after in pairwise([0, *times])],
         "lines": told,
     }
@@ -578,8 +617,7 @@ def _whole(value: float, unit: str, places: int) -> int:
     """Return a value as a whole number of its last place; evidence is drawn by its logarithm."""
     if unit == "power":
         value = 10**value
-    shown = round(value, places)
-    return round(shown * 10.0**places)
+    return round(round(value, places) * 10.0**places)
 
 
 def _round_at(at: float, rounds: Rounds) -> str:
@@ -664,7 +702,7 @@ def calibration_chart(
     drawn += [
         _stretched(whole, shapes),
         _label(0, 16, "happened ↑", "axis", dx=8),
-        _label(100, height - 8, "stated probability →", "axis", "end", -4),
+        _label(100, height - 8, "probability →", "axis", "end", -4),
         _label(0, whole.height - 3, "count", "axis", "end", -8),
     ]
     chips = _chips([(mark["name"], mark["look"], "") for mark in told], alone=True)
@@ -713,12 +751,13 @@ def gap_chart(
     reach = 1.25 * max(abs(value or 0.0) for value in (gap, low, high)) or 0.01
     look = looks[gap >= 0]
     plot = Plot((-reach, reach), (0.0, 1.0), 104)
+    forms = short_forms(names, 32)
     y = 74
     drawn = [
         filled('<line class="grid" x2="100%%" y1="%s" y2="%s"/>', y, y),
         _upright("base", 50, y - 28, y + 28),
-        _label(0, 16, f"← {shortened(names[0], 32)} closer", f"{looks[0]} name"),
-        _label(100, 34, f"{shortened(names[1], 32)} closer →", f"{looks[1]} name", "end"),
+        _label(0, 16, f"← {forms[names[0]]} closer", f"{looks[0]} name"),
+        _label(100, 34, f"{forms[names[1]]} closer →", f"{looks[1]} name", "end"),
     ]
     if low is not None and high is not None:
         bar = (
@@ -774,14 +813,21 @@ def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Marku
     drawn = [*_levels(plot, levels, y_unit), _upright("base", plot.across(0), 0, plot.height)]
     drawn += _marks_below(plot, ticks(*plot.x), x_unit)
 
+    chosen = []
     for name, right, high, look in sorted(spots, key=lambda spot: spot[3] != REST):
         x = plot.across(right)
         y = plot.up(high)
         title = f"{name}: {written(right, x_unit)}, {written(high, y_unit)}"
         drawn.append(_dot(look, x, y, 5, title))
         if look != REST:
-            beside = ("end", -9) if x > 60 else ("start", 9)
-            drawn.append(_label(x, y + 4, shortened(name, 20), f"{look} name", *beside))
+            chosen.append((y, x, name, look))
+
+    chosen.sort()
+    forms = short_forms([name for _, _, name, _ in chosen], 20)
+    places = spread([y for y, _, _, _ in chosen], 4, plot.height - 4)
+    for (_, x, name, look), y in zip(chosen, places, strict=True):
+        beside = ("end", -9) if x > 60 else ("start", 9)
+        drawn.append(_label(x, y + 4, forms[name], f"{look} name", *beside))
 
     return _chart(says, plot.height, (_left_room(levels, y_unit), 12), drawn)
 
@@ -811,7 +857,9 @@ def strip(
         drawn.append(_upright("ink middle", x, 20, bottom))
         drawn.append(_label(x, 13, f"price {cents(round(price * ONE))}", "name", _side(price)))
 
-    left = min(_room(LEFT, [name for name, _, _ in spots], 14), 150)
+    names = [name for name, _, _ in spots]
+    left = min(_room(LEFT, names, 14), 150)
+    forms = short_forms(names, int((left - 12) / LETTER))
     for row, (name, chance, look) in enumerate(spots):
         y = 35 + 22 * row
         x = plot.across(chance)
@@ -820,7 +868,7 @@ def strip(
             bar = '<rect class="%s span" x="%s%%" y="%s" width="%s%%" height="6"/>'
             drawn.append(filled(bar, look, start, y - 3, round(end - start, 1)))
         drawn.append(_dot(look, x, y, 5, f"{name} says {chance:.0%}"))
-        drawn.append(_label(0, y + 4, shortened(name, int((left - 12) / LETTER)), "", "end", -10))
+        drawn.append(_label(0, y + 4, forms[name], "", "end", -10))
         drawn.append(_label(100, y + 4, f"{chance:.0%}", "name", dx=10))
     return _chart(says, plot.height, (left, 48), drawn)
 
@@ -851,6 +899,7 @@ def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str) -> Mar
     """
     height = 26 + HIGH * len(rows) + 6
     room = _room(LEFT, rows, 14)
+    forms = short_forms(rows, int((room - 8) / LETTER))
     lefts = _heat_columns(groups)
     width = lefts[-1] + FIELD if lefts else 0
 
@@ -858,8 +907,7 @@ def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str) -> Mar
     drawn = [*_heat_groups(groups, lefts)]
     for number, (name, cells) in enumerate(rows.items()):
         y = 26 + HIGH * number
-        text = shortened(name, int((room - 8) / LETTER))
-        names += filled('<text x="%s" y="%s" text-anchor="end">%s</text>', room - 8, y + 13, text)
+        names += filled('<text x="%s" y="%s" text-anchor="end">%s</text>', room - 8, y + 13, forms[name])
         drawn += _heat_row(lefts, cells, y)
 
     figure = (

@@ -26,7 +26,16 @@ from arena.scores.profiles.detailed_profile import PROFILE, ProfileFigures
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from dashboard.board import CALIBRATION, MEANT, SHADED, dashed_note, pnl_lines, pnl_values
-from dashboard.charts import HALF, SQUARE, Rounds, calibration_chart, line_chart, luck_band, shortened
+from dashboard.charts import (
+    HALF,
+    MARKET_PRICE,
+    SQUARE,
+    Rounds,
+    calibration_chart,
+    line_chart,
+    luck_band,
+    short_forms,
+)
 from dashboard.html import CHOSEN_PILL, Rows, board_of, box, columns_of_table, venue_cell
 from dashboard.pages import Address, Way, choice, in_app, no_such, way
 from dashboard.pictures import REST, Scale
@@ -258,9 +267,9 @@ def strip(
     month = ""
     for cohort in offered.cohorts:
         start = day(cohort.starts_at).rpartition(" ")[0]
-        if not is_few:  # a word at the first cohort of each month
+        if not is_few:  # a word at the first cohort of each month, that of January the year
             before = month
-            month = f"{cohort.starts_at:%b}"
+            month = cohort.starts_at.strftime("%b" if cohort.starts_at.month > 1 else "%Y")
             start = month * (month != before)
         href = (bars_lead or address)(page(cohort.number)) or ""
         bars.append(_bar(cohort, up, start, href, is_chosen=cohort.number == chosen))
@@ -296,7 +305,7 @@ def ask_cohort(options: Mapping[str, str], default: str, others: Container[str] 
     asked = st.query_params.get("cohort", default)
     if asked not in others:
         no_such("cohort", [asked], options)
-    if len(options) > FEW:
+    if sum(map(str.isdecimal, options)) >= FEW:
         return choice("Cohort", "cohort", options, default, "list")
     return asked if asked in options else default
 
@@ -340,8 +349,11 @@ class MoneyLook:
     height: int = HALF
 
 
-def money_box(curves: Curves, look: MoneyLook, nothing: str = NOT_VALUED) -> Markup:
-    """Return what agents have made over time, on the band that luck makes of the first that is coloured."""
+def money_box(curves: Curves, look: MoneyLook, nothing: str = NOT_VALUED, more: str = "") -> Markup:
+    """Return what agents have made over time, on the band that luck makes of the first that is coloured.
+
+    `more` is said below it.
+    """
     unit = look.unit
     axis, end = WRITTEN[unit]
     shown = pnl_lines(curves, look.colours, look.overview.is_reference, unit, end, look.leads)
@@ -356,10 +368,10 @@ def money_box(curves: Curves, look: MoneyLook, nothing: str = NOT_VALUED) -> Mar
         scale = getattr(points[-1], unit) / points[-1].dollars
     band = luck_band(pnl_values(points, unit), look.lucks.get(first), scale)
     if band:
-        said += f" Shaded: {shortened(first, 18)}’s bets by luck alone, 95 in 100."
+        said += f" Shaded: {short_forms(look.colours, 18)[first]}’s bets by luck alone, 95 in 100."
     says = "Profit or loss of each agent over time"
     chart = line_chart(shown, says, axis, band, height=look.height, rounds=look.rounds)
-    return box("Profit and loss", chart, said)
+    return box("Profit and loss", chart, f"{said} {more}".strip())
 
 
 def turns_of(cohort: int) -> Leads:
@@ -465,7 +477,7 @@ def calibration_box(
         return box(CALIBRATION, below=nothing)
 
     if price is not None and price.deciles:
-        curves.append(("price", price, REST))
+        curves.append((MARKET_PRICE, price, REST))
     chart = calibration_chart(curves, "What was said against what happened", height)
     return box(CALIBRATION, chart, f"{SHADED} {meant}".strip())
 

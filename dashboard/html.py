@@ -156,7 +156,7 @@ def light(look: str, word: str, sentence: str, reasons: Sequence[str]) -> Markup
         '<p class="light %s"><span aria-hidden="true"></span><b>%s</b> %s</p>', look, word, sentence
     )
     if reasons:
-        inside += bullets(reasons)
+        inside += bullets(map(flat, reasons))
     return filled('<section class="box" aria-label="Health">%s</section>', inside)
 
 
@@ -252,7 +252,7 @@ EMPTY = "–"
 TABLE = (
     '<div class="table%s"><div class="scroll%s" role="region" tabindex="0" aria-label="%s">'
     '<table role="table" aria-label="%s"><thead role="rowgroup"><tr role="row">%s</tr></thead>\n'
-    "%s</table></div>%s%s</div>"
+    '%s</table></div><button type="button" class="csv">CSV</button>%s%s</div>'
 )
 BODY = '<tbody role="rowgroup"%s>\n%s</tbody>'
 GROUP = Markup(' class="group"')

@@ -4,11 +4,12 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
+from urllib.parse import quote
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
@@ -76,6 +77,21 @@ STYLE = f"<style>{LOOK.read_text('utf-8')}</style></head>".encode()
 """The look of Streamlit's own parts."""
 
 
+def in_one_part(path: str) -> str:
+    """Return an address of several parts as one of a single part; nothing for one that is that already.
+
+    Below another part Streamlit's page finds none of its files. Quoted once, the slash would be one again.
+
+    >>> in_one_part("/a/b"), in_one_part("/agent/")
+    ('/a%252Fb', '')
+    """
+    base = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")
+    rest = path.removeprefix(base).strip("/")
+    if "/" not in rest:
+        return ""
+    return f"{base}/{quote(quote(rest, safe=''))}"
+
+
 class Styled:
     """Puts our style into Streamlit's page: sent later, it would move all that is there by then."""
 
@@ -101,6 +117,10 @@ class Styled:
         headers = MutableHeaders(scope=start)
         body = b"".join(part.get("body", b"") for part in parts)
         if headers.get("content-type", "").startswith("text/html"):
+            elsewhere = in_one_part(scope["path"])
+            if elsewhere:
+                await RedirectResponse(elsewhere)(scope, receive, send)
+                return
             body = body.replace(b"</head>", STYLE, 1)
             headers["content-length"] = str(len(body))
         await send(start)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from math import floor
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -38,8 +39,8 @@ def written(value: float, form: str) -> str:
     ('$0.000013', '1.2M', '1,234')
     >>> written(14.26, "%+.1f%"), written(-0.04, "%+.1f%"), written(-53_319, "short"), written(2500, "short")
     ('+14.3%', '0.0%', '−$53k', '+$2.5k')
-    >>> written(4.2, "power"), written(1.2, "power"), written(0.0312, "p"), written(0.0004, "p")
-    ('×10k+', '×15', '0.031', '< 0.001')
+    >>> written(4, "power"), written(-1, "power"), written(0.0312, "p"), written(0.0004, "p")
+    ('×10,000', '×0.1', '0.031', '< 0.001')
     """
     write = FORMS.get(form)
     if write is not None:
@@ -124,7 +125,7 @@ FORMS: Mapping[str, Callable[[float], str]] = {
     "gain": lambda value: arrow_of(value) + in_dollars(value, signed=True),
     "earned": earned_text,
     "short": short_dollars,
-    "power": lambda value: times_text(10**value).replace(",000+", "k+"),
+    "power": lambda value: f"×{digits(10**value, max(-floor(value), 0))}",
     "p": lambda value: f"{value:.3f}" if value >= 0.0005 else "< 0.001",
     "compact": compact,
     "localized": lambda value: digits(value, int(value != int(value))),

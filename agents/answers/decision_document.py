@@ -187,14 +187,14 @@ def _no_number(name: str) -> Any:
 
 def _first_fault(error: ValidationError) -> str:
     """Return the first thing that is wrong, and where."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    first = error.errors()[0]
     return one_line(_placed(first), 200)
 
 
 def _every_fault(error: ValidationError) -> str:
     """Return all that is wrong, with the keys that are missing or unknown by their names."""
     faults = list[str]()
-    for fault in error.errors(include_url=False, include_context=False, include_input=False):
+    for fault in error.errors():
         key = ".".join(map(str, fault["loc"]))
         match fault["type"]:
             case "missing":

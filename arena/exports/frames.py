@@ -81,7 +81,7 @@ def _columns(frame: Any, name: str) -> Mapping[Any, Sequence[object]]:
 
         try:
             return dict(pa.table(frame).to_pydict())
-        except pa.ArrowException as error:
+        except (pa.ArrowException, TypeError, ValueError) as error:
             raise ArenaError("bad_frame", f"{name} is no Arrow table: {error}", HINT) from error
     if hasattr(frame, "collect"):  # a lazy one of polars
         return _columns(frame.collect(), name)

@@ -120,7 +120,8 @@ class DryRunRecord(Record):
         self, request: ReservationRequest, terms: ReservationTerms, reservation_id: int
     ) -> ReservationAnswer:
         """Take a place for a call of which the record learns nothing: others don't know that it is taken."""
-        limits, payer = terms.budget.limits, request.payer
+        limits = terms.budget.limits
+        payer = request.payer
         spent = self._read_spent(payer.round_id, payer.entrant_id, midnight(request.made_at), limits)
         reserved = dict.fromkeys(limits, sum(self.reserved.values()))
         refusal = check_budget(terms.budget, request.worst, spent, reserved)

@@ -61,20 +61,24 @@ def read_reported_models(connection: Connection) -> list[ReportedModel]:
     answer = answers.c
     is_other_model = answer.model != answer.last_model
     is_other_fingerprint = answer.fingerprint != answer.last_fingerprint
+    is_other = clause(is_other_model | is_other_fingerprint)
+    is_first = answer.last_model.is_(None)
     query = (
         select_as(name=answer.name, model=answer.model, fingerprint=answer.fingerprint, at=answer.made_at)
-        .where(clause(is_other_model | is_other_fingerprint) | answer.last_model.is_(None))
+        .where(is_other | is_first)
         .order_by(answer.made_at, answer.id)
     )
-    return read_nouns(ReportedModel, connection.execute(query))
+    rows = connection.execute(query)
+    return read_nouns(ReportedModel, rows)
 
 
 def read_served_models(connection: Connection, agent: str | None = None) -> list[ServedModel]:
     """Return every model and fingerprint that answered under each name, in the order of first answers."""
     keys = {"name": EntrantRow.name, "model": CallRow.model, "fingerprint": CallRow.fingerprint}
     first_at = func.min(CallRow.made_at)
+    last_at = func.max(CallRow.made_at)
     query = (
-        select_as(**keys, answers=func.count(), first_at=first_at, last_at=func.max(CallRow.made_at))
+        select_as(**keys, answers=func.count(), first_at=first_at, last_at=last_at)
         .select_from(AGENT_CALLS)
         .where(*IS_ANSWERED)
         .group_by(*keys.values())

@@ -7,8 +7,7 @@ from datetime import datetime
 from statistics import median
 
 from arena.cohorts.diff import AgentSetup, agent_setup
-from arena.record.model.cohort import Cohort, Entrant
-from arena.record.model.columns import AccountSummary
+from arena.record.model.cohort import Cohort
 from arena.record.model.model_version import ModelChange, model_changes
 from arena.record.queries.accounts import read_accounts
 from arena.record.queries.cohorts import read_cohorts
@@ -102,34 +101,48 @@ def agent_summaries(connection: Connection, extra: ExtensionFolders = ()) -> dic
 
     Kinds are also looked for in the extra folders.
     """
-    accounts: dict[str, list[AccountSummary]] = defaultdict(list)
+    accounts = defaultdict(list)
     for account in read_accounts(connection):
         accounts[account.agent].append(account)
 
-    newest: dict[str, tuple[Cohort, Entrant]] = {}
+    newest = {}
     for stored in read_cohorts(connection):
         for entrant in stored.cohort.entrants:
             newest[entrant.name] = (stored.cohort, entrant)
 
-    models: dict[str, list[str]] = defaultdict(list)
+    models = defaultdict(list)
     for served in read_served_models(connection):
         models[served.name].append(served.model)
-    changes = model_changes(read_reported_models(connection))
+    changes = defaultdict(list)
+    for change in model_changes(read_reported_models(connection)):
+        changes[change.name].append(change)
 
-    summaries: dict[str, AgentSummary] = {}
+    summaries = {}
     for name, own in accounts.items():
-        costs = [account.cost for account in own if account.cost is not None]
+        turns = 0
+        malformed = 0
+        failed = 0
+        late = 0
+        costs = []
+        for account in own:
+            turns += account.turns
+            malformed += account.malformed
+            failed += account.failed
+            late += account.late
+            costs.append(account.cost)
+
+        known = [cost for cost in costs if cost is not None]
         summaries[name] = AgentSummary(
             name=name,
             setup=agent_setup(*newest[name], extra),
             cohorts=tuple(account.cohort for account in own),
-            turns=sum(account.turns for account in own),
-            malformed=sum(account.malformed for account in own),
-            failed=sum(account.failed for account in own),
-            late=sum(account.late for account in own),
-            cost=sum(costs) if len(costs) == len(own) else None,
+            turns=turns,
+            malformed=malformed,
+            failed=failed,
+            late=late,
+            cost=sum(known) if len(known) == len(costs) else None,
             models=tuple(dict.fromkeys(models[name])),
-            changes=tuple(change for change in changes if change.name == name),
+            changes=tuple(changes[name]),
         )
     return summaries
 
@@ -144,17 +157,22 @@ def agent_details(connection: Connection, name: str, extra: ExtensionFolders = (
     if not played:
         return None
 
+    cohorts = [_agent_in_cohort(stored.cohort, name, turns.get(stored.id, []), extra) for stored in played]
+    median_ms = None
+    late_ms = None
     latencies = read_latencies(connection, name)
+    if latencies:
+        median_ms = median(latencies)
+        late_ms = percentile(latencies, LATE)
+
     changes = model_changes(read_reported_models(connection))
     return AgentDetails(
         name=name,
-        cohorts=tuple(
-            _agent_in_cohort(stored.cohort, name, turns.get(stored.id, []), extra) for stored in played
-        ),
+        cohorts=tuple(cohorts),
         calls=tuple(read_call_outcomes(connection, name)),
         forecasts=count_forecasts(connection, name),
-        median_ms=median(latencies) if latencies else None,
-        late_ms=percentile(latencies, LATE) if latencies else None,
+        median_ms=median_ms,
+        late_ms=late_ms,
         models=tuple(read_served_models(connection, name)),
         changes=tuple(change for change in changes if change.name == name),
     )

@@ -47,7 +47,7 @@ def board_data(connection: Connection, cohort: int | None = None) -> Data:
 
 def _thinking(cohorts: Sequence[Cohort]) -> list[dict[str, str]]:
     """Return how much each model was last asked to think; the demo's think not at all."""
-    asked: dict[str, str] = {}
+    asked = {}
     for cohort in cohorts:
         for entrant in cohort.entrants:
             model = str(entrant.settings.get("model") or "demo/")

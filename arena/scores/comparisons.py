@@ -170,13 +170,15 @@ def _duel_rows(rows: ForecastColumns, line_ups: Sequence[LineUpEntry], last: flo
 
     In cohorts in which it was a reference an agent was no entry. An end after `last` is not known yet.
     """
-    stated = answered_rows(take_rows(rows, ~_of_references(rows, line_ups)))
+    is_entry = ~_of_references(rows, line_ups)
+    stated = answered_rows(take_rows(rows, is_entry))
     newest = _newest_names(line_ups)
     places = [stated.agents.index(newest.get(name, name)) for name in stated.agents]
+    agent = np.array(places, dtype=np.int64)
 
     return DuelRows(
         agents=stated.agents,
-        agent=np.array(places, dtype=np.int64)[stated.agent],
+        agent=agent[stated.agent],
         instant=_instants(stated),
         market=stated.market,
         story=stories_of(stated),
@@ -196,9 +198,11 @@ def _known_by(rows: ForecastColumns, last: float) -> Floats:
 def _of_references(rows: ForecastColumns, line_ups: Sequence[LineUpEntry]) -> Flags:
     """Return which rows an agent stated in a cohort in which it was a reference."""
     places = {name: place for place, name in enumerate(rows.agents)}
+    agents = len(places)
     references = [entry for entry in line_ups if _kind(entry) in REFERENCES and entry.name in places]
-    seats = [entry.cohort * len(places) + places[entry.name] for entry in references]
-    return np.isin(rows.cohort * len(places) + rows.agent, seats)
+    seats = [entry.cohort * agents + places[entry.name] for entry in references]
+    seat = rows.cohort * agents + rows.agent
+    return np.isin(seat, seats)
 
 
 def _kind(entry: LineUpEntry) -> str:
@@ -238,7 +242,7 @@ def compare_agents(
     `as_of`, in seconds since 1970, is not known yet.
     """
     coverage = coverages(rows)
-    ranked: list[str] = []
+    ranked = []
     unranked: set[str] = set()
     for name in rows.agents:
         if is_covered(coverage[name], min_coverage):
@@ -252,7 +256,7 @@ def compare_agents(
     # the first of a group in the order of line-ups is its head, as it is among the entries of duels
     copies = find_copies(season, ranked, families, sources)
     former = former or {}
-    capital: dict[str, tuple[CurvePoint, ...]] = {}
+    capital = {}
     for name in ranked:
         capital[name] = _pairs(evidence_of(rows, name, former.get(name, ()), as_of))
 
@@ -321,20 +325,19 @@ def is_covered(coverage: Coverage | None, least: float = MIN_COVERAGE) -> bool:
 def evidence_of(rows: ForecastColumns, agent: str, former: Collection[str], as_of: float) -> Evidence:
     """Return an agent's evidence, over its own forecasts and those it made by former names."""
     places = [place for place, name in enumerate(rows.agents) if name == agent or name in former]
-    is_counted = np.isin(rows.agent, places) & rows.stated & rows.quoted & ~rows.early
+    is_own = np.isin(rows.agent, places)
+    is_counted = is_own & rows.stated & rows.quoted & ~rows.early
     own = take_rows(rows, is_counted)
-
-    return evidence(
-        EvidenceRows(
-            story=stories_of(own),
-            market=own.market,
-            made=own.at.astype(np.float64),
-            known=_known_by(own, as_of),
-            forecast=probability(own.forecast),
-            price=probability(own.mid),
-            payout=own.payout,
-        )
+    own_rows = EvidenceRows(
+        story=stories_of(own),
+        market=own.market,
+        made=own.at.astype(np.float64),
+        known=_known_by(own, as_of),
+        forecast=probability(own.forecast),
+        price=probability(own.mid),
+        payout=own.payout,
     )
+    return evidence(own_rows)
 
 
 MOST_POINTS = 400
@@ -344,9 +347,11 @@ MOST_POINTS = 400
 def _pairs(capital: Evidence) -> tuple[CurvePoint, ...]:
     """Return the curve, thinned where it is long; its last point and its highest stay."""
     points = capital.at.size
-    kept = np.unique(np.linspace(0, points - 1, min(MOST_POINTS, points)).astype(np.int64))
+    places = np.linspace(0, points - 1, min(MOST_POINTS, points))
+    kept = np.unique(places.astype(np.int64))
     if kept.size:
-        kept = np.union1d(kept, [int(np.argmax(capital.capital))])
+        highest = int(np.argmax(capital.capital))
+        kept = np.union1d(kept, [highest])
 
     times = capital.at[kept].tolist()
     return tuple(zip(times, capital.capital[kept].tolist(), strict=True))
@@ -398,35 +403,27 @@ def season_forecasts(rows: ForecastColumns) -> SeasonForecasts:
 def _instants(rows: ForecastColumns) -> Ints:
     """Number the rounds of all cohorts in the order of time."""
     rounds = rows.round.max(initial=0) + 1
-    keys = np.stack([rows.at, rows.cohort * rounds + rows.round])
-    return np.unique(keys, axis=1, return_inverse=True)[1]
+    number = rows.cohort * rounds + rows.round
+    keys = np.stack([rows.at, number])
+    _, instants = np.unique(keys, axis=1, return_inverse=True)
+    return instants
 
 
 def stories_of(rows: ForecastColumns) -> Ints:
-    """Return the story of each row's market as it was shown last."""
-    return _newest_of(rows, rows.story)
-
-
-def events_of(rows: ForecastColumns) -> Ints:
-    """Return the event of each row's market as it was shown last: a venue may have moved it."""
-    return _newest_of(rows, rows.event)
-
-
-def _newest_of(rows: ForecastColumns, column: Ints) -> Ints:
-    """Return for each row the newest value of a column on its market."""
+    """Return the story of each row's market as it was shown last: a venue may have moved it."""
     newest = np.zeros(len(rows.markets), dtype=np.int64)
     order = np.argsort(rows.at, kind="stable")
-    newest[rows.market[order]] = column[order]
+    newest[rows.market[order]] = rows.story[order]
     return newest[rows.market]
 
 
 def twin_families(line_ups: Sequence[LineUpEntry]) -> list[tuple[str, ...]]:
     """Return agents that had the same settings in every cohort."""
-    settings: dict[str, list[str]] = defaultdict(list)
+    settings = defaultdict(list)
     for entry in line_ups:
         settings[entry.name].append(entry.settings)
 
-    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    alike = defaultdict(list)
     for name, texts in settings.items():
         alike[tuple(texts)].append(name)
 
@@ -439,13 +436,13 @@ def former_names(line_ups: Sequence[LineUpEntry]) -> dict[str, set[str]]:
     >>> former_names([LineUpEntry(1, "ann", "A"), LineUpEntry(1, "bob", "B"), LineUpEntry(2, "cho", "A")])
     {'cho': {'ann'}}
     """
-    cohorts: dict[str, set[int]] = defaultdict(set)
-    settings: dict[str, set[str]] = defaultdict(set)
+    cohorts = defaultdict(set)
+    settings = defaultdict(set)
     for entry in line_ups:
         cohorts[entry.name].add(entry.cohort)
         settings[entry.name].add(entry.settings)
 
-    former: dict[str, set[str]] = defaultdict(set)
+    former = defaultdict(set)
     for name, own in cohorts.items():
         for other, earlier in cohorts.items():
             if max(earlier) < min(own) and not settings[name].isdisjoint(settings[other]):
@@ -461,7 +458,7 @@ def _newest_names(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
     """
     former = former_names(line_ups)
 
-    newest: dict[str, str] = {}
+    newest = {}
     for old in sorted(set().union(*former.values())):
         later = {name for name, names in former.items() if old in names}
         last = [name for name in later if later - {name} <= former[name]]
@@ -477,7 +474,7 @@ def forecast_sources(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
     >>> forecast_sources([ann, bob])
     {'bob': 'ann'}
     """
-    sources: dict[str, str] = {}
+    sources = {}
     for entry in line_ups:
         _, _, settings = entry.settings.partition(" ")
         source = json.loads(settings).get("of")

@@ -259,7 +259,26 @@ def _agent_scores(
     accounts: Sequence[AccountSummary], stated: ForecastColumns, bets: BetColumns
 ) -> LeaderboardRow:
     """Return the scores of one agent from its accounts, forecasts and bets."""
+    turns = 0
+    malformed = 0
+    failed = 0
+    late = 0
+    retried = 0
+    sold = 0
+    for account in accounts:
+        turns += account.turns
+        malformed += account.malformed
+        failed += account.failed
+        late += account.late
+        retried += account.retried
+        sold += account.sold
+
     newest = accounts[-1]
+    outcome = bets.outcome
+    implied = brier.score(bets.implied, outcome)
+    anchored = brier.score(bets.anchored, outcome)
+    won = win_rate.score(bets.yes, outcome)
+    answers = int(np.count_nonzero(stated.stated))
     tools = dict.fromkeys(name for account in accounts for name in account.tools)
 
     return LeaderboardRow(
@@ -267,18 +286,18 @@ def _agent_scores(
         kind=newest.kind,
         is_reference=newest.kind in REFERENCES,
         cohorts=len(accounts),
-        turns=sum(account.turns for account in accounts),
-        malformed=sum(account.malformed for account in accounts),
-        failed=sum(account.failed for account in accounts),
-        late=sum(account.late for account in accounts),
-        retried=sum(account.retried for account in accounts),
-        sold=sum(account.sold for account in accounts),
+        turns=turns,
+        malformed=malformed,
+        failed=failed,
+        late=late,
+        retried=retried,
+        sold=sold,
         **_forecast_scores(stated),
-        bets=bets.outcome.size,
-        brier_implied=none_for_nan(brier.score(bets.implied, bets.outcome)),
-        brier_anchored=none_for_nan(brier.score(bets.anchored, bets.outcome)),
-        win_rate=none_for_nan(win_rate.score(bets.yes, bets.outcome)),
-        **_money(accounts, int(np.count_nonzero(stated.stated))),
+        bets=outcome.size,
+        brier_implied=none_for_nan(implied),
+        brier_anchored=none_for_nan(anchored),
+        win_rate=none_for_nan(won),
+        **_money(accounts, answers),
         tools=tuple(tools),
     )
 
@@ -299,24 +318,36 @@ def _market_scores(
 def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:
     """Return the fields of a row that come from forecasts."""
     counted = evidence_rows(rows)
+    answered = np.count_nonzero(counted.stated)
+    unscored = np.count_nonzero(rows.outcome == NO_SCORE)
+    early = np.count_nonzero((rows.outcome >= 0) & rows.early)
+
     resolved = take_rows(counted, np.flatnonzero(counted.outcome >= 0))
     outcome = resolved.outcome
+    market = resolved.market
     stated = probability(resolved.forecast)
     price = probability(resolved.mid)
+    coverage = None
+    if outcome.size:
+        coverage = float(resolved.stated.mean())
 
+    stated_brier = brier.score(stated, outcome, market)
+    price_brier = brier.score(price, outcome, market)
+    gain = skill.score(stated, outcome, price, market)
+    gain_ratio = skill_ratio.score(stated, outcome, price, market)
     return {
         "shown": counted.outcome.size,
-        "answered": int(np.count_nonzero(counted.stated)),
-        "resolved": resolved.outcome.size,
+        "answered": int(answered),
+        "resolved": outcome.size,
         "events": np.unique(resolved.story).size,
         "distance": _distance(counted),
-        "unscored": int(np.count_nonzero(rows.outcome == NO_SCORE)),
-        "early": int(np.count_nonzero((rows.outcome >= 0) & rows.early)),
-        "coverage": float(resolved.stated.mean()) if resolved.stated.size else None,
-        "brier_stated": none_for_nan(brier.score(stated, outcome, resolved.market)),
-        "brier_market": none_for_nan(brier.score(price, outcome, resolved.market)),
-        "skill": none_for_nan(skill.score(stated, outcome, price, resolved.market)),
-        "skill_ratio": none_for_nan(skill_ratio.score(stated, outcome, price, resolved.market)),
+        "unscored": int(unscored),
+        "early": int(early),
+        "coverage": coverage,
+        "brier_stated": none_for_nan(stated_brier),
+        "brier_market": none_for_nan(price_brier),
+        "skill": none_for_nan(gain),
+        "skill_ratio": none_for_nan(gain_ratio),
     }
 
 
@@ -390,24 +421,27 @@ def rank_agents(
 def _verdict(board: Sequence[LeaderboardRow], comparisons: Comparisons, stated: ForecastColumns) -> Verdict:
     """Return the verdict on the agents of a board."""
     candidates = []
+    turns = 0
+    unanswered = 0
     for row in board:
         why_not = None if row.ranked else row.why_not
-        candidates.append(
-            Candidate(
-                agent=row.agent,
-                is_reference=row.is_reference,
-                why_not=why_not,
-                is_waiting=why_not == NOTHING,
-                copies=comparisons.copies.get(row.agent),
-                skill=row.skill,
-                skill_low=row.skill_low,
-            )
+        candidate = Candidate(
+            agent=row.agent,
+            is_reference=row.is_reference,
+            why_not=why_not,
+            is_waiting=why_not == NOTHING,
+            copies=comparisons.copies.get(row.agent),
+            skill=row.skill,
+            skill_low=row.skill_low,
         )
+        candidates.append(candidate)
+        if not row.is_reference:
+            turns += row.turns
+            unanswered += row.failed + row.late + row.malformed
 
-    players = [row for row in board if not row.is_reference]
     state = SeasonState(
-        turns=sum(row.turns for row in players),
-        unanswered_turns=sum(row.failed + row.late + row.malformed for row in players),
+        turns=turns,
+        unanswered_turns=unanswered,
         resolved_events=max((row.events for row in board), default=0),
         expected=expected_verdict(stated),
     )
@@ -605,17 +639,23 @@ def provisional_scores(rows: ForecastColumns, latest: Floats) -> list[Provisiona
 def _expected_score(stated: Any, price: Floats, market: Any) -> float | None:
     """Return the mean Brier score of stated beliefs that is expected at these prices."""
     forecast = probability(stated)
-    return none_for_nan(mean(price * (1 - forecast) ** 2 + (1 - price) * forecast**2, market))
+    if_yes = (1 - forecast) ** 2
+    expected = price * if_yes + (1 - price) * forecast**2
+    return none_for_nan(mean(expected, market))
 
 
 def compute_provisional(connection: Connection, cohort: int | None = None) -> list[ProvisionalScores]:
     """Return each agent's scores if the latest prices are right, best first."""
     select_cohorts(read_cohorts(connection), cohort)  # raises if there is no such cohort
     stated = read_forecast_columns(connection, cohort)
-    scores = provisional_scores(stated, _read_newest_mids(connection, stated.markets))
-    return sorted(
-        scores, key=lambda score: (score.skill is None, -(score.skill or 0), natural_key(score.agent))
-    )
+    latest = _read_newest_mids(connection, stated.markets)
+    return sorted(provisional_scores(stated, latest), key=_provisional_order)
+
+
+def _provisional_order(score: ProvisionalScores) -> tuple[bool, float, NaturalKey]:
+    """Return a key to sort by: the best skill first and unknown ones last, then by name."""
+    skill = score.skill
+    return skill is None, -(skill or 0), natural_key(score.agent)
 
 
 def _read_newest_mids(connection: Connection, markets: Sequence[str]) -> Floats:
@@ -626,6 +666,8 @@ def _read_newest_mids(connection: Connection, markets: Sequence[str]) -> Floats:
         .order_by(col(QuoteRow.at).desc())
         .limit(1)
     )
-    rows = connection.execute(select(MarketRow.id, newest.scalar_subquery())).all()
+    query = select(MarketRow.id, newest.scalar_subquery())
+    rows = connection.execute(query).all()
     mids: dict[str, int | None] = dict(rows)
-    return np.array([mids.get(market) for market in markets], dtype=np.float64) / ONE
+    column = np.array([mids.get(market) for market in markets], dtype=np.float64)
+    return column / ONE

@@ -19,7 +19,7 @@ from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.queries.forecasts import read_ends, read_forecast_columns
 from arena.record.schema.database import Connection
 from arena.scores.rules._columns import none_for_nan
-from arena.scores.rules.comparisons.mean_interval import MeanIntervals, mean_intervals
+from arena.scores.rules.comparisons.mean_interval import mean_intervals
 from arena.scores.rules.metaculus.grid import GRID_SCORES, ForecastGrid, grid_scores
 from arena.scores.rules.metaculus.table import COMMUNITY
 from markets.millionths import ONE
@@ -99,19 +99,22 @@ def metaculus_scores(
     `known` has since when each market's end could be known, by its place in the names. Where fewer than two
     agents would be left to compare with, nobody is outside.
     """
-    ended = take_rows(rows, np.flatnonzero(rows.outcome >= 0))
-    if not ended.at.size:
+    has_ended = rows.outcome >= 0
+    if not has_ended.any():
         return ()
+    ended = take_rows(rows, np.flatnonzero(has_ended))
 
     # a market in a cohort is a question, and what happened to it the same for all rows
-    pairs, question = np.unique(ended.cohort * len(rows.markets) + ended.market, return_inverse=True)
+    pair = ended.cohort * len(rows.markets) + ended.market
+    pairs, question = np.unique(pair, return_inverse=True)
     spans = question_spans(ended, question, known)
     is_yes = np.zeros(pairs.size, dtype=np.bool_)
     story = np.zeros(pairs.size, dtype=np.int64)
     is_yes[question] = ended.outcome == 1
     story[question] = ended.story
 
-    instants, row = np.unique(_at_instants(question, ended.at), return_inverse=True)
+    numbers = _at_instants(question, ended.at)
+    instants, row = np.unique(numbers, return_inverse=True)
     asked = instants // INSTANTS
     stated = np.full((instants.size, len(rows.agents)), np.nan)
     counted = np.flatnonzero(ended.stated & ~ended.early)
@@ -130,9 +133,11 @@ def metaculus_scores(
         yes=is_yes[asked],
         base=base,
     )
-    scores = grid_scores(grid).values
-    scores_of = _mean_scores((*rows.agents, COMMUNITY), scores, story, np.append(~base, True))
-    return tuple(sorted(scores_of, key=_peer_order))
+    scores = grid_scores(grid)
+    names = (*rows.agents, COMMUNITY)
+    is_outside = np.append(~base, True)
+    means = _mean_scores(names, scores.values, story, is_outside)
+    return tuple(sorted(means, key=_peer_order))
 
 
 def _mean_scores(
@@ -140,19 +145,22 @@ def _mean_scores(
 ) -> Iterator[MetaculusScores]:
     """Yield the means of each forecaster who answered anything, from its scores on each question."""
     asked = story.size
-    forecaster = np.tile(np.arange(len(names)), asked)
-    event = np.repeat(story, len(names))
-    means: dict[str, MeanIntervals] = {}
-    for name in MEANS:
-        means[name] = mean_intervals(forecaster, event, scores[name].ravel(), len(names))
-
-    answered = (~np.isnan(scores["coverage"])).sum(axis=0)
-    coverage = np.nansum(scores["coverage"], axis=0) / asked
+    size = len(names)
+    forecaster = np.tile(np.arange(size), asked)
+    event = np.repeat(story, size)
+    means = {name: mean_intervals(forecaster, event, scores[name].ravel(), size) for name in MEANS}
     baseline = means["baseline"]
     peer = means["peer"]
 
+    lives = scores["coverage"]
+    answered = np.count_nonzero(~np.isnan(lives), axis=0)
+    coverage = np.nansum(lives, axis=0) / asked
+
     for place in np.flatnonzero(answered).tolist():
-        own_means: dict[str, Any] = {name: none_for_nan(mean.mean[place]) for name, mean in means.items()}
+        own: dict[str, Any] = {}
+        for name, mean in means.items():
+            own[name] = none_for_nan(mean.mean[place])
+
         yield MetaculusScores(
             agent=names[place],
             questions=int(answered[place]),
@@ -163,7 +171,7 @@ def _mean_scores(
             baseline_high=none_for_nan(baseline.high[place]),
             peer_low=none_for_nan(peer.low[place]),
             peer_high=none_for_nan(peer.high[place]),
-            **own_means,
+            **own,
         )
 
 
@@ -181,27 +189,25 @@ def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "To
 
     ended = take_rows(rows, np.flatnonzero(rows.outcome >= 0))
     spans = question_spans(ended, ended.market, known)
+    left_out = np.unique(rows.market).size - np.unique(ended.market).size
 
-    # the hidden period of a market ends with the round after so many, if there was one
-    instants = np.unique(_at_instants(ended.market, ended.at))
-    edges = np.searchsorted(instants // INSTANTS, np.arange(len(rows.markets) + 1))
-    next_round = edges[:-1] + hidden
-    until = np.full(len(rows.markets), np.inf)
-    is_shown_later = next_round < edges[1:]
-    until[is_shown_later] = instants[next_round[is_shown_later]] % INSTANTS
-
-    own = np.flatnonzero(ended.stated & ~ended.early)
-    own = own[np.lexsort((ended.at[own], ended.agent[own], ended.market[own]))]
+    is_counted = ended.stated & ~ended.early
+    own = np.lexsort((ended.at, ended.agent, ended.market))
+    own = own[is_counted[own]]
     asked = ended.market[own]
     forecaster = ended.agent[own]
     start = ended.at[own].astype(np.float64)
-    is_followed = (np.diff(asked, append=-1) == 0) & (np.diff(forecaster, append=-1) == 0)
+
+    is_same_question = np.diff(asked, append=-1) == 0
+    is_followed = is_same_question & (np.diff(forecaster, append=-1) == 0)
     following = np.append(start[1:], np.inf)
 
     scheduled = spans.scheduled[asked]
     hidden_until = None
     if hidden:
+        until = _end_of_hidden_rounds(ended, hidden)
         hidden_until = np.minimum(until[asked], scheduled)
+
     return TournamentForecasts(
         questions=rows.markets,
         question=asked,
@@ -215,8 +221,21 @@ def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "To
         closes=spans.ends[asked],
         scheduled=scheduled,
         hidden_until=hidden_until,
-        left_out=np.unique(rows.market).size - np.unique(ended.market).size,
+        left_out=left_out,
     )
+
+
+def _end_of_hidden_rounds(rows: ForecastColumns, hidden: int) -> Floats:
+    """Return when each market was shown after so many rounds, infinity if it never was."""
+    instants = np.unique(_at_instants(rows.market, rows.at))
+    markets = len(rows.markets)
+    edges = np.searchsorted(instants // INSTANTS, np.arange(markets + 1))
+    after_hidden = edges[:-1] + hidden
+    is_shown = after_hidden < edges[1:]
+
+    until = np.full(markets, np.inf)
+    until[is_shown] = instants[after_hidden[is_shown]] % INSTANTS
+    return until
 
 
 def read_known(connection: Connection, rows: ForecastColumns) -> Floats:

@@ -76,7 +76,7 @@ class PositionGroup:
 
 def positions(marked: MarkedCohort, max_age: timedelta) -> list[Position]:
     """Return every lot of every agent: agents in line-up order, what is held first, the largest first."""
-    lots: list[Position] = []
+    lots = []
     for name in marked.ledgers:
         lots += sorted(_agent_positions(name, marked, max_age), key=_position_order)
     return lots
@@ -149,7 +149,7 @@ def _position_order(position: Position) -> tuple[bool, int, str, str]:
 
 def by_market(lots: Iterable[Position]) -> list[PositionGroup]:
     """Return both sides and all agents of each market together, the most profitable market first."""
-    markets: dict[MarketId, list[Position]] = defaultdict(list)
+    markets = defaultdict(list)
     for position in lots:
         markets[position.market_id].append(position)
 
@@ -174,15 +174,16 @@ def _profit_order(group: PositionGroup) -> tuple[int, str]:
 
 def merge_positions(name: str, lots: Sequence[Position], question: str = "") -> PositionGroup:
     """Return all of these positions as one."""
-    return PositionGroup(
-        name=name,
-        question=question,
-        agents=len({position.agent for position in lots}),
-        lots=len(lots),
-        held=sum(position.lot.shares > 0 for position in lots),
-        stale=sum(position.stale != "" for position in lots),
-        money=sum((position.money for position in lots), Profit()),
-    )
+    held = 0
+    stale = 0
+    money = Profit()
+    for position in lots:
+        held += position.lot.shares > 0
+        stale += position.stale != ""
+        money += position.money
+
+    agents = {position.agent for position in lots}
+    return PositionGroup(name, question, len(agents), len(lots), held, stale, money)
 
 
 RESOLUTION_PREFIX = "resolution:"
@@ -218,7 +219,7 @@ def read_account_trades(
     if marked is None:
         return []
 
-    lots: dict[str, list[Position]] = defaultdict(list)
+    lots = defaultdict(list)
     for position in positions(marked, stored.cohort.rules.quote_age):
         lots[position.agent].append(position)
     markets = sorted({position.market_id for position in chain.from_iterable(lots.values())})
@@ -229,7 +230,7 @@ def read_account_trades(
     trades = _read_trades(connection, stored.id, marked.at)
     equity = _read_equity_by_mark(connection, stored.id)
 
-    accounts: list[AccountTrades] = []
+    accounts = []
     for name, entries in marked.ledgers.items():
         own = lots[name]
         world = _MarketEnds(events, payouts, mids, trades.get(name, []), entries)
@@ -296,7 +297,7 @@ class _MarketEnds:
 
     def lots(self, lots: Sequence[Position]) -> tuple[HeldShares, ...]:
         """Return what is still held."""
-        held: list[HeldShares] = []
+        held = []
         for position in lots:
             if position.lot.shares:
                 market = position.market_id
@@ -328,7 +329,7 @@ def event_ties(families: Iterable[MarketFamily], ends: Mapping[str, MarketEnd]) 
 
     Of the others nobody knows.
     """
-    traded: dict[str, set[str]] = defaultdict(set)
+    traded = defaultdict(set)
     for market, end in ends.items():
         traded[end.event].add(market)
 
@@ -365,7 +366,7 @@ def _read_trades(connection: Connection, cohort_id: int, until: datetime) -> dic
         .where(RoundRow.cohort_id == cohort_id, RoundRow.at <= until)
         .order_by(RoundRow.at, FillRow.position)
     )
-    trades: dict[str, list[TimedTrade]] = defaultdict(list)
+    trades = defaultdict(list)
     for row in connection.execute(query):
         trades[row.name].append((row.at, _trade(row)))
     return trades
@@ -399,7 +400,7 @@ def _read_equity_by_mark(connection: Connection, cohort_id: int) -> dict[str, li
         .where(EntrantRow.cohort_id == cohort_id)
         .order_by(MarkRow.at)
     )
-    equity: dict[str, list[int]] = defaultdict(list)
+    equity = defaultdict(list)
     for name, total in connection.execute(query):
         equity[name].append(total)
     return equity

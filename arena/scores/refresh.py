@@ -14,7 +14,6 @@ from arena.scores.profiles.coherence import blind_of
 from arena.scores.profiles.detailed_profile import (
     FIGURES,
     PROFILE,
-    ProfileFigures,
     compute_profile,
     profile_figures,
 )
@@ -33,7 +32,7 @@ def refresh_leaderboards(record: Record, at: datetime, progress: Progress | None
     """
     with reading(record.engine) as connection:
         keys = _leaderboard_keys(connection)
-        rows: list[Rollup] = []
+        rows = []
         if not COMPARISONS.is_current(connection):
             for key in keys:
                 comparisons = compute_comparisons(connection, key)
@@ -109,7 +108,7 @@ def _refresh_agents(record: Record, connection: Connection, at: datetime, progre
         for by, parts in slices.items():
             yield SLICES.row(connection, at, tuple(parts), by)
 
-        figures: list[ProfileFigures] = []
+        figures = []
         for agent in inputs.agents:
             profile = compute_profile(inputs, agent, slices, blind_of(connection, agent))
             figures.append(profile_figures(profile))

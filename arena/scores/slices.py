@@ -126,9 +126,10 @@ NEWEST_PAGE = and_(
 
 def read_categories(connection: Connection) -> list[tuple[str, int]]:
     """Return how many of the shown markets each category has, the largest first; "" is without one."""
+    tables = SHOWN_MARKETS.join(MarketVersionRow, clause(NEWEST_PAGE))
     query = (
         select(MarketVersionRow.category, func.count())
-        .select_from(SHOWN_MARKETS.join(MarketVersionRow, clause(NEWEST_PAGE)))
+        .select_from(tables)
         .group_by(MarketVersionRow.category)
     )
     counts = [(name, markets) for name, markets in connection.execute(query)]

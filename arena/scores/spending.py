@@ -112,7 +112,7 @@ def _spending(
     """Return what one agent cost."""
     row = _board_row(connection, agent, cohort)
     numbers = {stored.cohort.number: stored.cohort.evidence for stored in cohorts}
-    costs: list[int | None] = []
+    costs = []
     sources: set[str] = set()
     requests = 0
 
@@ -164,7 +164,7 @@ def _board_row(connection: Connection, agent: str, cohort: int | None) -> Leader
 
 def _settings(cohorts: Sequence[StoredCohort], agent: str) -> list[tuple[int, str, dict[str, Any]]]:
     """Return how an agent was set up in each cohort, but for its tools."""
-    setups: list[tuple[int, str, dict[str, Any]]] = []
+    setups = []
     for stored in cohorts:
         for entrant in stored.cohort.entrants:
             if entrant.name == agent:

@@ -119,8 +119,10 @@ class AgentVerdict:
 
     @property
     def better_text(self) -> str:
-        """Return how many of the other entries it is better than, such as "2 of 4"."""
-        return "" if self.rank_low is None else better_text(self.better_than, self.entries)
+        """Return how many of the other entries it is better than, such as "2 of 4"; empty without others."""
+        if self.rank_low is None or self.entries < 2:
+            return ""
+        return better_text(self.better_than, self.entries)
 
 
 @dataclass(frozen=True, slots=True)

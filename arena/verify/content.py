@@ -19,7 +19,7 @@ from arena.verify.verified import keep_verified, read_verified
 def verified_content(
     connection: Connection, place: Path | str, progress: ProgressCallback = no_progress
 ) -> RecordContent:
-    """What is in a record of the newest schema, once nothing in it contradicts something else."""
+    """Return what is in a record of the newest schema, once nothing in it contradicts something else."""
     with reporting_progress(connection, "verifying", progress):
         found = find(connection, most=1, unpaid=False)
     _raise_differences(found, place, f"arena admin verify lists them; else {RETAKE_HINT}")

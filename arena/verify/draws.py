@@ -91,7 +91,7 @@ def _live_rounds(connection: Connection) -> list[tuple[datetime, StoredCohort, A
 
 
 def _offered(connection: Connection, catalogue: str) -> Offered | None:
-    """What was in the catalogue with this hash; None where there is none."""
+    """Return what was in the catalogue with this hash; None where there is none."""
     query = select(SyncRow.venue, SyncRow.number, SyncRow.at).where(SyncRow.hash == catalogue)
     sync = connection.execute(query).first()
     if sync is None:
@@ -106,7 +106,7 @@ def _offered(connection: Connection, catalogue: str) -> Offered | None:
 def _still_open(
     connection: Connection, listings: Sequence[Listing], at: datetime, taken_at: datetime
 ) -> list[Listing]:
-    """Those of which nobody knew, when they were drawn, that they had ended by the time of the round."""
+    """Return those of which nobody knew, when they were drawn, that they had ended by the round's time."""
     ids = [listing.market.id for listing in listings]
     ended = set[MarketId]()
     for some in batches(ids):

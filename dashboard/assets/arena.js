@@ -163,6 +163,32 @@ function sort(table) {
   });
 }
 
+// A table as a file: figures to the last digit, and no pictures.
+addEventListener("click", (event) => {
+  const button = event.composedPath()[0];
+  if (!button.matches?.(".table > .csv")) return;
+  const table = button.parentElement.querySelector("table");
+  const headers = [...table.querySelectorAll("thead th:has(button)")];
+  const rows = [...table.querySelectorAll("tbody:not(.group) tr")];
+  const lines = [
+    headers.map((header) => quoted(header.querySelector("button").textContent)),
+    ...rows.map(({ cells }) => headers.map(({ cellIndex, dataset }) => field(cells[cellIndex], dataset.kind))),
+  ];
+  const href = URL.createObjectURL(new Blob([lines.join("\n")]));
+  Object.assign(document.createElement("a"), { href, download: `${named(table)}.csv` }).click();
+});
+
+function field(cell, kind) {
+  if (kind !== "text" && "value" in cell.dataset) return cell.dataset.value;
+  if (cell.matches(".none")) return "";
+  return quoted(cell.tagName === "TH" ? cell.title : [...cell.childNodes].map((part) => part.textContent).join(" "));
+}
+
+// What a spreadsheet would take for a formula is text.
+function quoted(text) {
+  return `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
+}
+
 // How long ago, and how long until: said anew each second.
 const UNITS = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
 
@@ -177,8 +203,10 @@ function lasting(seconds) {
 function tell(place) {
   place.querySelectorAll("time[data-said]").forEach((time) => {
     const seconds = Math.floor((Date.parse(time.dateTime) - Date.now()) / 1000);
-    const text = seconds > 0 ? `in ${lasting(seconds)}` : `${lasting(-seconds)} ago`;
-    time.textContent = `${time.dataset.said} ${time.dataset.said === "next round" && seconds <= 0 ? "due" : text}`;
+    const isNext = time.dataset.said === "next round";
+    let text = `${lasting(Math.max(-seconds, 0))} ago`;
+    if (isNext) text = seconds > 0 ? `in ${lasting(seconds)}` : "due";
+    time.textContent = `${time.dataset.said} ${text}`;
   });
 }
 

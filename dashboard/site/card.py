@@ -15,6 +15,9 @@ FONT = "arena-sans.woff2"
 ASSETS = Path(__file__).parent.parent / "assets"
 SIZE = (1200, 630)
 EDGE = 72
+WIDTH = SIZE[0] - 2 * EDGE
+LINES = 3
+"""So many lines the verdict may have, and how wide they are."""
 GROUND = "#fafbfc"
 INK = "#1f2933"
 SOFT = "#525e69"
@@ -32,21 +35,21 @@ def card(verdict: Verdict, lines: Lines, stamp: str) -> bytes:
     image = Image.new("RGB", SIZE, GROUND)
     draw = ImageDraw.Draw(image)
     draw.rectangle((0, 0, SIZE[0], 12), fill=ACCENT)
-    draw.text((EDGE, 60), "Paper Arena", font=_font(34, bold=True), fill=ACCENT)
+    draw.text((EDGE, 60), "Paper Arena", font=font_of(34, bold=True), fill=ACCENT)
     sort = SORTS.get(stamp, "Play money")
-    draw.text((SIZE[0] - EDGE, 60), sort, font=_font(34), fill=SOFT, anchor="ra")
+    draw.text((SIZE[0] - EDGE, 60), sort, font=font_of(34), fill=SOFT, anchor="ra")
 
     top = 120
-    title = _font(52, bold=True)
+    title = font_of(52, bold=True)
     sentence = short_names(headline(verdict)[0], [line.row.agent for line in lines])
-    for text in _wrapped(flat(sentence), title):
+    for text in wrapped(flat(sentence), title):
         draw.text((EDGE, top), text, font=title, fill=INK)
         top += 64
 
     top = max(top + 24, 350)
-    font = _font(34)
+    font = font_of(34)
     for line in [line for line in lines if not line.row.is_reference][:ROWS]:
-        draw.text((EDGE, top), _cut(flat(line.row.agent), font), font=font, fill=INK)
+        draw.text((EDGE, top), _cut(flat(line.row.agent), font, WIDTH - 260), font=font, fill=INK)
         made = in_dollars(line.row.pnl or 0.0, signed=True)
         draw.text((SIZE[0] - EDGE, top), made, font=font, fill=SOFT, anchor="ra")
         top += 54
@@ -56,7 +59,7 @@ def card(verdict: Verdict, lines: Lines, stamp: str) -> bytes:
     return png.getvalue()
 
 
-def _font(size: int, bold: bool = False) -> ImageFont.FreeTypeFont:
+def font_of(size: int, bold: bool = False) -> ImageFont.FreeTypeFont:
     """Return the font of the pages in a size."""
     font = ImageFont.truetype(ASSETS / FONT, size)
     if bold:
@@ -64,20 +67,22 @@ def _font(size: int, bold: bool = False) -> ImageFont.FreeTypeFont:
     return font
 
 
-def _wrapped(text: str, font: ImageFont.FreeTypeFont) -> list[str]:
-    """Return a text as lines that fit, three at most."""
+def wrapped(text: str, font: ImageFont.FreeTypeFont) -> list[str]:
+    """Return a text as lines that fit, three at most; one that is longer ends in a sign that it goes on."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
-        if font.getlength(longer) <= SIZE[0] - 2 * EDGE:
+        if font.getlength(longer) <= WIDTH:
             lines[-1] = longer
         else:
             lines.append(word)
-    return lines[:3]
+    if len(lines) > LINES:
+        lines[LINES - 1] = _cut(f"{lines[LINES - 1]} …", font, WIDTH)
+    return lines[:LINES]
 
 
-def _cut(name: str, font: ImageFont.FreeTypeFont) -> str:
-    """Return a name that leaves room for the figure beside it."""
-    while font.getlength(name) > SIZE[0] - 2 * EDGE - 260:
-        name = f"{name[:-2]}…"
-    return name
+def _cut(text: str, font: ImageFont.FreeTypeFont, room: float) -> str:
+    """Return a text that fits, without its end if it has to be."""
+    while font.getlength(text) > room:
+        text = f"{text[:-2]}…"
+    return text

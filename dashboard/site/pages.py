@@ -321,10 +321,12 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
     entry = PROFILE.read(connection, name)
     yield quiet(cache_note(entry, agent.LATER))
     details = entry.value if entry else None
-    look = overview.colours([name])[name]
+    colours = overview.colours([name])
     yield tiles(agent.figures(stays, line, overview.is_simulated))
-    yield beside(agent.equity(curve, details, look), agent.calibration(details, look))
-    yield agent.evidence_chart(agent.evidence_of(season.comparisons, name), look)
+    yield beside(
+        agent.equity(name, curve, details, MoneyLook(overview, colours)), agent.calibration(details, colours)
+    )
+    yield agent.evidence_chart(agent.evidence_of(season.comparisons, name), colours[name])
 
     yield heading("Cohort by cohort")
     yield agent.cohort_by_cohort(stays, details, address)

@@ -69,7 +69,9 @@ def _score_rows(rows: list[ForecasterScores]) -> Rows:
     entries = sum(row.rank_low is not None for row in rows)
     for row in rows:
         asked = row.questions + row.missing
-        better = None if row.rank_low is None else better_text(row.better_than, entries)
+        better = None
+        if row.rank_low is not None and entries > 1:
+            better = better_text(row.better_than, entries)
         yield {
             "ranks": rank_text(row.rank_low, row.rank_high),
             "forecaster": row.forecaster,

@@ -40,7 +40,7 @@ from dashboard.board import (
     unranked_table,
     whole_verdict,
 )
-from dashboard.charts import calibration_chart, line_chart, scatter
+from dashboard.charts import MARKET_PRICE, calibration_chart, line_chart, scatter
 from dashboard.cohorts import curves_of, gains, read_equity_curves
 from dashboard.html import beside, box, quiet
 from dashboard.pages import Address
@@ -219,6 +219,6 @@ def _panel(agent: ForecasterCalibration, facts: ReportFacts) -> Markup:
     name = agent.agent
     curves = [(name, agent.diagram, facts.season.colours([name])[name])]
     if facts.price is not None and facts.price.scored:
-        curves.append(("price", facts.price.diagram, REST))
+        curves.append((MARKET_PRICE, facts.price.diagram, REST))
     chart = calibration_chart(curves, f"Calibration of {name}")
     return box(name, chart, SHADED)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import accumulate, chain, pairwise, starmap
@@ -48,26 +48,26 @@ from dashboard.board import (
     METACULUS_SAID,
     METACULUS_TITLE,
     RATINGS,
-    SHADED,
     calibration_words,
     closer_span,
     draw_span,
     leading,
     metaculus_table,
-    pnl_values,
     progress,
     show_ratings,
     span_scale,
     span_text,
     stamps,
 )
-from dashboard.charts import LONG, Line, Rounds, calibration_chart, columns_chart, line_chart, luck_band
+from dashboard.charts import LONG, Line, calibration_chart, columns_chart, line_chart
 from dashboard.cohorts import (
+    FEW,
     Curves,
     Holding,
     MoneyLook,
     ask_cohort,
     by_gain,
+    calibration_box,
     cohort_calibration_box,
     cohort_lines,
     cohort_options,
@@ -119,6 +119,7 @@ from dashboard.pages import (
 from dashboard.pictures import Scale, step
 from dashboard.record import (
     CohortLine,
+    Colours,
     LeaderboardLine,
     Lines,
     PnlPoint,
@@ -342,15 +343,18 @@ def show(source: RecordSource) -> None:
     names = named(by_leaderboard(source))
     no_such("agent", [st.query_params.get("agent")], names)
     top = st.container()
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    place = st.container(horizontal=True, gap="medium", vertical_alignment="bottom")
+    with place:
         name = choice("Agent", "agent", names, next(iter(names)), "list")
         offered = kept(source, read_cohort_returns, name)
         # An address may still name a cohort of the agent that was shown before.
         every = {str(cohort.number) for cohort in overview.cohorts}
         chosen = ask_cohort({ALL: "All cohorts"} | cohort_options(offered), ALL, every)
-        number = None if chosen == ALL else int(chosen)
-        page = partial(way_to_agent, name)
-        put(strip(offered, number, page, OWN_RETURNS, bars_lead=staying), "cohorts")
+    number = None if chosen == ALL else int(chosen)
+    if len(offered.cohorts) >= FEW:  # beside two lists there is no room for all bars
+        place = st.container()
+    with place:
+        put(strip(offered, number, partial(way_to_agent, name), OWN_RETURNS, bars_lead=staying), "cohorts")
 
     stays = kept(source, read_agent_page, name)
     line = line_of_agent(kept(source, read_leaderboard_page).lines, name)
@@ -385,14 +389,17 @@ def _all_cohorts(
     st.markdown(verdict_of(line))
     cohorts = cohorts_of(stays, overview)
     st.caption(leading(" ".join(stamps(cohorts))))
-    look = overview.colours([name])[name]
+    colours = overview.colours([name])
+    look = colours[name]
     put(tiles(figures(stays, line, overview.is_simulated)), "figures")
     put(held_box(kept(source, read_holdings, name)), "open positions")
     numbers = [stay.cohort for stay in stays]
     played = [item for item in kept(source, read_round_times) if item.cohort in numbers]
     rounds = [(item.at.timestamp(), f"{item.cohort}&round={item.number}") for item in played]
-    turns = (way("turn", agent=name, cohort="").href, rounds)
-    put(beside(equity(points, details, look, turns), calibration(details, look)), "charts")
+    drawn = MoneyLook(
+        overview, colours, leads=lambda name: way("turn", agent=name, cohort="").href, rounds=rounds
+    )
+    put(beside(equity(name, points, details, drawn), calibration(details, colours)), "charts")
 
     part = choice("Part", "part", TABS, "record")
     if part == "record":
@@ -419,7 +426,7 @@ def _one_cohort(
     """Show an agent in one cohort: what it made among the others, how well it said, and its positions."""
     verdict = verdict_of(line)
     if verdict:
-        st.markdown(f"Over all cohorts: {verdict}")
+        st.markdown("Over all cohorts: " * (not overview.is_reference(name)) + verdict)
     cohort = overview.cohort(number)
     begun = f"Cohort {number}, started {day(cohort.starts_at)}: {progress(cohort)}."
     st.caption(leading(" ".join([begun, *stamps([cohort])])))
@@ -473,7 +480,7 @@ def held_box(holdings: Sequence[Holding]) -> Markup:
         value += holding.position.money.value
         gain += holding.position.money.unrealised
     worth = f"{count(len(holdings), 'open position')} worth {in_dollars(value / ONE)} at mid"
-    shown = quiet(f"{worth}, {gained(gain)} over what they cost.") + holdings_table(ordered[:OPEN])
+    shown = quiet(f"{worth}, {gained(gain)} since they were bought.") + holdings_table(ordered[:OPEN])
     rest = ordered[OPEN:]
     if rest:
         shown += folded(count(len(rest), "more position"), holdings_table(rest, says="More open positions"))
@@ -603,31 +610,12 @@ def _answers(stays: Stays) -> list[CallSums]:
     return list(chain.from_iterable(stay.answers for stay in stays))
 
 
-def equity(
-    points: Sequence[PnlPoint],
-    details: DetailedProfile | None,
-    look: str,
-    turns: tuple[str, Rounds] = ("", ()),
-) -> Markup:
-    """Return what all its accounts made over time, in the band of luck alone, and the way to its turns."""
-    values = pnl_values(points, "dollars")
-    if not values:
-        return box("Profit and loss", below=NOT_VALUED)
-
-    below = "All its accounts together."
-    luck = None
-    if details is not None and details.profile.money is not None:
-        luck = details.profile.money.luck
-        below = luck_words(luck)
-    band = luck_band(values, luck)
-    note = "shaded: what luck alone makes of its bets, 95 in 100" * bool(band)
-    href, rounds = turns
-    line = Line("P/L", values, look, written(values[-1][1], "short"), href=href)
-    chart = line_chart([line], "Profit or loss over all cohorts", "short", band, note, rounds=rounds)
-    return box("Profit and loss", chart, below)
-
-
-NOT_VALUED = "Its account was not valued yet: the curve starts with the first round."
+def equity(name: str, points: Sequence[PnlPoint], details: DetailedProfile | None, look: MoneyLook) -> Markup:
+    """Return what all its accounts made over time, and what luck alone makes of its bets."""
+    if details is None or details.profile.money is None:
+        return money_box({name: points}, look)
+    luck = details.profile.money.luck
+    return money_box({name: points}, replace(look, lucks={name: luck}), more=luck_words(luck))
 
 
 def luck_words(luck: Luck) -> str:
@@ -645,15 +633,12 @@ def luck_words(luck: Luck) -> str:
 BY_FORECASTS = "The verdict goes by forecasts."
 
 
-def calibration(details: DetailedProfile | None, look: str) -> Markup:
+def calibration(details: DetailedProfile | None, colours: Colours) -> Markup:
     """Return one large diagram of what it states, and what it comes to in words."""
     if details is None:
         return box(CALIBRATION, below="being computed")
-    diagram = details.profile.calibration
-    if not diagram.points:
-        return box(CALIBRATION, below=UNANSWERED)
-    chart = calibration_chart([(details.profile.agent, diagram, look)], "Calibration")
-    return box(CALIBRATION, chart, SHADED)
+    profile = details.profile
+    return calibration_box({profile.agent: profile.calibration}, colours, UNANSWERED)
 
 
 def evidence_chart(evidence: Evidence, look: str) -> Markup:
@@ -786,7 +771,7 @@ def _failures(stays: Stays) -> Iterator[dict[str, object]]:
     refused = {"Calls that ended in an error": calls, "Bets and sales that were refused": orders}
     for what, numbers in refused.items():
         for kind, times in numbers.most_common():
-            yield {"What": what, "Kind": kind, "Times": times}
+            yield {"What": what, "Kind": kind.replace("_", " "), "Times": times}
 
 
 def set_up(stays: Stays, texts: Mapping[str, str]) -> None:
@@ -965,27 +950,28 @@ def _blind(effect: BlindEffect) -> None:
         return
     subheading("Before and after it saw the price")
     _metrics(
-        ("Moved to the price", _known(effect.pull, ".0%"), "Share of the way to the price that it went."),
-        ("Copied it", _known(effect.copied, ".0%"), "Answers that ended within half a cent of the price."),
-        ("Skill before", _skill_text(effect.blind_skill), "Brier points better than the price, blind."),
-        ("Skill after", _skill_text(effect.final_skill), "The same, once it had seen the price."),
-        ("Correlation with it", _known(effect.blind_price, ".2f"), "Of blind answers with the price."),
+        (
+            "Moved to the price",
+            _known(effect.pull, "%.0f%", 100),
+            "Share of the way to the price that it went.",
+        ),
+        (
+            "Copied it",
+            _known(effect.copied, "%.0f%", 100),
+            "Answers that ended within half a cent of the price.",
+        ),
+        ("Skill before", _known(effect.blind_skill, "%+.4f"), "Brier points better than the price, blind."),
+        ("Skill after", _known(effect.final_skill, "%+.4f"), "The same, once it had seen the price."),
+        ("Correlation with it", _known(effect.blind_price, "%.2f"), "Of blind answers with the price."),
         ("Answers", f"{effect.rows:,}", "With a probability before and after."),
     )
 
 
-def _known(value: float | None, form: str) -> str:
-    """Return a figure in a format of Python's, or what stands for one that is not known."""
+def _known(value: float | None, form: str, times: int = 1) -> str:
+    """Return a figure, so many times as large, or what stands for one that is not known."""
     if value is None:
         return EMPTY
-    return format(value, form)
-
-
-def _skill_text(skill: float | None) -> str:
-    """Return skill with its sign, or what stands for one that is not known."""
-    if skill is None:
-        return EMPTY
-    return written(skill, "%+.4f")
+    return written(times * value, form)
 
 
 def notable_boxes(notable: NotableForecasts, name: str, address: Address = in_app) -> Markup:
@@ -1042,7 +1028,8 @@ def show_split(details: DetailedProfile) -> None:
 
 def _split(split: ProfitSplit) -> None:
     """Show the parts, each from where the one before it ended, and their sum."""
-    amounts = [getattr(split, key) / ONE for key, _, _ in PARTS]
+    # What is left over by rounding, a few millionths, is no luck.
+    amounts = [round(getattr(split, key) / ONE, 4) for key, _, _ in PARTS]
     ends = list(accumulate(amounts, initial=0.0))
     scale = span_scale([*pairwise(ends), (0.0, split.pnl / ONE)])
 
@@ -1070,7 +1057,7 @@ def _told(money: ProfitOrigin) -> list[str]:
         sure = f"({count(proven.events, 'event')}: too few to tell)"
         if proven.events >= ENOUGH_EVENTS:
             sure = f"± {1.96 * proven.error:.0%} ({count(proven.events, 'event')})"
-        sentences.append(f"Realised {proven.share:.0%} {sure} of the edge it claimed.")
+        sentences.append(f"Realised {written(100 * proven.share, '%.0f%')} {sure} of the edge it claimed.")
     if money.drawdown is not None and money.drawdown.amount:
         fall = money.drawdown
         sentences.append(f"Max drawdown {dollars(round(fall.amount, -6))} ({fall.share:.1%}), in one cohort.")

@@ -38,6 +38,7 @@ from arena.scores.profiles.calibrations import CALIBRATIONS
 from arena.scores.rules.money.luck import Luck
 from dashboard.board import (
     BoardLook,
+    by_profit,
     equity_values,
     headline,
     is_provisional,
@@ -46,7 +47,7 @@ from dashboard.board import (
     season_board,
     stamps,
 )
-from dashboard.charts import shortened
+from dashboard.charts import short_forms
 from dashboard.cohorts import (
     Curves,
     Leads,
@@ -437,7 +438,8 @@ def _lead(record: RecordSource, overview: SeasonOverview, number: int | None) ->
     about = [what_this_is(overview, board)]
     if number is not None:
         line = overview.cohort(number)
-        about = [f"Cohort {number}, started {day(line.starts_at)}: {progress(line)}."]
+        over_all = "The verdict is over all cohorts."
+        about = [over_all, f"Cohort {number}, started {day(line.starts_at)}: {progress(line)}."]
     if newest:
         coming = ""
         if status.calendar.next_round:
@@ -453,8 +455,9 @@ def short_names(text: str, names: Collection[str]) -> str:
     >>> short_names("maker/a-very-long-name-with-tools leads.", ["maker/a-very-long-name-with-tools"])
     'a-very-lo…ith-tools leads.'
     """
+    forms = short_forms(names, LONGEST_NAME)
     for name in sorted(names, key=len, reverse=True):
-        text = text.replace(name, shortened(name, LONGEST_NAME))
+        text = text.replace(name, forms[name])
     return text
 
 
@@ -534,6 +537,8 @@ def _chosen_lines(lines: Lines, overview: SeasonOverview) -> Lines:
 
 def racing(overview: SeasonOverview, lines: Lines) -> list[str]:
     """Return whose curves are drawn: the first of the board or of the line-up, no copies, references last."""
+    if is_provisional(lines):
+        lines = sorted(lines, key=by_profit)
     names = []
     for line in lines:
         row = line.row
@@ -718,7 +723,7 @@ def _trade(trade: ExplainedTrade, ended: str | None, address: Address) -> Quotat
         who=trade.agent,
         did=did,
         why=shortened_reason(trade.reason),
-        where=f"{trade.question} · {seen} · {day(trade.at)}",
+        where=f"{seen} · {day(trade.at)} · {trade.question}",
         href=address(way_to_turn(trade)),
     )
 

@@ -13,7 +13,7 @@ from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.spending import read_spending, spending_sentences
 from arena.scores.verdict import PairVerdict, Verdict, day_text, duel_sentences, duel_verdict, pace_text
 from dashboard.board import leading, stamps
-from dashboard.charts import columns_chart, gap_chart, shortened
+from dashboard.charts import columns_chart, gap_chart, short_forms
 from dashboard.html import EMPTY, Rows, Tile, box, columns_of_table, tiles
 from dashboard.pages import (
     choice,
@@ -107,7 +107,7 @@ def _duel(record: RecordSource, details: DuelDetails, verdict: Verdict, overview
     if spent and overview.is_simulated:
         spent = [*spent, "These costs are simulated: no money was paid."]
     if spent:
-        st.caption(plain(with_true_minus(" ".join(spent))))
+        st.caption(plain(with_true_minus(" ".join(spent)), most=1_000))
     _spread(details, looks)
     _deciders(details)
 
@@ -193,8 +193,9 @@ def _deciders(details: DuelDetails) -> None:
     """Show the markets that decided the duel, for either side."""
     duel = details.duel
     columns = dict(columns_of_table("deciders"))
+    forms = short_forms([duel.a, duel.b], WIDEST)
     for key, name in (("a", duel.a), ("b", duel.b)):
-        columns[key] = replace(columns[key], label=f"{shortened(name, WIDEST)} %")
+        columns[key] = replace(columns[key], label=f"{forms[name]} %")
 
     for key, name, markets in (("a", duel.a, details.for_a), ("b", duel.b, details.for_b)):
         if markets:

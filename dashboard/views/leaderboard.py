@@ -213,7 +213,7 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, overview: Seaso
     every = [part for part in entry.value if part.gain.agent not in others]
     names = named(part.slice for part in every)
     if not names:
-        st.info("No market has resolved yet: parts come with the first results.")
+        st.info("No forecast has a result yet: parts come with the first results.")
         return
 
     with controls():

@@ -39,7 +39,7 @@ from arena.record.schema.world import MarketVersionRow, QuoteRow
 from arena.record.write.listings import PAGE_FIELDS, quote_of
 from arena.record.write.listings import QUOTE_FIELDS as PRICED
 from dashboard.board import market_table
-from dashboard.charts import Line, line_chart, strip, thin
+from dashboard.charts import MEDIAN, YES_PRICE, Line, line_chart, strip, thin
 from dashboard.html import (
     EMPTY,
     NOTHING,
@@ -585,13 +585,19 @@ def market_head(
             if len(stated) > ROWS:
                 about += f" The {ROWS // 2} highest and the {ROWS // 2} lowest of {len(stated):,}."
         right = box(title, drawn, about)
-        right += _reasons(stated, price, address)
+        reasons = _reasons(stated, price, address)
+        if len(stated) > MANY_ROWS:
+            left += reasons
+        else:
+            right += reasons
     else:
         why = "No agent has stated a probability yet; the next round may show it to them."
         right = box("What agents say", below=why)
     return beside(left, right, look="lead whole")
 
 
+MANY_ROWS = 12
+"""A picture of more agents is as high as all that stands beside it."""
 PRICE_BOX = (
     '<section class="box"><p class="price"><b>%s</b>%s<span class="quiet">%s</span></p>'
     '<p class="quiet">%s%s</p></section>'
@@ -755,8 +761,8 @@ def price_chart(page: MarketPage, history: History, overview: SeasonOverview, ag
     if price:
         price_text = cents(round(price[-1][1] * 10_000))
     lines = [
-        Line("Price", price, "ink", price_text),
-        _stated_line("Median", middles, "grey", until),
+        Line(YES_PRICE, price, "ink", price_text),
+        _stated_line(MEDIAN, middles, "grey", until),
         _stated_line(agent, sorted(theirs), overview.colours([agent])[agent], until),
     ]
     says = "The price of YES over time, with the median and the range of agents’ probabilities"
@@ -795,10 +801,8 @@ def _steps(values: Steps, until: float) -> list[tuple[float, float]]:
 
 
 def _about_chart(history: History) -> str:
-    """Say what the chart shows."""
-    text = "No price was read."
-    if history.prices.points:
-        text = "The price is that of YES."
+    """Say what the chart lacks."""
+    text = "No price was read." * (not history.prices.points)
     if history.prices.thinned or history.thinned:
         text += " More is stored than fits: what is drawn is evenly spaced."
     return text

@@ -422,7 +422,7 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
 
     if any(spent for _, spent in page.daily):
         days = [(at.timestamp(), spent / ONE) for at, spent in page.daily]
-        cost = Line("", days, "c1", written(days[-1][1], "dollar"))
+        cost = Line("spent", days, "c1", written(days[-1][1], "dollar"))
         says = "Cost of calls on each of the last days"
         put(line_chart([cost], says, "dollar", height=LONG), "cost")
     else:

@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, expect
 
 from arena.record.schema.database import open_read_only, reading
 from dashboard.pages import pages
 from dashboard.site.standings import gather, report_page
-from tests.browser.watching import LOOKS, Watched, apart, open_at
+from tests.browser.watching import LOOKS, Watched, apart, open_at, sticks_out
 from tests.builders import NOW
 from tests.dashboard.addresses import main_ones
 from tests.dashboard.records import shared
@@ -41,12 +41,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
 def faults(page: Page, looks: list[tuple[int, str]]) -> list[str]:
     """What axe finds critical or serious in some looks, and where something sticks out."""
     found = list[str]()
+    for width, _ in ENDS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(100)
+        if sticks_out(page):
+            found.append(f"{page.url} sticks out at {width}")
     for width, theme in looks:
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
         page.wait_for_timeout(200)  # colours change by and by
-        if page.evaluate("document.documentElement.scrollWidth") > width:
-            found.append(f"{page.url} sticks out at {width}")
         for fault in Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]:
             if fault["impact"] in ("critical", "serious"):
                 nodes = (node["html"][:200] for node in fault["nodes"])
@@ -64,8 +67,22 @@ def test_no_page_has_a_serious_fault(
         open_at(watched.page, f"{serve('demo').address}/{name}?{urlencode(address)}", pages()[name].title)
         if name == "arena":
             stays_low(watched.page)
+            found += faults_in_use(watched.page)
         found += faults(watched.page, [*ENDS] if thorough else [next(looks)])
     assert found == []
+
+
+def faults_in_use(page: Page) -> list[str]:
+    """The same with a line taken away by its chip, and with the figures under the crosshair."""
+    found = list[str]()
+    page.locator(".chips button").nth(1).click()
+    for width, theme in LOOKS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.locator(".plot").first.focus()
+        page.keyboard.press("End")
+        expect(page.locator(".open > .tip")).to_be_visible()
+        found += faults(page, [(width, theme)])
+    return found
 
 
 def stays_low(page: Page) -> None:

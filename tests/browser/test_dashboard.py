@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from playwright.sync_api import BrowserContext, expect
@@ -69,6 +70,7 @@ def test_the_table_can_be_taken_home(served: Served, watched: Watched) -> None:
     ("path", "title", "said"),
     [
         ("nosuch", "No such page", "There is nothing at nosuch."),
+        ("a/b", "No such page", "There is nothing at a/b."),
         ("agent?agent=zzz", "Agents", "The record has no agent zzz."),
     ],
 )
@@ -79,7 +81,7 @@ def test_what_is_not_there_is_said_at_its_own_address(
     open_at(page, f"{served.address}/{path}", title)
     expect(page.get_by_text(said)).to_be_visible()
     expect(page.get_by_role("dialog")).to_have_count(0)
-    assert page.url == f"{served.address}/{path}"
+    assert unquote(unquote(page.url)) == f"{served.address}/{path}"
     page.locator(".bar .links").get_by_role("link", name="Cohorts").click()
     expect(page).to_have_title("Cohorts · Paper Arena")
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from markets.registry import load
-from tests.browser.watching import LOOKS, PATIENCE, Watched, apart, in_look, open_at, settled
+from tests.browser.watching import LOOKS, PATIENCE, Watched, apart, in_look, open_at, settled, sticks_out
 from tests.dashboard.addresses import FIGURES, VIEWS, Address, addresses, path_of
 from tests.dashboard.records import RECORDS, shared
 from tests.dashboard.serving import Served, serving
@@ -44,8 +44,7 @@ def test_nothing_sticks_out_or_goes_wrong(
             if not shown:
                 path = watched.page.url.removeprefix(dashboard.address).strip("/")
                 assert path.partition("?")[0] == here, "its link stays"
-            wide = watched.page.evaluate("document.documentElement.scrollWidth")
-            assert wide <= width, (view, shown, width)
+            assert sticks_out(watched.page) == 0, (view, shown, width)
             app = watched.page.get_by_test_id("stApp")
             ground = app.evaluate("app => getComputedStyle(app).backgroundColor")
             light = sum(map(int, re.findall(r"\d+", ground)[:3]))

@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from dashboard.charts import MARKET_PRICE
 from dashboard.words import gained
 from tests.browser.watching import PATIENCE, Watched, apart, open_at, settled
 from tests.dashboard.records import shared
@@ -128,11 +129,11 @@ def what_is_taken_of_it_is_what_it_shows(page: Page, figure: Locator, told: Told
 
 
 def calibration_is_one_line_at_a_time(figure: Locator, page: Page) -> None:
-    figure.get_by_role("button", name="price").click()
+    figure.get_by_role("button", name=MARKET_PRICE).click()
     expect(figure.locator(".plot polyline.line:visible")).to_have_count(1)
-    expect(figure.get_by_role("button", name="price")).to_have_attribute("aria-pressed", "true")
+    expect(figure.get_by_role("button", name=MARKET_PRICE)).to_have_attribute("aria-pressed", "true")
     figure.locator(".plot").focus()
     page.keyboard.press("End")
     when, values = tip(figure.locator(".plot"))
-    assert re.fullmatch(r"price: \d+–\d+%", when)
+    assert re.fullmatch(rf"{MARKET_PRICE}: \d+–\d+%", when)
     assert list(values) == ["stated", "happened", "by chance", "forecasts"]

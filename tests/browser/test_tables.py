@@ -1,5 +1,6 @@
 """Tables under the keyboard, the finger and the eye: only a click or Enter on a link leads on."""
 
+import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -117,6 +118,10 @@ def test_rows_are_put_in_order_and_put_back_and_enter_on_a_link_opens_it(
     values = page.locator(".table").first.locator(f'td[data-label="{CLOSER}"]').all()
     known = [float(value) for cell in values if (value := cell.get_attribute("data-value"))]
     assert known == sorted(known, reverse=True)
+    taken = lines_taken(page)
+    at = taken[0].index(CLOSER)
+    assert [line[0] for line in taken[1:]] == rows_of(page)
+    assert [float(line[at]) for line in taken[1:] if line[at]] == known
     link = names_of(page).get_by_role("link").first
     assert (link.get_attribute("href") or "").startswith("agent?agent=")
     row = page.locator(".table").first.get_by_role("row").nth(1)
@@ -128,3 +133,12 @@ def test_rows_are_put_in_order_and_put_back_and_enter_on_a_link_opens_it(
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/agent\?agent="))
     settled(page)
+
+
+def lines_taken(page: Page) -> list[list[str]]:
+    """The first table of the page as the file that its button makes of it."""
+    with page.expect_download() as download:
+        page.locator(".table .csv").first.click()
+    assert download.value.suggested_filename == "references-which-are-not-ranked.csv"
+    with Path(download.value.path()).open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))

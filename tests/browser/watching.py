@@ -30,7 +30,7 @@ SAMPLED_LOOKS = [
     pytest.param(*look, marks=() if look in (LOOKS[0], LOOKS[-1]) else pytest.mark.thorough) for look in LOOKS
 ]
 """A screen in light and a phone in dark, and the others with THOROUGH=1."""
-PROBE = re.compile(r"http://127\.0\.0\.1:\d+/[a-z]+/_stcore/(health|host-config)")
+PROBE = re.compile(r"http://127\.0\.0\.1:\d+/[^/]+/_stcore/(health|host-config)")
 """Opened below the root, Streamlit first asks whether the server's own root is there, and is told 404."""
 
 
@@ -94,6 +94,17 @@ def stands_still(page: Page) -> None:
     page.evaluate(SHIFTS)
     page.wait_for_timeout(100)
     assert page.evaluate("window.shifted") < MOST_SHIFT, page.url
+
+
+STICKS_OUT = """() => {
+    const parts = [document.documentElement, document.querySelector("[data-testid=stMain]")];
+    return Math.max(...parts.map(part => part ? part.scrollWidth - part.clientWidth : 0));
+}"""
+
+
+def sticks_out(page: Page) -> int:
+    """By how many pixels a page is wider than its window, or than the part of it that Streamlit scrolls."""
+    return int(page.evaluate(STICKS_OUT))
 
 
 def open_at(page: Page, address: str, title: str) -> None:

@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from sqlalchemy.event import listen
+from streamlit.testing.v1 import AppTest
 
 from arena.errors import far_text
 from arena.record.queries.cohorts import read_cohorts
@@ -33,16 +34,18 @@ from dashboard.cohorts import (
 from dashboard.pictures import REST
 from dashboard.record import LeaderboardLine, SeasonOverview, kept, read_season, source
 from dashboard.views.arena import (
+    ALL,
     CAUSE,
     page_of,
     positions_box,
+    racing,
     read_held_markets,
     read_newest_decisions,
     shortened_reason,
     what_this_is,
 )
 from dashboard.words import count, day, plain, written
-from tests.dashboard.opening import Show, markup, tables, tables_of, words
+from tests.dashboard.opening import Show, healthy, markup, tables, tables_of, words
 from tests.dashboard.records import shared
 from tests.records.seasons import HOSTILE
 
@@ -150,7 +153,7 @@ def test_a_cohort_is_chosen_in_the_strip_and_has_its_own_board(demo: Path, show:
     for name, shown in board.iterrows():
         assert shown["pnl"] == pytest.approx(rows[str(name)].pnl)
     assert not {"rank", "better"} & set(board.columns)
-    assert "Cohort 2, started" in words(page)
+    assert "The verdict is over all cohorts. Cohort 2, started" in words(page)
 
     strip = next(ET.fromstring(html) for html in markup(page) if 'class="strip' in html)
     ways = {link.get("href"): link for link in strip.iter("a")}
@@ -173,11 +176,32 @@ def test_of_many_cohorts_the_months_are_named_and_there_is_a_list_to_choose_from
     offered = CohortReturns(tuple(cohorts), 61)
     drawn = ET.fromstring(strip(offered, 7, page_of))
     labels = [small.text for small in drawn.iter("small") if small.text]
-    assert labels[::-1][:3] == ["Jan", "Feb", "Mar"]
+    assert labels[::-1][:3] == ["2026", "Feb", "Mar"]
+    assert labels[::-1][12:14] == ["2027", "Feb"]
     assert len([link for link in drawn.iter("a") if link.get("class") == "live"]) == 11
     options = cohort_options(offered)
     assert next(iter(options)) == "61"
     assert options["61"] == "Cohort 61 · 7 Mar 2027 · −61% · playing"
+
+
+@pytest.mark.parametrize(("many", "has_list"), [(10, False), (11, True)])
+def test_where_bars_are_not_named_there_is_a_list_on_every_page(many: int, has_list: bool) -> None:
+    start = datetime(2026, 1, 4, tzinfo=UTC)
+    cohorts = tuple(CohortReturn(number, start, 1.0, False) for number in range(1, many + 1))
+    offered = CohortReturns(cohorts, many)
+    assert ('class="strip many"' in strip(offered, None, page_of)) == has_list
+
+    def ask(options: dict[str, str], default: str) -> None:
+        from dashboard.cohorts import ask_cohort
+        from dashboard.pages import arrive
+
+        arrive("page")
+        ask_cohort(options, default)
+
+    for whole in ({}, {ALL: "All cohorts"}):
+        options = whole | cohort_options(offered)
+        page = AppTest.from_function(ask, kwargs={"options": options, "default": next(iter(options))})
+        assert bool(healthy(page.run()).selectbox) == has_list
 
 
 def row_of(agent: str, **known: Any) -> LeaderboardRow:
@@ -196,6 +220,14 @@ def test_copies_fold_into_one_line() -> None:
     assert list(board["agent"]) == ["head"]
     assert "11 agents with the forecasts of another, one entry with it" in drawn
     assert drawn.count("agent?agent=copy-v") == 11
+
+
+def test_before_results_those_have_a_colour_that_made_most() -> None:
+    made = {"ann": -3.0, "bob": 2.0, "cho": None, "market": 9.0}
+    kinds = [(name, "kelly" if name == "market" else "llm") for name in made]
+    overview = SeasonOverview((), tuple(kinds), {})
+    lines = [LeaderboardLine(row_of(name, pnl=pnl)) for name, pnl in made.items()]
+    assert racing(overview, lines) == ["bob", "ann", "cho", "market"]
 
 
 def test_names_are_sorted_as_people_count() -> None:
@@ -303,7 +335,7 @@ def test_what_is_shaded_is_said_below_the_chart() -> None:
     band = [(START, 0.0, 0.0), (START + DAY, -1.0, 1.0)]
     chart, note = ET.fromstring(f"<div>{line_chart([line], 'x', '%.0f', band, 'shaded: luck')}</div>")
     assert len(list(chart.iter("polygon"))) == 1
-    assert (note.attrib["class"], note.text) == ("quiet note", "shaded: luck")
+    assert (note.attrib["class"], note.text) == ("quiet", "shaded: luck")
 
 
 def test_a_long_reason_is_cut_at_a_word() -> None:

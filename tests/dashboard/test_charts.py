@@ -1,17 +1,30 @@
 """Charts as a reader would see them, read off the drawing as XML is: what is not escaped in it fails."""
 
 import json
+import re
 from datetime import UTC, datetime
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
+from arena.config.lineup import NAME
 from arena.scores.rules.reliability.diagram import diagram
 from dashboard import charts
-from dashboard.charts import Line, calibration_chart, columns_chart, gap_chart, line_chart, scatter, thin
+from dashboard.charts import (
+    MARKET_PRICE,
+    MEDIAN,
+    YES_PRICE,
+    Line,
+    calibration_chart,
+    columns_chart,
+    gap_chart,
+    line_chart,
+    scatter,
+    thin,
+)
 from dashboard.pictures import REST
 from tests.records.seasons import HOSTILE
 
@@ -73,7 +86,7 @@ def test_calibration_shows_the_curve_the_band_of_chance_and_the_price() -> None:
     own = diagram([0.7, 0.7, 0.1], [1, 0, 0], np.random.default_rng(1), draws=50)
     price = diagram([0.5], [1], np.random.default_rng(1), draws=50)
     chart = drawn(calibration_chart([(HOSTILE, own, "c1"), ("price", price, REST)], "Calibration"))
-    assert {"happened ↑", "stated probability →", "count"} < set(texts(chart, "axis"))
+    assert {"happened ↑", "probability →", "count"} < set(texts(chart, "axis"))
     assert texts(chart, "axis").count("50%") == 2
     groups = [group.attrib["class"] for group in chart.iter("g")]
     assert groups == ["counts", "counts off", "c1", "ink off"]
@@ -83,6 +96,12 @@ def test_calibration_shows_the_curve_the_band_of_chance_and_the_price() -> None:
     assert [tenth[:4] for tenth in hostile["tenths"]] == [[1, 1, 100, 0], [7, 2, 700, 500]]
     assert [chip.get("aria-pressed") for chip in chart.iter("button")][:2] == ["true", "false"]
     assert "70% sure of a side in fewer than 20 events." in chart.itertext()
+
+
+@pytest.mark.parametrize("name", [MARKET_PRICE, YES_PRICE, MEDIAN])
+def test_no_agent_shares_its_chip_with_a_line_of_the_market(name: str) -> None:
+    """Chips, rows and lines are told from each other by their names."""
+    assert re.fullmatch(NAME, name) is None
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3, 7, 100])
@@ -115,12 +134,26 @@ def test_of_more_marks_than_are_drawn_each_is_told_as_it_was_at_its_instant() ->
 def test_marks_within_an_hour_have_their_time_below_them() -> None:
     ten = START.timestamp() + 10 * 3_600
     chart = drawn(line_chart([Line("ann", [(ten + 60, 1.0), (ten + 2_700, 5.0)], "c1")], "Profit", "short"))
-    assert texts(chart, "axis")[-3:] == ["10:15", "10:30", "10:45"]
+    assert texts(chart, "axis")[-3:] == ["4 Jan 10:15", "10:30", "10:45"]
     midnight = START.timestamp()
     chart = drawn(line_chart([Line("ann", [(midnight, 1.0), (midnight + 240, 5.0)])], "Profit", "short"))
     assert texts(chart, "axis")[-5:] == ["4 Jan", "00:01", "00:02", "00:03", "00:04"]
     chart = drawn(line_chart([Line("ann", [(ten + 1, 1.0), (ten + 9, 5.0)])], "Profit", "short"))
     assert texts(chart, "axis")[-1] == "4 Jan 2026"
+
+
+@pytest.mark.parametrize("unit", ["short", "%.0f%", "%+.0f%", "power"])
+@pytest.mark.parametrize("reach", [-2.9, 0.0, 0.004, 0.03, 0.7, 1.3, 2.4, 6.0])
+def test_each_tick_of_a_chart_says_another_value_and_none_is_rounded_to_it(unit: str, reach: float) -> None:
+    chart = drawn(line_chart([Line("ann", [(0.0, 0.0), (60.0, reach)], "c1")], "Profit", unit))
+    levels = [text.text or "" for text in chart.iter("text") if text.get("dx") == "-8"]
+    assert len(levels) == len(set(levels)) > 2
+    ticks = [float(re.sub("[^0-9.−]", "", text).replace("−", "-")) for text in levels]
+    if unit == "power":
+        assert all(str(tick).strip("0.")[:2] in ("1", "2", "5") for tick in ticks)
+        return
+    apart = [after - before for before, after in pairwise(ticks)]
+    assert apart == pytest.approx([apart[0]] * len(apart))
 
 
 def test_the_least_evidence_that_is_drawn_is_not_told_as_none() -> None:

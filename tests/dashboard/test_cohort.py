@@ -18,6 +18,7 @@ from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import compute_leaderboard, read_leaderboard
 from arena.scores.rules import brier, returns
 from dashboard.board import BASE
+from dashboard.charts import MARKET_PRICE
 from dashboard.cohorts import BACK, read_cohort_curves, read_equity_curves, why_uncalibrated
 from dashboard.record import CohortLine, PnlPoint, SeasonOverview
 from dashboard.views.cohort import heading
@@ -126,7 +127,7 @@ def test_calibration_is_drawn_beside_the_money_in_every_reading(
     one = show("cohort", season, cohort="1", reading=reading_, agent="constant")
     [figure] = [figure for html in markup(one) for figure in ET.fromstring(html).iter("figure")][1:]
     shown = {chip.get("title"): chip.get("aria-pressed") for chip in figure.iter("button")}
-    assert (shown["constant"], shown["random"], shown["price"]) == ("true", "false", "false")
+    assert (shown["constant"], shown["random"], shown[MARKET_PRICE]) == ("true", "false", "false")
 
 
 def labels(page: AppTest) -> list[str]:

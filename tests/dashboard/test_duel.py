@@ -2,8 +2,10 @@
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -11,7 +13,8 @@ from typer.testing import CliRunner
 from arena.cli.main import app
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import read_leaderboard
-from arena.scores.profiles.duels import DUELS, DuelDetails
+from arena.scores.profiles.duels import DUELS, DuelDetails, compute_duels
+from arena.scores.profiles.inputs import read_inputs
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.verdict import PairVerdict, Verdict
 from dashboard.views.duel import figures, heading, told_text
@@ -39,6 +42,18 @@ def test_each_bar_of_the_spread_is_on_one_side(season: Path) -> None:
     for found in spread:
         assert 0.0 in found.edges
         assert sum(low < 0 for low in found.edges[:-1]) == len(found.differences) / 2
+
+
+def test_the_spread_counts_the_events_of_the_duel(season: Path) -> None:
+    """Markets of one story are one event, whatever events their venue sees in them."""
+    with open_read_only(str(season)) as engine, reading(engine) as connection:
+        inputs = read_inputs(connection)
+    stated = inputs.stated
+    assert len(stated.events) > 1
+    stated = replace(stated, stories=("all",), story=np.zeros_like(stated.story))
+    details = compute_duels(replace(inputs, stated=stated))["oracle"]
+    assert [found.duel.events for found in details] == [1] * len(details)
+    assert all(sum(found.differences) <= 1 for found in details)
 
 
 def test_it_says_how_many_events_an_interval_takes(season: Path, show: Show) -> None:

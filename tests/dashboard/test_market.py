@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from dashboard.board import market_table
+from dashboard.charts import MEDIAN, YES_PRICE
 from dashboard.html import venue_link
 from dashboard.record import NULLS, MarketFilter, kept, read_market_list, source
 from dashboard.record import season as season_overview
@@ -203,8 +204,9 @@ def test_the_price_is_a_step_line_with_median_and_range_of_one_cohort(season: Pa
         chance for number, name, chance in said if number == last and dict(known.agents)[name] not in NULLS
     ]
     titles = ends_of(price_chart(page, found, known, "oracle"))
-    assert f"Price {cents(stored[-1][0])}" in titles  # as the large price has it, not rounded to a percent
-    assert f"Median {median(opinions) / 10_000:.0f}%" in titles
+    # as the large price has it, not rounded to a percent
+    assert f"{YES_PRICE} {cents(stored[-1][0])}" in titles
+    assert f"{MEDIAN} {median(opinions) / 10_000:.0f}%" in titles
     assert any(title.startswith("oracle ") for title in titles)
     assert "polygon" in price_chart(page, found, known)
     assert "oracle" not in price_chart(page, found, known)

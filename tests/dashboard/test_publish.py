@@ -20,7 +20,7 @@ from arena.scores.verdict import AgentVerdict, Standing, Verdict
 from dashboard.record import LeaderboardLine
 from dashboard.site import contents, pages, shell
 from dashboard.site.addresses import file_name
-from dashboard.site.card import EDGE, FONT, card
+from dashboard.site.card import EDGE, FONT, card, font_of, wrapped
 from dashboard.site.contents import line_badge
 from dashboard.site.pages import SeasonSite
 from dashboard.views import market
@@ -192,6 +192,11 @@ def test_a_long_name_stays_within_the_picture() -> None:
         first = picture.crop((EDGE, 120, EDGE + 100, 180))
     assert len(right.getcolors() or ()) == 1, "nothing is cut off at the edge"
     assert len(first.getcolors() or ()) > 1, "the sentence begins on the first line"
+    whole = " ".join(f"agent-{number:02}" for number in range(40))
+    *_, last = shown = wrapped(whole, font_of(52, bold=True))
+    assert (len(shown), last[-1]) == (3, "…")
+    assert whole.startswith(" ".join(shown).rstrip(" …")), "and what is cut off is said to be"
+    assert wrapped("ann leads.", font_of(52)) == ["ann leads."]
 
 
 def test_what_agents_said_of_a_market_is_whole_and_sorted_as_people_count(

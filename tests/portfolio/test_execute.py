@@ -185,6 +185,7 @@ def test_more_shares_than_a_record_can_hold_are_refused() -> None:
     assert [x.code for x in rejected] == ["too_many"]
     after = fold(post(fills, account, NOW, "fill:1"), account)
     assert codes(a_bet(10**7), account=after, snapshot=snapshot, rules=rules) == ["too_many"]
+    assert codes(a_bet(10**7), account=an_account(6 * 10**11), snapshot=snapshot) == ["too_many"]
     paid = fold(settle(after, [a_resolution("1"), a_resolution("1", SUN)], NOW), after)
     assert paid.cash < 2**63
 

@@ -1,18 +1,35 @@
 """The four fill rules, fees, books and limits."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 import portfolio.fills
+from markets.hashes import quote_hash
 from markets.millionths import ONE
 from markets.model import Level, Listing
-from portfolio.matching import OrderMatch
-from portfolio.model import Rejection
+from portfolio.execute import execute
+from portfolio.matching import Offers, OrderMatch, SnapshotOffers, WorseOffers
+from portfolio.model import Action, Rejection, Side
 from portfolio.quotes import side_quote
 from portfolio.rules import REALISTIC, Rules
-from tests.builders import a_book, a_listing, a_market, a_price, a_quote, match_listing, usd
+from tests.builders import (
+    NOW,
+    RAIN,
+    a_bet,
+    a_book,
+    a_listing,
+    a_market,
+    a_price,
+    a_quote,
+    a_snapshot,
+    an_account,
+    match_listing,
+    quote_of,
+    usd,
+)
 
 MID, QUOTE, SPREAD, BOOK = (
     REALISTIC.model_copy(update={"fill": name}) for name in ("mid", "quote", "spread", "book")
@@ -206,6 +223,40 @@ def test_a_rule_that_offers_nothing_fills_nothing(tmp_path: Path, monkeypatch: p
         assert refused(match_listing("buy", usd(100), "YES", a_price("0.40"), rules, limit)) == (
             "unfilled: $100.00 was not spent: the book is exhausted"
         )
+    capped = rules.model_copy(update={"max_of_volume": ONE // 50, "max_of_volume_cohort": ONE})
+    snapshot = a_snapshot(a_listing("0.39", "0.41", volume="100000"))
+    _, (nothing,) = execute([a_bet(100)], [], an_account(), snapshot, capped)
+    assert refused(nothing) == "unfilled: $100.00 was not spent: the book is exhausted"
+
+
+@pytest.mark.parametrize(
+    ("side", "action", "stored", "fresh", "worse"),
+    [
+        ("YES", "buy", "0.40", "0.42", "0.42"),
+        ("YES", "buy", "0.42", "0.40", "0.42"),
+        ("YES", "sell", "0.40", "0.42", "0.40"),
+        ("YES", "sell", "0.42", "0.40", "0.40"),
+        ("NO", "buy", "0.40", "0.42", "0.40"),
+        ("NO", "sell", "0.40", "0.42", "0.42"),
+    ],
+)
+def test_of_prices_that_are_looked_at_twice_the_worse_one_counts(
+    side: Side, action: Action, stored: str, fresh: str, worse: str
+) -> None:
+    """All three are prices of YES."""
+    before = a_price(stored)
+    after = a_price(fresh, at=NOW + timedelta(seconds=9))
+    shown = a_snapshot(before)
+    later = a_snapshot(after, at=NOW + timedelta(seconds=10))
+    both = WorseOffers(SnapshotOffers(shown, MID), later, shown)
+    offers = both.find(RAIN, side, action)
+    assert isinstance(offers, Offers)
+    price = usd(worse) if side == "YES" else ONE - usd(worse)
+    assert [level.price for level in offers.levels] == [price]
+
+    listing = after if worse == fresh else before
+    assert offers.quoted_at == quote_of(listing).at
+    assert both.quote_hash(RAIN, offers.quoted_at) == quote_hash(quote_of(listing))
 
 
 def test_every_price_of_a_quote_is_mirrored_and_twice_is_as_it_was() -> None:

@@ -279,6 +279,8 @@ def test_more_than_is_held_or_owned_can_not_be_posted() -> None:
     fills, _ = execute([a_bet(500)], [], account, prices("0.40"), SEED)
     with pytest.raises(LedgerError, match=r"\) spends more cash than there is$"):
         post(fills, replace(account, cash=usd(499)), NOW, "fill:2")
+    (spent,) = post(fills, replace(account, cash=usd(500)), NOW, "fill:2")
+    assert (spent.cash, spent.balance) == (-usd(500), 0)
 
 
 def test_entries_of_an_end_carry_its_time_and_the_version_behind_them() -> None:

@@ -143,6 +143,9 @@ def test_the_lots_add_up_to_the_account_to_the_last_millionth(
     whole = sum((lot.money for lot in lots.values()), Profit())
     assert (whole.realised, whole.cost, whole.value) == (held.realised, seen.cost, seen.value)
     assert whole.total == seen.total - BANKROLL
+    assert whole.paid == -sum(entry.cash for entry in life.entries if entry.kind == "buy")
+    assert whole.received == held.cash - BANKROLL + whole.paid
+    assert whole.released == whole.paid - whole.cost
     for key, lot in lots.items():
         assert lot.money.paid == lot.money.released + lot.money.cost
         assert lot.money.realised == lot.money.received - lot.money.released

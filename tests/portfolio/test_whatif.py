@@ -74,6 +74,19 @@ def test_at_the_quote_each_open_share_costs_half_the_spread_more_than_at_the_mid
     assert at_quote.profit == -usd("0.05") * (900 + 1000)
 
 
+def test_an_order_is_filled_at_the_second_quote_of_its_step_and_marked_at_the_first() -> None:
+    seen_at = week(0) + timedelta(minutes=2)
+    second = {RAIN: quote_of(a_listing("0.50", "0.60", at=seen_at))}
+    both = [a_bet(450), a_bet(600, "NO", SNOW)]
+    once = step(0, RAINY, SNOWY, bets=both)
+    outcome = play([replace(once, again_at=seen_at, second=second)])
+    assert outcome.holdings.lots == {
+        (RAIN, "YES"): Lot(usd(750), usd(450)),  # 450 / 0.60
+        (SNOW, "NO"): Lot(usd(1000), usd(600)),  # it has no second quote
+    }
+    assert outcome.marks[0].value == usd("0.45") * 750 + usd("0.55") * 1000
+
+
 def test_when_it_is_over_the_fewer_shares_bought_at_the_quote_pay_less() -> None:
     ends = step(1, ended=[a_resolution("1", at=week(1)), a_resolution("1", SNOW, at=week(1))])
     assert play([TWO_BETS, ends], MID).profit == usd(1000 - 450) - usd(600)

@@ -24,7 +24,8 @@ from arena.record.schema.database import (
 )
 from arena.record.schema.database_errors import translated_file_errors
 
-MAGIC, HEAD = b"SQLite format 3\0", 100
+MAGIC = b"SQLite format 3\0"
+HEAD = 100
 STEPS_BETWEEN_CALLS = 100_000
 """Steps of SQLite's machine between two looks up from work: some milliseconds."""
 RETAKE_HINT = "take another backup: arena admin restore FILE"
@@ -76,7 +77,8 @@ def check_pages(path: Path, progress: ProgressCallback = no_progress) -> str:
 def reporting_progress(connection: Connection, stage: str, progress: ProgressCallback) -> Iterator[None]:
     """Tell of a stage, in a file again and again: what is raised there ends what is under way at once."""
     progress(stage, 0, None)
-    driver, raised = connection.connection.driver_connection, list[BaseException]()
+    driver = connection.connection.driver_connection
+    raised = list[BaseException]()
     if not isinstance(driver, sqlite3.Connection):
         yield
         return

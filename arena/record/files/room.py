@@ -37,7 +37,9 @@ class AnswerRoom:
             self.file, name = tempfile.mkstemp(prefix="room-", dir=folder)
             self.close = weakref.finalize(self, os.close, self.file)
             os.unlink(name)  # noqa: PTH108
-        start, end = self.answers * ROOM_FOR_ANSWER, answers * ROOM_FOR_ANSWER
+
+        start = self.answers * ROOM_FOR_ANSWER
+        end = answers * ROOM_FOR_ANSWER
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(self.file, start, end - start)
         else:
@@ -48,5 +50,6 @@ class AnswerRoom:
         if self.close is None:
             return False
         self.close()
-        self.close, self.answers = None, 0
+        self.close = None
+        self.answers = 0
         return True

@@ -11,17 +11,21 @@ REPLACEABLE_TURN = (
 
 def guard(table: str, action: str, allowed: str | None = None) -> None:
     """Refuse to change or to delete the table's rows, but where a condition allows it."""
-    name, refusal = f"{table}_no_{action.lower()}", f"'{table}: the record is append-only'"
+    name = f"{table}_no_{action.lower()}"
+    refusal = f"'{table}: the record is append-only'"
     if op.get_bind().dialect.name == "postgresql":
-        refuse, row = f"RAISE EXCEPTION {refusal};", "OLD" if action == "DELETE" else "NEW"
-        body = f"IF NOT ({allowed}) THEN {refuse} END IF; RETURN {row};" if allowed else refuse
+        body = f"RAISE EXCEPTION {refusal};"
+        if allowed:
+            row = "OLD" if action == "DELETE" else "NEW"
+            body = f"IF NOT ({allowed}) THEN {body} END IF; RETURN {row};"
         function = f"{name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$"
         op.execute(f"CREATE OR REPLACE FUNCTION {function}")
-        on, what = f'"{table}"', f"FOR EACH ROW EXECUTE FUNCTION {name}()"
+        target = f'"{table}"'
+        effect = f"FOR EACH ROW EXECUTE FUNCTION {name}()"
     else:
-        on = f"{table} WHEN NOT ({allowed})" if allowed else table
-        what = f"BEGIN SELECT RAISE(ABORT, {refusal}); END"
-    op.execute(f"CREATE TRIGGER {name} BEFORE {action} ON {on} {what}")
+        target = f"{table} WHEN NOT ({allowed})" if allowed else table
+        effect = f"BEGIN SELECT RAISE(ABORT, {refusal}); END"
+    op.execute(f"CREATE TRIGGER {name} BEFORE {action} ON {target} {effect}")
 
 
 def keep_rows(table: str) -> None:

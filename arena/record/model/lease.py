@@ -25,7 +25,8 @@ HEARTBEAT_INTERVAL = LEASE_LENGTH / 3
 """How often a holder says that it is alive, so that two beats may be missed."""
 LEAST_LOOKS = 3
 """How often a hold is looked at, after the first time, before it is taken over."""
-MOST_SILENCES, FORGOTTEN = 1_000, 3_600.0
+MOST_SILENCES = 1_000
+FORGOTTEN = 3_600.0
 """With more entries a watch forgets what it hasn't looked at for so many seconds."""
 
 

@@ -132,15 +132,16 @@ def _read_tools(connection: Connection) -> dict[int, tuple[str, ...]]:
 
 # As an expression, so that a snapshot's few markets are looked through, not a market's many snapshots.
 IS_FILLED = func.coalesce(SnapshotItemRow.market_id, "") == FillRow.market_id
+QUOTES_OF_FILLS = (
+    joined(QuoteRow, SnapshotItemRow)
+    .join(RoundRow, clause(RoundRow.snapshot_id == SnapshotItemRow.snapshot_id))
+    .join(TurnRow)
+    .join(FillRow, IS_FILLED & clause(FillRow.turn_id == TurnRow.id))
+    .join(joined(EntrantRow, CohortRow), clause(TurnRow.entrant_id == EntrantRow.id))
+)
 FILLED_AT_UNKNOWN_VOLUME = (
     select(CohortRow.number, EntrantRow.name)
-    .select_from(
-        joined(QuoteRow, SnapshotItemRow)
-        .join(RoundRow, clause(RoundRow.snapshot_id == SnapshotItemRow.snapshot_id))
-        .join(TurnRow, clause(TurnRow.round_id == RoundRow.id))
-        .join(FillRow, IS_FILLED & clause(FillRow.turn_id == TurnRow.id))
-        .join(joined(EntrantRow, CohortRow), clause(TurnRow.entrant_id == EntrantRow.id))
-    )
+    .select_from(QUOTES_OF_FILLS)
     .where(col(QuoteRow.volume).is_(None), col(CohortRow.number).in_(IDS))
     .distinct()
 )

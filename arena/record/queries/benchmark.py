@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, func
 from arena.record.model.benchmark import BenchmarkFile
 from arena.record.schema.cohort import EntrantRow
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
-from arena.record.schema.typed import IDS, clause, col, read_nouns, select, select_noun, total
+from arena.record.schema.typed import IDS, col, read_nouns, select, select_noun, total
 from arena.record.schema.work import ReservationRow
 from arena.record.schema.world import BenchmarkFileRow
 from arena.record.write.benchmark import FILES
@@ -57,6 +57,8 @@ class AnswerUsage:
 
 
 CALLS_OF_AGENT = CallRow.entrant_id == EntrantRow.id
+IS_ANSWERED = col(CallRow.error_code).is_(None)
+IS_UNPRICED = col(CallRow.cost).is_(None)
 
 
 def _sum_of_calls(figure: ColumnElement[Any], *where: Any) -> ColumnElement[Any]:
@@ -69,25 +71,29 @@ def _sum_of_lost(figure: ColumnElement[Any]) -> ColumnElement[Any]:
     return select(figure).where(mine).correlate(EntrantRow.__table__).scalar_subquery()
 
 
+FINAL_FORECASTS = (
+    select(func.count())
+    .where(ForecastRow.turn_id == TurnRow.id, ForecastRow.stage == "final")
+    .correlate(TurnRow.__table__)
+    .scalar_subquery()
+)
+UNPRICED_CALLS = _sum_of_calls(func.count(), IS_UNPRICED) + _sum_of_lost(func.count())
+WORST_COST = _sum_of_calls(total(CallRow.worst), IS_UNPRICED) + _sum_of_lost(total(ReservationRow.worst))
 ANSWER_USAGE = (
     select_noun(
         AnswerUsage,
         TurnRow,
         agent=EntrantRow.name,
-        forecasts=select(func.count())
-        .where(ForecastRow.turn_id == TurnRow.id, ForecastRow.stage == "final")
-        .correlate(TurnRow.__table__)
-        .scalar_subquery(),
+        forecasts=FINAL_FORECASTS,
         calls=_sum_of_calls(func.count()),
-        answered=_sum_of_calls(func.count(), col(CallRow.error_code).is_(None)),
+        answered=_sum_of_calls(func.count(), IS_ANSWERED),
         tokens_in=_sum_of_calls(total(CallRow.tokens_in)),
         tokens_out=_sum_of_calls(total(CallRow.tokens_out)),
-        unknown=_sum_of_calls(func.count(), col(CallRow.cost).is_(None)) + _sum_of_lost(func.count()),
+        unknown=UNPRICED_CALLS,
         cost=_sum_of_calls(total(CallRow.cost)),
-        at_worst=_sum_of_calls(total(CallRow.worst), col(CallRow.cost).is_(None))
-        + _sum_of_lost(total(ReservationRow.worst)),
+        at_worst=WORST_COST,
     )
-    .select_from(EntrantRow.__table__.outerjoin(TurnRow, clause(TurnRow.entrant_id == EntrantRow.id)))
+    .select_from(EntrantRow.__table__.outerjoin(TurnRow))
     .where(EntrantRow.cohort_id == bindparam("cohort_id"))
     .order_by(EntrantRow.position)
 )
@@ -101,7 +107,7 @@ def read_answer_usage(connection: Connection, cohort_id: int) -> list[AnswerUsag
 ANSWERED_CALLS = (
     select(func.count())
     .from_joined(CallRow, EntrantRow)
-    .where(col(EntrantRow.cohort_id).in_(IDS), col(CallRow.error_code).is_(None))
+    .where(col(EntrantRow.cohort_id).in_(IDS), IS_ANSWERED)
 )
 
 

@@ -458,6 +458,7 @@ def has_marks(connection: Connection, cohort_id: int, at: datetime) -> bool:
     return connection.scalar(query.limit(1)) is not None
 
 
+IS_TURN_OF_CALL = (TurnRow.round_id == CallRow.round_id) & (TurnRow.entrant_id == CallRow.entrant_id)
 FAILED_CALLS = (
     select_as(
         name=EntrantRow.name,
@@ -468,12 +469,7 @@ FAILED_CALLS = (
         retry=CallRow.error_retry,
         at=CallRow.made_at,
     )
-    .select_from(
-        joined(CallRow, EntrantRow).join(
-            TurnRow.__table__,
-            clause((TurnRow.round_id == CallRow.round_id) & (TurnRow.entrant_id == CallRow.entrant_id)),
-        )
-    )
+    .select_from(joined(CallRow, EntrantRow).join(TurnRow, clause(IS_TURN_OF_CALL)))
     .where(CallRow.round_id == ROUND_ID, TurnRow.status == "failed")
     .order_by(EntrantRow.position, CallRow.id)
 )

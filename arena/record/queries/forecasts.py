@@ -366,7 +366,7 @@ def _stated_probabilities(connection: Connection, cohort: int | None, pairs: Tur
     """Return what was stated for each pair of turn and market, in millionths; -1 where nothing was."""
     query = (
         select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.probability)
-        .select_from(PLACED_TURNS.join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id)))
+        .select_from(PLACED_TURNS.join(ForecastRow))
         .where(ForecastRow.stage == "final", col(TurnRow.status).in_(USABLE_STATUSES), of_cohorts(cohort))
     )
     ids, names, chances = transpose(connection.execute(query).all(), 3)
@@ -381,11 +381,10 @@ def _put_second_prices(
     connection: Connection, cohort: int | None, pairs: TurnMarketPairs, mid: Ints, quoted: Flags
 ) -> None:
     """Put second prices where there are any, and whether they are to be judged by."""
-    source = PLACED_TURNS.join(SecondQuoteRow, clause(SecondQuoteRow.turn_id == TurnRow.id))
     query = (
         select(SecondQuoteRow.turn_id, SecondQuoteRow.market_id, CohortRow.number, SecondQuoteRow.taken_at)
         .add_columns(SecondQuoteRow.quoted_at, *PRICE_COLUMNS)
-        .select_from(source.outerjoin(QuoteRow))
+        .select_from(PLACED_TURNS.join(SecondQuoteRow).outerjoin(QuoteRow))
         .where(of_cohorts(cohort))
     )
     ids, names, *quotes = transpose(connection.execute(query).all(), 8)
@@ -424,18 +423,18 @@ def read_bet_columns(connection: Connection, cohort: int | None = None) -> BetCo
     own_price = np.array([paid[fill] for fill in ids], dtype=np.float64)
     price = np.where(yes, own_price, 1 - own_price)
     return BetColumns(
-        agents,
-        markets,
-        agent,
-        int_column(cohorts),
-        int_column(rounds),
-        market,
-        yes,
-        implied_belief(yes, confidences),
-        anchored_belief(yes, confidences, price),
-        price,
-        int_column(amounts),
-        read_ends(connection, markets).outcome[market],
+        agents=agents,
+        markets=markets,
+        agent=agent,
+        cohort=int_column(cohorts),
+        round=int_column(rounds),
+        market=market,
+        yes=yes,
+        implied=implied_belief(yes, confidences),
+        anchored=anchored_belief(yes, confidences, price),
+        price=price,
+        amount=int_column(amounts),
+        outcome=read_ends(connection, markets).outcome[market],
     )
 
 
@@ -444,7 +443,7 @@ def _purchases(cohort: int | None) -> AnySelect:
     query: AnySelect = (
         select(FillRow.id, EntrantRow.name, CohortRow.number, RoundRow.number, FillRow.market_id)
         .add_columns(FillRow.side, FillRow.wanted, FillRow.base)
-        .select_from(PLACED_TURNS.join(FillRow, clause(FillRow.turn_id == TurnRow.id)))
+        .select_from(PLACED_TURNS.join(FillRow))
         .where(FillRow.action == "buy")
     )
     return query if cohort is None else query.where(CohortRow.number == cohort)

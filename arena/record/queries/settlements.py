@@ -46,14 +46,15 @@ def _is_payment(ends: Any) -> Any:
 NEWEST_VERSION = func.max(ResolutionRow.version).label("version")
 NEWEST_ENDS = select(ResolutionRow.market_id, NEWEST_VERSION).group_by(ResolutionRow.market_id)
 CORRECTED = NEWEST_ENDS.where(ResolutionRow.version > 1).subquery("ends")
+ENTRIES_OF_CORRECTED = (
+    CORRECTED.join(EntryRow, clause(EntryRow.market_id == CORRECTED.c.market_id))
+    .join(EntrantRow)
+    .join(CohortRow)
+)
 UNPAID_MARKETS = (
     select(EntrantRow.cohort_id, EntryRow.market_id)
     .distinct()
-    .select_from(
-        CORRECTED.join(EntryRow.__table__, clause(EntryRow.market_id == CORRECTED.c.market_id))
-        .join(EntrantRow.__table__)
-        .join(CohortRow.__table__)
-    )
+    .select_from(ENTRIES_OF_CORRECTED)
     .where(col(EntryRow.kind).in_(ENDING_KINDS), ~exists().where(_is_payment(CORRECTED)))
     .order_by(EntrantRow.cohort_id, EntryRow.market_id)
 )
@@ -84,14 +85,11 @@ LAST_MARK = (
 IS_RECENT = bindparam("since") <= func.max(ResolutionRow.learnt_at)
 RECENT = NEWEST_ENDS.having((NEWEST_VERSION > 1) | IS_RECENT).subquery("ends")
 IS_MARKED_PAYMENT = _is_payment(RECENT) & (PAID.at <= LAST_MARK)
+ENTRIES_OF_RECENT = RECENT.join(EntryRow, clause(EntryRow.market_id == RECENT.c.market_id)).join(EntrantRow)
 OWED_LOTS = (
     select(EntrantRow.id, EntrantRow.cohort_id, EntryRow.market_id, LAST_MARK.label("at"))
     .distinct()
-    .select_from(
-        RECENT.join(EntryRow.__table__, clause(EntryRow.market_id == RECENT.c.market_id)).join(
-            EntrantRow.__table__
-        )
-    )
+    .select_from(ENTRIES_OF_RECENT)
     .where(EntryRow.kind == "buy", LAST_MARK.is_not(None), ~exists().where(IS_MARKED_PAYMENT))
 )
 LATEST = datetime.max.replace(tzinfo=UTC)

@@ -385,7 +385,8 @@ def _check_columns(connection: Connection, version: str) -> None:
     ours = {(name, column.name) for name, table in METADATA.tables.items() for column in table.c}
     found = connection.exec_driver_sql(COLUMNS[connection.dialect.name]).all()
     there = {(table, column) for table, column in found}
-    lost, added = sorted(ours - there), sorted(each for each in there - ours if each[0] in METADATA.tables)
+    lost = sorted(ours - there)
+    added = sorted(pair for pair in there - ours if pair[0] in METADATA.tables)
     if lost or added:
         for table, column, what in connection.exec_driver_sql(PLANTED[connection.dialect.name]):
             if table in METADATA.tables:

@@ -24,9 +24,11 @@ def newest_file(connection: Connection, kind: str, name: str) -> BenchmarkFile |
 
 def keep_file(connection: Connection, new: NewFile, at: datetime) -> tuple[BenchmarkFile, bool]:
     """Keep a file and return its newest version, and whether this one became it: an equal one is not kept."""
-    newest, hashed = newest_file(connection, new.kind, new.name), sha256(new.text)
+    newest = newest_file(connection, new.kind, new.name)
+    hashed = sha256(new.text)
     if newest is not None and newest.sha256 == hashed:
         return newest, False
+
     version = newest.version + 1 if newest else 1
     kept = BenchmarkFile(new.kind, new.name, version, new.due, at, hashed, new.text)
     fact = asdict(kept)

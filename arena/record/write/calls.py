@@ -16,7 +16,7 @@ from arena.record.schema.turn import CallRow
 from arena.record.schema.typed import col, columns_of, select
 from arena.record.write.heads import add_head
 from arena.record.write.operations import add_incident
-from arena.record.write.reservations import CLAIM, free_reservation
+from arena.record.write.reservations import CLAIM, ENTRANT_ID, ROUND_ID, free_reservation
 from markets.hashes import canonical, canonical_bytes, sha256
 
 ANSWER_FIELDS = (
@@ -38,12 +38,13 @@ ANSWER_FIELDS = (
     "status",
 )
 QUESTION_FIELDS = ("stage", "sample", "seed")
-LAST = (
-    select(func.max(CallRow.attempt))
-    .where(CallRow.round_id == bindparam("round_id"), CallRow.entrant_id == bindparam("entrant_id"))
-    .where(CallRow.stage == bindparam("stage"), CallRow.sample == bindparam("sample"))
-    .scalar_subquery()
+OF_QUESTION = (
+    CallRow.round_id == ROUND_ID,
+    CallRow.entrant_id == ENTRANT_ID,
+    CallRow.stage == bindparam("stage"),
+    CallRow.sample == bindparam("sample"),
 )
+LAST = select(func.max(CallRow.attempt)).where(*OF_QUESTION).scalar_subquery()
 PLACE = (
     select(
         col(CohortRow.number).label("cohort"),
@@ -54,7 +55,7 @@ PLACE = (
         RoundRow.done,
     )
     .from_joined(RoundRow, CohortRow, EntrantRow)
-    .where(RoundRow.id == bindparam("round_id"), EntrantRow.id == bindparam("entrant_id"))
+    .where(RoundRow.id == ROUND_ID, EntrantRow.id == ENTRANT_ID)
     .with_for_update(read=True, of=RoundRow.__table__)
 )
 """Whose part of which round a call is, in words that outlive ids, and the number of the last attempt.
@@ -63,11 +64,7 @@ Meanwhile the round is not closed: its head covers the call, or the call knows t
 """
 ATTEMPT_FIELDS = ("prompt_hash", "reply", "error_code", "cost", "latency_ms")
 SAME_ATTEMPT = select(*columns_of(CallRow, ATTEMPT_FIELDS)).where(
-    CallRow.round_id == bindparam("round_id"),
-    CallRow.entrant_id == bindparam("entrant_id"),
-    CallRow.stage == bindparam("stage"),
-    CallRow.sample == bindparam("sample"),
-    CallRow.attempt == bindparam("attempt"),
+    *OF_QUESTION, CallRow.attempt == bindparam("attempt")
 )
 ALONE = CLAIM.with_for_update()
 """Keeps a second worker, late but paid, from taking the same number; SQLite has one writer at a time."""

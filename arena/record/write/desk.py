@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam
+from sqlalchemy import BindParameter, Connection, bindparam
 
 from arena.record.schema.cohort import RoundRow
 from arena.record.schema.dialects import NOW, FromNow, SecondsUntil
@@ -15,39 +15,38 @@ NEW_KEY = new_rows(DeskKeyRow)
 PUT_KEY = NEW_KEY.on_conflict_do_update(
     index_elements=["agent"], set_={name: NEW_KEY.excluded[name] for name in ("hash", "made_at")}
 )
+ENTRANT: BindParameter[int] = bindparam("entrant")
+ROUND: BindParameter[int] = bindparam("round")
+OF_ENTRANT = DeskTurnRow.entrant_id == ENTRANT
+OF_TURN = (OF_ENTRANT, DeskTurnRow.round_id == ROUND)
+IS_UNANSWERED = col(DeskTurnRow.answer).is_(None)
+
 NEW_TURN = new_rows(DeskTurnRow).values(
-    entrant_id=bindparam("entrant"),
-    round_id=bindparam("round"),
+    entrant_id=ENTRANT,
+    round_id=ROUND,
     view=bindparam("view"),
     expires_at=FromNow(bindparam("wait")),
     answer=None,
     answered_at=None,
 )
+NEW_FIELDS = ("round_id", "view", "expires_at", "answer", "answered_at")
 OPEN_TURN = NEW_TURN.on_conflict_do_update(
     index_elements=["entrant_id"],
-    set_={
-        name: NEW_TURN.excluded[name] for name in ("round_id", "view", "expires_at", "answer", "answered_at")
-    },
+    set_={name: NEW_TURN.excluded[name] for name in NEW_FIELDS},
     where=DeskTurnRow.__table__.c.round_id != NEW_TURN.excluded.round_id,
-)
-OF_TURN = (
-    DeskTurnRow.entrant_id == bindparam("entrant"),
-    DeskTurnRow.round_id == bindparam("round"),
 )
 SHOWN = select(DeskTurnRow.view, SecondsUntil(DeskTurnRow.expires_at)).where(*OF_TURN)
 ENDED_TURNS = select(DeskTurnRow.entrant_id, DeskTurnRow.answer).where(
     col(DeskTurnRow.entrant_id).in_(IDS),
-    col(DeskTurnRow.answer).is_not(None) | (DeskTurnRow.expires_at <= NOW),
+    ~IS_UNANSWERED | (DeskTurnRow.expires_at <= NOW),
 )
 MOVE_DEADLINE = (
-    update(DeskTurnRow)
-    .where(DeskTurnRow.entrant_id == bindparam("entrant"), col(DeskTurnRow.answer).is_(None))
-    .values(expires_at=FromNow(bindparam("left")))
+    update(DeskTurnRow).where(OF_ENTRANT, IS_UNANSWERED).values(expires_at=FromNow(bindparam("left")))
 )
 UNDONE_ROUNDS = select(RoundRow.id).where(RoundRow.done == 0)
 ANSWER_TURN = (
     update(DeskTurnRow)
-    .where(*OF_TURN, col(DeskTurnRow.answer).is_(None), DeskTurnRow.expires_at > NOW)
+    .where(*OF_TURN, IS_UNANSWERED, DeskTurnRow.expires_at > NOW)
     .where(col(DeskTurnRow.round_id).in_(UNDONE_ROUNDS))
     .values(answer=bindparam("text"), answered_at=NOW)
 )

@@ -1,9 +1,8 @@
 """The chain of heads: whatever is added to the facts is covered by a head in the same transaction.
 
 A round is covered once it is over; `arena admin verify` takes it all again by code of its own. Facts are
-covered
-by the hashes of their rows, under names that outlive ids, so a copy has the same chain. One transaction at
-a time adds to it, so that none falls between two heads.
+covered by the hashes of their rows, under names that outlive ids, so a copy has the same chain. One
+transaction at a time adds to it, so that none falls between two heads.
 
 A head is the SHA-256 of the canonical JSON (keys sorted, no white space, UTF-8, instants as
 2026-01-04T00:00:00.000000Z) of the list of its number, the numbers of its cohort and round (or null), its
@@ -73,11 +72,8 @@ CHAIN_LOCK = 0x68656164
 LAST = select(HeadRow.number, HeadRow.hash).order_by(col(HeadRow.number).desc()).limit(1)
 ROUND_ID: Any = bindparam("round_id")
 OF_ROUND_ID = RoundRow.id == ROUND_ID
-ROUND = (
-    select(col(CohortRow.number).label("cohort"), RoundRow.number, RoundRow.at)
-    .from_joined(RoundRow, CohortRow)
-    .where(OF_ROUND_ID)
-)
+COHORT = col(CohortRow.number).label("cohort")
+ROUND = select(COHORT, RoundRow.number, RoundRow.at).from_joined(RoundRow, CohortRow).where(OF_ROUND_ID)
 
 
 def _of_entrants(row: Any, *key: Any) -> AnySelect:
@@ -86,55 +82,59 @@ def _of_entrants(row: Any, *key: Any) -> AnySelect:
     return query.where(row.round_id == ROUND_ID)
 
 
+CATALOGUE = (
+    select(SnapshotRow.catalogue)
+    .from_joined(SnapshotRow, RoundRow)
+    .where(OF_ROUND_ID, SnapshotRow.catalogue != "")
+)
+IS_ITS_ROUND = (RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.number == ReplacementRow.round)
+REPLACEMENTS = (
+    select(EntrantRow.position, ReplacementRow.hash)
+    .from_joined(ReplacementRow, EntrantRow)
+    .join(RoundRow, IS_ITS_ROUND)
+    .where(OF_ROUND_ID)
+)
+CODE_VERSIONS = (
+    select(EntrantRow.position, TurnRow.code_version)
+    .from_joined(TurnRow, EntrantRow)
+    .where(TurnRow.round_id == ROUND_ID)
+)
+FILLS = (
+    select(EntrantRow.position, col(FillRow.position).label("place"), FillRow.hash)
+    .from_joined(FillRow, TurnRow, EntrantRow)
+    .where(TurnRow.round_id == ROUND_ID)
+)
 OF_ROUND: dict[str, AnySelect] = {
     "snapshot": select(SnapshotRow.hash).from_joined(SnapshotRow, RoundRow).where(OF_ROUND_ID),
-    "catalogue": select(SnapshotRow.catalogue)
-    .from_joined(SnapshotRow, RoundRow)
-    .where(OF_ROUND_ID, SnapshotRow.catalogue != ""),
+    "catalogue": CATALOGUE,
     "evidence": select(GatheringRow.hash).where(GatheringRow.round_id == ROUND_ID),
-    "replacement": select(EntrantRow.position, ReplacementRow.hash)
-    .from_joined(ReplacementRow, EntrantRow)
-    .join(RoundRow, (RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.number == ReplacementRow.round))
-    .where(OF_ROUND_ID),
+    "replacement": REPLACEMENTS,
     "turn": _of_entrants(TurnRow),
-    "code": select(EntrantRow.position, TurnRow.code_version)
-    .from_joined(TurnRow, EntrantRow)
-    .where(TurnRow.round_id == ROUND_ID),
+    "code": CODE_VERSIONS,
     "attempt": _of_entrants(AttemptRow, AttemptRow.number),
     "call": _of_entrants(CallRow, CallRow.stage, CallRow.sample, CallRow.attempt),
-    "fill": select(EntrantRow.position, col(FillRow.position).label("place"), FillRow.hash)
-    .from_joined(FillRow, TurnRow, EntrantRow)
-    .where(TurnRow.round_id == ROUND_ID),
+    "fill": FILLS,
     "tool": select(ToolResultRow.key, ToolResultRow.hash).where(ToolResultRow.round_id == ROUND_ID),
 }
 """What a round consists of, by kind; another kind is one more line here, and in `verify`."""
 NEWEST = EntryRow.__table__.alias("newest")
+LAST_LINE = select(func.max(NEWEST.c.number)).where(NEWEST.c.entrant_id == EntrantRow.id).scalar_subquery()
 LEDGERS = (
-    select(
-        col(CohortRow.number).label("cohort"),
-        EntrantRow.position,
-        col(EntryRow.number).label("last"),
-        EntryRow.hash,
-    )
+    select(COHORT, EntrantRow.position, col(EntryRow.number).label("last"), EntryRow.hash)
     .from_joined(EntrantRow, CohortRow, EntryRow)
-    .where(
-        EntryRow.number
-        == select(func.max(NEWEST.c.number)).where(NEWEST.c.entrant_id == EntrantRow.id).scalar_subquery()
-    )
+    .where(EntryRow.number == LAST_LINE)
 )
 """The last line of ledgers, which by its hash covers all of the ledger."""
-LEDGERS_OF_ROUND = LEDGERS.where(
-    col(EntrantRow.id).in_(
-        select(TurnRow.entrant_id).from_joined(TurnRow, FillRow).where(TurnRow.round_id == ROUND_ID)
-    )
-)
+TRADED = select(TurnRow.entrant_id).from_joined(TurnRow, FillRow).where(TurnRow.round_id == ROUND_ID)
+LEDGERS_OF_ROUND = LEDGERS.where(col(EntrantRow.id).in_(TRADED))
+IS_OF_ROUND = exists(select(1).where(RoundRow.snapshot_id == SnapshotRow.id))
 SNAPSHOTS = (
     select(CohortRow.number, SnapshotRow.at, SnapshotRow.hash)
     .from_joined(SnapshotRow, CohortRow)
-    .where(~exists(select(1).where(RoundRow.snapshot_id == SnapshotRow.id)))
+    .where(~IS_OF_ROUND)
 )
 ROUNDS_OVER = (
-    select(col(RoundRow.id).label("id"), col(CohortRow.number).label("cohort"), RoundRow.number)
+    select(col(RoundRow.id).label("id"), COHORT, RoundRow.number)
     .from_joined(RoundRow, CohortRow)
     .where(RoundRow.done == 1)
 )

@@ -66,11 +66,12 @@ class LeaseLost(ArenaError):
 
 
 FIRST_LEASE = {"token": 0, "holder": "", "beat": None}
-OWN_LEASE = (LeaseRow.name == bindparam("duty"), LeaseRow.token == bindparam("held"))
-HELD_LEASE = select(LeaseRow.token, LeaseRow.holder, LeaseRow.beat).where(LeaseRow.name == bindparam("duty"))
+OF_DUTY = LeaseRow.name == bindparam("duty")
+OWN_LEASE = (OF_DUTY, LeaseRow.token == bindparam("held"))
+HELD_LEASE = select(LeaseRow.token, LeaseRow.holder, LeaseRow.beat).where(OF_DUTY)
 TAKE_LEASE = (
     update(LeaseRow)
-    .where(LeaseRow.name == bindparam("duty"))
+    .where(OF_DUTY)
     .values(token=LeaseRow.token + 1, holder=bindparam("by"), beat=0, renewed_at=NOW)
 )
 RENEW_LEASE = (
@@ -236,20 +237,19 @@ def _read_incidents(connection: Connection, query: AnySelect) -> list[RecordedIn
 
 
 TWO_NEWEST_TIMES = select(RoundRow.at).distinct().order_by(col(RoundRow.at).desc()).limit(2)
+OF_ENTRANT_IN_ROUND = (
+    clause(CallRow.round_id == RoundRow.id),
+    clause(CallRow.entrant_id == EntrantRow.id),
+)
 LAST_CALL = (
     select(func.max(CallRow.id))
-    .where(CallRow.round_id == RoundRow.id, CallRow.entrant_id == EntrantRow.id)
+    .where(*OF_ENTRANT_IN_ROUND)
     .correlate(RoundRow.__table__, EntrantRow.__table__)
     .scalar_subquery()
 )
 HAS_UNPRICED = (
     exists()
-    .where(
-        clause(CallRow.round_id == RoundRow.id),
-        clause(CallRow.entrant_id == EntrantRow.id),
-        col(CallRow.cost).is_(None),
-        col(CallRow.error_code).is_(None),
-    )
+    .where(*OF_ENTRANT_IN_ROUND, col(CallRow.cost).is_(None), col(CallRow.error_code).is_(None))
     .correlate(RoundRow.__table__, EntrantRow.__table__)
 )
 IS_OWN_TURN = clause(and_(TurnRow.round_id == RoundRow.id, TurnRow.entrant_id == EntrantRow.id))

@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, func, literal, true
+from sqlalchemy import BindParameter, ColumnElement, Connection, Table, and_, bindparam, func, literal, true
 from sqlmodel import case
 
 from agents.model import CallError
@@ -41,9 +41,13 @@ from arena.record.schema.typed import IDS, AnySelect, col, column_of, columns_of
 from arena.record.schema.work import ClaimRow, ModelLimitRow, ProviderRow, ReservationRow
 from markets.millionths import ONE
 
+PROVIDER: BindParameter[str] = bindparam("provider")
+MODEL: BindParameter[str] = bindparam("model")
+ROUND_ID: BindParameter[int] = bindparam("round_id")
+ENTRANT_ID: BindParameter[int] = bindparam("entrant_id")
 MOST_CALLS = bindparam("most", type_=BigInt)
-OF_PROVIDER = ProviderRow.provider == bindparam("provider")
-FIRST_LIMIT = {"provider": bindparam("provider"), "room": MOST_CALLS}
+OF_PROVIDER = ProviderRow.provider == PROVIDER
+FIRST_LIMIT = {"provider": PROVIDER, "room": MOST_CALLS}
 LIMIT_UPSERT = new_rows(ProviderRow).values(FIRST_LIMIT).on_conflict_do_nothing()
 LOCK_LIMIT = select(literal(1)).where(OF_PROVIDER).with_for_update()
 KNOWN_ROOM = case((col(ProviderRow.paused_until).is_(None), MOST_CALLS), else_=ProviderRow.room)
@@ -86,11 +90,9 @@ WIDEN = (
     )
 )
 
-OF_MODEL = (ModelLimitRow.provider == bindparam("provider"), ModelLimitRow.model == bindparam("model"))
+OF_MODEL = (ModelLimitRow.provider == PROVIDER, ModelLimitRow.model == MODEL)
 NEW_MODEL_LIMIT = (
-    new_rows(ModelLimitRow)
-    .values(provider=bindparam("provider"), model=bindparam("model"), paused_until=NOW)
-    .on_conflict_do_nothing()
+    new_rows(ModelLimitRow).values(provider=PROVIDER, model=MODEL, paused_until=NOW).on_conflict_do_nothing()
 )
 PAUSE_MODEL = (
     update(ModelLimitRow).where(*OF_MODEL).values(paused_until=later_end(ModelLimitRow.paused_until))
@@ -110,8 +112,8 @@ OF_OTHERS = IS_UNDER_WAY & (col(ReservationRow.id) != OWN_ID)
 def counts_for_scope(scope: Scope, table: Table) -> ColumnElement[bool]:
     """Return the condition that a row counts for a limit, among calls or among reservations."""
     conditions: dict[Scope, ColumnElement[bool]] = {
-        "round": table.c.round_id == bindparam("round_id"),
-        "agent": table.c.entrant_id == bindparam("entrant_id"),
+        "round": table.c.round_id == ROUND_ID,
+        "agent": table.c.entrant_id == ENTRANT_ID,
         "day": table.c.made_at >= SPENT_SINCE,
         "arena": true(),
     }
@@ -163,12 +165,10 @@ LOCK_MONEY = select(func.pg_advisory_xact_lock(MONEY_LOCK))
 BUSY_COUNT = (
     select(func.count())
     .select_from(ReservationRow)
-    .where(ReservationRow.provider == bindparam("provider"), OF_OTHERS)
+    .where(ReservationRow.provider == PROVIDER, OF_OTHERS)
     .scalar_subquery()
 )
-CLAIM = select(ClaimRow.token).where(
-    ClaimRow.round_id == bindparam("round_id"), ClaimRow.entrant_id == bindparam("entrant_id")
-)
+CLAIM = select(ClaimRow.token).where(ClaimRow.round_id == ROUND_ID, ClaimRow.entrant_id == ENTRANT_ID)
 CLAIM_TOKEN = CLAIM.scalar_subquery()
 ROOM = select(WIDTH).where(OF_PROVIDER).scalar_subquery()
 PAUSE = select(SecondsUntil(ProviderRow.paused_until)).where(OF_PROVIDER).scalar_subquery()

@@ -42,25 +42,29 @@ from markets.hashes import canonical, digest, sha256
 from portfolio.ledger import fill_hash
 from portfolio.model import Fill, FillLevel, Rejection
 
-OF_THESE_TURNS = (ClaimRow.round_id == bindparam("round"), col(ClaimRow.entrant_id).in_(IDS))
+ROUND: BindParameter[int] = bindparam("round")
+ENTRANT: BindParameter[int] = bindparam("entrant")
+HOLDER: BindParameter[str] = bindparam("by")
+
+OF_THESE_TURNS = (ClaimRow.round_id == ROUND, col(ClaimRow.entrant_id).in_(IDS))
 HELD_CLAIMS = (
     select(ClaimRow.entrant_id, ClaimRow.token, ClaimRow.holder, ClaimRow.beat)
     .where(*OF_THESE_TURNS)
     .order_by(ClaimRow.entrant_id)  # all lock in the same order, so that none waits for one that waits for it
     .with_for_update()
 )
-OWN_CLAIMS = select(ClaimRow.entrant_id).where(*OF_THESE_TURNS, ClaimRow.holder == bindparam("by"))
+OWN_CLAIMS = select(ClaimRow.entrant_id).where(*OF_THESE_TURNS, ClaimRow.holder == HOLDER)
 PLAYED_TURNS = select(TurnRow.entrant_id).where(
-    TurnRow.round_id == bindparam("round"),
+    TurnRow.round_id == ROUND,
     col(TurnRow.entrant_id).in_(IDS),
     TurnRow.status != "failed",
 )
-FIRST_CLAIM = {"round_id": bindparam("round"), "entrant_id": bindparam("entrant"), "token": 1}
-NEW_CLAIMS = new_rows(ClaimRow).values(**FIRST_CLAIM, holder=bindparam("by"), beat=0).on_conflict_do_nothing()
+FIRST_CLAIM = {"round_id": ROUND, "entrant_id": ENTRANT, "token": 1}
+NEW_CLAIMS = new_rows(ClaimRow).values(**FIRST_CLAIM, holder=HOLDER, beat=0).on_conflict_do_nothing()
 TAKE_CLAIM = (
     update(ClaimRow)
-    .where(ClaimRow.round_id == bindparam("round"), ClaimRow.entrant_id == bindparam("entrant"))
-    .values(token=ClaimRow.token + 1, holder=bindparam("by"), beat=0)
+    .where(ClaimRow.round_id == ROUND, ClaimRow.entrant_id == ENTRANT)
+    .values(token=ClaimRow.token + 1, holder=HOLDER, beat=0)
 )
 RELEASE_CLAIMS = update(ClaimRow).where(*OF_THESE_TURNS).values(beat=None)
 RENEW_CLAIMS = (

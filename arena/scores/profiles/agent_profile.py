@@ -59,7 +59,9 @@ class AgentProfile:
 
 def compute_agent_profile(connection: Connection, agent: str) -> AgentProfile:
     """Return an agent's profile as of now."""
-    return build_profile(read_inputs(connection, agent), agent, blind_of(connection, agent))
+    inputs = read_inputs(connection, agent)
+    blind = blind_of(connection, agent)
+    return build_profile(inputs, agent, blind)
 
 
 def build_profile(inputs: CacheInputs, agent: str, blind: BlindEffect, seed: int = 0) -> AgentProfile:
@@ -71,33 +73,32 @@ def build_profile(inputs: CacheInputs, agent: str, blind: BlindEffect, seed: int
     families = inputs.families
 
     gain = None
-    if is_covered(coverages(rows).get(agent), inputs.min_coverage):
+    coverage = coverages(rows).get(agent)
+    if is_covered(coverage, inputs.min_coverage):
         gain = next((gain for gain in gains(counted, seed) if gain.agent == agent), None)
 
     lots = list(chain.from_iterable(account.lots for account in accounts))
     held = {lot.market: MarketEnd(lot.event, "open", lot.mid, 0) for lot in lots}
+    ties = event_ties(families, held)
     equity = sum(account.values[-1] for account in accounts)
     money = None
     if accounts:
         money = _profit_origin(accounts, counted, families, seed)
 
     coherence = coherence_of(rows, agent, families)
-    calibration = diagram(
-        probability(answered.forecast),
-        answered.outcome,
-        np.random.default_rng([seed, 1]),
-        answered.market,
-        event=answered.event,
-    )
+    bargains = coherence_trades(rows, agent, families, coherence.worst_event)
+    forecast = probability(answered.forecast)
+    chance = np.random.default_rng([seed, 1])
+    calibration = diagram(forecast, answered.outcome, chance, answered.market, event=answered.event)
     return AgentProfile(
         agent=agent,
         gain=gain,
         calibration=calibration,
         coherence=coherence,
-        bargains=tuple(coherence_trades(rows, agent, families, coherence.worst_event)),
+        bargains=tuple(bargains),
         blind=blind,
         money=money,
-        at_stake=tuple(event_exposure(lots, event_ties(families, held), equity)),
+        at_stake=tuple(event_exposure(lots, ties, equity)),
     )
 
 
@@ -107,7 +108,7 @@ def _profit_origin(
     """Return where the profit of an agent's accounts came from."""
     trades, ends = merge_trades(accounts)
     stated = take_rows(rows, rows.stated)
-    events = [stated.events[place] for place in stated.event]
+    events = [stated.events[place] for place in stated.event.tolist()]
     claims: dict[str, np.ndarray] = {
         "belief": probability(stated.forecast),
         "mid": probability(stated.mid),
@@ -122,10 +123,12 @@ def _profit_origin(
         if fall is not None and (deepest is None or fall.share > deepest.share):
             deepest = fall
 
+    edges = edge_elsewhere(**claims)
     ties = event_ties(families, ends)
+    chance = np.random.default_rng([seed, 2])
     return ProfitOrigin(
-        split=split_profit(trades, ends, edge_elsewhere(**claims)),
-        luck=luck(trades, ends, ties, np.random.default_rng([seed, 2])),
+        split=split_profit(trades, ends, edges),
+        luck=luck(trades, ends, ties, chance),
         proven=proven_edge(**claims),
         drawdown=deepest,
     )

@@ -60,11 +60,14 @@ def _resolutions_basis(connection: Connection, cohort: int) -> str:
         .join(SnapshotItemRow, SnapshotItemRow.snapshot_id == RoundRow.snapshot_id)
         .where(is_of_cohort, SnapshotItemRow.shown == 1)
     )
-    ends = select(func.count(), func.coalesce(func.max(ResolutionRow.id), 0))
-    count, last = connection.execute(ends.where(col(ResolutionRow.market_id).in_(shown))).one()
+    newest = func.coalesce(func.max(ResolutionRow.id), 0)
+    is_shown = col(ResolutionRow.market_id).in_(shown)
+    query = select(func.count(), newest).where(is_shown)
+    count, last = connection.execute(query).one()
 
-    rounds = select(func.count()).select_from(joined(RoundRow, CohortRow)).where(is_of_cohort)
-    return f"{count} ends in {connection.scalar(rounds)} rounds, the last is {last}"
+    tables = joined(RoundRow, CohortRow)
+    rounds = connection.scalar(select(func.count()).select_from(tables).where(is_of_cohort))
+    return f"{count} ends in {rounds} rounds, the last is {last}"
 
 
 CALIBRATIONS = CacheKind(
@@ -80,8 +83,8 @@ def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> 
     forecasts = read_forecast_columns(connection, number)
     bets = read_bet_columns(connection, number)
 
-    anchored: list[ForecasterCalibration] = []
-    implied: list[ForecasterCalibration] = []
+    anchored = []
+    implied = []
     for place, name in enumerate(names):
         own = rows_of_agent(bets, name)
         ends = (own.outcome, own.market, own.market)
@@ -100,7 +103,7 @@ def agent_calibrations(
     forecasts: ForecastColumns, names: Sequence[str], seed: int = 0
 ) -> tuple[ForecasterCalibration, ...]:
     """Return these agents' calibrations as they stated their probabilities."""
-    calibrations: list[ForecasterCalibration] = []
+    calibrations = []
     for place, name in enumerate(names):
         own = answered_rows(rows_of_agent(forecasts, name))
         stated = probability(own.forecast)

@@ -50,7 +50,8 @@ def coherence_of(stated: ForecastColumns, agent: str, families: Sequence[MarketF
     statements = _family_statements(stated, agent, families)
     rows = statements.rows
     forecast = probability(rows.forecast)
-    return coherence(forecast, statements.labels, statements.shape, statements.rung, probability(rows.mid))
+    price = probability(rows.mid)
+    return coherence(forecast, statements.labels, statements.shape, statements.rung, price)
 
 
 def coherence_trades(
@@ -65,9 +66,10 @@ def coherence_trades(
         return []
 
     shape: Any = str(statements.shape[own[0]])
-    deals = dutch_book(probability(rows.forecast[own]).tolist(), shape).deals
-    markets = rows.market[own].tolist()
-    return [CoherenceTrade(rows.markets[markets[deal.row]], deal.buy, deal.price) for deal in deals]
+    forecasts = probability(rows.forecast[own])
+    book = dutch_book(forecasts.tolist(), shape)
+    markets = [rows.markets[market] for market in rows.market[own].tolist()]
+    return [CoherenceTrade(markets[deal.row], deal.buy, deal.price) for deal in book.deals]
 
 
 def _family_statements(
@@ -86,9 +88,9 @@ def _family_statements(
 
     is_in_family = own.stated & (family[own.market] >= 0)
     rows = take_rows(own, np.flatnonzero(is_in_family))
-    labels: list[str] = []
-    shapes: list[str] = []
-    sizes: list[int] = []
+    labels = []
+    shapes = []
+    sizes = []
     for cohort, number, place in zip(rows.cohort, rows.round, family[rows.market], strict=True):
         one = families[place]
         labels.append(f"cohort {cohort}, round {number}: {one.event_id} ({one.market_ids[0]} …)")
@@ -98,7 +100,8 @@ def _family_statements(
     _, group, counts = np.unique(np.array(labels, np.str_), return_inverse=True, return_counts=True)
     is_partial = counts[group] < np.array(sizes, np.int64)
     shape = np.array(shapes, np.str_)
-    shape = np.where((shape == "exhaustive") & is_partial, "exclusive", shape)
+    is_exclusive = (shape == "exhaustive") & is_partial
+    shape = np.where(is_exclusive, "exclusive", shape)
     return _FamilyStatements(rows, labels, shape, rung[rows.market])
 
 
@@ -112,6 +115,8 @@ def blind_of(connection: Connection, agent: str) -> BlindEffect:
 
     Markets without a mid are left out.
     """
+    is_usable = col(TurnRow.status).in_(USABLE_STATUSES)
+    has_mid = col(QuoteRow.mid).is_not(None)
     query = (
         select(BLIND.market_id, BLIND.probability, FINAL.probability, QuoteRow.mid)
         .select_from(joined(TurnRow, EntrantRow, RoundRow, CohortRow))
@@ -119,13 +124,14 @@ def blind_of(connection: Connection, agent: str) -> BlindEffect:
         .join(FINAL, ASKED_TWICE)
         .join(SnapshotItemRow, item_of(BLIND.market_id))
         .join(QuoteRow, SnapshotItemRow.quote_id == QuoteRow.id)
-        .where(BLIND.stage == "blind", FINAL.stage == "final", col(TurnRow.status).in_(USABLE_STATUSES))
-        .where(EntrantRow.name == agent, col(QuoteRow.mid).is_not(None))
+        .where(BLIND.stage == "blind", FINAL.stage == "final", is_usable)
+        .where(EntrantRow.name == agent, has_mid)
         .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
     )
     rows = connection.execute(query).all()
     markets, market = factorize([row[0] for row in rows])
-    before, after, price = np.array([row[1:] for row in rows], dtype=np.int64).reshape(-1, 3).T
+    figures = np.array([row[1:] for row in rows], dtype=np.int64).reshape(-1, 3)
+    before, after, price = probability(figures).T
 
-    outcome = read_ends(connection, markets).outcome[market]
-    return blind_effect(probability(before), probability(after), probability(price), outcome, market)
+    ends = read_ends(connection, markets)
+    return blind_effect(before, after, price, ends.outcome[market], market)

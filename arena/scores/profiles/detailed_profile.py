@@ -25,6 +25,7 @@ from arena.record.schema.turn import ForecastRow, TurnRow
 from arena.record.schema.typed import col, joined, select
 from arena.scores.cache import CacheKind
 from arena.scores.profiles.agent_profile import AgentProfile, build_profile, compute_agent_profile
+from arena.scores.profiles.duels import DUELS
 from arena.scores.profiles.inputs import CacheInputs, read_inputs
 from arena.scores.rules._columns import none_for_nan
 from arena.scores.rules.comparisons.gain import Gain
@@ -34,7 +35,7 @@ from arena.scores.rules.reliability.calibration_slices import CalibrationSlice a
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram, diagram
 from arena.scores.rules.reliability.reading import CalibrationReading, reading
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
-from arena.scores.slices import BY, Slice, slice_gains
+from arena.scores.slices import BY, SLICES, Slice, slice_gains
 
 METHOD = "profiles 7"
 """The way in which profiles are computed, and so what is taken from them."""
@@ -51,8 +52,13 @@ class ProfileFigures:
     sure: CalibrationReading | None
 
 
-FIGURES = CacheKind("briefs", METHOD, TypeAdapter(tuple[ProfileFigures, ...]))
-"""The figures of every agent, in line-up order."""
+FIGURES = CacheKind(
+    "briefs", f"{METHOD}, {DUELS.method}, {SLICES.method}", TypeAdapter(tuple[ProfileFigures, ...])
+)
+"""The figures of every agent, in line-up order.
+
+They are written after all else that is cached of agents, and say by their method how that was computed.
+"""
 
 PROFILE_SLICES = ("category", "horizon", "price", "cohort")
 WORLDS = 250
@@ -83,6 +89,9 @@ class NotableForecast:
     gain: float
 
 
+Notable = tuple[NotableForecast, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class DetailedProfile:
     """An agent's profile with its skill and calibration in slices, and what stands out.
@@ -98,8 +107,8 @@ class DetailedProfile:
     histogram: tuple[int, ...]
     slices: dict[str, tuple[Slice, ...]]
     calibrated: dict[str, tuple[Calibrated, ...]]
-    best: tuple[NotableForecast, ...]
-    worst: tuple[NotableForecast, ...]
+    best: Notable
+    worst: Notable
 
 
 PROFILE = CacheKind("profile", METHOD, TypeAdapter(DetailedProfile))
@@ -130,8 +139,8 @@ def compute_profile(
     implied_chance = np.random.default_rng([seed + 2, 1])
     best, worst = _notable_forecasts(inputs, agent)
 
-    slices: dict[str, tuple[Slice, ...]] = {}
-    calibrated: dict[str, tuple[Calibrated, ...]] = {}
+    slices = {}
+    calibrated = {}
     for by in PROFILE_SLICES:
         slices[by] = tuple(part for part in parts[by] if part.gain.agent == agent)
         calibrated[by] = tuple(slice_calibrations(counted, by, seed))
@@ -150,7 +159,7 @@ def compute_profile(
 
 def read_sure_forecasts(connection: Connection, cohort: int | None = None) -> dict[str, CalibrationReading]:
     """Return by agent what came of the forecasts that it was sure of, from the cache if it is current."""
-    sure: dict[str, CalibrationReading] = {}
+    sure = {}
     cached = None
     if cohort is None:
         cached = FIGURES.read_current(connection)
@@ -192,16 +201,16 @@ def slice_calibrations(rows: ForecastColumns, by: str, seed: int = 0) -> list[Ca
     return sorted(slices, key=lambda part: order.index(part.label))
 
 
-def _notable_forecasts(
-    inputs: CacheInputs, agent: str
-) -> tuple[tuple[NotableForecast, ...], tuple[NotableForecast, ...]]:
+def _notable_forecasts(inputs: CacheInputs, agent: str) -> tuple[Notable, Notable]:
     """Return what an agent gained most by, and what it lost most by; no market twice on either side."""
     counted = answered_rows(rows_of_agent(inputs.stated, agent))
     rows = take_rows(counted, counted.outcome >= 0)
     stakes = _stakes(rows_of_agent(inputs.bets, agent))
+    outcome = rows.outcome
     forecast = probability(rows.forecast)
     price = probability(rows.mid)
-    gain = (price - rows.outcome) ** 2 - (forecast - rows.outcome) ** 2
+    price_error = (price - outcome) ** 2
+    gain = price_error - (forecast - outcome) ** 2
 
     def notable(row: int) -> NotableForecast:
         cohort = int(rows.cohort[row])
@@ -217,20 +226,22 @@ def _notable_forecasts(
             price=float(price[row]),
             side=side,
             staked=staked,
-            outcome=int(rows.outcome[row]),
+            outcome=int(outcome[row]),
             gain=float(gain[row]),
         )
 
-    falling = np.argsort(-gain, kind="stable")
-    rising = falling[::-1]
-    best = _first_of_each_market(rows, falling[gain[falling] > 0])
-    worst = _first_of_each_market(rows, rising[gain[rising] < 0])
+    order = np.argsort(-gain, kind="stable")
+    gained = order[gain[order] > 0]
+    order = order[::-1]
+    lost = order[gain[order] < 0]
+    best = _first_of_each_market(rows, gained)
+    worst = _first_of_each_market(rows, lost)
     return tuple(map(notable, best)), tuple(map(notable, worst))
 
 
 def _stakes(bets: BetColumns) -> dict[tuple[int, int, str], tuple[str, int]]:
     """Return the side and the amount of each bet, by cohort, round and market."""
-    stakes: dict[tuple[int, int, str], tuple[str, int]] = {}
+    stakes = {}
     columns = (bets.cohort, bets.round, bets.market, bets.yes, bets.amount)
     for cohort, number, market, yes, amount in zip(*(column.tolist() for column in columns), strict=True):
         side = "YES" if yes else "NO"
@@ -267,16 +278,16 @@ def read_notable_forecasts(connection: Connection, agent: str) -> NotableForecas
 def explain_forecasts(
     connection: Connection,
     agent: str,
-    best: Sequence[NotableForecast],
-    worst: Sequence[NotableForecast],
+    best: Notable,
+    worst: Notable,
 ) -> NotableForecasts:
     """Return an agent's best and worst forecasts with the reasons that it gave for them."""
-    markets = {forecast.market_id for forecast in (*best, *worst)}
+    markets = {forecast.market_id for forecast in best + worst}
+    is_notable = col(ForecastRow.market_id).in_(markets)
     query = (
         select(CohortRow.number, RoundRow.number, ForecastRow.market_id, ForecastRow.reason)
         .select_from(joined(TurnRow, EntrantRow, RoundRow, CohortRow, ForecastRow))
-        .where(EntrantRow.name == agent, ForecastRow.stage == "final")
-        .where(col(ForecastRow.market_id).in_(markets))
+        .where(EntrantRow.name == agent, ForecastRow.stage == "final", is_notable)
     )
     reasons = {}
     for cohort, number, market, reason in connection.execute(query):

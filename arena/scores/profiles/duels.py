@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from arena.record.model.columns import Floats, ForecastColumns, Ints, evidence_rows, take_rows
 from arena.record.model.columns import stated_belief as probability
 from arena.scores.cache import CacheKind
-from arena.scores.comparisons import events_of, season_forecasts
+from arena.scores.comparisons import season_forecasts, stories_of
 from arena.scores.profiles.inputs import CacheInputs
 from arena.scores.rules.comparisons.duel import Duel, duels
 
@@ -52,14 +52,14 @@ class DuelDetails:
     for_b: tuple[DecidingMarket, ...]
 
 
-DUELS = CacheKind("duels", "duels 4", TypeAdapter(tuple[DuelDetails, ...]))
+DUELS = CacheKind("duels", "duels 5", TypeAdapter(tuple[DuelDetails, ...]))
 """All duels of an agent by its name, as `a` in them."""
 
 
 def compute_duels(inputs: CacheInputs) -> dict[str, tuple[DuelDetails, ...]]:
     """Return all duels of all agents, by the one that is `a` in them."""
     cells = _Cells.of(inputs.stated)
-    by_agent: dict[str, list[DuelDetails]] = defaultdict(list)
+    by_agent = defaultdict(list)
 
     for duel in duels(season_forecasts(inputs.stated)):
         details = _duel_details(duel, cells, inputs)
@@ -90,7 +90,7 @@ class _Cells:
         order = np.argsort(cell, kind="stable")
         agents = rows.agent[order]
         of_agent = {name: order[agents == place] for place, name in enumerate(rows.agents)}
-        return cls(rows, events_of(rows), cell, of_agent)
+        return cls(rows, stories_of(rows), cell, of_agent)
 
     def common(self, a: str, b: str) -> tuple[Ints, Ints]:
         """Return the rows of both on the same markets in the same rounds, each in the order of cells."""
@@ -112,17 +112,21 @@ def _duel_details(duel: Duel, cells: _Cells, inputs: CacheInputs) -> DuelDetails
     outcome = rows.outcome[own]
     forecast = probability(rows.forecast[own])
     other_forecast = probability(rows.forecast[other])
-    gap = (other_forecast - outcome) ** 2 - (forecast - outcome) ** 2
+    price = probability(rows.mid[own])
+    error = (forecast - outcome) ** 2
+    other_error = (other_forecast - outcome) ** 2
 
     markets, first, place = np.unique(rows.market[own], return_index=True, return_inverse=True)
     count = np.bincount(place)
+    gaps = np.bincount(place, other_error - error) / count
     forecasts = np.bincount(place, forecast) / count
     other_forecasts = np.bincount(place, other_forecast) / count
-    prices = np.bincount(place, probability(rows.mid[own])) / count
-    gaps = np.bincount(place, gap) / count
+    prices = np.bincount(place, price) / count
 
     def decider(number: int) -> DecidingMarket:
-        page = inputs.pages[rows.markets[markets[number]]]
+        name = rows.markets[markets[number]]
+        page = inputs.pages[name]
+        gap = float(gaps[number])
         return DecidingMarket(
             market_id=page.id,
             question=page.question,
@@ -130,19 +134,21 @@ def _duel_details(duel: Duel, cells: _Cells, inputs: CacheInputs) -> DuelDetails
             a=float(forecasts[number]),
             b=float(other_forecasts[number]),
             price=float(prices[number]),
-            share=float(gaps[number]) / markets.size,
+            share=gap / markets.size,
         )
 
     ranked = np.argsort(-gaps, kind="stable")
-    loudest = ranked[:MOST]
-    loudest_against = ranked[::-1][:MOST]
+    for_a = ranked[:MOST]
+    for_a = for_a[gaps[for_a] > 0]
+    for_b = ranked[::-1][:MOST]
+    for_b = for_b[gaps[for_b] < 0]
     edges, differences = _histogram(gaps, cells.event[own][first])
     return DuelDetails(
         duel=duel,
         edges=edges,
         differences=differences,
-        for_a=tuple(map(decider, loudest[gaps[loudest] > 0])),
-        for_b=tuple(map(decider, loudest_against[gaps[loudest_against] < 0])),
+        for_a=tuple(map(decider, for_a)),
+        for_b=tuple(map(decider, for_b)),
     )
 
 
@@ -152,9 +158,11 @@ def _histogram(gap: Floats, events: Ints) -> tuple[tuple[float, ...], tuple[int,
     0 is an edge, so that a bar is on one side or the other.
     """
     _, place = np.unique(events, return_inverse=True)
-    mean = np.bincount(place, gap) / np.bincount(place)
+    total = np.bincount(place, gap)
+    mean = total / np.bincount(place)
     mean = mean[mean != 0]
-    reach = float(np.abs(mean).max(initial=0.0)) or 0.01
+    largest = np.abs(mean).max(initial=0.0)
+    reach = float(largest) or 0.01
 
     edges = np.linspace(-reach, reach, BINS + 1)
     edges[BINS // 2] = 0.0  # which floats may miss by a little

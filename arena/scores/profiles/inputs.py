@@ -36,17 +36,19 @@ def read_inputs(connection: Connection, agent: str | None = None) -> CacheInputs
     """Return all that scores are computed from; with an agent only its own trades."""
     pages = read_newest_pages(connection)
 
-    traded: dict[str, list[AccountTrades]] = defaultdict(list)
+    traded = defaultdict(list)
     for cohort in cohorts_of_agent(read_cohorts(connection), agent):
         for account in read_account_trades(connection, cohort, agent):
             traded[account.agent].append(account)
 
+    accounts = read_accounts(connection)
+    agents = dict.fromkeys(account.agent for account in accounts)
     return CacheInputs(
         min_coverage=read_min_coverage(connection),
         stated=read_forecast_columns(connection),
         bets=read_bet_columns(connection),
-        agents=tuple(dict.fromkeys(account.agent for account in read_accounts(connection))),
+        agents=tuple(agents),
         pages={page.id: page for page in pages},
         families=tuple(families(pages)),
-        traded={name: tuple(accounts) for name, accounts in traded.items()},
+        traded={name: tuple(own) for name, own in traded.items()},
     )

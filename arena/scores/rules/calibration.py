@@ -50,7 +50,7 @@ def bins(forecast: ArrayLike, outcome: ArrayLike) -> list[Bin]:
     no, yes = np.bincount(ended, minlength=2 * BINS).reshape(2, BINS).tolist()
     in_order = forecasts[np.argsort(place, kind="stable")]
 
-    occupied: list[Bin] = []
+    occupied = []
     first = 0
     for number in range(BINS):
         count = no[number] + yes[number]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.audit import RULES, VERDICTS, audit
-from arena.verify.checks.seals import json_in, objects_in
+from arena.verify.checks.seals import object_in, objects_in
 from arena.verify.differences import Found
 from arena.verify.reader import RecordReader, Row, instant
 from markets.hashes import digest
@@ -32,11 +32,7 @@ class ShownText:
 
 def audit_of(row: Row, column: str) -> dict[str, Any] | None:
     """Return what a row keeps of its verdicts, where today's rules gave them."""
-    counts = json_in(row[column])
-    if not isinstance(counts, dict):
-        return None
-
-    kept = counts.get("audit")
+    kept = object_in(row[column]).get("audit")
     if not isinstance(kept, dict) or kept.get("rules") != RULES:
         return None
     return kept
@@ -84,7 +80,7 @@ def check_verdicts(
 def _check_withheld(row: Row, column: str, suspects: Sequence[Mapping[str, Any]]) -> Found:
     """Yield the verdicts by which others were withheld than there are suspects."""
     withheld = Counter(suspect["verdict"] for suspect in suspects if not suspect["shown"])
-    counts = json_in(row[column])
+    counts = object_in(row[column])
     if any(withheld[verdict] != counts.get(verdict, 0) for verdict in VERDICTS):
         listed = ", ".join(f"{count} {verdict}" for verdict, count in sorted(withheld.items()))
         yield row.differs(column, listed or "none", "so many suspects were withheld")

@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import Any
 
-from arena.verify.checks.seals import json_in
+from arena.verify.checks.seals import object_in
 from arena.verify.differences import Difference, Found
 from arena.verify.reader import RecordReader, Row
 from markets.hashes import sha256
@@ -28,8 +28,7 @@ def check_benchmarks(facts: RecordReader) -> Found:
     """Yield files that are not as they were kept, and cohorts that were shown another set than they froze."""
     question_sets = yield from _check_files(facts)
     for cohort in facts.rows("cohort", ASKING):
-        frozen = json_in(cohort["frozen"])
-        settings = frozen["venue_settings"] if isinstance(frozen, dict) else {}
+        settings = object_in(cohort["frozen"]).get("venue_settings", {})
         text = question_sets.get(settings.get("sha256", ""))
         if text is None:
             yield cohort.differs("frozen", "a set that is kept", "its questions are those of a file")

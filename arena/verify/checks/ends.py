@@ -7,7 +7,7 @@ corrections that is not looked at: how long these are asked for, the config says
 
 from collections.abc import Sequence
 
-from arena.verify.checks.seals import json_in
+from arena.verify.checks.seals import object_in
 from arena.verify.differences import Found
 from arena.verify.reader import RecordReader, Row
 
@@ -30,7 +30,9 @@ OUTAGES = "SELECT * FROM set_aside WHERE kind = 'page'"
 def check_ends(facts: RecordReader) -> Found:
     """Yield ends of simulated or recorded markets that were learnt too soon or too late."""
     played = {
-        row["id"] for row in facts.rows("cohort", "SELECT * FROM cohort") if _stamp_of(row) in PLAYED_STAMPS
+        row["id"]
+        for row in facts.rows("cohort", "SELECT * FROM cohort")
+        if object_in(row["frozen"]).get("stamp") in PLAYED_STAMPS
     }
     if not played:
         return
@@ -55,8 +57,3 @@ def _was_away(row: Row, outages: Sequence[Row]) -> bool:
         if outage["venue"] == venue and outage["first_seen_at"] <= row["passed"] <= outage["last_seen_at"]:
             return True
     return False
-
-
-def _stamp_of(row: Row) -> str | None:
-    frozen = json_in(row["frozen"])
-    return frozen.get("stamp") if isinstance(frozen, dict) else None

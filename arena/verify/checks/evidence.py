@@ -9,7 +9,7 @@ from agents.guard import dated
 from agents.model import DECIDED_STATUSES
 from arena.record.model.cohort import NO_EVIDENCE, Cohort
 from arena.verify.checks.audits import ShownText, audit_of, check_verdicts, questions_of
-from arena.verify.checks.seals import check_seal, json_in
+from arena.verify.checks.seals import check_seal, object_in
 from arena.verify.differences import Found
 from arena.verify.reader import RecordReader, Row
 from markets.hashes import timestamp_text
@@ -57,8 +57,7 @@ def check_evidence(facts: RecordReader, cohort: Cohort, round_row: Row) -> Found
 
 def _check_gathering(facts: RecordReader, row: Row, round_row: Row, pieces: Sequence[Row]) -> Found:
     """Yield what is wrong with a gathering's counts, its hash, and its verdicts on what was shown."""
-    dropped = json_in(row["dropped"])
-    counts = dropped.values() if isinstance(dropped, dict) else ()
+    counts = object_in(row["dropped"]).values()
     found = len(pieces) + sum(count for count in counts if type(count) is int)
     yield from row.compare({"found": found}, "the number shown or dropped")
 

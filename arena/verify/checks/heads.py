@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.record.write.heads import BEFORE, HEAD_FIELDS, OF_ROUND
-from arena.verify.checks.seals import json_in, seal_of
+from arena.verify.checks.seals import json_in, object_in, seal_of
 from arena.verify.differences import Difference, Found
 from arena.verify.reader import RecordReader, Row
 from markets.hashes import canonical_bytes
@@ -226,8 +226,7 @@ def _check_listed(facts: RecordReader, kind: str) -> Found:
     """Check the facts of a kind against those listed. A cohort that ended may go on to be corrected."""
     listed: dict[Key, Any] = {}
     for head in facts.rows("head", HEADS):
-        members = json_in(head["members"])
-        for *names, fact_hash in members.get(kind, ()) if isinstance(members, dict) else ():
+        for *names, fact_hash in object_in(head["members"]).get(kind, ()):
             if listed.setdefault(tuple(names), fact_hash) != fact_hash and kind != "ended":
                 yield head.differs("members", fact_hash, "an earlier head says otherwise")
             listed[tuple(names)] = fact_hash

@@ -65,6 +65,12 @@ def json_in(text: str) -> Any:
         return None
 
 
+def object_in(text: str) -> dict[str, Any]:
+    """Return the object behind a JSON text; an empty one where it is none."""
+    value = json_in(text)
+    return value if isinstance(value, dict) else {}
+
+
 def objects_in(text: str) -> list[dict[str, Any]]:
     """Return the objects of the list behind a JSON text; what else is there, its hash tells."""
     listed = json_in(text)

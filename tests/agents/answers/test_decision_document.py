@@ -7,12 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.answers.decision_document import UnreadableDecision, read_decision, read_sent_decision
+from agents.answers.decision_document import (
+    UnreadableDecision,
+    ask_for_decision,
+    read_decision,
+    read_sent_decision,
+)
 from agents.episode import DOCUMENTS, schema_of, view_document
+from agents.model import CallError, Decision
 from markets.model import MarketId
 from portfolio.model import Bet, Sale
-from tests.agents.minds import THREE, a_view
-from tests.builders import a_book, usd
+from tests.agents.minds import THREE, a_view, replies
+from tests.builders import a_book, result_of, usd
 
 SHOWN = [MarketId(market) for market in THREE[:2]]
 VIEW = a_view(*(a_book([("0.40", "1000")], [("0.42", "1000")], market=market) for market in SHOWN))
@@ -20,6 +26,16 @@ VIEW = a_view(*(a_book([("0.40", "1000")], [("0.42", "1000")], market=market) fo
 
 def decision(**said: Any) -> Any:
     return read_decision(json.dumps({"version": 1, **said}), VIEW)
+
+
+def test_a_call_that_brought_no_answer_is_told_with_its_reason() -> None:
+    error = CallError("timeout", "no answer in 60 s", retry=True)
+    ask, asked = replies(error, "no JSON")
+    call, failed = result_of(ask_for_decision(VIEW, ask))
+    assert (call.prompt, call.error) == (asked[0], error)
+    assert failed == Decision(status="failed", note="timeout: no answer in 60 s")
+    _, malformed = result_of(ask_for_decision(VIEW, ask))
+    assert (malformed.status, malformed.note.partition(":")[0]) == ("malformed", "not JSON")
 
 
 def test_what_makes_sense_is_read_to_the_last_digit() -> None:

@@ -110,6 +110,37 @@ def test_thoughts_are_left_aside(thoughts: object) -> None:
     assert parse_answer(an_answer(thoughts=thoughts), VIEW) == parse_answer(an_answer(), VIEW)
 
 
+REPAIRS: list[tuple[str, list[str]]] = [
+    (says("0.4"), []),
+    (says("40"), ["percent"]),
+    (says(".4"), ["number"]),
+    (says("float(0.4)"), ["python"]),
+    (says("0.4 /* so */"), ["comment"]),
+    (says('0.4, "note": None'), ["python"]),
+    (says('0.4, "reason": "5\\% sure"'), ["escape"]),
+    (says("0.4,"), ["comma"]),
+    (says('0.4, "sure": true, "more": [null]'), []),
+    (says("0.4").replace('"', "'"), ["quotes"]),
+    (says("0.4").replace(":", "："), ["punctuation"]),
+    (says("0.4").replace("[", "(").replace("]", ")"), ["python"]),
+    (says("0.4").replace("m1", "m1: rain"), ["market"]),
+    (says("0.4").replace("market", "id"), ["key"]),
+    (says("0.4").replace("forecasts", "Forecasts"), ["key"]),
+    (says("0.4").removesuffix("]}"), ["cut"]),
+    (f"{{{says('0.4')}}}", ["braces"]),
+    (f'{{"answer": {says("0.4")}}}', ["wrapping"]),
+    (says("0.4") + says("0.5").replace("m1", "m2"), ["several"]),
+    ("m1: 0.4", ["plain text"]),
+]
+
+
+@pytest.mark.parametrize(("text", "repairs"), REPAIRS, ids=lambda value: str(value)[-30:])
+def test_every_repair_of_an_answer_is_named_and_no_other(text: str, repairs: list[str]) -> None:
+    read = parse_answer(text, VIEW)
+    assert isinstance(read, Decision)
+    assert (read.forecasts[0].millionths, read.repaired) == (400_000, tuple(repairs))
+
+
 def test_what_is_kept_of_a_reason_can_be_stored() -> None:
     text = json.dumps(
         {"forecasts": [{"market": "m1", "probability": 0.4, "reason": "a\x00\ud800" + "b" * 9_999}]}

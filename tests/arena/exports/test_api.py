@@ -205,6 +205,7 @@ BAD_FRAMES: list[Any] = [
     None, 3, "forecasts.csv", [1], [], {}, {"question": 3}, {"question": "rain"}, pd.DataFrame(),
     pd.DataFrame(MINE).to_numpy(), pd.DataFrame(MINE)["question"], object(), MINE | {"probability": [2] * 5},
     MINE | {"outcome": [1]}, pd.concat([pd.DataFrame(MINE)] * 2, axis=1), [{}], pd.DataFrame(MINE).T,
+    pl.Series([1]), pl.DataFrame(), pa.table({}), pa.array([1]),
 ]  # fmt: skip
 BAD_CHOICES: list[dict[str, Any]] = [
     {"mode": "fast"}, {"rule": 3}, {"by": "day"}, {"by": "category"}, {"against": "zoe"}, {"outside": "ann"},

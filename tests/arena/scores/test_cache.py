@@ -143,6 +143,12 @@ def test_what_holds_is_not_worked_out_again_and_no_fact_is_touched(record: Recor
     assert record.read(state_hash) == before
 
 
+def test_what_was_computed_in_another_way_is_computed_anew() -> None:
+    """Whether anything of agents is stale is told by their figures alone."""
+    for kind in (PROFILE, DUELS, SLICES):
+        assert kind.method in FIGURES.method
+
+
 @pytest.fixture
 def copy(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
     """The same, to be changed."""

@@ -26,7 +26,7 @@ SLACK = 0.001
 
 def each(options: Sequence[ArrayLike], answer: Sequence[int]) -> Floats:
     """Return the score of each question; `answer` counts its options from 0."""
-    scores: list[float] = []
+    scores = []
     for probabilities, place in zip(options, answer, strict=True):
         happened = np.arange(np.size(probabilities)) == place
         squares = (np.asarray(probabilities) - happened) ** 2

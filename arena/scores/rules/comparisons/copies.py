@@ -41,8 +41,8 @@ def find_copies(
 
     `families` hold twins, and `sources` whose forecasts an agent is told.
     """
-    copies: dict[str, str] = {}
-    group: dict[str, str] = {}
+    copies = {}
+    group = {}
     for agent in agents:
         own = season.of(agent)
         if _is_near(season, own.cell, own.forecast - own.price):
@@ -100,7 +100,7 @@ def _named(group: Mapping[str, str], sources: Mapping[str, str]) -> dict[str, st
         if head not in heads or (heads[head] in sources and name not in sources):
             heads[head] = name
 
-    copies: dict[str, str] = {}
+    copies = {}
     for name, head in group.items():
         if heads[head] != name:
             copies[name] = heads[head]

@@ -71,7 +71,7 @@ def duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Duel:
 def duels(season: SeasonForecasts) -> list[Duel]:
     """Return every pair of the agents, with the interval of its gap."""
     pairs = list(combinations(season.agents, 2))
-    found: list[Duel] = []
+    found = []
     for part in wild_bootstrap.blocks(pairs, len(season.events)):
         found += _duels(season, part, 0)
     return found
@@ -87,8 +87,8 @@ def gap_between(season: SeasonForecasts, a: str, b: str) -> float | None:
 
 def _duels(season: SeasonForecasts, pairs: Sequence[Pair], seed: int) -> list[Duel]:
     """Return these pairs, with p-values and, of those of which something can be inferred, intervals."""
-    found: list[Duel] = []
-    sums: list[EventSums] = []
+    found = []
+    sums = []
     for a, b in pairs:
         plain, differences = _gap(season, a, b)
         found.append(plain)

@@ -107,7 +107,7 @@ def error_shares(starts: Mapping[str, float], owners: Mapping[str, str]) -> dict
     owner_starts = {owner: min(own.values()) for owner, own in entries.items()}
     owner_shares = _pair_shares(owner_starts, [(owner, owner) for owner in entries])
 
-    shares: dict[Pair, float] = {}
+    shares = {}
     for (owner, rival), owner_share in owner_shares.items():
         own_shares = _pair_shares(entries[owner])
         if owner != rival:
@@ -122,7 +122,7 @@ def error_shares(starts: Mapping[str, float], owners: Mapping[str, str]) -> dict
 
 def _shares_between(weights: Mapping[str, float], rival_weights: Mapping[str, float]) -> dict[Pair, float]:
     """Return the shares of 1 of pairs of two owners' entries by their weights."""
-    shares: dict[Pair, float] = {}
+    shares = {}
     for a, weight in weights.items():
         for b, rival_weight in rival_weights.items():
             shares[a, b] = weight * rival_weight
@@ -139,7 +139,7 @@ def _entries_by_owner(starts: Mapping[str, float], owners: Mapping[str, str]) ->
 
 def _equal_parts(starts: Mapping[str, float]) -> dict[str, float]:
     """Return equal parts of 1 for all that begin at one time."""
-    begun: dict[float, list[str]] = defaultdict(list)
+    begun = defaultdict(list)
     for name, start in starts.items():
         begun[start].append(name)
 
@@ -152,7 +152,7 @@ def _equal_parts(starts: Mapping[str, float]) -> dict[str, float]:
 
 def _pair_shares(starts: Mapping[str, float], more: Sequence[Pair] = ()) -> dict[Pair, float]:
     """Return equal shares of 1 for all pairs that begin at one time, when the later of the two does."""
-    begun: dict[float, list[Pair]] = defaultdict(list)
+    begun = defaultdict(list)
     for pair in chain(more, combinations(starts, 2)):
         start = max(starts[name] for name in pair)
         begun[start].append(pair)
@@ -166,11 +166,11 @@ def _pair_shares(starts: Mapping[str, float], more: Sequence[Pair] = ()) -> dict
 
 def _weights(starts: Mapping[str, float]) -> dict[str, float]:
     """Return the weights of an owner's entries against another owner's: the first has at least one half."""
-    begun: dict[float, list[str]] = defaultdict(list)
+    begun = defaultdict(list)
     for entry, start in starts.items():
         begun[start].append(entry)
 
-    weights: dict[str, float] = {}
+    weights = {}
     for number, start in enumerate(sorted(begun)):
         part = _part(number)
         entries = begun[start]
@@ -200,12 +200,14 @@ def price_bars(rows: DuelRows, owners: Mapping[str, str] | None = None) -> dict[
     """
     starts = _starts(rows)
     entries = _entries_by_owner(starts, owners or {})
-    owner_shares = _equal_parts({owner: min(own.values()) for owner, own in entries.items()})
+    owner_starts = {owner: min(own.values()) for owner, own in entries.items()}
+    owner_shares = _equal_parts(owner_starts)
 
-    bars: dict[str, PriceBar] = {}
+    bars = {}
     for owner, own in entries.items():
+        owner_share = ERROR * owner_shares[owner]
         for entry, part in _equal_parts(own).items():
-            share = ERROR * owner_shares[owner] * part / 2
+            share = owner_share * part / 2
             bars[entry] = PriceBar(starts[entry], 1 / share)
     return bars
 
@@ -220,7 +222,8 @@ def compare_pairs(
     """
     starts = _starts(rows)
     duels = _Duels.of(rows)
-    first = dict(sorted(starts.items(), key=lambda entry: entry[1])[:MOST_ENTRIES])
+    in_order = sorted(starts, key=starts.__getitem__)
+    first = {entry: starts[entry] for entry in in_order[:MOST_ENTRIES]}
     shares = error_shares(first, owners or {})
 
     pairs: list[PairEvidence] = []
@@ -247,7 +250,7 @@ def _starts(rows: DuelRows) -> dict[str, float]:
     begun = entry_starts(stated)
     seconds = dict(zip(rows.instant.tolist(), rows.made.tolist(), strict=True))
 
-    starts: dict[str, float] = {}
+    starts = {}
     for place, agent in enumerate(rows.agents):
         if place in begun:
             starts[agent] = seconds[begun[place]]
@@ -256,7 +259,8 @@ def _starts(rows: DuelRows) -> dict[str, float]:
 
 def _order(pair: PairEvidence) -> tuple[float, str, str]:
     """Return what sorts pairs by the time since which they are told, those that aren't last."""
-    return (inf if pair.since is None else pair.since, pair.better, pair.worse)
+    since = inf if pair.since is None else pair.since
+    return since, pair.better, pair.worse
 
 
 def _beside_price(rows: DuelRows, place: int) -> DuelRows:
@@ -330,16 +334,21 @@ class _Duels:
         cell = rows.instant[some] * markets + rows.market[some]
         _, first, column = np.unique(cell, return_index=True, return_inverse=True)
         first = some[first]
-        order = np.lexsort((rows.known[first], rows.market[first], rows.made[first], rows.story[first]))
+        market = rows.market[first]
+        story = rows.story[first]
+        made = rows.made[first]
+        known = rows.known[first]
+
+        order = np.lexsort((known, market, made, story))
         rank = np.argsort(order)
         forecast = np.full((len(rows.agents), first.size), np.nan)
         forecast[rows.agent[some], rank[column]] = rows.forecast[some]
 
-        first = first[order]
-        story = rows.story[first]
-        made = rows.made[first]
-        known = rows.known[first]
-        question = None if rows.question is None else rows.question[first]
+        market = market[order]
+        story = story[order]
+        made = made[order]
+        known = known[order]
+        question = None if rows.question is None else rows.question[first[order]]
         ends = np.flatnonzero(np.isfinite(known))
         ends = ends[np.lexsort((known[ends], story[ends]))]
         end_story = story[ends]
@@ -349,6 +358,7 @@ class _Duels:
         last = instants + sizes - 1
         story_starts, lengths = runs(end_story)
         story_start = np.repeat(story_starts, lengths)[last]
+        is_first = np.flatnonzero(np.diff(story_start, prepend=-1))
 
         at = end_at[last]
         by_time = np.argsort(at, kind="stable")
@@ -360,12 +370,12 @@ class _Duels:
             week=rows.week,
             forecast=forecast,
             made=made,
-            payout=rows.payout[first],
-            timeline=Timeline.of(story, made, rows.market[first], known, question),
+            payout=rows.payout[first[order]],
+            timeline=Timeline.of(story, made, market, known, question),
             ends=ends,
             last=last,
             story_start=story_start,
-            is_first=np.flatnonzero(np.diff(story_start, prepend=-1)),
+            is_first=is_first,
             by_time=by_time,
             look=times + counts - 1,
             at=at[times],
@@ -453,7 +463,8 @@ class _Duels:
 
     def _weeks_more(self, bet: "_PairColumns", gain: "_MeanGain", bar: float) -> float | None:
         """Return how many more weeks it would take to tell, None where that cannot be said."""
-        weeks = float(self.at[-1] - self.made[bet.common].min()) / self.week
+        begun = self.made[bet.common].min()
+        weeks = float(self.at[-1] - begun) / self.week
         if gain.stories < ENOUGH_STORIES or weeks < ENOUGH_WEEKS:
             return None
 
@@ -469,7 +480,8 @@ class _Duels:
         own = own[self.ends]
         rival = rival[self.ends]
         payout = self.payout[self.ends]
-        counted = common[self.ends] & ~np.isnan(payout)
+        is_refund = np.isnan(payout)
+        counted = common[self.ends] & ~is_refund
         apart = np.where(counted, own - rival, 0.0)
         middle = np.where(counted, (own + rival) / 2, 0.0)
         missed = np.where(counted, 2 * (payout - middle), 0.0)
@@ -483,7 +495,8 @@ class _Duels:
             counted &= self.options.is_first
 
         leaned = self._sum_of_rows(apart * lean)
-        slope = leaned / np.maximum(self._sum_of_rows(lean**2), TINY)
+        squared = self._sum_of_rows(lean**2)
+        slope = leaned / np.maximum(squared, TINY)
 
         # each story counts once
         count = self._story_totals(counted.astype(np.float64))

@@ -11,7 +11,7 @@
 - Source: Bonferroni, over all that could have been told.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,24 +48,24 @@ def entry_starts(rows: StatedRows) -> dict[int, int]:
     return starts
 
 
-def _entries_by_look(rows: StatedRows) -> list[tuple[int, list[int]]]:
-    """Return the entries at each instant at which they change, in the order of time."""
+def _entries_by_look(rows: StatedRows) -> Iterator[tuple[int, list[int]]]:
+    """Yield the entries at each instant at which they change, in the order of time."""
     numbers = np.unique(rows.agent)
     agents = [_agent_rows(rows, number) for number in numbers.tolist()]
-    order = np.argsort([agent.instant[0] for agent in agents], kind="stable")
+    starts = [agent.instant[0] for agent in agents]
+    order = np.argsort(starts, kind="stable")
     agents = [agents[place] for place in order.tolist()]
+    numbers = numbers[order]
 
-    started = np.array([agent.instant[0] for agent in agents], dtype=np.int64)
+    started = np.array(starts, dtype=np.int64)[order]
     left_price = np.array([_price_departure(agent) for agent in agents])
     departure = _departures(agents)
 
     changes = np.unique(np.concatenate([started, left_price, departure.ravel()]))
     looks = changes[np.isfinite(changes)].astype(np.int64)
-    entries = [_entries_at(look, started, left_price, departure) for look in looks.tolist()]
-
-    return [
-        (look, numbers[order[places]].tolist()) for look, places in zip(looks.tolist(), entries, strict=True)
-    ]
+    for look in looks.tolist():
+        entries = _entries_at(look, started, left_price, departure)
+        yield look, numbers[entries].tolist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +80,10 @@ class _AgentRows:
 
 
 def _agent_rows(rows: StatedRows, agent: int) -> _AgentRows:
+    """Return the rows of one agent; of two forecasts for one market at one instant the first counts."""
     markets = int(rows.market.max()) + 1
     own = np.flatnonzero(rows.agent == agent)
     cell = rows.instant[own] * markets + rows.market[own]
-
-    # of two forecasts for one market at one instant the first counts
     cells, first = np.unique(cell, return_index=True)
     own = own[first]
 
@@ -99,23 +98,28 @@ def _price_departure(agent: _AgentRows) -> float:
 
 def _departures(agents: Sequence[_AgentRows]) -> NDArray[np.float64]:
     """Return from when on each agent (line) is no copy of each earlier one (column)."""
-    departure = np.full((len(agents), len(agents)), -np.inf)
+    size = len(agents)
+    departure = np.full((size, size), -np.inf)
 
-    for earlier, one in enumerate(agents):
-        for later in range(earlier + 1, len(agents)):
-            departure[later, earlier] = _pair_departure(agents[later], one)
+    for earlier in range(size):
+        for later in range(earlier + 1, size):
+            departure[later, earlier] = _pair_departure(agents[later], agents[earlier])
 
     return departure
 
 
 def _pair_departure(later: _AgentRows, earlier: _AgentRows) -> float:
+    """Return from when on one agent is no copy of another that began before it."""
     cells, own, other = np.intersect1d(later.cell, earlier.cell, assume_unique=True, return_indices=True)
-    met_at_start = cells.size > 0 and later.instant[own[0]] == later.instant[0]
+    if not cells.size:
+        return -np.inf
 
-    if not met_at_start:
+    instant = later.instant[own]
+    if instant[0] != later.instant[0]:
+        # they had no market in common when the later one began
         return -np.inf
     question = None if later.question is None else later.question[own]
-    return _departure(later.instant[own], later.forecast[own] - earlier.forecast[other], question)
+    return _departure(instant, later.forecast[own] - earlier.forecast[other], question)
 
 
 def _departure(instant: Ints, distance: Floats, question: Ints | None) -> float:
@@ -133,10 +137,11 @@ def _departure(instant: Ints, distance: Floats, question: Ints | None) -> float:
     rows = np.arange(1, instant.size + 1)
     ends = np.append(instant[1:] != instant[:-1], True)
 
-    too_many = ends & (apart > np.maximum(1.0, (1 - SHARE) * rows))
-    first = np.flatnonzero(too_many)
-
-    return float(instant[first[0]]) if first.size else np.inf
+    allowed = np.maximum(1.0, (1 - SHARE) * rows)
+    first = np.flatnonzero(ends & (apart > allowed))
+    if not first.size:
+        return np.inf
+    return float(instant[first[0]])
 
 
 def _entries_at(look: float, started: Ints, left_price: Floats, departure: NDArray[np.float64]) -> list[int]:

@@ -57,7 +57,7 @@ class EventSums:
 def market_means(market: Ints, *values: Floats) -> tuple[Ints, list[Floats]]:
     """Return the markets of rows that come sorted by market, and the mean of each value within them."""
     starts, lengths = runs(market)
-    means: list[Floats] = []
+    means = []
 
     for value in values:
         # reduceat takes no empty list of starts

@@ -65,12 +65,16 @@ class Evidence:
 
     @property
     def now(self) -> float:
-        """The newest capital."""
-        return float(self.capital[-1]) if self.capital.size else 1.0
+        """Return the newest capital."""
+        if not self.capital.size:
+            return 1.0
+        return float(self.capital[-1])
 
     def until(self, times: Floats) -> Floats:
         """Return the capital at some times."""
-        return np.append(1.0, self.capital)[np.searchsorted(self.at, times, side="right")]
+        since_start = np.append(1.0, self.capital)
+        place = np.searchsorted(self.at, times, side="right")
+        return since_start[place]
 
 
 def evidence(rows: EvidenceRows) -> Evidence:
@@ -382,8 +386,9 @@ def _legs(story: Ints, market: Ints, known: Floats) -> tuple[Ints, Ints]:
     """Return the first move of each leg, and the leg of each move."""
     order = np.lexsort((known, market, story))
     starts, sizes = runs(story[order], market[order], known[order])
+    numbers = np.arange(starts.size)
     leg = np.empty(order.size, dtype=np.int64)
-    leg[order] = np.repeat(np.arange(starts.size), sizes)
+    leg[order] = np.repeat(numbers, sizes)
     return order[starts], leg
 
 
@@ -391,10 +396,12 @@ def _batches(story: Ints, made: Floats, leg: Ints) -> tuple[_Batch, ...]:
     """Return the first moves of all stories, then the second ones, and so on."""
     starts, sizes = runs(story, made)
     firsts, counts = runs(story[starts])
-    number = np.arange(starts.size) - np.repeat(firsts, counts)
-    place = np.repeat(np.arange(firsts.size), counts)
+    first = np.repeat(firsts, counts)
+    number = np.arange(starts.size) - first
+    places = np.arange(firsts.size)
+    place = np.repeat(places, counts)
 
-    batches: list[_Batch] = []
+    batches = []
     for instant in range(int(counts.max(initial=0))):
         some = np.flatnonzero(number == instant)
         own_sizes = sizes[some]
@@ -408,6 +415,7 @@ def _batches(story: Ints, made: Floats, leg: Ints) -> tuple[_Batch, ...]:
 
 def sums_before(values: NDArray[Number]) -> NDArray[Number]:
     """Return the sum of all values before each place, and of all of them at the end."""
-    sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1), dtype=values.dtype)
+    *lines, size = values.shape
+    sums = np.zeros((*lines, size + 1), dtype=values.dtype)
     np.cumsum(values, axis=-1, out=sums[..., 1:])
     return sums

@@ -60,7 +60,8 @@ def _descending(value: float | None) -> float:
 
 def sums_of(season: SeasonForecasts, own: AgentForecasts) -> EventSums:
     """Return an agent's differences from the market by event."""
-    return sum_by_event(own.reference - own.error, own.market, season.event_of, len(season.events))
+    closer = own.reference - own.error
+    return sum_by_event(closer, own.market, season.event_of, len(season.events))
 
 
 def gains(season: SeasonForecasts, seed: int = 0) -> list[Gain]:

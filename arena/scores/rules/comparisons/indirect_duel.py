@@ -46,8 +46,8 @@ def indirect_duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Due
 
 def indirect_duels(season: SeasonForecasts, pairs: Sequence[Pair], seed: int = 0) -> list[Duel]:
     """Return pairs of agents, compared by way of the market."""
-    sums: dict[str, EventSums] = {}
-    rests_on: dict[str, Information] = {}
+    sums = {}
+    rests_on = {}
     for name in sorted(set(chain.from_iterable(pairs))):
         own = season.of(name)
         sums[name] = sums_of(season, own)
@@ -116,8 +116,9 @@ def _p(a: EventSums, b: EventSums, gap: float, turned: Floats) -> float:
     spread += 2 * other_turned * by_other_share
 
     observed = (a.mean - b.mean - gap) ** 2
+    needed = wild_bootstrap.DUST * observed * np.maximum(spread, 0)
     reached = (own_turned - other_turned) ** 2 * _spread(a, b)
-    beyond = np.count_nonzero(reached >= wild_bootstrap.DUST * observed * np.maximum(spread, 0))
+    beyond = np.count_nonzero(reached >= needed)
     return float((1 + beyond) / (1 + own_turned.size))
 
 
@@ -128,7 +129,8 @@ def _duel(
     a, b = pair
     own = sums[a]
     other = sums[b]
-    events = int(np.count_nonzero(own.count + other.count))
+    counts = own.count + other.count
+    events = int(np.count_nonzero(counts))
 
     reason = reason_of(rests_on[a]) or reason_of(rests_on[b])
     p = None
@@ -137,13 +139,14 @@ def _duel(
 
     error = None
     if own.count.any() and other.count.any() and events > 1:
-        error = none_for_nan(sqrt(events / (events - 1) * _spread(own, other)))
+        variance = events / (events - 1) * _spread(own, other)
+        error = none_for_nan(sqrt(variance))
 
     return Duel(
         a=a,
         b=b,
         rows=0,
-        markets=int(own.count.sum() + other.count.sum()),
+        markets=int(counts.sum()),
         events=events,
         effective=min(rests_on[a].effective, rests_on[b].effective),
         gap=none_for_nan(own.mean - other.mean),

@@ -40,7 +40,8 @@ def t_quantile(freedom: Floats) -> Floats:
     array([2.093, 1.984])
     """
     z = NORMAL * (8 * freedom + 3) / (8 * freedom + 1)
-    return np.sqrt(freedom * np.expm1(z * z / freedom))
+    square = freedom * np.expm1(z * z / freedom)
+    return np.sqrt(square)
 
 
 def mean_intervals(who: Ints, event: Ints, value: Floats, size: int) -> MeanIntervals:
@@ -51,7 +52,8 @@ def mean_intervals(who: Ints, event: Ints, value: Floats, size: int) -> MeanInte
     >>> found.mean.tolist(), found.low.round(3).tolist(), found.high.round(3).tolist()
     ([0.5], [0.338], [0.662])
     """
-    known = np.flatnonzero(~np.isnan(value))
+    is_known = ~np.isnan(value)
+    known = np.flatnonzero(is_known)
     who = who[known]
     event = event[known]
     value = value[known]
@@ -72,9 +74,12 @@ def mean_intervals(who: Ints, event: Ints, value: Floats, size: int) -> MeanInte
         mean = total / count
         effective = count**2 / squares
         rest = sums - questions * mean[owner]
-        spread = np.bincount(owner, rest**2, minlength=size) * events / (events - 1)
-        half = t_quantile(effective - 1) * np.sqrt(spread) / count
-        is_enough = (effective >= ENOUGH_EVENTS - 1e-9) & np.isfinite(mean)
+        rest_squares = np.bincount(owner, rest**2, minlength=size)
+        error = np.sqrt(rest_squares * events / (events - 1))
+        t = t_quantile(effective - 1)
+        half = t * error / count
+        has_enough_events = effective >= ENOUGH_EVENTS - 1e-9
+        is_enough = has_enough_events & np.isfinite(mean)
 
     return MeanIntervals(
         mean=mean,

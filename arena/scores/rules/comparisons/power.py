@@ -62,8 +62,11 @@ def _weeks_at(effect: float, pace: Pace, bar: float, least_t: float) -> float:
     by_capital = log(bar / pace.capital) / (GROWTH * effect**2)
 
     # t reaches its bound where effect·x² − bound·x + rest = 0, x being the root of all stories
-    rest = min(pace.least_t, least_t) * sqrt(pace.stories) - effect * pace.stories
-    root = (least_t + sqrt(max(least_t**2 - 4 * effect * rest, 0.0))) / (2 * effect)
+    so_far = min(pace.least_t, least_t) * sqrt(pace.stories)
+    rest = so_far - effect * pace.stories
+    square = max(least_t**2 - 4 * effect * rest, 0.0)
+    root = (least_t + sqrt(square)) / (2 * effect)
     by_t = root**2 - pace.stories
 
-    return max(by_capital, by_t, 0.0) * pace.weeks / pace.stories
+    more = max(by_capital, by_t, 0.0)
+    return more * pace.weeks / pace.stories

@@ -96,7 +96,8 @@ def check_season(
     options = market[scored]
     markets = options if question is None else question[scored]
     instants = instant[scored]
-    cells, cell = different(markets * (instants.max(initial=0) + 1) + instants)
+    width = instants.max(initial=0) + 1
+    cells, cell = different(markets * width + instants)
     forecast_of = None
     if question is not None:
         size = options.max(initial=0) + 1
@@ -107,9 +108,10 @@ def check_season(
         price_errors *= scale
 
     order = np.lexsort((cell, owner))
-    edges = np.searchsorted(owner[order], np.arange(len(agents) + 1))
+    owners = np.arange(len(agents) + 1)
+    edges = np.searchsorted(owner[order], owners)
 
-    by_agent: list[AgentForecasts] = []
+    by_agent = []
     for low, high in pairwise(edges):
         own = order[low:high]
         by_agent.append(

@@ -18,7 +18,7 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import compress
 from math import erfc, inf, log1p, nan, sqrt
 from statistics import NormalDist
@@ -113,8 +113,9 @@ def signs(events: Sequence[str], seed: int) -> Floats:
     for event in events:
         drawn += hashlib.shake_128(f"{seed}/{event}".encode()).digest(size)
 
-    bits = np.unpackbits(np.frombuffer(drawn, dtype=np.uint8).reshape(len(events), size), axis=1)
-    return bits[:, :DRAWS].astype(np.float64) * 2 - 1
+    packed = np.frombuffer(drawn, dtype=np.uint8).reshape(len(events), size)
+    bits = np.unpackbits(packed, axis=1)[:, :DRAWS]
+    return bits.astype(np.float64) * 2 - 1
 
 
 def signed_columns(events: Sequence[str], columns: Floats, seed: int) -> Floats:
@@ -145,43 +146,38 @@ def signed_sums(events: Sequence[str], sums: Sequence[EventSums], seed: int) -> 
     """Return all sums for some columns."""
     s = np.stack([column.total for column in sums], axis=1)
     n = np.stack([column.count for column in sums], axis=1)
+    v = np.array([spread(column) for column in sums])
 
     has_markets = n.sum(axis=1) > 0
     s = s[has_markets]
     n = n[has_markets]
     names = list(compress(events, has_markets.tolist()))
+    products = s * n
+    squares = n * n
 
-    columns = np.hstack([s, s * n, n, n * n])
-    total, cross, counts, squares = np.split(signed_columns(names, columns, seed), 4, axis=1)
+    drawn = signed_columns(names, np.hstack([s, products, n, squares]), seed)
+    total, cross, counts, signed_squares = np.split(drawn, 4, axis=1)
     plain = UnsignedSums(
         s=s.sum(axis=0),
         n=n.sum(axis=0),
         ss=(s * s).sum(axis=0),
-        sn=(s * n).sum(axis=0),
-        nn=(n * n).sum(axis=0),
-        v=np.array([spread(column) for column in sums]),
+        sn=products.sum(axis=0),
+        nn=squares.sum(axis=0),
+        v=v,
         events=np.count_nonzero(n, axis=0).astype(np.float64),
     )
-    return SignedSums(total, cross, counts, squares, plain)
+    return SignedSums(total, cross, counts, signed_squares, plain)
 
 
 def select_columns(signed: SignedSums, which: Flags) -> SignedSums:
     """Return some of the columns."""
-    plain = signed.plain
+    plain = UnsignedSums(*(getattr(signed.plain, field.name)[which] for field in fields(UnsignedSums)))
     return SignedSums(
         total=signed.total[:, which],
         cross=signed.cross[:, which],
         counts=signed.counts[:, which],
         squares=signed.squares[:, which],
-        plain=UnsignedSums(
-            s=plain.s[which],
-            n=plain.n[which],
-            ss=plain.ss[which],
-            sn=plain.sn[which],
-            nn=plain.nn[which],
-            v=plain.v[which],
-            events=plain.events[which],
-        ),
+        plain=plain,
     )
 
 
@@ -248,7 +244,8 @@ def blocks(items: Sequence[Item], events: int) -> Iterator[Sequence[Item]]:
     >>> [len(part) for part in blocks(range(1000), 10)], [len(part) for part in blocks(range(3), 10**9)]
     ([512, 488], [1, 1, 1])
     """
-    size = min(AT_ONCE, max(_CELLS // max(events, 1), 1))
+    most = _CELLS // max(events, 1)
+    size = min(AT_ONCE, max(most, 1))
 
     for start in range(0, len(items), size):
         yield items[start : start + size]

@@ -58,7 +58,8 @@ def solve(counts: Floats, right: Floats, sample: Floats) -> Floats:
         if not going.any():
             return effects
 
-        pushed = diagonal * step - (counts * (step @ shares)) @ sample
+        means = step @ shares
+        pushed = diagonal * step - (counts * means) @ sample
         curvature = (step * pushed).sum(axis=1)
         length = _quotient(size, curvature, going)
         effects += length * step
@@ -66,7 +67,8 @@ def solve(counts: Floats, right: Floats, sample: Floats) -> Floats:
 
         scaled = scale * rest
         before = size
-        size = np.where(going, (rest * scaled).sum(axis=1), 0.0)
+        size = (rest * scaled).sum(axis=1)
+        size = np.where(going, size, 0.0)
         step = scaled + _quotient(size, before, going) * step
 
     raise ArithmeticError("the two-way fixed effects did not settle: too few forecasters share questions")
@@ -89,9 +91,9 @@ def are_connected(counts: Floats, sample: Floats) -> Flags:
     """Return whether all forecasters of each weighting hang together by questions that they share."""
     weight = counts @ sample
     present = weight > 0
+    going = np.arange(len(present))
     reached = np.zeros_like(present)
-    reached[np.arange(len(reached)), weight.argmax(axis=1)] = True
-    going = np.arange(len(reached))
+    reached[going, weight.argmax(axis=1)] = True
 
     while going.size:
         # from who is reached to the patterns they answered, and to all who answered these
@@ -159,30 +161,34 @@ def market_brier(panel: Panel, crowd: str = IMPUTED) -> DifficultyTable:
 
 def _difficulty_table(panel: Panel, level: Floats, *, fixed: bool) -> DifficultyTable:
     """Return a panel made ready, with the levels of its questions."""
+    fits = panel.fits
     answered = ~np.isnan(panel.brier)
+    above = np.where(answered, panel.brier - level, 0)
     always_half = (0.5 - panel.outcome) ** 2 - level
-    above = np.vstack([np.where(answered, panel.brier - level, 0), always_half])
-    everybody = np.vstack([answered, np.ones(len(level), dtype=np.bool_)])
+    above = np.vstack([above, always_half])
 
     # questions with the same cells share a pattern
-    cells = np.packbits(np.vstack([everybody, panel.fits]), axis=0).T
-    _, first, pattern = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+    everybody = np.vstack([answered, np.ones(level.size, dtype=np.bool_)])
+    cells = np.vstack([everybody, fits])
+    packed = np.packbits(cells, axis=0).T
+    _, first, pattern = np.unique(packed, axis=0, return_index=True, return_inverse=True)
     pattern = pattern.ravel()
     order = np.argsort(pattern, kind="stable")
-    starts = np.searchsorted(pattern[order], np.arange(len(first)))
+    starts = np.searchsorted(pattern[order], np.arange(first.size))
 
-    differs = (panel.fits != answered).any(axis=1)
-    parted = np.flatnonzero(panel.fits.any(axis=1) & differs)
+    differs = (fits != answered).any(axis=1)
+    parted = np.flatnonzero(fits.any(axis=1) & differs)
+    part = np.where(fits[parted], above[parted], 0)
     return DifficultyTable(
         above=above,
         answered=everybody[:, first].T.astype(np.float64),
-        sample=panel.fits[:, first].T.astype(np.float64),
+        sample=fits[:, first].T.astype(np.float64),
         order=order,
         starts=starts,
         fixed=fixed,
         whole=~differs,
         parted=parted,
-        part=np.where(panel.fits[parted], above[parted], 0),
+        part=part,
     )
 
 
@@ -197,14 +203,18 @@ def scores(ready: DifficultyTable, weights: Floats) -> Floats:
         right = np.where(ready.whole, total[:, :-1], 0)
         right[:, ready.parted] = weights @ ready.part.T
         effects = solve(counts, right, ready.sample)
-        total += (counts * (effects @ _shares(ready.sample))) @ ready.answered
+        difficulties = effects @ _shares(ready.sample)
+        total += (counts * difficulties) @ ready.answered
 
     answers = counts @ ready.answered
-    mean = np.divide(total, answers, out=np.full_like(total, np.nan), where=answers > 0)
+    none = np.full_like(total, np.nan)
+    mean = np.divide(total, answers, out=none, where=answers > 0)
     if not ready.fixed:
         mean[~are_connected(counts, ready.sample)] = np.nan
 
-    shifted: Floats = mean[:, :-1] + (HALF - mean[:, -1:])
+    # the last column is always 0.5, which scores 0.25
+    shift = HALF - mean[:, -1:]
+    shifted: Floats = mean[:, :-1] + shift
     return shifted
 
 

@@ -71,7 +71,8 @@ def draws(panel: Panel, chance: Generator, count: int, by: Unit = "question") ->
     """Yield how often each question was drawn, a row a replicate, some replicates at a time."""
     stratum = panel.stratum
     if by == "cluster":
-        stratum = np.zeros(int(panel.cluster.max(initial=-1)) + 1, dtype=np.int64)
+        clusters = int(panel.cluster.max(initial=-1)) + 1
+        stratum = np.zeros(clusters, dtype=np.int64)
         stratum[panel.cluster] = panel.family
 
     groups = [np.flatnonzero(stratum == label) for label in np.unique(stratum)]

@@ -45,7 +45,8 @@ def _quantile(ordered: Floats, size: Floats, share: float) -> Floats:
     columns = np.arange(ordered.shape[1])
     lower = ordered[below, columns]
     upper = ordered[above, columns]
-    between: Floats = lower + (place - below) * (upper - lower)
+    share_above = place - below
+    between: Floats = lower + share_above * (upper - lower)
     return between
 
 
@@ -63,7 +64,8 @@ def mean_by_cluster(clusters: Collection[Sequence[float]]) -> tuple[float, float
 
     squares = sum((sum(values) - mean * len(values)) ** 2 for values in clusters)
     t = float(stdtrit(units - 1, 1 - TAIL))
-    half = t * (squares * units / (units - 1)) ** 0.5 / size
+    root = (squares * units / (units - 1)) ** 0.5
+    half = t * root / size
     return mean, mean - half, mean + half
 
 
@@ -83,7 +85,8 @@ def at_least(drawn: Floats, reference: int) -> Floats:
 def first(drawn: Floats) -> Floats:
     """Return the share of replicates in which each column has the highest value."""
     rows = drawn[~np.isnan(drawn).all(axis=1)]
-    best = np.where(np.isnan(rows), -np.inf, rows).argmax(axis=1)
+    ranked = np.where(np.isnan(rows), -np.inf, rows)
+    best = ranked.argmax(axis=1)
     wins = np.bincount(best, minlength=drawn.shape[1])
     share: Floats = wins / max(len(rows), 1)
     return share
@@ -92,8 +95,9 @@ def first(drawn: Floats) -> Floats:
 def top(drawn: Floats) -> Floats:
     """Return the share of replicates in which each column is among the top 5%."""
     rows = drawn[~np.isnan(drawn).all(axis=1)]
-    size = (~np.isnan(rows)).sum(axis=1)
-    bar = _quantile(np.sort(rows, axis=1).T, size, TOP)
+    size = np.count_nonzero(~np.isnan(rows), axis=1)
+    ordered = np.sort(rows, axis=1)
+    bar = _quantile(ordered.T, size, TOP)
     reached = (rows >= bar[:, None]).sum(axis=0)
     share: Floats = reached / max(len(rows), 1)
     return share

@@ -90,22 +90,22 @@ def forecastbench_leaderboard(
     indices = index(scores)
     peers = both(peer(dataset), peer(market))
     skills = both(_skill(dataset, naive), _skill(market, naive))
-    dataset_low, dataset_high = intervals.interval(drawn.dataset)
-    market_low, market_high = intervals.interval(drawn.market)
-    overall_low, overall_high = intervals.interval(drawn.overall)
-    low = np.vstack([dataset_low, market_low, overall_low])
-    high = np.vstack([dataset_high, market_high, overall_high])
+    low = np.empty_like(scores)
+    high = np.empty_like(scores)
+    low[0], high[0] = intervals.interval(drawn.dataset)
+    low[1], high[1] = intervals.interval(drawn.market)
+    low[2], high[2] = intervals.interval(drawn.overall)
 
     ranked: Floats = getattr(drawn, part)
     first = intervals.first(ranked)
     top = intervals.top(ranked)
-    p_values: dict[str, Floats] = {}
+    p_values = {}
     for reference in references:
         p_values[reference] = intervals.at_least(ranked, dataset.forecasters.index(reference))
 
     dataset_sizes = _answers(dataset)
     market_sizes = _answers(market)
-    rows: list[ForecastBenchScores] = []
+    rows = []
     for place, name in enumerate(dataset.forecasters):
         sizes = QuestionCounts(
             dataset=dataset_sizes[place],

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from arena.scores.rules._columns import Flags, Floats, check_probabilities
 
 Ints = NDArray[np.int64]
+Names = Sequence[str]
 MOST_CELLS = 50_000_000
 
 
@@ -42,16 +43,16 @@ class Panel:
 
 
 def panel(
-    forecaster: Sequence[str],
-    question: Sequence[str],
+    forecaster: Names,
+    question: Names,
     forecast: ArrayLike,
     outcome: ArrayLike,
     *,
     fits: ArrayLike = True,
-    stratum: Sequence[str] | None = None,
-    cluster: Sequence[str] | None = None,
-    family: Sequence[str] | None = None,
-    forecasters: Sequence[str] | None = None,
+    stratum: Names | None = None,
+    cluster: Names | None = None,
+    family: Names | None = None,
+    forecasters: Names | None = None,
 ) -> Panel:
     """Return the table from columns, a row a forecast.
 
@@ -87,7 +88,7 @@ def panel(
     )
 
 
-def _labels(place: Ints, labels: Sequence[str] | None, question: Sequence[str], name: str) -> Ints:
+def _labels(place: Ints, labels: Names | None, question: Names, name: str) -> Ints:
     """Return a number for each question's label; all the same without labels."""
     rows = np.zeros(place.size)
     if labels is not None:
@@ -96,7 +97,7 @@ def _labels(place: Ints, labels: Sequence[str] | None, question: Sequence[str], 
     return _of_question(place, rows, question, name).astype(np.int64)
 
 
-def _numbered(column: Sequence[str], labels: Sequence[str] | None = None) -> tuple[tuple[str, ...], Ints]:
+def _numbered(column: Names, labels: Names | None = None) -> tuple[tuple[str, ...], Ints]:
     """Return the labels, sorted unless they are given, and each row's place among them."""
     if labels is None:
         labels = sorted(set(column))
@@ -105,22 +106,24 @@ def _numbered(column: Sequence[str], labels: Sequence[str] | None = None) -> tup
     return tuple(labels), numbers
 
 
-def _once(line: Ints, column: Ints, forecaster: Sequence[str], question: Sequence[str]) -> None:
+def _once(line: Ints, column: Ints, forecaster: Names, question: Names) -> None:
     """Raise an error if a forecaster has two forecasts on a question."""
-    cells = line * (int(column.max(initial=0)) + 1) + column
+    width = int(column.max(initial=0)) + 1
+    cells = line * width + column
     order = np.argsort(cells, kind="stable")
     again = np.flatnonzero(np.diff(cells[order]) == 0)
 
     if again.size:
-        first, second = sorted(order[again[0] : again[0] + 2].tolist())
-        raise ValueError(
-            f"rows {first} and {second}: {forecaster[first]!r} forecast {question[first]!r} twice, keep one"
-        )
+        place = again[0]
+        first, second = sorted(order[place : place + 2].tolist())
+        name = forecaster[first]
+        raise ValueError(f"rows {first} and {second}: {name!r} forecast {question[first]!r} twice, keep one")
 
 
-def _of_question(place: Ints, column: Floats, question: Sequence[str], name: str) -> Floats:
+def _of_question(place: Ints, column: Floats, question: Names, name: str) -> Floats:
     """Return the one value of each question in a column that has a value in every row."""
-    values = np.zeros(int(place.max(initial=-1)) + 1)
+    size = int(place.max(initial=-1)) + 1
+    values = np.zeros(size)
     values[place] = column
     differing = np.flatnonzero(values[place] != column)
     if differing.size:

@@ -66,7 +66,11 @@ def paper_leaderboard(
     means = both(dataset.brier.mean(axis=1), market.brier.mean(axis=1))
     overall = means[2]
     half = _half_width(dataset, market)
-    clustered = _half_width(dataset, market, by_cluster=True)
+    low = overall - half
+    high = overall + half
+    half_clustered = _half_width(dataset, market, by_cluster=True)
+    low_clustered = overall - half_clustered
+    high_clustered = overall + half_clustered
 
     best = int(overall.argmin())
     if against is not None:
@@ -77,7 +81,8 @@ def paper_leaderboard(
 
     # markets count as often as their price was noted
     noted = noted or {}
-    times = np.array([noted.get(name, 1) for name in (*dataset.questions, *market.questions)])
+    questions = (*dataset.questions, *market.questions)
+    times = np.array([noted.get(name, 1) for name in questions])
     is_below = np.hstack([apart, market_apart]) < 0
     better = is_below @ times / times.sum()
     better_once = is_below.mean(axis=1)
@@ -88,20 +93,18 @@ def paper_leaderboard(
     better_once[best] = np.nan
 
     sizes = QuestionCounts(
-        dataset=len(dataset.questions),
-        market=len(market.questions),
-        overall=len(dataset.questions) + len(market.questions),
+        dataset=len(dataset.questions), market=len(market.questions), overall=len(questions)
     )
-    rows: list[PaperScores] = []
+    rows = []
     for place, name in enumerate(dataset.forecasters):
         scores = PaperScores(
             forecaster=name,
             n=sizes,
             brier=ScoreByType(*means[:, place].tolist()),
-            low=none_for_nan(overall[place] - half[place]),
-            high=none_for_nan(overall[place] + half[place]),
-            low_clustered=none_for_nan(overall[place] - clustered[place]),
-            high_clustered=none_for_nan(overall[place] + clustered[place]),
+            low=none_for_nan(low[place]),
+            high=none_for_nan(high[place]),
+            low_clustered=none_for_nan(low_clustered[place]),
+            high_clustered=none_for_nan(high_clustered[place]),
             p=none_for_nan(p[place]),
             better=none_for_nan(better[place]),
             better_once=none_for_nan(better_once[place]),

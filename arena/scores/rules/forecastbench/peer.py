@@ -18,7 +18,8 @@ def peer(panel: Panel) -> Floats:
     """Return the peer score of each forecaster."""
     answered = ~np.isnan(panel.brier)
     brier = np.where(answered, panel.brier, 0)
-    everybody = brier.sum(axis=0) / answered.sum(axis=0)
+    count = answered.sum(axis=0)
+    everybody = brier.sum(axis=0) / count
     gains = np.where(answered, everybody - brier, 0)
     return over(gains.sum(axis=1), answered.sum(axis=1))
 

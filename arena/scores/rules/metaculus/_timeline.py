@@ -35,15 +35,18 @@ class StandingSums:
 
 def standing_sums(forecasts: Forecasts, chosen: Flags) -> StandingSums:
     """Return one step wherever a chosen forecast starts or ends. The order of the rows changes no digit."""
-    rows = np.flatnonzero(chosen)
-    rows = rows[np.lexsort((forecasts.chance[rows], forecasts.end[rows], forecasts.start[rows]))]
-    over = rows[np.isfinite(forecasts.end[rows])]
-    changes = np.concatenate([forecasts.start[rows], forecasts.end[over]])
+    start = forecasts.start
+    end = forecasts.end
+    rows = np.lexsort((forecasts.chance, end, start))
+    rows = rows[chosen[rows]]
+    over = rows[np.isfinite(end[rows])]
+    changes = np.concatenate([start[rows], end[over]])
     time, place = np.unique(changes, return_inverse=True)
 
     def total(column: Floats) -> Floats:
         change = np.concatenate([column[rows], -column[over]])
-        return np.cumsum(np.bincount(place, change, minlength=time.size))
+        by_time = np.bincount(place, change, minlength=time.size)
+        return np.cumsum(by_time)
 
     unlisted = (~forecasts.listed).astype(np.float64)
     return StandingSums(
@@ -64,23 +67,25 @@ def scored_spans(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode) 
 
 def integrate(question: MetaculusQuestion, steps: Steps, low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Return ∫ weight and ∫ weight · level from `low` to `high`, in lives."""
-    until = max(question.opens, min(question.closes, question.scheduled))
-    is_inner = (steps.time > question.opens) & (steps.time < until)
-    knots = np.concatenate([[question.opens], steps.time[is_inner], [until]])
-    place = np.searchsorted(steps.time, knots[:-1], side="right") - 1
+    opens = question.opens
+    until = max(opens, min(question.closes, question.scheduled))
+    time = steps.time
+    inner = time[(time > opens) & (time < until)]
+    knots = np.concatenate([[opens], inner, [until]])
+    place = np.searchsorted(time, knots[:-1], side="right") - 1
     length = np.diff(knots) / question.life
 
     weight = np.zeros(length.size)
     level = weight
-    if steps.time.size:
+    if time.size:
         weight = np.where(place >= 0, steps.weight[place], 0.0)
         level = np.where(weight > 0, steps.level[place], 0.0)
 
-    weights = _running_sums(weight * length)
-    levels = _running_sums(weight * level * length)
-    weight_between = np.interp(high, knots, weights) - np.interp(low, knots, weights)
-    level_between = np.interp(high, knots, levels) - np.interp(low, knots, levels)
-    return weight_between, level_between
+    def between(values: Floats) -> Floats:
+        sums = _running_sums(values)
+        return np.interp(high, knots, sums) - np.interp(low, knots, sums)
+
+    return between(weight * length), between(weight * level * length)
 
 
 def _running_sums(values: Floats) -> Floats:
@@ -92,9 +97,10 @@ def integrate_by_step(
     question: MetaculusQuestion, steps: Steps, low: Floats, high: Floats, life: float
 ) -> tuple[Floats, Floats, Floats]:
     """Return the site's sums of weight, weight · level and 1 over whole steps: those that begin between."""
+    closes = question.closes
     time = np.maximum(steps.time, question.opens)
-    time = time[time < question.closes]
-    length = np.diff(time, append=question.closes) / life
+    time = time[time < closes]
+    length = np.diff(time, append=closes) / life
     weight = steps.weight[: time.size]
     level = steps.level[: time.size]
     first = np.searchsorted(time, low)
@@ -145,8 +151,9 @@ def sorted_standing(values: Floats, stands: Flags) -> tuple[Floats, Counts]:
     rows, columns = np.nonzero(stands)
     place = np.cumsum(stands, axis=1) - 1
 
+    rising = values[order]
     packed = np.full(stands.shape, np.nan)
-    packed[rows, place[rows, columns]] = values[order][columns]
+    packed[rows, place[rows, columns]] = rising[columns]
     return packed, stands.sum(axis=1)
 
 
@@ -156,7 +163,8 @@ def medians_of_others(ranked: Floats, place: Counts, among: Flags) -> Floats:
     `ranked` has their values in rising order and `place` where each is: whoever stands above one's own place
     moves down by one.
     """
-    ranked = np.column_stack([ranked, np.full(len(ranked), np.nan)])
+    none = np.full(len(ranked), np.nan)
+    ranked = np.column_stack([ranked, none])
     rest = among.sum(axis=1, keepdims=True) - among
     last = ranked.shape[1] - 1
     own = np.where(among, place, last + 1)
@@ -166,8 +174,9 @@ def medians_of_others(ranked: Floats, place: Counts, among: Flags) -> Floats:
         rank = np.minimum(rank + (rank >= own), last)
         return np.take_along_axis(ranked, rank, axis=1)
 
-    medians = (at((rest - 1) // 2) + at(rest // 2)) / 2
-    return np.where(rest > 0, medians, np.nan)
+    lower = at((rest - 1) // 2)
+    upper = at(rest // 2)
+    return np.where(rest > 0, (lower + upper) / 2, np.nan)
 
 
 def row_medians(packed: Floats, count: Counts) -> Floats:
@@ -178,5 +187,5 @@ def row_medians(packed: Floats, count: Counts) -> Floats:
     row = np.arange(packed.shape[0])
     lower = np.maximum(count - 1, 0) // 2
     upper = count // 2 * (count > 0)
-    medians: Floats = (packed[row, lower] + packed[row, upper]) / 2
-    return medians
+    total: Floats = packed[row, lower] + packed[row, upper]
+    return total / 2

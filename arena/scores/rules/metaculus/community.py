@@ -27,7 +27,9 @@ def recency_weights(count: ArrayLike, age: ArrayLike) -> Floats:
     >>> recency_weights(4, [1, 2, 3, 4]).round(3)
     array([0.368, 0.557, 0.765, 1.   ])
     """
-    n, i = np.broadcast_arrays(np.asarray(count, dtype=np.float64), np.asarray(age, dtype=np.float64))
+    counts = np.asarray(count, dtype=np.float64)
+    ages = np.asarray(age, dtype=np.float64)
+    n, i = np.broadcast_arrays(counts, ages)
     weights = np.exp(np.sqrt(i) - np.sqrt(n))
     return np.where(n > 2, weights, 1.0)
 
@@ -37,7 +39,7 @@ def median(forecasts: Forecasts) -> Steps:
     base = rows_of(forecasts, forecasts.base)
     times = instants(base)
 
-    medians: list[Floats] = []
+    medians = []
     for piece in pieces(base, times):
         packed, count = sorted_standing(base.chance, piece.stands)
         medians.append(row_medians(packed, count))
@@ -47,10 +49,11 @@ def median(forecasts: Forecasts) -> Steps:
 def recency_weighted(forecasts: Forecasts) -> Steps:
     """Return the ln of the site's community forecast of what happened, from each change until the next."""
     base = rows_of(forecasts, forecasts.base)
-    base = rows_of(base, np.lexsort((base.forecaster, base.start)))
+    by_age = np.lexsort((base.forecaster, base.start))
+    base = rows_of(base, by_age)
     times = instants(base)
 
-    pooled: list[Floats] = []
+    pooled = []
     for piece in pieces(base, times):
         count = piece.stands.sum(axis=1, keepdims=True)
         age = np.cumsum(piece.stands, axis=1)
@@ -86,14 +89,16 @@ def _weighted_median(values: Floats, weights: Floats) -> Floats:
 def median_of_rising(values: Floats, weights: Floats) -> Floats:
     """Return the weighted median of values that are sorted, for all rows of weights or row by row."""
     total = weights.sum(axis=1, keepdims=True)
-    share = np.cumsum(weights, axis=1) / np.where(total > 0, total, np.nan)
+    is_empty = total <= 0
+    total = np.where(is_empty, np.nan, total)
+    share = np.cumsum(weights, axis=1) / total
     left = np.argmax(share >= 0.5, axis=1)
     right = np.argmax(share > 0.5, axis=1)
 
     row = np.arange(len(weights))
     values = np.broadcast_to(values, weights.shape)
     middle = (values[row, left] + values[row, right]) / 2
-    return np.where(total[:, 0] > 0, middle, np.nan)
+    return np.where(is_empty[:, 0], np.nan, middle)
 
 
 def _normalised(options: Floats, weights: Floats, happened: int) -> Floats:
@@ -103,12 +108,14 @@ def _normalised(options: Floats, weights: Floats, happened: int) -> Floats:
     """
     medians = np.stack([_of_option(column, weights) for column in options.T], axis=1)
     above = medians - LOWEST
-    count = (~np.isnan(medians)).sum(axis=1)
-    scale = _divide(1 - count * LOWEST, np.nansum(above, axis=1))
+    count = np.count_nonzero(~np.isnan(medians), axis=1)
+    total = np.nansum(above, axis=1)
+    scale = _divide(1 - count * LOWEST, total)
 
     scaled = above * scale[:, None] + LOWEST
+    other = scaled[:, -1]
     value: Floats = scaled[:, happened]
-    return np.where(np.isnan(value), scaled[:, -1], value)
+    return np.where(np.isnan(value), other, value)
 
 
 def _of_option(column: Floats, weights: Floats) -> Floats:

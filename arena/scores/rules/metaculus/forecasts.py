@@ -116,7 +116,8 @@ def chance_forecasts(
     >>> chance_forecasts(["a", "b", "a"], [0, 0, 2], [0.1, 0.4, 0.2]).end
     array([ 2., inf, inf])
     """
-    names = np.atleast_1d(np.asarray(forecaster)).astype(np.str_)
+    names = np.atleast_1d(np.asarray(forecaster))
+    names = names.astype(np.str_)
     begun = as_floats(start)
     values = as_floats(chance)
     is_right = (values > 0) & (values < np.inf)
@@ -128,6 +129,7 @@ def chance_forecasts(
         )
 
     until = _until_next(names, begun) if end is None else as_floats(end)
+    until = np.where(np.isnan(until), np.inf, until)
     counted = np.ones(names.size, dtype=np.bool_)
     if base is not None:
         counted = np.asarray(base, dtype=np.bool_)
@@ -136,7 +138,7 @@ def chance_forecasts(
     return Forecasts(
         forecaster=names,
         start=begun,
-        end=np.where(np.isnan(until), np.inf, until),
+        end=until,
         chance=values,
         base=counted,
         other=values,
@@ -180,9 +182,11 @@ def totals(forecasts: Forecasts, scores: ForecastScores) -> Totals:
     order = np.lexsort((forecasts.start, place))
 
     def total(column: Floats) -> Floats:
-        return np.bincount(place[order], column[order], minlength=names.size).astype(np.float64)
+        sums = np.bincount(place[order], column[order], minlength=names.size)
+        return sums.astype(np.float64)
 
     score = total(scores.score)
     if scores.mode == "exact":
-        score = np.where(total(scores.compared) > 0, score, np.nan)
+        compared = total(scores.compared)
+        score = np.where(compared > 0, score, np.nan)
     return Totals(scores.mode, tuple(names.tolist()), score, total(scores.coverage))

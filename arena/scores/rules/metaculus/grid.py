@@ -52,7 +52,8 @@ def grid_scores(grid: ForecastGrid) -> GridScores:
     """Return the scores of all."""
     first = np.flatnonzero(np.diff(grid.question, prepend=-1))
     stands, since = _standing(grid, first)
-    chance = clip(np.where(grid.yes[:, None], stands, 1 - stands))
+    happened = np.where(grid.yes[:, None], stands, 1 - stands)
+    chance = clip(happened)
     community = _community(chance, since, grid.base)
     logs = np.log(np.column_stack([chance, community]))
     base = np.append(grid.base, False)
@@ -64,13 +65,14 @@ def grid_scores(grid: ForecastGrid) -> GridScores:
     low = np.clip(grid.time, grid.opens, grid.ends)
     high = np.clip(until, grid.opens, grid.ends)
     share = (high - low) / (grid.scheduled - grid.opens)
-    is_last = (grid.time < grid.ends) & ~((following < grid.ends) & is_followed)
+    is_last = (grid.time < grid.ends) & (until >= grid.ends)
 
     baselines = baseline.points(np.exp(logs))
     peers = _peers(logs, base)
+    relatives = _relatives(logs, base)
     score, coverage = _averages(baselines, share, first)
     peer_score, _ = _averages(peers, share, first)
-    relative_score, _ = _averages(_relatives(logs, base), share, first)
+    relative_score, _ = _averages(relatives, share, first)
     values = {
         "baseline": score,
         "peer": peer_score,
@@ -86,7 +88,8 @@ def _averages(scores: Floats, share: Floats, first: Ints) -> tuple[Floats, Float
     """Return the scores of each question over its life, and the share of that with any; NaN without."""
     during = share[:, None]
     known = ~np.isnan(scores)
-    total = np.add.reduceat(np.where(known, scores, 0.0) * during, first)
+    weighted = np.where(known, scores, 0.0) * during
+    total = np.add.reduceat(weighted, first)
     compared = np.add.reduceat(known * during, first)
 
     is_scored = compared > 0
@@ -96,16 +99,18 @@ def _averages(scores: Floats, share: Floats, first: Ints) -> tuple[Floats, Float
 def _at_last(scores: Floats, is_last: Flags, first: Ints) -> Floats:
     """Return the scores of each question at its last instant, NaN without one."""
     known = ~np.isnan(scores) & is_last[:, None]
-    total = np.add.reduceat(np.where(known, scores, 0.0), first)
-    counted = np.add.reduceat(known.astype(np.float64), first)
-    return np.where(counted > 0, total, np.nan)
+    counted = np.where(known, scores, 0.0)
+    total = np.add.reduceat(counted, first)
+    count = np.add.reduceat(known.astype(np.float64), first)
+    return np.where(count > 0, total, np.nan)
 
 
 def _standing(grid: ForecastGrid, first: Ints) -> tuple[Floats, Floats]:
     """Return what stands at each instant, and since when."""
     row = np.arange(grid.time.size)[:, None]
     is_missing = np.isnan(grid.forecast)
-    newest = np.maximum.accumulate(np.where(is_missing, -1, row), axis=0)
+    newest = np.where(is_missing, -1, row)
+    newest = np.maximum.accumulate(newest, axis=0)
 
     lengths = np.diff(first, append=grid.time.size)
     start = np.repeat(first, lengths)[:, None]
@@ -122,8 +127,9 @@ def _community(chance: Floats, since: Floats, base: Flags) -> Floats:
     values = np.where(base, chance, np.nan)
     known = ~np.isnan(values)
     count = known.sum(axis=1, keepdims=True)
-    age = _age_ranks(np.where(known, since, np.inf))
-    weights = np.where(known, recency_weights(count, age), 0.0)
+    since = np.where(known, since, np.inf)
+    weights = recency_weights(count, _age_ranks(since))
+    weights = np.where(known, weights, 0.0)
 
     rising = np.argsort(values, axis=1, kind="stable")
     values = np.take_along_axis(values, rising, axis=1)
@@ -133,22 +139,25 @@ def _community(chance: Floats, since: Floats, base: Flags) -> Floats:
 
 def _age_ranks(since: Floats) -> Floats:
     """Return each one's rank in its row, from 1, the oldest first; those of one age share their mean."""
+    rows, columns = since.shape
     order = np.argsort(since, axis=1, kind="stable")
     rising = np.take_along_axis(since, order, axis=1)
-    place = np.broadcast_to(np.arange(since.shape[1]), since.shape)
+    place = np.broadcast_to(np.arange(columns), since.shape)
 
     # whether each is as old as the one before it, and as the one after
     is_same = rising[:, 1:] == rising[:, :-1]
-    none = np.zeros((len(since), 1), dtype=np.bool_)
+    none = np.zeros((rows, 1), dtype=np.bool_)
     is_as_before = np.hstack([none, is_same])
     is_as_after = np.hstack([is_same, none])
 
-    first = np.maximum.accumulate(np.where(is_as_before, 0, place), axis=1)
-    last = np.where(is_as_after, since.shape[1], place)
+    first = np.where(is_as_before, 0, place)
+    first = np.maximum.accumulate(first, axis=1)
+    last = np.where(is_as_after, columns, place)
     last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]
 
     ranks = np.empty(since.shape)
-    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=1)
+    mean_rank = (first + last) / 2 + 1
+    np.put_along_axis(ranks, order, mean_rank, axis=1)
     return ranks
 
 
@@ -158,8 +167,9 @@ def _peers(logs: Floats, base: Flags) -> Floats:
     counted = np.where(inside, logs, 0.0)
     total = counted.sum(axis=1, keepdims=True)
     others = inside.sum(axis=1, keepdims=True) - inside
+    others = np.where(others > 0, others, np.nan)
 
-    mean = (total - counted) / np.where(others > 0, others, np.nan)
+    mean = (total - counted) / others
     scores: Floats = 100 * (logs - mean)
     return scores
 
@@ -167,12 +177,14 @@ def _peers(logs: Floats, base: Flags) -> Floats:
 def _relatives(logs: Floats, base: Flags) -> Floats:
     """Return the scores against the median of all others; NaN without any."""
     inside = base & ~np.isnan(logs)
-    chance = np.exp(np.where(inside, logs, np.nan))
+    counted = np.where(inside, logs, np.nan)
+    chance = np.exp(counted)
     order = np.argsort(chance, axis=1, kind="stable")
     rising = np.take_along_axis(chance, order, axis=1)
 
     place = np.empty(order.shape, dtype=np.intp)
-    numbers = np.broadcast_to(np.arange(order.shape[1]), order.shape)
+    columns = np.arange(order.shape[1])
+    numbers = np.broadcast_to(columns, order.shape)
     np.put_along_axis(place, order, numbers, axis=1)
 
     median = medians_of_others(rising, place, inside)

@@ -46,12 +46,14 @@ def with_floor(cdf: ArrayLike, open_low: bool = False, open_high: bool = False) 
     first = values[..., :1]
     last = values[..., -1:]
     even = np.linspace(0.0, 1.0, values.shape[-1])
-    shape = (values - first + FLOOR * even) / (last - first + FLOOR)
+    mixed = values - first + FLOOR * even
+    shape = mixed / (last - first + FLOOR)
 
     below = np.maximum(first, LEAST_OUTSIDE * open_low)
     above = np.maximum(1 - last, LEAST_OUTSIDE * open_high)
     outside = below + above
     kept = (1 - FLOOR) / np.maximum(outside, 1 - FLOOR)
 
-    floored: Floats = kept * below + (1 - kept * outside) * shape
+    inside = 1 - kept * outside
+    floored: Floats = kept * below + inside * shape
     return floored

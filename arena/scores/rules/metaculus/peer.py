@@ -63,9 +63,9 @@ def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     weight = np.where(forecasts.base, inside_weight, outside_weight)
     level = np.where(forecasts.base, inside_level, outside_level)
 
-    values = forecasts.points * (np.log(forecasts.chance) * weight - level)
+    gained = np.log(forecasts.chance) * weight - level
     coverage = (high - low) / question.life
-    return ForecastScores("exact", values, coverage, weight)
+    return ForecastScores("exact", forecasts.points * gained, coverage, weight)
 
 
 def _site(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
@@ -73,8 +73,8 @@ def _site(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     low, high = scored_spans(question, forecasts, "metaculus")
     steps = _site_steps(forecasts)
     weight, level, share = integrate_by_step(question, steps, low, high, question.life)
-    values = forecasts.points * (np.log(forecasts.chance) * weight - level)
-    return ForecastScores("metaculus", values, share, share)
+    gained = np.log(forecasts.chance) * weight - level
+    return ForecastScores("metaculus", forecasts.points * gained, share, share)
 
 
 def spot(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode = "exact") -> ForecastScores:
@@ -94,7 +94,8 @@ def _exact_spot(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastSc
     # sorted, so that the order of the forecasts changes no digit
     total = np.sort(logs[chosen]).sum()
     rest = total - np.where(chosen, logs, 0.0)
-    values = forecasts.points * (logs - rest / np.maximum(others, 1))
+    apart = logs - rest / np.maximum(others, 1)
+    values = forecasts.points * apart
 
     compared = standing & (others > 0)
     return ForecastScores(
@@ -108,7 +109,8 @@ def _exact_spot(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastSc
 def _site_spot(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     """Return the spot scores by the site's code."""
     steps = _site_steps(forecasts)
-    last = int(np.searchsorted(steps.time, question.instant())) - 1
+    spot = question.instant()
+    last = int(np.searchsorted(steps.time, spot)) - 1
     if last < 0:
         return no_scores(forecasts.start.size, "metaculus")
 

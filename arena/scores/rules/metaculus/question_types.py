@@ -53,14 +53,16 @@ def multiple_choice(
     """Return forecasts of several options, one row of probabilities each; `outcome` counts from 0."""
     rows = np.atleast_2d(np.asarray(options, dtype=np.float64))
     rows = limits.clip(rows)
-    listed = ~np.isnan(rows[:, outcome])
-    chance = np.where(listed, rows[:, outcome], rows[:, -1])
-    count = (~np.isnan(rows)).sum(axis=1)
+    happened = rows[:, outcome]
+    other = rows[:, -1]
+    listed = ~np.isnan(happened)
+    chance = np.where(listed, happened, other)
+    count = np.count_nonzero(~np.isnan(rows), axis=1)
 
     forecasts = chance_forecasts(forecaster, start, chance, end, base)
     return replace(
         forecasts,
-        other=rows[:, -1],
+        other=other,
         listed=listed,
         ignorance=1 / count,
         own_points=100 / np.log(count),

@@ -64,15 +64,16 @@ def _site(question: MetaculusQuestion, forecasts: Forecasts, history: Steps) -> 
     present = history.weight > 0
     steps = Steps(history.time[present], history.level[present], history.weight[present])
     weight, level, share = integrate_by_step(question, steps, low, high, life)
-    values = (np.log(forecasts.chance) * weight - level) / np.log(2)
-    return ForecastScores("metaculus", values, share, share)
+    gained = np.log(forecasts.chance) * weight - level
+    return ForecastScores("metaculus", gained / np.log(2), share, share)
 
 
 def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     """Return the scores by the site's text."""
     low, high = scored_spans(question, forecasts, "exact")
     times = instants(forecasts)
-    edges = np.clip(np.append(times, np.inf), question.opens, question.ends("exact"))
+    edges = np.append(times, np.inf)
+    edges = np.clip(edges, question.opens, question.ends("exact"))
     length = np.diff(edges) / question.life
 
     logs = np.log(forecasts.chance)
@@ -95,11 +96,13 @@ def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
 def others(forecasts: Forecasts, piece: TablePiece) -> Floats:
     """Return for each instant and forecast the median of all others of the base; NaN where there is none."""
     base = forecasts.base
-    packed, _ = sorted_standing(forecasts.chance[base], piece.stands[:, base])
-    order = np.lexsort((np.arange(forecasts.start.size), forecasts.chance))
+    chance = forecasts.chance
+    stands = piece.stands
+    packed, _ = sorted_standing(chance[base], stands[:, base])
+    order = np.argsort(chance, kind="stable")
 
-    among = piece.stands & base
+    among = stands & base
     place = np.empty(among.shape, dtype=np.intp)
     place[:, order] = np.cumsum(among[:, order], axis=1) - 1
     medians = medians_of_others(packed, place, among)
-    return np.where(piece.stands, medians, np.nan)
+    return np.where(stands, medians, np.nan)

@@ -72,15 +72,17 @@ def cell_scores(rows: ResolvedRows, mode: Mode, *, community: bool = False) -> C
 
 def _at_once(rows: ResolvedRows) -> Floats:
     """Return the scores of every row, where all of a question's stand side by side."""
-    chance = np.where(rows.outcome == 1, rows.probability, 1 - rows.probability)
+    is_yes = rows.outcome == 1
+    chance = np.where(is_yes, rows.probability, 1 - rows.probability)
     chance = limits.clip(chance)
     scores = [
         baseline.points(chance),
         peers(rows.question, chance, rows.base),
         relatives(rows.question, chance, rows.base),
     ]
+    coverage = np.ones(chance.size)
     no_spots = np.full(chance.size, np.nan)
-    return np.stack([*scores, np.ones(chance.size), no_spots, no_spots])
+    return np.stack([*scores, coverage, no_spots, no_spots])
 
 
 def _one_by_one(rows: ResolvedRows, mode: Mode, community: bool) -> CellScores:
@@ -99,14 +101,16 @@ def _one_by_one(rows: ResolvedRows, mode: Mode, community: bool) -> CellScores:
     questions = [rows.question[:0]]
     names = [rows.forecaster[:0]]
     values = [np.zeros((len(SCORES), 0))]
-    edges = np.append(np.flatnonzero(np.diff(rows.question, prepend=-1)), size)
+    starts = np.flatnonzero(np.diff(rows.question, prepend=-1))
+    edges = np.append(starts, size)
 
     for first, last in pairwise(edges.tolist()):
         own = slice(first, last)
         made = times.time[own]
         own_names, place = np.unique(rows.forecaster[own], return_inverse=True)
         is_followed = np.diff(place) == 0
-        following = np.append(np.where(is_followed, made[1:], np.inf), np.inf)
+        following = np.where(is_followed, made[1:], np.inf)
+        following = np.append(following, np.inf)
 
         forecasts = binary(
             np.char.mod("%09d", place),  # padded, so that the order of texts is that of numbers
@@ -168,7 +172,8 @@ def question_scores(
 
 def mean_log(forecasts: Forecasts, name: str) -> float:
     """Return the mean of ln P over one forecaster's forecasts, each counted once."""
-    own = forecasts.chance[forecasts.forecaster == name]
+    is_own = forecasts.forecaster == name
+    own = forecasts.chance[is_own]
     return float(np.log(own).mean())
 
 
@@ -178,7 +183,7 @@ def with_community(forecasts: Forecasts, label: str) -> Forecasts:
     Where all were made at once none is newer than another, and the median is the plain one.
     """
     start = forecasts.start[forecasts.base]
-    is_at_once = not start.size or bool((start == start[0]).all())
+    is_at_once = bool((start == start[:1]).all())
     steps = median(forecasts) if is_at_once else recency_weighted(forecasts)
     until = np.append(steps.time[1:], np.inf)
     stands = steps.weight > 0
@@ -215,9 +220,11 @@ def peers(question: Places, chance: Floats, base: Flags) -> Floats:
 
     # in order of chance, so that the order of the rows changes no digit
     order = np.lexsort((chance, question))
-    total = np.bincount(question[order], own[order])[question]
-    others = np.bincount(question, counted)[question] - counted
-    mean = (total - own) / np.where(others > 0, others, np.nan)
+    total = np.bincount(question[order], own[order])
+    count = np.bincount(question, counted)
+    others = count[question] - counted
+    others = np.where(others > 0, others, np.nan)
+    mean = (total[question] - own) / others
     return 100 * (logs - mean)
 
 
@@ -230,17 +237,20 @@ def relatives(question: Places, chance: Floats, base: Flags) -> Floats:
 
     rising = chance[order]
     asked = question[order]
+    size = rising.size
     first = np.searchsorted(asked, question, "left")
     last = np.searchsorted(asked, question, "right")
     others = last - first - base
     own = np.full(chance.size, chance.size)
-    own[order] = np.arange(order.size) - first[order]
+    own[order] = np.arange(size) - first[order]
 
     def at(rank: Places) -> Floats:
         # among the others whoever is above oneself moves down by one
         place = first + rank + (rank >= own)
-        values: Floats = rising[np.clip(place, 0, order.size - 1)]
+        values: Floats = rising[np.clip(place, 0, size - 1)]
         return values
 
-    median = (at((others - 1) // 2) + at(others // 2)) / 2
+    lower = at((others - 1) // 2)
+    upper = at(others // 2)
+    median = (lower + upper) / 2
     return np.where(others > 0, np.log2(chance / median), np.nan)

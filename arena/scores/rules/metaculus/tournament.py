@@ -74,7 +74,8 @@ def takes(total: ArrayLike) -> Floats:
 
 def shares(take: ArrayLike, minimum: float = 0.0, excluded: Collection[int] = ()) -> Floats:
     """Return each take's share of the prize; those at the `excluded` places get none."""
-    values = np.maximum(np.asarray(take, dtype=np.float64), 0.0)
+    values = np.asarray(take, dtype=np.float64)
+    values = np.maximum(values, 0.0)
     values[list(excluded)] = 0.0
     order = np.argsort(-values, kind="stable")
     falling = values[order]
@@ -84,8 +85,9 @@ def shares(take: ArrayLike, minimum: float = 0.0, excluded: Collection[int] = ()
     count = np.max(np.flatnonzero(is_enough) + 1, initial=0)
     winners = order[: int(count)]
 
+    won = values[winners]
     share = np.zeros(values.size)
-    share[winners] = values[winners] / values[winners].sum()
+    share[winners] = won / won.sum()
     return share
 
 
@@ -102,23 +104,30 @@ def board(
         weight = np.asarray(weights, dtype=np.float64)
 
     sums = sum_by_forecaster(questions, weight)
-    sums = replace(sums, coverage=sums.coverage / max(float(weight.sum()), 1e-9))
+    total = max(float(weight.sum()), 1e-9)
+    sums = replace(sums, coverage=sums.coverage / total)
+
     out = [place for place, name in enumerate(sums.names) if name in excluded]
     take = takes(sums.score)
-    return order_places(questions, sums, take, shares(take, minimum, out), pool, sums.score, out)
+    share = shares(take, minimum, out)
+    return order_places(questions, sums, take, share, pool, sums.score, out)
 
 
 def sum_by_forecaster(questions: Sequence[Totals], weight: Floats) -> ForecasterSums:
     """Return the weighted sums of everyone's scores and coverages."""
     names = sorted({name for question in questions for name in question.forecaster})
-    place = {name: number for number, name in enumerate(names)}
-    score, coverage, forecast = np.zeros((3, len(questions), len(names)))
+    places = {name: place for place, name in enumerate(names)}
+    shape = (len(questions), len(names))
+    score = np.zeros(shape)
+    coverage = np.zeros(shape)
+    forecast = np.zeros(shape)
 
     for number, question in enumerate(questions):
-        columns = [place[name] for name in question.forecaster]
-        score[number, columns] = np.nan_to_num(question.score) * weight[number]
-        coverage[number, columns] = question.coverage * weight[number]
-        forecast[number, columns] = 1
+        own = [places[name] for name in question.forecaster]
+        times = weight[number]
+        score[number, own] = np.nan_to_num(question.score) * times
+        coverage[number, own] = question.coverage * times
+        forecast[number, own] = 1
 
     return ForecasterSums(
         names=names,
@@ -157,6 +166,6 @@ def rank_scores(score: Floats, excluded: Collection[int]) -> NDArray[np.intp]:
     values = np.sort(score[counted])
 
     # what differs by no more than rounding is equal
-    above = score + 1e-9 * np.maximum(abs(score), 1)
-    better = values.size - np.searchsorted(values, above, side="right")
-    return better + 1
+    rounding = 1e-9 * np.maximum(abs(score), 1)
+    no_better = np.searchsorted(values, score + rounding, side="right")
+    return values.size - no_better + 1

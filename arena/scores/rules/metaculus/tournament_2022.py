@@ -49,7 +49,8 @@ def score(
     low, high = scored_spans(question, forecasts, "exact")
     weight, level = integrate(question, median(forecasts), low, high)
     values = np.log(forecasts.chance) * weight - level
-    return ForecastScores("exact", values, coverage(question, low, high, hidden), weight)
+    covered = coverage(question, low, high, hidden)
+    return ForecastScores("exact", values, covered, weight)
 
 
 def coverage(question: MetaculusQuestion, low: Floats, high: Floats, hidden: HiddenPeriod | None) -> Floats:
@@ -65,7 +66,8 @@ def coverage(question: MetaculusQuestion, low: Floats, high: Floats, hidden: Hid
     total = np.zeros(low.size)
     for first, last, weight in parts:
         if last > first:
-            inside = np.maximum(np.minimum(high, last) - np.maximum(low, first), 0.0)
+            inside = np.minimum(high, last) - np.maximum(low, first)
+            inside = np.maximum(inside, 0.0)
             total += weight * inside / (last - first)
     return total
 

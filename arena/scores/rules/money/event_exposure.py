@@ -48,7 +48,7 @@ class EventExposure:
 
 def event_exposure(lots: Iterable[HeldShares], ties: EventTies, total: int) -> list[EventExposure]:
     """Return the events of an account worth `total`, the largest stake first. Money in millionths."""
-    events: dict[str, list[HeldShares]] = defaultdict(list)
+    events = defaultdict(list)
     for lot in lots:
         events[lot.event].append(lot)
 
@@ -59,7 +59,7 @@ def event_exposure(lots: Iterable[HeldShares], ties: EventTies, total: int) -> l
 def _event(name: str, lots: list[HeldShares], tie: EventTie, total: int) -> EventExposure:
     """Return what one event may still change of an account's value."""
     held: dict[tuple[int, str], float] = defaultdict(float)
-    values: list[float] = []
+    values = []
     for lot in lots:
         key = (-lot.mid, lot.market)
         if lot.yes:

@@ -63,23 +63,28 @@ def luck(
 ) -> Luck:
     """Return the luck band of these trades. Events that `ties` leaves out are `unknown`."""
     markets = trades_by_market(trades, ends)
-    pnl = sum(market_profit(rows, ends[market]) for market, rows in markets.items())
+    pnl = sum(market_profit(own, ends[market]) for market, own in markets.items())
     events, fair = _events(markets, ends)
     fixed = pnl - round(fair)
 
     if not events:
-        is_over = markets and all(ends[market].state != "open" for market in markets)
-        reason = "nothing was at risk: every bet was refunded" if is_over else "no bet has resolved yet"
+        reason = "no bet has resolved yet"
+        if markets and all(ends[market].state != "open" for market in markets):
+            reason = "nothing was at risk: every bet was refunded"
         return Luck(pnl, fixed, None, None, None, 0, 0, reason)
 
-    drawn = np.rint(fixed + _seasons(events, ties, seasons, rng))
+    drawn = fixed + _seasons(events, ties, seasons, rng)
+    drawn = np.rint(drawn)
     low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     band = Luck(pnl, fixed, None, round(low), round(high), len(events), seasons)
     if len(events) < ENOUGH_EVENTS:
         so_far = count_text(len(events), "event")
-        return replace(band, reason=f"{so_far} so far, and a percentile takes {ENOUGH_EVENTS:.0f}")
+        reason = f"{so_far} so far, and a percentile takes {ENOUGH_EVENTS:.0f}"
+        return replace(band, reason=reason)
 
-    below = np.count_nonzero(drawn < pnl) + np.count_nonzero(drawn == pnl) / 2
+    # of equal seasons half count as below
+    equal = np.count_nonzero(drawn == pnl)
+    below = np.count_nonzero(drawn < pnl) + equal / 2
     return replace(band, percentile=float(below / seasons))
 
 

@@ -73,7 +73,7 @@ def each(
     trades: Iterable[Trade], ends: Mapping[str, MarketEnd], real: Mapping[str, float] = AS_SAID
 ) -> dict[str, ProfitSplit]:
     """Return the split of each market's profit."""
-    splits: dict[str, ProfitSplit] = {}
+    splits = {}
     for market, own in trades_by_market(trades, ends).items():
         end = ends[market]
         splits[market] = _market(own, end, Fraction(real.get(end.event, 1)))

@@ -56,7 +56,7 @@ def by(
     labels = np.atleast_1d(np.asarray(label).astype(str))
     markets = np.arange(forecasts.size) if market is None else np.asarray(market)
 
-    slices: list[CalibrationSlice] = []
+    slices = []
     for name in dict.fromkeys(labels.tolist()):
         here = labels == name
         own = (forecasts[here], outcomes[here])

@@ -112,8 +112,10 @@ def diagram(
     """
     rows = distinct_forecasts(forecast, outcome, market)
     size = rows.value.size
-    places = np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(np.intp))
-    tenths = np.minimum((rows.value * BINS + DUST).astype(np.intp), BINS - 1)
+    spaced = np.linspace(0, size - 1, min(size, most)).round()
+    places = np.unique(spaced.astype(np.intp))
+    tenths = (rows.value * BINS + DUST).astype(np.intp)
+    tenths = np.minimum(tenths, BINS - 1)
     occupied, starts = np.unique(tenths, return_index=True)
     drawn, fits, shares = _drawn(rows, rng, draws, places, starts)
 

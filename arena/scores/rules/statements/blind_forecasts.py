@@ -70,19 +70,24 @@ def blind_effect(
 
     apart = prices - blind
     pulled = weight * (final - blind) * apart
+    pull = _share(pulled, weight * apart**2)
     is_away = np.abs(blind - prices) > AWAY
     is_copied = is_away & (np.abs(final - prices) <= AT)
+    copied = _share(weight[is_copied], weight[is_away])
+    blind_price = _correlation(blind, prices, weight)
+    final_price = _correlation(final, prices, weight)
+    resolved = np.count_nonzero(is_scored(outcomes))
 
     return BlindEffect(
         rows=outcomes.size,
-        resolved=int(np.count_nonzero(is_scored(outcomes))),
-        pull=none_for_nan(_share(pulled, weight * apart**2)),
-        copied=none_for_nan(_share(weight[is_copied], weight[is_away])),
+        resolved=int(resolved),
+        pull=none_for_nan(pull),
+        copied=none_for_nan(copied),
         blind_skill=none_for_nan(price_score - blind_score),
         final_skill=none_for_nan(price_score - final_score),
         gain=none_for_nan(blind_score - final_score),
-        blind_price=none_for_nan(_correlation(blind, prices, weight)),
-        final_price=none_for_nan(_correlation(final, prices, weight)),
+        blind_price=none_for_nan(blind_price),
+        final_price=none_for_nan(final_price),
     )
 
 

@@ -109,7 +109,8 @@ def coherence(
     group = number_labels(labels)
     order = np.lexsort((np.where(kind == "nested", place, p), group))
     has_several = np.bincount(group)[group] > 1
-    is_judged = (kind == "exhaustive") | (np.isin(kind, get_args(Shape)) & has_several)
+    has_shape = np.isin(kind, get_args(Shape))
+    is_judged = (kind == "exhaustive") | (has_shape & has_several)
     rows = order[is_judged[order]]
     if not rows.size:
         reason = "no two forecasts were on markets with a declared relation"
@@ -139,9 +140,11 @@ def _losses(p: Floats, group: Places, shape: NDArray[np.str_]) -> Floats:
     kind = shape[is_first]
     over = np.bincount(group, weights=p) - 1
     rises = np.maximum(np.diff(p, prepend=1.0), 0)
-    climbs = np.bincount(group, weights=np.where(is_first, 0, rises))
+    rises = np.where(is_first, 0, rises)
+    climbs = np.bincount(group, weights=rises)
 
-    losses = np.where(kind == "exhaustive", np.abs(over), np.maximum(over, 0))
+    losses = np.maximum(over, 0)
+    losses = np.where(kind == "exhaustive", np.abs(over), losses)
     losses = np.where(kind == "nested", climbs, losses)
     return np.where(losses > DUST, losses, 0.0)
 
