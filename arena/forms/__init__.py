@@ -1,12 +1,5 @@
-"""Public forms of forecast files: one file each, which reads questions, outcomes, prices and forecasts.
+"""Files of forecasts that people already have: the public forms they come in, and plain tables.
 
-A form is a module here. It defines
-
-- `TITLE`, what people call it;
-- `recognise(files)`, which returns what is typical of the form in these files, or None if they aren't of it;
-- `read(files)`, which returns their `SourceData` with each fault by file, line and field.
-
-`files` are all that was found in a source: a file, the files of a folder, or of a clone of a board. A form
-takes its own and leaves others alone. `csv_columns` reads plain tables as columns, `objects` reads JSON and
-CSV field by field, and `rules` has formulas of boards.
+`public` has a file for each form, and `sources` finds files on the disk and chooses theirs. `csv_columns`
+reads plain tables as columns, `objects` reads JSON field by field, and `rules` has formulas of boards.
 """

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from arena.errors import ArenaError, FileFault, count_text
+from arena.forms.bench.bench_rows import in_row_order
 from arena.forms.bench.model import Asked, BenchForecast, BenchQuestion, ForecastFile, QuestionSet
 from arena.forms.bench.reading import read_forecast_file
-from arena.forms.bench.rows import in_row_order
 
 ANSWER_COLUMNS = ("source", "id", "resolution_date", "forecast", "reasoning")
 LEAST_ANSWERED = 0.95

@@ -10,6 +10,7 @@ from math import nan
 from typing import Any
 
 from arena.errors import FileFault, FileFaults
+from arena.forms.bench.bench_rows import SHARE_HINT, RowReader, in_row_order, is_nothing
 from arena.forms.bench.model import (
     MARKET_SOURCES,
     NOTHING,
@@ -23,7 +24,6 @@ from arena.forms.bench.model import (
     is_day,
     share_in,
 )
-from arena.forms.bench.rows import SHARE_HINT, RowReader, in_row_order, is_nothing
 
 QUESTION_FIELDS = (
     "id", "source", "question", "resolution_criteria", "background", "market_info_open_datetime",

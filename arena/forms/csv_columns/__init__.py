@@ -1,6 +1,14 @@
 """Plain tables as columns of names, shares and times; a cell without meaning is named by its line."""
 
-from arena.forms.csv_columns.cells import (
+from arena.forms.csv_columns.columns import (
+    check_same_by_question,
+    has_plain_times,
+    number_column,
+    read_column,
+    read_names,
+    read_times,
+)
+from arena.forms.csv_columns.file_cells import (
     SHOWN,
     CellError,
     Cells,
@@ -13,16 +21,8 @@ from arena.forms.csv_columns.cells import (
     column_of_texts,
     text_column,
 )
-from arena.forms.csv_columns.columns import (
-    check_same_by_question,
-    has_plain_times,
-    number_column,
-    read_column,
-    read_names,
-    read_times,
-)
 from arena.forms.csv_columns.header import OurColumns, plain_name
-from arena.forms.csv_columns.json_text import json_value
+from arena.forms.csv_columns.json_rows import json_value
 from arena.forms.csv_columns.memory import cells_of, memory_cells
 from arena.forms.csv_columns.tables import file_cells, join_cells, parse_cells
 from arena.forms.csv_columns.texts import MOST_BYTES, decode, unpacked

@@ -6,7 +6,7 @@ from math import nan
 
 import numpy as np
 
-from arena.forms.csv_columns.cells import Cells, Floats, Ints, Rows, TextColumn
+from arena.forms.csv_columns.file_cells import Cells, Floats, Ints, Rows, TextColumn
 from arena.forms.csv_columns.values import is_plain_time, parse_time
 
 TIME_HINT = "write it like 2026-01-04T12:00 (UTC unless it says so), or as a number"

@@ -10,7 +10,7 @@ from io import StringIO
 from itertools import islice
 
 from arena.errors import ArenaError
-from arena.forms.csv_columns.cells import Cells, Faults, TextColumn, Texts
+from arena.forms.csv_columns.file_cells import Cells, Faults, TextColumn, Texts
 from arena.forms.csv_columns.header import OurColumns, joined_texts, match_header
 from arena.forms.model import SourceLine
 

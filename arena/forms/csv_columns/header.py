@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from itertools import chain
 
 from arena.errors import ArenaError
-from arena.forms.csv_columns.cells import SHOWN, Faults
+from arena.forms.csv_columns.file_cells import SHOWN, Faults
 
 ALIKE = 0.8
 """From this likeness on an unknown column is taken for a misspelt one, and not for one more."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import isnan
 
 from arena.errors import ArenaError
-from arena.forms.csv_columns.cells import Cells, Faults, TextColumn, column_of_texts
+from arena.forms.csv_columns.file_cells import Cells, Faults, TextColumn, column_of_texts
 from arena.forms.csv_columns.header import OurColumns, joined_texts, match_header
 from arena.forms.model import SourceLine
 

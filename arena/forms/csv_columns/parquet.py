@@ -3,7 +3,7 @@
 from io import BytesIO
 
 from arena.errors import ArenaError
-from arena.forms.csv_columns.cells import Cells, Faults
+from arena.forms.csv_columns.file_cells import Cells, Faults
 from arena.forms.csv_columns.header import OurColumns
 from arena.forms.csv_columns.memory import cell_text, memory_cells, numbered_places
 from arena.forms.csv_columns.texts import MOST_BYTES

@@ -8,10 +8,10 @@ from itertools import chain
 import numpy as np
 
 from arena.errors import ArenaError
-from arena.forms.csv_columns.cells import Cells, Faults, TextColumn, text_column
 from arena.forms.csv_columns.csv_text import csv_cells
+from arena.forms.csv_columns.file_cells import Cells, Faults, TextColumn, text_column
 from arena.forms.csv_columns.header import OurColumns
-from arena.forms.csv_columns.json_text import json_cells
+from arena.forms.csv_columns.json_rows import json_cells
 from arena.forms.csv_columns.parquet import PARQUET, parquet_cells
 from arena.forms.csv_columns.texts import decode
 from arena.forms.model import SourceFile, SourceLine

@@ -9,7 +9,7 @@ from arena.errors import ArenaError
 from arena.forms.model import ChosenForm, SourceData, SourceFile
 from markets.registry import UnknownExtension, load, names
 
-PACKAGE = "arena.forms"
+PACKAGE = "arena.forms.public"
 TABLE = "table"
 """The name of what has no form of its own: a plain table."""
 

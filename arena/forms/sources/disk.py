@@ -18,7 +18,7 @@ PACKED = frozenset({".gz", ".zip"})
 
 
 @dataclass
-class _Reading:
+class _FilesRead:
     """The files that were read so far, and how many bytes they have."""
 
     files: list[SourceFile] = field(default_factory=list)
@@ -39,7 +39,7 @@ def read_source(place: Path) -> tuple[SourceFile, ...]:
     Hidden files and folders, and links that lead out of a folder, are left alone. Raise `ArenaError` if there
     is no such file, if a folder has none of forecasts, or if there are too many.
     """
-    reading = _Reading()
+    reading = _FilesRead()
     try:
         if place.is_dir():
             for path in _files_in(place):
@@ -56,7 +56,7 @@ def read_source(place: Path) -> tuple[SourceFile, ...]:
     return tuple(reading.files)
 
 
-def _read_file(path: Path, size: int, reading: _Reading) -> None:
+def _read_file(path: Path, size: int, reading: _FilesRead) -> None:
     """Read a file, and what is in it if it is a ZIP."""
     if size > MOST_BYTES:
         raise ArenaError("too_large", f"{path} has {size:,} bytes", f"{MOST_BYTES:,} can be read")
@@ -68,7 +68,7 @@ def _read_file(path: Path, size: int, reading: _Reading) -> None:
         reading.add(str(path), unpacked(str(path), data))
 
 
-def _read_zip(name: str, data: bytes, reading: _Reading) -> None:
+def _read_zip(name: str, data: bytes, reading: _FilesRead) -> None:
     """Read the files in a ZIP; raise `ArenaError` if it is none, or holds too much."""
     try:
         with zipfile.ZipFile(BytesIO(data)) as packed:

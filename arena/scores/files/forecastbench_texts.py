@@ -6,6 +6,7 @@ from typing import Any
 
 from arena.errors import ArenaError, FileFault
 from arena.forms.bench.answers import check_answers
+from arena.forms.bench.bench_rows import in_row_order
 from arena.forms.bench.model import ForecastFile, QuestionSet
 from arena.forms.bench.reading import (
     Reading,
@@ -14,7 +15,6 @@ from arena.forms.bench.reading import (
     read_resolution_set,
     strictly,
 )
-from arena.forms.bench.rows import in_row_order
 from arena.scores.files.forecastbench_rows import Forecasters, gather, read_table
 
 NamedText = tuple[str, str]

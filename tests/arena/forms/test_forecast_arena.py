@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from arena.forms import forecast_arena
 from arena.forms.model import SourceFile, SourceLine
+from arena.forms.public import forecast_arena
 from tests.arena.forms.sources import arena_board, arena_row, json_file, lines_file
 
 

@@ -8,8 +8,8 @@ from zlib import crc32
 import pyarrow as pa
 import pytest
 
-from arena.forms import inspect_log
 from arena.forms.model import SourceFile, SourceLine
+from arena.forms.public import inspect_log
 from tests.arena.forms import sources
 from tests.arena.forms.sources import inspect_sample, json_file, packed_log, zip_file
 

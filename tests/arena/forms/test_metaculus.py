@@ -5,8 +5,8 @@ from math import log2
 
 import pytest
 
-from arena.forms import metaculus
 from arena.forms.model import SourceFile
+from arena.forms.public import metaculus
 from tests.arena.forms.sources import (
     aggregation,
     api_post,

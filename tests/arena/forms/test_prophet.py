@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from arena.forms import prophet
 from arena.forms.model import SourceFile, SourceLine
+from arena.forms.public import prophet
 from tests.arena.forms.sources import (
     json_file,
     lines_file,

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from arena.forms import forecast_arena, forecastbench, inspect_log, metaculus, prophet
 from arena.forms.model import SourceFile
+from arena.forms.public import forecast_arena, forecastbench, inspect_log, metaculus, prophet
 from tests.arena.forms import sources
 
 FORMS = {

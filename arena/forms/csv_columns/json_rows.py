@@ -9,7 +9,7 @@ from itertools import chain, product
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.forms.csv_columns.cells import SHOWN, Cells, Faults
+from arena.forms.csv_columns.file_cells import SHOWN, Cells, Faults
 from arena.forms.csv_columns.header import JOINS, OurColumns
 from arena.forms.csv_columns.memory import memory_cells
 from arena.forms.model import SourceLine
