@@ -766,7 +766,7 @@ def price_chart(page: MarketPage, history: History, overview: SeasonOverview, ag
         _stated_line(agent, sorted(theirs), overview.colours([agent])[agent], until),
     ]
     says = "The price of YES over time, with the median and the range of agents’ probabilities"
-    note = "shaded: from the lowest to the highest agent" * (len(band) > 1)
+    note = "Shaded: from the lowest to the highest agent" * (len(band) > 1)
     return line_chart(lines, says, "%.0f%", band, note)
 
 
