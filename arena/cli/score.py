@@ -1,11 +1,11 @@
 """What `arena score` reads."""
 
 import sys
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from arena.errors import ArenaError
-from arena.exports.forecast_columns import is_export_at, read_export
 from arena.forms.csv_columns import decode, unpacked
 from arena.forms.model import SourceFile
 from arena.forms.sources.disk import read_source
@@ -40,10 +40,18 @@ def files_of(sources: Sequence[Path]) -> tuple[SourceFile, ...]:
     return tuple(files)
 
 
+def may_be_packed(source: Path) -> bool:
+    """Tell whether a source is a folder or a ZIP, which an export is."""
+    return source.is_dir() or zipfile.is_zipfile(source)
+
+
 def table_of(sources: Sequence[Path], choices: SourceChoices) -> ForecastTable:
     """Return the forecasts of sources, or those of what `arena share export` wrote."""
-    if len(sources) == 1 and choices.form is None and is_export_at(sources[0]):
-        return read_export(sources[0])
+    if len(sources) == 1 and choices.form is None and may_be_packed(sources[0]):
+        from arena.exports.forecast_columns import is_export_at, read_export  # half a second
+
+        if is_export_at(sources[0]):
+            return read_export(sources[0])
     return read_table(files_of(sources), choices)
 
 

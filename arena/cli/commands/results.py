@@ -108,7 +108,6 @@ def score(
 
     Next: arena score FILE --against NAME compares all with one.
     """
-    from arena.cli import prizes
     from arena.cli import score as forecasts
     from arena.cli.score_files import score_files
     from arena.cli.score_page import score_page
@@ -123,7 +122,9 @@ def score(
         chosen.refuse(*OF_FORECASTS, because=reason, hint=hint)
         if len(files) > 1:
             raise ArenaError("not_together", f"another file {reason}", hint, status=64)
-        prizes.show_prizes(chosen, cups[0], mode, sweep)
+        from arena.cli.prizes import show_prizes
+
+        show_prizes(chosen, cups[0], mode, sweep)
         return
 
     reason = "can't be combined with files of forecasts"
