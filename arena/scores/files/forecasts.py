@@ -273,7 +273,11 @@ def with_unanswered(table: ForecastTable, empty: Cells) -> ForecastTable:
             unanswered.append(UnansweredQuestion(len(names), categories[row]))
             names.append(question)
             answered.add(question)
-    return replace(table, questions=tuple(names), unanswered=tuple(unanswered))
+    notes = table.notes
+    alone = len(unanswered) - len(table.unanswered)
+    if alone and table.market is not None:
+        notes = (*notes, f"not in skill: {count_text(alone, 'question')} that nobody answered")
+    return replace(table, questions=tuple(names), unanswered=tuple(unanswered), notes=notes)
 
 
 def _has_ended(cells: Cells, row: int) -> bool:

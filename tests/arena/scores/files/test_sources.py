@@ -166,6 +166,9 @@ def test_an_empty_probability_is_unanswered_and_counts_as_missing() -> None:
     assert (ann.questions, ann.missing, bob.questions, bob.missing) == (1, 2, 1, 2)
     assert ann.filled["brier"] == pytest.approx((0.04 + 1 + 1) / 3)
     assert "unanswered: 3 forecasts without a probability (bob 2, ann 1)" in scores.notes
+    priced = text.replace("outcome\n", "outcome,market_probability\n").replace("1\n", "1,0.5\n")
+    priced = priced.replace("0\n", "0,0.5\n")
+    assert "not in skill: 1 question that nobody answered" in read(priced).notes
 
 
 def test_options_of_which_one_is_empty_are_unanswered_and_missing() -> None:
