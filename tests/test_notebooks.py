@@ -44,6 +44,7 @@ def shown(value: object) -> dict[str, str]:
 def played(notebook: Path) -> list[list[dict[str, Any]]]:
     """The outputs of each cell of code, played one after the other in the working folder."""
     mpl.use("Agg")
+    plt.close("all")  # what another test has drawn
     names: dict[str, Any] = {}
     outputs: list[list[dict[str, Any]]] = []
     for number, cell in enumerate(code_cells(json.loads(notebook.read_text("utf-8"))), 1):

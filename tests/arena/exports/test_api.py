@@ -52,6 +52,7 @@ def test_the_examples_of_the_page_work(
     record: Path, example: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(record.parent)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
     exec(compile(example, "docs/python.md", "exec"), {})
     out = capsys.readouterr().out
     assert told in out
