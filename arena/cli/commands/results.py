@@ -143,7 +143,8 @@ def score(
     )
     table = forecasts.table_of(files, reading)
     left_out = table.outside if outside is None else tuple(outside)
-    choices = ScoreChoices(left_out, against, adjusted, provisional, community, parts, rule)
+    references = table.references if outside is None else None
+    choices = ScoreChoices(left_out, against, adjusted, provisional, community, parts, rule, references)
     report = report_file(table, mode, by_category=by is not None, choices=choices)
 
     chosen.table = replace(chosen.table, columns=wanted)
