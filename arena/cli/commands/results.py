@@ -130,14 +130,15 @@ def score(
     reason = "can't be combined with files of forecasts"
     chosen.refuse("--sweep", because=reason, hint="name a tournament's YAML file")
     beside = score_files(html, badge)
-    beside.check(force)
+    sets = [*(questions or ()), *(resolutions or ())]
+    beside.check(force, [*files, *(outcomes or ()), *(prices or ()), *sets])
     renamed, wanted = forecasts.split_columns(chosen.table.columns)
     reading = SourceChoices(
         form=form,
         columns=renamed,
         outcomes=forecasts.files_of(outcomes or ()),
         prices=forecasts.files_of(prices or ()),
-        sets=forecasts.files_of([*(questions or ()), *(resolutions or ())]),
+        sets=forecasts.files_of(sets),
         skip_faulty=skip_faulty,
         provisional=provisional,
     )
