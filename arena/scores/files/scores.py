@@ -55,6 +55,8 @@ METACULUS = ("baseline", "peer", "relative", "spot_baseline", "spot_peer")
 """The scores of which Metaculus's own rule gives a missing answer 0."""
 MANY = 5
 """From so many questions on it is told that somebody says the same on all of them."""
+MOST_COLUMNS = 10
+"""So many columns that were not read are named."""
 NO_FORECAST = "no forecast that is scored"
 NO_BRIER = "numbers have no Brier score"
 
@@ -104,7 +106,11 @@ def score_notes(
     ended = is_scored(table.outcome)
     yield from table.notes
     if table.ignored:
-        yield f"columns that were not read: {', '.join(table.ignored)}"
+        columns = ", ".join(table.ignored[:MOST_COLUMNS])
+        more = len(table.ignored) - MOST_COLUMNS
+        if more > 0:
+            columns += f" and {more:,} more"
+        yield f"columns that were not read: {columns}"
     if choices.provisional:
         yield from _provisional_notes(table, scored)
     else:
