@@ -102,6 +102,16 @@ def test_what_is_wrong_with_outcomes_is_said_of_their_own_file(text: str, outcom
     assert refused(text, outcomes=outcomes).message.startswith(said)
 
 
+def test_files_of_a_form_without_forecasts_say_which_form_it_is() -> None:
+    task = {"task_id": "q", "title": "Rain?", "outcomes": ["Yes", "No"]}
+    files = [source("answers.jsonl", '{"task_id": "q", "said": 1}'), source("t.jsonl", json.dumps(task))]
+    with pytest.raises(ArenaError) as caught:
+        read_table(files, SourceChoices())
+    assert caught.value.message == (
+        "there are no forecasts: the files are read as Prophet Arena (tasks with task_id, title and outcomes)"
+    )
+
+
 def test_many_outcomes_that_are_none_are_told_once() -> None:
     forecasts = "".join(f"q{number},ann,0.5\n" for number in range(50))
     error = refused(f"{HEAD}\n{forecasts}", outcomes=json.dumps({f"q{number}": "A" for number in range(50)}))
