@@ -58,6 +58,10 @@ def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastT
     if faults and not choices.skip_faulty:
         raise FileFaults(faults)
 
+    if not data.forecasts:
+        what = f"there are no forecasts: the files are read as {form.title} ({form.why})"
+        raise ArenaError("no_forecasts", what, "name the files with forecasts as well, or say --form table")
+
     cells, left_out = source_cells(files[0].name, data, provisional=choices.provisional)
     if data.prices:
         cells = join_prices(cells, by_key(map(joined_price, data.prices)))
