@@ -126,9 +126,7 @@ def _copies(season: SeasonForecasts, outside: Collection[str]) -> Mapping[str, s
     return find_copies(season, sorted(season.agents, key=lambda name: name in outside)).of
 
 
-def _copies_without_prices(
-    ended: ForecastTable, ranked: Ints, outside: Collection[str]
-) -> Mapping[str, str]:
+def _copies_without_prices(ended: ForecastTable, ranked: Ints, outside: Collection[str]) -> Mapping[str, str]:
     """Return who copies whom of those who are ranked, where no price is known that could be copied."""
     own = ended.where(np.isin(ended.forecaster, ranked))
     far_away = np.where(own.probability < 0.5, own.probability + 0.5, own.probability - 0.5)
