@@ -19,6 +19,7 @@ from arena.record.schema.database import Connection
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.typed import col, column_of, func, joined, or_, select
 from arena.scores.cache import CacheEntry
+from arena.scores.comparisons import REFERENCES
 from arena.scores.leaderboard import Leaderboard
 from arena.scores.positions import Position, positions
 from arena.scores.profiles.calibrations import CohortCalibrations, ForecasterCalibration
@@ -72,7 +73,7 @@ Diagrams = Mapping[str, ReliabilityDiagram]
 
 @dataclass(frozen=True, slots=True)
 class CohortReturn:
-    """What accounts of a cohort have made of what they were given, in percent; None before the first mark."""
+    """What agents of a cohort have made of what they were given, in percent; None before the first mark."""
 
     number: int
     starts_at: datetime
@@ -92,14 +93,20 @@ class CohortReturns:
 
 
 def read_cohort_returns(connection: Connection, agent: str | None = None) -> CohortReturns:
-    """Return the cohorts that can be chosen, with the return of all accounts together or of one agent's."""
+    """Return the cohorts that can be chosen, with the return of one agent or of all together.
+
+    References count only where no agent plays beside them: what they make says nothing of the agents.
+    """
     profits = read_profits(connection)
     returns = []
     for stored in read_cohorts(connection):
         cohort = stored.cohort
         if agent is not None and agent not in stored.entrant_ids:
             continue
-        made = [profit for name, profit in profits.get(cohort.number, {}).items() if agent in (None, name)]
+        kinds = {entrant.name: entrant.kind for entrant in cohort.entrants}
+        players = {name for name, kind in kinds.items() if kind not in REFERENCES} or kinds.keys()
+        counted = players if agent is None else {agent}
+        made = [profit for name, profit in profits.get(cohort.number, {}).items() if name in counted]
         earned = None
         if made:
             earned = 100 * sum(made) / (cohort.bankroll * len(made))
@@ -243,7 +250,7 @@ BAR = (
     '<svg viewBox="0 0 10 %s" preserveAspectRatio="none" aria-hidden="true">%s</svg>'
     "<span>%s</span><small>%s</small></a>"
 )
-EVERY_ACCOUNT = "Cohorts, with the return of all accounts together"
+EVERY_ACCOUNT = "Cohorts, with the return of all agents together, references left out"
 
 
 def strip(

@@ -187,7 +187,7 @@ def _charts(facts: ReportFacts) -> Iterator[Markup]:
         if row.skill is not None and row.return_pct is not None
     ]
     if spots:
-        text = "Right of the line is closer than the price, above it earns. Luck moves return far more."
+        text = "Across: skill, closer than the price to the right. Up: return, which luck moves far more."
         plane = scatter(spots, "Skill against return, a point an agent", "%+.3f", "%+.0f%")
         yield heading("Skill against return")
         yield box("Each agent", plane, text)

@@ -49,7 +49,7 @@ ORDER = 4
 LATER = "What comes of duels"
 FIGURES = {
     "Gap": "The second's Brier minus the first's, on the same forecasts; above 0 the first is closer.",
-    "Told": "Since when one of the two is told to be better, or when that may be told.",
+    "Verdict": "Since when one of the two is told to be better, or when that may be told.",
     "Common forecasts": "Forecasts that both made, on the same market in the same round.",
     "Markets": "Resolved markets that both were shown.",
     "Events": "Events of these markets. Those with many markets count for less than as many events.",
@@ -57,7 +57,10 @@ FIGURES = {
 """The figures of a duel, and what each says."""
 WIDEST = 24
 """Longer names are cut off at the head of a column."""
-ONE_LOOK = "The bar is the 95% interval for a single look at a single pair. A verdict takes more evidence."
+ONE_LOOK = (
+    "The bar is the 95% interval of this pair at this look alone. The verdict holds for all pairs at every "
+    "look, and so takes more evidence."
+)
 FEW = "Markets of one event count as one; an interval takes 20 events of equal size."
 
 
@@ -166,7 +169,7 @@ def figures(duel: Duel, pair: PairVerdict | None) -> list[Tile]:
     if duel.gap is not None:
         texts["Gap"] = written(duel.gap, "%+.4f")
     if pair is not None:
-        texts["Told"] = told_text(pair)
+        texts["Verdict"] = told_text(pair)
     for label, value in (("Common forecasts", duel.rows), ("Markets", duel.markets), ("Events", duel.events)):
         texts[label] = f"{value:,}"
     return [Tile(text, label, FIGURES[label]) for label, text in texts.items()]
@@ -240,6 +243,6 @@ def _duel_row(duel: Duel, pair: PairVerdict | None) -> dict[str, object]:
         "from": duel.low,
         "to": duel.high,
         "Better": pair.better if pair is not None and pair.since else None,
-        "Told": told_text(pair),
+        "Verdict": told_text(pair),
         "Events": duel.events,
     }

@@ -18,7 +18,7 @@ from dashboard.board import (
     PART_COLUMNS,
     READINGS,
     REFERENCE_TABLE,
-    REFERENCES,
+    REFERENCES_ARE,
     SHORT,
     BoardLook,
     LeaderboardColumn,
@@ -179,7 +179,7 @@ def _boards(lines: Lines, columns: Sequence[LeaderboardColumn], overview: Season
     if parts.ranked:
         put(board_table("Leaderboard: one row an agent", columns, parts.ranked, overview.names), "table")
     if parts.references:
-        subheading(REFERENCES)
+        subheading(REFERENCES_ARE)
         shown = reference_columns(columns)
         table = board_table(REFERENCE_TABLE, shown, parts.references, overview.names)
         put(table, "references")
@@ -193,7 +193,7 @@ def _boards(lines: Lines, columns: Sequence[LeaderboardColumn], overview: Season
 def _download(text: str, name: str) -> None:
     """Offer a file."""
     st.download_button(
-        "Download CSV",
+        "Download all columns as CSV",
         text,
         file_name=name,
         mime="text/csv",
@@ -272,10 +272,13 @@ def _plane(
         return
 
     unit = "%+.3f"
-    below = "Right of the line is closer than the price, above it earns money. Luck moves return far more."
+    below = (
+        "Across: skill, in Brier points closer than the price. Up: return, which luck moves far more. "
+        "Grey: references and others; point at a dot for its name."
+    )
     if of != "skill":
         unit = "%.2f"
-        below = "Left is the lower, better Brier score; above the line earns money."
+        below = "Across: Brier score, better to the left. Up: return. Grey: references and others."
     chart = scatter(spots, f"Each agent's {of} and return", unit, "%+.0f%")
     put(box(f"{of.capitalize()} against return", chart, about + below), "plane")
 

@@ -59,7 +59,7 @@ def test_the_table_can_be_taken_home(served: Served, watched: Watched) -> None:
     page = watched.page
     open_at(page, f"{served.address}/leaderboard?cohort=2", "Full leaderboard")
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download CSV").click()
+        page.get_by_role("button", name="Download all columns as CSV").click()
     assert download.value.suggested_filename == "leaderboard-2.csv"
     lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("agent,ranks,better,price,")

@@ -93,7 +93,7 @@ def test_references_stand_apart_and_in_no_count(demo: Path, show: Show) -> None:
     assert set(apart["agent"]) == references
     drawn = "".join(markup(page))
     assert "the price itself" in drawn
-    assert "knows the simulator’s true odds, up to noise" in drawn
+    assert "knows the simulator’s true odds, but for the noise that its config sets" in drawn
     assert "References, not ranked: what the agents are measured by" in drawn
     assert not any(name in page.title[0].value for name in references)
 
@@ -160,6 +160,10 @@ def test_a_cohort_is_chosen_in_the_strip_and_has_its_own_board(demo: Path, show:
     bars = [page_of(cohort.number).href for cohort in reversed(offered.cohorts)]
     assert list(ways) == [page_of(None).href, *bars]
     assert ways[page_of(2).href].get("aria-current") == "true"
+    agents = [row for name, row in rows.items() if not row.is_reference]
+    together = 100 * sum(row.pnl or 0.0 for row in agents) / (10_000 * len(agents))
+    assert 0 < len(agents) < len(rows)
+    assert offered.cohorts[1].percent == pytest.approx(together), "what references made is not the agents'"
     for cohort in offered.cohorts:
         said = ways[page_of(cohort.number).href].get("aria-label", "")
         assert said.startswith(f"Cohort {cohort.number} from {day(cohort.starts_at)}: ")

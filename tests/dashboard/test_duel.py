@@ -99,10 +99,10 @@ def test_it_says_what_the_verdict_tells_of_the_pair_as_the_command_does(
         assert bare(words(page)).count(pair.sentence) == 1
         table = tables(page)[-1].set_index("Against")
         row = table.loc[pair.worse]
-        assert row["Told"] == told_text(pair)
+        assert row["Verdict"] == told_text(pair)
         assert "Better" not in table or row["Better"] == (pair.better if pair.since else None)
         assert "oracle" in table.index, "against references too, of whom nothing is told"
-        assert pd.isna(table.loc["oracle"]["Told"])
+        assert pd.isna(table.loc["oracle"]["Verdict"])
 
 
 def test_what_each_cost_stands_on_the_page_as_the_command_has_it(

@@ -129,7 +129,7 @@ def test_only_questions_after_the_release_are_compared_by_the_mean_difference_an
 
 def test_calibration_is_read_where_enough_forecasts_are_sure_of_a_side() -> None:
     given = [(asked_on(MARCH, number, number % 2), 0.8) for number in range(20)]
-    assert "Where it is 70% sure or more: says 80%, happens 50%." in text(data(given))
+    assert "Where it is 70% sure or more of either side: says 80%, happens 50%." in text(data(given))
     assert "too few questions to say more" in text(data(given[:19]))
 
 

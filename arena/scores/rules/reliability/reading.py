@@ -19,7 +19,7 @@ from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 
 SURE = 0.7
 """So likely a side is to be called for a forecast to be sure of it."""
-WHERE_SURE = f"Where it is {SURE:.0%} sure or more"
+WHERE_SURE = f"Where it is {SURE:.0%} sure or more of either side"
 FEW_SURE = f"{SURE:.0%} sure of a side in fewer than {ENOUGH_EVENTS:.0f} events"
 BY_CHANCE = 0.05
 """Chance alone makes a miscalibration as large less often than this: then it is called one."""
@@ -68,7 +68,8 @@ def reading_sentence(sure: CalibrationReading | None, p_value: float | None) -> 
     """Return the one sentence on calibration of every page, report and command.
 
     >>> reading_sentence(CalibrationReading(forecasts=40, events=25, said=0.81, came=0.775), 0.3)
-    'Where it is 70% sure or more: says 81%, happens 78%, no more off than chance (40 forecasts on 25 events)'
+    'Where it is 70% sure or more of either side: says 81%, happens 78%, no more off than chance \
+(40 forecasts on 25 events)'
     >>> reading_sentence(None, 0.3)
     '70% sure of a side in fewer than 20 events'
     """

@@ -50,7 +50,7 @@ def test_calibration_counts_what_came_true_by_tenths(report: FileReport) -> None
         (0.8, 0.9, 21, pytest.approx(19 / 21)),
     ]
     assert told["sentence"].startswith(
-        "ann: where it is 70% sure or more: says 88%, happens 92%, no more off"
+        "ann: where it is 70% sure or more of either side: says 88%, happens 92%, no more off"
     )
     price = calibration_data(report.calibration[1])
     table = table_of(season())
