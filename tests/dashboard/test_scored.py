@@ -16,7 +16,6 @@ from tests.dashboard.opening import tables_of
 from tests.dashboard.sites import PageParts
 from tests.dashboard.test_report import MARKUP
 
-
 TURNING = "\u202e\x1b[7m"
 """Characters that turn around what comes after them, on a page or in a terminal."""
 

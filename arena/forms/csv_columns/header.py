@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, first_names
 from arena.forms.csv_columns.file_cells import SHOWN, Faults
 
 ALIKE = 0.8
@@ -133,10 +133,7 @@ def _place_of(column: str, place: str, exact: Sequence[str]) -> int:
 
 def _named(columns: Sequence[str]) -> str:
     """Return the names of a file's columns; of many the first, and how many more there are."""
-    text = ", ".join(column[:LONGEST] for column in columns[:MOST_NAMED])
-    if len(columns) <= MOST_NAMED:
-        return text
-    return f"{text} and {len(columns) - MOST_NAMED:,} more"
+    return first_names([column[:LONGEST] for column in columns], MOST_NAMED)
 
 
 def _note_missing(

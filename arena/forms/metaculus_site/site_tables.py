@@ -31,7 +31,7 @@ BOUNDS = ("Lower Bound", "Upper Bound")
 NAMES = ("Forecaster Username", "Forecaster (Anonymized)", "Forecaster ID")
 USERS = ("User Username", "User (Anonymized)", "User ID")
 OPTIONS = ("MC Options (All)", "MC Options (Current)", "MC Options")
-"""The columns of a question's options; the probabilities of a forecast are in the order of the first filled."""
+"""The columns of a question's options; forecasts have them in the order of the first that is filled."""
 MOST_LISTED = 100_000
 """So many characters may a list in a cell have."""
 MOST_GROWTH = 1e12

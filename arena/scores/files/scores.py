@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from arena.errors import ArenaError, FileFault, count_text
+from arena.errors import ArenaError, FileFault, count_text, first_names
 from arena.forms.csv_columns import Flags, Floats
 from arena.forms.model import ChosenForm, PublishedFigure
 from arena.scores.files.by_question import (
@@ -106,11 +106,7 @@ def score_notes(
     ended = is_scored(table.outcome)
     yield from table.notes
     if table.ignored:
-        columns = ", ".join(table.ignored[:MOST_COLUMNS])
-        more = len(table.ignored) - MOST_COLUMNS
-        if more > 0:
-            columns += f" and {more:,} more"
-        yield f"columns that were not read: {columns}"
+        yield f"columns that were not read: {first_names(table.ignored, MOST_COLUMNS)}"
     if choices.provisional:
         yield from _provisional_notes(table, scored)
     else:

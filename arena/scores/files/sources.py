@@ -99,7 +99,8 @@ def _form_of(files: Sequence[SourceFile], choices: SourceChoices) -> ChosenForm 
             raise ArenaError("not_together", what, "leave one of them out", status=64)
         return None
     if choices.sets and choices.form is None:
-        return choose_form(files, "forecastbench")
+        title = load_form("forecastbench").TITLE
+        return ChosenForm("forecastbench", title, "question or resolution sets are given")
     return choose_form(files, choices.form)
 
 

@@ -138,6 +138,7 @@ def test_a_page_and_a_badge_are_written(here: Path) -> None:
 def test_a_file_comes_in_on_the_standard_input(here: Path) -> None:
     answer = invoke("score", "-", "--json", given=f"{HEAD}\na,ann,0,1\n")
     assert json.loads(answer.stdout)["rows"][0]["log"] is None
+    assert "Mode exact.\n\n- no peer" in invoke("score", "-", given=f"{HEAD}\na,ann,1,1\n").stdout
 
 
 GOOD = {

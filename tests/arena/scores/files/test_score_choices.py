@@ -47,7 +47,7 @@ def test_the_same_forecasts_in_the_worlds_forms_are_scored_the_same() -> None:
     with pytest.raises(ArenaError) as unknown:
         scored(f"{wide}\n{',' * 29}", {"question": "title"})
     assert unknown.value.hint.endswith(" note 18, note 19 and 10 more")
-    with pytest.raises(ArenaError, match="the file has note 0, .* note 19 and 10 more"):
+    with pytest.raises(ArenaError, match=r"the file has note 0, .* note 19 and 10 more"):
         scored(f"{wide}\n{',' * 29}")
     times = "question;forecaster;probability;outcome;time\na;b;1;1;2,5\na;b;1;1;3"
     assert not read_forecasts("f", times).dated
