@@ -12,7 +12,7 @@ from arena.cli.output import plain, shortened
 from arena.cli.page import Page
 from arena.cli.table import Table, TableChoice, TableColumn, between
 from arena.errors import count_text, times_text
-from arena.scores.files.calibration import FileCalibration
+from arena.scores.files.calibration import OPTIONS, FileCalibration
 from arena.scores.files.copies import FileCopy
 from arena.scores.files.report import FileReport
 from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices
@@ -246,7 +246,8 @@ def _calibration(calibrations: Sequence[FileCalibration], ranked: int) -> Iterat
     largest = max(first.diagram.deciles, key=lambda decile: decile.rows)
     tenth = f"{largest.place * 10}–{(largest.place + 1) * 10}%"
     says = f"{plain(first.forecaster)} says {tenth}: {count_text(largest.rows, 'forecast')}"
-    yield f"Read: {says}, {largest.observed:.0%} came true."
+    read = f"Read: {says}, {largest.observed:.0%} came true."
+    yield f"{read} {OPTIONS}" if first.with_options else read
     for calibration in calibrations:
         if calibration.diagram.sure is not None:
             yield f"- {plain(calibration.sentence)}"
@@ -271,7 +272,7 @@ WORST = (
     TableColumn("question", value=lambda row: shortened(row.title or row.question, LETTERS), narrow="wrap"),
     TableColumn("said", show=".0%"),
     TableColumn("price", show=".0%"),
-    TableColumn("outcome", "came to", value=lambda row: "YES" if row.outcome else "NO"),
+    TableColumn("outcome", "came to", value=lambda row: shortened(row.came_to, LETTERS), narrow="wrap"),
     TableColumn("loss", show=".2f"),
     TableColumn("reason", value=lambda row: shortened(row.reason, LETTERS) or None, narrow="wrap"),
 )

@@ -1,11 +1,11 @@
 """What a file of forecasts comes to, on one page: the sentence, the scores, calibration, and the worst."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from markupsafe import Markup
 
-from arena.scores.files.calibration import FileCalibration
+from arena.scores.files.calibration import OPTIONS, FileCalibration
 from arena.scores.files.report import FileReport
 from arena.scores.files.scores import ForecasterScores
 from arena.scores.verdict import better_text, rank_text
@@ -54,14 +54,15 @@ def _parts(report: FileReport) -> Iterator[Markup]:
         yield box("Notes", bullets(flat(note) for note in report.notes))
 
 
-def _calibration_box(calibration: Iterable[FileCalibration]) -> Markup:
+def _calibration_box(calibration: Sequence[FileCalibration]) -> Markup:
     """Return how calibrated everyone is, one at a time, and the price."""
     free = iter(CHOSEN)
     curves = []
     for one in calibration:
         look = REST if one.is_price else next(free, REST)
         curves.append((one.forecaster, one.diagram, look))
-    return box(CALIBRATION, calibration_chart(curves, "What was said against what happened"), SHADED)
+    chart = calibration_chart(curves, "What was said against what happened")
+    return box(CALIBRATION, chart, f"{SHADED} {OPTIONS}" if calibration[0].with_options else SHADED)
 
 
 def _score_rows(rows: list[ForecasterScores]) -> Rows:
@@ -103,7 +104,7 @@ def _worst_rows(report: FileReport) -> Rows:
             "forecaster": worst.forecaster,
             "said": 100 * worst.said,
             "price": None if worst.price is None else 100 * worst.price,
-            "outcome": "YES" if worst.outcome else "NO",
+            "outcome": worst.came_to,
             "loss": worst.loss,
             "reason": worst.reason,
         }

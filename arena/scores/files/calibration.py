@@ -1,4 +1,7 @@
-"""How calibrated the forecasters of a file are on its questions of yes or no, and the price that they saw."""
+"""How calibrated the forecasters of a file are, and the price that they saw.
+
+Of a question of several options each counts as a forecast of yes or no; all of them weigh as one question.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -24,14 +27,17 @@ MOST_DRAWN = 2_000_000
 """Of large files chance is drawn in fewer worlds, so many forecasts in all: it bounds the time."""
 POINTS = 24
 """The most points of a diagram: more can't be distinguished on a page."""
+OPTIONS = "Each option counts as a forecast of yes or no; all of a question weigh as one."
+"""What is said of calibration where questions have several options."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileCalibration:
-    """How calibrated a forecaster of a file is, or the price."""
+    """How calibrated a forecaster of a file is, or the price; `with_options` if questions have several."""
 
     forecaster: str
     diagram: ReliabilityDiagram = field(repr=False)
+    with_options: bool
 
     @property
     def forecasts(self) -> int:
@@ -52,7 +58,8 @@ class FileCalibration:
 def file_calibrations(table: ForecastTable, names: Iterable[str]) -> tuple[FileCalibration, ...]:
     """Return the calibration of the first of these forecasters, and last that of the price, if it is known.
 
-    Who has fewer than 20 forecasts that are scored is left out.
+    The table is that of the compared rows, in which each option has rows of its own. Who has fewer than 20
+    forecasts that are scored is left out.
     """
     ended = is_scored(table.outcome)
     found: list[FileCalibration] = []
@@ -61,12 +68,15 @@ def file_calibrations(table: ForecastTable, names: Iterable[str]) -> tuple[FileC
             continue
         own = np.flatnonzero(ended & (table.forecaster == table.forecasters.index(name)))
         if own.size >= LEAST and len(found) < MOST:
-            found.append(_calibration(name, table, own, table.probability))
+            before = _shares_before(table, own, table.probability)
+            found.append(_calibration(name, table, own, table.probability, before))
 
     if found and table.market is not None:
-        priced = _once(table, np.flatnonzero(ended & ~np.isnan(table.market)), table.market)
-        if priced.size >= LEAST:
-            found.append(_calibration(PRICE, table, priced, table.market))
+        priced = np.flatnonzero(ended & ~np.isnan(table.market))
+        once = _once(table, priced, table.market)
+        if once.size >= LEAST:
+            before = _shares_before(table, priced, table.market)
+            found.append(_calibration(PRICE, table, once, table.market, before))
     return tuple(found)
 
 
@@ -78,18 +88,41 @@ def _once(table: ForecastTable, rows: Ints, market: Floats) -> Ints:
     return order[is_new]
 
 
-def _calibration(name: str, table: ForecastTable, rows: Ints, said: Floats) -> FileCalibration:
+def _shares_before(table: ForecastTable, rows: Ints, said: Floats) -> Floats | None:
+    """Return what each forecast gives to the options before that of a row; None without such questions.
+
+    The sum runs on over forecasts: each adds 1, which leaves the same place between 0 and 1.
+    """
+    option_of = table.option_of
+    if option_of is None:
+        return None
+
+    time = np.zeros(said.size) if table.time is None else table.time
+    keys = [column[rows] for column in (table.question, time, table.forecaster, option_of)]
+    order = rows[np.lexsort(keys)]
+    is_option = np.isin(option_of[order], option_of[table.question != option_of])
+    shares = said[order] * is_option
+    before = np.zeros(said.size)
+    before[order] = np.cumsum(shares) - shares
+    return before
+
+
+def _calibration(
+    name: str, table: ForecastTable, rows: Ints, said: Floats, before: Floats | None
+) -> FileCalibration:
     """Return the calibration of what was said in some rows."""
+    question = table.question if table.option_of is None else table.option_of
     drawn = diagram(
         said[rows],
         table.outcome[rows],
         np.random.default_rng(0),
-        table.question[rows],
+        question[rows],
         draws=min(WORLDS, max(LEAST_WORLDS, MOST_DRAWN // rows.size)),
         most=POINTS,
         event=table.event[rows],
+        before=None if before is None else before[rows],
     )
-    return FileCalibration(name, drawn)
+    return FileCalibration(name, drawn, before is not None)
 
 
 def calibration_data(calibration: FileCalibration) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.forms.csv_columns import Flags, Floats, Ints
+from arena.forms.csv_columns import Flags, Ints
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.rules._columns import is_scored
 from arena.scores.rules.comparisons.copies import PRICE
@@ -27,11 +27,7 @@ class FileCopy:
 
         >>> FileCopy("bob", "the price", near=39, common=40).sentence
         'bob copies the price: within half a cent of it on 39 of 40 forecasts.'
-        >>> FileCopy("bob", "ann", near=0, common=0).sentence  # of options, which are not counted
-        'bob copies ann.'
         """
-        if not self.common:
-            return f"{self.forecaster} copies {self.of}."
         how = f"within half a cent of it on {self.near:,} of {self.common:,} forecasts"
         if self.of != PRICE:
             how = f"within 0.005 on {self.near:,} of {self.common:,} common forecasts"
@@ -39,17 +35,29 @@ class FileCopy:
 
 
 def file_copies(table: ForecastTable, copies: Mapping[str, str]) -> tuple[FileCopy, ...]:
-    """Return how near those who copy, by name, are to whom they copy, on what has ended."""
+    """Return how near those who copy, by name, are to whom they copy, on what has ended.
+
+    A forecast of several options, each with a row of its own, is near where each of them is.
+    """
+    if not copies:
+        return ()
+
     ended = is_scored(table.outcome)
+    cell = _cells(table, table.question)
     found = []
     for name, source in copies.items():
         own = _rows_of(table, name, ended)
         if source == PRICE and table.market is not None:
             apart = table.probability[own] - table.market[own]
         else:
-            apart = _apart(table, own, _rows_of(table, source, ended))
-        known = apart[~np.isnan(apart)]
-        found.append(FileCopy(name, source, int(np.count_nonzero(np.abs(known) <= NEAR)), known.size))
+            other = _rows_of(table, source, ended)
+            _, mine, theirs = np.intersect1d(cell[own], cell[other], return_indices=True)
+            own = own[mine]
+            apart = table.probability[own] - table.probability[other[theirs]]
+
+        common = _count(table, own[~np.isnan(apart)])
+        far = _count(table, own[np.abs(apart) > NEAR])
+        found.append(FileCopy(name, source, common - far, common))
     return tuple(found)
 
 
@@ -58,12 +66,16 @@ def _rows_of(table: ForecastTable, name: str, ended: Flags) -> Ints:
     return np.flatnonzero(ended & (table.forecaster == table.forecasters.index(name)))
 
 
-def _apart(table: ForecastTable, own: Ints, other: Ints) -> Floats:
-    """Return how far two forecasters lie apart, question by question and time by time."""
-    instant = np.zeros(table.question.size, dtype=np.int64)
+def _count(table: ForecastTable, rows: Ints) -> int:
+    """Return how many forecasts have some of these rows."""
+    if table.option_of is None:
+        return rows.size
+    return np.unique(_cells(table, table.option_of)[rows]).size
+
+
+def _cells(table: ForecastTable, question: Ints) -> Ints:
+    """Return a number for each question and time."""
+    instant = np.zeros(question.size, dtype=np.int64)
     if table.time is not None:
         instant = np.unique(table.time, return_inverse=True)[1]
-    cell = table.question * (int(instant.max(initial=0)) + 1) + instant
-    _, mine, theirs = np.intersect1d(cell[own], cell[other], return_indices=True)
-    apart: Floats = table.probability[own[mine]] - table.probability[other[theirs]]
-    return apart
+    return question * (int(instant.max(initial=0)) + 1) + instant

@@ -55,14 +55,17 @@ class OptionForecasts:
 
     `shares` and `odds` have a column for each option and add up to 1; odds are NaN where the market said
     nothing, and `margin` is how much more they came to in the file. `answer` is the place of the option that
-    happened, None while the question is open. `times` has the times of each forecast, by column.
+    happened, None while the question is open. `times` has the times of each forecast, by column, and
+    `reasons` why it says so.
     """
 
+    names: tuple[str, ...]
     shares: Floats
     odds: Floats
     margin: Floats
     answer: int | None
     times: Mapping[str, Floats]
+    reasons: tuple[str, ...]
 
     @property
     def count(self) -> int:
@@ -317,11 +320,13 @@ def _choice(question: FormQuestion, own: FormRows) -> FormQuestion:
         question,
         who=tuple(forecasts.who),
         options=OptionForecasts(
+            names=tuple(names),
             shares=shares,
             odds=np.array([said.odds for said in forecasts.said]),
             margin=np.array([said.margin for said in forecasts.said]),
             answer=answer,
             times={column: values[forecasts.row] for column, values in own.times.items()},
+            reasons=tuple(own.text("reason", row) for row in forecasts.row),
         ),
     )
     if answer is None:

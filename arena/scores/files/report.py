@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from arena.errors import ArenaError, count_text
 from arena.scores.files.calibration import FileCalibration, calibration_data, file_calibrations
+from arena.scores.files.compared import compared_rows
 from arena.scores.files.copies import FileCopy, file_copies
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.published import PublishedComparison, comparison_data, published_comparisons
@@ -76,6 +77,7 @@ def report_file(
     rows = [row for row in scores.rows if row.forecaster in table.forecasters]
     own = dict.fromkeys(row.forecaster for row in rows if row.ranked and row.copies is None)
     copies = {row.forecaster: row.copies for row in rows if row.copies is not None}
+    compared = compared_rows(table)
 
     @cache
     def other_mode() -> Sequence[ForecasterScores]:
@@ -85,8 +87,8 @@ def report_file(
     return FileReport(
         **{field.name: getattr(scores, field.name) for field in fields(scores)},
         name=table.name,
-        calibration=file_calibrations(table, own),
-        copies=file_copies(table, copies),
+        calibration=file_calibrations(compared, own),
+        copies=file_copies(compared, copies),
         worst=worst_forecasts(table, _leaders(rows)),
         comparisons=published_comparisons(table, rows, other_mode),
     )

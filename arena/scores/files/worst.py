@@ -1,7 +1,8 @@
 """The forecasts of a file that were furthest from what happened, of those who lead it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -13,13 +14,16 @@ EACH = 3
 """So many are named of each forecaster."""
 HALF = 0.25
 """What even odds lose: who loses no more was not on the wrong side."""
+DUST = 1e-9
+"""How far rounding may lift the loss of even odds on several options."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorstForecast:
     """A forecast on the wrong side: what was said, the price beside it, and what the question came to.
 
-    `loss` is its Brier score, and `reason` what the forecaster wrote, if the file has it.
+    `loss` is its Brier score, and `reason` what the forecaster wrote, if the file has it. Of a question of
+    several options `option` is the one that came true, and what was said and the price are those of it.
     """
 
     forecaster: str
@@ -30,6 +34,12 @@ class WorstForecast:
     outcome: int
     loss: float
     reason: str
+    option: str = ""
+
+    @property
+    def came_to(self) -> str:
+        """Return what the question came to, in words."""
+        return self.option or ("YES" if self.outcome else "NO")
 
 
 def worst_forecasts(table: ForecastTable, names: Iterable[str]) -> tuple[WorstForecast, ...]:
@@ -38,7 +48,10 @@ def worst_forecasts(table: ForecastTable, names: Iterable[str]) -> tuple[WorstFo
     found: list[WorstForecast] = []
     for name in names:
         own = np.flatnonzero(ended & (table.forecaster == table.forecasters.index(name)))
-        found.extend(_worst(table, name, row) for row in _worst_rows(table, own))
+        worst = [_worst(table, name, row) for row in _worst_rows(table, own)]
+        worst += _of_options(table, name)
+        worst.sort(key=attrgetter("loss"), reverse=True)
+        found += worst[:EACH]
     return tuple(found)
 
 
@@ -67,3 +80,27 @@ def _worst(table: ForecastTable, name: str, row: int) -> WorstForecast:
         loss=(said - outcome) ** 2,
         reason="" if table.reason is None else table.reasons[table.reason[row]],
     )
+
+
+def _of_options(table: ForecastTable, name: str) -> Iterator[WorstForecast]:
+    """Yield the worst forecast on each question of several options that was worse than to know nothing."""
+    for form in table.forms:
+        options = form.options
+        if options is None or options.answer is None or name not in form.who:
+            continue
+
+        own = np.flatnonzero(np.array(form.who) == name)
+        row = int(own[np.argmax(form.brier[own])])
+        if form.brier[row] <= form.blank + DUST:
+            continue
+        yield WorstForecast(
+            forecaster=name,
+            question=form.name,
+            title=table.titles.get(form.name, ""),
+            said=float(options.shares[row, options.answer]),
+            price=none_for_nan(float(options.odds[row, options.answer])),
+            outcome=1,
+            loss=float(form.brier[row]),
+            reason=options.reasons[row],
+            option=options.names[options.answer],
+        )

@@ -152,6 +152,7 @@ class DistinctForecasts:
 
     `value` are the distinct forecasts, `weight` what lies on each of them, and `start` where the rows of
     each begin. `market` numbers the markets of the rows: a row is a market of its own where none was named.
+    Where rows are options of a market, `before` is what each forecast gives to the options before its own.
     """
 
     forecast: Floats
@@ -161,6 +162,7 @@ class DistinctForecasts:
     start: Places
     value: Floats
     weight: Floats
+    before: Floats | None = None
 
     @property
     def markets(self) -> int:
@@ -174,7 +176,10 @@ class DistinctForecasts:
 
 
 def distinct_forecasts(
-    forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None
+    forecast: ArrayLike,
+    outcome: ArrayLike,
+    market: ArrayLike | None = None,
+    before: Floats | None = None,
 ) -> DistinctForecasts:
     """Return the resolved rows. Each weighs the same; with markets, each market does, spread over its rows.
 
@@ -212,6 +217,7 @@ def distinct_forecasts(
         start=start,
         value=value,
         weight=weight,
+        before=None if before is None else before[scored][order],
     )
 
 

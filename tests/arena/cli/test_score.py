@@ -98,6 +98,23 @@ def test_the_answer_says_what_explains_the_scores_in_eighty_columns(
     assert "because" in worst
 
 
+def test_of_options_it_says_how_they_count_and_which_came_true(here: Path) -> None:
+    lines = ["question,forecaster,option,probability,outcome"]
+    for number in range(10):
+        happened = "draw" if number else "away side"
+        shares = {"home": 0.65, "draw": 0.23, "away side": 0.12}
+        lines += [f"m{number},ann,{option},{said},{happened}" for option, said in shares.items()]
+    (here / "f.csv").write_text("\n".join(lines), "utf-8")
+    shown = invoke("score", "f.csv", "--html", "f.html").stdout
+    note = "Each option counts as a forecast of yes or no; all of a question weigh as one."
+    assert shown.count(note) == 1
+    page = (here / "f.html").read_text("utf-8")
+    assert page.count(note) == 1
+    assert ">away side</td>" in page
+    worst = next(line for line in shown.splitlines() if "away side" in line)
+    assert worst.split()[:4] == ["ann", "m0", "12%", "–"]
+
+
 def test_a_page_and_a_badge_are_written(here: Path) -> None:
     (here / "f.csv").write_text("\n".join(SEASON), "utf-8")
     words = ("score", "f.csv", "--json", "--html", "f.html", "--badge", "bob=bob.json")

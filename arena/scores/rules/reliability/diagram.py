@@ -2,8 +2,8 @@
 
 - Formula: the consistency band at a forecast f holds the middle `level` of x(f) over `draws` worlds in which
   the forecasts are calibrated: a curve outside it is more than chance. One number is drawn for all rows of a
-  market, and a row comes true where it is below f. `expected` is the mean MCB in those worlds, and
-  `p_value` = (1 + worlds with an MCB at least as large) ÷ (1 + draws).
+  market, and a row comes true where it is below f; of the options of a market one does. `expected` is the
+  mean MCB in those worlds, and `p_value` = (1 + worlds with an MCB at least as large) ÷ (1 + draws).
 - Direction: a curve on the diagonal is best; a small p-value: it is off by more than chance.
 - Range: 0 to 1.
 - Edge cases: nothing resolved gives no points and NaN. Where there are more than `most` distinct forecasts,
@@ -105,12 +105,15 @@ def diagram(
     draws: int = DRAWS,
     most: int = 512,
     event: ArrayLike | None = None,
+    before: Floats | None = None,
 ) -> ReliabilityDiagram:
     """Return the reliability diagram with its consistency band. Rows of one market are drawn as one.
 
-    Without events each market, or without these each row, is an event of its own.
+    Where rows are options of a market, `before` is what each forecast gives to the options before its own:
+    one of them comes true in each world. Without events each market, or without these each row, is an event
+    of its own.
     """
-    rows = distinct_forecasts(forecast, outcome, market)
+    rows = distinct_forecasts(forecast, outcome, market, before)
     size = rows.value.size
     spaced = np.linspace(0, size - 1, min(size, most)).round()
     places = np.unique(spaced.astype(np.intp))
@@ -207,7 +210,8 @@ def worlds(rows: DistinctForecasts, draws: int, rng: np.random.Generator) -> Ite
 
     One uniform number u is drawn for all rows that share a market, and a row comes true where u < f: so each
     row alone is a fair draw of its own probability (as by Bröcker and Smith, 2007), and rows of one market,
-    which in truth end alike, do so here as far as their forecasts agree.
+    which in truth end alike, do so here as far as their forecasts agree. The options of a market share the
+    range of u among them, so that one comes true.
     """
     if not rows.value.size:
         return
@@ -224,6 +228,8 @@ def worlds(rows: DistinctForecasts, draws: int, rng: np.random.Generator) -> Ite
             yield came * rows.share[0]
         else:
             luck = rng.random((count, markets))[:, rows.market]
+            if rows.before is not None:
+                luck = (luck - rows.before) % 1
             yield sum_by_value(rows, (luck < rows.forecast) * rows.share)
 
 

@@ -108,6 +108,75 @@ def test_of_a_question_the_worst_forecast_is_told_once_and_none_that_was_right()
     assert [(one.question, one.said, one.price) for one in told] == [("a", 0.1, None)]
 
 
+OPTION_HEAD = "question,forecaster,option,probability,outcome,market_probability,title,reason"
+ODDS = (("home", 0.65, 0.5), ("draw", 0.23, 0.3), ("away", 0.12, 0.2))
+MATCHES = [
+    f"m{number},ann,{option},{said},{happened},{price},Who wins m{number}?,form"
+    for number, happened in enumerate(("home", "home", "home", "home", "draw", "draw", "away"))
+    for option, said, price in ODDS
+]
+"""Seven matches with three outcomes, of which ann says the same each time, beside the same odds."""
+
+
+def test_of_several_options_each_counts_in_calibration_and_the_worst_name_the_one_that_came_true() -> None:
+    report = report_file(table_of(MATCHES, OPTION_HEAD))
+    ann, price = report.calibration
+    assert (ann.forecaster, ann.forecasts, ann.with_options) == ("ann", 21, True)
+    assert [(x.place, x.rows) for x in ann.diagram.deciles] == [(1, 7), (2, 7), (6, 7)]
+    assert [x.observed for x in ann.diagram.deciles] == pytest.approx([1 / 7, 2 / 7, 4 / 7])
+    assert [(x.place, x.rows) for x in price.diagram.deciles] == [(2, 7), (3, 7), (5, 7)]
+    told = [(one.question, one.came_to, one.said, one.price, round(one.loss, 4)) for one in report.worst]
+    assert told == [
+        ("m6", "away", 0.12, 0.2, 0.6249),
+        ("m4", "draw", 0.23, 0.3, 0.5149),
+        ("m5", "draw", 0.23, 0.3, 0.5149),
+    ]
+    assert (report.worst[0].title, report.worst[0].reason) == ("Who wins m6?", "form")
+    assert report_data(report)["worst"][0]["option"] == "away"
+
+
+def test_yes_no_questions_and_those_of_options_are_explained_together() -> None:
+    """Even odds on three options lose a third: that is not on the wrong side. What is open counts nowhere."""
+    lines = ["y,ann,,0.1,1,0.2,,", "z,ann,,0.75,0,0.5,,", *MATCHES]
+    lines += [f"even,ann,{option},{1 / 3},a,,,{option}" for option in "abc"]
+    lines += [f"open,ann,{option},0.5,,,,{option}" for option in "ab"]
+    report = report_file(table_of(lines, OPTION_HEAD))
+    assert [calibrated.forecasts for calibrated in report.calibration] == [26, 23]
+    assert [(one.question, one.came_to, round(one.loss, 4)) for one in report.worst] == [
+        ("y", "YES", 0.81),
+        ("m6", "away", 0.6249),
+        ("z", "NO", 0.5625),
+    ]
+    assert (report.worst[0].option, report.worst[0].said, report.worst[0].price) == ("", 0.1, 0.2)
+    alone = report_file(table_of(lines[-5:], OPTION_HEAD))
+    assert (alone.worst, alone.calibration) == ((), ())
+
+
+def test_two_options_are_as_calibrated_as_the_yes_no_question_that_they_are(report: FileReport) -> None:
+    """Each forecast counts twice, on both sides of the scale."""
+    lines = []
+    for line in season():
+        name, who, said, outcome, price = line.split(",")
+        happened = ("no", "yes")[int(outcome)]
+        lines.append(f"{name},{who},yes,{said},{happened},{price},,")
+        lines.append(f"{name},{who},no,{1 - float(said):.3f},{happened},{1 - float(price):.2f},,")
+    found = report_file(table_of(lines, OPTION_HEAD))
+    assert found.copies == report.copies
+    assert [one.question for one in found.worst] == [one.question for one in report.worst]
+    assert [one.loss for one in found.worst] == pytest.approx([one.loss for one in report.worst])
+    assert [one.came_to for one in found.worst] == ["yes", "no", "no"]
+    assert [one.price for one in found.worst] == pytest.approx([0.38, 0.57, 0.45])
+
+    twice, once = found.calibration[0].diagram, report.calibration[0].diagram
+    low, high = once.deciles
+    wrong = (low.rows * low.observed + high.rows * (1 - high.observed)) / 40
+    assert [(x.place, x.rows) for x in twice.deciles] == [(1, 40), (8, 40)]
+    assert [x.observed for x in twice.deciles] == pytest.approx([wrong, 1 - wrong])
+    assert twice.sure is not None
+    assert once.sure is not None
+    assert twice.sure == replace(once.sure, forecasts=80)
+
+
 ANSWERS = [
     "a,ann,0.8,1",
     "b,ann,0.6,0",

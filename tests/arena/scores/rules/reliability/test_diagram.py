@@ -83,6 +83,15 @@ def test_equal_forecasts_of_one_market_end_alike_in_every_world() -> None:
     assert set(came.round(9).ravel().tolist()) == {0.0, 0.5, 1.0}
 
 
+def test_of_the_options_of_one_market_one_comes_true_in_every_world() -> None:
+    f = [0.5, 0.2, 0.3]
+    # whole numbers above what the options before have change nothing
+    rows = distinct_forecasts(f, [1, 0, 0], ["a"] * 3, np.array([0, 1.5, 2.7]))
+    came = 3 * np.concatenate(list(worlds(rows, 20_000, np.random.default_rng(8))))
+    assert set(came.sum(axis=1).round(9).tolist()) == {1.0}
+    assert came.mean(axis=0).tolist() == pytest.approx(sorted(f), abs=0.015)
+
+
 def test_slices_are_the_rows_of_each_label_scored_alone() -> None:
     f, o, m = season(np.random.default_rng(2), 60, 2)
     label = np.where(m % 3 == 0, "sport", "news")
