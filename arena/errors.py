@@ -131,6 +131,18 @@ class FileFaults(ArenaError):
         return super().as_dict() | {"faults": faults, "more_faults": self.more}
 
 
+def first_names(names: Sequence[str], most: int) -> str:
+    """Return the first of some names, and how many more there are.
+
+    >>> first_names(["a", "b", "c"], 2), first_names(["a"], 2)
+    ('a, b and 1 more', 'a')
+    """
+    text = ", ".join(names[:most])
+    if len(names) <= most:
+        return text
+    return f"{text} and {len(names) - most:,} more"
+
+
 def count_text(number: int, name: str) -> str:
     """Return so many of something.
 

@@ -1,5 +1,6 @@
 """The files that `arena score` writes beside its answer: one page, and a badge."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,9 +19,12 @@ class ScoreFiles:
     badge: Path | None
     name: str = ""
 
-    def check(self, force: bool) -> None:
-        """Raise `ArenaError` unless both can be written."""
+    def check(self, force: bool, sources: Iterable[Path]) -> None:
+        """Raise `ArenaError` unless both can be written, and neither over a file that is read."""
+        read = {source.resolve() for source in sources}
         for file in filter(None, (self.html, self.badge)):
+            if file.resolve() in read:
+                raise ArenaError("exists", f"{file} is read for the scores", "name another")
             check_output(file, force)
 
     def write(self, report: FileReport) -> dict[str, Path]:

@@ -182,7 +182,7 @@ def _first_lines(report: FileReport) -> Iterator[str]:
 
 def _explained(report: FileReport) -> Page:
     """Yield what explains the scores: calibration, copies, the worst forecasts, and published figures."""
-    if report.calibration or report.copies or report.worst or report.comparisons:
+    if report.calibration or report.copies or report.worst or report.comparisons or report.notes:
         yield ""
     own = {row.forecaster for row in report.rows if row.ranked and row.copies is None}
     yield from _calibration(report.calibration, len(own))

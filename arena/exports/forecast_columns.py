@@ -16,6 +16,7 @@ from arena.exports.forms.cells import bad_file
 from arena.exports.manifest import ExportManifest, is_export, is_zipped_export, open_export
 from arena.exports.table import ExportColumn
 from arena.forms.csv_columns import cells_of
+from arena.scores.comparisons import REFERENCES
 from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, ForecastTable, check_forecasts
 from arena.scores.metaculus_scores import BASELINES
 from markets.millionths import ONE
@@ -33,35 +34,44 @@ def is_export_at(place: Path) -> bool:
 
 
 def read_export(place: Path) -> ForecastTable:
-    """Return the stated forecasts of an export, with its baselines outside, as on the leaderboard."""
-    columns, as_of, baselines = forecasts_of_export(place)
+    """Return the stated forecasts of an export.
+
+    As on the leaderboard references have no rank, and peer scores leave out baselines.
+    """
+    columns, as_of, kinds = forecasts_of_export(place)
     table = check_forecasts(cells_of(str(place), columns, REQUIRED_COLUMNS, COLUMNS))
     if as_of is not None:
         table = replace(table, as_of=as_of.timestamp())
 
-    outside = tuple(name for name in baselines if name in table.forecasters)
-    if not outside or len(table.forecasters) <= len(outside) + 1:
-        return table
-    note = f"outside, as on the leaderboard: {', '.join(outside)}"
-    return replace(table, outside=outside, notes=(*table.notes, note))
+    references = tuple(name for name in table.forecasters if kinds[name] in REFERENCES)
+    notes = table.notes
+    if references:
+        notes = (*notes, f"not ranked, as on the leaderboard: {', '.join(references)}")
+
+    outside = tuple(name for name in table.forecasters if kinds[name] in BASELINES)
+    if len(table.forecasters) <= len(outside) + 1:
+        outside = ()
+    if outside:
+        notes = (*notes, f"left out of peer scores, as on the leaderboard: {', '.join(outside)}")
+    return replace(table, outside=outside, references=references, notes=notes)
 
 
 @dataclass(frozen=True, slots=True)
 class _ForecastTables:
-    """What is read of an export: its stated forecasts, the time of each, and its markets and agents."""
+    """What is read of an export: its stated forecasts, the time of each, its markets, and agents' kinds."""
 
     stated: list[Row]
     times: list[datetime]
     pages: dict[str, Row]
     resolutions: dict[str, Row]
     as_of: datetime | None
-    baselines: tuple[str, ...]
+    kinds: Mapping[str, str]
 
 
-def forecasts_of_export(place: Path) -> tuple[Columns, datetime | None, tuple[str, ...]]:
+def forecasts_of_export(place: Path) -> tuple[Columns, datetime | None, Mapping[str, str]]:
     """Return a row for every forecast that an agent stated, or skipped, of a market it was shown.
 
-    Return with it the time of the export's last snapshot, and the baselines, with whom nobody is compared.
+    Return with it the time of the export's last snapshot, and the kind of each agent in its newest cohort.
 
     A market opens when it was first shown, and ends when it closed or its resolution was known. It is an
     event of its own, unless pages name its story or its event. Cohorts that decide at the same instant are
@@ -97,7 +107,7 @@ def forecasts_of_export(place: Path) -> tuple[Columns, datetime | None, tuple[st
         columns["close"].append(closed.isoformat())
         columns["scheduled_close"].append(planned.isoformat())
         columns["resolved"].append(resolved)
-    return dict(columns), tables.as_of, tables.baselines
+    return dict(columns), tables.as_of, tables.kinds
 
 
 def _read_tables(folder: Path, manifest: ExportManifest) -> _ForecastTables:
@@ -122,10 +132,7 @@ def _read_tables(folder: Path, manifest: ExportManifest) -> _ForecastTables:
 
     pages = {row["market_id"]: row for row in read("market_pages")}
     as_of = max((row["at"] for row in read("snapshots")), default=None)
-    baselines = set()
-    for row in read("entrants"):
-        if row["kind"] in BASELINES:
-            baselines.add(row["agent"])
+    kinds = {row["agent"]: row["kind"] for row in read("entrants")}  # cohorts come in order
 
     return _ForecastTables(
         stated=stated,
@@ -133,7 +140,7 @@ def _read_tables(folder: Path, manifest: ExportManifest) -> _ForecastTables:
         pages=pages,
         resolutions=resolutions,
         as_of=as_of,
-        baselines=tuple(sorted(baselines)),
+        kinds=kinds,
     )
 
 

@@ -24,14 +24,14 @@ def scored_page(report: FileReport, at: datetime) -> str:
     if report.form is not None:
         top += quiet(f"Read as {report.form.title}: {report.form.why}.")
     if report.left_out:
-        top += filled('<p class="stamp">%s.</p>', report.left_out)
+        top += filled('<p class="stamp">%s.</p>', flat(report.left_out))
     return one_file(title, top + Markup("\n").join(_parts(report)))
 
 
 def _parts(report: FileReport) -> Iterator[Markup]:
     """Yield the parts of the page, each only where there is something to say."""
     if report.verdict is not None:
-        yield filled('<p class="sentence">%s</p>', with_true_minus(report.verdict.sentence))
+        yield filled('<p class="sentence">%s</p>', with_true_minus(flat(report.verdict.sentence)))
         yield quiet(report.verdict.guarantee)
     for category in dict.fromkeys(row.category for row in report.rows):
         title = "Scores" if category is None else f"Scores: {category}"
@@ -41,7 +41,7 @@ def _parts(report: FileReport) -> Iterator[Markup]:
     if report.calibration:
         yield _calibration_box(report.calibration)
     if report.copies:
-        yield box("Copies", bullets(copy.sentence for copy in report.copies))
+        yield box("Copies", bullets(flat(copy.sentence) for copy in report.copies))
     if report.worst:
         table = html_table(_worst_rows(report), columns_of_table("worst forecasts"), "The worst forecasts")
         yield box("Worst forecasts", table, "Of those who may be first: furthest from what happened.")
@@ -51,7 +51,7 @@ def _parts(report: FileReport) -> Iterator[Markup]:
         )
         yield box("What the board publishes, beside ours", table)
     if report.notes:
-        yield box("Notes", bullets(report.notes))
+        yield box("Notes", bullets(flat(note) for note in report.notes))
 
 
 def _calibration_box(calibration: Iterable[FileCalibration]) -> Markup:

@@ -16,6 +16,9 @@ from tests.dashboard.opening import tables_of
 from tests.dashboard.sites import PageParts
 from tests.dashboard.test_report import MARKUP
 
+TURNING = "\u202e\x1b[7m"
+"""Characters that turn around what comes after them, on a page or in a terminal."""
+
 
 def hostile_report() -> FileReport:
     """Forty questions and three forecasters, of whom one copies the price; every text is markup."""
@@ -24,14 +27,14 @@ def hostile_report() -> FileReport:
         outcome = number % 2
         price = 0.3 + 0.01 * number
         ann = 0.9 if outcome or not number % 8 else 0.1
-        for name, said in ((MARKUP, ann), ("bob", 0.5), ("eve", price)):
+        for name, said in ((MARKUP, ann), ("bob", 0.5), (f"eve{TURNING}", price)):
             row = {"question": f"q{number}{MARKUP}", "forecaster": name, "probability": said}
             row |= {"outcome": outcome, "market_probability": price, "title": f"T{number}{MARKUP}"}
             rows.append(row | {"reason": MARKUP, "category": MARKUP})
     report = arena.score(rows)
     figure = PublishedFigure(MARKUP, MARKUP, 0.1, MARKUP)
     values = {name: getattr(report, name) for name in report.__dataclass_fields__}
-    values |= {"name": MARKUP, "notes": (MARKUP,)}
+    values |= {"name": MARKUP, "notes": (f"{MARKUP}{TURNING}",)}
     return FileReport(**values | {"comparisons": (PublishedComparison(figure, 0.2, MARKUP),)})
 
 
@@ -54,13 +57,14 @@ def test_nothing_in_the_page_acts_or_is_loaded_whatever_texts_say(report: FileRe
     policy = next(value for name, value in found.attributes if value.startswith("default-src"))
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\x1b]", page)
 
 
 def test_its_figures_are_those_of_the_report(report: FileReport) -> None:
     page = scored_page(report, NOW)
     htmls = re.findall("<table.*?</table>", page, re.DOTALL)
     scores, worst, published = (table for html in htmls for table in tables_of(f"<div>{html}</div>"))
-    assert scores["forecaster"].tolist() == [MARKUP, "bob", "eve"]
+    assert scores["forecaster"].tolist() == [MARKUP, "bob", "eve[7m"]
     assert scores["skill"].tolist() == pytest.approx([row.skill for row in report.rows])
     assert worst["loss"].tolist() == pytest.approx([one.loss for one in report.worst])
     assert worst["question"][0].startswith("T")

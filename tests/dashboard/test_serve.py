@@ -67,7 +67,7 @@ def test_the_first_page_waits_for_nothing_that_it_has_no_use_for_and_is_drawn_wi
 
 def test_the_programs_of_the_pages_are_there_under_their_names() -> None:
     found = {point.name: callable(point.load()) for point in metadata.entry_points(group=page_programs.PAGES)}
-    assert found == {"dashboard": True, "publish": True, "report": True}
+    assert found == {"dashboard": True, "publish": True, "report": True, "scored": True}
 
 
 def test_an_arena_without_the_dashboard_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,9 @@ def test_an_export_is_scored_as_the_record_is(season: Path, board: Any) -> None:
     for line in board["leaderboard"]:
         row = rows[line["agent"]]
         assert row["brier"] == pytest.approx(line["brier_stated"], abs=1e-12)
+        assert (row["rank_low"], row["rank_high"]) == (line["rank_low"], line["rank_high"]), line["agent"]
+        if not line["is_reference"]:
+            assert row["copies"] == line["copies"], line["agent"]
         if line["ranked"]:
             for name in ("skill", "skill_low", "skill_high", "events_effective", "evidence"):
                 assert row[name] == pytest.approx(line[name], abs=1e-9), name

@@ -130,20 +130,22 @@ def score(
     reason = "can't be combined with files of forecasts"
     chosen.refuse("--sweep", because=reason, hint="name a tournament's YAML file")
     beside = score_files(html, badge)
-    beside.check(force)
+    sets = [*(questions or ()), *(resolutions or ())]
+    beside.check(force, [*files, *(outcomes or ()), *(prices or ()), *sets])
     renamed, wanted = forecasts.split_columns(chosen.table.columns)
     reading = SourceChoices(
         form=form,
         columns=renamed,
         outcomes=forecasts.files_of(outcomes or ()),
         prices=forecasts.files_of(prices or ()),
-        sets=forecasts.files_of([*(questions or ()), *(resolutions or ())]),
+        sets=forecasts.files_of(sets),
         skip_faulty=skip_faulty,
         provisional=provisional,
     )
     table = forecasts.table_of(files, reading)
     left_out = table.outside if outside is None else tuple(outside)
-    choices = ScoreChoices(left_out, against, adjusted, provisional, community, parts, rule)
+    references = table.references if outside is None else None
+    choices = ScoreChoices(left_out, against, adjusted, provisional, community, parts, rule, references)
     report = report_file(table, mode, by_category=by is not None, choices=choices)
 
     chosen.table = replace(chosen.table, columns=wanted)

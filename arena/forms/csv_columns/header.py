@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain
 
-from arena.errors import ArenaError
+from arena.errors import ArenaError, first_names
 from arena.forms.csv_columns.file_cells import SHOWN, Faults
 
 ALIKE = 0.8
@@ -14,6 +14,10 @@ ALIKE = 0.8
 STATES = re.compile(r"probability|chance|cdf|density|value|q\d+")
 """Columns that say what was forecast: one of them has to be there."""
 QUANTILE = re.compile(r"q\d+")
+MOST_NAMED = 20
+"""So many columns of a file are named in an error."""
+LONGEST = 100
+"""So much of each of their names: those of JSON, which lead into objects, are long."""
 JOINS = "+"
 """What stands between columns of a file that make one of ours together."""
 
@@ -124,7 +128,12 @@ def _place_of(column: str, place: str, exact: Sequence[str]) -> int:
     near = get_close_matches(column, exact, 1)
     if near:
         what += f"; did you mean {near[0]}?"
-    raise ArenaError("bad_columns", what, f"it has {', '.join(exact)}", status=64)
+    raise ArenaError("bad_columns", what, f"it has {_named(exact)}", status=64)
+
+
+def _named(columns: Sequence[str]) -> str:
+    """Return the names of a file's columns; of many the first, and how many more there are."""
+    return first_names([column[:LONGEST] for column in columns], MOST_NAMED)
 
 
 def _note_missing(
@@ -147,7 +156,7 @@ def _note_missing(
 
     has = ""
     if ignored:
-        has = f"; the file has {', '.join(column[:SHOWN] for column in ignored)}"
+        has = f"; the file has {_named(ignored)}"
     for column in wanted:
         if column not in found and column not in meant:
             hint = f"add it, or say which it is: --columns {column}=NAME{has}"

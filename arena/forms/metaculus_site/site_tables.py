@@ -30,6 +30,8 @@ QUESTION = "Question ID"
 BOUNDS = ("Lower Bound", "Upper Bound")
 NAMES = ("Forecaster Username", "Forecaster (Anonymized)", "Forecaster ID")
 USERS = ("User Username", "User (Anonymized)", "User ID")
+OPTIONS = ("MC Options (All)", "MC Options (Current)", "MC Options")
+"""The columns of a question's options; forecasts have them in the order of the first that is filled."""
 MOST_LISTED = 100_000
 """So many characters may a list in a cell have."""
 MOST_GROWTH = 1e12
@@ -75,10 +77,13 @@ def read_options(row: SourceObject, kind: str) -> tuple[str, ...]:
     if kind != CHOICE:
         return ()
 
-    options = tuple(str(option).strip() for option in read_list(row, "MC Options"))
+    # All of them, of which some were taken away again; the current ones stand alone where none ever were.
+    filled = [name for name in OPTIONS if row.text(name)] or ["MC Options"]
+    column = filled[0]
+    options = tuple(str(option).strip() for option in read_list(row, column))
 
     if not options:
-        row.wrong("MC Options", "it names no options", "list their names in brackets")
+        row.wrong(column, "it names no options", "list their names in brackets")
 
     return options
 

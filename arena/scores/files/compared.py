@@ -105,25 +105,32 @@ class FileComparisons:
     copies: Mapping[str, str]
 
 
-def compare_file(rows: ForecastTable, ranked: Ints) -> FileComparisons:
-    """Return how everyone who is ranked compares with the price, on the compared rows that have one."""
+def compare_file(rows: ForecastTable, ranked: Ints, outside: Collection[str] = ()) -> FileComparisons:
+    """Return how everyone who is ranked compares with the price, on the compared rows that have one.
+
+    Of those who say the same nobody copies who is `outside`.
+    """
     ended = is_scored(rows.outcome)
     has_price = ~np.isnan(_price_of(rows))
     if rows.market is None or (ended.any() and not (ended & has_price).any()):
-        return FileComparisons({}, {}, _copies_without_prices(rows.where(ended), ranked))
+        return FileComparisons({}, {}, _copies_without_prices(rows.where(ended), ranked, outside))
 
     season = _season(_with_agreement(rows.where(ended & has_price), ranked))
     capital = {name: _evidence(rows, name).now for name in season.agents}
     by_name = {gain.agent: gain for gain in gains(season)}
-    return FileComparisons(by_name, capital, find_copies(season, season.agents).of)
+    return FileComparisons(by_name, capital, _copies(season, outside))
 
 
-def _copies_without_prices(ended: ForecastTable, ranked: Ints) -> Mapping[str, str]:
+def _copies(season: SeasonForecasts, outside: Collection[str]) -> Mapping[str, str]:
+    """Return who copies whom; those outside come last, since the first of a group is the one copied."""
+    return find_copies(season, sorted(season.agents, key=lambda name: name in outside)).of
+
+
+def _copies_without_prices(ended: ForecastTable, ranked: Ints, outside: Collection[str]) -> Mapping[str, str]:
     """Return who copies whom of those who are ranked, where no price is known that could be copied."""
     own = ended.where(np.isin(ended.forecaster, ranked))
     far_away = np.where(own.probability < 0.5, own.probability + 0.5, own.probability - 0.5)
-    season = _season(replace(own, market=far_away))
-    return find_copies(season, season.agents).of
+    return _copies(_season(replace(own, market=far_away)), outside)
 
 
 def compared_pairs(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.errors import ArenaError, FileFault, FileFaults, count_text
+from arena.errors import ArenaError, FileFault, FileFaults, by_cause, count_text
 from arena.forms.csv_columns import (
     Cells,
     Floats,
@@ -143,11 +143,11 @@ def _check_outcomes(cells: Cells, found: Mapping[str, JoinedOutcome]) -> None:
     faults = []
     for key, row in found.items():
         if key in yes_no and row.outcome and _share(row.outcome) is None:
-            what = f"{row.outcome[:40]!r} is not an outcome"
+            what = f"{row.outcome[:40]!r} is not an outcome of {key[:40]!r}, whose forecasts have no option"
             fault = _fault(row.place, "outcome", what, "write 1 or yes, 0 or no, or a fraction")
             faults.append(fault)
     if faults:
-        raise FileFaults(faults)
+        raise FileFaults(by_cause(faults))
 
     own = cells.columns.get("outcome")
     if own is None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from arena.errors import ArenaError, FileFault, count_text
+from arena.errors import ArenaError, FileFault, count_text, first_names
 from arena.forms.csv_columns import Flags, Floats
 from arena.forms.model import ChosenForm, PublishedFigure
 from arena.scores.files.by_question import (
@@ -55,6 +55,8 @@ METACULUS = ("baseline", "peer", "relative", "spot_baseline", "spot_peer")
 """The scores of which Metaculus's own rule gives a missing answer 0."""
 MANY = 5
 """From so many questions on it is told that somebody says the same on all of them."""
+MOST_COLUMNS = 10
+"""So many columns that were not read are named."""
 NO_FORECAST = "no forecast that is scored"
 NO_BRIER = "numbers have no Brier score"
 
@@ -63,8 +65,9 @@ NO_BRIER = "numbers have no Brier score"
 class ScoreChoices:
     """What is wanted of a file's scores beyond the plain ones.
 
-    `outside` names those whom nobody is compared with, `against` the one whom all are; `adjusted` allows for
-    how hard questions were, `provisional` scores open ones by their price, `community` adds the forecast that
+    `outside` names those whom nobody is compared with, `against` the one whom all are. Where `references` are
+    named, these have no rank, and only peer scores leave out who is `outside`. `adjusted` allows for how hard
+    questions were, `provisional` scores open ones by their price, `community` adds the forecast that
     all make together, `parts` splits Brier scores up, and `rule` says what the order goes by.
     """
 
@@ -75,6 +78,14 @@ class ScoreChoices:
     community: bool = False
     parts: bool = False
     rule: Rule = "skill"
+    references: tuple[str, ...] | None = None
+
+    @property
+    def without_rank(self) -> tuple[str, ...]:
+        """Return who is in no pair and has no rank."""
+        if self.references is None:
+            return self.outside
+        return self.references
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +106,7 @@ def score_notes(
     ended = is_scored(table.outcome)
     yield from table.notes
     if table.ignored:
-        yield f"columns that were not read: {', '.join(table.ignored)}"
+        yield f"columns that were not read: {first_names(table.ignored, MOST_COLUMNS)}"
     if choices.provisional:
         yield from _provisional_notes(table, scored)
     else:
@@ -470,6 +481,7 @@ def _verdict(
     if not resolved and not choices.provisional:
         resolved = int(scored.asked.sum())  # they have ended, though nobody answered them
 
+    unranked = choices.without_rank
     candidates = []
     for row in rows:
         why_not = row.why_not
@@ -482,7 +494,7 @@ def _verdict(
         name = row.forecaster
         candidate = Candidate(
             agent=name,
-            is_reference=name in choices.outside or name not in compared.forecasters,
+            is_reference=name in unranked or name not in compared.forecasters,
             why_not=why_not,
             copies=row.copies,
             skill=skill,
@@ -491,7 +503,7 @@ def _verdict(
         candidates.append(candidate)
 
     state = SeasonState(resolved_events=resolved, order=order)
-    pairs, against_price = compared_pairs(compared, choices.outside)
+    pairs, against_price = compared_pairs(compared, unranked)
     return make_verdict(candidates, pairs, against_price, state, lambda time: own_time(time, compared))
 
 
@@ -582,7 +594,7 @@ def _forecaster_rows(
     asked = int(scored.asked.sum())
     is_ranked = (counts > 0) & (counts >= MIN_COVERAGE * asked)
     community = len(table.forecasters)
-    comparisons = compare_file(compared, np.flatnonzero(is_ranked[:community]))
+    comparisons = compare_file(compared, np.flatnonzero(is_ranked[:community]), choices.without_rank)
 
     means = {name: scored.means(name) for name in MEANS}
     if choices.adjusted and asked:

@@ -58,6 +58,10 @@ def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastT
     if faults and not choices.skip_faulty:
         raise FileFaults(faults)
 
+    if not data.forecasts:
+        what = f"there are no forecasts: the files are read as {form.title} ({form.why})"
+        raise ArenaError("no_forecasts", what, "name the files with forecasts as well, or say --form table")
+
     cells, left_out = source_cells(files[0].name, data, provisional=choices.provisional)
     if data.prices:
         cells = join_prices(cells, by_key(map(joined_price, data.prices)))
@@ -95,7 +99,8 @@ def _form_of(files: Sequence[SourceFile], choices: SourceChoices) -> ChosenForm 
             raise ArenaError("not_together", what, "leave one of them out", status=64)
         return None
     if choices.sets and choices.form is None:
-        return choose_form(files, "forecastbench")
+        title = load_form("forecastbench").TITLE
+        return ChosenForm("forecastbench", title, "question or resolution sets are given")
     return choose_form(files, choices.form)
 
 

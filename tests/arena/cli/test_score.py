@@ -112,10 +112,16 @@ def test_a_page_and_a_badge_are_written(here: Path) -> None:
     unknown = json.loads(invoke("score", "f.csv", "--badge", "zoe=z.json", "--json").stdout)["error"]
     assert (unknown["code"], list(here.glob("z*"))) == ("unknown_name", [])
 
+    for option in ("--html", "--badge"):
+        refused = invoke("score", "f.csv", option, "../" + here.name + "/f.csv", "--force")
+        assert (refused.exit_code, "is read for the scores" in refused.stderr) == (1, True)
+    assert (here / "f.csv").read_text("utf-8") == "\n".join(SEASON)
+
 
 def test_a_file_comes_in_on_the_standard_input(here: Path) -> None:
     answer = invoke("score", "-", "--json", given=f"{HEAD}\na,ann,0,1\n")
     assert json.loads(answer.stdout)["rows"][0]["log"] is None
+    assert "Mode exact.\n\n- no peer" in invoke("score", "-", given=f"{HEAD}\na,ann,1,1\n").stdout
 
 
 GOOD = {

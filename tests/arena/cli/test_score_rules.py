@@ -263,6 +263,7 @@ def test_superforecasters_by_the_files_of_their_round(shared_data: Path) -> None
     told = json.loads((folder / "expected.json").read_text())["as_of_2024-11-20"]
     asked = [*files, "--community", "--rule", "forecastbench", "--provisional", "--json"]
     found = json.loads(invoke("score", *asked).stdout)
+    assert found["form"]["why"] == "question or resolution sets are given"
     (row,) = (row for row in found["rows"] if row["forecaster"] == "community")
     assert row["dataset"] == pytest.approx(told["superforecaster median"]["dataset"], abs=1e-4)
     assert row["overall"] == pytest.approx((row["dataset"] + row["market"]) / 2)

@@ -282,6 +282,30 @@ Probability Yes Per Category,Continuous CDF
     ]
 
 
+def test_options_of_which_one_was_taken_away_stay_in_the_order_of_all() -> None:
+    questions = """\
+Question ID,Question Type,MC Options (Current),MC Options (All),Resolution
+1,multiple_choice,"['A', 'Other']","['A', 'B', 'Other']",A
+2,multiple_choice,"['C', 'D']",,D
+"""
+    forecasts = """\
+Question ID,Forecaster Username,Start Time,Probability Yes,Probability Yes Per Category
+1,ann,2026-01-01 00:00:00+00:00,,"[0.5, 0.25, 0.25]"
+1,ann,2026-01-02 00:00:00+00:00,,"[0.75, None, 0.25]"
+2,ann,2026-01-01 00:00:00+00:00,,"[0.5, 0.5]"
+"""
+
+    data = metaculus.read([SourceFile("q.csv", questions.encode()), SourceFile("f.csv", forecasts.encode())])
+
+    assert data.faults == ()
+    assert [question.options for question in data.questions] == [("A", "B", "Other"), ("C", "D")]
+    assert [dict(forecast.options) for forecast in data.forecasts] == [
+        {"A": 0.5, "B": 0.25, "Other": 0.25},
+        {"A": 0.75, "Other": 0.25},
+        {"C": 0.5, "D": 0.5},
+    ]
+
+
 @pytest.mark.parametrize(
     "content",
     [

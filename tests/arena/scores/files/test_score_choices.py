@@ -40,6 +40,15 @@ def test_the_same_forecasts_in_the_worlds_forms_are_scored_the_same() -> None:
         assert scored(text).rows == TABLE
     assert scored(decode("f", PLAIN.encode("utf-16"))).rows == TABLE
     assert scored(semicolons).notes[0] == "columns that were not read: Note"
+    many = ",".join(f"note {number}" for number in range(12))
+    notes = scored(f"question,forecaster,probability,outcome,{many}\na,b,1,1{',' * 12}").notes
+    assert notes[0].endswith(" note 8, note 9 and 2 more")
+    wide = ",".join(f"note {number}" for number in range(30))
+    with pytest.raises(ArenaError) as unknown:
+        scored(f"{wide}\n{',' * 29}", {"question": "title"})
+    assert unknown.value.hint.endswith(" note 18, note 19 and 10 more")
+    with pytest.raises(ArenaError, match=r"the file has note 0, .* note 19 and 10 more"):
+        scored(f"{wide}\n{',' * 29}")
     times = "question;forecaster;probability;outcome;time\na;b;1;1;2,5\na;b;1;1;3"
     assert not read_forecasts("f", times).dated
 

@@ -83,7 +83,11 @@ def test_a_question_that_is_spelled_otherwise_is_a_hint_and_not_a_guess() -> Non
 @pytest.mark.parametrize(
     ("text", "outcomes", "said"),
     [
-        (TWO, "question,outcome\nrain,perhaps\n", "o.csv:2: column outcome: 'perhaps' is not an outcome"),
+        (
+            TWO,
+            "question,outcome\nrain,perhaps\n",
+            "o.csv:2: column outcome: 'perhaps' is not an outcome of 'rain', whose forecasts have no option",
+        ),
         (TWO, "question,outcome\nrain,1\nrain,0\n", "o.csv:3: column outcome: '0', but the same question"),
         (TWO, "question,result\nrain,1\n", "o.csv:1: there is no column outcome"),
         (TWO, "question,outcome\n,1\n", "o.csv:2: column question: it is empty"),
@@ -96,6 +100,23 @@ def test_a_question_that_is_spelled_otherwise_is_a_hint_and_not_a_guess() -> Non
 )
 def test_what_is_wrong_with_outcomes_is_said_of_their_own_file(text: str, outcomes: str, said: str) -> None:
     assert refused(text, outcomes=outcomes).message.startswith(said)
+
+
+def test_files_of_a_form_without_forecasts_say_which_form_it_is() -> None:
+    task = {"task_id": "q", "title": "Rain?", "outcomes": ["Yes", "No"]}
+    files = [source("answers.jsonl", '{"task_id": "q", "said": 1}'), source("t.jsonl", json.dumps(task))]
+    with pytest.raises(ArenaError) as caught:
+        read_table(files, SourceChoices())
+    assert caught.value.message == (
+        "there are no forecasts: the files are read as Prophet Arena (tasks with task_id, title and outcomes)"
+    )
+
+
+def test_many_outcomes_that_are_none_are_told_once() -> None:
+    forecasts = "".join(f"q{number},ann,0.5\n" for number in range(50))
+    error = refused(f"{HEAD}\n{forecasts}", outcomes=json.dumps({f"q{number}": "A" for number in range(50)}))
+    assert "(50 such lines" in error.message
+    assert error.message.count("is not an outcome") == 1
 
 
 def test_an_outcome_that_is_in_both_files_has_to_be_the_same_and_fills_what_is_open() -> None:
