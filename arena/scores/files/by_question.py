@@ -55,16 +55,21 @@ class QuestionScores:
 
     def counts(self, event: bool = False) -> Ints:
         """Return how many questions, or events, each forecaster is scored on."""
-        if not event or len(self.events) == self.asked.size:
-            return np.bincount(self.who, minlength=len(self.forecasters))
+        forecasters = len(self.forecasters)
+        events = len(self.events)
+        if not event or events == self.asked.size:
+            return np.bincount(self.who, minlength=forecasters)
 
-        size = len(self.events)
-        pairs, _ = different(self.who * size + self.event)
-        return np.bincount(pairs // size, minlength=len(self.forecasters))
+        pair = self.who * events + self.event
+        pairs, _ = different(pair)
+        who = pairs // events
+        return np.bincount(who, minlength=forecasters)
 
     def kinds(self, kind: str) -> int:
         """Return how many of the questions that are scored are of a kind."""
-        return int(np.count_nonzero(self.asked & (self.kind == kind)))
+        is_kind = self.kind == kind
+        count = np.count_nonzero(self.asked & is_kind)
+        return int(count)
 
 
 def settled(table: ForecastTable, *, provisional: bool) -> Floats:
@@ -75,26 +80,34 @@ def settled(table: ForecastTable, *, provisional: bool) -> Floats:
     """
     outcome = table.outcome
     if not provisional:
-        return np.where(is_scored(outcome), outcome, np.nan)
+        is_ended = is_scored(outcome)
+        return np.where(is_ended, outcome, np.nan)
+
     market = table.market
     time = table.time
     if market is None or time is None:
         return outcome
 
     is_open = np.isnan(outcome)
-    priced = np.flatnonzero(is_open & ~np.isnan(market))
+    has_price = ~np.isnan(market)
+    priced = np.flatnonzero(is_open & has_price)
     question = table.question[priced]
     order = np.lexsort((market[priced], time[priced], question))
-    is_last = np.diff(question[order], append=-1) != 0
+
+    steps = np.diff(question[order], append=-1)
+    is_last = steps != 0
     last = priced[order[is_last]]
 
-    price = np.full(len(table.questions), np.nan)
-    at = np.full(price.size, np.nan)
+    questions = len(table.questions)
+    last_price = np.full(questions, np.nan)
+    last_time = np.full(questions, np.nan)
     question = table.question[last]
-    price[question] = market[last]
-    at[question] = time[last]
-    is_earlier = time < at[table.question]
-    return np.where(is_open & is_earlier, price[table.question], outcome)
+    last_price[question] = market[last]
+    last_time[question] = time[last]
+
+    price = last_price[table.question]
+    is_earlier = time < last_time[table.question]
+    return np.where(is_open & is_earlier, price, outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,29 +132,39 @@ def score_questions(
     names = table.forecasters
     if community:
         names = (*names, metaculus.COMMUNITY)
-    places = dict(zip(names, range(len(names)), strict=True))
-    events = dict(zip(table.events, range(len(table.events)), strict=True))
+    places = {name: place for place, name in enumerate(names)}
+    events = {name: place for place, name in enumerate(table.events)}
 
     against = settled(table, provisional=provisional)
     parts = _yes_no_cells(table, against, mode, outside, community=community)
-    rows = np.bincount(table.forecaster[~np.isnan(against)], minlength=len(names))
-    questions = len(table.questions)
-    asked = np.zeros(questions + len(table.forms), dtype=np.bool_)
-    asked[parts[0].question] = True
-    asked[[own.place for own in table.unanswered]] = True
-    blank = np.full(asked.size, KNOWS_NOTHING)
-    kind = np.full(asked.size, "yes_no")
+    is_settled = ~np.isnan(against)
+    who = table.forecaster[is_settled]
+    rows = np.bincount(who, minlength=len(names))
 
+    questions = len(table.questions)
+    size = questions + len(table.forms)
+    asked = np.zeros(size, dtype=np.bool_)
+    answered = parts[0].question
+    asked[answered] = True
+    for own in table.unanswered:
+        asked[own.place] = True
+
+    blank = np.full(size, KNOWS_NOTHING)
+    kind = np.full(size, "yes_no")
     for number, form in enumerate(table.forms, questions):
         asked[number] = form.ended
         blank[number] = form.blank
         kind[number] = form.kind
-        if form.ended:
-            event = events.setdefault(form.event, len(events))
-            scores = _form_scores(form, mode, outside, community=community)
-            parts.append(_form_cells(scores, number, event, places))
-            for name in form.who:
-                rows[places[name]] += 1
+        if not form.ended:
+            continue
+
+        event = events.setdefault(form.event, len(events))
+        scores = _form_scores(form, mode, outside, community=community)
+        form_cells = _form_cells(scores, number, event, places)
+        parts.append(form_cells)
+        for name in form.who:
+            place = places[name]
+            rows[place] += 1
 
     cells = _joined(parts)
     return QuestionScores(
@@ -162,10 +185,11 @@ def _form_cells(
     scores: Mapping[str, Mapping[str, float]], number: int, event: int, places: Mapping[str, int]
 ) -> ScoredCells:
     """Return the cells of a question, by the scores of each forecaster."""
-    who = np.array([places[name] for name in scores], dtype=np.int64)
-    size = who.size
-    values = {score: np.full(size, np.nan) for score in NAMES}
-    for row, own in enumerate(scores.values()):
+    size = len(scores)
+    who = np.zeros(size, dtype=np.int64)
+    values = _unknown_values(size)
+    for row, (name, own) in enumerate(scores.items()):
+        who[row] = places[name]
         for score, value in own.items():
             column = values[score]
             column[row] = value
@@ -173,6 +197,14 @@ def _form_cells(
     question = np.full(size, number)
     events = np.full(size, event)
     return ScoredCells(who, question, events, values)
+
+
+def _unknown_values(size: int) -> dict[str, Floats]:
+    """Return a column of NaN for each score."""
+    values = {}
+    for score in NAMES:
+        values[score] = np.full(size, np.nan)
+    return values
 
 
 def _joined(parts: Sequence[ScoredCells]) -> ScoredCells:
@@ -195,7 +227,8 @@ def _yes_no_cells(
     table: ForecastTable, against: Floats, mode: Mode, outside: tuple[str, ...], *, community: bool
 ) -> list[ScoredCells]:
     """Return the cells of forecasters, and those of the community where it is wanted."""
-    rows = np.flatnonzero(~np.isnan(against))
+    is_settled = ~np.isnan(against)
+    rows = np.flatnonzero(is_settled)
     question = table.question[rows]
     who = table.forecaster[rows]
     starts, lengths = runs(question, who)
@@ -203,43 +236,57 @@ def _yes_no_cells(
     who = who[starts]
 
     probability = table.probability[rows]
-    errors = (probability - against[rows]) ** 2
+    errors = probability - against[rows]
     logs = log.each(probability, table.outcome[rows])
-    values = {score: np.full(who.size, np.nan) for score in NAMES}
-    values["brier"] = _group_means(errors, starts, lengths)
+    values = _unknown_values(who.size)
+    values["brier"] = _group_means(errors**2, starts, lengths)
     values["log"] = _group_means(logs, starts, lengths)
 
-    ended = table.where(is_scored(table.outcome))
+    is_ended = is_scored(table.outcome)
+    ended = table.where(is_ended)
     cells = _metaculus_cells(ended, mode, outside, community=community)
     size = len(table.forecasters)
     is_pooled = cells.forecaster == size
     is_own = ~is_pooled
-    own = cells.question[is_own] * size + cells.forecaster[is_own]
-    place = np.searchsorted(question * size + who, own)
+
+    # Cells are sorted by question, then by forecaster, so one number finds both.
+    own_question = cells.question[is_own]
+    own_who = cells.forecaster[is_own]
+    own = own_question * size + own_who
+    known = question * size + who
+    place = np.searchsorted(known, own)
     for score, line in zip(metaculus.SCORES, cells.values, strict=True):
         column = values[score]
         column[place] = line[is_own]
 
-    event_of = np.zeros(len(table.questions), dtype=np.int64)
+    questions = len(table.questions)
+    event_of = np.zeros(questions, dtype=np.int64)
     event_of[table.question] = table.event
-    parts = [ScoredCells(who, question, event_of[question], values)]
+    event = event_of[question]
+    parts = [ScoredCells(who, question, event, values)]
+
     if community:
-        scores = dict(zip(metaculus.SCORES, cells.values[:, is_pooled], strict=True))
+        pooled = cells.values[:, is_pooled]
+        scores = dict(zip(metaculus.SCORES, pooled, strict=True))
+        is_timed = _times_of(table) is not None
+        values = _community_values(scores, timed=is_timed)
         question = cells.question[is_pooled]
         who = cells.forecaster[is_pooled]
-        timed = _times_of(table) is not None
-        parts.append(ScoredCells(who, question, event_of[question], _community_values(scores, timed=timed)))
+        event = event_of[question]
+        parts.append(ScoredCells(who, question, event, values))
     return parts
 
 
 def _community_values(scores: Mapping[str, Floats], *, timed: bool) -> dict[str, Floats]:
     """Return the community's scores: at one instant its Brier score follows from its baseline score."""
-    chance = 2 ** (scores["baseline"] / 100 - 1)
-    unknown = np.full(chance.size, np.nan)
-    values = {**scores, "brier": unknown, "log": unknown, "distance": unknown}
+    baseline = scores["baseline"]
+    chance = 2 ** (baseline / 100 - 1)
+    values = _unknown_values(chance.size)
+    values.update(scores)
     if not timed:
+        happened = np.ones(chance.size)
         values["brier"] = (1 - chance) ** 2
-        values["log"] = log.each(chance, np.ones(chance.size))
+        values["log"] = log.each(chance, happened)
     return values
 
 
@@ -247,7 +294,9 @@ def _group_means(values: Floats, starts: Ints, lengths: Ints) -> Floats:
     """Return the mean of each group of rows that follow each other."""
     if starts.size == values.size:
         return values
-    means: Floats = np.add.reduceat(values, starts) / lengths
+
+    sums = np.add.reduceat(values, starts)
+    means: Floats = sums / lengths
     return means
 
 
@@ -258,15 +307,24 @@ def _metaculus_cells(
     times = _times_of(ended)
     rows = ended
     if times is None and ended.time is not None:
-        is_last = (np.diff(ended.question, append=-1) != 0) | (np.diff(ended.forecaster, append=-1) != 0)
-        rows = ended.where(is_last)
+        question_steps = np.diff(ended.question, append=-1)
+        forecaster_steps = np.diff(ended.forecaster, append=-1)
+        is_last_of_question = question_steps != 0
+        is_last_of_forecaster = forecaster_steps != 0
+        rows = ended.where(is_last_of_question | is_last_of_forecaster)
 
-    is_base = ~np.isin(ended.forecasters, outside)
+    is_outside = np.isin(ended.forecasters, outside)
+    is_base = ~is_outside
     base = is_base[rows.forecaster]
-    columns = (rows.question, rows.forecaster, rows.probability, rows.outcome)
-    cells = metaculus.cell_scores(metaculus.ResolvedRows(*columns, base, times), mode, community=community)
+    resolved = metaculus.ResolvedRows(
+        rows.question, rows.forecaster, rows.probability, rows.outcome, base, times
+    )
+    cells = metaculus.cell_scores(resolved, mode, community=community)
+
+    community_place = len(ended.forecasters)
     is_pooled = cells.forecaster == -1
-    return replace(cells, forecaster=np.where(is_pooled, len(ended.forecasters), cells.forecaster))
+    forecaster = np.where(is_pooled, community_place, cells.forecaster)
+    return replace(cells, forecaster=forecaster)
 
 
 def _times_of(table: ForecastTable) -> metaculus.TableTimes | None:
@@ -274,16 +332,22 @@ def _times_of(table: ForecastTable) -> metaculus.TableTimes | None:
 
     A question opens with its first forecast and was to close when it closed, unless the file says otherwise.
     """
-    time = table.open if table.time is None else table.time
+    time = table.time
+    if time is None:
+        time = table.open
     if time is None or table.close is None:
         return None
 
     opens = table.open
     if opens is None:
-        first = np.full(len(table.questions), np.inf)
+        questions = len(table.questions)
+        first = np.full(questions, np.inf)
         np.minimum.at(first, table.question, time)
         opens = first[table.question]
-    scheduled = table.close if table.scheduled_close is None else table.scheduled_close
+
+    scheduled = table.scheduled_close
+    if scheduled is None:
+        scheduled = table.close
     return metaculus.TableTimes(time, opens, table.close, scheduled, table.end, table.spot)
 
 
@@ -293,11 +357,13 @@ def _form_scores(
     """Return everyone's scores on a question of options or of a number."""
     scores: dict[str, dict[str, float]] = {}
     who = np.array(form.who)
-    for name in sorted(set(form.who)):
+    answered = set(form.who)
+    for name in sorted(answered):
         own = who == name
         brier = form.brier[own].mean()
         distance = form.distance[own].mean()
         scores[name] = {"brier": float(brier), "distance": float(distance)}
+
     forecasts = form.forecasts
     if forecasts is None or form.lived is None:
         return scores
@@ -306,12 +372,19 @@ def _form_scores(
     stands = forecasts.end > forecasts.start
     forecasts = replace(forecasts, base=is_base & stands)
     columns = metaculus.question_scores(form.lived, forecasts, mode, community=community)
-    names = sorted(set(forecasts.forecaster.tolist()))
-    for place, name in enumerate([*names, metaculus.COMMUNITY][: columns.shape[1]]):
-        line = dict(zip(metaculus.SCORES, columns[:, place].tolist(), strict=True))
-        if place < len(names):
+
+    # The community's column comes last, where there is one.
+    forecasters = set(forecasts.forecaster.tolist())
+    names = sorted(forecasters)
+    if columns.shape[1] > len(names):
+        names.append(metaculus.COMMUNITY)
+
+    for name, column in zip(names, columns.T, strict=True):
+        line = dict(zip(metaculus.SCORES, column.tolist(), strict=True))
+        if name in forecasters:
             line["log"] = metaculus.mean_log(forecasts, name)
-        scores.setdefault(name, {}).update(line)
+        own_scores = scores.setdefault(name, {})
+        own_scores.update(line)
     return scores
 
 
@@ -321,10 +394,12 @@ def adjusted_scores(found: QuestionScores, outside: tuple[str, ...]) -> MeanInte
     Raise `ArenaError` where that can't be computed.
     """
     brier = found.values["brier"]
-    counted = np.flatnonzero(~np.isnan(brier))
-    brier = brier[counted]
-    who = found.who[counted]
-    used, question = np.unique(found.question[counted], return_inverse=True)
+    is_counted = ~np.isnan(brier)
+    brier = brier[is_counted]
+    who = found.who[is_counted]
+    event = found.event[is_counted]
+    used, question = np.unique(found.question[is_counted], return_inverse=True)
+
     size = len(found.forecasters)
     if size * used.size > MOST_CELLS:
         what = f"{size:,} forecasters × {used.size:,} questions are too many to adjust"
@@ -333,12 +408,16 @@ def adjusted_scores(found: QuestionScores, outside: tuple[str, ...]) -> MeanInte
     table = np.full((size, used.size), np.nan)
     table[who, question] = brier
     is_in_sample = ~np.isin(found.forecasters, outside)
-    fits = ~np.isnan(table) & is_in_sample[:, None]
+    is_answered = ~np.isnan(table)
+    fits = is_answered & is_in_sample[:, None]
+    questions = tuple(map(str, used.tolist()))
+    blank = found.blank[used]
+    outcome = 0.5 - np.sqrt(blank)
     zero = np.zeros(used.size, dtype=np.int64)
     panel = Panel(
         found.forecasters,
-        tuple(map(str, used.tolist())),
-        outcome=0.5 - np.sqrt(found.blank[used]),
+        questions,
+        outcome=outcome,
         brier=table,
         fits=fits,
         stratum=zero,
@@ -346,17 +425,24 @@ def adjusted_scores(found: QuestionScores, outside: tuple[str, ...]) -> MeanInte
         family=zero,
     )
     try:
-        score = adjusted_brier.score(adjusted_brier.two_way(panel))
+        adjusted = adjusted_brier.two_way(panel)
+        score = adjusted_brier.score(adjusted)
     except ValueError as error:
         hint = "leave out --adjusted, or forecasters who share no question with the others"
         raise ArenaError("not_comparable", f"difficulty can't be computed: {error}", hint) from error
 
-    above = np.where(fits, table - score[:, None], 0.0)
-    level = above.sum(axis=0) / fits.sum(axis=0)
+    excess = table - score[:, None]
+    above = np.where(fits, excess, 0.0)
+    total = above.sum(axis=0)
+    count = fits.sum(axis=0)
+    level = total / count
+
     rest = brier - level[question]
-    means = mean_intervals(who, found.event[counted], rest, size)
+    means = mean_intervals(who, event, rest, size)
     shift = score - means.mean
-    return replace(means, mean=score, low=means.low + shift, high=means.high + shift)
+    low = means.low + shift
+    high = means.high + shift
+    return replace(means, mean=score, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,39 +459,54 @@ class Gap:
 def gaps(found: QuestionScores, other: str, seed: int = 0) -> dict[int, Gap]:
     """Return how everyone compares with one forecaster, by the wild event bootstrap."""
     brier = found.values["brier"]
-    own = found.who == found.forecasters.index(other)
-    theirs = np.full(found.blank.size, np.nan)
-    theirs[found.question[own]] = brier[own]
-    gap = theirs[found.question] - brier
-    common = np.flatnonzero(~np.isnan(gap))
+    other_place = found.forecasters.index(other)
+    is_other = found.who == other_place
+    other_brier = np.full(found.blank.size, np.nan)
+    other_questions = found.question[is_other]
+    other_brier[other_questions] = brier[is_other]
+
+    gap = other_brier[found.question] - brier
+    is_common = ~np.isnan(gap)
+    common = np.flatnonzero(is_common)
+    common_who = found.who[common]
 
     sums = []
     answered = {}
     order = []
-    for place, name in enumerate(found.forecasters):
-        rows = common[found.who[common] == place]
+    for place in range(len(found.forecasters)):
+        is_own = common_who == place
+        rows = common[is_own]
         by_event = _event_sums(found, rows, gap)
-        answered[place] = Gap(rows.size, none_for_nan(by_event.mean))
+        mean = none_for_nan(by_event.mean)
+        answered[place] = Gap(rows.size, mean)
+        if not rows.size or place == other_place:
+            continue
+
         squares = float((by_event.count**2).sum())
-        if rows.size and rows.size**2 / squares >= ENOUGH_EVENTS and name != other:
+        effective_events = rows.size**2 / squares
+        if effective_events >= ENOUGH_EVENTS:
             order.append(place)
             sums.append(by_event)
 
-    for part in wild_bootstrap.blocks(range(len(order)), len(found.events)):
+    compared = range(len(order))
+    for part in wild_bootstrap.blocks(compared, len(found.events)):
         chosen = [sums[number] for number in part]
         drawn = wild_bootstrap.signed_sums(found.events, chosen, seed)
         spans = interval.intervals(drawn, [True] * len(chosen))
-        for number, span, p in zip(part, spans, wild_bootstrap.p_values(drawn), strict=True):
+        p_values = wild_bootstrap.p_values(drawn)
+        for number, span, p in zip(part, spans, p_values, strict=True):
             place = order[number]
-            answered[place] = replace(answered[place], low=span.low, high=span.high, p=float(p))
+            known = answered[place]
+            answered[place] = replace(known, low=span.low, high=span.high, p=float(p))
     return answered
 
 
 def _event_sums(found: QuestionScores, rows: Ints, values: Floats) -> EventSums:
     """Return the sums of some rows' values by event."""
     event = found.event[rows]
-    total = np.bincount(event, values[rows], minlength=len(found.events))
-    count = np.bincount(event, minlength=len(found.events))
+    size = len(found.events)
+    total = np.bincount(event, values[rows], minlength=size)
+    count = np.bincount(event, minlength=size)
     return EventSums(total.astype(np.float64), count.astype(np.float64))
 
 
@@ -424,17 +525,22 @@ def autocast_scores(found: QuestionScores, place: int) -> AutocastScores:
     own = found.who == place
     questions = found.question[own]
     is_number = found.kind[questions] == "number"
+    brier = found.values["brier"]
+    distance = found.values["distance"]
     error = found.blank.copy()
-    error[questions] = np.where(is_number, found.values["distance"][own], found.values["brier"][own])
+    error[questions] = np.where(is_number, distance[own], brier[own])
 
     means = []
     for kind in ("yes_no", "choice", "number"):
-        chosen = error[found.asked & (found.kind == kind)]
+        is_chosen = found.asked & (found.kind == kind)
+        chosen = error[is_chosen]
         mean = float("nan")
         if chosen.size:
             mean = float(chosen.mean())
         means.append(mean)
-    return AutocastScores(*map(none_for_nan, (*means, combined.score(*means))))
+
+    total = combined.score(*means)
+    return AutocastScores(*map(none_for_nan, (*means, total)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -455,22 +561,30 @@ def half_scores(found: QuestionScores, table: ForecastTable, outside: tuple[str,
 
     half_of = np.full(found.blank.size, -1)
     half_of[table.question] = table.category
+    category = half_of[found.question]
+    forecasters = len(found.forecasters)
+
     halves = []
     for half in HALVES:
-        category = table.categories.index(half)
-        own = np.flatnonzero(half_of[found.question] == category)
-        part = replace(
-            found,
-            who=found.who[own],
-            question=found.question[own],
-            event=found.event[own],
-            values={name: column[own] for name, column in found.values.items()},
-        )
-        mean = np.full(len(found.forecasters), np.nan)
-        if not np.isnan(part.values["brier"]).all():
+        is_own = category == table.categories.index(half)
+        own = np.flatnonzero(is_own)
+        who = found.who[own]
+        question = found.question[own]
+        event = found.event[own]
+        values = {name: column[own] for name, column in found.values.items()}
+        part = replace(found, who=who, question=question, event=event, values=values)
+
+        mean = np.full(forecasters, np.nan)
+        is_unknown = np.isnan(values["brier"])
+        if not is_unknown.all():
             mean = adjusted_scores(part, outside).mean
         halves.append(mean)
 
-    overall = (halves[0] + halves[1]) / 2
+    dataset, market = halves
+    overall = (dataset + market) / 2
     index = brier_index.index(overall)
-    return [HalfScores(*map(none_for_nan, row)) for row in zip(*halves, overall, index, strict=True)]
+    scores = []
+    for row in zip(dataset, market, overall, index, strict=True):
+        known = map(none_for_nan, row)
+        scores.append(HalfScores(*known))
+    return scores

@@ -73,37 +73,76 @@ def make_board(
     `difficulty` markets are as hard as the site has it: in the tournament as for the crowd, if the
     forecaster is there that says what the crowd said, else by two-way fixed effects.
     """
-    left_out = {} if today is None else rounds_left_out(found.rows, mode, today)
+    left_out: dict[str, str] = {}
+    if today is not None:
+        left_out = rounds_left_out(found.rows, mode, today)
+
     if left_out:
-        rows = tuple(row for row in found.rows if row.due not in left_out)
-        reasons = [f"left out: the round due {due}: {why}" for due, why in sorted(left_out.items())]
-        found = replace(found, rows=rows, notes=(*reasons, *found.notes))
-
+        found = _without_rounds(found, left_out)
     found = _of_mode(found, mode)
-    names = sorted(set(_column(found.rows, "forecaster")))
-    if not names:
-        why = found.notes[0] if found.notes else "no forecast is on a resolved question"
-        hint = "--every-round scores it too" if left_out else "name more files, or another --mode"
-        raise ArenaError("nobody", f"nobody can be ranked: {why}", hint)
+    forecasters = set(_column(found.rows, "forecaster"))
+    names = sorted(forecasters)
 
+    if not names:
+        raise _nobody_error(found, is_round_left_out=bool(left_out))
     if against is not None and against not in names:
-        known = f"it is one of {', '.join(names[:20])}"
-        raise ArenaError("no_forecaster", f"no forecaster is called {against!r}", known)
-    groups = () if by is None else tuple(_group_scores(found.rows, by))
+        some_names = ", ".join(names[:20])
+        hint = f"it is one of {some_names}"
+        raise ArenaError("no_forecaster", f"no forecaster is called {against!r}", hint)
+
+    groups: tuple[GroupScore, ...] = ()
+    if by is not None:
+        groups = tuple(_group_scores(found.rows, by))
+
     clustered: dict[str, ForecastBenchScores] = {}
     notes: list[str] = []
     scores: Scores
     try:
         if mode == "paper":
-            noted = {row.question: row.outcome.noted for row in found.rows}
-            tables, _ = _tables(found.rows, names)
-            scores = paper_leaderboard(*tables, seed=seed, noted=noted, against=against)
+            scores = _paper_scores(found.rows, names, against, seed)
         else:
             scores, clustered, notes = _site_scores(found.rows, names, mode, difficulty, against, seed)
     except ValueError as error:
         hint = "see docs/forecastbench.md for what each mode needs"
         raise ArenaError("no_board", f"there is no {mode} board: {error}", hint) from error
-    return BenchBoard(mode, scores, clustered, found.teams, groups, (*found.notes, *notes))
+
+    all_notes = (*found.notes, *notes)
+    return BenchBoard(mode, scores, clustered, found.teams, groups, all_notes)
+
+
+def _nobody_error(found: Forecasters, *, is_round_left_out: bool) -> ArenaError:
+    """Return the error of a board without forecasters."""
+    why = "no forecast is on a resolved question"
+    if found.notes:
+        why = found.notes[0]
+
+    hint = "name more files, or another --mode"
+    if is_round_left_out:
+        hint = "--every-round scores it too"
+    return ArenaError("nobody", f"nobody can be ranked: {why}", hint)
+
+
+def _without_rounds(found: Forecasters, left_out: Mapping[str, str]) -> Forecasters:
+    """Leave rounds out, with a note on why for each."""
+    notes: list[str] = []
+    for due, why in sorted(left_out.items()):
+        notes.append(f"left out: the round due {due}: {why}")
+
+    rows = tuple(row for row in found.rows if row.due not in left_out)
+    notes.extend(found.notes)
+    return replace(found, rows=rows, notes=tuple(notes))
+
+
+def _paper_scores(
+    rows: Sequence[ScoredForecast], names: list[str], against: str | None, seed: int
+) -> Sequence[PaperScores]:
+    """Return the scores of the benchmark's paper."""
+    noted = {}
+    for row in rows:
+        noted[row.question] = row.outcome.noted
+
+    tables, _ = _tables(rows, names)
+    return paper_leaderboard(*tables, seed=seed, noted=noted, against=against)
 
 
 def _site_scores(
@@ -116,7 +155,10 @@ def _site_scores(
 ) -> tuple[list[ForecastBenchScores], dict[str, ForecastBenchScores], list[str]]:
     """Return the scores of the benchmark's site, the same with intervals by cluster, and notes on them."""
     tables, note = _tables(rows, names)
-    notes = list(filter(None, [note]))
+    notes: list[str] = []
+    if note:
+        notes.append(note)
+
     if difficulty is None:
         difficulty = "two_way"
         if mode == "tournament" and _answered_all(tables, IMPUTED):
@@ -126,21 +168,30 @@ def _site_scores(
                 f"markets are adjusted as data questions are: {IMPUTED!r} is not there, or not whole"
             )
 
-    naive = NAIVE if _answered_all(tables, NAIVE) else None
-    if naive is None:
+    naive: str | None = NAIVE
+    if not _answered_all(tables, NAIVE):
+        naive = None
         notes.append(f"no BSS: {NAIVE!r} is not among the forecasters, or left questions out")
 
+    # The forecaster to compare with may be one of the two that always are.
     wanted = dict.fromkeys([SUPERS, PUBLIC, against])
+    references = [name for name in wanted if name in names]
+
+    part = "overall"
+    if mode == "preliminary":
+        part = "dataset"
+
     options: dict[str, Any] = {
         "difficulty": difficulty,
         "naive": naive,
-        "references": [name for name in wanted if name in names],
+        "references": references,
         "seed": seed,
-        "part": "dataset" if mode == "preliminary" else "overall",
+        "part": part,
     }
     by_cluster = forecastbench_leaderboard(*tables, **options, by="cluster")
     by_name = {row.forecaster: row for row in by_cluster}
-    return forecastbench_leaderboard(*tables, **options), by_name, notes
+    scores = forecastbench_leaderboard(*tables, **options)
+    return scores, by_name, notes
 
 
 def _tables(rows: Sequence[ScoredForecast], names: list[str]) -> tuple[tuple[Panel, Panel], str]:
@@ -155,44 +206,64 @@ def rounds_left_out(rows: Iterable[ScoredForecast], mode: str, today: date) -> d
     """Return the rounds that ForecastBench's site does not score yet in a mode, each with the reason."""
     resolved: dict[str, set[tuple[Asked, bool]]] = defaultdict(set)
     for row in rows:
-        resolved[row.due].add((row.asked, row.outcome.market))
+        question = (row.asked, row.outcome.market)
+        resolved[row.due].add(question)
 
+    is_mature_board = mode in ("tournament", "baseline")
     reasons = {}
     for due, questions in resolved.items():
-        markets = sum(is_market for _, is_market in questions)
-        data = len(questions) - markets
-        age = today - date.fromisoformat(due)
+        markets = 0
+        for _, is_market in questions:
+            if is_market:
+                markets += 1
 
-        if mode in ("tournament", "baseline") and age < LEAST_AGE:
+        data = len(questions) - markets
+        due_date = date.fromisoformat(due)
+        age = today - due_date
+
+        if is_mature_board and age < LEAST_AGE:
             reasons[due] = f"due {age.days} days ago, and the site waits {LEAST_AGE.days}"
-        elif mode in ("tournament", "baseline") and markets < LEAST_MARKETS:
-            reasons[due] = f"{count_text(markets, 'market')} resolved, and the site wants {LEAST_MARKETS}"
+        elif is_mature_board and markets < LEAST_MARKETS:
+            count = count_text(markets, "market")
+            reasons[due] = f"{count} resolved, and the site wants {LEAST_MARKETS}"
         elif mode != "paper" and data < LEAST_RESOLVED:
-            reasons[due] = f"{count_text(data, 'data row')} resolved, and the site wants {LEAST_RESOLVED}"
+            count = count_text(data, "data row")
+            reasons[due] = f"{count} resolved, and the site wants {LEAST_RESOLVED}"
     return reasons
 
 
 def _of_mode(found: Forecasters, mode: str) -> Forecasters:
     """Return what a mode looks at."""
     if mode == "baseline":
-        others = {name for name, (team, _) in found.teams.items() if team != OWN}
+        others = set()
+        for name, (team, _) in found.teams.items():
+            if team != OWN:
+                others.add(name)
         return _without(found, others, f"not of {OWN}'s own")
+
     if mode != "preliminary":
         return found
 
     rows = tuple(row for row in found.rows if not row.outcome.market)
-    counts = Counter(_column(rows, "forecaster"))
-    few = {name for name, count in counts.items() if count < LEAST_RESOLVED}
-    why = f"fewer than {LEAST_RESOLVED} data questions resolved"
-    return _without(replace(found, rows=rows), few, why)
+    data_questions = replace(found, rows=rows)
+    forecasters = _column(rows, "forecaster")
+    counts = Counter(forecasters)
+
+    few = set()
+    for name, count in counts.items():
+        if count < LEAST_RESOLVED:
+            few.add(name)
+    return _without(data_questions, few, f"fewer than {LEAST_RESOLVED} data questions resolved")
 
 
 def _without(found: Forecasters, names: Set[str], why: str) -> Forecasters:
     """Leave forecasters out, with a note on why."""
     if not names:
         return found
+
     rows = tuple(row for row in found.rows if row.forecaster not in names)
-    note = f"left out: {', '.join(sorted(names))}: {why}"
+    named = ", ".join(sorted(names))
+    note = f"left out: {named}: {why}"
     return replace(found, rows=rows, notes=(*found.notes, note))
 
 
@@ -201,48 +272,77 @@ def _difficulty_sample(rows: Sequence[ScoredForecast]) -> tuple[list[bool], str]
 
     A note says so.
     """
-    columns = [_column(rows, name) for name in ("forecaster", "external", "comparison", "age")]
-    own = sample(*columns).tolist()
-    models = [not row.comparison or row.forecaster == NAIVE for row in rows]
-    note = "difficulty is computed from all models here: the benchmark's own sample is not among them"
+    forecaster = _column(rows, "forecaster")
+    external = _column(rows, "external")
+    comparison = _column(rows, "comparison")
+    age = _column(rows, "age")
+    own = sample(forecaster, external, comparison, age).tolist()
     if _cover_all(rows, own):
         return own, ""
+
+    models = []
+    for row in rows:
+        is_model = not row.comparison or row.forecaster == NAIVE
+        models.append(is_model)
+
     if _cover_all(rows, models):
+        note = "difficulty is computed from all models here: the benchmark's own sample is not among them"
         return models, note
-    return [True] * len(rows), "difficulty is computed from all forecasters here: there are too few models"
+
+    everyone = [True] * len(rows)
+    return everyone, "difficulty is computed from all forecasters here: there are too few models"
 
 
 def _column(rows: Sequence[ScoredForecast], name: str) -> list[Any]:
     """Return what each row has under a name."""
-    return list(map(attrgetter(name), rows))
+    value = attrgetter(name)
+    return list(map(value, rows))
 
 
 def _cover_all(rows: Sequence[ScoredForecast], fits: Sequence[bool]) -> bool:
     """Tell whether every question has a row among some of them."""
     questions = _column(rows, "question")
-    return set(compress(questions, fits)) == set(questions)
+    covered = set(compress(questions, fits))
+    return covered == set(questions)
 
 
 def _answered_all(parts: Sequence[Panel], name: str) -> bool:
     """Tell whether a forecaster is there and has left out no question."""
     if name not in parts[0].forecasters:
         return False
-    return not any(np.isnan(part.row(name)).any() for part in parts)
+
+    for part in parts:
+        is_missing = np.isnan(part.row(name))
+        if is_missing.any():
+            return False
+    return True
 
 
 def _panel(rows: Sequence[ScoredForecast], fits: Sequence[bool], names: list[str], *, market: bool) -> Panel:
     """Return the rows of one half as a panel; those that fit tell how hard its questions were."""
-    is_chosen = [is_market == market for is_market in _column(rows, "outcome.market")]
-    chosen = list(compress(rows, is_chosen))
+    chosen = []
+    chosen_fits = []
+    for row, is_fit in zip(rows, fits, strict=True):
+        if row.outcome.market == market:
+            chosen.append(row)
+            chosen_fits.append(is_fit)
+
+    forecaster = _column(chosen, "forecaster")
+    question = _column(chosen, "question")
+    probability = _column(chosen, "probability")
+    outcome = _column(chosen, "outcome.value")
+    stratum = _column(chosen, "stratum")
+    cluster = _column(chosen, "cluster")
+    source = _column(chosen, "source")
     return panel(
-        _column(chosen, "forecaster"),
-        _column(chosen, "question"),
-        _column(chosen, "probability"),
-        _column(chosen, "outcome.value"),
-        fits=list(compress(fits, is_chosen)),
-        stratum=_column(chosen, "stratum"),
-        cluster=_column(chosen, "cluster"),
-        family=_column(chosen, "source"),
+        forecaster,
+        question,
+        probability,
+        outcome,
+        fits=chosen_fits,
+        stratum=stratum,
+        cluster=cluster,
+        family=source,
         forecasters=names,
     )
 
@@ -253,7 +353,10 @@ def _group_of(row: ScoredForecast, by: str) -> str:
         return row.asked[0]
     if by == "round":
         return row.due
-    return "market" if row.outcome.horizon is None else f"{row.outcome.horizon:,} d"
+    days = row.outcome.horizon
+    if days is None:
+        return "market"
+    return f"{days:,} d"
 
 
 def _group_scores(rows: Sequence[ScoredForecast], by: str) -> Iterator[GroupScore]:
@@ -263,13 +366,25 @@ def _group_scores(rows: Sequence[ScoredForecast], by: str) -> Iterator[GroupScor
     for row in rows:
         group = _group_of(row, by)
         days = row.outcome.horizon
-        order[group] = (days is None, (days or 0) if by == "horizon" else 0, group)
-        brier = (row.probability - row.outcome.value) ** 2
-        found[group, row.forecaster][row.asked[0], row.asked[1]].append(brier)
+        length = 0
+        if by == "horizon" and days is not None:
+            length = days
+        order[group] = (days is None, length, group)
+
+        error = row.probability - row.outcome.value
+        cluster = (row.asked[0], row.asked[1])
+        clusters = found[group, row.forecaster]
+        clusters[cluster].append(error**2)
 
     scores = []
     for (group, name), clusters in found.items():
         mean, low, high = mean_by_cluster(clusters.values())
         count = sum(map(len, clusters.values()))
-        scores.append(GroupScore(group, name, count, mean, low, high))
-    yield from sorted(scores, key=lambda score: (order[score.group], score.brier, score.forecaster))
+        score = GroupScore(group, name, count, mean, low, high)
+        scores.append(score)
+
+    def rank(score: GroupScore) -> tuple[tuple[bool, int, str], float, str]:
+        return (order[score.group], score.brier, score.forecaster)
+
+    scores.sort(key=rank)
+    yield from scores

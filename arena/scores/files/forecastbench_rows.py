@@ -78,7 +78,8 @@ class ScoredForecast:
     @property
     def question(self) -> str:
         """Return a name of the question and horizon in its round."""
-        return " ".join([self.due, *filter(None, self.asked)])
+        asked = filter(None, self.asked)
+        return " ".join([self.due, *asked])
 
     @property
     def source(self) -> str:
@@ -119,16 +120,22 @@ class _Gathering:
 
     def add(self, name: str, filed: ForecastFile, answers: Mapping[Asked, float], crowd: bool) -> None:
         """Take one forecaster's round: scored on all that resolved, unless too much of it is missing."""
-        if (name, filed.due) in self.met:
+        entry = (name, filed.due)
+        if entry in self.met:
             hint = "name each model once a round, or leave one of the files out"
             raise ArenaError("bad_file", f"{filed.file}: {name} has two files for {filed.due}", hint)
-        self.met.add((name, filed.due))
+        self.met.add(entry)
 
         outcomes = self.outcomes[filed.due]
-        asked = self.wanted.get(filed.due) or {key: outcome.market for key, outcome in outcomes.items()}
+        asked = self.wanted.get(filed.due)
+        if not asked:
+            asked = {key: outcome.market for key, outcome in outcomes.items()}
+
         stated = np.array([answers.get(key, nan) for key in asked])
-        if too_much(stated, list(asked.values())):
-            share = f"{np.isnan(stated).mean():.0%} unanswered, over {MOST_IMPUTED:.0%} of a half"
+        is_market = list(asked.values())
+        if too_much(stated, is_market):
+            is_unanswered = np.isnan(stated)
+            share = f"{is_unanswered.mean():.0%} unanswered, over {MOST_IMPUTED:.0%} of a half"
             self.notes.append(f"left out: {name}, {filed.due}: {share}")
             return
 
@@ -157,7 +164,8 @@ class _Gathering:
         self.teams[HALF] = (OWN, OWN)
         for due, outcomes in sorted(self.outcomes.items()):
             for key, outcome in outcomes.items():
-                self.rows.append(ScoredForecast(HALF, due, key, NO_INFORMATION, outcome, False, True))
+                row = ScoredForecast(HALF, due, key, NO_INFORMATION, outcome, False, True)
+                self.rows.append(row)
 
 
 def gather(
@@ -170,36 +178,48 @@ def gather(
     """Return the forecasts of all files beside what their questions came to."""
     is_paper = mode == "paper"
     files, replaced = _without_replaced(files)
+    rounds = dict.fromkeys(filed.due for filed in files)
     outcomes = {}
-    for due in dict.fromkeys(filed.due for filed in files):
+    for due in rounds:
         outcomes[due] = _outcomes(due, files, sets, resolutions, is_paper)
+
     wanted = {}
     for asked in sets:
-        wanted[asked.due] = _wanted(asked, files, outcomes.get(asked.due, {}))
+        resolved = outcomes.get(asked.due, {})
+        wanted[asked.due] = _wanted(asked, files, resolved)
 
     taken = _Gathering(outcomes, wanted, is_paper, notes=replaced)
     names = forecaster_names(files)
     for filed in files:
-        people = _people(_answers(filed, sets, taken.notes))
+        counted = _answers(filed, sets, taken.notes)
+        people = _people(counted)
         if set(people) == {None}:
-            taken.add(names[filed.model, filed.organization], filed, people[None], crowd=False)
+            name = names[filed.model, filed.organization]
+            taken.add(name, filed, people[None], crowd=False)
         elif median_name is not None:
-            taken.notes.append(f"{median_name}: the median of {count_text(len(people), 'individual')}")
-            taken.add(median_name, filed, _median(people.values()), crowd=True)
+            count = count_text(len(people), "individual")
+            taken.notes.append(f"{median_name}: the median of {count}")
+            medians = _median(people.values())
+            taken.add(median_name, filed, medians, crowd=True)
         else:
             for user, answers in people.items():
-                taken.add(user or filed.model, filed, answers, crowd=False)
+                name = user or filed.model
+                taken.add(name, filed, answers, crowd=False)
 
     if is_paper and HALF not in taken.teams:
         taken.add_half()
-    return Forecasters(tuple(taken.rows), taken.teams, tuple(taken.notes))
+
+    rows = tuple(taken.rows)
+    notes = tuple(taken.notes)
+    return Forecasters(rows, taken.teams, notes)
 
 
 def _people(answers: Iterable[BenchForecast]) -> dict[str | None, Answers]:
     """Return the answers of each individual; of a file without any they are of None."""
     people: dict[str | None, Answers] = defaultdict(dict)
     for row in answers:
-        people[row.user][row.asked] = row.forecast
+        own = people[row.user]
+        own[row.asked] = row.forecast
     return people
 
 
@@ -232,8 +252,9 @@ def _without_replaced(files: Sequence[ForecastFile]) -> tuple[list[ForecastFile]
         kept.append(filed)
 
     if made_here:
+        named = " and ".join(sorted(made_here))
         notes.append(
-            f"{' and '.join(sorted(made_here))}: made here, with the crowd's probability when the set was "
+            f"{named}: made here, with the crowd's probability when the set was "
             "frozen; ForecastBench has that of the due date: name its own files to use them"
         )
     return kept, notes
@@ -268,10 +289,10 @@ def _answers(filed: ForecastFile, sets: Sequence[QuestionSet], notes: list[str])
 
     faults = [] if asked is None else list(check_answers(filed, asked))
     wrong = [fault for fault in faults if fault.field == "resolution_date"]
+    outside = {fault.row for fault in faults if fault.field == "id"}
     if wrong:
         raise FileFaults(wrong)
 
-    outside = {fault.row for fault in faults if fault.field == "id"}
     left_out = {
         "about two questions at once": filed.combinations,
         "without a forecast": filed.unanswered,
@@ -279,11 +300,14 @@ def _answers(filed: ForecastFile, sets: Sequence[QuestionSet], notes: list[str])
     }
     for why, count in left_out.items():
         if count:
-            notes.append(f"not scored: {filed.file}: {count_text(count, 'row')} {why}")
+            rows = count_text(count, "row")
+            notes.append(f"not scored: {filed.file}: {rows} {why}")
 
     is_made_so = filed.organization == OWN and filed.model in (IMPUTED, NAIVE)  # of what others impute
     kept = [row for row in filed.rows if row.row not in outside]
-    return kept if is_made_so else [row for row in kept if not row.imputed]
+    if is_made_so:
+        return kept
+    return [row for row in kept if not row.imputed]
 
 
 def _set_of(due: str, sets: Sequence[QuestionSet]) -> QuestionSet | None:
@@ -306,9 +330,12 @@ def _outcomes(
 
     asked = _set_of(due, sets)
     if resolved:
-        found = _from_set(resolved[0], _market_sources(asked), provisional)
+        markets = _market_sources(asked)
+        found = _from_set(resolved[0], markets, provisional)
     else:
-        found = _from_files([filed for filed in files if filed.due == due], provisional)
+        own_files = [filed for filed in files if filed.due == due]
+        found = _from_files(own_files, provisional)
+
     if not found:
         hint = "name the resolution set with --resolutions, or processed files, which carry it"
         raise ArenaError("no_resolutions", f"nothing is resolved of the round due {due}", hint)
@@ -332,9 +359,14 @@ def _narrowed(found: Mapping[Asked, Outcome], asked: QuestionSet) -> dict[Asked,
 
     narrowed = {}
     for key, outcome in found.items():
-        if key[:2] in crowds:
-            crowd = crowds[key[0], key[1]] if outcome.crowd is None else outcome.crowd
-            narrowed[key] = replace(outcome, crowd=crowd)
+        question_key = (key[0], key[1])
+        if question_key not in crowds:
+            continue
+
+        crowd = outcome.crowd
+        if crowd is None:
+            crowd = crowds[question_key]
+        narrowed[key] = replace(outcome, crowd=crowd)
     return narrowed
 
 
@@ -348,8 +380,9 @@ def _from_set(resolved: ResolutionSet, markets: Set[str], provisional: bool) -> 
     for row in resolved.rows:
         if row.source not in markets:
             if row.resolved:
-                days = (date.fromisoformat(row.date) - due).days
-                found[row.source, row.id, row.date] = Outcome(row.value, market=False, horizon=days)
+                horizon = date.fromisoformat(row.date) - due
+                outcome = Outcome(row.value, market=False, horizon=horizon.days)
+                found[row.source, row.id, row.date] = outcome
             continue
 
         key = (row.source, row.id, None)
@@ -357,7 +390,8 @@ def _from_set(resolved: ResolutionSet, markets: Set[str], provisional: bool) -> 
             newest[key] = row.date
             found.pop(key, None)
             if row.resolved or provisional:
-                found[key] = Outcome(row.value, True, None, noted[row.source, row.id])
+                count = noted[row.source, row.id]
+                found[key] = Outcome(row.value, True, None, count)
     return found
 
 
@@ -368,14 +402,17 @@ def _from_files(files: Sequence[ForecastFile], provisional: bool) -> dict[Asked,
         due = date.fromisoformat(filed.due)
         for row in filed.rows:
             is_market = row.source in MARKET_SOURCES
-            if row.value is None or not (row.resolved or (provisional and is_market)):
+            is_counted = row.resolved or (provisional and is_market)
+            if row.value is None or not is_counted:
                 continue
 
             days = None
             if row.date is not None:
-                days = (date.fromisoformat(row.date) - due).days
+                horizon = date.fromisoformat(row.date) - due
+                days = horizon.days
             outcome = Outcome(row.value, is_market, days, crowd=row.crowd)
-            if found.setdefault(row.asked, outcome).value != outcome.value:
+            first = found.setdefault(row.asked, outcome)
+            if first.value != outcome.value:
                 there = f"{row.id!r} came to {row.value:g}, elsewhere to another"
                 raise ArenaError("two_outcomes", f"{filed.file}: row {row.row}: {there}", NO_ORDER)
     return found
@@ -397,12 +434,14 @@ def read_table(file: str, text: str) -> Forecasters:
         if cells["resolved"] != "True":
             open_rows += 1
             continue
-        rows.append(_table_row(file, line, cells))
+        row = _table_row(file, line, cells)
+        rows.append(row)
         teams[cells["model"]] = (cells["organization"], cells["model_organization"])
 
     notes: tuple[str, ...] = ()
     if open_rows:
-        notes = (f"not scored: {count_text(open_rows, 'row')} whose question is open",)
+        count = count_text(open_rows, "row")
+        notes = (f"not scored: {count} whose question is open",)
     return Forecasters(tuple(rows), teams, notes)
 
 
@@ -424,16 +463,19 @@ def _table_row(file: str, line: int, cells: Mapping[str, str]) -> ScoredForecast
     if not cells["horizon"].isdecimal():
         refuse("horizon", "a number of days")
 
-    is_market = cells["source"] in MARKET_SOURCES
+    source = cells["source"]
+    is_market = source in MARKET_SOURCES
     day = None if is_market else cells["horizon"]
     horizon = None if is_market else int(cells["horizon"])
+    asked = (source, cells["id"], day)
+    outcome = Outcome(value, is_market, horizon)
     age = cells["model_age_at_due_date"]
     return ScoredForecast(
         cells["model"],
         cells["forecast_due_date"],
-        (cells["source"], cells["id"], day),
+        asked,
         probability,
-        Outcome(value, is_market, horizon),
+        outcome,
         external=cells["external_submission"] == "True",
         comparison=cells["forecastbench_comparison_model"] == "True",
         age=float(age) if age else nan,

@@ -64,17 +64,20 @@ def with_outcomes(cells: Cells, name: str, outcomes: Sequence[JoinedOutcome]) ->
     """Return forecasts with the outcomes of a file, and notes on how many questions were joined."""
     found: dict[str, JoinedOutcome] = {}
     for row in outcomes:
-        known = found.setdefault(row.question, row)
-        if known.outcome != row.outcome:
-            what = f"{row.outcome!r}, but the same question has {known.outcome!r} in line {known.place.line}"
-            raise FileFaults([_fault(row.place, "outcome", what, "give a question one outcome")])
+        first = found.setdefault(row.question, row)
+        if first.outcome != row.outcome:
+            what = f"{row.outcome!r}, but the same question has {first.outcome!r} in line {first.place.line}"
+            fault = _fault(row.place, "outcome", what, "give a question one outcome")
+            raise FileFaults([fault])
 
     question = cells.columns["question"]
-    notes = _join_notes(name, "outcome", used_texts(question), found)
+    asked = used_texts(question)
+    notes = _join_notes(name, "outcome", asked, found)
     _check_outcomes(cells, found)
 
     texts = _texts_by_question(question, found, "outcome")
-    columns = {**cells.columns, "outcome": _filled(cells, "outcome", texts)}
+    columns = dict(cells.columns)
+    columns["outcome"] = _filled(cells, "outcome", texts)
     if _are_dated(cells, found) and "resolved" not in columns:
         resolved = _texts_by_question(question, found, "resolved")
         columns["resolved"] = text_column(resolved.texts, resolved.code)
@@ -86,7 +89,10 @@ def _texts_by_question(question: TextColumn, found: Mapping[str, JoinedOutcome],
     texts = []
     for key in question.texts:
         outcome = found.get(key)
-        texts.append("" if outcome is None else getattr(outcome, name))
+        text = ""
+        if outcome is not None:
+            text = getattr(outcome, name)
+        texts.append(text)
     return TextColumn(tuple(texts), question.code)
 
 
@@ -94,14 +100,20 @@ def _are_dated(cells: Cells, found: Mapping[str, JoinedOutcome]) -> bool:
     """Tell whether it is known when each outcome became known, and when forecasts were made."""
     if "time" not in cells.columns or has_plain_times(cells, ["time"]):
         return False
-    joined = found.keys() & set(used_texts(cells.columns["question"]))
-    return bool(joined) and all(found[key].resolved for key in joined)
+
+    asked = used_texts(cells.columns["question"])
+    joined = found.keys() & set(asked)
+    if not joined:
+        return False
+    return all(found[key].resolved for key in joined)
 
 
 def used_texts(column: TextColumn) -> list[str]:
     """Return the texts of a column that stand in some row."""
-    used = np.flatnonzero(np.bincount(column.code, minlength=len(column.texts)))
-    return list(map(column.texts.__getitem__, used.tolist()))
+    size = len(column.texts)
+    counts = np.bincount(column.code, minlength=size)
+    used = np.flatnonzero(counts)
+    return [column.texts[place] for place in used.tolist()]
 
 
 def _fault(place: SourceLine, column: str, message: str, hint: str) -> FileFault:
@@ -115,38 +127,46 @@ def _filled(cells: Cells, name: str, joined: TextColumn) -> TextColumn:
     if own is None:
         return text_column(joined.texts, joined.code)
 
-    has_text = np.array(list(map(bool, own.texts)), dtype=np.bool_)[own.code]
-    code = np.where(has_text, own.code + len(joined.texts), joined.code)
+    is_text = np.array([bool(text) for text in own.texts], dtype=np.bool_)
+    has_text = is_text[own.code]
+    own_code = own.code + len(joined.texts)
+    code = np.where(has_text, own_code, joined.code)
     return text_column([*joined.texts, *own.texts], code)
 
 
 def _check_outcomes(cells: Cells, found: Mapping[str, JoinedOutcome]) -> None:
     """Raise the faults of outcomes that are none, or that are not those of the forecasts' file."""
     question = cells.columns["question"]
-    is_form = form_rows(cells)
-    yes_no = set(used_texts(question.take(np.flatnonzero(~is_form))))
+    is_yes_no = ~form_rows(cells)
+    yes_no_rows = np.flatnonzero(is_yes_no)
+    yes_no = set(used_texts(question.take(yes_no_rows)))
     faults = []
     for key, row in found.items():
         if key in yes_no and row.outcome and _share(row.outcome) is None:
             what = f"{row.outcome[:40]!r} is not an outcome of {key[:40]!r}, whose forecasts have no option"
-            faults.append(_fault(row.place, "outcome", what, "write 1 or yes, 0 or no, or a fraction"))
+            fault = _fault(row.place, "outcome", what, "write 1 or yes, 0 or no, or a fraction")
+            faults.append(fault)
     if faults:
         raise FileFaults(by_cause(faults))
 
     own = cells.columns.get("outcome")
     if own is None:
         return
-    pairs = np.unique(np.stack([question.code, own.code]), axis=1, return_index=True)[1]
+    codes = np.stack([question.code, own.code])
+    _, first_rows = np.unique(codes, axis=1, return_index=True)
     other = []
-    for row_number in pairs.tolist():
-        joined = found.get(question[row_number])
+    for row_number in first_rows.tolist():
+        key = question[row_number]
+        joined = found.get(key)
         if joined is not None and _differ(own[row_number], joined.outcome):
             other.append(row_number)
 
     def what_differs(row_number: int) -> str:
-        theirs = found[question[row_number]]
+        key = question[row_number]
+        theirs = found[key]
+        shown = cells.shown("outcome", row_number)
         where = f"{theirs.place.file}, line {theirs.place.line}"
-        return f"{cells.shown('outcome', row_number)}, but {theirs.outcome!r} in {where}"
+        return f"{shown}, but {theirs.outcome!r} in {where}"
 
     cells.wrong("outcome", other, what_differs, "correct one of them")
     cells.faults.check()
@@ -165,7 +185,9 @@ def _differ(own: str, joined: str) -> bool:
     if not own or not joined or own == joined:
         return False
     share = _share(own)
-    return share is None or share != _share(joined)
+    if share is None:
+        return True
+    return share != _share(joined)
 
 
 def read_outcomes(file: SourceFile, named: Mapping[str, str], *, provisional: bool) -> list[JoinedOutcome]:
@@ -181,14 +203,19 @@ def read_outcomes(file: SourceFile, named: Mapping[str, str], *, provisional: bo
     found = []
     for number, (key, value) in enumerate(keyed.items(), 1):
         place = SourceLine(file.name, number)
-        found.append(JoinedOutcome(key, _cell(value.get("outcome")), _first(value, RESOLVED), place))
+        text = _cell(value.get("outcome"))
+        resolved = _first(value, RESOLVED)
+        outcome = JoinedOutcome(key, text, resolved, place)
+        found.append(outcome)
     return found
 
 
 def _joined_outcome(file: SourceFile, outcome: SourceOutcome) -> JoinedOutcome:
     """Return an outcome that a form has as a cell."""
     place = outcome.place or SourceLine(file.name, 1)
-    return JoinedOutcome(outcome.question, text_of(outcome.value), time_text(outcome.resolved), place)
+    text = text_of(outcome.value)
+    resolved = time_text(outcome.resolved)
+    return JoinedOutcome(outcome.question, text, resolved, place)
 
 
 def _table_of(
@@ -197,7 +224,8 @@ def _table_of(
     """Return the cells of a table, whose columns may be called as those of the forecasts are."""
     allowed = [*needed, *more]
     own = {column: theirs for column, theirs in named.items() if column in allowed}
-    return file_cells(file, OurColumns(needed, allowed, own, more, allowed))
+    columns = OurColumns(needed, allowed, own, more, allowed)
+    return file_cells(file, columns)
 
 
 def _outcomes_of_table(file: SourceFile, named: Mapping[str, str]) -> list[JoinedOutcome]:
@@ -212,12 +240,16 @@ def _outcomes_of_table(file: SourceFile, named: Mapping[str, str]) -> list[Joine
 
     found = []
     for row in range(len(cells)):
-        outcome = outcomes[row]
-        if options[row]:
-            if _share(outcome) != 1:
+        text = outcomes[row]
+        option = options[row]
+        if option:
+            if _share(text) != 1:
                 continue
-            outcome = options[row]
-        found.append(JoinedOutcome(questions[row], outcome, resolved[row], cells.place(row)))
+            text = option
+
+        place = cells.place(row)
+        outcome = JoinedOutcome(questions[row], text, resolved[row], place)
+        found.append(outcome)
     return found
 
 
@@ -226,7 +258,9 @@ def _data_of(file: SourceFile) -> SourceData | None:
     form = choose_form([file])
     if form is None:
         return None
-    data = load_form(form.name).read([file])
+
+    reader = load_form(form.name)
+    data = reader.read([file])
     if data.faults:
         raise FileFaults(data.faults)
     return data
@@ -234,30 +268,47 @@ def _data_of(file: SourceFile) -> SourceData | None:
 
 def _keyed(file: SourceFile, name: str) -> dict[str, Mapping[str, Any]] | None:
     """Return what a JSON object says of each key: an object, or a value of that name; None of other files."""
-    if not file.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+    start = file.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not start.startswith(b"{"):
         return None
-    whole = json_value(decode(file.name, file.data).strip())
+
+    text = decode(file.name, file.data)
+    whole = json_value(text.strip())
     if not isinstance(whole, Mapping) or "question" in whole:
         return None
 
     found: dict[str, Mapping[str, Any]] = {}
-    for key, value in whole.items():
+    for text_key, value in whole.items():
         if isinstance(value, list):
             return None
-        found[key.strip()] = value if isinstance(value, Mapping) else {name: value}
-    return found if any(name in value for value in found.values()) else None
+
+        key = text_key.strip()
+        if isinstance(value, Mapping):
+            found[key] = value
+        else:
+            found[key] = {name: value}
+
+    if not any(name in value for value in found.values()):
+        return None
+    return found
 
 
 def _cell(value: Any) -> str:
     """Return a value of JSON as a cell."""
     if value is None:
         return ""
-    return str(int(value)) if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(int(value))
+    return str(value)
 
 
 def _first(value: Mapping[str, Any], names: Iterable[str]) -> str:
     """Return the first of these that an object has, as a cell."""
-    return next((_cell(value[name]) for name in names if value.get(name) is not None), "")
+    for name in names:
+        known = value.get(name)
+        if known is not None:
+            return _cell(known)
+    return ""
 
 
 def _join_notes(name: str, what: str, asked: Sequence[str], found: Mapping[str, object]) -> list[str]:
@@ -273,20 +324,32 @@ def _join_notes(name: str, what: str, asked: Sequence[str], found: Mapping[str, 
         hint = f"questions are called {here} in the forecasts, and {there or 'nothing'} in {name}"
         raise ArenaError("nothing_joined", f"{name} has no {what} of any question", hint)
 
-    note = f"{name}: {what}s of {joined:,} of {count_text(len(asked), 'question')}"
+    questions = count_text(len(asked), "question")
+    note = f"{name}: {what}s of {joined:,} of {questions}"
     if absent:
-        note += f"; none of {len(absent):,}, such as {absent[0][:40]!r}"
+        example = absent[0][:40]
+        note += f"; none of {len(absent):,}, such as {example!r}"
     notes = [note]
-    if alike:
-        pairs = ", ".join(f"{here[:40]!r} here, {there[:40]!r} there" for here, there in alike[:MOST_SHOWN])
-        notes.append(f"{name}: not joined, because spelled otherwise: {pairs}")
+
+    pairs = []
+    for here, there in alike[:MOST_SHOWN]:
+        pairs.append(f"{here[:40]!r} here, {there[:40]!r} there")
+    if pairs:
+        listed = ", ".join(pairs)
+        notes.append(f"{name}: not joined, because spelled otherwise: {listed}")
     return notes
 
 
 def _spelled_otherwise(absent: Sequence[str], unused: Sequence[str]) -> list[tuple[str, str]]:
     """Return keys that are the same but for capitals and blanks."""
-    plain = {_plain(key): key for key in unused}
-    return [(key, plain[_plain(key)]) for key in absent if _plain(key) in plain]
+    unused_by_plain = {_plain(key): key for key in unused}
+    alike = []
+    for key in absent:
+        plain = _plain(key)
+        if plain in unused_by_plain:
+            other = unused_by_plain[plain]
+            alike.append((key, other))
+    return alike
 
 
 def _plain(key: str) -> str:
@@ -295,7 +358,9 @@ def _plain(key: str) -> str:
     >>> _plain("  Rain on  Monday")
     'rain on monday'
     """
-    return " ".join(key.casefold().replace("_", " ").replace("-", " ").split())
+    spaced = key.casefold().replace("_", " ").replace("-", " ")
+    words = spaced.split()
+    return " ".join(words)
 
 
 def with_prices(cells: Cells, name: str, prices: Sequence[JoinedPrice]) -> tuple[Cells, list[str]]:
@@ -305,15 +370,18 @@ def with_prices(cells: Cells, name: str, prices: Sequence[JoinedPrice]) -> tuple
     """
     found = by_key(prices)
     priced = {question: None for question, _ in found}
-    notes = _join_notes(name, "price", used_texts(cells.columns["question"]), priced)
-    return join_prices(cells, found), notes
+    asked = used_texts(cells.columns["question"])
+    notes = _join_notes(name, "price", asked, priced)
+    joined = join_prices(cells, found)
+    return joined, notes
 
 
 def by_key(prices: Iterable[JoinedPrice]) -> dict[tuple[str, str], list[JoinedPrice]]:
     """Return the prices of each question and option."""
     found = defaultdict[tuple[str, str], list[JoinedPrice]](list)
     for price in prices:
-        found[price.question, price.option].append(price)
+        key = (price.question, price.option)
+        found[key].append(price)
     return found
 
 
@@ -322,34 +390,44 @@ def join_prices(cells: Cells, found: Mapping[tuple[str, str], Sequence[JoinedPri
     times = _times_of(cells)
     texts = [""]
     code: Ints = np.zeros(len(cells), dtype=np.int64)
-    for (question, option), rows in _rows_by_key(cells):
-        prices = found.get((question, option), ())
+    for key, rows in _rows_by_key(cells):
+        prices = found.get(key, ())
         if not prices:
             continue
-        chosen = _prices_at(prices, None if times is None else times[rows])
-        code[rows] = np.where(chosen < 0, 0, chosen + len(texts))
+
+        own_times = None
+        if times is not None:
+            own_times = times[rows]
+        chosen = _prices_at(prices, own_times)
+        chosen_code = chosen + len(texts)
+        code[rows] = np.where(chosen < 0, 0, chosen_code)
         texts += [price.price for price in _in_order(prices)]
 
     joined = TextColumn(tuple(texts), code)
-    column = _filled(cells, "market_probability", joined)
-    return replace(cells, columns={**cells.columns, "market_probability": column})
+    columns = dict(cells.columns)
+    columns["market_probability"] = _filled(cells, "market_probability", joined)
+    return replace(cells, columns=columns)
 
 
 def _times_of(cells: Cells) -> Floats | None:
     """Return when each forecast was made; None where the file doesn't say."""
-    return read_times(cells, ["time"], blank=["time"]).get("time")
+    times = read_times(cells, ["time"], blank=["time"])
+    return times.get("time")
 
 
 def _rows_by_key(cells: Cells) -> Iterable[tuple[tuple[str, str], Ints]]:
     """Yield the rows of each question, or of each of its options."""
     question = cells.columns["question"]
     option = cells.column("option")
-    number = question.code * len(option.texts) + option.code
+    options = len(option.texts)
+    number = question.code * options + option.code
     order = np.argsort(number, kind="stable")
-    ends = np.flatnonzero(np.diff(number[order])) + 1
-    for rows in np.split(order, ends):
+    steps = np.diff(number[order])
+    starts = np.flatnonzero(steps) + 1
+    for rows in np.split(order, starts):
         first = int(rows[0])
-        yield (question[first], option[first]), rows
+        key = (question[first], option[first])
+        yield key, rows
 
 
 def _in_order(prices: Sequence[JoinedPrice]) -> list[JoinedPrice]:
@@ -373,8 +451,13 @@ def _prices_at(prices: Sequence[JoinedPrice], times: Floats | None) -> Ints:
         first = ordered[-1]
         what = f"there are {len(ordered)} prices of {first.question[:40]!r}, and no time says which counts"
         hint = "add a column time to the prices and to the forecasts, or leave one price of each question"
-        raise FileFaults([_fault(first.place, "market_probability", what, hint)])
-    return np.zeros(1 if times is None else times.size, dtype=np.int64)
+        fault = _fault(first.place, "market_probability", what, hint)
+        raise FileFaults([fault])
+
+    size = 1
+    if times is not None:
+        size = times.size
+    return np.zeros(size, dtype=np.int64)
 
 
 def read_prices(file: SourceFile, named: Mapping[str, str]) -> list[JoinedPrice]:
@@ -384,14 +467,18 @@ def read_prices(file: SourceFile, named: Mapping[str, str]) -> list[JoinedPrice]
         return prices_of(data)
 
     keyed = _keyed(file, "market_probability")
-    if keyed is not None:
-        found = []
-        for number, (key, value) in enumerate(keyed.items(), 1):
-            place = SourceLine(file.name, number)
-            price = _cell(value.get("market_probability"))
-            found.append(JoinedPrice(key, "", price, _seen(place, _cell(value.get("time"))), place))
-        return _checked(found)
-    return _prices_of_table(file, named)
+    if keyed is None:
+        return _prices_of_table(file, named)
+
+    found = []
+    for number, (key, value) in enumerate(keyed.items(), 1):
+        place = SourceLine(file.name, number)
+        text = _cell(value.get("market_probability"))
+        time = _cell(value.get("time"))
+        seen = _seen(place, time)
+        price = JoinedPrice(key, "", text, seen, place)
+        found.append(price)
+    return _checked(found)
 
 
 def prices_of(data: SourceData) -> list[JoinedPrice]:
@@ -399,17 +486,23 @@ def prices_of(data: SourceData) -> list[JoinedPrice]:
     prices = list(data.prices)
     for row in data.forecasts:
         if row.price is not None:
-            prices.append(SourcePrice(row.question, row.price, seen=row.made, place=row.place))
-        for option, price in row.odds.items():
-            prices.append(SourcePrice(row.question, price, option, seen=row.made, place=row.place))
-    return list(map(joined_price, prices))
+            price = SourcePrice(row.question, row.price, seen=row.made, place=row.place)
+            prices.append(price)
+        for option, chance in row.odds.items():
+            price = SourcePrice(row.question, chance, option, seen=row.made, place=row.place)
+            prices.append(price)
+    return [joined_price(price) for price in prices]
 
 
 def joined_price(price: SourcePrice) -> JoinedPrice:
     """Return a price as a cell."""
-    seen = None if price.seen is None else price.seen.timestamp()
+    seen = None
+    if price.seen is not None:
+        seen = price.seen.timestamp()
+
     place = price.place or SourceLine("prices", 1)
-    return JoinedPrice(price.question, price.option, str(price.price), seen, place)
+    text = str(price.price)
+    return JoinedPrice(price.question, price.option, text, seen, place)
 
 
 def _prices_of_table(file: SourceFile, named: Mapping[str, str]) -> list[JoinedPrice]:
@@ -426,10 +519,17 @@ def _prices_of_table(file: SourceFile, named: Mapping[str, str]) -> list[JoinedP
     options = cells.column("option")
     found = []
     for row in range(len(cells)):
-        if prices[row]:
-            seen = None if times is None else float(times[row])
-            text = cells.number_text(prices[row])
-            found.append(JoinedPrice(questions[row], options[row], text, seen, cells.place(row)))
+        cell = prices[row]
+        if not cell:
+            continue
+
+        seen = None
+        if times is not None:
+            seen = float(times[row])
+        text = cells.number_text(cell)
+        place = cells.place(row)
+        price = JoinedPrice(questions[row], options[row], text, seen, place)
+        found.append(price)
     return found
 
 
@@ -441,7 +541,8 @@ def _seen(place: SourceLine, text: str) -> float | None:
         return parse_time(text)
     except ValueError as error:
         what = f"{text[:40]!r} {error}"
-        raise FileFaults([_fault(place, "time", what, "write it like 2026-01-04T12:00")]) from None
+        fault = _fault(place, "time", what, "write it like 2026-01-04T12:00")
+        raise FileFaults([fault]) from None
 
 
 def _checked(prices: Sequence[JoinedPrice]) -> list[JoinedPrice]:
@@ -453,7 +554,8 @@ def _checked(prices: Sequence[JoinedPrice]) -> list[JoinedPrice]:
                 parse_share(price.price)
         except ValueError as error:
             what = f"{price.price[:40]!r} {error}"
-            faults.append(_fault(price.place, "market_probability", what, "write one from 0 to 1"))
+            fault = _fault(price.place, "market_probability", what, "write one from 0 to 1")
+            faults.append(fault)
     if faults:
         raise FileFaults(faults)
     return [price for price in prices if price.price]

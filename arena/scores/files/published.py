@@ -16,6 +16,7 @@ from arena.errors import count_text
 from arena.forms.csv_columns import Floats, Ints
 from arena.forms.model import PublishedFigure
 from arena.scores.files.forecasts import ForecastTable
+from arena.scores.files.question_forms import FormQuestion
 from arena.scores.files.scores import ForecasterScores
 from arena.scores.rules._columns import is_scored
 
@@ -44,7 +45,10 @@ class PublishedComparison:
 
 def comparison_data(comparison: PublishedComparison) -> dict[str, Any]:
     """Return a comparison for JSON."""
-    return asdict(comparison.figure) | {"ours": comparison.ours, "cause": comparison.cause}
+    data = asdict(comparison.figure)
+    data["ours"] = comparison.ours
+    data["cause"] = comparison.cause
+    return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +76,16 @@ class AnswerLosses:
     @property
     def last(self) -> Floats:
         """Return what the last forecast of each question lost."""
-        return self.loss[np.flatnonzero(np.diff(self.question, append=-1))]
+        steps = np.diff(self.question, append=-1)
+        last = np.flatnonzero(steps)
+        return self.loss[last]
 
 
 def _means(values: Floats, group: Ints) -> Floats:
     """Return the mean of the values of each group."""
     _, place, counts = np.unique(group, return_inverse=True, return_counts=True)
-    means: Floats = np.bincount(place, values) / counts
+    sums = np.bincount(place, values)
+    means: Floats = sums / counts
     return means
 
 
@@ -103,9 +110,13 @@ def published_comparisons(
         if figure.forecaster in table.forecasters:
             ways += _loss_ways(table, figure)
         if figure.forecaster in scores and not ways:
-            ways += _direct_ways(scores[figure.forecaster], figure, other_mode)
+            row = scores[figure.forecaster]
+            ways += _direct_ways(row, figure, other_mode)
+
         ours = ways[0].value if ways else None
-        found.append(PublishedComparison(figure, ours, _cause(figure, ways)))
+        cause = _cause(figure, ways)
+        comparison = PublishedComparison(figure, ours, cause)
+        found.append(comparison)
     return tuple(found)
 
 
@@ -122,24 +133,31 @@ def _direct_ways(
         return
 
     yield FigureWay(own)
-    if abs(own - figure.value) > _margin(figure.value):
-        for other in other_mode():
-            value = getattr(other, field)
-            if other.forecaster == row.forecaster and value is not None:
-                yield FigureWay(value, ("it is made in the other mode: --mode says which",))
+    apart = abs(own - figure.value)
+    if apart <= _margin(figure.value):
+        return
+
+    for other in other_mode():
+        value = getattr(other, field)
+        if other.forecaster == row.forecaster and value is not None:
+            yield FigureWay(value, ("it is made in the other mode: --mode says which",))
 
 
 def _loss_ways(table: ForecastTable, figure: PublishedFigure) -> Iterator[FigureWay]:
     """Yield our figure of a name, if it is a mean of what forecasts lost, then other ways to make it."""
     name = figure.name.lower()
     if "accuracy" in name:
-        for way in _mean_ways(_losses(table, figure.forecaster, _wrong), WRONG):
-            yield FigureWay(1 - way.value, way.unlike)
-            yield FigureWay(100 * (1 - way.value), ("it is in percent", *way.unlike))
+        losses = _losses(table, figure.forecaster, _wrong)
+        for way in _mean_ways(losses, WRONG):
+            accuracy = 1 - way.value
+            yield FigureWay(accuracy, way.unlike)
+            yield FigureWay(100 * accuracy, ("it is in percent", *way.unlike))
     elif name in GAINS and table.market is not None:
-        yield from _mean_ways(_gains(table, figure.forecaster, table.market), 0.0, "as the price")
+        gains = _gains(table, figure.forecaster, table.market)
+        yield from _mean_ways(gains, 0.0, "as the price")
     elif "brier" in name or name.endswith(" mean"):
-        yield from _brier_ways(_losses(table, figure.forecaster, np.square), is_index="index" in name)
+        losses = _losses(table, figure.forecaster, np.square)
+        yield from _brier_ways(losses, is_index="index" in name)
 
 
 def _wrong(apart: Floats) -> Floats:
@@ -149,21 +167,29 @@ def _wrong(apart: Floats) -> Floats:
 
 def _losses(table: ForecastTable, forecaster: str, loss: Callable[[Floats], Floats]) -> AnswerLosses:
     """Return what a forecaster lost, by how far it was off; of several options it is the square of that."""
-    ended = is_scored(table.outcome)
-    own = np.flatnonzero(ended & (table.forecaster == table.forecasters.index(forecaster)))
-    losses = [loss(np.abs(table.probability[own] - table.outcome[own]))]
+    is_ended = is_scored(table.outcome)
+    is_own = table.forecaster == table.forecasters.index(forecaster)
+    own = np.flatnonzero(is_ended & is_own)
+    apart = np.abs(table.probability[own] - table.outcome[own])
+    losses = [loss(apart)]
     questions = [table.question[own]]
     events = [table.event[own]]
-    asked = np.unique(table.question[ended]).size + len(table.unanswered)
+    ended = np.unique(table.question[is_ended])
+    asked = ended.size + len(table.unanswered)
+
+    forms: list[FormQuestion] = []
+    if loss is np.square:
+        forms += [form for form in table.forms if form.ended and form.kind == "choice"]
 
     places = {event: place for place, event in enumerate(table.events)}
-    forms = [form for form in table.forms if form.ended and form.kind == "choice" and loss is np.square]
     for number, form in enumerate(forms, len(table.questions)):
         said = np.array([who == forecaster for who in form.who], dtype=np.bool_)
         count = int(said.sum())
+        event_place = places.setdefault(form.event, len(places))
         losses.append(form.brier[said])
         questions.append(np.full(count, number))
-        events.append(np.full(count, places.setdefault(form.event, len(places))))
+        events.append(np.full(count, event_place))
+
     return AnswerLosses(
         loss=np.concatenate(losses),
         question=np.concatenate(questions),
@@ -174,11 +200,16 @@ def _losses(table: ForecastTable, forecaster: str, loss: Callable[[Floats], Floa
 
 def _gains(table: ForecastTable, forecaster: str, market: Floats) -> AnswerLosses:
     """Return how much less a forecaster lost than the price, on questions that have one."""
-    priced = is_scored(table.outcome) & ~np.isnan(market)
-    own = np.flatnonzero(priced & (table.forecaster == table.forecasters.index(forecaster)))
-    gain = (market[own] - table.outcome[own]) ** 2 - (table.probability[own] - table.outcome[own]) ** 2
-    asked = np.unique(table.question[priced]).size
-    return AnswerLosses(gain, table.question[own], table.event[own], asked)
+    is_ended = is_scored(table.outcome)
+    is_priced = is_ended & ~np.isnan(market)
+    is_own = table.forecaster == table.forecasters.index(forecaster)
+    own = np.flatnonzero(is_priced & is_own)
+    outcome = table.outcome[own]
+    price_loss = (market[own] - outcome) ** 2
+    own_loss = (table.probability[own] - outcome) ** 2
+    gain = price_loss - own_loss
+    asked = np.unique(table.question[is_priced])
+    return AnswerLosses(gain, table.question[own], table.event[own], asked.size)
 
 
 def _mean_ways(losses: AnswerLosses, missing: float, words: str = "as wrong") -> Iterator[FigureWay]:
@@ -189,20 +220,30 @@ def _mean_ways(losses: AnswerLosses, missing: float, words: str = "as wrong") ->
     if not losses.loss.size:
         return
     by_question = losses.by_question
+    answered = by_question.size
+    unanswered = losses.asked - answered
     total = float(by_question.sum())
-    yield FigureWay((total + missing * (losses.asked - by_question.size)) / losses.asked)
+    mean = (total + missing * unanswered) / losses.asked
+    yield FigureWay(mean)
 
     rows: tuple[str, ...] = ()
-    if by_question.size < losses.asked:
+    if unanswered > 0:
         asked = f"all {losses.asked:,} asked, a missing answer {words}"
-        rows = (f"it is over the {by_question.size:,} that it answered; ours is over {asked}",)
-        yield FigureWay(total / by_question.size, rows)
-    every = f"it is over {count_text(losses.loss.size, 'forecast')}; ours is over questions"
-    yield FigureWay(float(losses.loss.mean()), (*rows, every))
+        rows = (f"it is over the {answered:,} that it answered; ours is over {asked}",)
+        yield FigureWay(total / answered, rows)
+
+    forecasts = count_text(losses.loss.size, "forecast")
+    every = f"it is over {forecasts}; ours is over questions"
+    mean = float(losses.loss.mean())
+    yield FigureWay(mean, (*rows, every))
+
     last = "it takes the last forecast of each question; ours the mean of them"
-    yield FigureWay(float(losses.last.mean()), (*rows, last))
+    mean = float(losses.last.mean())
+    yield FigureWay(mean, (*rows, last))
+
     events = "it is a mean over events; ours is over questions"
-    yield FigureWay(float(losses.by_event.mean()), (*rows, events))
+    mean = float(losses.by_event.mean())
+    yield FigureWay(mean, (*rows, events))
 
 
 def _brier_ways(losses: AnswerLosses, is_index: bool) -> Iterator[FigureWay]:
@@ -211,11 +252,15 @@ def _brier_ways(losses: AnswerLosses, is_index: bool) -> Iterator[FigureWay]:
     if ways:
         missing = losses.asked - losses.by_question.size
         value = ways[0].value - (WRONG - EVEN_ODDS) * missing / losses.asked
-        ways.append(FigureWay(value, ("a missing answer is even odds in it; in ours it is wrong",)))
+        even_odds = FigureWay(value, ("a missing answer is even odds in it; in ours it is wrong",))
+        ways.append(even_odds)
+
     for way in ways:
         if is_index:
-            yield FigureWay(100 * (1 - sqrt(way.value)), way.unlike)
+            index = 100 * (1 - sqrt(way.value))
+            yield FigureWay(index, way.unlike)
             continue
+
         yield way
         yield FigureWay(2 * way.value, ("it adds up both outcomes, twice ours", *way.unlike))
         yield FigureWay(1 - way.value, ("it is 1 less the Brier score", *way.unlike))
@@ -225,24 +270,27 @@ def _cause(figure: PublishedFigure, ways: list[FigureWay]) -> str:
     """Return why a figure differs from the first of these ways, which is ours."""
     if not ways:
         return "there is none of ours to compare it with"
+    margin = _margin(figure.value)
     for way in ways:
         apart = abs(way.value - figure.value)
-        if apart > _margin(figure.value):
+        if apart > margin:
             continue
         if way.unlike:
             return "; ".join(way.unlike)
-        return (
-            "the same"
-            if apart < 10**-MOST_PLACES
-            else f"the same, rounded to {_places(figure.value)} decimals"
-        )
+        if apart < 10**-MOST_PLACES:
+            return "the same"
+
+        places = _places(figure.value)
+        return f"the same, rounded to {places} decimals"
+
     nearest = min(ways, key=lambda way: abs(way.value - figure.value))
     return f"no way known here gives it of these forecasts, the nearest {nearest.value:.4g}: {figure.how}"
 
 
 def _margin(value: float) -> float:
     """Return how far a figure may be from a published one that is rounded from it."""
-    margin: float = 0.5 * 10.0 ** -_places(value)
+    places = _places(value)
+    margin: float = 0.5 * 10.0**-places
     return margin * (1 + 1e-6)
 
 
@@ -252,6 +300,8 @@ def _places(value: float) -> int:
     >>> _places(0.1466), _places(0.5), _places(63.0), _places(1 / 3)
     (4, 2, 1, 9)
     """
-    written = -int(Decimal(repr(value)).as_tuple().exponent)
+    digits = Decimal(repr(value)).as_tuple()
+    written = -int(digits.exponent)
     fewest = 2 if abs(value) <= 1 else 1
-    return min(max(written, fewest), MOST_PLACES)
+    places = max(written, fewest)
+    return min(places, MOST_PLACES)

@@ -111,9 +111,9 @@ def score_notes(
         yield from _provisional_notes(table, scored)
     else:
         yield from _open_notes(table, ended)
-    waiting = sum(not form.ended for form in table.forms)
+    waiting = [form for form in table.forms if not form.ended]
     if waiting:
-        count = count_text(waiting, "question")
+        count = count_text(len(waiting), "question")
         yield f"not scored yet: {count} of options or a number, without an outcome"
     if not scored.asked.any():
         yield "nothing resolved: no question has an outcome that can be scored, so there are no scores"
@@ -135,29 +135,38 @@ def _open_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
     """Yield what has no outcome that is scored."""
     still_open = np.isnan(table.outcome)
     if still_open.any():
-        yield f"not scored yet: {_count_text(table, still_open)} without an outcome"
-    parts = ~ended & ~still_open
-    if parts.any():
-        yield f"not scored: {_count_text(table, parts)} that ended in a fraction or a refund"
+        count = _count_text(table, still_open)
+        yield f"not scored yet: {count} without an outcome"
+
+    in_part = ~ended & ~still_open
+    if in_part.any():
+        count = _count_text(table, in_part)
+        yield f"not scored: {count} that ended in a fraction or a refund"
 
 
 def _provisional_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
     """Yield how many questions are scored by a price, and how many still are not at all."""
-    by_price = np.flatnonzero(scored.asked[: len(table.questions)])
-    answered = np.unique(table.question[is_scored(table.outcome)])
-    ended = np.union1d(answered, [own.place for own in table.unanswered])
-    count = np.setdiff1d(by_price, ended).size
-    if count:
+    yes_no = len(table.questions)
+    counted = np.flatnonzero(scored.asked[:yes_no])
+    is_ended = is_scored(table.outcome)
+    answered = np.unique(table.question[is_ended])
+    unanswered = [own.place for own in table.unanswered]
+    ended = np.union1d(answered, unanswered)
+    by_price = np.setdiff1d(counted, ended)
+    if by_price.size:
+        count = count_text(by_price.size, "question")
         yield (
-            f"provisional: {count_text(count, 'question')} scored by a price that stands in for an outcome; "
+            f"provisional: {count} scored by a price that stands in for an outcome; "
             "skill and Metaculus's scores leave them out"
         )
 
-    still_open = np.unique(table.question[np.isnan(table.outcome)])
-    left = np.setdiff1d(still_open, by_price).size
-    if left:
+    is_open = np.isnan(table.outcome)
+    still_open = np.unique(table.question[is_open])
+    left = np.setdiff1d(still_open, counted)
+    if left.size:
+        count = count_text(left.size, "question")
         yield (
-            f"not scored yet: {count_text(left, 'question')} without an outcome; a price counts that is "
+            f"not scored yet: {count} without an outcome; a price counts that is "
             "later than the forecasts, in the columns time and market_probability"
         )
 
@@ -167,13 +176,19 @@ def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str
     counts = scored.counts()
     asked = int(scored.asked.sum())
     answered = counts[counts > 0]
-    if not answered.size or answered.min() == asked:
+    if not answered.size:
         return
 
-    fewest = scored.forecasters[int(np.flatnonzero(counts == answered.min())[0])]
-    span = f"from {answered.min():,} ({fewest}) to {answered.max():,}"
-    if answered.min() == answered.max():
-        span = f"each {answered.min():,}"
+    least = answered.min()
+    most = answered.max()
+    if least == asked:
+        return
+
+    place = int(np.flatnonzero(counts == least)[0])
+    fewest = scored.forecasters[place]
+    span = f"from {least:,} ({fewest}) to {most:,}"
+    if least == most:
+        span = f"each {least:,}"
     sentence = f"forecasters answered different questions: {span} of {asked:,}"
     if answered.size == 1:
         sentence = f"{fewest} answered {answered[0]:,} of {asked:,} questions"
@@ -200,23 +215,34 @@ def _constant_notes(table: ForecastTable, ended: Flags, choices: ScoreChoices) -
     """Yield who always says the same, and so moves the peer scores of all others."""
     who = table.forecaster[ended]
     probability = table.probability[ended]
-    least = np.full(len(table.forecasters), inf)
-    most = np.full(len(table.forecasters), -inf)
+    forecasters = len(table.forecasters)
+    least = np.full(forecasters, inf)
+    most = np.full(forecasters, -inf)
     np.minimum.at(least, who, probability)
     np.maximum.at(most, who, probability)
 
-    counts = np.bincount(who, minlength=least.size)
-    constant = [table.forecasters[place] for place in np.flatnonzero((least == most) & (counts >= MANY))]
-    named = [name for name in constant if name not in choices.outside]
-    if named and len(table.forecasters) > 2:
-        options = " ".join(f"--outside {name}" for name in named[:5])
-        yield f"always the same answer, and counted in everybody's peer score: {', '.join(named)} ({options})"
+    counts = np.bincount(who, minlength=forecasters)
+    is_same = least == most
+    is_constant = is_same & (counts >= MANY)
+    constant = []
+    for place in np.flatnonzero(is_constant):
+        name = table.forecasters[place]
+        if name not in choices.outside:
+            constant.append(name)
+
+    if constant and forecasters > 2:
+        named = ", ".join(constant)
+        options = " ".join(f"--outside {name}" for name in constant[:5])
+        yield f"always the same answer, and counted in everybody's peer score: {named} ({options})"
 
 
 def _peer_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
     """Yield what is missing for peer scores, and for means over time."""
-    if scored.question.size and np.bincount(scored.question).max() < 2:
-        yield "no peer and relative scores: no question has two forecasters"
+    if scored.question.size:
+        forecasters = np.bincount(scored.question)
+        if forecasters.max() < 2:
+            yield "no peer and relative scores: no question has two forecasters"
+
     if table.close is None and table.time is not None:
         yield (
             "no column close: baseline, peer and relative use everyone's latest forecast of a question, "
@@ -234,7 +260,9 @@ def _skill_notes(
 
     without = ended & np.isnan(table.market)
     if without.any():
-        yield f"not in skill: {_count_text(table, without)} without a market_probability"
+        count = _count_text(table, without)
+        yield f"not in skill: {count} without a market_probability"
+
     yield from _odds_notes(compared)
     if not table.event_column:
         yield (
@@ -253,32 +281,42 @@ def _skill_notes(
 def _odds_notes(compared: Sequence[FormQuestion]) -> Iterator[str]:
     """Yield how many forecasts of several options have no odds, and whose odds had a margin."""
     margins = [form.options.margin for form in compared if form.options is not None]
+    sizes = [margin.size for margin in margins]
     margin = np.concatenate([np.zeros(0), *margins])
-    question = np.repeat(np.arange(len(margins)), list(map(len, margins)))
+    question = np.repeat(np.arange(len(margins)), sizes)
+
     without = np.isnan(margin)
     if without.any():
-        forecasts = count_text(int(without.sum()), "forecast")
-        questions = count_text(np.unique(question[without]).size, "question")
+        count = int(without.sum())
+        forecasts = count_text(count, "forecast")
+        without_odds = np.unique(question[without])
+        questions = count_text(without_odds.size, "question")
         yield f"not in skill: {forecasts} on {questions} without a market_probability for each option"
 
-    scaled = margin[np.abs(margin) > SLACK]
+    is_scaled = np.abs(margin) > SLACK
+    scaled = margin[is_scaled]
     if scaled.size:
+        forecasts = count_text(scaled.size, "forecast")
         span = f"{scaled.min():+.1%} to {scaled.max():+.1%}, on average {scaled.mean():+.1%}"
-        yield f"odds scaled to add up to 1: {count_text(scaled.size, 'forecast')} with a margin of {span}"
+        yield f"odds scaled to add up to 1: {forecasts} with a margin of {span}"
 
 
 def _number_notes(scored: QuestionScores) -> Iterator[str]:
     """Yield how many questions nobody is compared on, where others are."""
     numbers = scored.kinds("number")
-    if numbers and numbers < int(scored.asked.sum()):
+    asked = int(scored.asked.sum())
+    if numbers and numbers < asked:
         count = count_text(numbers, "question")
         yield f"not in skill, nor in who is better than whom: {count} of a number, which have no Brier score"
 
 
 def _count_text(table: ForecastTable, rows: Flags) -> str:
     """Return how many forecasts some rows are, and on how many questions."""
-    questions = np.unique(table.question[rows]).size
-    return f"{count_text(int(rows.sum()), 'forecast')} on {count_text(questions, 'question')}"
+    count = int(rows.sum())
+    own = np.unique(table.question[rows])
+    forecasts = count_text(count, "forecast")
+    questions = count_text(own.size, "question")
+    return f"{forecasts} on {questions}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,19 +415,26 @@ def score_file(
     rows: list[ForecasterScores] = []
     verdict: Verdict | None = None
     if by_category and table.category is not None:
-        places = dict(zip(table.categories, range(len(table.categories)), strict=True))
+        places = {name: place for place, name in enumerate(table.categories)}
         names = {form.category or "" for form in table.forms}
-        for name in sorted(names.union(places)):
-            part = table.take(np.flatnonzero(table.category == places.get(name, -1)), name)
+        names.update(places)
+        for name in sorted(names):
+            place = places.get(name, -1)
+            is_own = table.category == place
+            part = table.take(np.flatnonzero(is_own), name)
             own = _questions_of(part, mode, choices)
-            own_rows = _forecaster_rows(part, compared_rows(part), own, name, choices)
-            rows += sorted(own_rows, key=lambda row: _rank_key(row, choices))
+            compared = compared_rows(part)
+            own_rows = _forecaster_rows(part, compared, own, name, choices)
+            own_rows.sort(key=lambda row: _rank_key(row, choices))
+            rows.extend(own_rows)
     else:
         compared = compared_rows(table)
         own_rows = _forecaster_rows(table, compared, scored, None, choices)
         verdict = _verdict(own_rows, compared, scored, choices)
-        verdicts = {one.agent: one for one in verdict.agents}
-        rows = [replace(row, **verdicts[row.forecaster].row_fields) for row in own_rows]
+        verdicts = {own.agent: own for own in verdict.agents}
+        for row in own_rows:
+            own_verdict = verdicts[row.forecaster]
+            rows.append(replace(row, **own_verdict.row_fields))
         rows.sort(key=lambda row: _rank_key(row, choices))
 
     few = all(row.skill_low is None for row in rows)
@@ -427,7 +472,9 @@ def _verdict(
     rows: Sequence[ForecasterScores], compared: ForecastTable, scored: QuestionScores, choices: ScoreChoices
 ) -> Verdict:
     """Return the verdict on the forecasters of these rows; the median of all is none of them."""
-    resolved = np.unique(compared.event[is_scored(compared.outcome)]).size
+    is_ended = is_scored(compared.outcome)
+    events = np.unique(compared.event[is_ended])
+    resolved = events.size
     order = None
     if not resolved and scored.kinds("number"):
         order = _order_text(rows, choices.rule)
@@ -443,16 +490,17 @@ def _verdict(
         skill = row.skill
         if skill is None:  # without prices the order goes by the Brier score
             skill = _negative(row.filled["brier"])
-        candidates.append(
-            Candidate(
-                agent=row.forecaster,
-                is_reference=row.forecaster in unranked or row.forecaster not in compared.forecasters,
-                why_not=why_not,
-                copies=row.copies,
-                skill=skill,
-                skill_low=row.skill_low,
-            )
+
+        name = row.forecaster
+        candidate = Candidate(
+            agent=name,
+            is_reference=name in unranked or name not in compared.forecasters,
+            why_not=why_not,
+            copies=row.copies,
+            skill=skill,
+            skill_low=row.skill_low,
         )
+        candidates.append(candidate)
 
     state = SeasonState(resolved_events=resolved, order=order)
     pairs, against_price = compared_pairs(compared, unranked)
@@ -461,11 +509,13 @@ def _verdict(
 
 def _order_text(rows: Sequence[ForecasterScores], rule: Rule) -> str | None:
     """Return what the order goes by where nobody has a Brier score; None where nobody answered."""
-    if not any(row.questions for row in rows):
+    has_answer = any(row.questions for row in rows)
+    has_peer = any(row.filled["peer"] is not None for row in rows)
+    if not has_answer:
         return None
     if rule == "autocast":
         return "Autocast's errors"
-    if any(row.filled["peer"] is not None for row in rows):
+    if has_peer:
         return "the peer score"
     if rule == "metaculus":
         return "the baseline score"
@@ -479,7 +529,9 @@ def scores_data(scores: FileScores) -> dict[str, Any]:
         faults = [fault.as_data() for fault in scores.faults]
         data["skipped"] = {"rows": scores.skipped, "faults": faults}
     form = scores.form
-    data["form"] = None if form is None else {"name": form.name, "why": form.why}
+    data["form"] = None
+    if form is not None:
+        data["form"] = {"name": form.name, "why": form.why}
     data["published"] = [asdict(figure) for figure in scores.published]
     data["notes"] = scores.notes
     data["rows"] = [row_data(row) for row in scores.rows]
@@ -494,7 +546,8 @@ def row_data(row: ForecasterScores) -> dict[str, Any]:
         if name == "intervals":
             data |= _interval_data(value)
         elif name == "filled":
-            data |= {f"{mean}_filled": score for mean, score in value.items()}
+            for mean, score in value.items():
+                data[f"{mean}_filled"] = score
         elif name == "gap":
             data |= _gap_data(value)
         elif name not in ("autocast", "halves", "parts"):
@@ -555,25 +608,33 @@ def _forecaster_rows(
 
     rows = []
     for place in _places_of(table, category, choices):
-        own: dict[str, Any] = {name: _mean_at(mean, place) for name, mean in means.items()}
-        filled = {name: _over_all(own[name], int(counts[place]), asked, choices.rule) for name in METACULUS}
+        answered = int(counts[place])
+        own: dict[str, Any] = {}
+        intervals = {}
+        for name, mean in means.items():
+            own[name] = _mean_at(mean, place)
+            intervals[name] = _span_at(mean, place)
+
         full = none_for_nan(float(at_worst[place]))
         if own["brier"] is None:
             full = None
+        filled = {"brier": full}
+        filled.update(_metaculus_filled(own, answered, asked, choices.rule))
+
         row = ForecasterScores(
             forecaster=scored.forecasters[place],
             category=category,
             forecasts=int(scored.rows[place]),
-            questions=int(counts[place]),
+            questions=answered,
             events=int(events[place]),
-            missing=asked - int(counts[place]),
+            missing=asked - answered,
             **own,
             coverage=none_for_nan(float(coverage[place])),
-            intervals={name: _span_at(mean, place) for name, mean in means.items()},
-            filled={"brier": full} | filled,
+            intervals=intervals,
+            filled=filled,
             brier_skill=None if full is None else 1 - full / HALF,
             band=None if full is None else brier.band(full),
-            ranked=bool(is_ranked[place]) or bool(place == community and counts[place] > 0),
+            ranked=bool(is_ranked[place]) or (place == community and answered > 0),
             why_not=None,
             gap=versus.get(place),
             halves=halves.get(place),
@@ -588,13 +649,17 @@ def _forecaster_rows(
 
 def _places_of(table: ForecastTable, category: str | None, choices: ScoreChoices) -> list[int]:
     """Return whose rows there are: those who are in a category, all without one, and the median of all."""
-    places = set(range(len(table.forecasters)))
+    forecasters = len(table.forecasters)
+    places = set(range(forecasters))
     if category is not None:
-        places = set(different(table.forecaster)[0].tolist())
+        own, _ = different(table.forecaster)
+        places = set(own.tolist())
         for form in table.forms:
-            places |= {table.forecasters.index(name) for name in form.forecasters}
+            for name in form.forecasters:
+                place = table.forecasters.index(name)
+                places.add(place)
     if choices.community:
-        places.add(len(table.forecasters))
+        places.add(forecasters)
     return sorted(places)
 
 
@@ -605,11 +670,23 @@ def _brier_at_worst(scored: QuestionScores) -> Floats:
     if not count:
         return np.full(size, np.nan)
 
-    known = ~np.isnan(scored.values["brier"])
-    who = scored.who[known]
-    total = np.bincount(who, scored.values["brier"][known], minlength=size)
-    missing = count - np.bincount(who, minlength=size)
+    brier_scores = scored.values["brier"]
+    is_known = ~np.isnan(brier_scores)
+    who = scored.who[is_known]
+    total = np.bincount(who, brier_scores[is_known], minlength=size)
+    answered = np.bincount(who, minlength=size)
+    missing = count - answered
     return (total + missing) / count
+
+
+def _metaculus_filled(
+    means: Mapping[str, float | None], answered: int, asked: int, rule: Rule
+) -> dict[str, float | None]:
+    """Return each of Metaculus's scores over all questions."""
+    filled = {}
+    for name in METACULUS:
+        filled[name] = _over_all(means[name], answered, asked, rule)
+    return filled
 
 
 def _over_all(mean: float | None, answered: int, asked: int, rule: Rule) -> float | None:
@@ -621,12 +698,14 @@ def _over_all(mean: float | None, answered: int, asked: int, rule: Rule) -> floa
         return mean
     if rule != "metaculus":
         return None
-    return min(mean, mean * answered / asked)
+    over_all = mean * answered / asked
+    return min(mean, over_all)
 
 
 def _mean_at(means: MeanIntervals, place: int) -> float | None:
     """Return a forecaster's mean."""
-    return none_for_nan(float(means.mean[place]))
+    mean = float(means.mean[place])
+    return none_for_nan(mean)
 
 
 def _span_at(means: MeanIntervals, place: int) -> tuple[float, float] | None:
@@ -640,13 +719,17 @@ def _span_at(means: MeanIntervals, place: int) -> tuple[float, float] | None:
 
 def _brier_parts(table: ForecastTable, place: int) -> BrierParts | None:
     """Return a forecaster's Brier score on yes/no questions, decomposed."""
-    own = np.flatnonzero((table.forecaster == place) & is_scored(table.outcome))
+    is_own = table.forecaster == place
+    is_ended = is_scored(table.outcome)
+    own = np.flatnonzero(is_own & is_ended)
     if not own.size:
         return None
 
-    columns = table.probability[own], table.outcome[own], table.question[own]
-    by_bins = murphy.decompose(*columns)
-    by_steps = corp.decompose(*columns)
+    probability = table.probability[own]
+    outcome = table.outcome[own]
+    question = table.question[own]
+    by_bins = murphy.decompose(probability, outcome, question)
+    by_steps = corp.decompose(probability, outcome, question)
     return BrierParts(
         reliability=none_for_nan(by_bins.reliability),
         resolution=none_for_nan(by_bins.resolution),
@@ -671,8 +754,9 @@ def _rank_key(row: ForecasterScores, choices: ScoreChoices) -> tuple[float | str
         ranks = None
         if row.rank_low is not None and row.rank_high is not None:
             ranks = -(row.rank_low + row.rank_high)
+        adjusted_key = _negative(row.adjusted)
         brier_key = _negative(row.filled["brier"])
-        keys = [ranks, row.skill_low, row.skill, _negative(row.adjusted), row.filled["peer"], brier_key]
+        keys = [ranks, row.skill_low, row.skill, adjusted_key, row.filled["peer"], brier_key]
 
     highest_first = [inf if key is None else -key for key in keys]
     return (not row.ranked, *highest_first, row.forecaster)
@@ -690,7 +774,8 @@ def _judged(row: ForecasterScores, comparisons: FileComparisons, asked: int) -> 
     if not row.questions:
         return replace(row, why_not=NO_FORECAST, reason=NO_FORECAST)
     if not row.ranked:
-        return replace(row, why_not=f"covers {row.questions / asked:.0%} of the questions")
+        share = row.questions / asked
+        return replace(row, why_not=f"covers {share:.0%} of the questions")
 
     gain = comparisons.gains.get(row.forecaster)
     copied = comparisons.copies.get(row.forecaster)
