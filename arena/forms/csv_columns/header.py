@@ -160,5 +160,7 @@ def _note_missing(
     for column in wanted:
         if column not in found and column not in meant:
             hint = f"add it, or say which it is: --columns {column}=NAME{has}"
+            if column == "outcome":
+                hint += "; another file with outcomes is joined by --outcomes FILE"
             faults.add(line, "", f"there is no column {column}", hint)
             has = ""  # once is enough

@@ -297,7 +297,9 @@ def _odds_notes(compared: Sequence[FormQuestion]) -> Iterator[str]:
     scaled = margin[is_scaled]
     if scaled.size:
         forecasts = count_text(scaled.size, "forecast")
-        span = f"{scaled.min():+.1%} to {scaled.max():+.1%}, on average {scaled.mean():+.1%}"
+        least = f"{scaled.min():+.1%}"
+        most = f"{scaled.max():+.1%}"
+        span = least if least == most else f"{least} to {most}, on average {scaled.mean():+.1%}"
         yield f"odds scaled to add up to 1: {forecasts} with a margin of {span}"
 
 
