@@ -278,6 +278,7 @@ def _ends(plot: Plot, lines: Iterable[tuple[int, Line]], room: int) -> Iterator[
     letters = int((room - 12) / LETTER) - longest_end
     names = [line.name for _, _, line in ends]
     forms = short_forms(names, letters)
+
     for (y, place, line), moved in zip(ends, places, strict=True):
         text = f"{forms[line.name]} {line.end}".strip()
         last_x = line.points[-1][0]
@@ -374,6 +375,7 @@ def ticks(low: float, high: float) -> list[float]:
     wanted_step = (high - low) / WANTED_TICKS
     power = floor(log10(wanted_step))
     unit = 10.0**power
+
     best: list[float] = []
     for step in STEPS:
         distance = step * unit
@@ -471,11 +473,11 @@ def _better(one: list[tuple[float, str]], other: list[tuple[float, str]]) -> lis
 def _clock_ticks(first: float, last: float, step: int) -> list[tuple[float, str]]:
     """Return the ticks of so many seconds from each other; a week begins on its Monday."""
     start = MONDAY if step >= WEEK else 0
-    found = []
     lowest = ceil((first - start) / step)
     highest = floor((last - start) / step)
-    numbers = range(lowest, highest + 1)
-    for number in numbers:
+
+    found = []
+    for number in range(lowest, highest + 1):
         instant = start + number * step
         at = datetime.fromtimestamp(instant, UTC)
         has_time = at.hour or at.minute
@@ -531,12 +533,14 @@ def line_chart(
     for line in whole:
         drawn_points = [point for point in line.points if point[0] in instants]
         lines.append(replace(line, points=drawn_points))
+
     values = [value for line in lines for _, value in line.points]
     first = min(instants)
     last = max(instants)
     span = (first, last)
     if first == last:
         span = (first - 1, last + 1)
+
     edges = chain.from_iterable((low, high) for _, low, high in band)
     y, pattern = _upright_axis([*values, *edges], unit)
     plot = Plot(span, y, height)
@@ -551,8 +555,8 @@ def line_chart(
             others.append((place, line))
         else:
             named.append((place, line))
-    left = _left_room(levels, pattern)
 
+    left = _left_room(levels, pattern)
     titles = [line.title for _, line in named]
     right = _room(RIGHT, titles, 14)
 
@@ -562,6 +566,7 @@ def line_chart(
         grid = _upright("grid", x, 0, height)
         label = _label(x, height + 18, text, "axis", "middle")
         drawn += [grid, label]
+
     shapes = [_polygon(band, plot)]
     shapes += [_drawn_line(place, line, plot) for place, line in (*others, *reversed(named))]
     picture = _stretched(plot, shapes)
@@ -668,16 +673,15 @@ def _line_marks(
             mark["href"] = line.href
         told.append(mark)
 
-    is_gain = unit in ("short", "%+.0f%")
-    is_power = unit == "power"
+    has_sign = unit in ("short", "%+.0f%")
+    is_logarithm = unit == "power"
     x = [round(edge) for edge in plot.x]
     y = [float(f"{edge:.6g}") for edge in plot.y]
     apart = [after - before for before, after in pairwise([0, *times])]
     marks: dict[str, Any] = {
         "x": x,
         "y": y,
-        # whether a gain has its sign, and whether it is drawn by its logarithm
-        "unit": [before, behind, places, least, is_gain, is_power],
+        "unit": [before, behind, places, least, has_sign, is_logarithm],
         "at": apart,
         "lines": told,
     }
@@ -763,6 +767,7 @@ def calibration_chart(
 
     diagonal = filled('<polyline class="base" points="0,%s %s,0"/>', 10 * height, WIDE)
     shapes = [diagonal]
+
     told: list[dict[str, Any]] = []
     sentences = NOTHING
     for place, (name, diagram, look) in enumerate(curves):
@@ -771,6 +776,7 @@ def calibration_chart(
         curve = _deciles(diagram, plot)
         shape = filled('<g class="%s%s" data-line="%s">%s</g>', colour, off, place, curve)
         shapes.append(shape)
+
         counts = NOTHING
         for decile in diagram.deciles:
             x = 10 * decile.place + 5
@@ -778,6 +784,7 @@ def calibration_chart(
             counts += filled('<text x="%s%%">%s</text>', x, many)
         group = '<g class="counts%s" data-line="%s" transform="translate(0 %s)">%s</g>'
         drawn.append(filled(group, off, place, height + 22, counts))
+
         tenths = _tenths(diagram)
         told.append({"name": name, "look": colour, "tenths": tenths})
         sentence = reading_sentence(diagram.sure, diagram.null.p_value)
@@ -843,6 +850,7 @@ def gap_chart(
     plot = Plot((-reach, reach), (0.0, 1.0), 104)
     forms = short_forms(names, 32)
     y = 74
+
     left_name = forms[names[0]]
     right_name = forms[names[1]]
     drawn = [
@@ -862,11 +870,13 @@ def gap_chart(
         greatest = written(high, "%+.4f")
         interval = f"95% from {least} to {greatest}"
         drawn.append(filled(bar, look, start, y - 10, width, interval))
+
     distance = written(abs(gap), "%.4f")
     title = f"{names[is_right]} closer by {distance}"
     x = plot.across(gap)
     gap_dot = _dot(look, x, y, 9, title)
     drawn.append(gap_dot)
+
     marks = ticks(-reach, reach)
     drawn += _marks_below(plot, marks, "%+.3f")
     return _chart("The gap and its interval, over 0", plot.height, (36, 48), drawn)
@@ -918,6 +928,7 @@ def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Marku
     x_range = _around(rights)
     y_range = _around([0.0, *highs])
     plot = Plot(x_range, y_range, HALF)
+
     levels = ticks(*plot.y)
     zero = _upright("base", plot.across(0), 0, plot.height)
     drawn = [*_levels(plot, levels, y_unit), zero]
@@ -941,6 +952,7 @@ def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Marku
     forms = short_forms(names, 20)
     heights = [y for y, _, _, _ in chosen]
     places = spread(heights, 4, plot.height - 4)
+
     for (_, x, name, look), y in zip(chosen, places, strict=True):
         beside = ("end", -9) if x > 60 else ("start", 9)
         label = _label(x, y + 4, forms[name], f"{look} name", *beside)
@@ -967,6 +979,7 @@ def strip(
         drawn.append(_upright("grid", x, 20, bottom))
         label = _label(x, bottom + 18, f"{share:.0%}", "axis", "middle")
         drawn.append(label)
+
     if middle is not None:
         x = plot.across(middle)
         drawn.append(_upright("base", x, 20, bottom))
@@ -981,6 +994,7 @@ def strip(
     left = min(_room(LEFT, names, 14), 150)
     letters = int((left - 12) / LETTER)
     forms = short_forms(names, letters)
+
     for row, (name, chance, look) in enumerate(spots):
         y = 35 + 22 * row
         x = plot.across(chance)
@@ -1042,7 +1056,6 @@ def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str) -> Mar
         '<svg width="%s" height="%s" role="img" aria-label="%s">%s</svg>'
         '<div class="tip" role="status"></div></div></div></figure>'
     )
-
     fields = NOTHING.join(drawn)
     return filled(figure, room, height, names, READ_BY_KEYS, width, height, says, fields)
 
