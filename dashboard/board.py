@@ -377,7 +377,8 @@ def as_csv(agents: Sequence[str], rows: Sequence[Any], columns: Sequence[Leaderb
     """Return all figures, unrounded, as a file. Text that a spreadsheet would run as a formula is quoted."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("agent", *(column.key for column in columns)))
+    header = ("agent", *(column.key for column in columns))
+    writer.writerow(header)
     for agent, row in zip(agents, rows, strict=True):
         writer.writerow(map(_csv_cell, (agent, *(column.of(row) for column in columns))))
     return text.getvalue()
@@ -529,7 +530,8 @@ def season_board(lines: Lines, look: BoardLook, more: Sequence[str] = (), *, pro
             groups[title] = rows
 
     note = "" if provisional else _notes(firsts, look)
-    table = board_of(groups, _board_columns(firsts, look), "Leaderboard: one row an agent", note)
+    columns = _board_columns(firsts, look)
+    table = board_of(groups, columns, "Leaderboard: one row an agent", note)
     return table + _copies(copies, look)
 
 
@@ -568,14 +570,17 @@ def _copies(lines: Lines, look: BoardLook) -> Markup:
     heads: dict[str, list[Markup]] = defaultdict(list)
     for line in lines:
         name = line.row.agent
-        heads[str(line.row.copies)].append(linked(escape(name), look.page(name)))
+        page = look.page(name)
+        heads[str(line.row.copies)].append(linked(escape(name), page))
     if not heads:
         return NOTHING
 
     inside = NOTHING
     for head, copies in heads.items():
-        inside += quiet(filled("%s: %s", head, Markup(", ").join(copies)))
-    return folded(f"{count(len(lines), 'agent')} with the forecasts of another, one entry with it", inside)
+        names = Markup(", ").join(copies)
+        inside += quiet(filled("%s: %s", head, names))
+    agents = count(len(lines), "agent")
+    return folded(f"{agents} with the forecasts of another, one entry with it", inside)
 
 
 def by_profit(line: LeaderboardLine) -> tuple[bool, float, NaturalKey]:
@@ -599,11 +604,13 @@ def _row(line: LeaderboardLine, look: BoardLook, more: Sequence[str]) -> dict[st
     elif row.turns and not row.answered:
         about = "no usable answer yet"
 
+    equity = look.equity.get(row.agent, ())
+    drawn = sparkline(equity, look.of(row.agent)) or None
     values: dict[str, object] = {
         "agent": HtmlCell(row.agent, row.agent, about),
         "pnl": row.pnl,
         "return_pct": row.return_pct,
-        "equity": sparkline(look.equity.get(row.agent, ()), look.of(row.agent)) or None,
+        "equity": drawn,
         "cost_usd": row.cost_usd,
         "href": look.page(row.agent),
     }
@@ -652,7 +659,9 @@ def _closer_cell(row: LeaderboardRow, look: BoardLook, scale: Scale) -> HtmlCell
         ends = "0 by definition"
     drawn = interval(middle, low, high, look.of(row.agent), scale)
     pair = '<span class="pair" title="95%%: %s">%s %s</span>'
-    return HtmlCell(filled(pair, ends, written(middle, "%+.1f%"), drawn), middle)
+    figure = written(middle, "%+.1f%")
+    cell = filled(pair, ends, figure, drawn)
+    return HtmlCell(cell, middle)
 
 
 def _calibration_cell(brief: ProfileFigures | None) -> HtmlCell | None:
@@ -686,7 +695,8 @@ def ratings(lines: Lines, cohorts: Iterable[CohortLine]) -> tuple[Markup, list[s
     sentences = ["Brier skill is the share of the reference's error that is gone: above 0 beats it."]
     if any(line.rules.base != SEED.base for line in cohorts):
         sentences.append(BASE)
-    return html_table(rows, board_columns(RATED), f"{RATINGS}, a row an agent"), sentences
+    table = html_table(rows, board_columns(RATED), f"{RATINGS}, a row an agent")
+    return table, sentences
 
 
 METACULUS_TITLE = "By Metaculus's scores"
@@ -701,7 +711,8 @@ def metaculus_table(
 ) -> Markup:
     """Return Metaculus's scores, a row each, which leads to the agent's page."""
     rows = _metaculus_rows(scores, names, address)
-    return html_table(rows, columns_of_table("metaculus"), "Metaculus's scores, a row an agent")
+    columns = columns_of_table("metaculus")
+    return html_table(rows, columns, "Metaculus's scores, a row an agent")
 
 
 def _metaculus_rows(scores: Iterable[MetaculusScores], names: Container[str], address: Address) -> Rows:
@@ -730,7 +741,8 @@ def money_table(
 
     rows = []
     for agent, own in mine.items():
-        rows.append(_money_row(own) | {"agent": agent, "href": agent_page(agent, names, address)})
+        page = agent_page(agent, names, address)
+        rows.append(_money_row(own) | {"agent": agent, "href": page})
     rows.sort(key=lambda row: (row["pnl"] is None, -(row["pnl"] or 0), natural_key(row["agent"])))
     columns = board_columns(columns_of("pnl", "return_pct", "cohorts", "kind"))
     return html_table(rows, columns, "What each agent has gained")
@@ -771,12 +783,15 @@ def board_table(
     rows = []
     for line in lines:
         luck = line.luck
+        bar = draw_span(closer_span(line.row), scale)
+        page = agent_page(line.row.agent, names, address)
+        luck_drawn = luck and before_band(luck.pnl, luck.low or 0, luck.high or 0, "c1", money_scale)
         rows.append(
             {
                 "agent": line.row.agent,
-                "bar": draw_span(closer_span(line.row), scale),
-                "luck": luck and before_band(luck.pnl, luck.low or 0, luck.high or 0, "c1", money_scale),
-                "href": agent_page(line.row.agent, names, address),
+                "bar": bar,
+                "luck": luck_drawn,
+                "href": page,
                 **figures_of(line, columns),
             }
         )
@@ -788,13 +803,16 @@ def market_table(lines: Iterable[MarketLine], keys: Sequence[str] = (), address:
     columns = columns_of_table("markets")
     if keys:
         columns = {key: column for key, column in columns.items() if key in keys or key == "venue"}
-    return html_table(_market_rows(lines, address), columns, "Markets: one row each")
+    rows = _market_rows(lines, address)
+    return html_table(rows, columns, "Markets: one row each")
 
 
 def _market_rows(lines: Iterable[MarketLine], address: Address) -> Rows:
     """Yield what lists say of markets."""
     for line in lines:
         market = line.market
+        venue = venue_page(market.id, market.event_id, market.slug, market.event_slug)
+        market_way = way("market", market=market.id)
         row: dict[str, object] = {
             "question": market.question,
             "price": percent(line.price),
@@ -804,8 +822,8 @@ def _market_rows(lines: Iterable[MarketLine], address: Address) -> Rows:
             "held": line.interest.held,
             "trades": line.interest.trades,
             "volume": money(line.volume),
-            "venue": venue_cell(venue_page(market.id, market.event_id, market.slug, market.event_slug)),
-            "href": address(way("market", market=market.id)),
+            "venue": venue_cell(venue),
+            "href": address(market_way),
         }
 
         spread = line.spread
@@ -823,12 +841,15 @@ def _range(spread: ForecastSpread, price: int | None) -> Markup:
         return NOTHING
     low = spread.low - price
     high = spread.high - price
-    return interval(spread.median - price, low, high, CHOSEN[0], small_scale(-price, ONE - price))
+    median_gap = spread.median - price
+    scale = small_scale(-price, ONE - price)
+    return interval(median_gap, low, high, CHOSEN[0], scale)
 
 
 def status_cell(status: MarketStatus, market: ListedMarket) -> HtmlCell:
     """Return how a market stands, in a word: how it resolved, once it has."""
-    text = outcome(market.ended, market.payout) or {"waiting": "closed"}.get(status, status)
+    shown_status = {"waiting": "closed"}.get(status, status)
+    text = outcome(market.ended, market.payout) or shown_status
     if text.endswith("¢"):
         text = f"paid {text}"
     return HtmlCell(tag(text, text.lower()), text)

@@ -100,11 +100,13 @@ class Plot:
 
     def across(self, value: float) -> float:
         """Return the place of a value from the left, in percent."""
-        return Scale(*self.x, 0, 100).at(value)
+        scale = Scale(*self.x, 0, 100)
+        return scale.at(value)
 
     def up(self, value: float) -> float:
         """Return the place of a value from the top, in pixels."""
-        return Scale(*self.y, self.height, 0).at(value)
+        scale = Scale(*self.y, self.height, 0)
+        return scale.at(value)
 
     def pairs(self, points: Points) -> str:
         """Return points in the picture that is stretched, as SVG writes them."""
@@ -114,8 +116,10 @@ class Plot:
 
 def _room(rooms: Sequence[int], texts: Iterable[str], beside: int) -> int:
     """Return the least of the rooms in which the longest of the texts stands, or the largest."""
-    need = beside + LETTER * max(map(len, texts), default=0)
-    return next((room for room in rooms if room >= need), rooms[-1])
+    longest = max(map(len, texts), default=0)
+    need = beside + LETTER * longest
+    fitting = (room for room in rooms if room >= need)
+    return next(fitting, rooms[-1])
 
 
 def _label(x: float, y: float, text: str, look: str, anchor: str = "start", dx: int = 0) -> Markup:
@@ -133,31 +137,40 @@ def _upright(look: str, x: float, top: int, bottom: int) -> Markup:
 def _level(y: float, text: str, look: str = "grid") -> Markup:
     """Draw a tick of the upright axis, with its line across."""
     line = filled('<line class="%s" x2="100%%" y1="%s" y2="%s"/>', look, y, y)
-    return line + _label(0, y + 4, text, "axis", "end", -8)
+    tick = _label(0, y + 4, text, "axis", "end", -8)
+    return line + tick
 
 
 def _left_room(values: Iterable[float], unit: str) -> int:
     """Return the room that the ticks of the upright axis need."""
-    return _room(LEFT, [written(value, unit) for value in values], 12)
+    texts = [written(value, unit) for value in values]
+    return _room(LEFT, texts, 12)
 
 
 def _levels(plot: Plot, values: Iterable[float], unit: str) -> Iterator[Markup]:
     """Draw the ticks of the upright axis; that of 0 is the base."""
     for value in values:
-        yield _level(plot.up(value), written(value, unit), "grid" if value else "base")
+        y = plot.up(value)
+        text = written(value, unit)
+        look = "grid" if value else "base"
+        yield _level(y, text, look)
 
 
 def _marks_below(plot: Plot, values: Sequence[float], unit: str) -> Iterator[Markup]:
     """Draw the ticks of the lower axis, with more places than the pattern `unit` has where they need them."""
     exact = _exact(unit, values)
     for value in values:
-        yield _label(plot.across(value), plot.height + 18, written(value, exact), "axis", "middle")
+        x = plot.across(value)
+        text = written(value, exact)
+        yield _label(x, plot.height + 18, text, "axis", "middle")
 
 
 def _stretched(plot: Plot, inside: Iterable[Markup]) -> Markup:
     """Return the picture of lines and bands, which is as wide as the chart happens to be."""
     svg = '<svg viewBox="0 0 %s %s" preserveAspectRatio="none">%s</svg>'
-    return filled(svg, WIDE, 10 * plot.height, NOTHING.join(inside))
+    shapes = NOTHING.join(inside)
+    height = 10 * plot.height
+    return filled(svg, WIDE, height, shapes)
 
 
 READ_BY_KEYS = Markup(' tabindex="0" role="group" aria-label="Marks: arrow keys read them"')
@@ -182,7 +195,9 @@ def _chart(
     figures = NOTHING
     if marks is not None:
         figures = filled(" data-marks='%s'", _json(marks))
-    name = re.sub("[^a-z0-9]+", "-", says.lower())[:48].strip("-")
+
+    words = re.sub("[^a-z0-9]+", "-", says.lower())
+    name = words[:48].strip("-")
     figure = (
         '<figure class="chart" id="%s"%s><div class="plot left%s right%s"%s>'
         '<svg width="100%%" height="%s" role="img" aria-label="%s">%s'
@@ -216,20 +231,27 @@ def _chips(lines: Sequence[tuple[str, str, str]], alone: bool = False) -> Markup
     if len(lines) < 2:
         return NOTHING
     chip = '<button type="button" class="%s" data-line="%s" title="%s" aria-pressed="%s"><i></i>%s%s</button>'
-    forms = short_forms([name for name, _, _ in lines], 26)
+    names = [name for name, _, _ in lines]
+    forms = short_forms(names, 26)
     first: list[Markup] = []
     others: list[Markup] = []
     for place, (name, look, end) in enumerate(lines):
         pressed = "false" if alone and place else "true"
         value = filled(" <b>%s</b>", end) if end else NOTHING
-        shown = first if look != REST or alone else others
-        shown.append(filled(chip, look, place, name, pressed, forms[name], value))
+        is_coloured = look != REST or alone
+        shown = first if is_coloured else others
+        label = forms[name]
+        shown.append(filled(chip, look, place, name, pressed, label, value))
 
     chips = first + others
     hidden = NOTHING
     if len(chips) > MOST_CHIPS:
-        hidden = folded(f"{len(chips) - MOST_CHIPS} more", NOTHING.join(chips[MOST_CHIPS:]))
-    inside = NOTHING.join(chips[:MOST_CHIPS]) + hidden
+        folded_away = NOTHING.join(chips[MOST_CHIPS:])
+        more = f"{len(chips) - MOST_CHIPS} more"
+        hidden = folded(more, folded_away)
+
+    first_chips = NOTHING.join(chips[:MOST_CHIPS])
+    inside = first_chips + hidden
     return filled('<div class="chips" role="group" aria-label="Lines that are shown">%s</div>', inside)
 
 
@@ -248,14 +270,20 @@ def _drawn_line(place: int, line: Line, plot: Plot) -> Markup:
 def _ends(plot: Plot, lines: Iterable[tuple[int, Line]], room: int) -> Iterator[Markup]:
     """Draw names at the ends of lines, moved apart where they would lie on one another."""
     ends = sorted((plot.up(line.points[-1][1]), place, line) for place, line in lines)
-    places = spread([y for y, _, _ in ends], 4, plot.height - 4)
-    letters = int((room - 12) / LETTER) - max(
-        (len(line.end) + 1 for _, _, line in ends if line.end), default=0
-    )
-    forms = short_forms([line.name for _, _, line in ends], letters)
+    lowest = plot.height - 4
+    heights = [y for y, _, _ in ends]
+    places = spread(heights, 4, lowest)
+
+    longest_end = max((len(line.end) + 1 for _, _, line in ends if line.end), default=0)
+    letters = int((room - 12) / LETTER) - longest_end
+    names = [line.name for _, _, line in ends]
+    forms = short_forms(names, letters)
+
     for (y, place, line), moved in zip(ends, places, strict=True):
         text = f"{forms[line.name]} {line.end}".strip()
-        end = _dot(line.look, plot.across(line.points[-1][0]), y, 3.5)
+        last_x = line.points[-1][0]
+        x = plot.across(last_x)
+        end = _dot(line.look, x, y, 3.5)
         name = _label(100, moved + 4, text, f"{line.look} name", dx=10)
         yield filled('<g data-line="%s">%s%s</g>', place, end, name)
 
@@ -276,7 +304,8 @@ def spread(places: Sequence[float], low: float, high: float) -> list[float]:
 
     limit = high
     for number in range(len(apart) - 1, -1, -1):
-        apart[number] = max(min(apart[number], limit), low)
+        raised = min(apart[number], limit)
+        apart[number] = max(raised, low)
         limit = apart[number] - LINE
     return apart
 
@@ -288,7 +317,8 @@ def shortened(name: str, letters: int) -> str:
     ('openai/gpt-5.6', 'gpt-5.6', 'gpt-…-pro')
     """
     if len(name) > letters:
-        name = name.rpartition("/")[2] or name
+        without_maker = name.rpartition("/")[2]
+        name = without_maker or name
     if len(name) <= letters:
         return name
     ends = max((letters - 1) // 2, 1)
@@ -305,19 +335,24 @@ def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
     """
     alike: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
-        alike.setdefault(shortened(name, letters), []).append(name)
+        short = shortened(name, letters)
+        alike.setdefault(short, []).append(name)
 
     forms = {}
     for text, some in alike.items():
         if len(some) == 1:
             forms[some[0]] = text
             continue
-        start = len(re.sub(r"\w*$", "", commonprefix(some)))  # noqa: RUF071 - letter by letter
+        shared = commonprefix(some)  # noqa: RUF071 - letter by letter
+        whole_words = re.sub(r"\w*$", "", shared)
+        start = len(whole_words)
         if start + DIFFERENT < letters:
             start = 0
         for name in some:
-            cut = name[start:][: letters - 1 - bool(start)].rstrip("-")
-            forms[name] = f"{'…' * (start > 0)}{cut}…"
+            room = letters - 1 - bool(start)
+            cut = name[start:][:room].rstrip("-")
+            is_cut = start > 0
+            forms[name] = f"{'…' * is_cut}{cut}…"
     return forms
 
 
@@ -337,13 +372,20 @@ def ticks(low: float, high: float) -> list[float]:
     >>> ticks(-2_300, 12_900), ticks(0, 100)
     ([0.0, 2500.0, 5000.0, 7500.0, 10000.0, 12500.0], [0.0, 25.0, 50.0, 75.0, 100.0])
     """
-    unit = 10.0 ** floor(log10((high - low) / WANTED_TICKS))
+    wanted_step = (high - low) / WANTED_TICKS
+    power = floor(log10(wanted_step))
+    unit = 10.0**power
+
     best: list[float] = []
     for step in STEPS:
-        first = ceil(low / (step * unit) - 1e-9)
-        last = floor(high / (step * unit) + 1e-9)
-        values = [round(number * step * unit, 12) + 0.0 for number in range(first, last + 1)]
-        if abs(len(values) - WANTED_TICKS) < abs(len(best) - WANTED_TICKS):
+        distance = step * unit
+        first = ceil(low / distance - 1e-9)
+        last = floor(high / distance + 1e-9)
+        numbers = range(first, last + 1)
+        values = [round(number * step * unit, 12) + 0.0 for number in numbers]
+        difference = abs(len(values) - WANTED_TICKS)
+        least = abs(len(best) - WANTED_TICKS)
+        if difference < least:
             best = values
     return best
 
@@ -362,7 +404,8 @@ def power_ticks(low: float, high: float) -> list[float]:
     found = []
     for power in range(floor(low), ceil(high)):
         found += [power + log10(size) for size in (1, 2, 5)]
-    return [level for level in [*found, float(ceil(high))] if low <= level <= high]
+    top = float(ceil(high))
+    return [level for level in [*found, top] if low <= level <= high]
 
 
 MINUTE = 60
@@ -402,7 +445,8 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
     ['1 Jan 10:00', '11:00', '12:00', '13:00', '14:00']
     """
     if last - first < MINUTE:
-        return [(first, day(datetime.fromtimestamp(first, UTC)))]
+        start = datetime.fromtimestamp(first, UTC)
+        return [(first, day(start))]
     best: list[tuple[float, str]] = []
     for step in CLOCK_STEPS:
         if (last - first) / step < 3 * WANTED_TICKS:
@@ -419,7 +463,9 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
 
 def _better(one: list[tuple[float, str]], other: list[tuple[float, str]]) -> list[tuple[float, str]]:
     """Return of two sets of ticks the one that is nearer to as many as are wanted."""
-    if abs(len(other) - WANTED_TICKS) < abs(len(one) - WANTED_TICKS):
+    difference = abs(len(one) - WANTED_TICKS)
+    other_difference = abs(len(other) - WANTED_TICKS)
+    if other_difference < difference:
         return other
     return one
 
@@ -427,10 +473,15 @@ def _better(one: list[tuple[float, str]], other: list[tuple[float, str]]) -> lis
 def _clock_ticks(first: float, last: float, step: int) -> list[tuple[float, str]]:
     """Return the ticks of so many seconds from each other; a week begins on its Monday."""
     start = MONDAY if step >= WEEK else 0
+    lowest = ceil((first - start) / step)
+    highest = floor((last - start) / step)
+
     found = []
-    for number in range(ceil((first - start) / step), floor((last - start) / step) + 1):
-        at = datetime.fromtimestamp(start + number * step, UTC)
-        text = f"{at:%H:%M}" if at.hour or at.minute else f"{at.day} {at:%b}"
+    for number in range(lowest, highest + 1):
+        instant = start + number * step
+        at = datetime.fromtimestamp(instant, UTC)
+        has_time = at.hour or at.minute
+        text = f"{at:%H:%M}" if has_time else f"{at.day} {at:%b}"
         found.append((at.timestamp(), text))
     return found
 
@@ -438,13 +489,15 @@ def _clock_ticks(first: float, last: float, step: int) -> list[tuple[float, str]
 def _month_ticks(first: float, last: float, months: int) -> list[tuple[float, str]]:
     """Return the starts of every so many months; each January names its year."""
     start = datetime.fromtimestamp(first, UTC)
-    number = (12 * start.year + start.month - 1) // months * months
+    first_month = 12 * start.year + start.month - 1
+    number = first_month // months * months
     found: list[tuple[float, str]] = []
     at = datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)
     while at.timestamp() <= last:
         if at.timestamp() >= first:
             form = "%b" if at.month > 1 else "%b %Y"
-            found.append((at.timestamp(), f"{at:{form}}"))
+            text = f"{at:{form}}"
+            found.append((at.timestamp(), text))
         number += months
         at = datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)
     return found
@@ -452,8 +505,10 @@ def _month_ticks(first: float, last: float, months: int) -> list[tuple[float, st
 
 def _around(values: Sequence[float]) -> tuple[float, float]:
     """Return from where to where an axis goes that has all of these values."""
-    room = (max(values) - min(values) or 1.0) * 0.06
-    return min(values) - room, max(values) + room
+    low = min(values)
+    high = max(values)
+    room = (high - low or 1.0) * 0.06
+    return low - room, high + room
 
 
 def line_chart(
@@ -476,13 +531,16 @@ def line_chart(
     instants = _told_instants(whole)
     lines = []
     for line in whole:
-        lines.append(replace(line, points=[point for point in line.points if point[0] in instants]))
+        drawn_points = [point for point in line.points if point[0] in instants]
+        lines.append(replace(line, points=drawn_points))
+
     values = [value for line in lines for _, value in line.points]
     first = min(instants)
     last = max(instants)
     span = (first, last)
     if first == last:
         span = (first - 1, last + 1)
+
     edges = chain.from_iterable((low, high) for _, low, high in band)
     y, pattern = _upright_axis([*values, *edges], unit)
     plot = Plot(span, y, height)
@@ -497,21 +555,31 @@ def line_chart(
             others.append((place, line))
         else:
             named.append((place, line))
+
     left = _left_room(levels, pattern)
-    right = _room(RIGHT, [line.title for _, line in named], 14)
+    titles = [line.title for _, line in named]
+    right = _room(RIGHT, titles, 14)
 
     drawn = list(_levels(plot, levels, pattern))
     for at, text in time_ticks(first, last):
         x = plot.across(at)
-        drawn += [_upright("grid", x, 0, height), _label(x, height + 18, text, "axis", "middle")]
+        grid = _upright("grid", x, 0, height)
+        label = _label(x, height + 18, text, "axis", "middle")
+        drawn += [grid, label]
+
     shapes = [_polygon(band, plot)]
     shapes += [_drawn_line(place, line, plot) for place, line in (*others, *reversed(named))]
-    drawn += [_stretched(plot, shapes), *_ends(plot, named, right)]
+    picture = _stretched(plot, shapes)
+    ends = _ends(plot, named, right)
+    drawn += [picture, *ends]
 
-    chips = _chips([(line.name, line.look, line.end) for line in lines])
-    times = sorted({round(at) for at in instants})
+    labels = [(line.name, line.look, line.end) for line in lines]
+    chips = _chips(labels)
+    seconds = {round(at) for at in instants}
+    times = sorted(seconds)
     marks = _line_marks(whole, times, plot, unit, rounds)
-    return _chart(says, height, (left, right), drawn, marks, chips) + quiet(note)
+    chart = _chart(says, height, (left, right), drawn, marks, chips)
+    return chart + quiet(note)
 
 
 def _polygon(band: Band, plot: Plot) -> Markup:
@@ -524,18 +592,21 @@ def _polygon(band: Band, plot: Plot) -> Markup:
         edges.append((x, high))
         lower.append((x, low))
     edges += reversed(lower)
-    return filled('<polygon class="band" points="%s"/>', plot.pairs(edges))
+    outline = plot.pairs(edges)
+    return filled('<polygon class="band" points="%s"/>', outline)
 
 
 def _upright_axis(values: Sequence[float], unit: str) -> tuple[tuple[float, float], str]:
     """Return from where to where it goes, 0 on it, and a format in which its ticks are exact."""
     low, high = _around([0.0, *values])
     least = LEAST.get(unit, 0.0) if any(values) else FLAT
-    if max(-low, high) < least:
+    reached = max(-low, high)
+    if reached < least:
         high = least
         low = -least
     if "f%" in unit:
-        unit = _exact(unit, ticks(low, high))
+        between = ticks(low, high)
+        unit = _exact(unit, between)
     return (low, high), unit
 
 
@@ -573,7 +644,8 @@ def _told_instants(lines: Sequence[Line]) -> set[float]:
     """Return the instants that a chart draws and tells: of all lines together so many, and their ends."""
     every = sorted({at for line in lines for at, _ in line.points})
     ends = {line.points[place][0] for line in lines for place in (0, -1)}
-    return ends.union(thin(every, MOST))
+    drawn = thin(every, MOST)
+    return ends.union(drawn)
 
 
 def _line_marks(
@@ -591,7 +663,8 @@ def _line_marks(
         value = 0
         steps = []
         for at in times[start:]:
-            _, newest = line.points[bisect_right(marked, at) - 1]
+            last = bisect_right(marked, at) - 1
+            _, newest = line.points[last]
             after = _whole(newest, unit, places)
             steps.append(after - value)
             value = after
@@ -600,12 +673,16 @@ def _line_marks(
             mark["href"] = line.href
         told.append(mark)
 
+    has_sign = unit in ("short", "%+.0f%")
+    is_logarithm = unit == "power"
+    x = [round(edge) for edge in plot.x]
+    y = [float(f"{edge:.6g}") for edge in plot.y]
+    apart = [after - before for before, after in pairwise([0, *times])]
     marks: dict[str, Any] = {
-        "x": [round(edge) for edge in plot.x],
-        "y": [float(f"{edge:.6g}") for edge in plot.y],
-        # whether a gain has its sign, and whether it is drawn by its logarithm
-        "unit": [before, behind, places, least, unit in ("short", "%+.0f%"), unit == "power"],
-        "at": [after - before for before, after in pairwise([0, *times])],
+        "x": x,
+        "y": y,
+        "unit": [before, behind, places, least, has_sign, is_logarithm],
+        "at": apart,
         "lines": told,
     }
     if rounds:
@@ -617,7 +694,8 @@ def _whole(value: float, unit: str, places: int) -> int:
     """Return a value as a whole number of its last place; evidence is drawn by its logarithm."""
     if unit == "power":
         value = 10**value
-    return round(round(value, places) * 10.0**places)
+    rounded = round(value, places)
+    return round(rounded * 10.0**places)
 
 
 def _round_at(at: float, rounds: Rounds) -> str:
@@ -652,7 +730,10 @@ def luck_band(points: Points, luck: Luck | None = None, scale: float = 1.0) -> B
     for (at, _), square in zip(points, squares, strict=True):
         part = square / total
         width = sqrt(part)
-        band.append((at, mean * part + (low - mean) * width, mean * part + (high - mean) * width))
+        middle = mean * part
+        lowest = middle + (low - mean) * width
+        highest = middle + (high - mean) * width
+        band.append((at, lowest, highest))
     return band
 
 
@@ -678,24 +759,34 @@ def calibration_chart(
     drawn = []
     for share in QUARTERS:
         x = plot.across(share)
-        drawn += [_level(plot.up(share), f"{share:.0%}"), _upright("grid", x, 0, height)]
-        drawn.append(_label(x, whole.height + 18, f"{share:.0%}", "axis", "middle"))
-    shapes = [filled('<polyline class="base" points="0,%s %s,0"/>', 10 * height, WIDE)]
+        text = f"{share:.0%}"
+        grid = _upright("grid", x, 0, height)
+        level = _level(plot.up(share), text)
+        label = _label(x, whole.height + 18, text, "axis", "middle")
+        drawn += [level, grid, label]
+
+    diagonal = filled('<polyline class="base" points="0,%s %s,0"/>', 10 * height, WIDE)
+    shapes = [diagonal]
+
     told: list[dict[str, Any]] = []
     sentences = NOTHING
     for place, (name, diagram, look) in enumerate(curves):
         colour = "ink" if look == REST else look
         off = " off" * bool(place)
-        shapes.append(
-            filled('<g class="%s%s" data-line="%s">%s</g>', colour, off, place, _deciles(diagram, plot))
-        )
+        curve = _deciles(diagram, plot)
+        shape = filled('<g class="%s%s" data-line="%s">%s</g>', colour, off, place, curve)
+        shapes.append(shape)
+
         counts = NOTHING
         for decile in diagram.deciles:
             x = 10 * decile.place + 5
-            counts += filled('<text x="%s%%">%s</text>', x, compact(decile.rows))
+            many = compact(decile.rows)
+            counts += filled('<text x="%s%%">%s</text>', x, many)
         group = '<g class="counts%s" data-line="%s" transform="translate(0 %s)">%s</g>'
         drawn.append(filled(group, off, place, height + 22, counts))
-        told.append({"name": name, "look": colour, "tenths": _tenths(diagram)})
+
+        tenths = _tenths(diagram)
+        told.append({"name": name, "look": colour, "tenths": tenths})
         sentence = reading_sentence(diagram.sure, diagram.null.p_value)
         sentences += filled('<p class="quiet%s" data-line="%s">%s.</p>', off, place, sentence)
 
@@ -705,7 +796,8 @@ def calibration_chart(
         _label(100, height - 8, "probability →", "axis", "end", -4),
         _label(0, whole.height - 3, "count", "axis", "end", -8),
     ]
-    chips = _chips([(mark["name"], mark["look"], "") for mark in told], alone=True)
+    lines = [(mark["name"], mark["look"], "") for mark in told]
+    chips = _chips(lines, alone=True)
     marks = {"x": [0, 1], "y": [0, 1], "high": height, "lines": told}
     return _chart(says, whole.height, (52, 12), drawn, marks, chips + sentences)
 
@@ -720,9 +812,12 @@ def _deciles(diagram: ReliabilityDiagram, plot: Plot) -> Markup:
     for decile in diagram.deciles:
         x = round(WIDE * decile.forecast)
         points.append((decile.forecast, decile.observed))
-        chance.append(f"M{x} {10 * plot.up(decile.low):.0f}V{10 * plot.up(decile.high):.0f}")
+        low = 10 * plot.up(decile.low)
+        upper = 10 * plot.up(decile.high)
+        chance.append(f"M{x} {low:.0f}V{upper:.0f}")
         high = ceil(10 * (COUNTS - 28) * decile.rows / most)
-        columns.append(f"M{100 * decile.place + 12} {bottom}v-{high}h76v{high}z")
+        left = 100 * decile.place + 12
+        columns.append(f"M{left} {bottom}v-{high}h76v{high}z")
 
     curve = plot.pairs(points)
     return filled(
@@ -748,29 +843,42 @@ def gap_chart(
     gap: float, low: float | None, high: float | None, names: Sequence[str], looks: Sequence[str]
 ) -> Markup:
     """Draw one bar over 0: who is closer, left or right, and how far chance leaves it open."""
-    reach = 1.25 * max(abs(value or 0.0) for value in (gap, low, high)) or 0.01
-    look = looks[gap >= 0]
+    farthest = max(abs(value or 0.0) for value in (gap, low, high))
+    reach = 1.25 * farthest or 0.01
+    is_right = gap >= 0
+    look = looks[is_right]
     plot = Plot((-reach, reach), (0.0, 1.0), 104)
     forms = short_forms(names, 32)
     y = 74
+
+    left_name = forms[names[0]]
+    right_name = forms[names[1]]
     drawn = [
         filled('<line class="grid" x2="100%%" y1="%s" y2="%s"/>', y, y),
         _upright("base", 50, y - 28, y + 28),
-        _label(0, 16, f"← {forms[names[0]]} closer", f"{looks[0]} name"),
-        _label(100, 34, f"{forms[names[1]]} closer →", f"{looks[1]} name", "end"),
+        _label(0, 16, f"← {left_name} closer", f"{looks[0]} name"),
+        _label(100, 34, f"{right_name} closer →", f"{looks[1]} name", "end"),
     ]
     if low is not None and high is not None:
         bar = (
             '<rect class="%s span" x="%s%%" y="%s" width="%s%%" height="20" rx="10"><title>%s</title></rect>'
         )
         start = plot.across(low)
-        width = round(max(plot.across(high) - start, 0.2), 1)
-        interval = f"95% from {written(low, '%+.4f')} to {written(high, '%+.4f')}"
+        span = plot.across(high) - start
+        width = round(max(span, 0.2), 1)
+        least = written(low, "%+.4f")
+        greatest = written(high, "%+.4f")
+        interval = f"95% from {least} to {greatest}"
         drawn.append(filled(bar, look, start, y - 10, width, interval))
-    drawn.append(
-        _dot(look, plot.across(gap), y, 9, f"{names[gap >= 0]} closer by {written(abs(gap), '%.4f')}")
-    )
-    drawn += _marks_below(plot, ticks(-reach, reach), "%+.3f")
+
+    distance = written(abs(gap), "%.4f")
+    title = f"{names[is_right]} closer by {distance}"
+    x = plot.across(gap)
+    gap_dot = _dot(look, x, y, 9, title)
+    drawn.append(gap_dot)
+
+    marks = ticks(-reach, reach)
+    drawn += _marks_below(plot, marks, "%+.3f")
     return _chart("The gap and its interval, over 0", plot.height, (36, 48), drawn)
 
 
@@ -780,21 +888,30 @@ def columns_chart(
     """Draw how many lie between each two edges, as columns; one class for each, or `c1` for all."""
     low = edges[0]
     high = edges[-1]
-    plot = Plot((low, high), (0.0, float(max(counts, default=0) or 1)), 180)
+    most = max(counts, default=0) or 1
+    plot = Plot((low, high), (0.0, float(most)), 180)
     looks = looks or ["c1"] * len(counts)
     levels = [level for level in ticks(*plot.y) if level == int(level)]
     drawn = [*_levels(plot, levels, "localized")]
 
     bar = '<rect class="%s part" x="%s%%" y="%s" width="%s%%" height="%s"><title>%s</title></rect>'
-    for look, many, (start, end) in zip(looks, counts, pairwise(edges), strict=True):
+    bars = zip(looks, counts, pairwise(edges), strict=True)
+    for look, many, (start, end) in bars:
         left = plot.across(start)
-        width = round(0.88 * (plot.across(end) - left), 2)
+        space = plot.across(end) - left
+        width = round(0.88 * space, 2)
         top = plot.up(many)
-        title = f"{written(start, unit)} to {written(end, unit)}: {many:,}"
-        drawn.append(filled(bar, look, left, top, width, round(plot.height - top, 1), title))
+        first = written(start, unit)
+        last = written(end, unit)
+        title = f"{first} to {last}: {many:,}"
+        high_part = round(plot.height - top, 1)
+        column = filled(bar, look, left, top, width, high_part, title)
+        drawn.append(column)
 
-    drawn += _marks_below(plot, ticks(low, high), unit)
-    return _chart(says, plot.height, (_left_room(levels, "localized"), 12), drawn)
+    marks = ticks(low, high)
+    drawn += _marks_below(plot, marks, unit)
+    left_room = _left_room(levels, "localized")
+    return _chart(says, plot.height, (left_room, 12), drawn)
 
 
 Spot = tuple[str, float, float, str]
@@ -808,28 +925,41 @@ def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Marku
     _, rights, highs, _ = zip(*spots, strict=True)
     if "+" in x_unit:  # a Brier score is never near 0, and nothing is on its other side
         rights = (*rights, 0.0)
-    plot = Plot(_around(rights), _around([0.0, *highs]), HALF)
+    x_range = _around(rights)
+    y_range = _around([0.0, *highs])
+    plot = Plot(x_range, y_range, HALF)
+
     levels = ticks(*plot.y)
-    drawn = [*_levels(plot, levels, y_unit), _upright("base", plot.across(0), 0, plot.height)]
-    drawn += _marks_below(plot, ticks(*plot.x), x_unit)
+    zero = _upright("base", plot.across(0), 0, plot.height)
+    drawn = [*_levels(plot, levels, y_unit), zero]
+    marks = ticks(*plot.x)
+    drawn += _marks_below(plot, marks, x_unit)
 
     chosen = []
-    for name, right, high, look in sorted(spots, key=lambda spot: spot[3] != REST):
+    ordered = sorted(spots, key=lambda spot: spot[3] != REST)
+    for name, right, high, look in ordered:
         x = plot.across(right)
         y = plot.up(high)
-        title = f"{name}: {written(right, x_unit)}, {written(high, y_unit)}"
+        x_text = written(right, x_unit)
+        y_text = written(high, y_unit)
+        title = f"{name}: {x_text}, {y_text}"
         drawn.append(_dot(look, x, y, 5, title))
         if look != REST:
             chosen.append((y, x, name, look))
 
     chosen.sort()
-    forms = short_forms([name for _, _, name, _ in chosen], 20)
-    places = spread([y for y, _, _, _ in chosen], 4, plot.height - 4)
+    names = [name for _, _, name, _ in chosen]
+    forms = short_forms(names, 20)
+    heights = [y for y, _, _, _ in chosen]
+    places = spread(heights, 4, plot.height - 4)
+
     for (_, x, name, look), y in zip(chosen, places, strict=True):
         beside = ("end", -9) if x > 60 else ("start", 9)
-        drawn.append(_label(x, y + 4, forms[name], f"{look} name", *beside))
+        label = _label(x, y + 4, forms[name], f"{look} name", *beside)
+        drawn.append(label)
 
-    return _chart(says, plot.height, (_left_room(levels, y_unit), 12), drawn)
+    left_room = _left_room(levels, y_unit)
+    return _chart(says, plot.height, (left_room, 12), drawn)
 
 
 def strip(
@@ -847,7 +977,9 @@ def strip(
     for share in QUARTERS:
         x = plot.across(share)
         drawn.append(_upright("grid", x, 20, bottom))
-        drawn.append(_label(x, bottom + 18, f"{share:.0%}", "axis", "middle"))
+        label = _label(x, bottom + 18, f"{share:.0%}", "axis", "middle")
+        drawn.append(label)
+
     if middle is not None:
         x = plot.across(middle)
         drawn.append(_upright("base", x, 20, bottom))
@@ -855,21 +987,27 @@ def strip(
     if price is not None:
         x = plot.across(price)
         drawn.append(_upright("ink middle", x, 20, bottom))
-        drawn.append(_label(x, 13, f"price {cents(round(price * ONE))}", "name", _side(price)))
+        price_text = cents(round(price * ONE))
+        drawn.append(_label(x, 13, f"price {price_text}", "name", _side(price)))
 
     names = [name for name, _, _ in spots]
     left = min(_room(LEFT, names, 14), 150)
-    forms = short_forms(names, int((left - 12) / LETTER))
+    letters = int((left - 12) / LETTER)
+    forms = short_forms(names, letters)
+
     for row, (name, chance, look) in enumerate(spots):
         y = 35 + 22 * row
         x = plot.across(chance)
         if price is not None:
             start, end = sorted((plot.across(price), x))
             bar = '<rect class="%s span" x="%s%%" y="%s" width="%s%%" height="6"/>'
-            drawn.append(filled(bar, look, start, y - 3, round(end - start, 1)))
+            span = round(end - start, 1)
+            drawn.append(filled(bar, look, start, y - 3, span))
         drawn.append(_dot(look, x, y, 5, f"{name} says {chance:.0%}"))
-        drawn.append(_label(0, y + 4, forms[name], "", "end", -10))
-        drawn.append(_label(100, y + 4, f"{chance:.0%}", "name", dx=10))
+        form = forms[name]
+        drawn.append(_label(0, y + 4, form, "", "end", -10))
+        said = f"{chance:.0%}"
+        drawn.append(_label(100, y + 4, said, "name", dx=10))
     return _chart(says, plot.height, (left, 48), drawn)
 
 
@@ -899,7 +1037,8 @@ def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str) -> Mar
     """
     height = 26 + HIGH * len(rows) + 6
     room = _room(LEFT, rows, 14)
-    forms = short_forms(rows, int((room - 8) / LETTER))
+    letters = int((room - 8) / LETTER)
+    forms = short_forms(rows, letters)
     lefts = _heat_columns(groups)
     width = lefts[-1] + FIELD if lefts else 0
 
@@ -907,7 +1046,8 @@ def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str) -> Mar
     drawn = [*_heat_groups(groups, lefts)]
     for number, (name, cells) in enumerate(rows.items()):
         y = 26 + HIGH * number
-        names += filled('<text x="%s" y="%s" text-anchor="end">%s</text>', room - 8, y + 13, forms[name])
+        label = forms[name]
+        names += filled('<text x="%s" y="%s" text-anchor="end">%s</text>', room - 8, y + 13, label)
         drawn += _heat_row(lefts, cells, y)
 
     figure = (
@@ -916,15 +1056,18 @@ def heat_map(rows: Mapping[str, Cells], groups: Sequence[str], says: str) -> Mar
         '<svg width="%s" height="%s" role="img" aria-label="%s">%s</svg>'
         '<div class="tip" role="status"></div></div></div></figure>'
     )
-    return filled(figure, room, height, names, READ_BY_KEYS, width, height, says, NOTHING.join(drawn))
+    fields = NOTHING.join(drawn)
+    return filled(figure, room, height, names, READ_BY_KEYS, width, height, says, fields)
 
 
 def _heat_columns(groups: Sequence[str]) -> list[int]:
     """Return where each column begins; a new group stands a little apart."""
     lefts: list[int] = []
     for place, name in enumerate(groups):
-        gap = 6 if place and groups[place - 1] != name else 0
-        lefts.append(lefts[-1] + FIELD + gap if lefts else 0)
+        is_new = place and groups[place - 1] != name
+        gap = 6 if is_new else 0
+        left = lefts[-1] + FIELD + gap if lefts else 0
+        lefts.append(left)
     return lefts
 
 
@@ -932,7 +1075,8 @@ def _heat_groups(groups: Sequence[str], lefts: Sequence[int]) -> Iterator[Markup
     """Draw the names over the columns, as far as there is room for them."""
     firsts = [place for place, name in enumerate(groups) if place == 0 or groups[place - 1] != name]
     for place, after in pairwise([*firsts, len(groups)]):
-        room = int((after - place) * FIELD / LETTER)
+        width = (after - place) * FIELD
+        room = int(width / LETTER)
         text = f"cohort {groups[place]}"
         if len(text) > room:
             text = groups[place]
@@ -956,4 +1100,5 @@ def _heat_row(lefts: Sequence[int], cells: Cells, y: int) -> Iterator[Markup]:
     for left, look, title in there:
         if look not in CALM:
             middle = left + size / 2
-            yield filled(field, look, title, left, y, size, HIGH - 3, middle, y + 13, look[:1].upper())
+            letter = look[:1].upper()
+            yield filled(field, look, title, left, y, size, HIGH - 3, middle, y + 13, letter)

@@ -106,10 +106,12 @@ def read_cohort_returns(connection: Connection, agent: str | None = None) -> Coh
         kinds = {entrant.name: entrant.kind for entrant in cohort.entrants}
         players = {name for name, kind in kinds.items() if kind not in REFERENCES} or kinds.keys()
         counted = players if agent is None else {agent}
-        made = [profit for name, profit in profits.get(cohort.number, {}).items() if name in counted]
+        profits_of_cohort = profits.get(cohort.number, {})
+        made = [profit for name, profit in profits_of_cohort.items() if name in counted]
         earned = None
         if made:
-            earned = 100 * sum(made) / (cohort.bankroll * len(made))
+            given = cohort.bankroll * len(made)
+            earned = 100 * sum(made) / given
         is_playing = stored.ended_at is None and stored.stopped_at is None
         returns.append(CohortReturn(cohort.number, cohort.starts_at, earned, is_playing))
 
@@ -122,12 +124,14 @@ def read_cohort_returns(connection: Connection, agent: str | None = None) -> Coh
 
 def _is_any_settled(connection: Connection, cohort: int) -> bool:
     """Return whether a market of a cohort was paid out or refunded to its accounts."""
+    is_settled = col(EntryRow.kind).in_(("settle", "refund"))
     query = (
         select(EntryRow.at)
         .select_from(joined(CohortRow, EntrantRow, EntryRow))
-        .where(CohortRow.number == cohort, col(EntryRow.kind).in_(("settle", "refund")))
+        .where(CohortRow.number == cohort, is_settled)
     )
-    return connection.scalar(query.limit(1)) is not None
+    row = connection.scalar(query.limit(1))
+    return row is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,19 +159,23 @@ def read_equity_curves(
     line_up = connection.execute(query).all()
     if not line_up:
         return []
-    newest = connection.scalar(select(func.max(MarkRow.at)).where(MarkRow.entrant_id == line_up[0].id))
+    newest_mark = select(func.max(MarkRow.at)).where(MarkRow.entrant_id == line_up[0].id)
+    newest = connection.scalar(newest_mark)
     if newest is None:
         return []
 
     snapshots = [SnapshotRow.cohort_id == line_up[0].cohort_id, SnapshotRow.at <= newest]
     if back is not None:
         snapshots.append(SnapshotRow.at >= newest - back)
-    times = _evenly(connection, snapshots, max(points // len(line_up), 2))
+    most = max(points // len(line_up), 2)
+    times = _evenly(connection, snapshots, most)
 
     names = {row.id: row.name for row in line_up}
     marks = select(MarkRow.entrant_id, MarkRow.at, MarkRow.cash + MarkRow.value)
-    marks = marks.where(col(MarkRow.entrant_id).in_(names), col(MarkRow.at).in_(times))
-    totals = {(at, entrant_id): total for entrant_id, at, total in connection.execute(marks)}
+    is_named = col(MarkRow.entrant_id).in_(names)
+    is_drawn = col(MarkRow.at).in_(times)
+    rows = connection.execute(marks.where(is_named, is_drawn))
+    totals = {(at, entrant_id): total for entrant_id, at, total in rows}
 
     curve = []
     for at in times:
@@ -179,23 +187,28 @@ def read_equity_curves(
 
 def _evenly(connection: Connection, snapshots: Sequence[bool], most: int) -> list[datetime]:
     """Return `most` of the times of snapshots, evenly by their place, the first and the last among them."""
-    place = func.row_number().over(order_by=column_of(SnapshotRow.at)) - 1
+    row_number = func.row_number().over(order_by=column_of(SnapshotRow.at))
+    place = row_number - 1
     count = func.count().over()
     numbered = select(SnapshotRow.at, place.label("place"), count.label("count")).where(*snapshots).subquery()
 
     snapshot = numbered.c
     step = (snapshot.place * (most - 1)) // (snapshot.count - 1)
     step_before = ((snapshot.place - 1) * (most - 1)) // (snapshot.count - 1)
-    is_picked = or_(snapshot.place == 0, snapshot.count <= most, step > step_before)
-    return list(connection.scalars(select(snapshot.at).where(is_picked).order_by(snapshot.at)))
+    is_first = snapshot.place == 0
+    is_picked = or_(is_first, snapshot.count <= most, step > step_before)
+    picked = select(snapshot.at).where(is_picked).order_by(snapshot.at)
+    return list(connection.scalars(picked))
 
 
 def read_cohort_curves(
     connection: Connection, number: int, back: timedelta | None = None
 ) -> tuple[PnlPoint, ...]:
     """Return what the accounts of a cohort have gained, from so far back or from its start."""
-    [stored] = select_cohorts(read_cohorts(connection), number)
-    return gains(stored.cohort, read_equity_curves(connection, number, POINTS, back))
+    stored_cohorts = read_cohorts(connection)
+    [stored] = select_cohorts(stored_cohorts, number)
+    worth = read_equity_curves(connection, number, POINTS, back)
+    return gains(stored.cohort, worth)
 
 
 def read_ranges(connection: Connection, number: int) -> list[str]:
@@ -203,14 +216,18 @@ def read_ranges(connection: Connection, number: int) -> list[str]:
     first = select(func.min(EntrantRow.id)).select_from(joined(EntrantRow, CohortRow))
     entrant = connection.scalar(first.where(CohortRow.number == number))
     marks = select(MarkRow.at).where(MarkRow.entrant_id == entrant)
-    newest = list(connection.scalars(marks.order_by(col(MarkRow.at).desc()).limit(FEWEST_MARKS)))
-    oldest = connection.scalar(select(func.min(MarkRow.at)).where(MarkRow.entrant_id == entrant))
+    newest_first = col(MarkRow.at).desc()
+    newest = list(connection.scalars(marks.order_by(newest_first).limit(FEWEST_MARKS)))
+
+    oldest_mark = select(func.min(MarkRow.at)).where(MarkRow.entrant_id == entrant)
+    oldest = connection.scalar(oldest_mark)
     if oldest is None or len(newest) < FEWEST_MARKS:
         return []
 
+    span = newest[0] - newest[-1]
     offered = []
     for name, back in BACK.items():
-        if newest[0] - back > oldest and newest[0] - newest[-1] <= back:
+        if newest[0] - back > oldest and span <= back:
             offered.append(name)
     return offered
 
@@ -220,7 +237,8 @@ def gains(cohort: Cohort, worth: Iterable[EquityPoint]) -> tuple[PnlPoint, ...]:
     points = []
     for mark in worth:
         gain = mark.total - cohort.bankroll
-        points.append(PnlPoint(mark.agent, mark.at, gain / ONE, 100 * gain / cohort.bankroll))
+        share = 100 * gain / cohort.bankroll
+        points.append(PnlPoint(mark.agent, mark.at, gain / ONE, share))
     return tuple(points)
 
 
@@ -267,7 +285,9 @@ def strip(
     it is given. The newest stands first in the markup and at the right of the strip, which can be scrolled.
     """
     earned = [cohort.percent or 0.0 for cohort in offered.cohorts]
-    up = Scale(min(0.0, *earned), max(0.0, *earned), HIGH - 1, 1)
+    low = min(0.0, *earned)
+    high = max(0.0, *earned)
+    up = Scale(low, high, HIGH - 1, 1)
     is_few = len(earned) < FEW
 
     bars = []
@@ -276,14 +296,19 @@ def strip(
         start = day(cohort.starts_at).rpartition(" ")[0]
         if not is_few:  # a word at the first cohort of each month, that of January the year
             before = month
-            month = cohort.starts_at.strftime("%b" if cohort.starts_at.month > 1 else "%Y")
+            form = "%b" if cohort.starts_at.month > 1 else "%Y"
+            month = cohort.starts_at.strftime(form)
             start = month * (month != before)
-        href = (bars_lead or address)(page(cohort.number)) or ""
-        bars.append(_bar(cohort, up, start, href, is_chosen=cohort.number == chosen))
+        lead = bars_lead or address
+        href = lead(page(cohort.number)) or ""
+        bar = _bar(cohort, up, start, href, is_chosen=cohort.number == chosen)
+        bars.append(bar)
+
     bars.reverse()
     look = "few" if is_few else "many"
     home = address(page(None)) or ""
-    return filled(STRIP, look, says, home, CHOSEN_PILL * (chosen is None), Markup("").join(bars))
+    pill = CHOSEN_PILL * (chosen is None)
+    return filled(STRIP, look, says, home, pill, Markup("").join(bars))
 
 
 def _bar(cohort: CohortReturn, up: Scale, start: str, href: str, *, is_chosen: bool) -> Markup:
@@ -294,14 +319,17 @@ def _bar(cohort: CohortReturn, up: Scale, start: str, href: str, *, is_chosen: b
         earned = written(cohort.percent, "%+.0f%")
         look = "gain" if cohort.percent >= 0 else "loss"
 
-    top, bottom = sorted((up.at(cohort.percent or 0.0), up.at(0.0)))
-    bar = filled(
-        '<rect class="%s part" x="0" y="%s" width="10" height="%s"/>', look, top, max(bottom - top, 1.5)
-    )
-    said = f"Cohort {cohort.number} from {day(cohort.starts_at)}: {earned}" + ", playing" * cohort.is_playing
+    end = up.at(cohort.percent or 0.0)
+    zero = up.at(0.0)
+    top, bottom = sorted((end, zero))
+    height = max(bottom - top, 1.5)
+    bar = filled('<rect class="%s part" x="0" y="%s" width="10" height="%s"/>', look, top, height)
+    playing = ", playing" * cohort.is_playing
+    said = f"Cohort {cohort.number} from {day(cohort.starts_at)}: {earned}" + playing
     below = filled("<b>%s</b> %s", cohort.number, earned)
     live = "live" * cohort.is_playing
-    return filled(BAR, live, href, CHOSEN_PILL * is_chosen, said, said, HIGH, bar, below, start)
+    pill = CHOSEN_PILL * is_chosen
+    return filled(BAR, live, href, pill, said, said, HIGH, bar, below, start)
 
 
 def ask_cohort(options: Mapping[str, str], default: str, others: Container[str] = ()) -> str:
@@ -312,7 +340,8 @@ def ask_cohort(options: Mapping[str, str], default: str, others: Container[str] 
     asked = st.query_params.get("cohort", default)
     if asked not in others:
         no_such("cohort", [asked], options)
-    if sum(map(str.isdecimal, options)) >= FEW:
+    numbers = sum(map(str.isdecimal, options))
+    if numbers >= FEW:
         return choice("Cohort", "cohort", options, default, "list")
     return asked if asked in options else default
 
@@ -328,7 +357,8 @@ def cohort_options(offered: CohortReturns) -> dict[str, str]:
         name = f"Cohort {cohort.number} · {day(cohort.starts_at)}"
         if cohort.percent is not None:
             name += f" · {written(cohort.percent, '%+.0f%')}"
-        options[str(cohort.number)] = name + " · playing" * cohort.is_playing
+        playing = " · playing" * cohort.is_playing
+        options[str(cohort.number)] = name + playing
     return options
 
 
@@ -373,12 +403,17 @@ def money_box(curves: Curves, look: MoneyLook, nothing: str = NOT_VALUED, more: 
     scale = 1.0
     if points and points[-1].dollars:
         scale = getattr(points[-1], unit) / points[-1].dollars
-    band = luck_band(pnl_values(points, unit), look.lucks.get(first), scale)
+
+    values = pnl_values(points, unit)
+    luck = look.lucks.get(first)
+    band = luck_band(values, luck, scale)
     if band:
-        said += f" Shaded: {short_forms(look.colours, 18)[first]}’s bets by luck alone, 95 in 100."
+        names = short_forms(look.colours, 18)
+        said += f" Shaded: {names[first]}’s bets by luck alone, 95 in 100."
     says = "Profit or loss of each agent over time"
     chart = line_chart(shown, says, axis, band, height=look.height, rounds=look.rounds)
-    return box("Profit and loss", chart, f"{said} {more}".strip())
+    text = f"{said} {more}".strip()
+    return box("Profit and loss", chart, text)
 
 
 def turns_of(cohort: int) -> Leads:
@@ -415,7 +450,8 @@ def cohort_calibration_box(
 ) -> Markup:
     """Return how well agents are calibrated in a cohort, in which they were shown so many markets."""
     if entry is None:
-        return box(CALIBRATION, below=cache_note(None, "Calibration and its bands"))
+        note = cache_note(None, "Calibration and its bands")
+        return box(CALIBRATION, below=note)
     every: tuple[ForecasterCalibration, ...] = getattr(entry.value, reading)
     diagrams = {}
     is_made = False
@@ -427,7 +463,8 @@ def cohort_calibration_box(
     meant = cache_note(entry)
     if reading != "stated":
         meant = f"{MEANT[reading]} {meant}".strip()
-    return calibration_box(diagrams, colours, nothing, entry.value.market.diagram, meant, height)
+    price = entry.value.market.diagram
+    return calibration_box(diagrams, colours, nothing, price, meant, height)
 
 
 def why_uncalibrated(line: CohortLine, shown: int | None, *, is_made: bool, reading: str) -> str:
@@ -460,7 +497,8 @@ def cohort_lines(
     for agent in entry.value.stated:
         drawn = agent.diagram
         off = drawn.parts.miscalibration
-        briefs[agent.agent] = ProfileFigures(agent.agent, None, off, drawn.null.p_value, drawn.sure)
+        figures = ProfileFigures(agent.agent, None, off, drawn.null.p_value, drawn.sure)
+        briefs[agent.agent] = figures
     return tuple(replace(line, brief=briefs.get(line.row.agent)) for line in lines)
 
 
@@ -479,14 +517,16 @@ def calibration_box(
     """Return how well agents are calibrated, one at a time, those that are coloured first, and the price."""
     scored = [name for name, diagram in diagrams.items() if diagram.deciles]
     order = sorted(scored, key=lambda name: name not in colours)
-    curves = [(name, diagrams[name], colours.get(name, REST)) for name in order[:MOST_CURVES]]
+    drawn_names = order[:MOST_CURVES]
+    curves = [(name, diagrams[name], colours.get(name, REST)) for name in drawn_names]
     if not curves:
         return box(CALIBRATION, below=nothing)
 
     if price is not None and price.deciles:
         curves.append((MARKET_PRICE, price, REST))
     chart = calibration_chart(curves, "What was said against what happened", height)
-    return box(CALIBRATION, chart, f"{SHADED} {meant}".strip())
+    note = f"{SHADED} {meant}".strip()
+    return box(CALIBRATION, chart, note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -534,8 +574,9 @@ def _read_positions(connection: Connection, stored: StoredCohort, name: str | No
         return []
     age = timedelta(seconds=stored.cohort.rules.max_quote_age)
     found = positions(marked, age)
+    market_ids = [position.market_id for position in found]
     closes = {}
-    for market in read_listed_markets(connection, [position.market_id for position in found]):
+    for market in read_listed_markets(connection, market_ids):
         closes[market.id] = market.closes_at
     number = stored.cohort.number
     return [Holding(number, position, closes.get(position.market_id)) for position in found]
@@ -548,21 +589,25 @@ def holdings_table(
 ) -> Markup:
     """Return a row a position, which leads to its market."""
     rows = list(_position_rows(holdings, address))
-    return board_of({"": rows}, columns_of_table("open positions"), says)
+    columns = columns_of_table("open positions")
+    return board_of({"": rows}, columns, says)
 
 
 def _position_rows(holdings: Sequence[Holding], address: Address) -> Rows:
     """Yield what is said of positions; of closed ones what they made, of several cohorts which each is of."""
-    is_one = len({held.cohort for held in holdings}) == 1
+    cohorts = {held.cohort for held in holdings}
+    is_one = len(cohorts) == 1
     for held in holdings:
         position = held.position
+        market_page = address(way("market", market=position.market_id))
+        venue = venue_cell(venue_page(position.market_id))
         row: dict[str, object] = {
             "Market": position.question,
             "Side": position.side,
             "P/L": position.money.total / ONE,
             "Cohort": None if is_one else held.cohort,
-            "venue": venue_cell(venue_page(position.market_id)),
-            "href": address(way("market", market=position.market_id)),
+            "venue": venue,
+            "href": market_page,
         }
         if position.lot.shares:
             row |= {

@@ -31,7 +31,9 @@ class Scale:
     def at(self, value: float) -> float:
         """Return the place of a value."""
         inside = min(max(value, self.low), self.high) - self.low
-        return round(self.start + inside / ((self.high - self.low) or 1) * (self.end - self.start), 1)
+        width = (self.high - self.low) or 1
+        drawn = self.end - self.start
+        return round(self.start + inside / width * drawn, 1)
 
 
 def dot(look: str, x: float | str, y: float, radius: float, title: str = "") -> Markup:
@@ -79,28 +81,37 @@ def interval(value: float, low: float | None, high: float | None, look: str, sca
     if low is None or high is None:
         ring = filled('<circle class="%s ring" cx="%s" cy="13" r="4"/>', look, scale.at(value))
         return _in_cell(ring, scale)
-    return _in_cell(_bar(low, high, f"{look} span", 5, scale) + _point(value, look, scale), scale)
+    bar = _bar(low, high, f"{look} span", 5, scale)
+    point = _point(value, look, scale)
+    return _in_cell(bar + point, scale)
 
 
 def before_band(value: float, low: float, high: float, look: str, scale: Scale) -> Markup:
     """Draw a point before a grey band: where it would be by luck alone."""
-    return _in_cell(_bar(low, high, "band", 18, scale) + _point(value, look, scale), scale)
+    bar = _bar(low, high, "band", 18, scale)
+    point = _point(value, look, scale)
+    return _in_cell(bar + point, scale)
 
 
 def step(start: float, end: float, look: str, scale: Scale) -> Markup:
     """Draw a bar from one value to another: a part of a sum."""
-    return _in_cell(_bar(min(start, end), max(start, end), f"{look} part", 14, scale), scale)
+    left = min(start, end)
+    right = max(start, end)
+    bar = _bar(left, right, f"{look} part", 14, scale)
+    return _in_cell(bar, scale)
 
 
 def _bar(low: float, high: float, look: str, height: int, scale: Scale) -> Markup:
     """Draw a bar from one value to another, half its height over the middle of the cell."""
     left = scale.at(low)
-    width = round(max(scale.at(high) - left, 1), 1)
+    reach = scale.at(high) - left
+    width = round(max(reach, 1), 1)
     rounded: float = 0
     if height == 5:
         rounded = height / 2
     bar = '<rect class="%s" x="%s" y="%s" width="%s" height="%s" rx="%s"/>'
-    return filled(bar, look, left, (SMALL[1] - height) / 2, width, height, rounded)
+    top = (SMALL[1] - height) / 2
+    return filled(bar, look, left, top, width, height, rounded)
 
 
 def _point(value: float, look: str, scale: Scale) -> Markup:
@@ -125,7 +136,8 @@ def sparkline(values: Sequence[float], look: str = REST) -> Markup:
     """Draw a small line, its end marked; nothing of less than two values."""
     if len(values) < 2:
         return NOTHING
-    across = Scale(0, len(values) - 1, 2, 84)
+    last = len(values) - 1
+    across = Scale(0, last, 2, 84)
     low = min(values)
     high = max(values)
     up = Scale(low, high, 20, 4) if low < high else Scale(0, 1, 12, 12)
@@ -135,7 +147,7 @@ def sparkline(values: Sequence[float], look: str = REST) -> Markup:
         '<polyline class="%s line" points="%s"/>%s</svg>'
     )
     points = " ".join(f"{across.at(x)},{up.at(y)}" for x, y in enumerate(values))
-    end = dot(look, across.at(len(values) - 1), up.at(values[-1]), 2.5)
+    end = dot(look, across.at(last), up.at(values[-1]), 2.5)
     return filled(svg, look, points, end)
 
 

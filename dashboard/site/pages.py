@@ -210,7 +210,8 @@ def home(season: SeasonSite, address: Address) -> Parts:
     sentences = [arena.what_this_is(overview, board), *stamps(overview.cohorts)]
     if season.newest_round:
         sentences.insert(1, f"Newest round: {moment(season.newest_round)}.")
-    yield arena.lead(arena.short_names(rest, overview.names), sentences)
+    text = arena.short_names(rest, overview.names)
+    yield arena.lead(text, sentences)
     yield strip(season.returns, None, cohort.page_of, address=address)
 
     lines = season.lines
@@ -229,7 +230,8 @@ def home(season: SeasonSite, address: Address) -> Parts:
 
     look = BoardLook(overview, equity_values(drawn, "percent"), colours, address)
     yield season_board(lines, look, provisional=is_provisional(lines))
-    yield arena.decisions(arena.read_newest_decisions(connection, arena.copies_of(lines)), address)
+    decisions = arena.read_newest_decisions(connection, arena.copies_of(lines))
+    yield arena.decisions(decisions, address)
 
 
 def _leads(address: Address) -> Leads:
@@ -262,9 +264,11 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Parts
     connection = season.connection
     number = asked or season.returns.telling
     page = cohort.read_cohort_page(connection, number)
-    curves = curves_of(read_cohort_curves(connection, number))
+    points = read_cohort_curves(connection, number)
+    curves = curves_of(points)
     yield cohort.heading(page.line, overview, curves)
-    yield quiet(" ".join([f"{day(page.line.starts_at)}: {progress(page.line)}.", *stamps([page.line])]))
+    played = f"{day(page.line.starts_at)}: {progress(page.line)}."
+    yield quiet(" ".join([played, *stamps([page.line])]))
     if page.board is not None:
         yield quiet(with_true_minus(over_all_cohorts(season.board.verdict)))
         if page.line.ended_at is None:
@@ -278,7 +282,8 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Parts
         calibration = replace(calibration, is_current=True)  # that others go on changes nothing of it
     drawing = MoneyLook(overview, colours, leads=_leads(address))
     money = money_box(curves, drawing, cohort.not_valued(page.line))
-    yield beside(money, cohort_calibration_box(calibration, colours, page.line, page.shown))
+    diagram = cohort_calibration_box(calibration, colours, page.line, page.shown)
+    yield beside(money, diagram)
     look = BoardLook(overview, equity_values(curves, "dollars"), colours, address)
     yield from _cohort_standings(page, calibration, look)
 
@@ -315,18 +320,22 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
     line = agent.line_of_agent(season.lines, name)
     yield name
     yield agent.chips(name, stays, line, overview)
-    yield filled("<p>%s</p>", bold(agent.verdict_of(line)))
+    verdict = bold(agent.verdict_of(line))
+    yield filled("<p>%s</p>", verdict)
     yield from map(quiet, stamps(agent.cohorts_of(stays, overview)))
 
     entry = PROFILE.read(connection, name)
     yield quiet(cache_note(entry, agent.LATER))
     details = entry.value if entry else None
     colours = overview.colours([name])
-    yield tiles(agent.figures(stays, line, overview.is_simulated))
-    yield beside(
-        agent.equity(name, curve, details, MoneyLook(overview, colours)), agent.calibration(details, colours)
-    )
-    yield agent.evidence_chart(agent.evidence_of(season.comparisons, name), colours[name])
+    shown = agent.figures(stays, line, overview.is_simulated)
+    yield tiles(shown)
+
+    equity = agent.equity(name, curve, details, MoneyLook(overview, colours))
+    diagram = agent.calibration(details, colours)
+    yield beside(equity, diagram)
+    evidence = agent.evidence_of(season.comparisons, name)
+    yield agent.evidence_chart(evidence, colours[name])
 
     yield heading("Cohort by cohort")
     yield agent.cohort_by_cohort(stays, details, address)
@@ -390,8 +399,10 @@ def every_market(season: SeasonSite, place: int, address: Address) -> Parts:
     yield from _markets("all", every[start:last], text, address)
 
     steps = []
-    for label, page in around_page(place + 1, last < len(every)).items():
-        steps.append(filled('<a href="%s">%s</a>', list_file("all", page), label))
+    pages = around_page(place + 1, last < len(every))
+    for label, page in pages.items():
+        file = list_file("all", page)
+        steps.append(filled('<a href="%s">%s</a>', file, label))
     if steps:
         yield filled("<p>%s</p>", Markup(" · ").join(steps))
 
@@ -409,7 +420,8 @@ def some_markets(season: SeasonSite, key: str, address: Address) -> Parts:
 def _markets(key: str, shown: Sequence[MarketLine], text: str, address: Address) -> Parts:
     """Yield a list of markets under the ways to the others."""
     yield "Markets"
-    yield pills([(label, list_file(other), other == key) for other, (label, *_) in PILLS.items()], "Show")
+    ways = [(label, list_file(other), other == key) for other, (label, *_) in PILLS.items()]
+    yield pills(ways, "Show")
     yield quiet(text)
     if shown:
         yield market_table(shown, address=address)
@@ -459,12 +471,15 @@ def _market(season: SeasonSite, market_id: MarketId, address: Address) -> Parts:
         title = f"Trades: {len(page.dealt)}"
         if len(page.dealt) > TRADES:
             title = f"Trades: the newest {TRADES} of {len(page.dealt):,}"
-        yield folded(title, bullets(map(_trade, page.dealt[:TRADES])))
+        trades = bullets(map(_trade, page.dealt[:TRADES]))
+        yield folded(title, trades)
     if page.ends:
         yield heading("Resolution")
-        yield filled("<p>%s</p>", bold(market.about_resolution(page.ends[-1][0])))
+        resolution = page.ends[-1][0]
+        yield filled("<p>%s</p>", bold(market.about_resolution(resolution)))
     if page.market.rules.strip():
-        yield folded(market.RULES, filled(TEXT, page.market.rules))
+        rules_text = filled(TEXT, page.market.rules)
+        yield folded(market.RULES, rules_text)
 
 
 METER = '<li class="%s"><label>%s <meter value="%s"></meter> %s</label></li>'
@@ -476,26 +491,32 @@ def _meters(history: market.History, overview: SeasonOverview) -> Markup:
     for forecast in market.last_stated(history):
         share = forecast.probability / ONE
         look = "" if overview.has_opinion(forecast.agent) else "rest"
-        said += filled(METER, look, forecast.agent, round(share, 2), rounded_percent(forecast.probability))
+        text = rounded_percent(forecast.probability)
+        said += filled(METER, look, forecast.agent, round(share, 2), text)
     return filled('<ul class="meters">%s</ul>', said)
 
 
 def _position(position: market.MarketPosition, address: Address) -> Markup:
     """Say what an agent bought in a cohort, what it holds, and what that has come to."""
     made = position.lot.money
-    text = f", cohort {position.cohort}: {written(position.bought / ONE, 'localized')} {position.side}"
+    bought = written(position.bought / ONE, "localized")
+    text = f", cohort {position.cohort}: {bought} {position.side}"
     text += f" for {dollars(made.paid)}"
     if position.lot.shares:
-        text += f", holds {written(position.lot.shares / ONE, 'localized')}"
-    name = linked(escape(position.agent), address(way("agent", agent=position.agent)))
+        held = written(position.lot.shares / ONE, "localized")
+        text += f", holds {held}"
+    href = address(way("agent", agent=position.agent))
+    name = linked(escape(position.agent), href)
     return filled("%s%s, %s", name, text, gained(made.total))
 
 
 def _trade(trade: market.MarketTrade) -> str:
     """Say who bought or sold what, when and at which price."""
-    did = f"{DONE[trade.action]} {written(trade.shares / ONE, 'localized')} {trade.side}"
+    shares = written(trade.shares / ONE, "localized")
+    did = f"{DONE[trade.action]} {shares} {trade.side}"
     at = f"{day(trade.at)}, cohort {trade.cohort}"
-    return f"{at}: {trade.agent} {did} at {cents(round(trade.price))}, {dollars(trade.amount)}"
+    price = cents(round(trade.price))
+    return f"{at}: {trade.agent} {did} at {price}, {dollars(trade.amount)}"
 
 
 def _newest(page: market.MarketPage) -> datetime:

@@ -65,7 +65,8 @@ def _calibration_box(calibration: Sequence[FileCalibration]) -> Markup:
         look = REST if one.is_price else next(free, REST)
         curves.append((one.forecaster, one.diagram, look))
     chart = calibration_chart(curves, "What was said against what happened")
-    return box(CALIBRATION, chart, f"{SHADED} {OPTIONS}" if calibration[0].with_options else SHADED)
+    below = f"{SHADED} {OPTIONS}" if calibration[0].with_options else SHADED
+    return box(CALIBRATION, chart, below)
 
 
 def _score_rows(rows: list[ForecasterScores]) -> Rows:
@@ -76,17 +77,21 @@ def _score_rows(rows: list[ForecasterScores]) -> Rows:
         better = None
         if row.rank_low is not None and entries > 1:
             better = better_text(row.better_than, entries)
+        price = None if row.price == "none" else row.price
+        answered = 100 * row.questions / asked if asked else None
+        interval = span_text(row.skill_low, row.skill_high, "%+.4f")
+        ranks = rank_text(row.rank_low, row.rank_high)
         yield {
-            "ranks": rank_text(row.rank_low, row.rank_high),
+            "ranks": ranks,
             "forecaster": row.forecaster,
             "better": better,
             "skill": row.skill,
-            "interval": span_text(row.skill_low, row.skill_high, "%+.4f"),
-            "price": None if row.price == "none" else row.price,
+            "interval": interval,
+            "price": price,
             "brier": row.filled["brier"],
             "baseline": row.baseline,
             "peer": row.peer,
-            "answered": 100 * row.questions / asked if asked else None,
+            "answered": answered,
             "forecasts": row.forecasts,
             "note": _note(row),
         }
@@ -102,11 +107,12 @@ def _note(row: ForecasterScores) -> str | None:
 def _worst_rows(report: FileReport) -> Rows:
     """Yield the worst forecasts, question first."""
     for worst in report.worst:
+        price = None if worst.price is None else 100 * worst.price
         yield {
             "question": worst.title or worst.question,
             "forecaster": worst.forecaster,
             "said": 100 * worst.said,
-            "price": None if worst.price is None else 100 * worst.price,
+            "price": price,
             "outcome": worst.came_to,
             "loss": worst.loss,
             "reason": worst.reason,

@@ -85,11 +85,14 @@ def drawn_by() -> str:
 
 def one_file(title: str, inside: Markup) -> str:
     """Return a page by itself: its style and its script within, and nothing that a browser would fetch."""
+    style = css()
+    code = script()
+    style_hash = _hash_of(style)
     return _template().render(
         title=title,
-        policy=f"{SHUT}; style-src '{_hash_of(css())}'; script-src '{_hash_of(script())}'",
-        css=Markup(css()),  # noqa: S704 - our own file
-        script=Markup(script()),  # noqa: S704 - our own files
+        policy=f"{SHUT}; style-src '{style_hash}'; script-src '{_hash_of(code)}'",
+        css=Markup(style),  # noqa: S704 - our own file
+        script=Markup(code),  # noqa: S704 - our own files
         bar="",
         inside=_whole(inside),
     )
@@ -97,7 +100,8 @@ def one_file(title: str, inside: Markup) -> str:
 
 def _hash_of(text: str) -> str:
     """Return what a page's policy calls a style or a script that stands within it."""
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+    digest = sha256(text.encode()).digest()
+    return f"sha256-{b64encode(digest).decode()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +118,12 @@ def site_page(frame: SiteFrame, path: str, title: str, parts: Iterable[Markup]) 
     if path == NOT_FOUND and frame.address:
         home = f"{frame.address}/"  # a server shows it at whatever address was asked for
     style, script_name = look_files()
-    here = BAR.get(re.split("[./]", path)[0], "")
+    section = re.split("[./]", path)[0]
+    here = BAR.get(section, "")
     items = [(title, f"{home}{name}.html") for name, title in BAR.items()]
 
     shown = Markup("\n").join(filter(None, parts))
+    heading = filled("<h1>%s</h1>\n", flat(title))
     return _template().render(
         title=f"{flat(title)} · Paper Arena",
         description=_description(title, shown),
@@ -131,7 +137,7 @@ def site_page(frame: SiteFrame, path: str, title: str, parts: Iterable[Markup]) 
         path=path,
         card=CARD,
         bar=bar(items, here, frame.badge),
-        inside=_whole(filled("<h1>%s</h1>\n", flat(title)) + shown),
+        inside=_whole(heading + shown),
     )
 
 

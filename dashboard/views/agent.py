@@ -180,13 +180,15 @@ def read_call_sums(connection: Connection, entrant_ids: Collection[int]) -> list
     first_at = func.min(CallRow.made_at)
     named = {"model": model, "fingerprint": fingerprint, "error": CallRow.error_code}
     times = {"first_at": first_at, "last_at": func.max(CallRow.made_at)}
+    is_asked = col(CallRow.entrant_id).in_(entrant_ids)
     query = (
         select_noun(CallSums, CallRow, **named, **CALL_TOTALS, **times)
-        .where(col(CallRow.entrant_id).in_(entrant_ids))
+        .where(is_asked)
         .group_by(CallRow.entrant_id, model, fingerprint, CallRow.error_code)
         .order_by(CallRow.entrant_id, first_at)
     )
-    return read_nouns(CallSums, connection.execute(query))
+    rows = connection.execute(query)
+    return read_nouns(CallSums, rows)
 
 
 Counted = Literal["turns", "fills", "rejections", "forecasts"]
@@ -211,15 +213,17 @@ def read_counts(
     """
     row, column = COUNTED_COLUMNS[counted]
     source = OWN_TURNS if row is TurnRow else OWN_TURNS.join(row, row.turn_id == TurnRow.id)
+    is_asked = col(EntrantRow.id).in_(entrant_ids)
     query = (
         select(EntrantRow.id, column, func.count())
         .select_from(source)
-        .where(col(EntrantRow.id).in_(entrant_ids))
+        .where(is_asked)
         .group_by(EntrantRow.id, column)
         .order_by(EntrantRow.id, column)
     )
     counts: dict[int, dict[str, int]] = {}
-    for entrant_id, value, times in connection.execute(query):
+    rows = connection.execute(query)
+    for entrant_id, value, times in rows:
         counts.setdefault(entrant_id, {})[value] = times
     return counts
 
@@ -279,8 +283,10 @@ def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...
     """Return all that the record itself says of an agent."""
     chosen = [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
     ids = [stored.entrant_ids[name] for stored in chosen]
-    last = [(span.entrant_id, span.last_at) for span in read_account_spans(connection, ids)]
-    newest = {equity.entrant_id: equity.total for equity in read_equity_at(connection, last)}
+    spans = read_account_spans(connection, ids)
+    last = [(span.entrant_id, span.last_at) for span in spans]
+    equities = read_equity_at(connection, last)
+    newest = {equity.entrant_id: equity.total for equity in equities}
     answers: dict[int, list[CallSums]] = {key: [] for key in ids}
     for sums in read_call_sums(connection, ids):
         answers[sums.entrant_id].append(sums)
@@ -293,20 +299,25 @@ def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...
     before = None
     for stored, key in zip(chosen, ids, strict=True):
         cohort = stored.cohort
-        setup = agent_setup(cohort, next(entrant for entrant in cohort.entrants if entrant.name == name))
-        changed = starmap(setting_in_words, _changes(before or setup, setup))
+        entrant = next(entrant for entrant in cohort.entrants if entrant.name == name)
+        setup = agent_setup(cohort, entrant)
+        differences = _changes(before or setup, setup)
+        changed = starmap(setting_in_words, differences)
         before = setup
+
         acted = actions.get(key, {})
+        pnl = newest[key] - cohort.bankroll if key in newest else None
+        forecasts = stages.get(key, {}).get("final", 0)
         stays.append(
             AgentCohort(
                 cohort=cohort.number,
                 starts_at=cohort.starts_at,
                 ended=stored.ended_at is not None,
                 bankroll=cohort.bankroll,
-                pnl=newest[key] - cohort.bankroll if key in newest else None,
+                pnl=pnl,
                 bets=acted.get("buy", 0),
                 sales=acted.get("sell", 0),
-                forecasts=stages.get(key, {}).get("final", 0),
+                forecasts=forecasts,
                 statuses=statuses.get(key, {}),
                 refused=refused.get(key, {}),
                 setup=setup,
@@ -345,7 +356,8 @@ def show(source: RecordSource) -> None:
     top = st.container()
     place = st.container(horizontal=True, gap="medium", vertical_alignment="bottom")
     with place:
-        name = choice("Agent", "agent", names, next(iter(names)), "list")
+        first = next(iter(names))
+        name = choice("Agent", "agent", names, first, "list")
         offered = kept(source, read_cohort_returns, name)
         # An address may still name a cohort of the agent that was shown before.
         every = {str(cohort.number) for cohort in overview.cohorts}
@@ -354,10 +366,12 @@ def show(source: RecordSource) -> None:
     if len(offered.cohorts) >= FEW:  # beside two lists there is no room for all bars
         place = st.container()
     with place:
-        put(strip(offered, number, partial(way_to_agent, name), OWN_RETURNS, bars_lead=staying), "cohorts")
+        bars = strip(offered, number, partial(way_to_agent, name), OWN_RETURNS, bars_lead=staying)
+        put(bars, "cohorts")
 
     stays = kept(source, read_agent_page, name)
-    line = line_of_agent(kept(source, read_leaderboard_page).lines, name)
+    lines = kept(source, read_leaderboard_page).lines
+    line = line_of_agent(lines, name)
     with top:
         st.title(plain(name), anchor=False)
         put(chips(name, stays, line, overview), "chips")
@@ -384,40 +398,55 @@ def _all_cohorts(
     overview: SeasonOverview,
 ) -> None:
     """Show an agent over all its cohorts, then the part that is asked for."""
-    details = show_cached(kept(source, PROFILE.read, name), LATER)
-    points = kept(source, read_summed_curves, [name])[name]
+    cached = kept(source, PROFILE.read, name)
+    details = show_cached(cached, LATER)
+    summed = kept(source, read_summed_curves, [name])
+    points = summed[name]
     st.markdown(verdict_of(line))
     cohorts = cohorts_of(stays, overview)
-    st.caption(leading(" ".join(stamps(cohorts))))
+    about_cohorts = " ".join(stamps(cohorts))
+    st.caption(leading(about_cohorts))
     colours = overview.colours([name])
     look = colours[name]
-    put(tiles(figures(stays, line, overview.is_simulated)), "figures")
-    put(held_box(kept(source, read_holdings, name)), "open positions")
+
+    shown = figures(stays, line, overview.is_simulated)
+    put(tiles(shown), "figures")
+    holdings = kept(source, read_holdings, name)
+    put(held_box(holdings), "open positions")
+
     numbers = [stay.cohort for stay in stays]
-    played = [item for item in kept(source, read_round_times) if item.cohort in numbers]
+    times = kept(source, read_round_times)
+    played = [item for item in times if item.cohort in numbers]
     rounds = [(item.at.timestamp(), f"{item.cohort}&round={item.number}") for item in played]
     drawn = MoneyLook(
         overview, colours, leads=lambda name: way("turn", agent=name, cohort="").href, rounds=rounds
     )
-    put(beside(equity(name, points, details, drawn), calibration(details, colours)), "charts")
+    money_chart = equity(name, points, details, drawn)
+    diagram = calibration(details, colours)
+    put(beside(money_chart, diagram), "charts")
 
     part = choice("Part", "part", TABS, "record")
     if part == "record":
-        put(evidence_chart(kept(source, read_agent_evidence, name), look), "evidence")
+        evidence = kept(source, read_agent_evidence, name)
+        put(evidence_chart(evidence, look), "evidence")
         subheading("Cohort by cohort")
-        put(cohort_by_cohort(stays, details), "cohort by cohort")
+        record = cohort_by_cohort(stays, details)
+        put(record, "cohort by cohort")
         _other_scores(source, name, line, cohorts)
     elif part == "forecasts" and details is not None:
         notable = kept(source, explain_forecasts, name, details.best, details.worst)
-        put(notable_boxes(notable, name), "notable")
+        boxes = notable_boxes(notable, name)
+        put(boxes, "notable")
         deals = tuple(deal.market_id for deal in details.profile.bargains)
-        show_forecasts(details, kept(source, read_questions, deals), look)
+        questions = kept(source, read_questions, deals)
+        show_forecasts(details, questions, look)
     elif part == "money":
         _money(source, details)
     elif part == "setup":
         costs(stays, overview.is_simulated)
         failures(stays)
-        set_up(stays, kept(source, read_prompts, list(stays[-1].setup.prompts.values())))
+        hashes = list(stays[-1].setup.prompts.values())
+        set_up(stays, kept(source, read_prompts, hashes))
 
 
 def _one_cohort(
@@ -429,23 +458,30 @@ def _one_cohort(
         st.markdown("Over all cohorts: " * (not overview.is_reference(name)) + verdict)
     cohort = overview.cohort(number)
     begun = f"Cohort {number}, started {day(cohort.starts_at)}: {progress(cohort)}."
-    st.caption(leading(" ".join([begun, *stamps([cohort])])))
+    about = " ".join([begun, *stamps([cohort])])
+    st.caption(leading(about))
 
     page = kept(source, read_leaderboard_page, number)
     entry = kept(source, CALIBRATIONS.read, number)
     lines = cohort_lines(page.board.value, entry) if page.board else ()
     own = line_of_agent(lines, name)
-    curves = curves_of(kept(source, read_cohort_curves, number))
+    points = kept(source, read_cohort_curves, number)
+    curves = curves_of(points)
     look = overview.colours([name])[name]
-    put(tiles(cohort_figures(name, own, curves)), "figures")
-    rounds = rounds_of(kept(source, read_round_times), number)
-    money = money_box(curves, MoneyLook(overview, {name: look}, leads=turns_of(number), rounds=rounds))
+    shown_figures = cohort_figures(name, own, curves)
+    put(tiles(shown_figures), "figures")
+    times = kept(source, read_round_times)
+    rounds = rounds_of(times, number)
+    money_look = MoneyLook(overview, {name: look}, leads=turns_of(number), rounds=rounds)
+    money = money_box(curves, money_look)
     shown = own.row.shown if own else None
-    put(beside(money, cohort_calibration_box(entry, {name: look}, cohort, shown)), "charts")
+    diagram = cohort_calibration_box(entry, {name: look}, cohort, shown)
+    put(beside(money, diagram), "charts")
 
     positions = kept(source, read_cohort_positions, number, name)
     if section(f"Positions in cohort {number}", positions, "It has held none.", icon=FINE):
-        put(holdings_table(positions, says="Positions"), "table of positions")
+        table = holdings_table(positions, says="Positions")
+        put(table, "table of positions")
     link(f"All of cohort {number}", "cohort", cohort=number)
 
 
@@ -455,13 +491,16 @@ def cohort_figures(name: str, line: LeaderboardLine | None, curves: Curves) -> l
     if name in curves:
         last = curves[name][-1]
         made = written(last.dollars, "gain")
-        label = f"profit or loss, {written(last.percent, '%+.1f%')}"
+        share = written(last.percent, "%+.1f%")
+        label = f"profit or loss, {share}"
         shown.append(Tile(made, label, "Open positions at mid.", gain_look(last.dollars)))
-        place = f"{1 + by_gain(curves).index(name):,} of {len(curves):,}"
+        rank = 1 + by_gain(curves).index(name)
+        place = f"{rank:,} of {len(curves):,}"
         shown.append(Tile(place, "by profit, references too", "Its place, the highest profit first."))
     shown += [_closer_tile(line), _calibration_tile(line)]
     if line is not None:
-        shown.append(Tile(f"{line.row.bets:,}", f"bets, {count(line.row.sold, 'sale')}", "Accepted bets."))
+        sales = count(line.row.sold, "sale")
+        shown.append(Tile(f"{line.row.bets:,}", f"bets, {sales}", "Accepted bets."))
     return shown
 
 
@@ -479,11 +518,17 @@ def held_box(holdings: Sequence[Holding]) -> Markup:
     for holding in holdings:
         value += holding.position.money.value
         gain += holding.position.money.unrealised
-    worth = f"{count(len(holdings), 'open position')} worth {in_dollars(value / ONE)} at mid"
-    shown = quiet(f"{worth}, {gained(gain)} since they were bought.") + holdings_table(ordered[:OPEN])
+    many = count(len(holdings), "open position")
+    amount = in_dollars(value / ONE)
+    worth = f"{many} worth {amount} at mid"
+    largest = holdings_table(ordered[:OPEN])
+    shown = quiet(f"{worth}, {gained(gain)} since they were bought.") + largest
+
     rest = ordered[OPEN:]
     if rest:
-        shown += folded(count(len(rest), "more position"), holdings_table(rest, says="More open positions"))
+        others = holdings_table(rest, says="More open positions")
+        more = count(len(rest), "more position")
+        shown += folded(more, others)
     return shown
 
 
@@ -501,7 +546,8 @@ def _other_scores(
     scores = [score for score in board.value.metaculus if score.agent in (name, COMMUNITY)]
     if any(score.agent == name for score in scores):
         with st.expander(METACULUS_TITLE):
-            put(metaculus_table(scores, ()), "Metaculus's scores")
+            table = metaculus_table(scores, ())
+            put(table, "Metaculus's scores")
             st.caption(METACULUS_SAID)
 
 
@@ -521,7 +567,8 @@ def line_of_agent(lines: Lines, name: str) -> LeaderboardLine | None:
 
 def chips(name: str, stays: Stays, line: LeaderboardLine | None, overview: SeasonOverview) -> Markup:
     """Return the ranks that it may have and among how many, and what it is."""
-    about = f"{overview.about(name)} · in {count(len(stays), 'cohort')}"
+    cohorts = count(len(stays), "cohort")
+    about = f"{overview.about(name)} · in {cohorts}"
     if line is None or line.told is None or line.told.rank_low is None:
         return quiet(about)
     verdict = line.told
@@ -537,7 +584,9 @@ def verdict_of(line: LeaderboardLine | None) -> str:
     if line is None or line.told is None:
         return ""
     verdict = line.told
-    sentences = [f"**{leading(verdict.sentence)}**", leading(verdict.price_sentence), verdict.guarantee]
+    told = leading(verdict.sentence)
+    against_price = leading(verdict.price_sentence)
+    sentences = [f"**{told}**", against_price, verdict.guarantee]
     return " ".join(filter(None, sentences))
 
 
@@ -571,9 +620,12 @@ def _profit_tile(stays: Stays) -> Tile:
             given += stay.bankroll
     if not given:
         return Tile(EMPTY, "profit or loss, all cohorts")
-    earned = written(100 * pnl / given, "%+.1f%")
+    share = 100 * pnl / given
+    earned = written(share, "%+.1f%")
     label = f"profit or loss, {earned} of what it was given"
-    return Tile(written(pnl / ONE, "gain"), label, "Open positions at mid.", gain_look(pnl / ONE))
+    amount = written(pnl / ONE, "gain")
+    look = gain_look(pnl / ONE)
+    return Tile(amount, label, "Open positions at mid.", look)
 
 
 def _calibration_tile(line: LeaderboardLine | None) -> Tile:
@@ -646,7 +698,8 @@ def evidence_chart(evidence: Evidence, look: str) -> Markup:
     if not evidence:
         return NOTHING
     points = [(at, log10(min(max(capital, FAR[0]), FAR[1]))) for at, capital in evidence]
-    shown = [Line("now", points, look, times_text(evidence[-1][1]))]
+    newest = times_text(evidence[-1][1])
+    shown = [Line("now", points, look, newest)]
     chart = line_chart(shown, "Evidence over time", "power", height=LONG)
     return box("Evidence", chart, "What a bet on its skill has made of 1, as outcomes came in.")
 
@@ -664,12 +717,15 @@ def cohort_by_cohort(stays: Stays, details: DetailedProfile | None, address: Add
     for stay in reversed(stays):
         name = f"cohort {stay.cohort}"
         row = _cohort_row(stay, gains.get(name), calibrated.get(name))
-        rows.append(row | {"href": address(way("cohort", cohort=stay.cohort))})
-    return html_table(rows, columns_of_table("agent's cohorts"), "Its record, a row a cohort")
+        href = address(way("cohort", cohort=stay.cohort))
+        rows.append(row | {"href": href})
+    columns = columns_of_table("agent's cohorts")
+    return html_table(rows, columns, "Its record, a row a cohort")
 
 
 def _cohort_row(stay: AgentCohort, gain: Gain | None, calibrated: Calibrated | None) -> dict[str, object]:
     """Return what is said of an agent in one cohort."""
+    turns = sum(stay.statuses.values())
     row = {
         "Cohort": stay.cohort,
         "Started": day(stay.starts_at),
@@ -677,7 +733,7 @@ def _cohort_row(stay: AgentCohort, gain: Gain | None, calibrated: Calibrated | N
         "Bets": stay.bets,
         "Sales": stay.sales,
         "Stated": stay.forecasts,
-        "Turns": sum(stay.statuses.values()),
+        "Turns": turns,
         "State": "ended" if stay.ended else "playing",
     }
     if gain is not None:
@@ -692,7 +748,9 @@ def _money(source: RecordSource, details: DetailedProfile | None) -> None:
     if details is not None:
         show_split(details)
         stakes = details.profile.at_stake
-        show_stakes(stakes, kept(source, read_event_questions, [exposure.event for exposure in stakes]))
+        events = [exposure.event for exposure in stakes]
+        questions = kept(source, read_event_questions, events)
+        show_stakes(stakes, questions)
 
 
 TURNS = {
@@ -709,7 +767,8 @@ TURNS = {
 
 def cost(stays: Stays) -> str:
     """Say what calls cost in dollars, and whether some of it is unknown."""
-    text = in_dollars(_total(stays, "cost") / ONE)
+    spent = _total(stays, "cost") / ONE
+    text = in_dollars(spent)
     if _total(stays, "unknown"):
         text += " or more"
     return text
@@ -724,18 +783,23 @@ def costs(stays: Stays, is_simulated: bool) -> None:
     forecasts = _forecasts(stays)
     a_forecast = EMPTY
     if forecasts and not unknown:
-        a_forecast = in_dollars(_total(stays, "cost") / ONE / forecasts)
+        spent = _total(stays, "cost") / ONE
+        a_forecast = in_dollars(spent / forecasts)
+    calls = f"{_total(stays, 'calls'):,}"
+    tokens_in = f"{_total(stays, 'tokens_in'):,}"
+    tokens_out = f"{_total(stays, 'tokens_out'):,}"
     _metrics(
         ("Cost", cost(stays), "What all its calls cost, failed ones too."),
         ("Per forecast", a_forecast, "All of it, spread over the probabilities that it stated."),
-        ("Calls", f"{_total(stays, 'calls'):,}", "Attempts to get an answer."),
-        ("Tokens in", f"{_total(stays, 'tokens_in'):,}", "Of prompts."),
-        ("Tokens out", f"{_total(stays, 'tokens_out'):,}", "Of answers, thinking included."),
+        ("Calls", calls, "Attempts to get an answer."),
+        ("Tokens in", tokens_in, "Of prompts."),
+        ("Tokens out", tokens_out, "Of answers, thinking included."),
     )
     if is_simulated:
         st.caption("These dollars are simulated, as is all of this season.")
     if unknown:
-        st.caption(f"The cost of {count(unknown, 'call')} is unknown: `price` in the config says it.")
+        unknown_calls = count(unknown, "call")
+        st.caption(f"The cost of {unknown_calls} is unknown: `price` in the config says it.")
 
 
 def _metrics(*shown: tuple[str, str, str]) -> None:
@@ -748,7 +812,8 @@ def _metrics(*shown: tuple[str, str, str]) -> None:
 def failures(stays: Stays) -> None:
     """Show what went wrong, by kind: turns, calls, orders."""
     rows = list(_failures(stays))
-    turns = count(sum(sum(stay.statuses.values()) for stay in stays), "turn")
+    number = sum(sum(stay.statuses.values()) for stay in stays)
+    turns = count(number, "turn")
     if section("Failures", rows, f"None in {turns}.", f"Of {turns}, all cohorts together.", FINE):
         listing(rows, columns_of_table("failures"), "Failures by kind")
 
@@ -781,7 +846,8 @@ def set_up(stays: Stays, texts: Mapping[str, str]) -> None:
     listing(_settings_rows(stays), columns_of_table("settings"), "Settings by cohort")
     answered = [sums.last_at for sums in _answers(stays) if sums.model]
     if answered:
-        st.caption(f"Last answer {moment(max(answered))}.")
+        newest = moment(max(answered))
+        st.caption(f"Last answer {newest}.")
     _prompts(stays[-1].setup.prompts, texts)
 
 
@@ -794,13 +860,15 @@ def _settings_rows(stays: Stays) -> Rows:
                 models[f"{sums.model} ({sums.fingerprint})"] = None
             elif sums.model:
                 models[sums.model] = None
+        changed = "; ".join(stay.changed)
+        shown = settings(stay.setup.settings)
         yield {
             "Cohort": stay.cohort,
             "From": day(stay.starts_at),
-            "Changed": "; ".join(stay.changed),
+            "Changed": changed,
             "Model as reported": ", ".join(models),
             "Kind": stay.setup.kind,
-            "Settings": settings(stay.setup.settings),
+            "Settings": shown,
         }
 
 
@@ -814,7 +882,8 @@ def _prompts(prompts: Mapping[str, str], texts: Mapping[str, str]) -> None:
     for at, (name, digest) in enumerate(prompts.items(), start=1):
         with st.expander("The text" if len(prompts) == 1 else f"Text {at} of {len(prompts)}"):
             st.text(f"{name}, sha256 {digest[:12]}…")
-            st.code(texts.get(digest, ""), language=None, wrap_lines=True)
+            prompt = texts.get(digest, "")
+            st.code(prompt, language=None, wrap_lines=True)
 
 
 BY = {"category": "Category", "horizon": "Horizon", "price": "Price", "cohort": "Cohort"}
@@ -834,21 +903,24 @@ def show_forecasts(details: DetailedProfile, questions: Mapping[str, str], look:
     by = choice("In parts by", "by", BY, "category")
     _skill(details, by)
     _readings(details, look)
-    _calibrated(details.calibrated.get(by, ()), by)
+    calibrated = details.calibrated.get(by, ())
+    _calibrated(calibrated, by)
 
     nothing = "It has stated no probability yet."
     below = "How often it stated which probability of YES, resolved or not."
     if section("What it states", any(details.histogram), nothing, below, WAITING):
         many = len(details.histogram)
         edges = [100 * (place / many) for place in range(many + 1)]
-        put(columns_chart(edges, details.histogram, "How often it stated what", "%.0f%"), "histogram")
+        chart = columns_chart(edges, details.histogram, "How often it stated what", "%.0f%")
+        put(chart, "histogram")
     _coherence(details, questions)
     _blind(details.profile.blind)
 
 
 def _skill(details: DetailedProfile, by: str) -> None:
     """Show its skill in parts of the season."""
-    gains = {part.slice: part.gain for part in details.slices.get(by, ()) if part.gain.skill is not None}
+    parts = details.slices.get(by, ())
+    gains = {part.slice: part.gain for part in parts if part.gain.skill is not None}
     why = "It appears with the first resolved market."
     if gains:
         why = "An agent that is not ranked is given no skill."
@@ -856,10 +928,12 @@ def _skill(details: DetailedProfile, by: str) -> None:
     few = sum(gain.low is None for gain in gains.values())
     if few:
         below += f" Hollow: too few events, no interval ({few} of {len(gains)})."
-    if not section("Skill in parts", gains and details.profile.gain is not None, why, below, WAITING):
+    is_shown = gains and details.profile.gain is not None
+    if not section("Skill in parts", is_shown, why, below, WAITING):
         return
 
-    listing(_gain_rows(gains), columns_of_table("skill in parts"), f"Skill by {by}")
+    columns = columns_of_table("skill in parts")
+    listing(_gain_rows(gains), columns, f"Skill by {by}")
 
 
 def _gain_rows(gains: Mapping[str, Gain]) -> Rows:
@@ -867,10 +941,11 @@ def _gain_rows(gains: Mapping[str, Gain]) -> Rows:
     spans = {part: (gain.skill, gain.low, gain.high) for part, gain in gains.items()}
     scale = span_scale(spans.values())
     for part, gain in gains.items():
+        drawn = draw_span(spans[part], scale)
         yield {
             "Part": part,
             "Skill": gain.skill,
-            "Drawn": draw_span(spans[part], scale),
+            "Drawn": drawn,
             "From": gain.low,
             "To": gain.high,
             "Events": gain.events,
@@ -896,8 +971,9 @@ def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
     """Show how calibrated it is in parts of the season."""
     if not parts:
         return
-    st.markdown(f"**Calibration by {BY[by].lower()}**")
-    columns = {BY[by]: HtmlColumn(BY[by]), **columns_of_table("calibration in parts")}
+    label = BY[by]
+    st.markdown(f"**Calibration by {label.lower()}**")
+    columns = {label: HtmlColumn(label), **columns_of_table("calibration in parts")}
     listing(_calibrated_rows(parts, by), columns, f"Calibration by {by}")
 
 
@@ -949,20 +1025,18 @@ def _blind(effect: BlindEffect) -> None:
     if not effect.rows:
         return
     subheading("Before and after it saw the price")
+
+    pull = _known(effect.pull, "%.0f%", 100)
+    copied = _known(effect.copied, "%.0f%", 100)
+    skill_before = _known(effect.blind_skill, "%+.4f")
+    skill_after = _known(effect.final_skill, "%+.4f")
+    correlation = _known(effect.blind_price, "%.2f")
     _metrics(
-        (
-            "Moved to the price",
-            _known(effect.pull, "%.0f%", 100),
-            "Share of the way to the price that it went.",
-        ),
-        (
-            "Copied it",
-            _known(effect.copied, "%.0f%", 100),
-            "Answers that ended within half a cent of the price.",
-        ),
-        ("Skill before", _known(effect.blind_skill, "%+.4f"), "Brier points better than the price, blind."),
-        ("Skill after", _known(effect.final_skill, "%+.4f"), "The same, once it had seen the price."),
-        ("Correlation with it", _known(effect.blind_price, "%.2f"), "Of blind answers with the price."),
+        ("Moved to the price", pull, "Share of the way to the price that it went."),
+        ("Copied it", copied, "Answers that ended within half a cent of the price."),
+        ("Skill before", skill_before, "Brier points better than the price, blind."),
+        ("Skill after", skill_after, "The same, once it had seen the price."),
+        ("Correlation with it", correlation, "Of blind answers with the price."),
         ("Answers", f"{effect.rows:,}", "With a probability before and after."),
     )
 
@@ -979,7 +1053,8 @@ def notable_boxes(notable: NotableForecasts, name: str, address: Address = in_ap
     boxes = []
     for title, forecasts in (("Best forecasts", notable.best), ("Worst forecasts", notable.worst)):
         if forecasts:
-            boxes.append(box(title, quotes(_quotation(forecast, name, address) for forecast in forecasts)))
+            quotations = quotes(_quotation(forecast, name, address) for forecast in forecasts)
+            boxes.append(box(title, quotations))
     if not boxes:
         return NOTHING
     return beside(*boxes)
@@ -991,15 +1066,18 @@ def _quotation(explained: ExplainedForecast, name: str, address: Address) -> Quo
     ended = "YES" if forecast.outcome else "NO"
     staked = "nothing staked"
     if forecast.staked:
-        staked = f"{dollars(forecast.staked)} on {forecast.side}"
+        amount = dollars(forecast.staked)
+        staked = f"{amount} on {forecast.side}"
     place = f"cohort {forecast.cohort}, round {forecast.round}"
-    gain = f"{written(forecast.gain, '%+.3f')} Brier points against the price"
+    points = written(forecast.gain, "%+.3f")
+    gain = f"{points} Brier points against the price"
+    turn = way("turn", cohort=forecast.cohort, round=forecast.round, agent=name)
     return Quotation(
         who=forecast.question,
         did=f"said {forecast.forecast:.0%}, price {forecast.price:.0%}, ended {ended}",
         why=flat(explained.reason),
         where=f"{staked} · {gain} · {place}",
-        href=address(way("turn", cohort=forecast.cohort, round=forecast.round, agent=name)),
+        href=address(turn),
     )
 
 
@@ -1031,12 +1109,15 @@ def _split(split: ProfitSplit) -> None:
     # What is left over by rounding, a few millionths, is no luck.
     amounts = [round(getattr(split, key) / ONE, 4) for key, _, _ in PARTS]
     ends = list(accumulate(amounts, initial=0.0))
-    scale = span_scale([*pairwise(ends), (0.0, split.pnl / ONE)])
+    profit = split.pnl / ONE
+    scale = span_scale([*pairwise(ends), (0.0, profit)])
 
     rows = []
     for (_, label, meant), amount, start in zip(PARTS, amounts, ends, strict=False):
-        rows.append(_part_row(label, amount, meant, start, scale))
-    rows.append(_part_row("P/L", split.pnl / ONE, "The sum of the parts.", 0.0, scale))
+        row = _part_row(label, amount, meant, start, scale)
+        rows.append(row)
+    total = _part_row("P/L", profit, "The sum of the parts.", 0.0, scale)
+    rows.append(total)
     listing(rows, columns_of_table("profit"), "The parts of the profit, and their sum")
 
 
@@ -1054,13 +1135,16 @@ def _told(money: ProfitOrigin) -> list[str]:
     sentences = []
     proven = money.proven
     if not isnan(proven.share):
-        sure = f"({count(proven.events, 'event')}: too few to tell)"
+        events = count(proven.events, "event")
+        sure = f"({events}: too few to tell)"
         if proven.events >= ENOUGH_EVENTS:
-            sure = f"± {1.96 * proven.error:.0%} ({count(proven.events, 'event')})"
-        sentences.append(f"Realised {written(100 * proven.share, '%.0f%')} {sure} of the edge it claimed.")
+            sure = f"± {1.96 * proven.error:.0%} ({events})"
+        share = written(100 * proven.share, "%.0f%")
+        sentences.append(f"Realised {share} {sure} of the edge it claimed.")
     if money.drawdown is not None and money.drawdown.amount:
         fall = money.drawdown
-        sentences.append(f"Max drawdown {dollars(round(fall.amount, -6))} ({fall.share:.1%}), in one cohort.")
+        amount = dollars(round(fall.amount, -6))
+        sentences.append(f"Max drawdown {amount} ({fall.share:.1%}), in one cohort.")
     return sentences
 
 
@@ -1077,8 +1161,9 @@ def show_stakes(exposures: Sequence[EventExposure], questions: Mapping[str, str]
 def _stake_rows(exposures: Sequence[EventExposure], questions: Mapping[str, str]) -> Rows:
     """Yield what is at stake in events."""
     for exposure in exposures:
+        question = questions.get(exposure.event, exposure.event)
         yield {
-            "Event": questions.get(exposure.event, exposure.event),
+            "Event": question,
             "Markets": exposure.markets,
             "Value $": exposure.value / ONE,
             "Worst $": exposure.worst / ONE,

@@ -73,17 +73,22 @@ def show(record: RecordSource) -> None:
         st.info("A duel takes two agents: name another in the config.", icon=":material/group_add:")
         return
     top = st.container()
-    a, b = _two(by_leaderboard(record))
-    every = show_cached(kept(record, DUELS.read, a), LATER)
-    silent = _silent(kept(record, read_leaderboard_page).lines, a, b)
+    leaderboard = by_leaderboard(record)
+    a, b = _two(leaderboard)
+    duels = kept(record, DUELS.read, a)
+    every = show_cached(duels, LATER)
+    lines = kept(record, read_leaderboard_page).lines
+    silent = _silent(lines, a, b)
     top.title(plain(heading(a, b, verdict)), anchor=False)
     if every is None:
         return
 
-    st.caption(leading(" ".join(stamps(overview.cohorts))))
+    about_cohorts = " ".join(stamps(overview.cohorts))
+    st.caption(leading(about_cohorts))
     details = next((details for details in every if details.duel.b == b), None)
     if silent:
-        why = f"Nothing to compare: no answer from {' or '.join(map(code, silent))} yet."
+        names = " or ".join(map(code, silent))
+        why = f"Nothing to compare: no answer from {names} yet."
         not_yet(why)
     elif details is None:
         why = f"{code(a)} and {code(b)} have no forecast in common yet."
@@ -103,14 +108,17 @@ def _silent(lines: Lines, a: str, b: str) -> list[str]:
 
 def _duel(record: RecordSource, details: DuelDetails, verdict: Verdict, overview: SeasonOverview) -> None:
     """Show what came of a duel, what it cost, and what decided it."""
-    looks = list(overview.colours([details.duel.a, details.duel.b]).values())
+    colours = overview.colours([details.duel.a, details.duel.b])
+    looks = list(colours.values())
     _verdict(details, verdict, looks)
 
-    spent = spending_sentences(kept(record, read_spending, details.duel))
+    spending = kept(record, read_spending, details.duel)
+    spent = spending_sentences(spending)
     if spent and overview.is_simulated:
         spent = [*spent, "These costs are simulated: no money was paid."]
     if spent:
-        st.caption(plain(with_true_minus(" ".join(spent)), most=1_000))
+        text = with_true_minus(" ".join(spent))
+        st.caption(plain(text, most=1_000))
     _spread(details, looks)
     _deciders(details)
 
@@ -121,10 +129,12 @@ def _two(names: Sequence[str]) -> tuple[str, str]:
     no_such("agent", asked.values(), names)
     options = named(names)
     with controls():
-        a = choice("First agent", "a", options, next(name for name in names if name != asked["b"]), "list")
+        first = next(name for name in names if name != asked["b"])
+        a = choice("First agent", "a", options, first, "list")
         st.markdown("against", width="content")
         rest = named(name for name in names if name != a)
-        b = choice("Second agent", "b", rest, next(iter(rest)), "list")
+        second = next(iter(rest))
+        b = choice("Second agent", "b", rest, second, "list")
         step("⇄ Swap", "duel", a=b, b=a)
     return a, b
 
@@ -135,12 +145,15 @@ def _verdict(details: DuelDetails, verdict: Verdict, looks: Sequence[str]) -> No
     title = heading(duel.a, duel.b, verdict)
     about, *rest = [sentence for sentence in duel_sentences(duel, verdict) if sentence != title]
     if rest:
-        st.markdown(plain(with_true_minus(" ".join(rest)), most=2_000))
+        text = with_true_minus(" ".join(rest))
+        st.markdown(plain(text, most=2_000))
     if duel.gap is not None and not duel.same:
         chart = gap_chart(duel.gap, duel.low, duel.high, (duel.b, duel.a), looks[::-1])
-        put(box("The gap, in Brier points", chart, ONE_LOOK * (duel.low is not None)), "gap")
+        note = ONE_LOOK * (duel.low is not None)
+        put(box("The gap, in Brier points", chart, note), "gap")
 
-    put(tiles(figures(duel, verdict.pair(duel.a, duel.b))), "figures")
+    pair = verdict.pair(duel.a, duel.b)
+    put(tiles(figures(duel, pair)), "figures")
     counted = plain(about)
     if duel.gap is not None and duel.by == "rows":  # then the tiles have said the rest
         counted = f"{duel.effective:.1f} effective events."
@@ -160,7 +173,8 @@ def told_text(pair: PairVerdict | None) -> str:
         return EMPTY
     if pair.since is None:
         return pace_text(pair.weeks_more)
-    return f"since {day_text(datetime.fromisoformat(pair.since))}"
+    told_at = datetime.fromisoformat(pair.since)
+    return f"since {day_text(told_at)}"
 
 
 def figures(duel: Duel, pair: PairVerdict | None) -> list[Tile]:
@@ -178,13 +192,15 @@ def figures(duel: Duel, pair: PairVerdict | None) -> list[Tile]:
 def _spread(details: DuelDetails, looks: Sequence[str]) -> None:
     """Show common events by how much closer one was than the other."""
     duel = details.duel
-    if duel.gap is None or duel.same or not sum(details.differences):
+    apart = sum(details.differences)
+    if duel.gap is None or duel.same or not apart:
         return
 
     below = f"How many events lay how far apart; right of the middle {duel.a} was closer."
     even = duel.events - sum(details.differences)
     if even:
-        below += f" In {count(even, 'event')} they came out even."
+        events = count(even, "event")
+        below += f" In {events} they came out even."
     bars = [looks[low < 0] for low in details.edges[:-1]]
     chart = columns_chart(
         details.edges, details.differences, "Common events by their difference", "%+.2f", bars
@@ -203,7 +219,8 @@ def _deciders(details: DuelDetails) -> None:
     for key, name, markets in (("a", duel.a, details.for_a), ("b", duel.b, details.for_b)):
         if markets:
             subheading(f"Where {plain(name)} was closer", "Markets that moved the gap most.")
-            listing(_decider_rows(markets), columns, f"Markets that {key} won")
+            rows = _decider_rows(markets)
+            listing(rows, columns, f"Markets that {key} won")
 
 
 def _decider_rows(markets: Sequence[DecidingMarket]) -> Rows:
@@ -230,7 +247,8 @@ def _others(every: Sequence[DuelDetails], verdict: Verdict, a: str, b: str) -> N
     for duel in duels:
         row = _duel_row(duel, verdict.pair(a, duel.b))
         if duel.b != b:
-            row["href"] = way("duel", a=a, b=duel.b).href
+            row_page = way("duel", a=a, b=duel.b)
+            row["href"] = row_page.href
         rows.append(row)
     listing(rows, columns_of_table("duels"), "All duels of the first agent")
 

@@ -130,7 +130,8 @@ class PageVersion:
 def read_page_versions(connection: Connection, market: MarketId) -> list[PageVersion]:
     """Return every version of a market's page, oldest first; none of a market that nobody has seen."""
     columns = columns_of(MarketVersionRow, ("version", "at", *PAGE_FIELDS))
-    query = select(*columns).where(MarketVersionRow.market_id == market).order_by(MarketVersionRow.version)
+    is_asked = MarketVersionRow.market_id == market
+    query = select(*columns).where(is_asked).order_by(MarketVersionRow.version)
 
     versions = []
     for row in connection.execute(query):
@@ -160,13 +161,16 @@ def read_market_rounds(connection: Connection, market: MarketId) -> list[MarketR
     # By cohort and time: there is no index from a snapshot to its round.
     is_round = (RoundRow.cohort_id == SnapshotRow.cohort_id) & (RoundRow.at == SnapshotRow.at)
     shown = SnapshotItemRow.shown == 1
+    is_held = SnapshotItemRow.market_id == market
+    source = joined(SnapshotItemRow, SnapshotRow).join(RoundRow, clause(is_round)).join(CohortRow)
     query = (
         select_noun(MarketRound, RoundRow, round_id=RoundRow.id, cohort=CohortRow.number, shown=shown)
-        .select_from(joined(SnapshotItemRow, SnapshotRow).join(RoundRow, clause(is_round)).join(CohortRow))
-        .where(SnapshotItemRow.market_id == market)
+        .select_from(source)
+        .where(is_held)
         .order_by(RoundRow.at, CohortRow.number)
     )
-    return read_nouns(MarketRound, connection.execute(query))
+    rows = connection.execute(query)
+    return read_nouns(MarketRound, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,27 +189,35 @@ def read_market_forecasts(
     connection: Connection, market: MarketId, rounds: Collection[int]
 ) -> list[MarketForecast]:
     """Return what agents said of a market in these rounds."""
+    is_asked = col(TurnRow.round_id).in_(rounds)
+    is_usable = col(TurnRow.status).in_(USABLE_STATUSES)
+    is_final = ForecastRow.stage == "final"
     query = (
         select_noun(MarketForecast, TurnRow, ForecastRow, agent=EntrantRow.name)
         .select_from(STATED)
-        .where(col(TurnRow.round_id).in_(rounds), col(TurnRow.status).in_(USABLE_STATUSES))
-        .where(ForecastRow.market_id == market, ForecastRow.stage == "final")
+        .where(is_asked, is_usable)
+        .where(ForecastRow.market_id == market, is_final)
         .order_by(TurnRow.round_id, EntrantRow.position)
     )
-    return read_nouns(MarketForecast, connection.execute(query))
+    rows = connection.execute(query)
+    return read_nouns(MarketForecast, rows)
 
 
 def read_market_reasons(
     connection: Connection, market: MarketId, rounds: Collection[int]
 ) -> dict[tuple[str, int], str]:
     """Return why agents said what they said of a market in these rounds, by agent and round."""
+    is_asked = col(TurnRow.round_id).in_(rounds)
+    is_final = ForecastRow.stage == "final"
+    has_reason = ForecastRow.reason != ""
     query = (
         select(EntrantRow.name, TurnRow.round_id, ForecastRow.reason)
         .select_from(STATED)
-        .where(col(TurnRow.round_id).in_(rounds), ForecastRow.market_id == market)
-        .where(ForecastRow.stage == "final", ForecastRow.reason != "")
+        .where(is_asked, ForecastRow.market_id == market)
+        .where(is_final, has_reason)
     )
-    return {(agent, round_id): reason for agent, round_id, reason in connection.execute(query)}
+    rows = connection.execute(query)
+    return {(agent, round_id): reason for agent, round_id, reason in rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,21 +243,29 @@ FILL_PRICE = select(AVERAGE_PRICE).where(FillLevelRow.fill_id == FillRow.id).sca
 def read_market_trades(connection: Connection, market: MarketId, most: int) -> list[MarketTrade]:
     """Return what was bought and sold of a market, newest first."""
     # The ledger's lines about a market lead to the turns behind them, so no other fill is looked at.
+    is_round = (RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.at == EntryRow.at)
+    is_turn = (TurnRow.round_id == RoundRow.id) & (TurnRow.entrant_id == EntrantRow.id)
+    is_trade = col(EntryRow.kind).in_(("buy", "sell"))
     turns = (
         select(TurnRow.id)
         .select_from(joined(EntryRow, EntrantRow))
-        .join(RoundRow, (RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.at == EntryRow.at))
-        .join(TurnRow, (TurnRow.round_id == RoundRow.id) & (TurnRow.entrant_id == EntrantRow.id))
-        .where(EntryRow.market_id == market, col(EntryRow.kind).in_(("buy", "sell")))
+        .join(RoundRow, is_round)
+        .join(TurnRow, is_turn)
+        .where(EntryRow.market_id == market, is_trade)
     )
+
+    price = sql_cast(FILL_PRICE, Double)
+    is_of_turn = col(FillRow.turn_id).in_(turns)
+    newest_first = col(RoundRow.at).desc()
     query = (
-        select_noun(MarketTrade, FillRow, **PLACE, price=sql_cast(FILL_PRICE, Double))
+        select_noun(MarketTrade, FillRow, **PLACE, price=price)
         .select_from(joined(FillRow, TurnRow, EntrantRow, RoundRow, CohortRow))
-        .where(col(FillRow.turn_id).in_(turns), FillRow.market_id == market)
-        .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc())
+        .where(is_of_turn, FillRow.market_id == market)
+        .order_by(newest_first, col(CohortRow.number).desc())
         .order_by(EntrantRow.position, FillRow.position)
     )
-    return read_nouns(MarketTrade, connection.execute(query.limit(most)))
+    rows = connection.execute(query.limit(most))
+    return read_nouns(MarketTrade, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,15 +283,17 @@ ENTRY_FIELDS = tuple(Entry.__dataclass_fields__)
 
 def read_market_accounts(connection: Connection, market: MarketId) -> list[MarketAccount]:
     """Return everyone who ever held a market: newest cohorts first, in line-up order."""
+    columns = columns_of(EntryRow, ENTRY_FIELDS)
     query = (
-        select(EntrantRow.id, CohortRow.number, EntrantRow.name, *columns_of(EntryRow, ENTRY_FIELDS))
+        select(EntrantRow.id, CohortRow.number, EntrantRow.name, *columns)
         .select_from(joined(EntryRow, EntrantRow, CohortRow))
         .where(EntryRow.market_id == market)
         .order_by(col(CohortRow.number).desc(), EntrantRow.position, EntryRow.number)
     )
     accounts: dict[tuple[int, int, str], list[Entry]] = defaultdict(list)
     for entrant_id, cohort, agent, *values in connection.execute(query):
-        entry = Entry(**dict(zip(ENTRY_FIELDS, values, strict=True)))
+        fields = zip(ENTRY_FIELDS, values, strict=True)
+        entry = Entry(**dict(fields))
         accounts[entrant_id, cohort, agent].append(entry)
     return [MarketAccount(*key, tuple(entries)) for key, entries in accounts.items()]
 
@@ -283,26 +305,31 @@ def read_last_marks(
 
     Of each cohort one entrant is named.
     """
+    newest_first = col(MarkRow.at).desc()
     newest = (
         select(MarkRow.snapshot_id)
         .where(MarkRow.entrant_id == EntrantRow.id)
-        .order_by(col(MarkRow.at).desc())
+        .order_by(newest_first)
         .limit(1)
         .correlate(EntrantRow)
         .scalar_subquery()
     )
+
+    price_columns = columns_of(QuoteRow, PRICED)
+    is_named = col(EntrantRow.id).in_(list(entrants))
     query = (
         select(CohortRow.number, SnapshotRow.taken_at, SnapshotItemRow.market_id, SnapshotItemRow.quoted_at)
-        .add_columns(*columns_of(QuoteRow, PRICED))
+        .add_columns(*price_columns)
         .select_from(joined(EntrantRow, CohortRow))
         .join(SnapshotRow, SnapshotRow.id == newest)
         .join(SnapshotItemRow, SnapshotItemRow.snapshot_id == SnapshotRow.id)
         .join(QuoteRow, SnapshotItemRow.quote_id == QuoteRow.id)
-        .where(col(EntrantRow.id).in_(list(entrants)), SnapshotItemRow.market_id == market)
+        .where(is_named, SnapshotItemRow.market_id == market)
     )
     marks = {}
     for row in connection.execute(query):
-        marks[row.number] = (quote_of(row, row.quoted_at), row.taken_at)
+        quote = quote_of(row, row.quoted_at)
+        marks[row.number] = (quote, row.taken_at)
     return marks
 
 
@@ -333,12 +360,15 @@ class PriceHistory:
 def read_price_history(connection: Connection, market: str, most: int) -> PriceHistory:
     """Return every price of a market, or those that stood at `most` instants, evenly spaced over its time."""
     query = select_noun(StoredPrice, QuoteRow).order_by(QuoteRow.at, QuoteRow.id)
-    times = select(QuoteRow.at).where(QuoteRow.market_id == market).order_by(QuoteRow.at)
-    if connection.scalar(times.offset(most).limit(1)) is None:
-        rows = connection.execute(query.where(QuoteRow.market_id == market))
-        return PriceHistory(tuple(read_nouns(StoredPrice, rows)), thinned=False)
+    is_asked = QuoteRow.market_id == market
+    times = select(QuoteRow.at).where(is_asked).order_by(QuoteRow.at)
+    one_too_many = connection.scalar(times.offset(most).limit(1))
+    if one_too_many is None:
+        rows = connection.execute(query.where(is_asked))
+        points = tuple(read_nouns(StoredPrice, rows))
+        return PriceHistory(points, thinned=False)
 
-    ends = select(func.min(QuoteRow.at), func.max(QuoteRow.at)).where(QuoteRow.market_id == market)
+    ends = select(func.min(QuoteRow.at), func.max(QuoteRow.at)).where(is_asked)
     first, last = connection.execute(ends).one()
     pairs = [(market, first + place * (last - first) / (most - 1)) for place in range(most - 1)]
     pairs.append((market, last))
@@ -353,8 +383,10 @@ def read_price_history(connection: Connection, market: str, most: int) -> PriceH
     )
     chosen = select(newest.correlate(asked).scalar_subquery()).select_from(asked)
     parameters = keyed_instants_parameter(connection, pairs)
-    rows = connection.execute(query.where(col(QuoteRow.id).in_(chosen)), parameters)
-    return PriceHistory(tuple(read_nouns(StoredPrice, rows)), thinned=True)
+    is_chosen = col(QuoteRow.id).in_(chosen)
+    rows = connection.execute(query.where(is_chosen), parameters)
+    points = tuple(read_nouns(StoredPrice, rows))
+    return PriceHistory(points, thinned=True)
 
 
 Priced = Mapping[int, tuple[Quote, datetime]]
@@ -438,14 +470,17 @@ def read_market_page(
         positions += _positions(account, priced)
 
     newest = newest or read_newest_instant(connection, BEGINNING)
+    ends = tuple(read_resolution_versions(connection, market))
+    offered = tuple(read_market_rounds(connection, market))
+    dealt = tuple(read_market_trades(connection, market, DEALT))
     return MarketPage(
         market=pages[-1].market,
         quote=None if quoted is None else quote_of(quoted),
         now=max(newest, pages[-1].at),
         pages=tuple(pages),
-        ends=tuple(read_resolution_versions(connection, market)),
-        offered=tuple(read_market_rounds(connection, market)),
-        dealt=tuple(read_market_trades(connection, market, DEALT)),
+        ends=ends,
+        offered=offered,
+        dealt=dealt,
         positions=tuple(positions),
     )
 
@@ -471,8 +506,10 @@ def _positions(account: MarketAccount, priced: Priced) -> Iterator[MarketPositio
         price = price_of(quote, side, at, None).value
         if price is not None:
             value = worth(shares, price)
-        lot = profit_by_lot(entries, {key: value})[key]
-        yield MarketPosition(account.cohort, account.agent, side, lot, price if shares else None, bought)
+        position_lots = profit_by_lot(entries, {key: value})
+        lot = position_lots[key]
+        price_now = price if shares else None
+        yield MarketPosition(account.cohort, account.agent, side, lot, price_now, bought)
 
 
 def read_market_history(
@@ -482,20 +519,26 @@ def read_market_history(
     places = {place.round_id: place for place in offered if place.shown and place.cohort == cohort}
     rounds = list(places)
     newest = read_market_forecasts(connection, market, rounds[-1:])
-    drawn = thin(rounds, SAID // max(len(newest), 1))
+    most = SAID // max(len(newest), 1)
+    drawn = thin(rounds, most)
     forecasts = read_market_forecasts(connection, market, drawn)
 
     newest_of = {}
-    for forecast in sorted(forecasts, key=lambda forecast: places[forecast.round_id].number):
+    by_round = sorted(forecasts, key=lambda forecast: places[forecast.round_id].number)
+    for forecast in by_round:
         newest_of[forecast.agent] = forecast
-    reasons = read_market_reasons(connection, market, {one.round_id for one in newest_of.values()})
+
+    last_rounds = {one.round_id for one in newest_of.values()}
+    reasons = read_market_reasons(connection, market, last_rounds)
     last = []
     for agent, forecast in newest_of.items():
         reason = reasons.get((agent, forecast.round_id), "")
-        last.append(LastForecast(agent, forecast.probability, places[forecast.round_id], reason))
+        place = places[forecast.round_id]
+        last.append(LastForecast(agent, forecast.probability, place, reason))
 
     prices = read_price_history(connection, market, PRICES)
-    return History(prices, tuple(forecasts), tuple(last), len(drawn) < len(rounds))
+    is_thinned = len(drawn) < len(rounds)
+    return History(prices, tuple(forecasts), tuple(last), is_thinned)
 
 
 def show(record: RecordSource) -> None:
@@ -514,7 +557,8 @@ def show(record: RecordSource) -> None:
 
     overview = season(record)
     step("← All markets", "markets")
-    heading(plain(page.market.question, most=1_000))
+    question = plain(page.market.question, most=1_000)
+    heading(question)
     with st.container(horizontal=True, vertical_alignment="center"):
         cohort = _cohort(page)
         history = kept(record, read_market_history, page.market.id, cohort, page.offered)
@@ -524,7 +568,8 @@ def show(record: RecordSource) -> None:
         if options:
             agent = choice("Agent", "agent", {NOBODY: "Highlight an agent"} | options, NOBODY, "list")
 
-    put(market_head(page, history, overview, cohort, agent), "head")
+    head = market_head(page, history, overview, cohort, agent)
+    put(head, "head")
     _positions_of(page)
     _trades(page)
     _ends(page)
@@ -539,7 +584,9 @@ def _cohort(page: MarketPage) -> int:
         return page.spoken_last
     options = {str(number): f"Cohort {number}" for number in numbers}
     widget: Widget = "list" if len(numbers) > MANY else "switch"
-    return int(choice("Cohort", "cohort", options, str(page.spoken_last), widget))
+    newest = str(page.spoken_last)
+    chosen = choice("Cohort", "cohort", options, newest, widget)
+    return int(chosen)
 
 
 def last_stated(history: History) -> list[LastForecast]:
@@ -569,11 +616,14 @@ def market_head(
     if cohort:
         title = f"Over time, cohort {cohort}"
     chart = price_chart(page, history, overview, agent)
-    over_time = box(title, chart, _about_chart(history))
+    about_chart = _about_chart(history)
+    over_time = box(title, chart, about_chart)
     if not chart:
         why = "Nobody has read a price of this market yet; “arena run --round” or “arena run” reads one."
         over_time = box("Over time", below=why)
-    left = _price_box(page, price) + tiles(_figures(page, opinions, middle, price)) + over_time
+    price_box = _price_box(page, price)
+    figures = tiles(_figures(page, opinions, middle, price))
+    left = price_box + figures + over_time
 
     if stated:
         title = "What agents say"
@@ -609,7 +659,9 @@ def _price_box(page: MarketPage, price: int | None) -> Markup:
     market = page.market
     about = "last price of YES"
     if page.ends:
-        result = str(outcome(True, page.ends[-1][0].payout))
+        payout = page.ends[-1][0].payout
+        ended = outcome(True, payout)
+        result = str(ended)
         status = tag(f"Resolved {result}", result.lower())
     elif page.closed:
         status = tag("Closed, result awaited", "closed")
@@ -620,10 +672,12 @@ def _price_box(page: MarketPage, price: int | None) -> Markup:
         about += f", {moment(page.quote.at)}"
 
     shown = EMPTY if price is None else cents(price)
-    where = venue_link(venue_page(market.id, market.event_id, market.slug, market.event_slug))
+    venue = venue_page(market.id, market.event_id, market.slug, market.event_slug)
+    where = venue_link(venue)
     if where:
         where = filled(" · %s", where)
-    return filled(PRICE_BOX, shown, status, about, " · ".join(_small_print(page)), where)
+    small_print = " · ".join(_small_print(page))
+    return filled(PRICE_BOX, shown, status, about, small_print, where)
 
 
 def _small_print(page: MarketPage) -> Iterator[str]:
@@ -650,7 +704,8 @@ def _figures(
         median_text = f"agents’ median{_from_price(middle, price)}"
         yield Tile(rounded_percent(middle), median_text, OPINIONS)
     if len(opinions) > 1:
-        apart = (max(opinions) - min(opinions)) / 10_000
+        distance = max(opinions) - min(opinions)
+        apart = distance / 10_000
         yield Tile(f"{apart:.0f} pp", "from the lowest to the highest agent", OPINIONS)
 
     held = sum(position.lot.shares > 0 for position in page.positions)
@@ -674,7 +729,8 @@ def _from_price(middle: int, price: int | None) -> str:
     apart = round((middle - price) / 10_000)
     if not apart:
         return ", within 1 pp of the last price"
-    return f", {abs(apart)} pp {'above' if apart > 0 else 'below'} the last price"
+    direction = "above" if apart > 0 else "below"
+    return f", {abs(apart)} pp {direction} the last price"
 
 
 def _strip_of(
@@ -689,9 +745,11 @@ def _strip_of(
         look = "grey"
         if overview.has_opinion(forecast.agent):
             look = looks[forecast.agent]
-        spots.append((forecast.agent, forecast.probability / ONE, look))
+        chance = forecast.probability / ONE
+        spots.append((forecast.agent, chance, look))
 
-    says = f"The last probabilities of {count(len(stated), 'agent')}, from the highest to the lowest"
+    agents = count(len(stated), "agent")
+    says = f"The last probabilities of {agents}, from the highest to the lowest"
     return strip(spots, money(price), money(middle), says)
 
 
@@ -705,7 +763,8 @@ def _about_stated(stated: Sequence[LastForecast], overview: SeasonOverview, coho
 
 def _reasons(stated: Sequence[LastForecast], price: int | None, address: Address) -> Markup:
     """Return why they say so, whoever is furthest from the price first."""
-    order = sorted(stated, key=lambda forecast: -abs(forecast.probability - (price or 0)))
+    reference = price or 0
+    order = sorted(stated, key=lambda forecast: -abs(forecast.probability - reference))
     quotations = [_quotation(forecast, price, address) for forecast in order if forecast.reason]
     if not quotations:
         return box("Reasons", below="No agent has given a reason for this market.")
@@ -716,12 +775,14 @@ def _quotation(forecast: LastForecast, price: int | None, address: Address) -> Q
     """Return a forecast with its reason."""
     place = forecast.round
     probability = forecast.probability
+    apart = _from_price(probability, price)
+    turn = way("turn", cohort=place.cohort, round=place.number, agent=forecast.agent)
     return Quotation(
         who=forecast.agent,
-        did=f"says {rounded_percent(probability)}{_from_price(probability, price)}",
+        did=f"says {rounded_percent(probability)}{apart}",
         why=flat(forecast.reason),
         where=f"round {place.number} of cohort {place.cohort}, {moment(place.at)}",
-        href=address(way("turn", cohort=place.cohort, round=place.number, agent=forecast.agent)),
+        href=address(turn),
     )
 
 
@@ -739,7 +800,8 @@ def price_chart(page: MarketPage, history: History, overview: SeasonOverview, ag
         if name == agent:
             theirs.append((at, value))
 
-    until = max([min(page.market.closes_at, page.now).timestamp(), *stated])
+    end = min(page.market.closes_at, page.now)
+    until = max([end.timestamp(), *stated])
     priced = []
     for point in history.prices.points:
         if point.price is not None:
@@ -754,16 +816,23 @@ def price_chart(page: MarketPage, history: History, overview: SeasonOverview, ag
         lows.append((at, min(values)))
         highs.append((at, max(values)))
         middles.append((at, median(values)))
-    edges = zip(_steps(lows, until), _steps(highs, until), strict=True)
+
+    low_steps = _steps(lows, until)
+    high_steps = _steps(highs, until)
+    edges = zip(low_steps, high_steps, strict=True)
     band = [(at, low, high) for (at, low), (_, high) in edges]
 
     price_text = ""
     if price:
-        price_text = cents(round(price[-1][1] * 10_000))
+        last_price = round(price[-1][1] * 10_000)
+        price_text = cents(last_price)
+
+    middle_line = _stated_line(MEDIAN, middles, "grey", until)
+    look = overview.colours([agent])[agent]
     lines = [
         Line(YES_PRICE, price, "ink", price_text),
-        _stated_line(MEDIAN, middles, "grey", until),
-        _stated_line(agent, sorted(theirs), overview.colours([agent])[agent], until),
+        middle_line,
+        _stated_line(agent, sorted(theirs), look, until),
     ]
     says = "The price of YES over time, with the median and the range of agents’ probabilities"
     note = "Shaded: from the lowest to the highest agent" * (len(band) > 1)
@@ -775,7 +844,8 @@ def _stated(page: MarketPage, history: History) -> Iterator[tuple[str, float, fl
     at_round = {place.round_id: place.at.timestamp() for place in page.offered}
     for forecast in history.said:
         if forecast.round_id in at_round:
-            yield forecast.agent, at_round[forecast.round_id], forecast.probability / 10_000
+            at = at_round[forecast.round_id]
+            yield forecast.agent, at, forecast.probability / 10_000
 
 
 def _stated_line(name: str, stated: Steps, look: str, until: float) -> Line:
@@ -783,7 +853,8 @@ def _stated_line(name: str, stated: Steps, look: str, until: float) -> Line:
     end = ""
     if stated:
         end = f"{stated[-1][1]:.0f}%"
-    return Line(name, _steps(stated, until), look, end, dashed=look == "grey")
+    steps = _steps(stated, until)
+    return Line(name, steps, look, end, dashed=look == "grey")
 
 
 def _steps(values: Steps, until: float) -> list[tuple[float, float]]:
@@ -826,7 +897,8 @@ def positions_table(held: Sequence[MarketPosition], address: Address = in_app) -
     if any(position.lot.shares for position in held):
         left_out = ("entry",)
     columns = {key: x for key, x in columns_of_table("positions").items() if key not in left_out}
-    return html_table(_position_rows(held, address), columns, "Positions: one row each")
+    rows = _position_rows(held, address)
+    return html_table(rows, columns, "Positions: one row each")
 
 
 def about_positions(held: Sequence[MarketPosition]) -> str:
@@ -836,7 +908,8 @@ def about_positions(held: Sequence[MarketPosition]) -> str:
     for position in held:
         total += position.lot.money.total
         shown += round(position.lot.money.total, -4)
-    text = f"{count(len(held), 'position')}; total P/L {gained(total)}."
+    positions = count(len(held), "position")
+    text = f"{positions}; total P/L {gained(total)}."
     if shown != round(total, -4):
         text += " Rows are rounded."
     return text
@@ -847,19 +920,22 @@ def _position_rows(held: Sequence[MarketPosition], address: Address) -> Rows:
     for position in sorted(held, key=lambda position: (not position.lot.shares, -position.cohort)):
         shares = position.lot.shares
         made = position.lot.money
+        entry_price = percent(average_price(made.paid, position.bought))
+        average = percent(average_price(made.cost, shares))
+        href = address(way("agent", agent=position.agent))
         row = {
             "agent": position.agent,
             "cohort": position.cohort,
             "side": position.side,
             "bought": money(position.bought),
-            "entry": percent(average_price(made.paid, position.bought)),
+            "entry": entry_price,
             "held": money(shares),
-            "average": percent(average_price(made.cost, shares)),
+            "average": average,
             "price": percent(position.price),
             "profit": money(made.total),
             "paid": money(made.paid),
             "received": money(made.received),
-            "href": address(way("agent", agent=position.agent)),
+            "href": href,
         }
         if shares > 0:
             row |= {"cost": money(made.cost), "value": money(made.value)}
@@ -878,12 +954,15 @@ def _trades(page: MarketPage) -> None:
 
 def trades_table(dealt: Sequence[MarketTrade], address: Address = in_app) -> Markup:
     """Return trades, a row each, which leads to its turn."""
-    return html_table(_trade_rows(dealt, address), columns_of_table("trades"), "Trades: one row each")
+    rows = _trade_rows(dealt, address)
+    columns = columns_of_table("trades")
+    return html_table(rows, columns, "Trades: one row each")
 
 
 def _trade_rows(dealt: Sequence[MarketTrade], address: Address) -> Rows:
     """Yield what is said of trades."""
     for trade in dealt:
+        href = address(way_to_turn(trade))
         yield {
             "agent": trade.agent,
             "at": trade.at,
@@ -894,7 +973,7 @@ def _trade_rows(dealt: Sequence[MarketTrade], address: Address) -> Rows:
             "price": trade.price / 10_000,
             "amount": money(trade.amount),
             "fee": money(trade.fee),
-            "href": address(way_to_turn(trade)),
+            "href": href,
         }
 
 
@@ -934,7 +1013,9 @@ def about_resolution(resolution: Resolution) -> str:
         if resolution.withdrawn:
             how = "The decision made by hand was withdrawn"
         when = f"on {moment(resolution.known_at)}, version {resolution.version}"
-        return f"{_paid(resolution.payout)} {how}: {plain(resolution.reason, most=600)} ({when})"
+        reason = plain(resolution.reason, most=600)
+        paid = _paid(resolution.payout)
+        return f"{paid} {how}: {reason} ({when})"
     since = moment(resolution.known_at)
     if resolution.source:
         since += f", source {plain(resolution.source)}"
@@ -945,13 +1026,17 @@ def _paid(payout: int | None) -> str:
     """Say what a share paid, in Markdown."""
     if payout is None:
         return "Refunded: everyone got back what they had paid."
-    shares = f"a share of YES paid {cents(payout)}, a share of NO {cents(ONE - payout)}"
-    return f"**{outcome(True, payout)}**: {shares}."
+    yes = cents(payout)
+    no = cents(ONE - payout)
+    shares = f"a share of YES paid {yes}, a share of NO {no}"
+    result = outcome(True, payout)
+    return f"**{result}**: {shares}."
 
 
 def _related(record: RecordSource, market: Market) -> None:
     """Show the other markets of the same event."""
-    others = kept(record, read_market_list, MarketFilter(event=market.event_id))
+    of_event = MarketFilter(event=market.event_id)
+    others = kept(record, read_market_list, of_event)
     lines = [line for line in others.lines if line.market.id != market.id]
     if lines:
         subheading("Related markets")
@@ -989,14 +1074,17 @@ def _texts(page: MarketPage) -> None:
         else:
             st.caption("The venue gives none.")
     if len(page.pages) > 1:
-        with st.expander(f"Earlier versions of its page: {count(len(page.pages), 'version')}"):
+        versions = count(len(page.pages), "version")
+        with st.expander(f"Earlier versions of its page: {versions}"):
             _changes(page)
 
 
 def _changes(page: MarketPage) -> None:
     """Show what each version of the page said otherwise than the one before."""
-    rows = list(chain.from_iterable(starmap(_changed, pairwise(page.pages))))
-    listing(rows, columns_of_table("changes of a page"), "Changes of the market's page")
+    changes = starmap(_changed, pairwise(page.pages))
+    rows = list(chain.from_iterable(changes))
+    columns = columns_of_table("changes of a page")
+    listing(rows, columns, "Changes of the market's page")
 
 
 def _changed(before: PageVersion, after: PageVersion) -> Iterator[dict[str, object]]:
@@ -1005,7 +1093,9 @@ def _changed(before: PageVersion, after: PageVersion) -> Iterator[dict[str, obje
         old = getattr(before.market, name)
         new = getattr(after.market, name)
         if old != new:
-            yield {"When": after.at, "What": what, "Before": _text(name, old), "After": _text(name, new)}
+            before_text = _text(name, old)
+            after_text = _text(name, new)
+            yield {"When": after.at, "What": what, "Before": before_text, "After": after_text}
 
 
 def _text(name: str, value: Any) -> str:

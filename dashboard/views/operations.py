@@ -79,14 +79,19 @@ class AgentSpending:
 def read_agent_spending(connection: Connection) -> list[AgentSpending]:
     """Return whose calls cost what in the cohorts that play, and in the newest."""
     newest = select(func.max(CohortRow.number)).scalar_subquery()
+    calls = count_of(CallRow.id)
+    spent = total(COST)
+    is_playing = col(CohortRow.ended_at).is_(None)
+    is_newest = CohortRow.number == newest
     query = (
-        select_noun(AgentSpending, **PLACE, calls=count_of(CallRow.id), spent=total(COST))
+        select_noun(AgentSpending, **PLACE, calls=calls, spent=spent)
         .select_from(joined(CohortRow, EntrantRow, CallRow))
-        .where(or_(col(CohortRow.ended_at).is_(None), CohortRow.number == newest))
+        .where(or_(is_playing, is_newest))
         .group_by(CohortRow.number, EntrantRow.position, EntrantRow.name)
         .order_by(CohortRow.number, EntrantRow.position)
     )
-    return read_nouns(AgentSpending, connection.execute(query))
+    rows = connection.execute(query)
+    return read_nouns(AgentSpending, rows)
 
 
 def read_daily_spending(connection: Connection, midnight: datetime, days: int) -> list[tuple[datetime, int]]:
@@ -96,9 +101,11 @@ def read_daily_spending(connection: Connection, midnight: datetime, days: int) -
     sums: list[Any] = []
     for start in starts:
         is_that_day = (CallRow.made_at >= start) & (CallRow.made_at < start + day)
-        sums.append(total(case((clause(is_that_day), COST), else_=0)))
+        cost_of_day = case((clause(is_that_day), COST), else_=0)
+        sums.append(total(cost_of_day))
 
-    row = connection.execute(select(*sums).where(CallRow.made_at >= starts[0])).one()
+    is_recent = CallRow.made_at >= starts[0]
+    row = connection.execute(select(*sums).where(is_recent)).one()
     return list(zip(starts, row, strict=True))
 
 
@@ -121,13 +128,15 @@ def _read_turn_outcomes(connection: Connection) -> list[TurnOutcome]:
         .order_by(col(RoundRow.at).desc(), col(RoundRow.id).desc())
         .limit(ROUNDS)
     )
+    rounds = list(connection.scalars(newest))
     query = (
         select_noun(TurnOutcome, TurnRow, **PLACE)
         .select_from(joined(RoundRow, TurnRow, EntrantRow, CohortRow))
-        .where(col(RoundRow.id).in_(list(connection.scalars(newest))))
+        .where(col(RoundRow.id).in_(rounds))
         .order_by(CohortRow.number, RoundRow.number, EntrantRow.position)
     )
-    return read_nouns(TurnOutcome, connection.execute(query))
+    rows = connection.execute(query)
+    return read_nouns(TurnOutcome, rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +154,12 @@ class OperationsPage:
 
 def read_operations(connection: Connection) -> OperationsPage:
     """Return all that the page says but what was set aside."""
+    statuses = (*UNUSABLE, "declined", "partly")
+    last_midnight = midnight(now())
     return OperationsPage(
-        failed=tuple(read_failed_turns(connection, FAILED, (*UNUSABLE, "declined", "partly"))),
+        failed=tuple(read_failed_turns(connection, FAILED, statuses)),
         spenders=tuple(read_agent_spending(connection)),
-        daily=tuple(read_daily_spending(connection, midnight(now()), DAYS)),
+        daily=tuple(read_daily_spending(connection, last_midnight, DAYS)),
         incidents=tuple(read_recent_incidents(connection, INCIDENTS)),
         outcomes=tuple(_read_turn_outcomes(connection)),
         size=record_size(connection),
@@ -174,22 +185,27 @@ def show(record: RecordSource) -> None:
     status = arena_status(record)
     page = kept(record, read_operations)
     overview = season(record)
-    simulated = " (simulated)" * bool(overview.cohorts and overview.is_simulated)
-    is_replay = bool(overview.cohorts) and overview.cohorts[-1].stamp == "replay"
+    has_cohorts = bool(overview.cohorts)
+    simulated = " (simulated)" * (has_cohorts and overview.is_simulated)
+    is_replay = has_cohorts and overview.cohorts[-1].stamp == "replay"
     starter = "“arena run” starts one"
     if is_replay:
         starter = "“arena study replay” plays a recording"
 
     _health(status, starter)
-    put(tiles(figures(status, page.outcomes, simulated)), "tiles")
-    put(turn_map(page.outcomes, overview.kinds), "map")
-    put(box("At work", meanings(at_work(status, page, simulated, starter), "facts")), "work")
+    shown = figures(status, page.outcomes, simulated)
+    put(tiles(shown), "tiles")
+    outcomes = turn_map(page.outcomes, overview.kinds)
+    put(outcomes, "map")
+    facts = at_work(status, page, simulated, starter)
+    put(box("At work", meanings(facts, "facts")), "work")
 
     show_failed(page.failed)
     show_rounds(status.rounds)
     show_spending(page, status.spend.limits)
     show_jobs(status, is_replay)
-    show_incidents(page.incidents, "arena study replay" if is_replay else "arena run")
+    recorder = "arena study replay" if is_replay else "arena run"
+    show_incidents(page.incidents, recorder)
     show_rejected(record, status)
 
 
@@ -197,7 +213,8 @@ def _health(status: Status, starter: str) -> None:
     """Show how the arena is, and why."""
     reasons = [reason.text for reason in status.reasons]
     word = status.word
-    put(light(word, f"{word.capitalize()}.", _sentence(status, starter), reasons), "health")
+    sentence = _sentence(status, starter)
+    put(light(word, f"{word.capitalize()}.", sentence, reasons), "health")
     if status.clock == "mixed":
         st.caption(
             "This is a rehearsal's record, judged by the real time: `arena status --clock FILE` judges it "
@@ -221,13 +238,15 @@ def _sentence(status: Status, starter: str) -> str:
 def figures(status: Status, outcomes: Sequence[TurnOutcome], simulated: str) -> list[Tile]:
     """Return the four figures that an operator looks for first."""
     failed = sum(outcome.status in UNUSABLE for outcome in outcomes)
+    share = f"{failed:,} of {len(outcomes):,}"
+    look = "loss" * bool(failed)
     return [
         _next_round_tile(status),
         Tile(
-            f"{failed:,} of {len(outcomes):,}",
+            share,
             "turns failed, newest rounds",
             "Failed, late or malformed, in the rounds of the map below.",
-            "loss" * bool(failed),
+            look,
         ),
         _spent_tile(status, simulated),
         _prices_tile(status, bool(outcomes)),
@@ -284,13 +303,16 @@ def turn_map(outcomes: Sequence[TurnOutcome], agents: Iterable[str]) -> Markup:
     for outcome in outcomes:
         place = (outcome.cohort, outcome.round)
         text = f"{outcome.agent}, cohort {outcome.cohort}, round {outcome.round}: {outcome.status}"
-        fields.setdefault(outcome.agent, {})[place] = (outcome.status, text)
+        row = fields.setdefault(outcome.agent, {})
+        row[place] = (outcome.status, text)
         cohorts[place] = str(outcome.cohort)
         numbers[outcome.status] += 1
     rows = {agent: list(map(fields[agent].get, cohorts)) for agent in agents if agent in fields}
 
     text = ", ".join(f"{number:,} {status}" for status, number in numbers.items())
-    chart = heat_map(rows, list(cohorts.values()), f"Turns of each agent by round: {text}")
+    title = f"Turns of each agent by round: {text}"
+    groups = list(cohorts.values())
+    chart = heat_map(rows, groups, title)
     newest = "By round: "
     if len(cohorts) == ROUNDS:
         newest = f"A column is a round, the newest {ROUNDS} at most: "
@@ -304,17 +326,24 @@ def at_work(status: Status, page: OperationsPage, simulated: str, starter: str) 
     if status.leader is not None and status.leader.alive:
         running = f"on {status.leader.host}"
     held = status.held
-    positions = f"{held.positions:,} in {count(held.markets, 'market')}, {held.stale:,} at stale prices"
+    markets = count(held.markets, "market")
+    positions = f"{held.positions:,} in {markets}, {held.stale:,} at stale prices"
     if held.stale:
         positions += f"; the oldest price is of {moment(held.oldest)}"
+
+    calls = _calls(status.under_way)
+    spent = usd(status.spend.month)
+    backup = _backup(status.backup, status)
+    verified = _verified(status)
+    megabytes = page.size / MEGABYTE
     return {
         "Scheduler": running,
         "Rounds": f"{status.calendar.done:,} of {status.calendar.due:,} due are done",
-        "Calls in progress": _calls(status.under_way),
+        "Calls in progress": calls,
         "Open positions": positions,
-        f"Spent this month{simulated}": usd(status.spend.month),
-        "Backup": _backup(status.backup, status),
-        "Record": f"{page.size / MEGABYTE:,.1f} MB, schema {page.schema}. {_verified(status)}",
+        f"Spent this month{simulated}": spent,
+        "Backup": backup,
+        "Record": f"{megabytes:,.1f} MB, schema {page.schema}. {verified}",
     }
 
 
@@ -325,7 +354,9 @@ def _calls(calls: CallsUnderWay) -> str:
         text += f"They may cost {usd(calls.worst)} at most. "
     if not calls.lost:
         return f"{text}None was lost."
-    return f"{text}{count(calls.lost, 'call')} lost with a worker may cost {usd(calls.lost_worst)}."
+    lost = count(calls.lost, "call")
+    worst_lost = usd(calls.lost_worst)
+    return f"{text}{lost} lost with a worker may cost {worst_lost}."
 
 
 def _verified(status: Status) -> str:
@@ -342,8 +373,11 @@ def _backup(job: JobState | None, status: Status) -> str:
     if job is None or job.ended_at is None:
         return "none by “arena run” yet; “arena admin backup” makes one"
     if job.failures:
-        return f"failed {count(job.failures, 'time')} in a row: {flat(job.note) or 'see the log'}"
-    return f"{moment(job.ended_at)}, {far_text(job.ended_at, status.at)}"
+        times = count(job.failures, "time")
+        why = flat(job.note) or "see the log"
+        return f"failed {times} in a row: {why}"
+    ago = far_text(job.ended_at, status.at)
+    return f"{moment(job.ended_at)}, {ago}"
 
 
 SCOPES = {
@@ -362,7 +396,8 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
         return
 
     newest = sorted(rounds, key=lambda state: (state.at, state.cohort), reverse=True)
-    statuses = dict.fromkeys(chain.from_iterable(state.turns for state in newest))
+    every = chain.from_iterable(state.turns for state in newest)
+    statuses = dict.fromkeys(every)
     columns = dict(columns_of_table("rounds"))
     for label in (*map(str.capitalize, statuses), "Missing"):
         columns[label] = HtmlColumn(label, format="localized")
@@ -372,13 +407,14 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
 def _round_rows(states: Iterable[RoundState], statuses: Iterable[str]) -> Rows:
     """Yield what is said of rounds: how many of their turns ended how."""
     for state in states:
+        turns = way("turn", cohort=state.cohort, round=state.number)
         row = {
             "Decided": state.at,
             "Cohort": state.cohort,
             "Round": state.number,
             "State": "done" if state.done else "under way",
             "Missing": state.missing,
-            "href": way("turn", cohort=state.cohort, round=state.number).href,
+            "href": turns.href,
         }
         for status in statuses:
             row[status.capitalize()] = state.turns.get(status, 0)
@@ -422,14 +458,18 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
 
     if any(spent for _, spent in page.daily):
         days = [(at.timestamp(), spent / ONE) for at, spent in page.daily]
-        cost = Line("spent", days, "c1", written(days[-1][1], "dollar"))
+        newest = written(days[-1][1], "dollar")
+        cost = Line("spent", days, "c1", newest)
         says = "Cost of calls on each of the last days"
-        put(line_chart([cost], says, "dollar", height=LONG), "cost")
+        chart = line_chart([cost], says, "dollar", height=LONG)
+        put(chart, "cost")
     else:
         st.caption(f"No call of the last {DAYS} days has cost anything.")
     if page.spenders:
         st.caption("By agent, in the cohorts still playing and in the newest.")
-        listing(_spending_rows(page.spenders), columns_of_table("spending"), "Spending by agent")
+        rows = _spending_rows(page.spenders)
+        columns = columns_of_table("spending")
+        listing(rows, columns, "Spending by agent")
 
 
 def _of_budget(budget: BudgetUse) -> str:
@@ -437,7 +477,8 @@ def _of_budget(budget: BudgetUse) -> str:
     whose = SCOPES[budget.scope]
     if budget.whose:
         whose += f", {plain(budget.whose, 60)}"
-    return f"{whose}: " + escaped(f"{usd(budget.spent)} of {usd(budget.limit)}")
+    amount = escaped(f"{usd(budget.spent)} of {usd(budget.limit)}")
+    return f"{whose}: " + amount
 
 
 def _spending_rows(spenders: Sequence[AgentSpending]) -> list[dict[str, object]]:
@@ -450,9 +491,11 @@ def _spending_rows(spenders: Sequence[AgentSpending]) -> list[dict[str, object]]
     cohorts = Counter(spending.agent for spending in spenders)
 
     rows: list[dict[str, object]] = []
-    for name in sorted(calls, key=lambda name: (-spent[name], natural_key(name))):
+    by_cost = sorted(calls, key=lambda name: (-spent[name], natural_key(name)))
+    for name in by_cost:
         cost = spent[name] / ONE
-        row = {"Agent": name, "Spent $": cost, "Calls": calls[name], "A call $": cost / calls[name]}
+        a_call = cost / calls[name]
+        row = {"Agent": name, "Spent $": cost, "Calls": calls[name], "A call $": a_call}
         rows.append(row | {"Cohorts": cohorts[name]})
     return rows
 
@@ -516,7 +559,8 @@ def show_rejected(record: RecordSource, status: Status) -> None:
     """Show what was set aside and why; of the one that is chosen, what was sent."""
     subheading("Rejected venue data")
     kind = choice("Kind", "aside", KINDS, "all")
-    quarantined = kept(record, read_quarantine, kind=None if kind == "all" else kind, limit=REJECTED)
+    asked_kind = None if kind == "all" else kind
+    quarantined = kept(record, read_quarantine, kind=asked_kind, limit=REJECTED)
     if not quarantined:
         st.caption("No rejected data.")
         return
@@ -528,8 +572,12 @@ def show_rejected(record: RecordSource, status: Status) -> None:
     st.caption(f"{text} Pages are requests without the expected answer. Open a row to read what was sent.")
 
     by_mark = {_mark(aside): aside for aside in quarantined}
-    listing(_rejected_rows(by_mark, kind), columns_of_table("rejected data"), "Rejected venue data")
-    chosen = by_mark.get(st.query_params.get("sent", ""))
+    rows = _rejected_rows(by_mark, kind)
+    columns = columns_of_table("rejected data")
+    listing(rows, columns, "Rejected venue data")
+
+    mark = st.query_params.get("sent", "")
+    chosen = by_mark.get(mark)
     if chosen is not None:
         st.text(chosen.reason)
         st.code(chosen.raw or "(nothing)", language=None, wrap_lines=True)
@@ -538,6 +586,7 @@ def show_rejected(record: RecordSource, status: Status) -> None:
 def _rejected_rows(by_mark: Mapping[str, StoredQuarantine], kind: str) -> Rows:
     """Yield what is said of records that were rejected."""
     for mark, aside in by_mark.items():
+        row_page = way("operations", aside=kind, sent=mark)
         yield {
             "Last seen": aside.last_seen_at,
             "Times": aside.times,
@@ -547,10 +596,12 @@ def _rejected_rows(by_mark: Mapping[str, StoredQuarantine], kind: str) -> Rows:
             "Reason": aside.reason[:LONGEST],
             "Record": aside.record,
             "First seen": aside.first_seen_at,
-            "href": way("operations", aside=kind, sent=mark).href,
+            "href": row_page.href,
         }
 
 
 def _mark(aside: StoredQuarantine) -> str:
     """Return by what an address names a rejected record."""
-    return sha256(repr((aside.venue, aside.kind, aside.code, aside.record)).encode()).hexdigest()[:12]
+    text = repr((aside.venue, aside.kind, aside.code, aside.record))
+    digest = sha256(text.encode()).hexdigest()
+    return digest[:12]

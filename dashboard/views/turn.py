@@ -129,12 +129,14 @@ PLACED_TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
 
 def find_turn(connection: Connection, cohort: int, round_number: int, agent: str) -> PlacedTurn | None:
     """Return an agent's turn in a round of a cohort, if it is in."""
+    is_round = RoundRow.number == round_number
     query = (
         select_noun(PlacedTurn, TurnRow, RoundRow, **PLACE)
         .select_from(PLACED_TURNS)
-        .where(*_of_agent(cohort, agent), RoundRow.number == round_number)
+        .where(*_of_agent(cohort, agent), is_round)
     )
-    turns = read_nouns(PlacedTurn, connection.execute(query))
+    rows = connection.execute(query)
+    turns = read_nouns(PlacedTurn, rows)
     return turns[0] if turns else None
 
 
@@ -218,9 +220,11 @@ class CallTexts:
 def read_call_texts(connection: Connection, call_id: int) -> CallTexts:
     """Return the texts of a call."""
     query = select(CallRow.messages, CallRow.reply, CallRow.thinking, CallRow.citations)
-    messages, reply, thinking, citations = connection.execute(query.where(CallRow.id == call_id)).one()
+    is_asked = CallRow.id == call_id
+    messages, reply, thinking, citations = connection.execute(query.where(is_asked)).one()
     asked = tuple(Message(**message) for message in json.loads(messages))
-    return CallTexts(asked, reply, thinking, tuple(json.loads(citations)))
+    sources = tuple(json.loads(citations))
+    return CallTexts(asked, reply, thinking, sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,13 +244,15 @@ class SeenMarket:
 def read_seen_markets(connection: Connection, turn: PlacedTurn) -> list[SeenMarket]:
     """Return the markets that a turn saw: what was on offer, then what else was held."""
     shown = SnapshotItemRow.shown == 1
+    source = joined(SnapshotItemRow, MarketVersionRow).outerjoin(QuoteRow)
     query = (
         select_noun(SeenMarket, MarketVersionRow, QuoteRow, id=SnapshotItemRow.market_id, shown=shown)
-        .select_from(joined(SnapshotItemRow, MarketVersionRow).outerjoin(QuoteRow))
+        .select_from(source)
         .where(SnapshotItemRow.snapshot_id == turn.snapshot_id)
         .order_by(SnapshotItemRow.position)
     )
-    markets = read_nouns(SeenMarket, connection.execute(query))
+    rows = connection.execute(query)
+    markets = read_nouns(SeenMarket, rows)
     return sorted(markets, key=lambda market: not market.shown)
 
 
@@ -347,7 +353,9 @@ def read_newest_turns(
     turns = list[TurnSummary]()
     size = FIRST_ROUNDS
     while rounds and len(turns) < most:
-        some = query.where(col(TurnRow.round_id).in_(rounds[:size])).limit(most - len(turns))
+        missing = most - len(turns)
+        is_in_rounds = col(TurnRow.round_id).in_(rounds[:size])
+        some = query.where(is_in_rounds).limit(missing)
         turns += read_nouns(TurnSummary, connection.execute(some))
         rounds = rounds[size:]
         size *= 2
@@ -380,7 +388,9 @@ class Claim:
         if self.payout not in (0, ONE) or self.said.final is None or self.seen.mid is None:
             return None
         end = self.payout / ONE
-        return (self.seen.mid / ONE - end) ** 2 - (self.said.final / ONE - end) ** 2
+        price_error = (self.seen.mid / ONE - end) ** 2
+        own_error = (self.said.final / ONE - end) ** 2
+        return price_error - own_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,12 +436,15 @@ def read_turn(connection: Connection, cohort: int, round_number: int, agent: str
     evidence: list[tuple[MarketId, Article]] = []
     for market, articles in read_evidence(connection, turn.round_id).items():
         evidence += zip(repeat(market), articles)
+
+    fills = read_fills(connection, [turn.id])
+    rejections = read_rejections(connection, [turn.id])
     return TurnPage(
         turn,
         tuple(_read_turn_rounds(connection, cohort, agent)),
         tuple(_claims(connection, turn)),
-        tuple(read_fills(connection, [turn.id])[turn.id]),
-        tuple(read_rejections(connection, [turn.id])[turn.id]),
+        tuple(fills[turn.id]),
+        tuple(rejections[turn.id]),
         tuple(read_attempts(connection, turn)),
         tuple(_read_failures(connection, turn)),
         tuple(evidence),
@@ -444,7 +457,8 @@ def _claims(connection: Connection, turn: PlacedTurn) -> Iterator[Claim]:
     forecasts = read_forecasts(connection, turn)
     ids = [market.id for market in seen]
     # Versions come in order, so the newest one stands.
-    ends = {market: payout for (market, _), payout in read_payouts(connection, ids).items()}
+    payouts = read_payouts(connection, ids)
+    ends = {market: payout for (market, _), payout in payouts.items()}
     quotes = newest_rows(connection, QuoteRow, ids, "at", "mid", "last")
 
     for market in seen:
@@ -452,7 +466,8 @@ def _claims(connection: Connection, turn: PlacedTurn) -> Iterator[Claim]:
         if market.id in ends:
             yield Claim(market, forecast, True, ends[market.id], None)
         else:
-            yield Claim(market, forecast, False, None, quote_price(quotes.get(market.id)))
+            price = quote_price(quotes.get(market.id))
+            yield Claim(market, forecast, False, None, price)
 
 
 def held_until_now(fill: Fill, claim: Claim) -> int | None:
@@ -523,7 +538,9 @@ def show_list(record: RecordSource) -> None:
     agents = {ANY: "All agents"} | named(season(record).kinds)
     agent = choice("Agent", "agent", agents, ANY, "list")
     status = choice("Status", "status", STATUSES, ANY)
-    turns = kept(record, read_newest_turns, MOST + 1, EVERY.get(agent, agent), EVERY.get(status, status))
+    queried_agent = EVERY.get(agent, agent)
+    queried_status = EVERY.get(status, status)
+    turns = kept(record, read_newest_turns, MOST + 1, queried_agent, queried_status)
     if not turns:
         why = "No turn matches. Choose another agent or status."
         if agent == status == ANY:
@@ -533,7 +550,8 @@ def show_list(record: RecordSource) -> None:
 
     many = f"The newest {MOST}" if len(turns) > MOST else count(len(turns), "turn")
     st.caption(f"{many}, newest first.")
-    meant = HtmlColumn("Status", " ".join(MEANT.values()))
+    meanings = " ".join(MEANT.values())
+    meant = HtmlColumn("Status", meanings)
     columns = {**columns_of_table("turns"), "status": meant}
     listing(_turn_rows(turns[:MOST]), columns, "Turns: one row each")
 
@@ -566,18 +584,23 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
     st.caption(f"{where} · kind {code(turn.kind)} · version {code(turn.code_version)}")
     if turn.status not in ("played", "partly"):
         st.caption(MEANT[turn.status])
-    put(tiles(figures(page, ", simulated" * season(record).is_simulated)), "tiles")
+    shown = figures(page, ", simulated" * season(record).is_simulated)
+    put(tiles(shown), "tiles")
 
-    if turn.note and turn.note not in [failure.note for failure in page.failures]:
-        st.markdown(f"**Note:** {plain(turn.note, most=5_000)}")
+    notes = [failure.note for failure in page.failures]
+    if turn.note and turn.note not in notes:
+        note = plain(turn.note, most=5_000)
+        st.markdown(f"**Note:** {note}")
     for failure in page.failures:
         when = ""
         if failure.at:
             when = f", {moment(failure.at)}"
-        st.markdown(f"**Failure {failure.number}{when}:** {plain(failure.note, most=5_000)}")
+        text = plain(failure.note, most=5_000)
+        st.markdown(f"**Failure {failure.number}{when}:** {text}")
     repaired = json.loads(turn.repaired)
     if repaired:
-        st.markdown(f"**Read by repairs:** {plain(', '.join(repaired))}")
+        names = plain(", ".join(repaired))
+        st.markdown(f"**Read by repairs:** {names}")
 
     put(reasons(page), "reasons")
     show_orders(page)
@@ -593,25 +616,30 @@ def summary(page: TurnPage) -> str:
     turn = page.turn
     did = []
     if page.bought:
-        spent = in_dollars(round(page.spent / ONE)).removesuffix(".00")
+        dollars_spent = in_dollars(round(page.spent / ONE))
+        spent = dollars_spent.removesuffix(".00")
         markets = {fill.market_id for fill in page.bought}
-        did.append(f"bet {spent} on {count(len(markets), 'market')}")
+        many = count(len(markets), "market")
+        did.append(f"bet {spent} on {many}")
     if page.sales:
         did.append(f"sold {page.sales:,}")
     if turn.status not in ("played", "partly"):
         did = [turn.status]
-    return f"{turn.agent}, round {turn.round}: {', '.join(did) or 'traded nothing'}"
+    done = ", ".join(did) or "traded nothing"
+    return f"{turn.agent}, round {turn.round}: {done}"
 
 
 def reasons(page: TurnPage) -> Markup:
     """Return why it said and did what it did: what it traded first, then what is furthest off."""
     fills = {fill.market_id: fill for fill in page.fills}
     quotations = []
-    for claim in sorted(page.claims, key=lambda claim: -claim.apart):
+    by_distance = sorted(page.claims, key=lambda claim: -claim.apart)
+    for claim in by_distance:
         if claim.said.reason and claim.said.final is not None:
             fill = fills.get(claim.seen.id)
             traded = fill.amount if fill else -1
-            quotations.append((traded, _quotation(claim, fill)))
+            quotation = _quotation(claim, fill)
+            quotations.append((traded, quotation))
 
     if not quotations:
         return NOTHING
@@ -621,11 +649,13 @@ def reasons(page: TurnPage) -> Markup:
 
 def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
     """Return what was said of a market with its reason, and what was traded."""
-    did = f"says {rounded_percent(claim.said.final or 0)}"
+    stated = rounded_percent(claim.said.final or 0)
+    did = f"says {stated}"
     if claim.seen.mid is not None:
         did += f", price {cents(claim.seen.mid)}"
     if fill is not None:
-        did += f"; {_did(fill)} for {dollars(fill.amount)}"
+        amount = dollars(fill.amount)
+        did += f"; {_did(fill)} for {amount}"
 
     ended = outcome(claim.ended, claim.payout)
     where = "not resolved yet"
@@ -639,7 +669,9 @@ def _ways(page: TurnPage) -> None:
     """Lead to the turns before and after, to the agent and to the cohort."""
     turn = page.turn
     place = page.rounds.index(turn.round)
-    around = {"← Round before": page.rounds[:place][-1:], "Round after →": page.rounds[place + 1 :][:1]}
+    before = page.rounds[:place][-1:]
+    after = page.rounds[place + 1 :][:1]
+    around = {"← Round before": before, "Round after →": after}
 
     ways = {}
     for label, rounds in around.items():
@@ -648,7 +680,8 @@ def _ways(page: TurnPage) -> None:
     ways["Its agent"] = way("agent", agent=turn.agent)
     ways["Its cohort"] = way("cohort", cohort=turn.cohort)
     ways["All turns"] = way("turn")
-    put(pills([(label, to.href, False) for label, to in ways.items()], "Go to"), "ways")
+    links = [(label, to.href, False) for label, to in ways.items()]
+    put(pills(links, "Go to"), "ways")
 
 
 REFUSED = "Sales of positions, in full or in part; orders and items of the answer that were refused."
@@ -667,7 +700,8 @@ def figures(page: TurnPage, simulated: str) -> list[Tile]:
             stories.add(claim.seen.story or claim.seen.event_id)
     forecast = f"markets forecast, {story_count(len(stories))}"
 
-    purchases = f"{count(len(page.bought), 'purchase')}, fees included; caps are measured by the cash before."
+    number = count(len(page.bought), "purchase")
+    purchases = f"{number}, fees included; caps are measured by the cash before."
     sales = f"{page.sales:,} sold, {len(page.rejections):,} rejected"
     calls = f"cost of {count(len(page.attempts), 'call')}"
     if page.attempts:
@@ -698,10 +732,11 @@ def _market_cells(page: TurnPage, market: MarketId) -> dict[str, object]:
 def _order_rows(page: TurnPage, orders: Sequence[Bet | Sale]) -> Rows:
     """Yield what was ordered, and what came of it."""
     for order in orders:
+        result = " ".join(_result(page, order))
         yield {
             "wish": _size(order),
             "limit": percent(order.limit),
-            "came": " ".join(_result(page, order)),
+            "came": result,
             "reason": order.reason,
             **_market_cells(page, order.market_id),
         }
@@ -723,8 +758,10 @@ def _result(page: TurnPage, order: Bet | Sale) -> Iterator[str]:
     action = "sell"
     if isinstance(order, Bet):
         action = "buy"
+    ordered = (order.market_id, order.side, action)
     for fill in page.fills:
-        if (fill.market_id, fill.side, fill.action) == (order.market_id, order.side, action):
+        filled = (fill.market_id, fill.side, fill.action)
+        if filled == ordered:
             yield f"{_did(fill)}: {money(fill.shares):,.2f} shares for {dollars(fill.amount)}{_part(fill)}."
     for refused in page.rejections:
         if refused.market_id == order.market_id:
@@ -762,7 +799,8 @@ def show_fills(page: TurnPage) -> None:
     if gains:
         made = plain(gained(sum(gains)))
         st.caption(f"Held until today or until they resolved, its purchases would have made {made}.")
-    with st.expander(f"Fills, level by level: {count(len(rows), 'level')}"):
+    levels = count(len(rows), "level")
+    with st.expander(f"Fills, level by level: {levels}"):
         listing(rows, columns_of_table("fills"), "Fills: one row a price")
 
 
@@ -805,9 +843,11 @@ def _judged(claims: Sequence[Claim]) -> str:
     """Say how many forecasts can be judged, and how many of them were closer than the price."""
     gains = [claim.gain for claim in claims if claim.gain is not None]
     if gains:
-        judged = f"{len(gains):,} of {count(len(claims), 'market')} can be judged"
+        markets = count(len(claims), "market")
+        judged = f"{len(gains):,} of {markets} can be judged"
         closer = sum(gain > 0 for gain in gains)
-        mean = written(sum(gains) / len(gains), "%+.4f")
+        mean_gain = sum(gains) / len(gains)
+        mean = written(mean_gain, "%+.4f")
         return f"{judged}: {closer} closer than the price; {mean} Brier points a market on average."
     if any(claim.said.final is not None for claim in claims):
         return "None can be judged yet."
@@ -818,6 +858,7 @@ def _claim_rows(claims: Sequence[Claim]) -> Rows:
     """Yield what was said of markets, and what came."""
     for claim in claims:
         seen = claim.seen
+        venue = venue_page(seen.id, seen.event_id, seen.slug, seen.event_slug)
         yield {
             "question": seen.question,
             "final": percent(claim.said.final),
@@ -826,7 +867,7 @@ def _claim_rows(claims: Sequence[Claim]) -> Rows:
             "outcome": outcome(claim.ended, claim.payout),
             "gain": claim.gain,
             "reason": claim.said.reason,
-            "venue": venue_cell(venue_page(seen.id, seen.event_id, seen.slug, seen.event_slug)),
+            "venue": venue_cell(venue),
             "href": way("market", market=seen.id).href,
         }
 
@@ -845,7 +886,8 @@ def show_calls(record: RecordSource, page: TurnPage) -> None:
     result = "answered"
     if failed:
         result = f"{failed:,} without an answer"
-    below = f"{count(len(page.attempts), 'attempt')}, {result}."
+    attempts = count(len(page.attempts), "attempt")
+    below = f"{attempts}, {result}."
     if not section("Calls", page.attempts, "It asked no model.", below):
         return
 
@@ -868,7 +910,9 @@ def _call_texts(record: RecordSource, attempt: CallAttempt) -> None:
     texts = kept(record, read_call_texts, attempt.id)
     key = _call_key(attempt)
     if attempt.error_message:
-        st.markdown(f"**{plain(attempt.error_code or '')}:** {plain(attempt.error_message, most=2_000)}")
+        error = plain(attempt.error_code or "")
+        message = plain(attempt.error_message, most=2_000)
+        st.markdown(f"**{error}:** {message}")
     with st.expander("Answer"):
         if texts.reply is None:
             st.caption("None came.")
@@ -880,9 +924,9 @@ def _call_texts(record: RecordSource, attempt: CallAttempt) -> None:
         if text:
             with st.expander(title):
                 long_text(text, f"{title} {key}")
-    for place, message in enumerate(texts.messages, 1):
-        with st.expander(f"Prompt, message {place} of {len(texts.messages)}: {message.role}"):
-            long_text(message.content, f"prompt {key} {place}")
+    for place, prompt in enumerate(texts.messages, 1):
+        with st.expander(f"Prompt, message {place} of {len(texts.messages)}: {prompt.role}"):
+            long_text(prompt.content, f"prompt {key} {place}")
 
 
 def _call_key(attempt: CallAttempt) -> str:
