@@ -53,11 +53,13 @@ class FileFault:
         'f.csv:3: column end'
         >>> FileFault("f.json", "id", "there is none", "add it", part="forecasts", row=3).place
         'f.json: forecasts, row 3, id'
+        >>> FileFault("f.json", "", "'x' is not an object", "remove it", part="list", row=3).place
+        'f.json: list, row 3'
         """
         if self.line is not None:
             return f"{self.file}:{self.line}{f': column {self.field}' if self.field else ''}"
         row = "" if self.row is None else f"{self.part}, row {self.row}, "
-        return f"{self.file}: {row}{self.field}"
+        return f"{self.file}: {row}{self.field}".removesuffix(", ")
 
     @property
     def told(self) -> str:
