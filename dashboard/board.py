@@ -423,9 +423,9 @@ REFERENCE_WORDS = {
     MARKET: "the price itself",
     "constant": "states one probability for every market",
     "favourite": "states the price, and backs favourites",
-    "kelly": "bets on what the agent that its config names states",
+    "kelly": "bets on another agent’s forecasts",
     "naive": "states the price or, without one, past rates",
-    "oracle": "knows the simulator’s true odds, but for the noise that its config sets",
+    "oracle": "knows the true odds, less the noise of its config",
     "random": "states random probabilities",
 }
 """What each kind of reference is."""

@@ -93,7 +93,7 @@ def test_references_stand_apart_and_in_no_count(demo: Path, show: Show) -> None:
     assert set(apart["agent"]) == references
     drawn = "".join(markup(page))
     assert "the price itself" in drawn
-    assert "knows the simulator’s true odds, but for the noise that its config sets" in drawn
+    assert "knows the true odds, less the noise of its config" in drawn
     assert "References, not ranked: what the agents are measured by" in drawn
     assert not any(name in page.title[0].value for name in references)
 
