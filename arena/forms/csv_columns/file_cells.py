@@ -131,13 +131,11 @@ class Faults:
         """Note a fault among those of its file and cause; of many the first have a message."""
         same = self.found.setdefault((*cause, column, hint), Cause())
         same.count += 1
-        if same.count > FEW:
-            return
-
-        fault = FileFault(place.file, column, message(), hint, line=place.line)
-        if place.part:
-            fault = replace(fault, line=None, part=place.part, row=place.line)
-        same.first.append(fault)
+        if same.count <= FEW:
+            fault = FileFault(place.file, column, message(), hint, line=place.line)
+            if place.part:
+                fault = replace(fault, line=None, part=place.part, row=place.line)
+            same.first.append(fault)
 
     def tear(self, row: int, place: SourceLine, cause: str, message: str, hint: str) -> None:
         """Note that a whole row can't be read."""
