@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from pathlib import PurePath
 
 from markupsafe import Markup
 
@@ -19,7 +20,9 @@ from dashboard.words import filled, flat, moment, with_true_minus
 
 def scored_page(report: FileReport, at: datetime) -> str:
     """Return a page of its own of a file, as it was scored at an instant."""
-    title = f"Paper Arena · {flat(report.name)}"
+    # a page is shown to others, who need not know in which folder the file lay
+    name = PurePath(report.name).name or report.name
+    title = f"Paper Arena · {flat(name)}"
     top = filled("<h1>%s</h1>", title) + quiet(f"Made {moment(at)}.")
     if report.form is not None:
         top += quiet(f"Read as {report.form.title}: {report.form.why}.")

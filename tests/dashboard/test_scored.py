@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -78,3 +79,9 @@ def test_of_a_plain_small_file_there_are_scores_alone() -> None:
     page = scored_page(arena.score(small), NOW)
     assert page.count("<h2>") == 2
     assert "Calibration" not in page
+
+
+def test_the_page_is_called_after_the_file_and_not_after_its_folder(report: FileReport) -> None:
+    page = scored_page(replace(report, name="/home/ann/secret/mine.csv"), NOW)
+    assert "<h1>Paper Arena · mine.csv</h1>" in page
+    assert "secret" not in page
