@@ -62,6 +62,11 @@ class FileFault:
         return f"{self.file}: {row}{self.field}".removesuffix(", ")
 
     @property
+    def number(self) -> int:
+        """Return the number of its line or row, 0 for a fault of the whole file."""
+        return self.line or self.row or 0
+
+    @property
     def told(self) -> str:
         """Return what is wrong, and in which lines too where there are many.
 
@@ -93,8 +98,8 @@ def told_once(faults: Sequence[FileFault], count: int) -> list[FileFault]:
     if count <= FEW:
         return list(faults)
 
-    lines = [fault.row if fault.line is None else fault.line for fault in faults[:FEW]]
-    return [replace(faults[0], count=count, lines=tuple(line for line in lines if line is not None))]
+    lines = tuple(fault.number for fault in faults[:FEW] if fault.number)
+    return [replace(faults[0], count=count, lines=lines)]
 
 
 def by_cause(faults: Iterable[FileFault]) -> list[FileFault]:

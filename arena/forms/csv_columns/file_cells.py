@@ -150,7 +150,7 @@ class Faults:
             faults += cause.told()
         for fault in faults:
             files.setdefault(fault.file, len(files))
-        return sorted(faults, key=lambda fault: (files[fault.file], fault.line or fault.row or 0))
+        return sorted(faults, key=lambda fault: (files[fault.file], fault.number))
 
     def check(self) -> None:
         """Raise all of them, by file and line."""

@@ -107,7 +107,7 @@ def _form_of(files: Sequence[SourceFile], choices: SourceChoices) -> ChosenForm 
 
 def _place_key(fault: FileFault) -> tuple[str, int]:
     """Return what faults are sorted by."""
-    return fault.file, fault.line or fault.row or 0
+    return fault.file, fault.number
 
 
 def _plain_cells(files: Sequence[SourceFile], choices: SourceChoices) -> Cells:
