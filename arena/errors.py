@@ -53,11 +53,18 @@ class FileFault:
         'f.csv:3: column end'
         >>> FileFault("f.json", "id", "there is none", "add it", part="forecasts", row=3).place
         'f.json: forecasts, row 3, id'
+        >>> FileFault("f.json", "", "'x' is not an object", "remove it", part="list", row=3).place
+        'f.json: list, row 3'
         """
         if self.line is not None:
             return f"{self.file}:{self.line}{f': column {self.field}' if self.field else ''}"
         row = "" if self.row is None else f"{self.part}, row {self.row}, "
-        return f"{self.file}: {row}{self.field}"
+        return f"{self.file}: {row}{self.field}".removesuffix(", ")
+
+    @property
+    def number(self) -> int:
+        """Return the number of its line or row, 0 for a fault of the whole file."""
+        return self.line or self.row or 0
 
     @property
     def told(self) -> str:
@@ -91,8 +98,8 @@ def told_once(faults: Sequence[FileFault], count: int) -> list[FileFault]:
     if count <= FEW:
         return list(faults)
 
-    lines = [fault.row if fault.line is None else fault.line for fault in faults[:FEW]]
-    return [replace(faults[0], count=count, lines=tuple(line for line in lines if line is not None))]
+    lines = tuple(fault.number for fault in faults[:FEW] if fault.number)
+    return [replace(faults[0], count=count, lines=lines)]
 
 
 def by_cause(faults: Iterable[FileFault]) -> list[FileFault]:

@@ -2,6 +2,7 @@
 
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -52,7 +53,14 @@ def table_of(sources: Sequence[Path], choices: SourceChoices) -> ForecastTable:
 
         if is_export_at(sources[0]):
             return read_export(sources[0])
-    return read_table(files_of(sources), choices)
+
+    files = files_of(sources)
+    [(place, count)] = Counter(Path(file.name).resolve() for file in files).most_common(1)
+    if count > 1:
+        raise ArenaError(
+            "named_twice", f"{place} is named twice", "name it once; a folder has its files", status=64
+        )
+    return read_table(files, choices)
 
 
 def split_columns(text: str) -> tuple[dict[str, str], str]:

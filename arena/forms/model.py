@@ -26,10 +26,23 @@ class ChosenForm:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """Where a row stands: in a line of a file that has lines, else in the object of that number."""
+    """Where a row stands: in a line of a file that has lines, else in the object of that number.
+
+    `part` names the list that its objects are numbered in.
+    """
 
     file: str
     line: int
+    part: str = ""
+
+    @property
+    def words(self) -> str:
+        """Return where it stands in the file, in words.
+
+        >>> SourceLine("f.csv", 2).words, SourceLine("f.json", 2, "list").words
+        ('line 2', 'row 2')
+        """
+        return f"row {self.line}" if self.part else f"line {self.line}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +132,7 @@ class SourceData:
     """All that files of a form hold, with what is wrong with them; of outcomes and prices the newest counts.
 
     `outside` are references of the board with which nobody is compared, and `notes` what was left out.
+    `no_outcomes` says which file with outcomes is missing, unless they come from elsewhere.
     """
 
     questions: tuple[SourceQuestion, ...] = ()
@@ -128,4 +142,5 @@ class SourceData:
     published: tuple[PublishedFigure, ...] = ()
     outside: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    no_outcomes: str = ""
     faults: tuple[FileFault, ...] = ()

@@ -18,7 +18,7 @@ SHARE_HINT = "write a probability from 0 to 1, such as 0.35"
 
 def in_row_order(faults: Iterable[FileFault]) -> list[FileFault]:
     """Return what is wrong with a whole file, then row by row."""
-    return sorted(faults, key=lambda fault: fault.row or 0)
+    return sorted(faults, key=lambda fault: fault.number)
 
 
 def is_nothing(value: object) -> bool:

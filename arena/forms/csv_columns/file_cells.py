@@ -132,7 +132,10 @@ class Faults:
         same = self.found.setdefault((*cause, column, hint), Cause())
         same.count += 1
         if same.count <= FEW:
-            same.first.append(FileFault(place.file, column, message(), hint, line=place.line))
+            fault = FileFault(place.file, column, message(), hint, line=place.line)
+            if place.part:
+                fault = replace(fault, line=None, part=place.part, row=place.line)
+            same.first.append(fault)
 
     def tear(self, row: int, place: SourceLine, cause: str, message: str, hint: str) -> None:
         """Note that a whole row can't be read."""
@@ -147,7 +150,7 @@ class Faults:
             faults += cause.told()
         for fault in faults:
             files.setdefault(fault.file, len(files))
-        return sorted(faults, key=lambda fault: (files[fault.file], fault.line or 0))
+        return sorted(faults, key=lambda fault: (files[fault.file], fault.number))
 
     def check(self) -> None:
         """Raise all of them, by file and line."""
@@ -197,16 +200,12 @@ class Cells:
         """Return where a row begins."""
         return self.place_of(self.whole_row(row))
 
-    def line(self, row: int) -> int:
-        """Return the line in which a row begins."""
-        return self.place(row).line
-
     def beside(self, other: int, row: int) -> str:
         """Return where another row begins, for a sentence about a row."""
         there = self.place(other)
         if there.file == self.place(row).file:
-            return f"line {there.line}"
-        return f"line {there.line} of {there.file}"
+            return there.words
+        return f"{there.words} of {there.file}"
 
     def wrong(
         self,

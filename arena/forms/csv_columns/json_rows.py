@@ -1,7 +1,6 @@
 """A text of JSON as cells: an object a line, a list of objects, or one object that holds such a list."""
 
 import json
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from io import StringIO
@@ -11,22 +10,20 @@ from typing import Any
 from arena.errors import ArenaError
 from arena.forms.csv_columns.file_cells import SHOWN, Cells, Faults
 from arena.forms.csv_columns.header import JOINS, OurColumns
-from arena.forms.csv_columns.memory import memory_cells
+from arena.forms.csv_columns.memory import memory_cells, numbered_places
 from arena.forms.model import SourceLine
 from markets.hashes import keys_once
 
 Row = dict[str, str]
 """The texts of an object by the names of its fields, those of objects in it by names with dots."""
-ELEMENT = re.compile(r"[\s,]*(?=[^\s,\]])")
-"""What stands before an element of a list."""
 OBJECT_HINT = 'write each forecast as {"question": …, "probability": …} on a line'
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedValue:
-    """A value of a text, or what is wrong with it, and the line in which it begins."""
+    """A value of a text, or what is wrong with it, and where it stands."""
 
-    line: int
+    place: SourceLine
     value: Any
 
 
@@ -47,11 +44,11 @@ def json_cells(name: str, text: str, ours: OurColumns) -> Cells:
     rows: list[Row] = []
     for value in values:
         own = _rows_of_value(value, len(rows), lists, faults)
-        first = value.line
-        for number in range(len(own)):
-            # a document has no lines of its own for the objects in it: they are numbered
-            line = number + 1 if len(values) == 1 else first
-            places.append(SourceLine(name, line))
+        if len(values) == 1 and len(own) > 1:
+            # a document has no lines of its own for the objects in it
+            places += numbered_places(name, len(own), longest or "rows")
+        else:
+            places += [value.place] * len(own)
         rows += own
 
     if longest:
@@ -74,12 +71,11 @@ def _rows_of_value(value: NumberedValue, before: int, lists: Collection[str], fa
         except RecursionError as error:
             found = error
 
-    place = SourceLine(faults.name, value.line)
     if isinstance(found, Exception):
-        faults.tear(before, place, "invalid", f"invalid JSON ({found})", OBJECT_HINT)
+        faults.tear(before, value.place, "invalid", f"invalid JSON ({found})", OBJECT_HINT)
     else:
         what = f"{str(found)[:SHOWN]!r} is not an object"
-        faults.tear(before, place, "no object", what, OBJECT_HINT)
+        faults.tear(before, value.place, "no object", what, OBJECT_HINT)
     return [{}]
 
 
@@ -89,13 +85,14 @@ def _values(name: str, text: str) -> list[NumberedValue]:
     if text.lstrip()[0] == "[":
         if isinstance(whole, Exception):
             raise ArenaError("bad_file", f"{name}: invalid JSON ({whole})", "correct the file") from whole
-        return list(map(NumberedValue, _list_lines(text), whole))
+        return list(map(NumberedValue, numbered_places(name, len(whole), "list"), whole))
     if isinstance(whole, Mapping):
-        first = text[: len(text) - len(text.lstrip())].count("\n") + 1
-        return [NumberedValue(first, whole)]
+        return [NumberedValue(SourceLine(name, 1), whole)]
 
     lines = enumerate(StringIO(text, newline=None), 1)
-    return [NumberedValue(number, json_value(line)) for number, line in lines if line.strip()]
+    return [
+        NumberedValue(SourceLine(name, number), json_value(line)) for number, line in lines if line.strip()
+    ]
 
 
 def json_value(text: str) -> Any:
@@ -104,24 +101,6 @@ def json_value(text: str) -> Any:
         return json.loads(text, object_pairs_hook=keys_once)
     except (ValueError, RecursionError) as error:
         return error
-
-
-def _list_lines(text: str) -> list[int]:
-    """Return the line in which each element of a valid JSON list begins."""
-    lines = []
-    line = 1
-    start = 0
-    end = text.index("[") + 1
-    decoder = json.JSONDecoder()
-
-    before = ELEMENT.match(text, end)
-    while before is not None:
-        line += text.count("\n", start, before.end())
-        start = before.end()
-        lines.append(line)
-        _, end = decoder.raw_decode(text, start)
-        before = ELEMENT.match(text, end)
-    return lines
 
 
 def _lists_reached(named: Collection[str]) -> Iterator[str]:

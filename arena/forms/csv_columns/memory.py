@@ -41,9 +41,9 @@ def memory_cells(
     )
 
 
-def numbered_places(name: str, rows: int) -> list[SourceLine]:
-    """Return the places of rows that have no lines: their numbers."""
-    return [SourceLine(name, row) for row in range(1, rows + 1)]
+def numbered_places(name: str, rows: int, part: str = "") -> list[SourceLine]:
+    """Return the places of rows that have no lines: their numbers, in the list that `part` names."""
+    return [SourceLine(name, row, part) for row in range(1, rows + 1)]
 
 
 def cell_text(value: object) -> str:

@@ -37,7 +37,9 @@ def text_cells(name: str, text: str, ours: OurColumns) -> Cells:
     """Return the cells of a CSV text, or of one of JSON."""
     start = text.lstrip()
     if not start:
-        hint = f"its first line names the columns: {','.join(ours.needed)}"
+        # numbers are forecast in other columns, so it is not among the needed ones
+        names = [column for column in ours.allowed if column in (*ours.needed, "probability")]
+        hint = f"its first line names the columns: {','.join(names)}"
         raise ArenaError("bad_file", f"{name}: the file is empty", hint)
 
     if start[0] in "{[":

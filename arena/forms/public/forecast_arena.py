@@ -68,11 +68,12 @@ def read(files: Sequence[SourceFile]) -> SourceData:
             unknown += read_outcomes(file, outcomes, faults)
 
     notes = []
+    no_outcomes = ""
 
     if unknown:
         notes.append(f"markets that closed without an outcome so far, and count as open: {unknown}")
     if not any(map(is_resolutions, files)):
-        notes.append(f"no {RESOLUTIONS} is among the files")
+        no_outcomes = f"no {RESOLUTIONS} is among the files"
 
     entrants = dict.fromkeys(forecast.forecaster for forecast in rows.forecasts)
 
@@ -83,6 +84,7 @@ def read(files: Sequence[SourceFile]) -> SourceData:
         published=tuple(published_figures(rows, outcomes)),
         outside=tuple(entrant for entrant in entrants if entrant not in rows.with_model),
         notes=tuple(notes),
+        no_outcomes=no_outcomes,
         faults=tuple(faults),
     )
 

@@ -2,14 +2,14 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
 
-from arena.errors import ArenaError, FileFault, FileFaults, count_text
+from arena.errors import ArenaError, FileFault, FileFaults, count_text, first_names
 from arena.forms.csv_columns import (
     Cells,
     Faults,
@@ -68,6 +68,7 @@ TIME_ORDER = (
 
 PROBABILITY_HINT = "write a probability of YES from 0 to 1, such as 0.35 or 35%"
 OUTCOME_HINT = "write 1 or yes, 0 or no, or a fraction; leave it empty while the question is open"
+NO_TIME = "it is empty, and the question has an outcome"
 MOST_NAMED = 5
 """So many forecasters are named in a note."""
 
@@ -205,12 +206,13 @@ def check_forecasts(cells: Cells) -> ForecastTable:
     return with_unanswered(replace(table, notes=(*table.notes, note)), empty)
 
 
-def check_sound_forecasts(cells: Cells) -> ForecastTable:
+def check_sound_forecasts(cells: Cells, skipped: Sequence[FileFault] = ()) -> ForecastTable:
     """Return the table of the rows without a fault; one that has a fault counts as unanswered.
 
-    Raise `ArenaError` if the fault is not of rows, or no row is sound.
+    `skipped` are the faults of what was skipped before. Raise `ArenaError` if the fault is not of rows, or no
+    row is sound.
     """
-    told: list[FileFault] = []
+    told = list(skipped)
     sound = cells
     table: ForecastTable | None = None
 
@@ -222,15 +224,15 @@ def check_sound_forecasts(cells: Cells) -> ForecastTable:
             if sound.faults.whole or not is_faulty.any():
                 raise
             if is_faulty.all():
+                # where the rest is unanswered, what was skipped before is what can be put right
+                faults = FileFaults(told or sound.faults.told())
                 hint = "correct the file: nothing is left to be scored"
-                raise ArenaError("bad_file", f"no row is without a fault:\n{error.message}", hint) from error
+                raise ArenaError("bad_file", f"no row is without a fault:\n{faults.message}", hint) from error
 
             told += sound.faults.told()
             fresh = replace(sound, faults=Faults(sound.name))
             sound = fresh.take(np.flatnonzero(~is_faulty))
 
-    if not told:
-        return table
     every = np.arange(len(cells))
     faulty = np.setdiff1d(every, sound.whole_rows(np.arange(len(sound))))
     table = replace(table, skipped=faulty.size, faults=tuple(told))
@@ -310,8 +312,10 @@ def _read_titles(cells: Cells) -> dict[str, str]:
 def _check_probabilities(cells: Cells, forms: Flags) -> None:
     """Raise the fault of a file that has nowhere to state a probability."""
     if "probability" not in cells.columns and not forms.any():
-        hint = "add it, or say which it is: --columns probability=NAME; "
-        hint += "of numbers give cdf, density or quantiles q5, q50, …"
+        hint = (
+            "add it, or say which it is: --columns probability=NAME; "
+            "of numbers give cdf, density or quantiles q5, q50, …"
+        )
         cells.faults.add(1, "", "there is no column probability", hint)
         cells.faults.check()
 
@@ -319,8 +323,7 @@ def _check_probabilities(cells: Cells, forms: Flags) -> None:
 def _check_some_answer(cells: Cells, silent: Flags) -> None:
     """Raise the faults of a file if no row of it states anything."""
     if silent.all():
-        rows = np.flatnonzero(silent)
-        cells.wrong("probability", rows, lambda _: "it is empty", PROBABILITY_HINT)
+        cells.wrong("probability", np.flatnonzero(silent), lambda _: "it is empty", PROBABILITY_HINT)
         cells.faults.check()
 
 
@@ -328,10 +331,8 @@ def _unanswered_note(empty: Cells) -> str:
     """Return how many forecasts state nothing, and whose they are."""
     asked = set(zip(empty.columns["forecaster"], empty.columns["question"], strict=True))
     counts = Counter(map(itemgetter(0), asked))
-    named = [f"{name} {count:,}" for name, count in counts.most_common(MOST_NAMED)]
-    if len(counts) > MOST_NAMED:
-        named.append(f"and {len(counts) - MOST_NAMED:,} more")
-    return f"unanswered: {count_text(len(asked), 'forecast')} without a probability ({', '.join(named)})"
+    named = first_names([f"{name} {count:,}" for name, count in counts.most_common()], MOST_NAMED)
+    return f"unanswered: {count_text(len(asked), 'forecast')} without a probability ({named})"
 
 
 def _read_other_forms(cells: Cells, forms: Flags, times: Mapping[str, Floats]) -> tuple[FormQuestion, ...]:
@@ -429,7 +430,7 @@ def check_question_times(cells: Cells, times: dict[str, Floats], question: Ints,
     for column in QUESTION_TIMES:
         if column in times:
             missing = np.flatnonzero(np.isnan(times[column]) & ended)
-            cells.wrong(column, missing, _no_time, "say when it was", "missing")
+            cells.wrong(column, missing, lambda _: NO_TIME, "say when it was", "missing")
 
     for early, late in TIME_ORDER:
         if {early, late} <= times.keys():
@@ -441,11 +442,6 @@ def check_question_times(cells: Cells, times: dict[str, Floats], question: Ints,
         _check_open_time(cells, times, question, "scheduled_close")
     elif "close" in times:
         _check_open_time(cells, times, question, "close")
-
-
-def _no_time(_: int) -> str:
-    """Return what is wrong with an empty time of a question that has ended."""
-    return "it is empty, and the question has an outcome"
 
 
 def _check_order(cells: Cells, times: Mapping[str, Floats], early: str, late: str) -> None:

@@ -66,7 +66,7 @@ def with_outcomes(cells: Cells, name: str, outcomes: Sequence[JoinedOutcome]) ->
     for row in outcomes:
         first = found.setdefault(row.question, row)
         if first.outcome != row.outcome:
-            what = f"{row.outcome!r}, but the same question has {first.outcome!r} in line {first.place.line}"
+            what = f"{row.outcome!r}, but the same question has {first.outcome!r} in {first.place.words}"
             fault = _fault(row.place, "outcome", what, "give a question one outcome")
             raise FileFaults([fault])
 
@@ -165,7 +165,7 @@ def _check_outcomes(cells: Cells, found: Mapping[str, JoinedOutcome]) -> None:
         key = question[row_number]
         theirs = found[key]
         shown = cells.shown("outcome", row_number)
-        where = f"{theirs.place.file}, line {theirs.place.line}"
+        where = f"{theirs.place.file}, {theirs.place.words}"
         return f"{shown}, but {theirs.outcome!r} in {where}"
 
     cells.wrong("outcome", other, what_differs, "correct one of them")

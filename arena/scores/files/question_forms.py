@@ -560,7 +560,7 @@ def _shape(own: FormRows, rows: Sequence[int], asked: NumberRange) -> NumberFore
     row = rows[0]
     if len(rows) > 1:
         who = own.text("forecaster", row)[:40]
-        what = f"{who!r} has forecast the same question in line {own.cells.line(row)}"
+        what = f"{who!r} has forecast the same question in {own.cells.beside(row, rows[1])}"
         raise CellError("forecaster", rows[1], what, "remove one of them; updates need a column time")
     if own.is_unanswered(row):
         return None

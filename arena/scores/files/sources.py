@@ -55,7 +55,7 @@ def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastT
 
     data = load_form(form.name).read([*files, *choices.sets])
     faults = by_cause(sorted(data.faults, key=_place_key))
-    if faults and not choices.skip_faulty:
+    if faults and not (choices.skip_faulty and data.forecasts):
         raise FileFaults(faults)
 
     if not data.forecasts:
@@ -66,14 +66,15 @@ def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastT
     if data.prices:
         cells = join_prices(cells, by_key(map(joined_price, data.prices)))
     cells, notes = _with_joined(cells, choices)
-    table = _checked(cells, choices)
+    if data.no_outcomes and not choices.outcomes:
+        notes.append(data.no_outcomes)
+    table = _checked(cells, choices, faults)
     table = replace(
         table,
         form=form,
         published=data.published,
         notes=(*table.notes, *data.notes, *left_out, *notes),
         skipped=table.skipped + len(data.faults),
-        faults=(*faults, *table.faults),
     )
     return _with_references_outside(table, data)
 
@@ -106,7 +107,7 @@ def _form_of(files: Sequence[SourceFile], choices: SourceChoices) -> ChosenForm 
 
 def _place_key(fault: FileFault) -> tuple[str, int]:
     """Return what faults are sorted by."""
-    return fault.file, fault.line or fault.row or 0
+    return fault.file, fault.number
 
 
 def _plain_cells(files: Sequence[SourceFile], choices: SourceChoices) -> Cells:
@@ -121,10 +122,13 @@ def _plain_cells(files: Sequence[SourceFile], choices: SourceChoices) -> Cells:
     return join_cells([file_cells(file, ours) for file in files])
 
 
-def _checked(cells: Cells, choices: SourceChoices) -> ForecastTable:
-    """Return the table of cells, of the sound ones alone if faulty ones may be skipped."""
+def _checked(cells: Cells, choices: SourceChoices, skipped: Sequence[FileFault] = ()) -> ForecastTable:
+    """Return the table of cells, of the sound ones alone if faulty ones may be skipped.
+
+    `skipped` are the faults of rows that are not among the cells any more.
+    """
     if choices.skip_faulty:
-        return check_sound_forecasts(cells)
+        return check_sound_forecasts(cells, skipped)
     return check_forecasts(cells)
 
 

@@ -85,7 +85,7 @@ SCORED: dict[str, tuple[str, bytes]] = {
 """What is read as it is."""
 
 REFUSED: dict[str, tuple[str, bytes, str]] = {
-    "empty": ("f.csv", b"", "the file is empty"),
+    "empty": ("f.csv", b"", "names the columns: question,forecaster,outcome,probability"),
     "blank": ("f.csv", b" \n\t\n", "the file is empty"),
     "mark alone": ("f.csv", b"\xef\xbb\xbf", "the file is empty"),
     "zero bytes": ("f.csv", b"\0" * 4_000, "there is no column question"),
@@ -114,6 +114,26 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     "list of numbers": ("f.json", b"[1, 2, 3]", "is not an object"),
     "empty list": ("f.json", b"[]", "it has no forecasts"),
     "empty object": ("f.json", b"{}", "it has no forecasts"),
+    "a list in one line": (
+        "f.json",
+        as_json([ROW | {"probability": 7}] * 900),
+        "f.json: list, row 1, probability: '7' is not from 0 to 1 (900 such rows: 1, 2, 3, 4, 5 …)",
+    ),
+    "numbers beside objects in one line": (
+        "f.json",
+        as_json([ROW, 7]),
+        "f.json: list, row 2: '7' is not an object",
+    ),
+    "a list in an object in one line": (
+        "f.json",
+        as_json({"rows": [ROW, ROW | {"question": "snow", "probability": 7}]}),
+        "f.json: rows, row 2, probability: '7' is not from 0 to 1",
+    ),
+    "the same twice in a list in one line": (
+        "f.json",
+        as_json([ROW, ROW]),
+        "f.json: list, row 2, forecaster: 'ann' has forecast the same question in row 1",
+    ),
     "keys twice": ("f.json", b'{"question": "a", "question": "b"}', "appears twice"),
     "deep list": ("f.json", b"[" * 200_000 + b"]" * 200_000, "invalid JSON"),
     "deep object": ("f.json", b'{"a":' * 5_000 + b"1" + b"}" * 5_000, "invalid JSON"),
@@ -157,6 +177,19 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     ),
 }
 """What can't be scored, and what is said of it."""
+
+
+@pytest.mark.parametrize("again", ["b/f.csv", "b/../b/f.csv", "b"])
+def test_a_file_that_is_named_twice_is_told_as_that(
+    again: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "f.csv").write_bytes(GOOD)
+    answer = invoke("score", "b/f.csv", again, "--json")
+    error = json.loads(answer.stdout)["error"]
+    assert (answer.exit_code, error["code"]) == (64, "named_twice")
+    assert error["message"].endswith("b/f.csv is named twice")
 
 
 @pytest.mark.parametrize("case", SCORED)

@@ -32,6 +32,7 @@ def test_a_board_is_read() -> None:
     assert [(outcome.question, outcome.value) for outcome in data.outcomes] == [("rain", 1), ("snow", 0)]
     assert data.outcomes[0].resolved == datetime(2026, 3, 9, 1, tzinfo=UTC)
     assert data.outside == ("crowd", "coin")
+    assert data.no_outcomes == ""
     assert data.notes == ("markets that closed without an outcome so far, and count as open: 1",)
     assert data.faults == ()
 
@@ -119,4 +120,4 @@ def test_a_torn_first_line_of_a_day_is_a_fault_of_that_day() -> None:
     data = forecast_arena.read([*arena_board()[:1], day])
 
     assert [fault.place for fault in data.faults] == ["x/forecasts/2026-03-02.jsonl:1"]
-    assert data.notes == ("no resolutions.json is among the files",)
+    assert data.no_outcomes == "no resolutions.json is among the files"

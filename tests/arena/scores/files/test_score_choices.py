@@ -69,7 +69,9 @@ def test_json_lines_and_lists_are_read_by_a_mapping() -> None:
 
 BAD = {
     '{"question": "a", "forecaster": "b", "outcome": 1, "probability": 1}\n{': "f:2: invalid JSON",
-    '[{"question": 1,\n"forecaster": 1, "outcome": 1, "probability": 1},\n\n2]': "f:4: '2' is not an object",
+    '[{"question": 1,\n"forecaster": 1, "outcome": 1, "probability": 1},\n\n2]': (
+        "f: list, row 2: '2' is not an object"
+    ),
     '{"question": "a", "question": "b"}': "f:1: invalid JSON (the key 'question' appears twice)",
     "probability,outcome,time\na,b,1,1,1767484800000": "f:2: column time: '1767484800000' is in milli",
     "probability,outcome,time\na,b,1,1,20260104\na,b,1,1,3": "f:3: column time: '3' mixes numbers and dates",

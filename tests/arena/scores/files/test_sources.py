@@ -24,6 +24,7 @@ rain,0.5,2026-01-02
 snow,0.2,2026-01-01
 """
 TWO = f"{HEAD}\nrain,ann,0.8\nsnow,ann,0.1\n"
+NO_ROW = "no row is without a fault:\n"
 DATED = f"{HEAD},time\nrain,ann,0.8,2026-01-02\nrain,ann,0.9,2026-01-05\nsnow,ann,0.1,2026-01-02\n"
 
 
@@ -258,6 +259,34 @@ def test_faulty_rows_are_skipped_and_count_as_unanswered() -> None:
     assert [(row.forecaster, row.questions, row.missing) for row in scores.rows] == [("ann", 2, 1)]
     assert refused("\n".join([lines[0], lines[2]]), skip_faulty=True).message.startswith("no row is without")
     assert "no column outcome" in refused(TWO, skip_faulty=True).message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            f"{HEAD},outcome\nrain,ann,7,1\nsnow,ann,,0\n",
+            f"{NO_ROW}f.csv:2: column probability: '7' is not from 0 to 1",
+        ),
+        (
+            json.dumps({"slug": "rain", "entrant": "owl", "market_prob": 0.5, "prob": "high"}),
+            f"{NO_ROW}f.csv: rows, row 1, prob: 'high' is not a number",
+        ),
+        (
+            json.dumps({"slug": "", "entrant": "owl", "market_prob": 0.5, "prob": 0.5}),
+            "f.csv: rows, row 1, slug: it is empty",
+        ),
+    ],
+)
+def test_where_nothing_is_left_the_faults_of_the_skipped_rows_are_told(text: str, said: str) -> None:
+    assert refused(text, skip_faulty=True).message.startswith(said)
+
+
+def test_a_missing_file_of_outcomes_is_told_unless_they_are_joined() -> None:
+    row = json.dumps({"slug": "rain", "entrant": "owl", "market_prob": 0.5, "prob": 0.8})
+    missing = "no resolutions.json is among the files"
+    assert missing in read(row).notes
+    assert missing not in read(row, outcomes='{"rain": 1}').notes
 
 
 def test_a_faulty_option_takes_its_forecast_with_it() -> None:
