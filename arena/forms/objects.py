@@ -39,26 +39,17 @@ MOST_BYTES = 1 << 27
 class SourceObject:
     """An object of a file: its fields by name, where it stands, and where its faults are noted.
 
-    `part` names the list that it stands in, where a file has no lines of objects, and `path` what it lies in.
+    `path` is what it lies in, with a dot at its end.
     """
 
     fields: Mapping[str, Any]
     place: SourceLine
     faults: list[FileFault]
-    part: str = ""
     path: str = ""
 
     def wrong(self, field: str, message: str, hint: str) -> None:
         """Note what is wrong with a field."""
-        name = f"{self.path}{field}"
-        line = self.place.line
-
-        if self.part:
-            fault = FileFault(self.place.file, name, message, hint, part=self.part, row=line)
-        else:
-            fault = FileFault(self.place.file, name, message, hint, line=line)
-
-        self.faults.append(fault)
+        self.faults.append(self.place.fault(f"{self.path}{field}", message, hint))
 
     def text(self, field: str) -> str:
         """Return a field's text without blanks around it, empty where there is none."""
@@ -280,7 +271,7 @@ def read_lines(file: SourceFile, faults: list[FileFault]) -> Iterator[SourceObje
             yield SourceObject(value, place, faults)
         elif value is not None:
             what = f"{shown(value)} is not an object"
-            faults.append(FileFault(file.name, "", what, "write an object on each line", line=number))
+            faults.append(place.fault("", what, "write an object on each line"))
 
 
 def read_whole(file: SourceFile, faults: list[FileFault]) -> Any:
@@ -299,7 +290,7 @@ def listed(values: object, file: SourceFile, part: str, faults: list[FileFault])
         values = [values]
 
     for number, value in enumerate(values, 1):
-        found = SourceObject({}, SourceLine(file.name, number), faults, part)
+        found = SourceObject({}, SourceLine(file.name, number, part), faults)
 
         if isinstance(value, dict):
             yield replace(found, fields=value)

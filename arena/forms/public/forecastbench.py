@@ -206,7 +206,7 @@ class _Rounds:
             SourceForecast(
                 question=label,
                 forecaster=forecaster,
-                place=SourceLine(filed.file, row.row),
+                place=SourceLine(filed.file, row.row, "forecasts"),
                 probability=None if isnan(row.forecast) else row.forecast,
                 price=price,
                 reason=row.reason,

@@ -535,8 +535,7 @@ def note_unknown_outcomes(answer: ProphetAnswer, found: ProphetFiles) -> None:
     for name in answer.shares:
         if task is not None and name not in task.outcomes:
             what = f"{shown(name)} is none of the outcomes of {shown(answer.task)}"
-            fault = FileFault(answer.place.file, "probabilities", what, "write it as the task does")
-            found.faults.append(replace(fault, part="answers", row=answer.place.line))
+            found.faults.append(answer.place.fault("probabilities", what, "write it as the task does"))
 
 
 def is_one_question(task: ProphetTask, answers: Sequence[ProphetAnswer]) -> bool:
