@@ -97,6 +97,18 @@ class SourceObject:
         self.wrong(field, f"{shown(self.fields[field])} is not from 0 to 1", hint)
         return None
 
+    def probabilities(self) -> dict[str, float]:
+        """Return the probability of each field that has one; note a fault where it has something else."""
+        shares = {}
+
+        for name in self.fields:
+            share = self.probability(name)
+
+            if share is not None:
+                shares[name.strip()] = share
+
+        return shares
+
     def time(self, field: str) -> datetime | None:
         """Return an instant, written as ISO text or in seconds since 1970; UTC unless it says so."""
         value = self.fields.get(field)

@@ -259,7 +259,7 @@ def stated_answer(sample: SourceObject, forecast: SourceForecast) -> SourceForec
             probability = as_share(first_value(part, PROBABILITY))
 
             if options.fields:
-                return replace(forecast, options=read_options(options))
+                return replace(forecast, options=options.probabilities())
             if probability is not None:
                 return replace(forecast, probability=probability)
 
@@ -280,19 +280,6 @@ def is_probability(name: str) -> bool:
     (True, False)
     """
     return name in PROBABILITY or "prob" in name.lower()
-
-
-def read_options(options: SourceObject) -> Mapping[str, float]:
-    """Return the probability of each option; note one that is none."""
-    shares = {}
-
-    for name in options.fields:
-        share = options.probability(name)
-
-        if share is not None:
-            shares[name.strip()] = share
-
-    return shares
 
 
 def as_share(value: object) -> float | None:

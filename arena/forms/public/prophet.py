@@ -252,7 +252,7 @@ def read_event(line: SourceObject, key: str) -> ProphetTask:
     prices = {}
 
     for window in line.objects("windows"):
-        prices[int(window.number("round") or 0)] = read_shares(window, "crowd")
+        prices[int(window.number("round") or 0)] = window.inner("crowd").probabilities()
 
     return ProphetTask(
         key,
@@ -266,20 +266,6 @@ def read_event(line: SourceObject, key: str) -> ProphetTask:
         voided=frozenset(voided),
         prices=prices,
     )
-
-
-def read_shares(line: SourceObject, name: str) -> dict[str, float]:
-    """Return the probability of each outcome that an object gives; note what is none."""
-    inner = line.inner(name)
-    shares = {}
-
-    for outcome in inner.fields:
-        share = inner.probability(outcome)
-
-        if share is not None:
-            shares[outcome.strip()] = share
-
-    return shares
 
 
 def add_market(market: SourceObject, found: ProphetFiles) -> None:
@@ -301,7 +287,7 @@ def add_answer(answer: SourceObject, found: ProphetFiles) -> None:
     """Add an answer of an agent in a window."""
     event = answer.needed("event", "name the event")
     agent = answer.needed("agent", "name the agent")
-    shares = read_shares(answer, "probabilities")
+    shares = answer.inner("probabilities").probabilities()
     window = int(answer.number("window") or 0)
     made = answer.time("received_at")
     reason = answer.text("rationale")
@@ -335,7 +321,7 @@ def add_summary(value: Mapping[str, Any], file: SourceFile, found: ProphetFiles)
 
     for run in listed(value["runs"], file, "runs", found.faults):
         task = run.needed("task_id", "name the task")
-        shares = read_shares(run, "submission")
+        shares = run.inner("submission").probabilities()
         score = run.inner("evaluation").number("brier_score")
 
         if score is not None:
