@@ -11,9 +11,8 @@ from pathlib import PurePath
 from typing import Any
 
 from arena.errors import FileFault
-from arena.forms.csv_columns import is_number
+from arena.forms.csv_columns import SHOWN, is_number, json_value
 from arena.forms.model import SourceFile, SourceLine
-from markets.hashes import keys_once
 
 FLAGS = {
     "true": True,
@@ -25,9 +24,8 @@ FLAGS = {
     "none": False,
     "": False,
 }
-SHOWN = 40
-"""So much of a value is shown in a fault."""
 SPACE = b"\xef\xbb\xbf \t\r\n"
+"""What may stand around the text of a file: the mark of UTF-8, blanks and line ends."""
 LINED = (".jsonl", ".ndjson")
 PEEKED = 3
 """So many lines of a file are tried for its first object."""
@@ -161,21 +159,6 @@ class SourceObject:
 
         self.wrong(field, f"{shown(value)} is not a list", "write a list in brackets")
         return []
-
-    def numbers(self, field: str) -> tuple[float, ...]:
-        """Return the numbers of a list, none where one of them isn't a number."""
-        numbers = []
-
-        for value in self.values(field):
-            number = as_number(value)
-
-            if number is None:
-                self.wrong(field, f"{shown(value)} is not a number", "write numbers alone")
-                return ()
-
-            numbers.append(number)
-
-        return tuple(numbers)
 
     def objects(self, field: str) -> list["SourceObject"]:
         """Return the objects of a list in a field; note what else is in it."""
@@ -341,13 +324,16 @@ def text_of(file: SourceFile, faults: list[FileFault]) -> str:
 
 def parse_json(name: str, text: str, line: int, faults: list[FileFault]) -> Any:
     """Return what a text of JSON that begins in a line holds, None with a fault where it is none."""
-    try:
-        return json.loads(text, object_pairs_hook=keys_once)
-    except json.JSONDecodeError as error:
-        line += error.lineno - 1
-        what = error.msg
-    except (ValueError, RecursionError) as error:
-        what = str(error)
+    value = json_value(text)
+
+    if not isinstance(value, Exception):
+        return value
+
+    what = str(value)
+
+    if isinstance(value, json.JSONDecodeError):
+        line += value.lineno - 1
+        what = value.msg
 
     faults.append(FileFault(name, "", f"invalid JSON ({what})", "correct it, or fetch the file again", line))
     return None
