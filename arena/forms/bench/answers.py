@@ -10,7 +10,7 @@ from typing import Any
 
 from arena.errors import ArenaError, FileFault, count_text
 from arena.forms.bench.bench_rows import in_row_order
-from arena.forms.bench.model import Asked, BenchForecast, BenchQuestion, ForecastFile, QuestionSet
+from arena.forms.bench.model import HALVES, Asked, BenchForecast, BenchQuestion, ForecastFile, QuestionSet
 from arena.forms.bench.reading import read_forecast_file
 
 ANSWER_COLUMNS = ("source", "id", "resolution_date", "forecast", "reasoning")
@@ -136,7 +136,7 @@ def coverage(answered: Set[Asked], asked: QuestionSet) -> dict[str, tuple[int, i
     """Return how many rows of each half are answered, and how many there are."""
     halves: dict[str, tuple[int, int]] = {"market": (0, 0), "dataset": (0, 0)}
     for question in asked.questions:
-        kind = "market" if question.is_market else "dataset"
+        kind = HALVES[question.is_market]
         have, wanted = halves[kind]
         rows = question.asked
         halves[kind] = have + sum(row in answered for row in rows), wanted + len(rows)

@@ -87,9 +87,6 @@ class ProphetAnswer:
     reason: str = ""
 
 
-Answers = Sequence[ProphetAnswer]
-
-
 @dataclass(slots=True)
 class ProphetFiles:
     """What was read of the files so far."""
@@ -350,10 +347,15 @@ def read_actuals(file: SourceFile, found: ProphetFiles) -> None:
     """Add the outcomes of markets, where a file is an object of 1 and 0 by ticker."""
     tickers = {answer.task for answer in found.answers} | set(found.tasks)
 
-    if not file.name.endswith(".json") or not first_object(file).keys() & tickers:
+    if not file.name.endswith(".json"):
         return
 
-    actuals = SourceObject(first_object(file), SourceLine(file.name, 1), found.faults)
+    first = first_object(file)
+
+    if not first.keys() & tickers:
+        return
+
+    actuals = SourceObject(first, SourceLine(file.name, 1), found.faults)
     add_missing_tasks(found)
     briers: dict[str, list[float]] = defaultdict(list)
     values = {ticker: actuals.probability(ticker) for ticker in actuals.fields}
