@@ -29,6 +29,8 @@ SPACE = b"\xef\xbb\xbf \t\r\n"
 LINED = (".jsonl", ".ndjson")
 PEEKED = 3
 """So many lines of a file are tried for its first object."""
+LONGEST_HEADER = 1 << 16
+"""So many bytes of a table's first line are looked at."""
 MOST_BYTES = 1 << 27
 """A larger file is known by one of its lines, or not at all."""
 
@@ -291,6 +293,16 @@ def listed(values: object, file: SourceFile, part: str, faults: list[FileFault])
             yield replace(found, fields=value)
         else:
             found.wrong("object", f"{shown(value)} is not an object", "write an object in braces")
+
+
+def header_names(file: SourceFile) -> set[str]:
+    """Return the names of the columns in the first line of a CSV file.
+
+    >>> sorted(header_names(SourceFile("f.csv", b'"source", id')))
+    ['id', 'source']
+    """
+    line = file.data[:LONGEST_HEADER].partition(b"\n")[0].decode("utf-8-sig", "replace")
+    return {name.strip().strip('"') for name in line.split(",")}
 
 
 def read_rows(file: SourceFile, faults: list[FileFault]) -> Iterator[SourceObject]:

@@ -15,6 +15,7 @@ from arena.forms.model import (
     SourceOutcome,
     SourceQuestion,
 )
+from arena.forms.objects import header_names
 
 NEEDED = frozenset({"source", "id", "forecast", "resolved_to"})
 """Columns by which such a table is known."""
@@ -27,8 +28,7 @@ OPEN = frozenset({"false", "0", "no"})
 
 def is_joined_table(file: SourceFile) -> bool:
     """Tell whether a file has the columns of such a table."""
-    header = file.data[:4096].partition(b"\n")[0].decode("utf-8", "replace")
-    return {name.strip('"\ufeff \r') for name in header.split(",")} >= NEEDED
+    return header_names(file) >= NEEDED
 
 
 def read_joined(files: Sequence[SourceFile]) -> SourceData:
