@@ -305,12 +305,19 @@ def header_names(file: SourceFile) -> set[str]:
     return {name.strip().strip('"') for name in line.split(",")}
 
 
-def read_rows(file: SourceFile, faults: list[FileFault]) -> Iterator[SourceObject]:
-    """Yield the rows of a CSV file with a line of names; note a row with other than its cells."""
-    reader = csv.DictReader(StringIO(text_of(file, faults), newline=""), strict=True)
+def read_rows(
+    file: SourceFile, faults: list[FileFault], missing: str | None = None
+) -> Iterator[SourceObject]:
+    """Yield the rows of a CSV file with a line of names; note a row with other than its cells.
+
+    Where `missing` is given, it stands in the last cells of a row that has too few.
+    """
+    reader = csv.DictReader(StringIO(text_of(file, faults), newline=""), restval=missing, strict=True)
     line = 1
 
     try:
+        reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
+
         for row in reader:
             found = SourceObject(row, SourceLine(file.name, line + 1), faults)
             line = reader.line_num

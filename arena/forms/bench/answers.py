@@ -35,9 +35,15 @@ def submission(
     lines = csv.DictReader(io.StringIO(text, newline=""))
     columns = tuple(lines.fieldnames or ())
     _check_columns(file, columns)
+    try:
+        rows = list(lines)
+    except csv.Error as error:
+        what = f"{file}:{lines.line_num + 1}: invalid CSV ({error})"
+        raise ArenaError("bad_file", what, "shorten the text in its cells") from error
+
     faults = []
     answers = []
-    for row, cells in enumerate(lines, 1):
+    for row, cells in enumerate(rows, 1):
         answers.append(_answer(cells))
         if None in cells:
             what = "it has more cells than the first line"

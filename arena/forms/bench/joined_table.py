@@ -1,12 +1,9 @@
 """ForecastBench's forecasts beside their resolutions: a CSV in the columns in which it joins them."""
 
-import csv
-import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from arena.errors import FileFault
 from arena.forms.bench.model import HALVES, MARKET_SOURCES, share_in
-from arena.forms.csv_columns import decode
 from arena.forms.model import (
     SourceData,
     SourceFile,
@@ -15,7 +12,7 @@ from arena.forms.model import (
     SourceOutcome,
     SourceQuestion,
 )
-from arena.forms.objects import header_names
+from arena.forms.objects import header_names, read_rows
 
 NEEDED = frozenset({"source", "id", "forecast", "resolved_to"})
 """Columns by which such a table is known."""
@@ -39,8 +36,9 @@ def read_joined(files: Sequence[SourceFile]) -> SourceData:
     faults: list[FileFault] = []
 
     for file in files:
-        for line, cells in _lines(file):
-            place = SourceLine(file.name, line)
+        for row in read_rows(file, faults, missing=""):
+            cells = row.fields
+            place = row.place
             probability, value = _shares(place, cells, faults)
             key = _key(cells)
             is_market = cells["source"] in MARKET_SOURCES
@@ -61,15 +59,6 @@ def read_joined(files: Sequence[SourceFile]) -> SourceData:
         forecasts=tuple(forecasts),
         faults=tuple(faults),
     )
-
-
-def _lines(file: SourceFile) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """Yield the rows of a table with the lines in which they begin; missing cells are empty."""
-    lines = csv.DictReader(io.StringIO(decode(file.name, file.data), newline=""), restval="")
-    line = 2
-    for cells in lines:
-        yield line, cells
-        line = lines.line_num + 1
 
 
 def _key(cells: Mapping[str, str]) -> str:
