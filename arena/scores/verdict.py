@@ -537,16 +537,13 @@ def duel_basis(duel: Duel) -> str:
 def gap_sentence(duel: Duel) -> str:
     """Return who was closer and by how much, with the interval at this look."""
     gap = duel.gap or 0.0
-    closer = duel.a if gap > 0 else duel.b
-    sentence = f"{closer} was closer by {abs(gap):.4f} Brier points"
+    if gap <= 0:
+        duel = duel.reversed()
+
+    sentence = f"{duel.a} was closer by {abs(gap):.4f} Brier points"
     if duel.low is None or duel.high is None:
         return f"{sentence}; no interval yet: {duel.reason}."
-    low = duel.low
-    high = duel.high
-    if gap <= 0:
-        low = -duel.high
-        high = -duel.low
-    return f"{sentence} (95% CI at this look: {low:+.4f} to {high:+.4f})."
+    return f"{sentence} (95% CI at this look: {duel.low:+.4f} to {duel.high:+.4f})."
 
 
 def duel_verdict(one: str, other: str, verdict: Verdict) -> str:
