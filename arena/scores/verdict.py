@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from arena.errors import NaturalKey, count_text, natural_key
 from arena.record.model import cohort
+from arena.scores.rules._columns import highest_first
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.duel_evidence import MOST_ENTRIES, PairEvidence
@@ -273,15 +274,10 @@ def _order(one: AgentVerdict, candidate: Candidate) -> tuple[bool, int, float, f
     return (
         not has_rank,
         ranks,
-        _highest_first(candidate.skill_low),
-        _highest_first(candidate.skill),
+        highest_first(candidate.skill_low),
+        highest_first(candidate.skill),
         natural_key(one.agent),
     )
-
-
-def _highest_first(value: float | None) -> float:
-    """Return a key that sorts high values first, and what has none last."""
-    return inf if value is None else -value
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,11 @@ def none_for_nan(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
+def highest_first(value: float | None) -> float:
+    """Return a key that sorts high values first, and None last."""
+    return math.inf if value is None else -value
+
+
 Places = NDArray[np.intp]
 
 
