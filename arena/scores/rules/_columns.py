@@ -138,6 +138,17 @@ def _numbered(labels: NDArray[np.generic]) -> tuple[Counts, Counts]:
     return place, counts
 
 
+def quotients(values: Floats, total: Floats) -> Floats:
+    """Return the values over their totals, NaN where a total isn't above 0.
+
+    >>> quotients(np.array([1.0, 0.0]), np.array([4.0, 0.0]))
+    array([0.25,  nan])
+    """
+    none = np.full(total.shape, np.nan)
+    divided: Floats = np.divide(values, total, out=none, where=total > 0)
+    return divided
+
+
 def none_for_nan(value: float) -> float | None:
     """Return a number, or None for NaN, which JSON does not have."""
     return None if math.isnan(value) else float(value)
