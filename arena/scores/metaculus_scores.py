@@ -93,7 +93,7 @@ def _at_instants(question: Ints, at: Ints) -> Ints:
 def metaculus_scores(
     rows: ForecastColumns, known: Floats, outside: frozenset[str] = frozenset()
 ) -> tuple[MetaculusScores, ...]:
-    """Return every agent by its peer score, the best first, and the community.
+    """Return the scores of every agent and of the community, the best peer score first.
 
     `known` has since when each market's end could be known, by its place in the names. Where fewer than two
     agents would be left to compare with, nobody is outside.
@@ -231,7 +231,7 @@ def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "To
 
 
 def _end_of_hidden_rounds(rows: ForecastColumns, hidden: int) -> Floats:
-    """Return when each market was shown after so many rounds, infinity if it never was."""
+    """Return when each market was first shown after so many rounds, infinity if it never was."""
     instants = np.unique(_at_instants(rows.market, rows.at))
     markets = len(rows.markets)
     edges = np.searchsorted(instants // INSTANTS, np.arange(markets + 1))

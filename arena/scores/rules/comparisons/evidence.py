@@ -185,6 +185,7 @@ class Timeline:
         at = np.concatenate([move_made, leg_known[ended]])
         is_end = np.arange(stories.size) >= move.size
         order = np.lexsort((is_end, at, stories))
+        # where each of them comes in that order
         changes = np.empty(order.size, dtype=np.int64)
         changes[order] = np.arange(order.size)
         stories = stories[order]
@@ -193,6 +194,7 @@ class Timeline:
         starts, lengths = runs(stories)
         story_start = np.repeat(starts, lengths)
         ends_so_far = sums_before(is_end[order].astype(np.int64))
+        # before anything of a story has ended its capital stays as it is
         has_begun = ends_so_far[1:] > ends_so_far[story_start]
 
         lasts = run_ends(stories, at)
