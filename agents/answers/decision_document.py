@@ -166,7 +166,7 @@ class _ItemReader:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """The one JSON object that the text is, its numbers by their digits."""
+    """Return the JSON object that a text is, with fractions as exact decimals."""
     if len(text) > MOST_BYTES:
         raise UnreadableDecision(f"it has more than {MOST_BYTES:,} characters")
     try:

@@ -207,9 +207,13 @@ def with_stops(blocks: Sequence[Block], limits: Mapping[str, int]) -> list[Block
     if not limits:
         return list(blocks)
 
-    shares = [limit if scope == "call" else limit // CALLS_BEFORE_STOP for scope, limit in limits.items()]
-    cents = max(min(shares) * 100 // ONE, 1)
-    stop = {"max_cost": cents / 100}
+    shares = []
+    for scope, limit in limits.items():
+        calls = 1 if scope == "call" else CALLS_BEFORE_STOP
+        shares.append(limit // calls)
+
+    cents = min(shares) * 100 // ONE
+    stop = {"max_cost": max(cents, 1) / 100}
     return [block | stop if is_unpriced(block) else block for block in blocks]
 
 

@@ -57,7 +57,7 @@ def validate(
     try:
         made = model.model_validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
-        for detail in error.errors(include_url=False):
+        for detail in error.errors():
             part.note(detail)
         return None
     return None if no_keys else made

@@ -50,7 +50,7 @@ from arena.scores.comparisons import (
 from arena.scores.metaculus_scores import BASELINES, MetaculusScores, metaculus_scores, read_known
 from arena.scores.notebook import Cells, brief, figure, notebook_html, span
 from arena.scores.rules import brier, returns, skill, skill_ratio, win_rate
-from arena.scores.rules._columns import mean, none_for_nan
+from arena.scores.rules._columns import highest_first, mean, none_for_nan
 from arena.scores.rules.comparisons.gain import NOTHING
 from arena.scores.verdict import (
     MIN_COVERAGE,
@@ -250,9 +250,9 @@ def read_scores(connection: Connection, cohorts: Sequence[int] | None = None) ->
     return score_agents(accounts, stated, bets, read_min_coverage(connection, newest))
 
 
-def skill_order(row: LeaderboardRow) -> tuple[bool, float, NaturalKey]:
+def skill_order(row: LeaderboardRow) -> tuple[float, NaturalKey]:
     """Return a key to sort by: the best skill first and unknown ones last, then by name."""
-    return row.skill is None, -(row.skill or 0), natural_key(row.agent)
+    return highest_first(row.skill), natural_key(row.agent)
 
 
 def _agent_scores(
@@ -457,7 +457,7 @@ def _in_order_of(verdict: Verdict, board: Sequence[LeaderboardRow]) -> list[Lead
 def _certainty_order(row: LeaderboardRow) -> tuple[bool, bool, float, float, str]:
     """Return a key to sort by: the highest lower end of the skill first, then references, then the rest."""
     is_left_out = not row.ranked and not row.is_reference
-    return is_left_out, row.is_reference, _descending(row.skill_low), _descending(row.skill), row.agent
+    return is_left_out, row.is_reference, highest_first(row.skill_low), highest_first(row.skill), row.agent
 
 
 def _compared_row(row: LeaderboardRow, comparisons: Comparisons, stamps: tuple[str, ...]) -> LeaderboardRow:
@@ -526,11 +526,6 @@ def _why_not(row: LeaderboardRow) -> str:
     if not row.answered:
         return f"no usable forecast of {count_text(row.shown, 'market')} shown"
     return f"covers {row.coverage or 0:.0%} of what has resolved"
-
-
-def _descending(value: float | None) -> float:
-    """Return a key by which larger values come first and unknown ones last."""
-    return float("inf") if value is None else -value
 
 
 def _is_over(connection: Connection, cohort: int) -> bool:
@@ -652,10 +647,9 @@ def compute_provisional(connection: Connection, cohort: int | None = None) -> li
     return sorted(provisional_scores(stated, latest), key=_provisional_order)
 
 
-def _provisional_order(score: ProvisionalScores) -> tuple[bool, float, NaturalKey]:
+def _provisional_order(score: ProvisionalScores) -> tuple[float, NaturalKey]:
     """Return a key to sort by: the best skill first and unknown ones last, then by name."""
-    skill = score.skill
-    return skill is None, -(skill or 0), natural_key(score.agent)
+    return highest_first(score.skill), natural_key(score.agent)
 
 
 def _read_newest_mids(connection: Connection, markets: Sequence[str]) -> Floats:

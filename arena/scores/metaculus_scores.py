@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from arena.errors import NaturalKey, natural_key
-from arena.record.model.columns import Flags, Floats, ForecastColumns, Ints, take_rows
+from arena.record.model.columns import Flags, Floats, ForecastColumns, Ints, stated_belief, take_rows
 from arena.record.queries.accounts import read_accounts
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.queries.forecasts import read_ends, read_forecast_columns
 from arena.record.schema.database import Connection
-from arena.scores.rules._columns import none_for_nan
+from arena.scores.rules._columns import highest_first, none_for_nan
 from arena.scores.rules.comparisons.mean_interval import mean_intervals
 from arena.scores.rules.metaculus.grid import GRID_SCORES, ForecastGrid, grid_scores
 from arena.scores.rules.metaculus.table import COMMUNITY
-from markets.millionths import ONE
 
 if TYPE_CHECKING:
     from arena.scores.files.tournament import PlayedTournament, TournamentForecasts, TournamentSettings
@@ -94,7 +93,7 @@ def _at_instants(question: Ints, at: Ints) -> Ints:
 def metaculus_scores(
     rows: ForecastColumns, known: Floats, outside: frozenset[str] = frozenset()
 ) -> tuple[MetaculusScores, ...]:
-    """Return every agent by its peer score, the best first, and the community.
+    """Return the scores of every agent and of the community, the best peer score first.
 
     `known` has since when each market's end could be known, by its place in the names. Where fewer than two
     agents would be left to compare with, nobody is outside.
@@ -107,23 +106,34 @@ def metaculus_scores(
     # a market in a cohort is a question, and what happened to it the same for all rows
     pair = ended.cohort * len(rows.markets) + ended.market
     pairs, question = np.unique(pair, return_inverse=True)
-    spans = question_spans(ended, question, known)
-    is_yes = np.zeros(pairs.size, dtype=np.bool_)
     story = np.zeros(pairs.size, dtype=np.int64)
-    is_yes[question] = ended.outcome == 1
     story[question] = ended.story
-
-    numbers = _at_instants(question, ended.at)
-    instants, row = np.unique(numbers, return_inverse=True)
-    asked = instants // INSTANTS
-    stated = np.full((instants.size, len(rows.agents)), np.nan)
-    counted = np.flatnonzero(ended.stated & ~ended.early)
-    stated[row[counted], ended.agent[counted]] = ended.forecast[counted] / ONE
 
     base = np.array([name not in outside for name in rows.agents])
     if base.sum() <= 1:
         base = np.ones_like(base)
-    grid = ForecastGrid(
+    grid = _forecast_grid(ended, question, known, base)
+    scores = grid_scores(grid)
+    names = (*rows.agents, COMMUNITY)
+    is_outside = np.append(~base, True)
+    means = _mean_scores(names, scores.values, story, is_outside)
+    return tuple(sorted(means, key=_peer_order))
+
+
+def _forecast_grid(rows: ForecastColumns, question: Ints, known: Floats, base: Flags) -> ForecastGrid:
+    """Return what was stated as a table: a line for each instant of a question, a column for each agent."""
+    spans = question_spans(rows, question, known)
+    is_yes = np.zeros(spans.opens.size, dtype=np.bool_)
+    is_yes[question] = rows.outcome == 1
+
+    numbers = _at_instants(question, rows.at)
+    instants, line = np.unique(numbers, return_inverse=True)
+    asked = instants // INSTANTS
+    stated = np.full((instants.size, len(rows.agents)), np.nan)
+    counted = np.flatnonzero(rows.stated & ~rows.early)
+    stated[line[counted], rows.agent[counted]] = stated_belief(rows.forecast[counted])
+
+    return ForecastGrid(
         question=asked,
         time=(instants % INSTANTS).astype(np.float64),
         forecast=stated,
@@ -133,11 +143,6 @@ def metaculus_scores(
         yes=is_yes[asked],
         base=base,
     )
-    scores = grid_scores(grid)
-    names = (*rows.agents, COMMUNITY)
-    is_outside = np.append(~base, True)
-    means = _mean_scores(names, scores.values, story, is_outside)
-    return tuple(sorted(means, key=_peer_order))
 
 
 def _mean_scores(
@@ -175,9 +180,9 @@ def _mean_scores(
         )
 
 
-def _peer_order(scores: MetaculusScores) -> tuple[bool, float, NaturalKey]:
+def _peer_order(scores: MetaculusScores) -> tuple[float, NaturalKey]:
     """Return a key to sort by: the best peer score first and unknown ones last, then by name."""
-    return scores.peer is None, -(scores.peer or 0), natural_key(scores.agent)
+    return highest_first(scores.peer), natural_key(scores.agent)
 
 
 def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "TournamentForecasts":
@@ -213,7 +218,7 @@ def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "To
         question=asked,
         forecaster=rows.agents,
         who=forecaster,
-        stated=ended.forecast[own] / ONE,
+        stated=stated_belief(ended.forecast[own]),
         outcome=ended.outcome[own].astype(np.float64),
         start=start,
         end=np.where(is_followed, following, np.inf),
@@ -226,7 +231,7 @@ def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "To
 
 
 def _end_of_hidden_rounds(rows: ForecastColumns, hidden: int) -> Floats:
-    """Return when each market was shown after so many rounds, infinity if it never was."""
+    """Return when each market was first shown after so many rounds, infinity if it never was."""
     instants = np.unique(_at_instants(rows.market, rows.at))
     markets = len(rows.markets)
     edges = np.searchsorted(instants // INSTANTS, np.arange(markets + 1))

@@ -70,33 +70,26 @@ def read_spending(connection: Connection, duel: Duel, cohort: int | None = None)
     # the gain of the one that alone has tools, or else of a
     buyer = a
     other = b
-    gain = (duel.gap, duel.low, duel.high)
     if b.tools and not a.tools:
         buyer = b
         other = a
-        gain = (_negative(duel.gap), _negative(duel.high), _negative(duel.low))
+        duel = duel.reversed()
 
     extra = None
     if buyer.usd is not None and other.usd is not None:
         extra = buyer.usd - other.usd
-    gain_per_dollar, low_per_dollar, high_per_dollar = (_per_dollar(value, extra) for value in gain)
 
     return DuelSpending(
         a=a,
         b=b,
         tools_only=a.tools != b.tools and _settings(cohorts, a.agent) == _settings(cohorts, b.agent),
         buyer=buyer.agent,
-        gain=gain[0],
+        gain=duel.gap,
         extra_usd=extra,
-        gain_per_dollar=gain_per_dollar,
-        low_per_dollar=low_per_dollar,
-        high_per_dollar=high_per_dollar,
+        gain_per_dollar=_per_dollar(duel.gap, extra),
+        low_per_dollar=_per_dollar(duel.low, extra),
+        high_per_dollar=_per_dollar(duel.high, extra),
     )
-
-
-def _negative(value: float | None) -> float | None:
-    """Return a difference as the other one sees it."""
-    return None if value is None else -value
 
 
 def _per_dollar(value: float | None, usd: float | None) -> float | None:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from arena.errors import NaturalKey, count_text, natural_key
 from arena.record.model import cohort
+from arena.scores.rules._columns import highest_first
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.rules.comparisons.duel_evidence import MOST_ENTRIES, PairEvidence
@@ -273,15 +274,10 @@ def _order(one: AgentVerdict, candidate: Candidate) -> tuple[bool, int, float, f
     return (
         not has_rank,
         ranks,
-        _highest_first(candidate.skill_low),
-        _highest_first(candidate.skill),
+        highest_first(candidate.skill_low),
+        highest_first(candidate.skill),
         natural_key(one.agent),
     )
-
-
-def _highest_first(value: float | None) -> float:
-    """Return a key that sorts high values first, and what has none last."""
-    return inf if value is None else -value
 
 
 @dataclass(frozen=True, slots=True)
@@ -537,16 +533,13 @@ def duel_basis(duel: Duel) -> str:
 def gap_sentence(duel: Duel) -> str:
     """Return who was closer and by how much, with the interval at this look."""
     gap = duel.gap or 0.0
-    closer = duel.a if gap > 0 else duel.b
-    sentence = f"{closer} was closer by {abs(gap):.4f} Brier points"
+    if gap <= 0:
+        duel = duel.reversed()
+
+    sentence = f"{duel.a} was closer by {abs(gap):.4f} Brier points"
     if duel.low is None or duel.high is None:
         return f"{sentence}; no interval yet: {duel.reason}."
-    low = duel.low
-    high = duel.high
-    if gap <= 0:
-        low = -duel.high
-        high = -duel.low
-    return f"{sentence} (95% CI at this look: {low:+.4f} to {high:+.4f})."
+    return f"{sentence} (95% CI at this look: {duel.low:+.4f} to {duel.high:+.4f})."
 
 
 def duel_verdict(one: str, other: str, verdict: Verdict) -> str:

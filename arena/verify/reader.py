@@ -58,7 +58,7 @@ class Row(dict[str, Any]):
     def key(self) -> str:
         """Return its name: `cohort 1, round 2, ann, fill 0`."""
         own = NAMES.get(self.table, "").format_map(self)
-        parent = next((name for name in PARENTS if f"{name}_id" in METADATA.tables[self.table].c), None)
+        parent = _parent_of(self.table)
         if parent is None:
             return own
 
@@ -67,7 +67,9 @@ class Row(dict[str, Any]):
         if parent == "round" and "entrant_id" in self:
             agent = self.facts.find("entrant", self["entrant_id"])
             names.append(agent["name"] if agent else "nobody")
-        return ", ".join([*names, own] if own else names)
+        if own:
+            names.append(own)
+        return ", ".join(names)
 
     def differs(self, column: str, expected: Any, why: str) -> Difference:
         """Return the difference that it has in a column."""
@@ -133,6 +135,13 @@ def compare_by(
 def columns_of(table: str) -> tuple[str, ...]:
     """Return the names of a table's columns."""
     return tuple(METADATA.tables[table].c.keys())
+
+
+@cache
+def _parent_of(table: str) -> str | None:
+    """Return the table that a table's rows take part of their name from; None if they have it all."""
+    columns = columns_of(table)
+    return next((parent for parent in PARENTS if f"{parent}_id" in columns), None)
 
 
 PARTS = 14

@@ -6,7 +6,7 @@ at every moment, whichever cohorts were paid by then.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,11 +19,11 @@ from arena.record.schema.cohort import CohortRow, EntrantRow
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.typed import clause, col, columns_of, read_grouped_nouns, select
 from arena.record.schema.world import ResolutionRow
-from markets.millionths import ONE
 from markets.model import MarketId
 from portfolio.ledger import ENDING_KINDS, lot_key
-from portfolio.model import Entry, LotKey
+from portfolio.model import Entry, LotKey, Side
 from portfolio.money import worth
+from portfolio.quotes import mirror_price
 from portfolio.value import price_of
 
 CORRECTIONS = "corrections"
@@ -124,7 +124,7 @@ def read_owed(connection: Connection) -> dict[int, int]:
         for key, entries in lots[entrant_id].items():
             if key[0] == market:
                 before = _value_at_mark(connection, cohort_id, at, key, entries)
-                owed[entrant_id] += _final_value(entries, payouts[market]) - before
+                owed[entrant_id] += _final_value(key[1], entries, payouts[market]) - before
     return owed
 
 
@@ -158,14 +158,7 @@ def _value_at_mark(
     connection: Connection, cohort_id: int, at: datetime, key: LotKey, entries: Sequence[Entry]
 ) -> int:
     """Return what a lot came to at a mark, by its entries until then."""
-    shares = 0
-    cost = 0
-    cash = 0
-    for entry in entries:
-        if entry.at <= at:
-            shares += entry.shares
-            cost += entry.cost
-            cash += entry.cash
+    shares, cost, cash = _sums(entry for entry in entries if entry.at <= at)
     if not shares:
         return cash + cost
 
@@ -175,14 +168,20 @@ def _value_at_mark(
     return cash + (cost if price is None else worth(shares, price))
 
 
-def _final_value(entries: Sequence[Entry], payout: int | None) -> int:
+def _final_value(side: Side, entries: Sequence[Entry], payout: int | None) -> int:
     """Return what a lot comes to if it is paid by a payout, or refunded, whatever it was paid before."""
-    traded = [entry for entry in entries if entry.kind in ("buy", "sell")]
-    shares = sum(entry.shares for entry in traded)
-    cost = sum(entry.cost for entry in traded)
-    cash = sum(entry.cash for entry in traded)
+    shares, cost, cash = _sums(entry for entry in entries if entry.kind in ("buy", "sell"))
+    price = payout if side == "YES" else mirror_price(payout)
+    return cash + (cost if price is None else worth(shares, price))
 
-    share = payout
-    if payout is not None and traded[0].side == "NO":
-        share = ONE - payout
-    return cash + (cost if share is None else worth(shares, share))
+
+def _sums(entries: Iterable[Entry]) -> tuple[int, int, int]:
+    """Return the shares, the cost and the cash that these entries of a lot add up to."""
+    shares = 0
+    cost = 0
+    cash = 0
+    for entry in entries:
+        shares += entry.shares
+        cost += entry.cost
+        cash += entry.cash
+    return shares, cost, cash

@@ -172,26 +172,13 @@ def _histogram(gap: Floats, events: Ints) -> tuple[tuple[float, ...], tuple[int,
 
 def _swapped(details: DuelDetails) -> DuelDetails:
     """Return the duel with the two in each other's place."""
-    duel = details.duel
     return DuelDetails(
-        duel=replace(
-            duel,
-            a=duel.b,
-            b=duel.a,
-            gap=_negative(duel.gap),
-            low=_negative(duel.high),
-            high=_negative(duel.low),
-        ),
+        duel=details.duel.reversed(),
         edges=tuple(-edge for edge in reversed(details.edges)),
         differences=tuple(reversed(details.differences)),
         for_a=_swapped_markets(details.for_b),
         for_b=_swapped_markets(details.for_a),
     )
-
-
-def _negative(value: float | None) -> float | None:
-    """Return a difference as the other one sees it."""
-    return None if value is None else -value
 
 
 def _swapped_markets(markets: Iterable[DecidingMarket]) -> tuple[DecidingMarket, ...]:

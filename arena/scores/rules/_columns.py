@@ -7,7 +7,7 @@ words for a score: bands with a floor each.
 import math
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -138,9 +138,25 @@ def _numbered(labels: NDArray[np.generic]) -> tuple[Counts, Counts]:
     return place, counts
 
 
+def quotients(values: Floats, total: Floats) -> Floats:
+    """Return the values over their totals, NaN where a total isn't above 0.
+
+    >>> quotients(np.array([1.0, 0.0]), np.array([4.0, 0.0]))
+    array([0.25,  nan])
+    """
+    none = np.full(total.shape, np.nan)
+    divided: Floats = np.divide(values, total, out=none, where=total > 0)
+    return divided
+
+
 def none_for_nan(value: float) -> float | None:
     """Return a number, or None for NaN, which JSON does not have."""
     return None if math.isnan(value) else float(value)
+
+
+def highest_first(value: float | None) -> float:
+    """Return a key that sorts high values first, and None last."""
+    return math.inf if value is None else -value
 
 
 Places = NDArray[np.intp]
@@ -270,6 +286,23 @@ def runs(*columns: NDArray[Any]) -> tuple[Counts, Counts]:
     is_new[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
     starts = np.flatnonzero(is_new)
     return starts, np.diff(starts, append=size)
+
+
+def run_ends(*columns: NDArray[Any]) -> Counts:
+    """Return where each run of rows that are alike in all of these columns ends: its last row."""
+    starts, lengths = runs(*columns)
+    return starts + lengths - 1
+
+
+Number = TypeVar("Number", np.float64, np.int64)
+
+
+def sums_before(values: NDArray[Number]) -> NDArray[Number]:
+    """Return the sum of all values before each place, and of all of them at the end."""
+    *lines, size = values.shape
+    sums = np.zeros((*lines, size + 1), dtype=values.dtype)
+    np.cumsum(values, axis=-1, out=sums[..., 1:])
+    return sums
 
 
 def different(numbers: Counts) -> tuple[Counts, Counts]:

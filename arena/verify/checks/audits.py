@@ -113,16 +113,16 @@ def texts_of_tool(row: Row, questions: Mapping[str, str]) -> list[ShownText]:
     for source, address, following in zip(sources, addresses, [*addresses[1:], None], strict=True):
         # An article is its title, the address on a line of its own, and its text up to the next title.
         at = text.find(address, begin)
-        body = at + len(address) + 1
-        ahead = -1 if following is None else text.find(following, body)
+        start = at + len(address) + 1
+        ahead = -1 if following is None else text.find(following, start)
         end = len(text)
         if ahead >= 0:
             end = text.rfind("\n\n", 0, ahead)
 
-        its_text = text[body:end]
-        title = _title(text[begin:at], its_text, source["hash"])
+        body = text[start:end]
+        title = _title(text[begin:at], body, source["hash"])
         if at >= 0 and title is not None:
-            articles.append(ShownText(title, its_text, source["url"], asked))
+            articles.append(ShownText(title, body, source["url"], asked))
         begin = end + 2
     return articles
 

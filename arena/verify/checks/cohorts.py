@@ -102,9 +102,12 @@ def _check_replacements(
         if not statuses or not statuses.isdisjoint(PROVEN_STATUSES):
             yield row.differs("round", "turns, and none of them good", "a good turn keeps the settings")
 
-        prompts = json_in(row["prompts"])
-        hashes: list[Any] = [None]
-        if isinstance(prompts, dict):
-            hashes = list(prompts.values())
-        if any(not isinstance(key, str) or facts.find("prompt", key) is None for key in hashes):
+        if not _are_kept(facts, json_in(row["prompts"])):
             yield row.differs("prompts", "known prompts", "their texts are kept")
+
+
+def _are_kept(facts: RecordReader, prompts: Any) -> bool:
+    """Tell whether these are hashes of prompts, by name, whose texts are all kept."""
+    if not isinstance(prompts, dict):
+        return False
+    return all(isinstance(key, str) and facts.find("prompt", key) is not None for key in prompts.values())

@@ -241,7 +241,7 @@ def read(model: type[W], raw: object, kind: RecordKind) -> W:
     try:
         return model.model_validate(raw)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         reason = f"{place}: {first['msg']}" if place else first["msg"]
         raise RejectedRecord(kind, "malformed", reason) from None

@@ -62,6 +62,22 @@ class Duel:
             return None
         return self.a if self.gap > 0 else self.b
 
+    def reversed(self) -> "Duel":
+        """Return the same from the other's side."""
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            gap=_negative(self.gap),
+            low=_negative(self.high),
+            high=_negative(self.low),
+        )
+
+
+def _negative(value: float | None) -> float | None:
+    """Return a difference as the other one sees it."""
+    return None if value is None else -value
+
 
 def duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Duel:
     """Return one duel, with the interval of its gap."""

@@ -10,18 +10,19 @@
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from math import inf
+from typing import TypeVar
 
 import numpy as np
 
-from arena.scores.rules._columns import Flags, Floats, runs
+from arena.scores.rules._columns import Flags, Floats, run_ends, runs, sums_before
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.entries import StatedRows, entry_starts
 from arena.scores.rules.comparisons.events import Ints
-from arena.scores.rules.comparisons.evidence import EvidenceRows, Timeline, one_a_time, sums_before
+from arena.scores.rules.comparisons.evidence import EvidenceRows, Timeline, one_a_time, sum_of_stories
 from arena.scores.rules.comparisons.power import Pace, weeks_until_told
 
 ERROR = 0.05
@@ -40,6 +41,7 @@ SECONDS_OF_A_WEEK = 604_800.0
 TINY = 1e-12
 """What floats leave of a sum that is 0."""
 
+Key = TypeVar("Key", bound=Hashable)
 Pair = tuple[str, str]
 
 
@@ -137,47 +139,41 @@ def _entries_by_owner(starts: Mapping[str, float], owners: Mapping[str, str]) ->
     return entries
 
 
-def _equal_parts(starts: Mapping[str, float]) -> dict[str, float]:
+def _equal_parts(starts: Mapping[Key, float]) -> dict[Key, float]:
     """Return equal parts of 1 for all that begin at one time."""
-    begun = defaultdict(list)
-    for name, start in starts.items():
-        begun[start].append(name)
-
-    parts: dict[str, float] = {}
-    for number, start in enumerate(sorted(begun)):
-        names = begun[start]
-        parts |= dict.fromkeys(names, _part(number) / len(names))
+    parts: dict[Key, float] = {}
+    for together, part in _parts_by_start(starts):
+        parts |= dict.fromkeys(together, part / len(together))
     return parts
+
+
+def _parts_by_start(starts: Mapping[Key, float]) -> Iterator[tuple[list[Key], float]]:
+    """Yield those who begin at one time, in order of time, with the part of 1 that they have together."""
+    begun = defaultdict(list)
+    for key, start in starts.items():
+        begun[start].append(key)
+
+    for number, start in enumerate(sorted(begun)):
+        yield begun[start], _part(number)
 
 
 def _pair_shares(starts: Mapping[str, float], more: Sequence[Pair] = ()) -> dict[Pair, float]:
     """Return equal shares of 1 for all pairs that begin at one time, when the later of the two does."""
-    begun = defaultdict(list)
+    pair_starts = {}
     for pair in chain(more, combinations(starts, 2)):
-        start = max(starts[name] for name in pair)
-        begun[start].append(pair)
-
-    shares: dict[Pair, float] = {}
-    for number, start in enumerate(sorted(begun)):
-        pairs = begun[start]
-        shares |= dict.fromkeys(pairs, _part(number) / len(pairs))
-    return shares
+        pair_starts[pair] = max(starts[name] for name in pair)
+    return _equal_parts(pair_starts)
 
 
 def _weights(starts: Mapping[str, float]) -> dict[str, float]:
     """Return the weights of an owner's entries against another owner's: the first has at least one half."""
-    begun = defaultdict(list)
-    for entry, start in starts.items():
-        begun[start].append(entry)
-
-    weights = {}
-    for number, start in enumerate(sorted(begun)):
-        part = _part(number)
-        entries = begun[start]
-        if number == 0 and len(entries) > 1:
+    weights: dict[str, float] = {}
+    for entries, part in _parts_by_start(starts):
+        rest = part
+        if not weights and len(entries) > 1:
             weights[entries.pop(0)] = 0.5
-            part -= 0.5
-        weights |= dict.fromkeys(entries, part / len(entries))
+            rest -= 0.5
+        weights |= dict.fromkeys(entries, rest / len(entries))
     return weights
 
 
@@ -305,7 +301,7 @@ class _Duels:
     `forecast` has a line for each agent and a column for each market at an instant, in order of story and
     time; NaN where nothing was stated. `ends` are the columns that have ended, in order of story and end.
     `last` are the places among them at which the last row of a story at one time ends: for each of these
-    `story_start` is the place at which its story begins, `is_first` names the first of each story, and
+    `story_start` is the place at which its story begins, `is_first` says if it is the story's first, and
     `by_time` is their order in time. A look is a time at which something ended: `look` is its last place in
     that order, and `at` the time. `options` says which of the `ends` are of one question, where some are.
     """
@@ -319,7 +315,7 @@ class _Duels:
     ends: Ints
     last: Ints
     story_start: Ints
-    is_first: Ints
+    is_first: Flags
     by_time: Ints
     look: Ints
     at: Floats
@@ -354,16 +350,15 @@ class _Duels:
         end_story = story[ends]
         end_at = known[ends]
 
-        instants, sizes = runs(end_story, end_at)
-        last = instants + sizes - 1
+        last = run_ends(end_story, end_at)
         story_starts, lengths = runs(end_story)
         story_start = np.repeat(story_starts, lengths)[last]
-        is_first = np.flatnonzero(np.diff(story_start, prepend=-1))
+        is_first = np.diff(story_start, prepend=-1) != 0
 
         at = end_at[last]
         by_time = np.argsort(at, kind="stable")
         at = at[by_time]
-        times, counts = runs(at)
+        look = run_ends(at)
 
         return cls(
             places={agent: place for place, agent in enumerate(rows.agents)},
@@ -377,8 +372,8 @@ class _Duels:
             story_start=story_start,
             is_first=is_first,
             by_time=by_time,
-            look=times + counts - 1,
-            at=at[times],
+            look=look,
+            at=at[look],
             options=None if question is None else _Options.of(made[ends], question[ends]),
         )
 
@@ -534,9 +529,7 @@ class _Duels:
 
     def _sum_of_stories(self, value: Floats) -> Floats:
         """Return the sum over all stories at each look, from values of one story at each of its ends."""
-        step = np.diff(value, prepend=0.0)
-        step[self.is_first] = value[self.is_first]
-        sums = np.cumsum(step[self.by_time])
+        sums = sum_of_stories(value, self.is_first, self.by_time)
         return sums[self.look]
 
 

@@ -19,12 +19,10 @@
 """
 
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from arena.scores.rules._columns import Flags, Floats, runs
+from arena.scores.rules._columns import Flags, Floats, run_ends, runs, sums_before
 from arena.scores.rules.comparisons.events import Ints
 from arena.scores.rules.comparisons.season_rows import count_options
 
@@ -33,8 +31,6 @@ MOST = 0.5
 """What the worst end of a story may cost, as a share of the capital."""
 LARGEST = 690.0
 """The logarithm up to which capital is counted: floats end soon after."""
-
-Number = TypeVar("Number", np.float64, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +185,7 @@ class Timeline:
         at = np.concatenate([move_made, leg_known[ended]])
         is_end = np.arange(stories.size) >= move.size
         order = np.lexsort((is_end, at, stories))
+        # where each of them comes in that order
         changes = np.empty(order.size, dtype=np.int64)
         changes[order] = np.arange(order.size)
         stories = stories[order]
@@ -196,11 +193,11 @@ class Timeline:
 
         starts, lengths = runs(stories)
         story_start = np.repeat(starts, lengths)
-        ends_so_far = np.append(0, np.cumsum(is_end[order]))
+        ends_so_far = sums_before(is_end[order].astype(np.int64))
+        # before anything of a story has ended its capital stays as it is
         has_begun = ends_so_far[1:] > ends_so_far[story_start]
 
-        instants, sizes = runs(stories, at)
-        lasts = instants + sizes - 1
+        lasts = run_ends(stories, at)
         points = lasts[has_begun[lasts]]
         point_start = story_start[points]
         point_at = at[points]
@@ -250,9 +247,7 @@ class Timeline:
 
         growth = np.log1p(np.maximum(sure, -MOST))
         factor = np.where(begun, growth, 0.0)
-        step = np.diff(factor, axis=1, prepend=0.0)
-        step[:, self.is_first] = factor[:, self.is_first]
-        total = np.cumsum(step[:, self.by_time], axis=1)
+        total = sum_of_stories(factor, self.is_first, self.by_time)
 
         # of all that changes at one time only the last tells how things stand after it
         starts, sizes = runs(self.at)
@@ -325,6 +320,7 @@ class Timeline:
             legs = batch.legs
             stories = batch.stories
             starts = batch.starts
+            # of the n-th time that a story is forecast 1 / √n counts
             times[stories] += np.logical_or.reduceat(moved[moves], starts)
             repeats = np.sqrt(np.maximum(times[stories], 1))
             repeats = np.repeat(repeats, batch.sizes)
@@ -413,9 +409,11 @@ def _batches(story: Ints, made: Floats, leg: Ints) -> tuple[_Batch, ...]:
     return tuple(batches)
 
 
-def sums_before(values: NDArray[Number]) -> NDArray[Number]:
-    """Return the sum of all values before each place, and of all of them at the end."""
-    *lines, size = values.shape
-    sums = np.zeros((*lines, size + 1), dtype=values.dtype)
-    np.cumsum(values, axis=-1, out=sums[..., 1:])
-    return sums
+def sum_of_stories(value: Floats, is_first: Flags, by_time: Ints) -> Floats:
+    """Return the sum over all stories, in order of time, from values of one story at each of its changes.
+
+    `is_first` says which values are the first of their story, and `by_time` is their order in time.
+    """
+    step = np.diff(value, prepend=0.0)
+    step[..., is_first] = value[..., is_first]
+    return np.cumsum(step[..., by_time], axis=-1)

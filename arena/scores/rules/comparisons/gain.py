@@ -13,12 +13,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import inf
 
 import numpy as np
 
 from arena.errors import NaturalKey, natural_key
-from arena.scores.rules._columns import none_for_nan
+from arena.scores.rules._columns import highest_first, none_for_nan
 from arena.scores.rules.comparisons import interval, wild_bootstrap
 from arena.scores.rules.comparisons.events import EventSums, Information, information, sum_by_event
 from arena.scores.rules.comparisons.season_rows import AgentForecasts, SeasonForecasts
@@ -50,12 +49,7 @@ def surest_first(gains: Iterable[Gain]) -> list[Gain]:
 
 def _surest(gain: Gain) -> tuple[float, float, NaturalKey]:
     """Return what puts the surest gain first."""
-    return _descending(gain.low), _descending(gain.skill), natural_key(gain.agent)
-
-
-def _descending(value: float | None) -> float:
-    """Return what sorts high values first, and those that are missing last."""
-    return inf if value is None else -value
+    return highest_first(gain.low), highest_first(gain.skill), natural_key(gain.agent)
 
 
 def sums_of(season: SeasonForecasts, own: AgentForecasts) -> EventSums:

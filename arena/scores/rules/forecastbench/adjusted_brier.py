@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.scores.rules._columns import Flags, Floats
+from arena.scores.rules._columns import Flags, Floats, quotients
 from arena.scores.rules.forecastbench.difficulty_sample import IMPUTED
 from arena.scores.rules.forecastbench.panel import Ints, Panel
 
@@ -207,8 +207,7 @@ def scores(ready: DifficultyTable, weights: Floats) -> Floats:
         total += (counts * difficulties) @ ready.answered
 
     answers = counts @ ready.answered
-    none = np.full_like(total, np.nan)
-    mean = np.divide(total, answers, out=none, where=answers > 0)
+    mean = quotients(total, answers)
     if not ready.fixed:
         mean[~are_connected(counts, ready.sample)] = np.nan
 

@@ -87,14 +87,17 @@ def draws(panel: Panel, chance: Generator, count: int, by: Unit = "question") ->
 def _times(groups: list[Ints], units: int, chance: Generator, rows: int) -> Floats:
     """Return how often each unit was drawn, each group for itself, a row a replicate."""
     times = np.empty((rows, units))
-    start = np.arange(rows)[:, None]
-
     for group in groups:
-        size = group.size
-        picked = chance.integers(0, size, size=(rows, size)) + start * size
-        drawn = np.bincount(picked.ravel(), minlength=rows * size).reshape(rows, size)
+        drawn = draw_times(group.size, chance, rows)
         if len(groups) == 1:
             times[:] = drawn
         else:
             times[:, group] = drawn
     return times
+
+
+def draw_times(size: int, chance: Generator, rows: int) -> Ints:
+    """Return how often each of so many units was drawn when as many were, a row a replicate."""
+    start = np.arange(rows)[:, None] * size
+    picked = chance.integers(0, size, size=(rows, size)) + start
+    return np.bincount(picked.ravel(), minlength=rows * size).reshape(rows, size)

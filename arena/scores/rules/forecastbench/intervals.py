@@ -16,7 +16,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from scipy.special import stdtrit
 
-from arena.scores.rules._columns import Flags, Floats
+from arena.scores.rules._columns import Flags, Floats, quotients
 
 TAIL = 0.025
 TOP = 0.95
@@ -76,8 +76,7 @@ def at_least(drawn: Floats, reference: int) -> Floats:
     count = both.sum(axis=0)
     wins = (both & (drawn >= other)).sum(axis=0)
 
-    none = np.full(drawn.shape[1], np.nan)
-    share: Floats = np.divide(wins, count, out=none, where=count > 0)
+    share = quotients(wins, count)
     share[reference] = np.nan
     return share
 

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from arena.scores.rules._columns import Floats, none_for_nan
+from arena.scores.rules._columns import Floats, highest_first, none_for_nan
 from arena.scores.rules.forecastbench import intervals
 from arena.scores.rules.forecastbench.adjusted_brier import market_brier, score, two_way
 from arena.scores.rules.forecastbench.bootstrap import REPLICATES, Unit, replicates
@@ -127,9 +127,8 @@ def forecastbench_leaderboard(
         )
         rows.append(scores_of_row)
 
-    def order(row: ForecastBenchScores) -> tuple[bool, float, str]:
-        value: float | None = getattr(row.index, part)
-        return value is None, -(value or 0), row.forecaster
+    def order(row: ForecastBenchScores) -> tuple[float, str]:
+        return highest_first(getattr(row.index, part)), row.forecaster
 
     return sorted(rows, key=order)
 

@@ -27,7 +27,7 @@ from numpy.random import Generator
 from scipy.special import stdtrit
 
 from arena.scores.rules._columns import Floats, none_for_nan
-from arena.scores.rules.forecastbench.bootstrap import CHUNK_CELLS
+from arena.scores.rules.forecastbench.bootstrap import CHUNK_CELLS, draw_times
 from arena.scores.rules.forecastbench.leaderboard import QuestionCounts, ScoreByType, both
 from arena.scores.rules.forecastbench.panel import Panel
 
@@ -186,8 +186,5 @@ def _p_values(dataset: Floats, market: Floats, chance: Generator, draws: int) ->
 def _means(values: Floats, chance: Generator, rows: int) -> Floats:
     """Return the mean of each row of values on questions drawn anew, a row a draw."""
     size = values.shape[1]
-    start = np.arange(rows)[:, None] * size
-    picked = chance.integers(0, size, size=(rows, size)) + start
-    times = np.bincount(picked.ravel(), minlength=rows * size).reshape(rows, size)
-    means: Floats = times @ values.T / size
+    means: Floats = draw_times(size, chance, rows) @ values.T / size
     return means

@@ -10,7 +10,7 @@
 
 import numpy as np
 
-from arena.scores.rules._columns import Floats
+from arena.scores.rules._columns import Floats, quotients
 from arena.scores.rules.forecastbench.panel import Panel
 
 
@@ -21,11 +21,4 @@ def peer(panel: Panel) -> Floats:
     count = answered.sum(axis=0)
     everybody = brier.sum(axis=0) / count
     gains = np.where(answered, everybody - brier, 0)
-    return over(gains.sum(axis=1), answered.sum(axis=1))
-
-
-def over(total: Floats, count: Floats) -> Floats:
-    """Return the mean from a sum and a count, NaN where nothing was counted."""
-    none = np.full(len(total), np.nan)
-    mean: Floats = np.divide(total, count, out=none, where=count > 0)
-    return mean
+    return quotients(gains.sum(axis=1), answered.sum(axis=1))

@@ -11,9 +11,8 @@
 
 import numpy as np
 
-from arena.scores.rules._columns import Floats
+from arena.scores.rules._columns import Floats, quotients
 from arena.scores.rules.forecastbench.panel import Panel
-from arena.scores.rules.forecastbench.peer import over
 
 
 def skill(panel: Panel, naive: str) -> Floats:
@@ -25,4 +24,4 @@ def skill(panel: Panel, naive: str) -> Floats:
 
     answered = ~np.isnan(panel.brier)
     gains = np.where(answered, reference - panel.brier, 0)
-    return over(gains.sum(axis=1), answered.sum(axis=1))
+    return quotients(gains.sum(axis=1), answered.sum(axis=1))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.scores.rules._columns import Flags, Floats
+from arena.scores.rules._columns import Flags, Floats, sums_before
 from arena.scores.rules.metaculus.forecasts import Forecasts, MetaculusQuestion, Mode
 
 
@@ -82,15 +82,10 @@ def integrate(question: MetaculusQuestion, steps: Steps, low: Floats, high: Floa
         level = np.where(weight > 0, steps.level[place], 0.0)
 
     def between(values: Floats) -> Floats:
-        sums = _running_sums(values)
+        sums = sums_before(values)
         return np.interp(high, knots, sums) - np.interp(low, knots, sums)
 
     return between(weight * length), between(weight * level * length)
-
-
-def _running_sums(values: Floats) -> Floats:
-    """Return the sum of the values before each place, and of all of them at the end."""
-    return np.concatenate([[0.0], np.cumsum(values)])
 
 
 def integrate_by_step(
@@ -107,7 +102,7 @@ def integrate_by_step(
     last = np.searchsorted(time, high)
 
     def between(values: Floats) -> Floats:
-        sums = _running_sums(values)
+        sums = sums_before(values)
         return np.where(high > low, sums[last] - sums[first], 0.0)
 
     return between(weight * length), between(weight * level * length), between(length)

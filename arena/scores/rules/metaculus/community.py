@@ -15,7 +15,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arena.scores.rules._columns import Floats
+from arena.scores.rules._columns import Floats, quotients
 from arena.scores.rules.metaculus._timeline import Steps, instants, pieces, row_medians, sorted_standing
 from arena.scores.rules.metaculus.forecasts import Forecasts, rows_of
 from arena.scores.rules.metaculus.limits import LOWEST
@@ -66,18 +66,11 @@ def _pooled(base: Forecasts, weights: Floats) -> Floats:
     """Return what the site makes of the forecasts under each row of weights."""
     if base.mean:
         total = weights.sum(axis=1)
-        return _divide(weights @ base.chance, total)
+        return quotients(weights @ base.chance, total)
 
     if base.options is None:
         return _weighted_median(base.chance, weights)
     return _normalised(base.options, weights, base.happened)
-
-
-def _divide(values: Floats, total: Floats) -> Floats:
-    """Return the values over a total, NaN where that isn't above 0."""
-    none = np.full(total.size, np.nan)
-    shares: Floats = np.divide(values, total, out=none, where=total > 0)
-    return shares
 
 
 def _weighted_median(values: Floats, weights: Floats) -> Floats:
@@ -110,7 +103,7 @@ def _normalised(options: Floats, weights: Floats, happened: int) -> Floats:
     above = medians - LOWEST
     count = np.count_nonzero(~np.isnan(medians), axis=1)
     total = np.nansum(above, axis=1)
-    scale = _divide(1 - count * LOWEST, total)
+    scale = quotients(1 - count * LOWEST, total)
 
     scaled = above * scale[:, None] + LOWEST
     other = scaled[:, -1]

@@ -30,6 +30,7 @@ from arena.scores.rules._columns import (
     is_scored,
     none_for_nan,
     number_labels,
+    total,
 )
 
 AWAY = 0.01
@@ -93,10 +94,10 @@ def blind_effect(
 
 def _share(part: Floats, whole: Floats) -> float:
     """Return the share of a part in the whole, NaN if there is nothing to share."""
-    total = _sum(whole)
-    if total <= 0:
+    amount = total(whole)
+    if amount <= 0:
         return math.nan
-    return _sum(part) / total
+    return total(part) / amount
 
 
 def _correlation(x: Floats, y: Floats, weight: Floats) -> float:
@@ -104,17 +105,12 @@ def _correlation(x: Floats, y: Floats, weight: Floats) -> float:
     if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
 
-    total = _sum(weight)
-    x_rest = x - _sum(weight * x) / total
-    y_rest = y - _sum(weight * y) / total
-    spread = math.sqrt(_sum(weight * x_rest**2) * _sum(weight * y_rest**2))
+    weights = total(weight)
+    x_rest = x - total(weight * x) / weights
+    y_rest = y - total(weight * y) / weights
+    spread = math.sqrt(total(weight * x_rest**2) * total(weight * y_rest**2))
     if spread <= 0:
         return math.nan
 
-    correlation = _sum(weight * x_rest * y_rest) / spread
+    correlation = total(weight * x_rest * y_rest) / spread
     return max(-1.0, min(correlation, 1.0))
-
-
-def _sum(column: Floats) -> float:
-    """Return the exact sum."""
-    return math.fsum(column.tolist())

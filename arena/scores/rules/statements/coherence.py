@@ -16,7 +16,6 @@
 - Source: de Finetti's Dutch book; the claim of at most $1 is ours.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -24,7 +23,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from arena.scores.rules._columns import Floats, Places, check_probabilities, number_labels
+from arena.scores.rules._columns import Floats, Places, check_probabilities, mean, number_labels
 
 Shape = Literal["exhaustive", "exclusive", "nested"]
 DUST = 1e-9
@@ -121,11 +120,11 @@ def coherence(
     market = None
     if mid is not None:
         prices = check_probabilities(mid)
-        market = _mean(_losses(prices[rows], group, kind[rows]))
+        market = mean(_losses(prices[rows], group, kind[rows]))
 
     worst = int(losses.argmax())
     return CoherenceScore(
-        loss=_mean(losses),
+        loss=mean(losses),
         market=market,
         events=losses.size,
         incoherent=int(np.count_nonzero(losses)),
@@ -155,8 +154,3 @@ def _climbs(p: Floats) -> Places:
     climbing = is_climbing.astype(np.intp)
     before = np.append(0, climbing[:-1])
     return np.asarray(climbing - before, dtype=np.intp)
-
-
-def _mean(losses: Floats) -> float:
-    """Return the exact mean."""
-    return math.fsum(losses.tolist()) / losses.size
