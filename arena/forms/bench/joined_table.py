@@ -92,6 +92,6 @@ def _shares(
         if value is None and text:
             what = f"{text[:40]!r} is not a number from 0 to 1"
             hint = "correct the cell or remove the line"
-            faults.append(FileFault(place.file, column, what, hint, line=place.line))
+            faults.append(place.fault(column, what, hint))
         values.append(value)
     return values[0], values[1]
