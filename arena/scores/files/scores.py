@@ -399,6 +399,15 @@ class FileScores:
     skipped: int = 0
     faults: tuple[FileFault, ...] = ()
 
+    @property
+    def by_category(self) -> dict[str | None, list[ForecasterScores]]:
+        """Return the rows of each category; all are of None where the file is scored as a whole."""
+        categories: dict[str | None, list[ForecasterScores]] = {}
+        for row in self.rows:
+            own = categories.setdefault(row.category, [])
+            own.append(row)
+        return categories
+
 
 def score_file(
     table: ForecastTable,
