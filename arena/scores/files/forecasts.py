@@ -38,6 +38,7 @@ from arena.scores.files.question_forms import (
     read_forms,
     silent_rows,
 )
+from arena.scores.rules._columns import is_scored
 
 REQUIRED_COLUMNS = ("question", "forecaster", "outcome")
 QUESTION_TIMES = ("open", "close", "scheduled_close", "resolved")
@@ -140,6 +141,12 @@ class ForecastTable:
     def where(self, wanted: Flags) -> "ForecastTable":
         """Return the rows that are wanted; without a copy where all are."""
         return self if wanted.all() else self.take(np.flatnonzero(wanted))
+
+    def ended_rows(self, forecaster: str) -> Ints:
+        """Return the rows of a forecaster whose questions ended in YES or NO."""
+        place = self.forecasters.index(forecaster)
+        is_own = self.forecaster == place
+        return np.flatnonzero(is_own & is_scored(self.outcome))
 
     def take(self, rows: Ints, category: str | None = None) -> "ForecastTable":
         """Return some of the rows, and the other questions of one category; the names stay."""

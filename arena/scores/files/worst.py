@@ -8,7 +8,7 @@ import numpy as np
 
 from arena.forms.csv_columns import Ints
 from arena.scores.files.forecasts import ForecastTable
-from arena.scores.rules._columns import is_scored, none_for_nan
+from arena.scores.rules._columns import none_for_nan
 
 EACH = 3
 """So many are named of each forecaster."""
@@ -44,10 +44,9 @@ class WorstForecast:
 
 def worst_forecasts(table: ForecastTable, names: Iterable[str]) -> tuple[WorstForecast, ...]:
     """Return the three worst forecasts of each of these forecasters, one a question, the worst first."""
-    ended = is_scored(table.outcome)
     found: list[WorstForecast] = []
     for name in names:
-        own = np.flatnonzero(ended & (table.forecaster == table.forecasters.index(name)))
+        own = table.ended_rows(name)
         worst = [_worst(table, name, row) for row in _worst_rows(table, own)]
         worst += _of_options(table, name)
         worst.sort(key=attrgetter("loss"), reverse=True)
