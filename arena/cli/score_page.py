@@ -15,7 +15,8 @@ from arena.errors import count_text, times_text
 from arena.scores.files.calibration import OPTIONS, FileCalibration
 from arena.scores.files.copies import FileCopy
 from arena.scores.files.report import FileReport
-from arena.scores.files.scores import ForecasterScores, ScoreChoices
+from arena.scores.files.score_choices import ScoreChoices
+from arena.scores.files.scores import ForecasterScores
 from arena.scores.rules.calibration import BINS
 from arena.scores.verdict import better_text, rank_text
 

@@ -119,7 +119,7 @@ def score(
     from arena.cli.score_files import score_files
     from arena.cli.score_page import score_page
     from arena.scores.files.report import report_data, report_file
-    from arena.scores.files.scores import ScoreChoices
+    from arena.scores.files.score_choices import ScoreChoices
     from arena.scores.files.sources import SourceChoices
 
     outcomes = outcomes or []
