@@ -78,8 +78,8 @@ class ScoredForecast:
     @property
     def question(self) -> str:
         """Return a name of the question and horizon in its round."""
-        asked = filter(None, self.asked)
-        return " ".join([self.due, *asked])
+        parts = filter(None, (self.due, *self.asked))
+        return " ".join(parts)
 
     @property
     def source(self) -> str:
@@ -89,12 +89,12 @@ class ScoredForecast:
     @property
     def stratum(self) -> str:
         """Return its round and source, in which a bootstrap draws."""
-        return f"{self.due} {self.asked[0]}"
+        return f"{self.due} {self.source}"
 
     @property
     def cluster(self) -> str:
         """Return what it is asked of, whatever the round and date: what errs together."""
-        return f"{self.asked[0]} {self.asked[1]}"
+        return f"{self.source} {self.asked[1]}"
 
 
 @dataclass(frozen=True, slots=True)
