@@ -193,9 +193,9 @@ def gather(
     for filed in files:
         counted = _answers(filed, sets, taken.notes)
         people = _people(counted)
-        if set(people) == {None}:
+        if people.keys() <= {None}:
             name = names[filed.model, filed.organization]
-            taken.add(name, filed, people[None], crowd=False)
+            taken.add(name, filed, people.get(None, {}), crowd=False)
         elif median_name is not None:
             count = count_text(len(people), "individual")
             taken.notes.append(f"{median_name}: the median of {count}")
