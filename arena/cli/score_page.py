@@ -15,7 +15,8 @@ from arena.errors import count_text, times_text
 from arena.scores.files.calibration import OPTIONS, FileCalibration
 from arena.scores.files.copies import FileCopy
 from arena.scores.files.report import FileReport
-from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices
+from arena.scores.files.score_choices import ScoreChoices
+from arena.scores.files.scores import ForecasterScores
 from arena.scores.rules.calibration import BINS
 from arena.scores.verdict import better_text, rank_text
 
@@ -193,22 +194,28 @@ def _explained(report: FileReport) -> Page:
         yield Table(PUBLISHED, report.comparisons, "What the board publishes, beside ours")
 
 
-def _score_tables(scores: FileScores, choices: ScoreChoices, choice: TableChoice) -> Iterator[Table | str]:
-    """Yield the scores, a table for each category, and what its columns mean."""
-    shown = columns_of(scores.rows, choices)
-    for category in dict.fromkeys(row.category for row in scores.rows):
-        rows = [row for row in scores.rows if row.category == category]
-        title = "" if category is None else plain(category) or "(no category)"
+def _score_tables(report: FileReport, choices: ScoreChoices, choice: TableChoice) -> Iterator[Table | str]:
+    """Yield the scores, a table for each category and one of who is not ranked in it, and a legend."""
+    shown = columns_of(report.rows, choices)
+    beside = [column for column in shown if column.name in BESIDE]
+    unranked = (*UNRANKED, *beside)
+
+    for category, rows in report.by_category.items():
+        title = ""
+        not_ranked = "Not ranked"
+        if category is not None:
+            title = plain(category) or "(no category)"
+            not_ranked = f"{title}: not ranked"
+
         ranked = [row for row in rows if row.ranked]
         others = [row for row in rows if not row.ranked]
         if ranked:
             yield Table(shown, ranked, title, choice)
         if others:
-            columns = (*UNRANKED, *(column for column in shown if column.name in BESIDE))
-            yield Table(columns, others, f"{title}: not ranked" if title else "Not ranked")
+            yield Table(unranked, others, not_ranked)
 
-    legend = LEGEND.format(mode=scores.mode)
-    if any(row.skill is not None for row in scores.rows):
+    legend = LEGEND.format(mode=report.mode)
+    if any(row.skill is not None for row in report.rows):
         legend = SKILL_LEGEND + legend
     yield legend
 

@@ -23,7 +23,7 @@ from arena.record.schema.typed import Session, session_of
 from arena.rounds.what_if import Change, WhatIfReport, what_if
 from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts
 from arena.scores.files.report import FileReport, report_file
-from arena.scores.files.scores import Rule, ScoreChoices
+from arena.scores.files.score_choices import Rule, ScoreChoices
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
 from arena.scores.leaderboard import LeaderboardRow as Line
 from arena.scores.profiles.calibrations import ForecasterCalibration, season_calibrations

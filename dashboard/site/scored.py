@@ -36,9 +36,8 @@ def _parts(report: FileReport) -> Iterator[Markup]:
     if report.verdict is not None:
         yield filled('<p class="sentence">%s</p>', with_true_minus(flat(report.verdict.sentence)))
         yield quiet(report.verdict.guarantee)
-    for category in dict.fromkeys(row.category for row in report.rows):
+    for category, rows in report.by_category.items():
         title = "Scores" if category is None else f"Scores: {category}"
-        rows = [row for row in report.rows if row.category == category]
         yield box(title, html_table(_score_rows(rows), columns_of_table("scores of a file"), title))
 
     if report.calibration:

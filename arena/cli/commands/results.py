@@ -108,46 +108,66 @@ def score(
 
     Next: arena score FILE --against NAME compares all with one.
     """
-    from arena.cli import score as forecasts
+    tournament = _tournament_of(chosen, files)
+    if tournament is not None:
+        from arena.cli.prizes import show_prizes
+
+        show_prizes(chosen, tournament, mode, sweep)
+        return
+
+    from arena.cli.score import files_of, split_columns, table_of
     from arena.cli.score_files import score_files
     from arena.cli.score_page import score_page
     from arena.scores.files.report import report_data, report_file
-    from arena.scores.files.scores import ScoreChoices
+    from arena.scores.files.score_choices import ScoreChoices
     from arena.scores.files.sources import SourceChoices
 
-    cups = [file for file in files if file.suffix in (".yaml", ".yml")]
-    if cups:
-        reason = f"can't be combined with a tournament ({cups[0]})"
-        hint = "a tournament takes --mode and --sweep"
-        chosen.refuse(*OF_FORECASTS, because=reason, hint=hint)
-        if len(files) > 1:
-            raise ArenaError("not_together", f"another file {reason}", hint, status=64)
-        from arena.cli.prizes import show_prizes
-
-        show_prizes(chosen, cups[0], mode, sweep)
-        return
-
-    reason = "can't be combined with files of forecasts"
-    chosen.refuse("--sweep", because=reason, hint="name a tournament's YAML file")
-    beside = score_files(html, badge)
+    outcomes = outcomes or []
+    prices = prices or []
     sets = [*(questions or ()), *(resolutions or ())]
-    beside.check(force, [*files, *(outcomes or ()), *(prices or ()), *sets])
-    renamed, wanted = forecasts.split_columns(chosen.table.columns)
+    beside = score_files(html, badge)
+    beside.check(force, [*files, *outcomes, *prices, *sets])
+
+    renamed, wanted = split_columns(chosen.table.columns)
+    chosen.table = replace(chosen.table, columns=wanted)
     reading = SourceChoices(
         form=form,
         columns=renamed,
-        outcomes=forecasts.files_of(outcomes or ()),
-        prices=forecasts.files_of(prices or ()),
-        sets=forecasts.files_of(sets),
+        outcomes=files_of(outcomes),
+        prices=files_of(prices),
+        sets=files_of(sets),
         skip_faulty=skip_faulty,
         provisional=provisional,
     )
-    table = forecasts.table_of(files, reading)
-    left_out = table.outside if outside is None else tuple(outside)
-    references = table.references if outside is None else None
+    table = table_of(files, reading)
+
+    left_out = table.outside
+    references = table.references
+    if outside is not None:
+        left_out = tuple(outside)
+        references = None
     choices = ScoreChoices(left_out, against, adjusted, provisional, community, parts, rule, references)
     report = report_file(table, mode, by_category=by is not None, choices=choices)
 
-    chosen.table = replace(chosen.table, columns=wanted)
     written = beside.write(report)
     chosen.answer(report_data(report) | written, score_page, report, choices, chosen.table, written)
+
+
+def _tournament_of(chosen: Options, files: list[Path]) -> Path | None:
+    """Return the tournament's YAML if one is named; raise `ArenaError` for what can't be combined with it.
+
+    Without one `--sweep` is refused.
+    """
+    tournaments = [file for file in files if file.suffix in (".yaml", ".yml")]
+    if not tournaments:
+        reason = "can't be combined with files of forecasts"
+        chosen.refuse("--sweep", because=reason, hint="name a tournament's YAML file")
+        return None
+
+    tournament = tournaments[0]
+    reason = f"can't be combined with a tournament ({tournament})"
+    hint = "a tournament takes --mode and --sweep"
+    chosen.refuse(*OF_FORECASTS, because=reason, hint=hint)
+    if len(files) > 1:
+        raise ArenaError("not_together", f"another file {reason}", hint, status=64)
+    return tournament

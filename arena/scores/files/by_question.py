@@ -208,7 +208,7 @@ def _unknown_values(size: int) -> dict[str, Floats]:
 
 
 def _joined(parts: Sequence[ScoredCells]) -> ScoredCells:
-    """Return all cells, sorted by question and forecaster."""
+    """Return the cells of all parts in one, sorted by question and forecaster."""
     if len(parts) == 1:
         return parts[0]
 
@@ -216,10 +216,12 @@ def _joined(parts: Sequence[ScoredCells]) -> ScoredCells:
     question = np.concatenate([part.question for part in parts])
     event = np.concatenate([part.event for part in parts])
     order = np.lexsort((who, question))
+
     values = {}
     for score in NAMES:
-        column = np.concatenate([part.values[score] for part in parts])
-        values[score] = column[order]
+        columns = [part.values[score] for part in parts]
+        whole = np.concatenate(columns)
+        values[score] = whole[order]
     return ScoredCells(who[order], question[order], event[order], values)
 
 

@@ -61,17 +61,20 @@ def file_calibrations(table: ForecastTable, names: Iterable[str]) -> tuple[FileC
     The table is that of the compared rows, in which each option has rows of its own. Who has fewer than 20
     forecasts that are scored is left out.
     """
-    ended = is_scored(table.outcome)
     found: list[FileCalibration] = []
     for name in names:
+        if len(found) == MOST:
+            break
         if name not in table.forecasters:
             continue
-        own = np.flatnonzero(ended & (table.forecaster == table.forecasters.index(name)))
-        if own.size >= LEAST and len(found) < MOST:
+
+        own = table.ended_rows(name)
+        if own.size >= LEAST:
             before = _shares_before(table, own, table.probability)
             found.append(_calibration(name, table, own, table.probability, before))
 
     if found and table.market is not None:
+        ended = is_scored(table.outcome)
         priced = np.flatnonzero(ended & ~np.isnan(table.market))
         once = _once(table, priced, table.market)
         if once.size >= LEAST:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.forms.csv_columns import Flags, Ints
+from arena.forms.csv_columns import Ints
 from arena.scores.files.forecasts import ForecastTable
-from arena.scores.rules._columns import is_scored
 from arena.scores.rules.comparisons.copies import PRICE
 from arena.scores.rules.comparisons.events import NEAR
 
@@ -42,15 +41,14 @@ def file_copies(table: ForecastTable, copies: Mapping[str, str]) -> tuple[FileCo
     if not copies:
         return ()
 
-    ended = is_scored(table.outcome)
     cell = _cells(table, table.question)
     found = []
     for name, source in copies.items():
-        own = _rows_of(table, name, ended)
+        own = table.ended_rows(name)
         if source == PRICE and table.market is not None:
             apart = table.probability[own] - table.market[own]
         else:
-            other = _rows_of(table, source, ended)
+            other = table.ended_rows(source)
             _, mine, theirs = np.intersect1d(cell[own], cell[other], return_indices=True)
             own = own[mine]
             apart = table.probability[own] - table.probability[other[theirs]]
@@ -59,11 +57,6 @@ def file_copies(table: ForecastTable, copies: Mapping[str, str]) -> tuple[FileCo
         far = _count(table, own[np.abs(apart) > NEAR])
         found.append(FileCopy(name, source, common - far, common))
     return tuple(found)
-
-
-def _rows_of(table: ForecastTable, name: str, ended: Flags) -> Ints:
-    """Return the rows of a forecaster that have ended."""
-    return np.flatnonzero(ended & (table.forecaster == table.forecasters.index(name)))
 
 
 def _count(table: ForecastTable, rows: Ints) -> int:

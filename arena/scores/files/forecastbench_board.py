@@ -350,7 +350,7 @@ def _panel(rows: Sequence[ScoredForecast], fits: Sequence[bool], names: list[str
 def _group_of(row: ScoredForecast, by: str) -> str:
     """Return the name of the group that a row belongs to."""
     if by == "source":
-        return row.asked[0]
+        return row.source
     if by == "round":
         return row.due
     days = row.outcome.horizon
@@ -361,7 +361,7 @@ def _group_of(row: ScoredForecast, by: str) -> str:
 
 def _group_scores(rows: Sequence[ScoredForecast], by: str) -> Iterator[GroupScore]:
     """Yield plain means on each group's questions, lowest first; what is in one cluster errs together."""
-    found: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    found: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     order: dict[str, tuple[bool, int, str]] = {}
     for row in rows:
         group = _group_of(row, by)
@@ -372,9 +372,8 @@ def _group_scores(rows: Sequence[ScoredForecast], by: str) -> Iterator[GroupScor
         order[group] = (days is None, length, group)
 
         error = row.probability - row.outcome.value
-        cluster = (row.asked[0], row.asked[1])
         clusters = found[group, row.forecaster]
-        clusters[cluster].append(error**2)
+        clusters[row.cluster].append(error**2)
 
     scores = []
     for (group, name), clusters in found.items():

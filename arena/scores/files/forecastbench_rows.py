@@ -78,8 +78,8 @@ class ScoredForecast:
     @property
     def question(self) -> str:
         """Return a name of the question and horizon in its round."""
-        asked = filter(None, self.asked)
-        return " ".join([self.due, *asked])
+        parts = filter(None, (self.due, *self.asked))
+        return " ".join(parts)
 
     @property
     def source(self) -> str:
@@ -89,12 +89,12 @@ class ScoredForecast:
     @property
     def stratum(self) -> str:
         """Return its round and source, in which a bootstrap draws."""
-        return f"{self.due} {self.asked[0]}"
+        return f"{self.due} {self.source}"
 
     @property
     def cluster(self) -> str:
         """Return what it is asked of, whatever the round and date: what errs together."""
-        return f"{self.asked[0]} {self.asked[1]}"
+        return f"{self.source} {self.asked[1]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +193,9 @@ def gather(
     for filed in files:
         counted = _answers(filed, sets, taken.notes)
         people = _people(counted)
-        if set(people) == {None}:
+        if people.keys() <= {None}:
             name = names[filed.model, filed.organization]
-            taken.add(name, filed, people[None], crowd=False)
+            taken.add(name, filed, people.get(None, {}), crowd=False)
         elif median_name is not None:
             count = count_text(len(people), "individual")
             taken.notes.append(f"{median_name}: the median of {count}")

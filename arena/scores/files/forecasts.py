@@ -16,7 +16,6 @@ from arena.forms.csv_columns import (
     Flags,
     Floats,
     Ints,
-    Rows,
     check_same_by_question,
     column_of_texts,
     has_plain_times,
@@ -29,7 +28,7 @@ from arena.forms.csv_columns import (
     read_times,
 )
 from arena.forms.model import ChosenForm, PublishedFigure
-from arena.scores.files.coarse_keys import COARSE, coarse_hint
+from arena.scores.files.forecast_checks import QUESTION_TIMES, check_duplicates, check_question_times
 from arena.scores.files.question_forms import (
     FORM_COLUMNS,
     FormQuestion,
@@ -38,9 +37,9 @@ from arena.scores.files.question_forms import (
     read_forms,
     silent_rows,
 )
+from arena.scores.rules._columns import is_scored
 
 REQUIRED_COLUMNS = ("question", "forecaster", "outcome")
-QUESTION_TIMES = ("open", "close", "scheduled_close", "resolved")
 TIME_COLUMNS = ("time", "end", *QUESTION_TIMES, "spot")
 TEXT_COLUMNS = ("title", "reason")
 """What is only shown: what a question asks in words, and why a forecaster says so."""
@@ -56,19 +55,8 @@ COLUMNS = (
     *TEXT_COLUMNS,
 )
 
-TIME_ORDER = (
-    ("open", "scheduled_close"),
-    ("open", "close"),
-    ("open", "time"),
-    ("time", "close"),
-    ("time", "resolved"),
-    ("time", "end"),
-)
-"""What comes no later than what."""
-
 PROBABILITY_HINT = "write a probability of YES from 0 to 1, such as 0.35 or 35%"
 OUTCOME_HINT = "write 1 or yes, 0 or no, or a fraction; leave it empty while the question is open"
-NO_TIME = "it is empty, and the question has an outcome"
 MOST_NAMED = 5
 """So many forecasters are named in a note."""
 
@@ -140,6 +128,12 @@ class ForecastTable:
     def where(self, wanted: Flags) -> "ForecastTable":
         """Return the rows that are wanted; without a copy where all are."""
         return self if wanted.all() else self.take(np.flatnonzero(wanted))
+
+    def ended_rows(self, forecaster: str) -> Ints:
+        """Return the rows of a forecaster whose questions ended in YES or NO."""
+        place = self.forecasters.index(forecaster)
+        is_own = self.forecaster == place
+        return np.flatnonzero(is_own & is_scored(self.outcome))
 
     def take(self, rows: Ints, category: str | None = None) -> "ForecastTable":
         """Return some of the rows, and the other questions of one category; the names stay."""
@@ -423,103 +417,3 @@ def _optional_names(cells: Cells, column: str) -> tuple[Ints | None, tuple[str, 
     if column not in cells.columns:
         return None, ()
     return number_column(cells.columns[column])
-
-
-def check_question_times(cells: Cells, times: dict[str, Floats], question: Ints, ended: Flags) -> None:
-    """Note times that don't follow each other, and questions that have ended and lack one."""
-    for column in QUESTION_TIMES:
-        if column in times:
-            missing = np.flatnonzero(np.isnan(times[column]) & ended)
-            cells.wrong(column, missing, lambda _: NO_TIME, "say when it was", "missing")
-
-    for early, late in TIME_ORDER:
-        if {early, late} <= times.keys():
-            _check_order(cells, times, early, late)
-
-    if "open" not in times and "time" not in times:
-        return
-    if "scheduled_close" in times:
-        _check_open_time(cells, times, question, "scheduled_close")
-    elif "close" in times:
-        _check_open_time(cells, times, question, "close")
-
-
-def _check_order(cells: Cells, times: Mapping[str, Floats], early: str, late: str) -> None:
-    """Note where one time comes later than another."""
-    is_own = early == "time" and late != "end"
-    column, how, other = (early, "after", late) if is_own else (late, "before", early)
-
-    def what(row: int) -> str:
-        return f"{cells.shown(column, row)} is {how} its {other}, {cells.shown(other, row)}"
-
-    wrong = np.flatnonzero(times[early] > times[late])
-    cells.wrong(column, wrong, what, "correct one of them, or remove the line", f"{how} {other}")
-
-
-def _check_open_time(cells: Cells, times: Mapping[str, Floats], question: Ints, end: str) -> None:
-    """Note questions that aren't open for any time, from their opening or else their first forecast on."""
-    column = "open"
-    when = "at that instant"
-    begins = times.get("open")
-    if begins is None:
-        column = "time"
-        when = "with its first forecast unless a column open gives the time"
-        first = np.full(int(question.max(initial=-1)) + 1, np.inf)
-        np.fmin.at(first, question, times["time"])
-        begins = first[question]
-
-    def what(row: int) -> str:
-        return f"{cells.shown(end, row)} is before the question opens, {when}"
-
-    wrong = np.flatnonzero(begins >= times[end])
-    if wrong.size:
-        wrong = np.intersect1d(wrong, cells.sound("question", "open", "time"))
-    cells.wrong(end, wrong, what, f"correct {end} or {column}", "before open")
-
-
-def check_duplicates(cells: Cells, question: Ints, forecaster: Ints, time: Floats | None) -> Ints:
-    """Return the rows by question, forecaster and time; note who forecasts one twice at the same time.
-
-    Where that is so of many rows without a time, what names a question names more than one.
-    """
-    at = np.zeros(question.size) if time is None else time
-    order = np.lexsort((at, forecaster, question))
-    same = np.ones(max(order.size - 1, 0), dtype=np.bool_)
-    for column in (question, forecaster, at):
-        same &= column[order][1:] == column[order][:-1]
-
-    repeats = np.flatnonzero(same)
-    if not repeats.size:
-        return order
-    if time is None and repeats.size > COARSE:
-        _note_coarse(cells, order, repeats)
-        return order
-
-    first = dict(zip(order[repeats + 1].tolist(), order[repeats].tolist(), strict=True))
-
-    def what(row: int) -> str:
-        who = cells.columns["forecaster"][row][:40]
-        when = "" if time is None else "at the same time "
-        return f"{who!r} has forecast the same question {when}in {cells.beside(first[row], row)}"
-
-    hint = "remove one of them"
-    if time is None:
-        hint += "; updates need a column time"
-    twice = np.intersect1d(list(first), cells.sound("question"))
-    cells.wrong("forecaster", twice, what, hint)
-    for row in twice.tolist():  # neither of the two is known to be meant
-        cells.faults.cells.add((cells.whole_row(first[row]), "forecaster"))
-    return order
-
-
-def _note_coarse(cells: Cells, order: Rows, repeats: Rows) -> None:
-    """Note once that a key names several questions, in all rows of which that is so."""
-    rows = np.unique(np.concatenate([order[repeats], order[repeats + 1]]))
-    questions = cells.columns["question"]
-    forecasts = count_text(repeats.size, "forecast")
-
-    def what(row: int) -> str:
-        several = f"{questions[row][:40]!r} seems to name several questions"
-        return f"{several}: {forecasts} of the file are of one that their forecaster has forecast already"
-
-    cells.wrong("question", rows, what, coarse_hint(cells, rows), "coarse", across=True)

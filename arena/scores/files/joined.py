@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.errors import ArenaError, FileFault, FileFaults, by_cause, count_text
+from arena.errors import ArenaError, FileFaults, by_cause, count_text
 from arena.forms.csv_columns import (
     Cells,
     Floats,
@@ -67,7 +67,7 @@ def with_outcomes(cells: Cells, name: str, outcomes: Sequence[JoinedOutcome]) ->
         first = found.setdefault(row.question, row)
         if first.outcome != row.outcome:
             what = f"{row.outcome!r}, but the same question has {first.outcome!r} in {first.place.words}"
-            fault = _fault(row.place, "outcome", what, "give a question one outcome")
+            fault = row.place.fault("outcome", what, "give a question one outcome")
             raise FileFaults([fault])
 
     question = cells.columns["question"]
@@ -116,11 +116,6 @@ def used_texts(column: TextColumn) -> list[str]:
     return [column.texts[place] for place in used.tolist()]
 
 
-def _fault(place: SourceLine, column: str, message: str, hint: str) -> FileFault:
-    """Return what is wrong with a cell of another file."""
-    return FileFault(place.file, column, message, hint, line=place.line)
-
-
 def _filled(cells: Cells, name: str, joined: TextColumn) -> TextColumn:
     """Return a column of forecasts with what is joined where it is empty."""
     own = cells.columns.get(name)
@@ -144,7 +139,7 @@ def _check_outcomes(cells: Cells, found: Mapping[str, JoinedOutcome]) -> None:
     for key, row in found.items():
         if key in yes_no and row.outcome and _share(row.outcome) is None:
             what = f"{row.outcome[:40]!r} is not an outcome of {key[:40]!r}, whose forecasts have no option"
-            fault = _fault(row.place, "outcome", what, "write 1 or yes, 0 or no, or a fraction")
+            fault = row.place.fault("outcome", what, "write 1 or yes, 0 or no, or a fraction")
             faults.append(fault)
     if faults:
         raise FileFaults(by_cause(faults))
@@ -201,11 +196,10 @@ def read_outcomes(file: SourceFile, named: Mapping[str, str], *, provisional: bo
     if keyed is None:
         return _outcomes_of_table(file, named)
     found = []
-    for number, (key, value) in enumerate(keyed.items(), 1):
-        place = SourceLine(file.name, number)
-        text = _cell(value.get("outcome"))
-        resolved = _first(value, RESOLVED)
-        outcome = JoinedOutcome(key, text, resolved, place)
+    for row in keyed:
+        text = row.cell("outcome")
+        resolved = row.cell(*RESOLVED)
+        outcome = JoinedOutcome(row.key, text, resolved, row.place)
         found.append(outcome)
     return found
 
@@ -266,7 +260,26 @@ def _data_of(file: SourceFile) -> SourceData | None:
     return data
 
 
-def _keyed(file: SourceFile, name: str) -> dict[str, Mapping[str, Any]] | None:
+@dataclass(frozen=True, slots=True)
+class _KeyedFields:
+    """What a JSON object says of a key, field by field, and where that stands."""
+
+    key: str
+    fields: Mapping[str, Any]
+    place: SourceLine
+
+    def cell(self, *names: str) -> str:
+        """Return the first of these fields that has a value as a cell, empty where none has."""
+        for name in names:
+            value = self.fields.get(name)
+            if isinstance(value, bool):
+                return str(int(value))
+            if value is not None:
+                return str(value)
+        return ""
+
+
+def _keyed(file: SourceFile, name: str) -> list[_KeyedFields] | None:
     """Return what a JSON object says of each key: an object, or a value of that name; None of other files."""
     start = file.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start.startswith(b"{"):
@@ -277,38 +290,21 @@ def _keyed(file: SourceFile, name: str) -> dict[str, Mapping[str, Any]] | None:
     if not isinstance(whole, Mapping) or "question" in whole:
         return None
 
-    found: dict[str, Mapping[str, Any]] = {}
-    for text_key, value in whole.items():
+    found = []
+    for number, (key, value) in enumerate(whole.items(), 1):
         if isinstance(value, list):
             return None
 
-        key = text_key.strip()
-        if isinstance(value, Mapping):
-            found[key] = value
-        else:
-            found[key] = {name: value}
+        fields = value
+        if not isinstance(value, Mapping):
+            fields = {name: value}
+        place = SourceLine(file.name, number, "object")
+        row = _KeyedFields(key.strip(), fields, place)
+        found.append(row)
 
-    if not any(name in value for value in found.values()):
+    if not any(name in row.fields for row in found):
         return None
     return found
-
-
-def _cell(value: Any) -> str:
-    """Return a value of JSON as a cell."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(int(value))
-    return str(value)
-
-
-def _first(value: Mapping[str, Any], names: Iterable[str]) -> str:
-    """Return the first of these that an object has, as a cell."""
-    for name in names:
-        known = value.get(name)
-        if known is not None:
-            return _cell(known)
-    return ""
 
 
 def _join_notes(name: str, what: str, asked: Sequence[str], found: Mapping[str, object]) -> list[str]:
@@ -377,16 +373,16 @@ def with_prices(cells: Cells, name: str, prices: Sequence[JoinedPrice]) -> tuple
 
 
 def by_key(prices: Iterable[JoinedPrice]) -> dict[tuple[str, str], list[JoinedPrice]]:
-    """Return the prices of each question and option."""
+    """Return the prices of each question and option, by the time at which they were seen."""
     found = defaultdict[tuple[str, str], list[JoinedPrice]](list)
-    for price in prices:
+    for price in sorted(prices, key=lambda price: price.seen or 0.0):
         key = (price.question, price.option)
         found[key].append(price)
     return found
 
 
 def join_prices(cells: Cells, found: Mapping[tuple[str, str], Sequence[JoinedPrice]]) -> Cells:
-    """Return forecasts with the prices of their questions and options where they have none."""
+    """Return forecasts with the prices that `by_key` found, where they have none."""
     times = _times_of(cells)
     texts = [""]
     code: Ints = np.zeros(len(cells), dtype=np.int64)
@@ -401,7 +397,7 @@ def join_prices(cells: Cells, found: Mapping[tuple[str, str], Sequence[JoinedPri
         chosen = _prices_at(prices, own_times)
         chosen_code = chosen + len(texts)
         code[rows] = np.where(chosen < 0, 0, chosen_code)
-        texts += [price.price for price in _in_order(prices)]
+        texts += [price.price for price in prices]
 
     joined = TextColumn(tuple(texts), code)
     columns = dict(cells.columns)
@@ -430,28 +426,22 @@ def _rows_by_key(cells: Cells) -> Iterable[tuple[tuple[str, str], Ints]]:
         yield key, rows
 
 
-def _in_order(prices: Sequence[JoinedPrice]) -> list[JoinedPrice]:
-    """Return prices by the time at which they were seen."""
-    return sorted(prices, key=lambda price: price.seen or 0.0)
-
-
 def _prices_at(prices: Sequence[JoinedPrice], times: Floats | None) -> Ints:
-    """Return which of the prices in their order counts for each time; −1 where none was seen yet.
+    """Return which of the prices of a question counts for each time; −1 where none was seen yet.
 
     Raise `ArenaError` where several could count.
     """
-    ordered = _in_order(prices)
-    seen = np.array([price.seen for price in ordered], dtype=np.float64)  # None is NaN
+    seen = np.array([price.seen for price in prices], dtype=np.float64)  # None is NaN
     if times is not None and not np.isnan(seen).any():
         at: Ints = np.searchsorted(seen, times, side="right") - 1
         return at
 
-    different = {price.price for price in ordered}
+    different = {price.price for price in prices}
     if len(different) > 1:
-        first = ordered[-1]
-        what = f"there are {len(ordered)} prices of {first.question[:40]!r}, and no time says which counts"
+        newest = prices[-1]
+        what = f"there are {len(prices)} prices of {newest.question[:40]!r}, and no time says which counts"
         hint = "add a column time to the prices and to the forecasts, or leave one price of each question"
-        fault = _fault(first.place, "market_probability", what, hint)
+        fault = newest.place.fault("market_probability", what, hint)
         raise FileFaults([fault])
 
     size = 1
@@ -471,12 +461,11 @@ def read_prices(file: SourceFile, named: Mapping[str, str]) -> list[JoinedPrice]
         return _prices_of_table(file, named)
 
     found = []
-    for number, (key, value) in enumerate(keyed.items(), 1):
-        place = SourceLine(file.name, number)
-        text = _cell(value.get("market_probability"))
-        time = _cell(value.get("time"))
-        seen = _seen(place, time)
-        price = JoinedPrice(key, "", text, seen, place)
+    for row in keyed:
+        text = row.cell("market_probability")
+        time = row.cell("time")
+        seen = _seen(row.place, time)
+        price = JoinedPrice(row.key, "", text, seen, row.place)
         found.append(price)
     return _checked(found)
 
@@ -541,7 +530,7 @@ def _seen(place: SourceLine, text: str) -> float | None:
         return parse_time(text)
     except ValueError as error:
         what = f"{text[:40]!r} {error}"
-        fault = _fault(place, "time", what, "write it like 2026-01-04T12:00")
+        fault = place.fault("time", what, "write it like 2026-01-04T12:00")
         raise FileFaults([fault]) from None
 
 
@@ -554,7 +543,7 @@ def _checked(prices: Sequence[JoinedPrice]) -> list[JoinedPrice]:
                 parse_share(price.price)
         except ValueError as error:
             what = f"{price.price[:40]!r} {error}"
-            fault = _fault(price.place, "market_probability", what, "write one from 0 to 1")
+            fault = price.place.fault("market_probability", what, "write one from 0 to 1")
             faults.append(fault)
     if faults:
         raise FileFaults(faults)

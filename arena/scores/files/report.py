@@ -14,13 +14,14 @@ from arena.scores.files.compared import compared_rows
 from arena.scores.files.copies import FileCopy, file_copies
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.published import PublishedComparison, comparison_data, published_comparisons
-from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices, score_file, scores_data
+from arena.scores.files.score_choices import PLAIN, ScoreChoices
+from arena.scores.files.scores import FileScores, ForecasterScores, score_file
+from arena.scores.files.scores_data import scores_data
 from arena.scores.files.worst import WorstForecast, worst_forecasts
 from arena.scores.notebook import Cells, brief, figure, notebook_html, span
 from arena.scores.rules.metaculus.forecasts import Mode
 from arena.scores.verdict import rank_text
 
-PLAIN = ScoreChoices()
 SHOWN: Cells = {
     "ranks": lambda row: rank_text(row.rank_low, row.rank_high),
     "forecaster": lambda row: row.forecaster,

@@ -1,16 +1,17 @@
 """The scores of a file of forecasts: every rule that its columns allow, and notes on what is missing."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import inf, isfinite
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from arena.errors import ArenaError, FileFault, count_text, first_names
-from arena.forms.csv_columns import Flags, Floats
+from arena.errors import ArenaError, FileFault
+from arena.forms.csv_columns import Floats
 from arena.forms.model import ChosenForm, PublishedFigure
 from arena.scores.files.by_question import (
+    KNOWS_NOTHING,
     MEANS,
     AutocastScores,
     Gap,
@@ -30,10 +31,10 @@ from arena.scores.files.compared import (
     own_time,
 )
 from arena.scores.files.forecasts import ForecastTable
-from arena.scores.files.question_forms import FormQuestion
+from arena.scores.files.score_choices import PLAIN, Rule, ScoreChoices
+from arena.scores.files.score_notes import score_notes
 from arena.scores.rules import brier
 from arena.scores.rules._columns import different, is_scored, none_for_nan
-from arena.scores.rules.autocast.choice import SLACK
 from arena.scores.rules.comparisons.gain import NOTHING
 from arena.scores.rules.comparisons.mean_interval import MeanIntervals
 from arena.scores.rules.metaculus.forecasts import Mode
@@ -45,47 +46,12 @@ from arena.scores.verdict import (
     Standing,
     Verdict,
     make_verdict,
-    verdict_data,
 )
 
-Rule = Literal["skill", "metaculus", "forecastbench", "autocast"]
-HALF = 0.25
-"""The Brier score of always 0.5."""
 METACULUS = ("baseline", "peer", "relative", "spot_baseline", "spot_peer")
 """The scores of which Metaculus's own rule gives a missing answer 0."""
-MANY = 5
-"""From so many questions on it is told that somebody says the same on all of them."""
-MOST_COLUMNS = 10
-"""So many columns that were not read are named."""
 NO_FORECAST = "no forecast that is scored"
 NO_BRIER = "numbers have no Brier score"
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreChoices:
-    """What is wanted of a file's scores beyond the plain ones.
-
-    `outside` names those whom nobody is compared with, `against` the one whom all are. Where `references` are
-    named, these have no rank, and only peer scores leave out who is `outside`. `adjusted` allows for how hard
-    questions were, `provisional` scores open ones by their price, `community` adds the forecast that
-    all make together, `parts` splits Brier scores up, and `rule` says what the order goes by.
-    """
-
-    outside: tuple[str, ...] = ()
-    against: str | None = None
-    adjusted: bool = False
-    provisional: bool = False
-    community: bool = False
-    parts: bool = False
-    rule: Rule = "skill"
-    references: tuple[str, ...] | None = None
-
-    @property
-    def without_rank(self) -> tuple[str, ...]:
-        """Return who is in no pair and has no rank."""
-        if self.references is None:
-            return self.outside
-        return self.references
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,228 +63,6 @@ class BrierParts:
     uncertainty: float | None
     miscalibration: float | None
     discrimination: float | None
-
-
-def score_notes(
-    table: ForecastTable, scored: QuestionScores, choices: ScoreChoices, few: bool, boundless: bool
-) -> Iterator[str]:
-    """Yield what there is to know: `few` if nobody has an interval, `boundless` if a log score is −∞."""
-    ended = is_scored(table.outcome)
-    yield from table.notes
-    if table.ignored:
-        yield f"columns that were not read: {first_names(table.ignored, MOST_COLUMNS)}"
-    if choices.provisional:
-        yield from _provisional_notes(table, scored)
-    else:
-        yield from _open_notes(table, ended)
-    waiting = [form for form in table.forms if not form.ended]
-    if waiting:
-        count = count_text(len(waiting), "question")
-        yield f"not scored yet: {count} of options or a number, without an outcome"
-    if not scored.asked.any():
-        yield "nothing resolved: no question has an outcome that can be scored, so there are no scores"
-        return
-
-    yield from _answer_notes(scored, choices)
-    compared = [form for form in table.forms if form.ended and form.options is not None]
-    yield from _peer_notes(table, scored)
-    if ended.any():
-        yield from _constant_notes(table, ended, choices)
-    if ended.any() or compared:
-        yield from _skill_notes(table, ended, compared, few)
-    yield from _number_notes(scored)
-    if boundless:
-        yield "a log score of −∞ (null in JSON): someone gave probability 0 to what happened"
-
-
-def _open_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
-    """Yield what has no outcome that is scored."""
-    still_open = np.isnan(table.outcome)
-    if still_open.any():
-        count = _count_text(table, still_open)
-        yield f"not scored yet: {count} without an outcome"
-
-    in_part = ~ended & ~still_open
-    if in_part.any():
-        count = _count_text(table, in_part)
-        yield f"not scored: {count} that ended in a fraction or a refund"
-
-
-def _provisional_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
-    """Yield how many questions are scored by a price, and how many still are not at all."""
-    yes_no = len(table.questions)
-    counted = np.flatnonzero(scored.asked[:yes_no])
-    is_ended = is_scored(table.outcome)
-    answered = np.unique(table.question[is_ended])
-    unanswered = [own.place for own in table.unanswered]
-    ended = np.union1d(answered, unanswered)
-    by_price = np.setdiff1d(counted, ended)
-    if by_price.size:
-        count = count_text(by_price.size, "question")
-        yield (
-            f"provisional: {count} scored by a price that stands in for an outcome; "
-            "skill and Metaculus's scores leave them out"
-        )
-
-    is_open = np.isnan(table.outcome)
-    still_open = np.unique(table.question[is_open])
-    left = np.setdiff1d(still_open, counted)
-    if left.size:
-        count = count_text(left.size, "question")
-        yield (
-            f"not scored yet: {count} without an outcome; a price counts that is "
-            "later than the forecasts, in the columns time and market_probability"
-        )
-
-
-def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str]:
-    """Yield whether everyone answered the same questions."""
-    counts = scored.counts()
-    asked = int(scored.asked.sum())
-    answered = counts[counts > 0]
-    if not answered.size:
-        return
-
-    least = answered.min()
-    most = answered.max()
-    if least == asked:
-        return
-
-    place = int(np.flatnonzero(counts == least)[0])
-    fewest = scored.forecasters[place]
-    span = f"from {least:,} ({fewest}) to {most:,}"
-    if least == most:
-        span = f"each {least:,}"
-    sentence = f"forecasters answered different questions: {span} of {asked:,}"
-    if answered.size == 1:
-        sentence = f"{fewest} answered {answered[0]:,} of {asked:,} questions"
-
-    own = "scores marked * are over the questions that each one answered and can't be compared"
-    if scored.kinds("number") == asked:
-        yield sentence
-        yield own
-        return
-
-    if answered.size > 1:
-        if not choices.adjusted:
-            sentence += "; --adjusted allows for how hard each one's questions were"
-        sentence += ", --against NAME compares on common ones"
-    counts_as = "0, in Brier as wrong" if choices.rule == "metaculus" else "wrong"
-    yield sentence
-    yield (
-        f"{own}; under all and in the order a missing answer counts as {counts_as}, in skill as the "
-        "market's price"
-    )
-
-
-def _constant_notes(table: ForecastTable, ended: Flags, choices: ScoreChoices) -> Iterator[str]:
-    """Yield who always says the same, and so moves the peer scores of all others."""
-    who = table.forecaster[ended]
-    probability = table.probability[ended]
-    forecasters = len(table.forecasters)
-    least = np.full(forecasters, inf)
-    most = np.full(forecasters, -inf)
-    np.minimum.at(least, who, probability)
-    np.maximum.at(most, who, probability)
-
-    counts = np.bincount(who, minlength=forecasters)
-    is_same = least == most
-    is_constant = is_same & (counts >= MANY)
-    constant = []
-    for place in np.flatnonzero(is_constant):
-        name = table.forecasters[place]
-        if name not in choices.outside:
-            constant.append(name)
-
-    if constant and forecasters > 2:
-        named = ", ".join(constant)
-        options = " ".join(f"--outside {name}" for name in constant[:5])
-        yield f"always the same answer, and counted in everybody's peer score: {named} ({options})"
-
-
-def _peer_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
-    """Yield what is missing for peer scores, and for means over time."""
-    if scored.question.size:
-        forecasters = np.bincount(scored.question)
-        if forecasters.max() < 2:
-            yield "no peer and relative scores: no question has two forecasters"
-
-    if table.close is None and table.time is not None:
-        yield (
-            "no column close: baseline, peer and relative use everyone's latest forecast of a question, "
-            "not a mean over time"
-        )
-
-
-def _skill_notes(
-    table: ForecastTable, ended: Flags, compared: Sequence[FormQuestion], few: bool
-) -> Iterator[str]:
-    """Yield what is missing for skill, on yes/no questions and those of several options."""
-    if table.market is None:
-        yield "no skill against the market: it needs a column market_probability"
-        return
-
-    without = ended & np.isnan(table.market)
-    if without.any():
-        count = _count_text(table, without)
-        yield f"not in skill: {count} without a market_probability"
-
-    yield from _odds_notes(compared)
-    if not table.event_column:
-        yield (
-            "no column event: every question counts as its own event, so intervals are too narrow "
-            "where questions move together"
-        )
-    if table.time is None or (table.resolved is None and table.close is None):
-        yield (
-            "no columns time and resolved: every outcome counts only after the last forecast, so who is "
-            "better is looked at once, and nothing says since when"
-        )
-    if few:
-        yield "not enough events for an interval of skill: with --json, reason says how many more it takes"
-
-
-def _odds_notes(compared: Sequence[FormQuestion]) -> Iterator[str]:
-    """Yield how many forecasts of several options have no odds, and whose odds had a margin."""
-    margins = [form.options.margin for form in compared if form.options is not None]
-    sizes = [margin.size for margin in margins]
-    margin = np.concatenate([np.zeros(0), *margins])
-    question = np.repeat(np.arange(len(margins)), sizes)
-
-    without = np.isnan(margin)
-    if without.any():
-        count = int(without.sum())
-        forecasts = count_text(count, "forecast")
-        without_odds = np.unique(question[without])
-        questions = count_text(without_odds.size, "question")
-        yield f"not in skill: {forecasts} on {questions} without a market_probability for each option"
-
-    is_scaled = np.abs(margin) > SLACK
-    scaled = margin[is_scaled]
-    if scaled.size:
-        forecasts = count_text(scaled.size, "forecast")
-        least = f"{scaled.min():+.1%}"
-        most = f"{scaled.max():+.1%}"
-        span = least if least == most else f"{least} to {most}, on average {scaled.mean():+.1%}"
-        yield f"odds scaled to add up to 1: {forecasts} with a margin of {span}"
-
-
-def _number_notes(scored: QuestionScores) -> Iterator[str]:
-    """Yield how many questions nobody is compared on, where others are."""
-    numbers = scored.kinds("number")
-    asked = int(scored.asked.sum())
-    if numbers and numbers < asked:
-        count = count_text(numbers, "question")
-        yield f"not in skill, nor in who is better than whom: {count} of a number, which have no Brier score"
-
-
-def _count_text(table: ForecastTable, rows: Flags) -> str:
-    """Return how many forecasts some rows are, and on how many questions."""
-    count = int(rows.sum())
-    own = np.unique(table.question[rows])
-    forecasts = count_text(count, "forecast")
-    questions = count_text(own.size, "question")
-    return f"{forecasts} on {questions}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,12 +143,21 @@ class FileScores:
     skipped: int = 0
     faults: tuple[FileFault, ...] = ()
 
+    @property
+    def by_category(self) -> dict[str | None, list[ForecasterScores]]:
+        """Return the rows of each category; all are of None where the file is scored as a whole."""
+        categories: dict[str | None, list[ForecasterScores]] = {}
+        for row in self.rows:
+            own = categories.setdefault(row.category, [])
+            own.append(row)
+        return categories
+
 
 def score_file(
     table: ForecastTable,
     mode: Mode = "exact",
     by_category: bool = False,
-    choices: ScoreChoices = ScoreChoices(),
+    choices: ScoreChoices = PLAIN,
 ) -> FileScores:
     """Return everyone's scores; with categories, within each of them. Raise `ArenaError` for unknown names.
 
@@ -524,65 +277,6 @@ def _order_text(rows: Sequence[ForecasterScores], rule: Rule) -> str | None:
     return "names alone"
 
 
-def scores_data(scores: FileScores) -> dict[str, Any]:
-    """Return everyone's scores, the verdict and what there is to know, for JSON."""
-    data: dict[str, Any] = {"mode": scores.mode}
-    if scores.skipped:
-        faults = [fault.as_data() for fault in scores.faults]
-        data["skipped"] = {"rows": scores.skipped, "faults": faults}
-    form = scores.form
-    data["form"] = None
-    if form is not None:
-        data["form"] = {"name": form.name, "why": form.why}
-    data["published"] = [asdict(figure) for figure in scores.published]
-    data["notes"] = scores.notes
-    data["rows"] = [row_data(row) for row in scores.rows]
-    return data | verdict_data(scores.verdict)
-
-
-def row_data(row: ForecasterScores) -> dict[str, Any]:
-    """Return a row for JSON, which has no infinity; what lies deeper by names of its own."""
-    data: dict[str, Any] = {}
-    for name in ForecasterScores.__dataclass_fields__:
-        value = getattr(row, name)
-        if name == "intervals":
-            data |= _interval_data(value)
-        elif name == "filled":
-            for mean, score in value.items():
-                data[f"{mean}_filled"] = score
-        elif name == "gap":
-            data |= _gap_data(value)
-        elif name not in ("autocast", "halves", "parts"):
-            is_infinite = isinstance(value, float) and not isfinite(value)
-            data[name] = None if is_infinite else value
-        elif value is not None:
-            data |= asdict(value)
-    return data
-
-
-def _interval_data(intervals: Mapping[str, tuple[float, float] | None]) -> dict[str, float | None]:
-    """Return the ends of each mean's interval, by names of their own."""
-    data: dict[str, float | None] = {}
-    for mean, span in intervals.items():
-        low, high = span or (None, None)
-        data[f"{mean}_low"] = low
-        data[f"{mean}_high"] = high
-    return data
-
-
-def _gap_data(gap: Gap | None) -> dict[str, float | None]:
-    """Return the parts of a gap, by names of their own."""
-    if gap is None:
-        return dict.fromkeys(("gap", "gap_low", "gap_high", "gap_p", "gap_questions"))
-    return {
-        "gap": gap.gap,
-        "gap_low": gap.low,
-        "gap_high": gap.high,
-        "gap_p": gap.p,
-        "gap_questions": gap.questions,
-    }
-
-
 def _forecaster_rows(
     table: ForecastTable,
     compared: ForecastTable,
@@ -634,7 +328,7 @@ def _forecaster_rows(
             coverage=none_for_nan(float(coverage[place])),
             intervals=intervals,
             filled=filled,
-            brier_skill=None if full is None else 1 - full / HALF,
+            brier_skill=None if full is None else 1 - full / KNOWS_NOTHING,
             band=None if full is None else brier.band(full),
             ranked=bool(is_ranked[place]) or (place == community and answered > 0),
             why_not=None,

@@ -25,12 +25,8 @@ from arena.forms.csv_columns import (
     read_names,
     read_times,
 )
-from arena.scores.files.forecasts import (
-    OUTCOME_HINT,
-    PROBABILITY_HINT,
-    check_duplicates,
-    check_question_times,
-)
+from arena.scores.files.forecast_checks import check_duplicates, check_question_times
+from arena.scores.files.forecasts import OUTCOME_HINT, PROBABILITY_HINT
 from arena.scores.rules._columns import is_scored
 from arena.scores.rules.metaculus import peer, tournament, tournament_2022
 from arena.scores.rules.metaculus.forecasts import (

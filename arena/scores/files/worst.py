@@ -7,13 +7,12 @@ from operator import attrgetter
 import numpy as np
 
 from arena.forms.csv_columns import Ints
+from arena.scores.files.by_question import KNOWS_NOTHING
 from arena.scores.files.forecasts import ForecastTable
-from arena.scores.rules._columns import is_scored, none_for_nan
+from arena.scores.rules._columns import none_for_nan
 
 EACH = 3
 """So many are named of each forecaster."""
-HALF = 0.25
-"""What even odds lose: who loses no more was not on the wrong side."""
 DUST = 1e-9
 """How far rounding may lift the loss of even odds on several options."""
 
@@ -44,10 +43,9 @@ class WorstForecast:
 
 def worst_forecasts(table: ForecastTable, names: Iterable[str]) -> tuple[WorstForecast, ...]:
     """Return the three worst forecasts of each of these forecasters, one a question, the worst first."""
-    ended = is_scored(table.outcome)
     found: list[WorstForecast] = []
     for name in names:
-        own = np.flatnonzero(ended & (table.forecaster == table.forecasters.index(name)))
+        own = table.ended_rows(name)
         worst = [_worst(table, name, row) for row in _worst_rows(table, own)]
         worst += _of_options(table, name)
         worst.sort(key=attrgetter("loss"), reverse=True)
@@ -58,8 +56,9 @@ def worst_forecasts(table: ForecastTable, names: Iterable[str]) -> tuple[WorstFo
 def _worst_rows(table: ForecastTable, rows: Ints) -> list[int]:
     """Return the rows that lose most, each of another question."""
     loss = (table.probability[rows] - table.outcome[rows]) ** 2
-    wrong = rows[loss > HALF]
-    order = wrong[np.argsort(-loss[loss > HALF], kind="stable")]
+    is_wrong = loss > KNOWS_NOTHING
+    wrong = rows[is_wrong]
+    order = wrong[np.argsort(-loss[is_wrong], kind="stable")]
     first = np.unique(table.question[order], return_index=True)[1]
     worst: list[int] = order[np.sort(first)[:EACH]].tolist()
     return worst

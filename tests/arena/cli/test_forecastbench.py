@@ -252,6 +252,13 @@ def test_processed_files_are_enough(tmp_path: Path) -> None:
     assert answer("board", "--mode", "paper", file)["rows"] == whole
     assert answer("board", "--every-round", file)["rows"][0]["n_market"] == 19
 
+    for row in processed["forecasts"]:
+        row["imputed"] = True
+    silent = write(tmp_path, "silent.json", processed | {"model": "silent"})
+    found = answer("board", "--mode", "paper", file, silent)
+    assert found["rows"] == whole
+    assert any(note.startswith("left out: silent") and "100% unanswered" in note for note in found["notes"])
+
 
 def test_a_file_with_faults_is_checked_and_not_scored(tmp_path: Path) -> None:
     given = round_files(tmp_path)

@@ -10,14 +10,13 @@ import pytest
 
 from arena.errors import ArenaError
 from arena.scores.files.forecasts import read_forecasts
+from arena.scores.files.score_choices import ScoreChoices
 from arena.scores.files.scores import (
     FileScores,
     ForecasterScores,
-    ScoreChoices,
-    row_data,
     score_file,
-    scores_data,
 )
+from arena.scores.files.scores_data import row_data, scores_data
 
 HEAD = "question,forecaster,option,probability,outcome,market_probability"
 MATCH = """\

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from arena.errors import ArenaError
 from arena.forms.csv_columns import decode
 from arena.scores.files.forecasts import read_forecasts
-from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices, score_file
+from arena.scores.files.score_choices import ScoreChoices
+from arena.scores.files.scores import FileScores, ForecasterScores, score_file
 
 PLAIN = (
     "question,forecaster,probability,outcome\n"

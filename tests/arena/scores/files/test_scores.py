@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.scores.files.forecasts import ForecastTable, read_forecasts
-from arena.scores.files.scores import FileScores, ForecasterScores, ScoreChoices, row_data, score_file
+from arena.scores.files.score_choices import ScoreChoices
+from arena.scores.files.scores import FileScores, ForecasterScores, score_file
+from arena.scores.files.scores_data import row_data
 from arena.scores.rules.metaculus.forecasts import Mode
 from arena.scores.rules.metaculus.table import COMMUNITY
 from arena.scores.verdict import PairVerdict

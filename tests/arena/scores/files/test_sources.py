@@ -116,7 +116,7 @@ def test_files_of_a_form_without_forecasts_say_which_form_it_is() -> None:
 def test_many_outcomes_that_are_none_are_told_once() -> None:
     forecasts = "".join(f"q{number},ann,0.5\n" for number in range(50))
     error = refused(f"{HEAD}\n{forecasts}", outcomes=json.dumps({f"q{number}": "A" for number in range(50)}))
-    assert "(50 such lines" in error.message
+    assert "(50 such rows" in error.message
     assert error.message.count("is not an outcome") == 1
 
 
@@ -165,10 +165,10 @@ def test_prices_fill_what_is_empty_and_say_what_is_wrong_with_them() -> None:
             "question,market_probability\nrain,0.1\nrain,0.2\n",
             "p.csv:3: column market_probability: there are 2",
         ),
-        ('{"rain": 7}', "p.csv:1: column market_probability: '7' is not from 0 to 1"),
+        ('{"rain": 7}', "p.csv: object, row 1, market_probability: '7' is not from 0 to 1"),
         (
             '{"rain": {"market_probability": 0.5, "time": "soon"}}',
-            "p.csv:1: column time: 'soon' is not a time",
+            "p.csv: object, row 1, time: 'soon' is not a time",
         ),
     ):
         assert said in refused(TWO, outcomes='{"rain": 1}', prices=prices).message
@@ -239,6 +239,35 @@ def test_faults_of_several_files_name_their_own() -> None:
         ("b.csv:2: column probability", "'2' is not from 0 to 1"),
         ("b.csv:3: column outcome", "'0', but the same question has '1' in line 2 of a.csv"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("choice", "text", "place", "message"),
+    [
+        (
+            "outcomes",
+            '{"rain": 1,\n\n"snow": "maybe"}',
+            "object, row 2, outcome",
+            "'maybe' is not",
+        ),
+        ("outcomes", '{"rain": 1, "snow": 0, " snow": 1}', "object, row 3, outcome", "'0' in row 2"),
+        ("prices", '{"rain": 7}', "object, row 1, market_probability", "'7' is not from 0 to 1"),
+        (
+            "outcomes",
+            '[{"question": "snow", "outcome": 1}, {"question": "snow", "outcome": 0}]',
+            "list, row 2, outcome",
+            "'1' in row 1",
+        ),
+    ],
+)
+def test_faults_of_what_is_joined_from_json_name_the_row(
+    choice: str, text: str, place: str, message: str
+) -> None:
+    error = refused(f"{HEAD},outcome\nrain,ann,0.8,\nsnow,ann,0.1,\n", **{choice: text})
+    assert isinstance(error, FileFaults)
+    [fault] = error.faults
+    assert fault.place.endswith(f": {place}")
+    assert message in fault.message
 
 
 def test_faulty_rows_are_skipped_and_count_as_unanswered() -> None:
