@@ -383,11 +383,13 @@ def ticks(low: float, high: float) -> list[float]:
         last = floor(high / distance + 1e-9)
         numbers = range(first, last + 1)
         values = [round(number * step * unit, 12) + 0.0 for number in numbers]
-        difference = abs(len(values) - WANTED_TICKS)
-        least = abs(len(best) - WANTED_TICKS)
-        if difference < least:
-            best = values
+        best = _better(best, values)
     return best
+
+
+def _better(one: list[Item], other: list[Item]) -> list[Item]:
+    """Return of two sets of ticks the one that is nearer to as many as are wanted; the first of equals."""
+    return min(one, other, key=lambda found: abs(len(found) - WANTED_TICKS))
 
 
 def power_ticks(low: float, high: float) -> list[float]:
@@ -459,15 +461,6 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
         start = datetime.fromtimestamp(at, UTC)
         best[0] = (at, f"{start.day} {start:%b} {clock}")
     return best
-
-
-def _better(one: list[tuple[float, str]], other: list[tuple[float, str]]) -> list[tuple[float, str]]:
-    """Return of two sets of ticks the one that is nearer to as many as are wanted."""
-    difference = abs(len(one) - WANTED_TICKS)
-    other_difference = abs(len(other) - WANTED_TICKS)
-    if other_difference < difference:
-        return other
-    return one
 
 
 def _clock_ticks(first: float, last: float, step: int) -> list[tuple[float, str]]:
