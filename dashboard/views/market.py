@@ -560,7 +560,7 @@ def show(record: RecordSource) -> None:
     question = plain(page.market.question, most=1_000)
     heading(question)
     with st.container(horizontal=True, vertical_alignment="center"):
-        cohort = _cohort(page)
+        cohort = _ask_cohort(page)
         history = kept(record, read_market_history, page.market.id, cohort, page.offered)
         stated = {forecast.agent for forecast in history.said}
         options = named(filter(stated.__contains__, overview.kinds))
@@ -577,8 +577,8 @@ def show(record: RecordSource) -> None:
     _texts(page)
 
 
-def _cohort(page: MarketPage) -> int:
-    """Let one of the cohorts that showed the market be chosen; it is the one that did so last, otherwise."""
+def _ask_cohort(page: MarketPage) -> int:
+    """Return which of the cohorts that showed the market is chosen; at first the one that did so last."""
     numbers = sorted({place.cohort for place in page.offered if place.shown})
     if len(numbers) < 2:
         return page.spoken_last
