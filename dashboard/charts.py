@@ -165,6 +165,14 @@ def _marks_below(plot: Plot, values: Sequence[float], unit: str) -> Iterator[Mar
         yield _label(x, plot.height + 18, text, "axis", "middle")
 
 
+def _times_below(plot: Plot, first: float, last: float) -> Iterator[Markup]:
+    """Draw the ticks of a lower axis that is time, each with its line upwards."""
+    for at, text in time_ticks(first, last):
+        x = plot.across(at)
+        yield _upright("grid", x, 0, plot.height)
+        yield _label(x, plot.height + 18, text, "axis", "middle")
+
+
 def _stretched(plot: Plot, inside: Iterable[Markup]) -> Markup:
     """Return the picture of lines and bands, which is as wide as the chart happens to be."""
     svg = '<svg viewBox="0 0 %s %s" preserveAspectRatio="none">%s</svg>'
@@ -541,30 +549,22 @@ def line_chart(
     if unit == "power":
         levels = power_ticks(*y)
 
-    named = []
-    others = []
-    for place, line in enumerate(lines):
-        if line.look == REST:
-            others.append((place, line))
-        else:
-            named.append((place, line))
-
+    numbered = list(enumerate(lines))
+    named = [(place, line) for place, line in numbered if line.look != REST]
+    others = [(place, line) for place, line in numbered if line.look == REST]
     left = _left_room(levels, pattern)
     titles = [line.title for _, line in named]
     right = _room(RIGHT, titles, 14)
 
-    drawn = list(_levels(plot, levels, pattern))
-    for at, text in time_ticks(first, last):
-        x = plot.across(at)
-        grid = _upright("grid", x, 0, height)
-        label = _label(x, height + 18, text, "axis", "middle")
-        drawn += [grid, label]
-
     shapes = [_polygon(band, plot)]
     shapes += [_drawn_line(place, line, plot) for place, line in (*others, *reversed(named))]
     picture = _stretched(plot, shapes)
-    ends = _ends(plot, named, right)
-    drawn += [picture, *ends]
+    drawn = [
+        *_levels(plot, levels, pattern),
+        *_times_below(plot, first, last),
+        picture,
+        *_ends(plot, named, right),
+    ]
 
     labels = [(line.name, line.look, line.end) for line in lines]
     chips = _chips(labels)
