@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate, chain, pairwise
 from math import ceil, floor, log10, sqrt
-from os.path import commonprefix
 from typing import Any, TypeVar
 
 from markupsafe import Markup
@@ -340,6 +339,8 @@ def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
     ['a-model-v1-with-a…', 'a-model-v2-with-a…']
     >>> list(short_forms(["a-model-v1-thinking", "a-model-v2-thinking"], 9).values())
     ['…v1-thin…', '…v2-thin…']
+    >>> short_forms(["gpt-5.6", "maker/gpt-5.6"], 8)
+    {'gpt-5.6': 'gpt-5.6', 'maker/gpt-5.6': 'maker/g…'}
     """
     alike: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
@@ -351,17 +352,29 @@ def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
         if len(some) == 1:
             forms[some[0]] = text
             continue
-        shared = commonprefix(some)  # noqa: RUF071 - letter by letter
-        whole_words = re.sub(r"\w*$", "", shared)
-        start = len(whole_words)
+        start = _first_difference(some)
         if start + DIFFERENT < letters:
             start = 0
         for name in some:
-            room = letters - 1 - bool(start)
-            cut = name[start:][:room].rstrip("-")
-            is_cut = start > 0
-            forms[name] = f"{'…' * is_cut}{cut}…"
+            before = "…" * (start > 0)
+            rest = before + name[start:]
+            if len(rest) > letters:
+                rest = rest[: letters - 1].rstrip("-") + "…"
+            forms[name] = rest
     return forms
+
+
+def _first_difference(names: Sequence[str]) -> int:
+    """Return where the first word begins in which different names differ.
+
+    >>> _first_difference(["a-model-v1-fast", "a-model-v2-fast"])
+    8
+    """
+    alike = 0
+    while len({name[: alike + 1] for name in names}) == 1:
+        alike += 1
+    whole_words = re.sub(r"\w*$", "", names[0][:alike])
+    return len(whole_words)
 
 
 DIFFERENT = 8
