@@ -105,7 +105,10 @@ ORDER = None
 
 PRICES = 140
 SAID = 800
-"""So many prices and so many stated probabilities a chart has at most."""
+"""So many prices and so many stated probabilities a chart has at most; of no more rounds than prices.
+
+Together they are fewer instants than a chart draws: of a step line none may be left out.
+"""
 DEALT = 1_000
 """So many trades are read, the newest."""
 ROWS = 30
@@ -519,7 +522,7 @@ def read_market_history(
     places = {place.round_id: place for place in offered if place.shown and place.cohort == cohort}
     rounds = list(places)
     newest = read_market_forecasts(connection, market, rounds[-1:])
-    most = SAID // max(len(newest), 1)
+    most = min(SAID // max(len(newest), 1), PRICES)
     drawn = thin(rounds, most)
     forecasts = read_market_forecasts(connection, market, drawn)
 
