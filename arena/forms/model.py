@@ -44,6 +44,16 @@ class SourceLine:
         """
         return f"row {self.line}" if self.part else f"line {self.line}"
 
+    def fault(self, field: str, message: str, hint: str) -> FileFault:
+        """Return what is wrong with a field or column of it.
+
+        >>> SourceLine("f.json", 2, "list").fault("id", "there is none", "add it").place
+        'f.json: list, row 2, id'
+        """
+        if self.part:
+            return FileFault(self.file, field, message, hint, part=self.part, row=self.line)
+        return FileFault(self.file, field, message, hint, line=self.line)
+
 
 @dataclass(frozen=True, slots=True)
 class SourceQuestion:

@@ -11,9 +11,8 @@ from pathlib import PurePath
 from typing import Any
 
 from arena.errors import FileFault
-from arena.forms.csv_columns import is_number
+from arena.forms.csv_columns import SHOWN, is_number, json_value
 from arena.forms.model import SourceFile, SourceLine
-from markets.hashes import keys_once
 
 FLAGS = {
     "true": True,
@@ -25,12 +24,13 @@ FLAGS = {
     "none": False,
     "": False,
 }
-SHOWN = 40
-"""So much of a value is shown in a fault."""
 SPACE = b"\xef\xbb\xbf \t\r\n"
+"""What may stand around the text of a file: the mark of UTF-8, blanks and line ends."""
 LINED = (".jsonl", ".ndjson")
 PEEKED = 3
 """So many lines of a file are tried for its first object."""
+LONGEST_HEADER = 1 << 16
+"""So many bytes of a table's first line are looked at."""
 MOST_BYTES = 1 << 27
 """A larger file is known by one of its lines, or not at all."""
 
@@ -39,26 +39,17 @@ MOST_BYTES = 1 << 27
 class SourceObject:
     """An object of a file: its fields by name, where it stands, and where its faults are noted.
 
-    `part` names the list that it stands in, where a file has no lines of objects, and `path` what it lies in.
+    `path` is what it lies in, with a dot at its end.
     """
 
     fields: Mapping[str, Any]
     place: SourceLine
     faults: list[FileFault]
-    part: str = ""
     path: str = ""
 
     def wrong(self, field: str, message: str, hint: str) -> None:
         """Note what is wrong with a field."""
-        name = f"{self.path}{field}"
-        line = self.place.line
-
-        if self.part:
-            fault = FileFault(self.place.file, name, message, hint, part=self.part, row=line)
-        else:
-            fault = FileFault(self.place.file, name, message, hint, line=line)
-
-        self.faults.append(fault)
+        self.faults.append(self.place.fault(f"{self.path}{field}", message, hint))
 
     def text(self, field: str) -> str:
         """Return a field's text without blanks around it, empty where there is none."""
@@ -105,6 +96,18 @@ class SourceObject:
 
         self.wrong(field, f"{shown(self.fields[field])} is not from 0 to 1", hint)
         return None
+
+    def probabilities(self) -> dict[str, float]:
+        """Return the probability of each field that has one; note a fault where it has something else."""
+        shares = {}
+
+        for name in self.fields:
+            share = self.probability(name)
+
+            if share is not None:
+                shares[name.strip()] = share
+
+        return shares
 
     def time(self, field: str) -> datetime | None:
         """Return an instant, written as ISO text or in seconds since 1970; UTC unless it says so."""
@@ -158,21 +161,6 @@ class SourceObject:
 
         self.wrong(field, f"{shown(value)} is not a list", "write a list in brackets")
         return []
-
-    def numbers(self, field: str) -> tuple[float, ...]:
-        """Return the numbers of a list, none where one of them isn't a number."""
-        numbers = []
-
-        for value in self.values(field):
-            number = as_number(value)
-
-            if number is None:
-                self.wrong(field, f"{shown(value)} is not a number", "write numbers alone")
-                return ()
-
-            numbers.append(number)
-
-        return tuple(numbers)
 
     def objects(self, field: str) -> list["SourceObject"]:
         """Return the objects of a list in a field; note what else is in it."""
@@ -280,7 +268,7 @@ def read_lines(file: SourceFile, faults: list[FileFault]) -> Iterator[SourceObje
             yield SourceObject(value, place, faults)
         elif value is not None:
             what = f"{shown(value)} is not an object"
-            faults.append(FileFault(file.name, "", what, "write an object on each line", line=number))
+            faults.append(place.fault("", what, "write an object on each line"))
 
 
 def read_whole(file: SourceFile, faults: list[FileFault]) -> Any:
@@ -299,7 +287,7 @@ def listed(values: object, file: SourceFile, part: str, faults: list[FileFault])
         values = [values]
 
     for number, value in enumerate(values, 1):
-        found = SourceObject({}, SourceLine(file.name, number), faults, part)
+        found = SourceObject({}, SourceLine(file.name, number, part), faults)
 
         if isinstance(value, dict):
             yield replace(found, fields=value)
@@ -307,12 +295,29 @@ def listed(values: object, file: SourceFile, part: str, faults: list[FileFault])
             found.wrong("object", f"{shown(value)} is not an object", "write an object in braces")
 
 
-def read_rows(file: SourceFile, faults: list[FileFault]) -> Iterator[SourceObject]:
-    """Yield the rows of a CSV file with a line of names; note a row with other than its cells."""
-    reader = csv.DictReader(StringIO(text_of(file, faults), newline=""), strict=True)
+def header_names(file: SourceFile) -> set[str]:
+    """Return the names of the columns in the first line of a CSV file.
+
+    >>> sorted(header_names(SourceFile("f.csv", b'"source", id')))
+    ['id', 'source']
+    """
+    line = file.data[:LONGEST_HEADER].partition(b"\n")[0].decode("utf-8-sig", "replace")
+    return {name.strip().strip('"') for name in line.split(",")}
+
+
+def read_rows(
+    file: SourceFile, faults: list[FileFault], missing: str | None = None
+) -> Iterator[SourceObject]:
+    """Yield the rows of a CSV file with a line of names; note a row with other than its cells.
+
+    Where `missing` is given, it stands in the last cells of a row that has too few.
+    """
+    reader = csv.DictReader(StringIO(text_of(file, faults), newline=""), restval=missing, strict=True)
     line = 1
 
     try:
+        reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
+
         for row in reader:
             found = SourceObject(row, SourceLine(file.name, line + 1), faults)
             line = reader.line_num
@@ -338,13 +343,16 @@ def text_of(file: SourceFile, faults: list[FileFault]) -> str:
 
 def parse_json(name: str, text: str, line: int, faults: list[FileFault]) -> Any:
     """Return what a text of JSON that begins in a line holds, None with a fault where it is none."""
-    try:
-        return json.loads(text, object_pairs_hook=keys_once)
-    except json.JSONDecodeError as error:
-        line += error.lineno - 1
-        what = error.msg
-    except (ValueError, RecursionError) as error:
-        what = str(error)
+    value = json_value(text)
+
+    if not isinstance(value, Exception):
+        return value
+
+    what = str(value)
+
+    if isinstance(value, json.JSONDecodeError):
+        line += value.lineno - 1
+        what = value.msg
 
     faults.append(FileFault(name, "", f"invalid JSON ({what})", "correct it, or fetch the file again", line))
     return None

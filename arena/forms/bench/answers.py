@@ -10,7 +10,7 @@ from typing import Any
 
 from arena.errors import ArenaError, FileFault, count_text
 from arena.forms.bench.bench_rows import in_row_order
-from arena.forms.bench.model import Asked, BenchForecast, BenchQuestion, ForecastFile, QuestionSet
+from arena.forms.bench.model import HALVES, Asked, BenchForecast, BenchQuestion, ForecastFile, QuestionSet
 from arena.forms.bench.reading import read_forecast_file
 
 ANSWER_COLUMNS = ("source", "id", "resolution_date", "forecast", "reasoning")
@@ -35,9 +35,15 @@ def submission(
     lines = csv.DictReader(io.StringIO(text, newline=""))
     columns = tuple(lines.fieldnames or ())
     _check_columns(file, columns)
+    try:
+        rows = list(lines)
+    except csv.Error as error:
+        what = f"{file}:{lines.line_num + 1}: invalid CSV ({error})"
+        raise ArenaError("bad_file", what, "shorten the text in its cells") from error
+
     faults = []
     answers = []
-    for row, cells in enumerate(lines, 1):
+    for row, cells in enumerate(rows, 1):
         answers.append(_answer(cells))
         if None in cells:
             what = "it has more cells than the first line"
@@ -136,7 +142,7 @@ def coverage(answered: Set[Asked], asked: QuestionSet) -> dict[str, tuple[int, i
     """Return how many rows of each half are answered, and how many there are."""
     halves: dict[str, tuple[int, int]] = {"market": (0, 0), "dataset": (0, 0)}
     for question in asked.questions:
-        kind = "market" if question.is_market else "dataset"
+        kind = HALVES[question.is_market]
         have, wanted = halves[kind]
         rows = question.asked
         halves[kind] = have + sum(row in answered for row in rows), wanted + len(rows)

@@ -8,11 +8,10 @@ from typing import Any
 
 from arena.errors import ArenaError, FileFault
 from arena.forms.bench.model import combination_id, is_day
+from arena.forms.csv_columns import SHOWN
 from markets.hashes import keys_once
 
 HALF_LETTER = re.compile(r"\\u[dD][89a-fA-F]")
-SHOWN = 40
-"""So much of a value is shown in an error."""
 SHARE_HINT = "write a probability from 0 to 1, such as 0.35"
 
 

@@ -1,12 +1,9 @@
 """ForecastBench's forecasts beside their resolutions: a CSV in the columns in which it joins them."""
 
-import csv
-import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from arena.errors import FileFault
 from arena.forms.bench.model import HALVES, MARKET_SOURCES, share_in
-from arena.forms.csv_columns import decode
 from arena.forms.model import (
     SourceData,
     SourceFile,
@@ -15,6 +12,7 @@ from arena.forms.model import (
     SourceOutcome,
     SourceQuestion,
 )
+from arena.forms.objects import header_names, read_rows
 
 NEEDED = frozenset({"source", "id", "forecast", "resolved_to"})
 """Columns by which such a table is known."""
@@ -27,8 +25,7 @@ OPEN = frozenset({"false", "0", "no"})
 
 def is_joined_table(file: SourceFile) -> bool:
     """Tell whether a file has the columns of such a table."""
-    header = file.data[:4096].partition(b"\n")[0].decode("utf-8", "replace")
-    return {name.strip('"\ufeff \r') for name in header.split(",")} >= NEEDED
+    return header_names(file) >= NEEDED
 
 
 def read_joined(files: Sequence[SourceFile]) -> SourceData:
@@ -39,8 +36,9 @@ def read_joined(files: Sequence[SourceFile]) -> SourceData:
     faults: list[FileFault] = []
 
     for file in files:
-        for line, cells in _lines(file):
-            place = SourceLine(file.name, line)
+        for row in read_rows(file, faults, missing=""):
+            cells = row.fields
+            place = row.place
             probability, value = _shares(place, cells, faults)
             key = _key(cells)
             is_market = cells["source"] in MARKET_SOURCES
@@ -63,15 +61,6 @@ def read_joined(files: Sequence[SourceFile]) -> SourceData:
     )
 
 
-def _lines(file: SourceFile) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """Yield the rows of a table with the lines in which they begin; missing cells are empty."""
-    lines = csv.DictReader(io.StringIO(decode(file.name, file.data), newline=""), restval="")
-    line = 2
-    for cells in lines:
-        yield line, cells
-        line = lines.line_num + 1
-
-
 def _key(cells: Mapping[str, str]) -> str:
     """Return a question's key: its round, source and id, and the date or horizon of a data question."""
     days = [cells.get(name, "") for name in DAYS]
@@ -92,6 +81,6 @@ def _shares(
         if value is None and text:
             what = f"{text[:40]!r} is not a number from 0 to 1"
             hint = "correct the cell or remove the line"
-            faults.append(FileFault(place.file, column, what, hint, line=place.line))
+            faults.append(place.fault(column, what, hint))
         values.append(value)
     return values[0], values[1]

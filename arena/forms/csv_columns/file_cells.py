@@ -132,9 +132,7 @@ class Faults:
         same = self.found.setdefault((*cause, column, hint), Cause())
         same.count += 1
         if same.count <= FEW:
-            fault = FileFault(place.file, column, message(), hint, line=place.line)
-            if place.part:
-                fault = replace(fault, line=None, part=place.part, row=place.line)
+            fault = place.fault(column, message(), hint)
             same.first.append(fault)
 
     def tear(self, row: int, place: SourceLine, cause: str, message: str, hint: str) -> None:

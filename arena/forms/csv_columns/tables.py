@@ -61,9 +61,6 @@ def join_cells(tables: Sequence[Cells]) -> Cells:
         return first
 
     starts = np.cumsum([0, *map(len, tables)])
-    columns = {}
-    for name in dict.fromkeys(chain.from_iterable(cells.columns for cells in tables)):
-        columns[name] = _join_column([cells.column(name) for cells in tables])
     theirs: dict[str, str] = {}
     for cells in reversed(tables):
         theirs |= cells.theirs
@@ -71,13 +68,21 @@ def join_cells(tables: Sequence[Cells]) -> Cells:
     return Cells(
         name=f"{first.name} and {len(tables) - 1} more",
         place_of=partial(_place_in, tables, starts.tolist()),
-        columns=columns,
+        columns=_join_columns(tables),
         theirs=theirs,
         faults=_join_faults(first.name, tables, starts.tolist()),
         ignored=tuple(dict.fromkeys(chain.from_iterable(cells.ignored for cells in tables))),
         decimal_comma=any(cells.decimal_comma for cells in tables),
         spare=partial(_join_spare, tables),
     )
+
+
+def _join_columns(tables: Sequence[Cells]) -> dict[str, TextColumn]:
+    """Return the columns of several tables as those of one."""
+    columns = {}
+    for name in dict.fromkeys(chain.from_iterable(cells.columns for cells in tables)):
+        columns[name] = _join_column([cells.column(name) for cells in tables])
+    return columns
 
 
 def _join_column(parts: Sequence[TextColumn]) -> TextColumn:
@@ -109,8 +114,4 @@ def _place_in(tables: Sequence[Cells], starts: Sequence[int], row: int) -> Sourc
 
 def _join_spare(tables: Sequence[Cells]) -> dict[str, TextColumn]:
     """Return the columns that were not read of several tables."""
-    unread = [replace(cells, columns=cells.spare()) for cells in tables]
-    joined = {}
-    for name in dict.fromkeys(chain.from_iterable(cells.columns for cells in unread)):
-        joined[name] = _join_column([cells.column(name) for cells in unread])
-    return joined
+    return _join_columns([replace(cells, columns=cells.spare()) for cells in tables])

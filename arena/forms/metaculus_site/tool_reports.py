@@ -1,6 +1,6 @@
 """Reports of Metaculus's forecasting-tools: what a bot predicted of a question, alone or in a benchmark."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from statistics import fmean
@@ -236,10 +236,7 @@ def predicted_number(scale: NumberScale, prediction: SourceObject) -> SiteForeca
         elif share is not None:
             points.append((value, share))
 
-    last = len(points) - 1
-    steps = [abs(scale.position(value) - place / last) for place, (value, _) in enumerate(points) if last]
-
-    if len(points) >= FEWEST_STEPS and max(steps) < NEAR:
+    if are_equal_steps(scale, [value for value, _ in points]):
         return SiteForecast(cdf=tuple(share for _, share in points))
 
     quantiles: dict[int, float | str] = {}
@@ -256,3 +253,16 @@ def predicted_number(scale: NumberScale, prediction: SourceObject) -> SiteForeca
         return SiteForecast()
 
     return SiteForecast(quantiles=quantiles)
+
+
+def are_equal_steps(scale: NumberScale, values: Sequence[float]) -> bool:
+    """Tell whether values go through a whole range in equal steps.
+
+    >>> are_equal_steps(NumberScale(0, 10), [0, 5, 10]), are_equal_steps(NumberScale(0, 10), [1, 5, 9])
+    (True, False)
+    """
+    if len(values) < FEWEST_STEPS:
+        return False
+
+    last = len(values) - 1
+    return all(abs(scale.position(value) - step / last) < NEAR for step, value in enumerate(values))

@@ -157,8 +157,8 @@ def read_outcomes(file: SourceFile, outcomes: list[SourceOutcome], faults: list[
         return 0
 
     for number, (slug, fields) in enumerate(value.items(), 1):
-        place = SourceLine(file.name, number)
-        market = SourceObject({slug: fields}, place, faults, part="markets").inner(slug)
+        place = SourceLine(file.name, number, "markets")
+        market = SourceObject({slug: fields}, place, faults).inner(slug)
         outcome = market.number("outcome", hint="write 1 for yes, 0 for no")
         resolved = market.time("resolved_at")
 

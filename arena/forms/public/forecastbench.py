@@ -34,6 +34,7 @@ from arena.forms.model import (
     SourceOutcome,
     SourceQuestion,
 )
+from arena.forms.objects import SPACE
 
 TITLE = "ForecastBench"
 PART = re.compile(rb'"(questions|resolutions|forecasts)"\s*:\s*\[')
@@ -49,7 +50,7 @@ def part_of(file: SourceFile) -> str | None:
     >>> part_of(SourceFile("a.json", b'{"question_set": "s", "questions": []}'))
     'questions'
     """
-    start = file.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
+    start = file.data[:64].lstrip(SPACE)
     if not start.startswith(b"{") or start.startswith(b'{"question"'):
         return None
 
@@ -206,7 +207,7 @@ class _Rounds:
             SourceForecast(
                 question=label,
                 forecaster=forecaster,
-                place=SourceLine(filed.file, row.row),
+                place=SourceLine(filed.file, row.row, "forecasts"),
                 probability=None if isnan(row.forecast) else row.forecast,
                 price=price,
                 reason=row.reason,

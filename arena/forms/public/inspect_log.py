@@ -18,6 +18,7 @@ from statistics import fmean
 from typing import Any
 
 from arena.errors import FileFault, natural_key
+from arena.forms.csv_columns import MOST_BYTES, parse_outcome, parse_share
 from arena.forms.model import (
     PublishedFigure,
     SourceData,
@@ -46,8 +47,6 @@ HEAD = 1 << 16
 ZIP_START = b"PK\x03\x04"
 HEADERS = ("header.json", "_journal/start.json")
 """Where a packed log says what was run; the second one while it still runs."""
-MOST_BYTES = 1 << 30
-"""So much may come out of a packed log."""
 
 PROBABILITY = ("probability", "prob", "p_yes", "forecast", "prediction")
 PROBABILITIES = "probabilities"
@@ -56,8 +55,6 @@ EVENT = ("event", "event_id")
 CATEGORY = ("category", "topic")
 RESOLVED = ("resolved", "resolved_at", "resolution_date")
 MADE = ("as_of", "made", "forecast_date")
-TRUE = ("yes", "true", "y")
-FALSE = ("no", "false", "n")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 NO_PROBABILITY = "no sample has a probability"
 
@@ -259,7 +256,7 @@ def stated_answer(sample: SourceObject, forecast: SourceForecast) -> SourceForec
             probability = as_share(first_value(part, PROBABILITY))
 
             if options.fields:
-                return replace(forecast, options=read_options(options))
+                return replace(forecast, options=options.probabilities())
             if probability is not None:
                 return replace(forecast, probability=probability)
 
@@ -282,37 +279,19 @@ def is_probability(name: str) -> bool:
     return name in PROBABILITY or "prob" in name.lower()
 
 
-def read_options(options: SourceObject) -> Mapping[str, float]:
-    """Return the probability of each option; note one that is none."""
-    shares = {}
-
-    for name in options.fields:
-        share = options.probability(name)
-
-        if share is not None:
-            shares[name.strip()] = share
-
-    return shares
-
-
 def as_share(value: object) -> float | None:
     """Return a number from 0 to 1 or a percent as a probability, else None.
 
     >>> as_share("70%"), as_share(0.7), as_share("Yes"), as_share(70)
     (0.7, 0.7, None, None)
     """
-    scale = 1.0
-
-    if isinstance(value, str) and value.strip().endswith("%"):
-        value = value.strip()[:-1]
-        scale = 100.0
-
-    number = as_number(value)
-
-    if number is None or not 0 <= number / scale <= 1:
+    if not isinstance(value, str | int | float):
         return None
 
-    return number / scale
+    try:
+        return parse_share(str(value).strip())
+    except ValueError:
+        return None
 
 
 def first_value(fields: SourceObject, names: Sequence[str]) -> Any:
@@ -408,12 +387,10 @@ def target_value(sample: SourceObject, target: object, options: Mapping[str, flo
     if options:
         return option_named(text, sample.fields.get("choices"), options)
 
-    if text.lower() in TRUE:
-        return 1.0
-    if text.lower() in FALSE:
-        return 0.0
-
-    return as_share(text)
+    try:
+        return parse_outcome(text)
+    except ValueError:
+        return None
 
 
 def option_named(text: str, choices: object, options: Mapping[str, float]) -> str | None:

@@ -12,7 +12,7 @@ from arena.forms.metaculus_site.site_questions import MetaculusFiles
 from arena.forms.metaculus_site.site_tables import add_forecast_row, add_question_row, add_scores
 from arena.forms.metaculus_site.tool_reports import add_benchmark, add_report, add_tools_question, file_bot
 from arena.forms.model import SourceData, SourceFile
-from arena.forms.objects import SourceObject, first_object, read_objects, read_rows, suffix_of
+from arena.forms.objects import SourceObject, first_object, header_names, read_objects, read_rows, suffix_of
 
 TITLE = "Metaculus"
 QUESTIONS = "a table with Question ID and Question Type"
@@ -45,8 +45,7 @@ def recognise(files: Sequence[SourceFile]) -> str | None:
 def kind_of(file: SourceFile) -> str | None:
     """Return which file of Metaculus this is, None where it is none."""
     if suffix_of(file) == ".csv":
-        header = file.data.partition(b"\n")[0].decode("utf-8-sig", "replace")
-        names = {name.strip().strip('"') for name in header.split(",")}
+        names = header_names(file)
 
         for kind, needed in TABLES.items():
             if names >= needed:

@@ -87,9 +87,6 @@ class ProphetAnswer:
     reason: str = ""
 
 
-Answers = Sequence[ProphetAnswer]
-
-
 @dataclass(slots=True)
 class ProphetFiles:
     """What was read of the files so far."""
@@ -252,7 +249,7 @@ def read_event(line: SourceObject, key: str) -> ProphetTask:
     prices = {}
 
     for window in line.objects("windows"):
-        prices[int(window.number("round") or 0)] = read_shares(window, "crowd")
+        prices[int(window.number("round") or 0)] = window.inner("crowd").probabilities()
 
     return ProphetTask(
         key,
@@ -266,20 +263,6 @@ def read_event(line: SourceObject, key: str) -> ProphetTask:
         voided=frozenset(voided),
         prices=prices,
     )
-
-
-def read_shares(line: SourceObject, name: str) -> dict[str, float]:
-    """Return the probability of each outcome that an object gives; note what is none."""
-    inner = line.inner(name)
-    shares = {}
-
-    for outcome in inner.fields:
-        share = inner.probability(outcome)
-
-        if share is not None:
-            shares[outcome.strip()] = share
-
-    return shares
 
 
 def add_market(market: SourceObject, found: ProphetFiles) -> None:
@@ -301,7 +284,7 @@ def add_answer(answer: SourceObject, found: ProphetFiles) -> None:
     """Add an answer of an agent in a window."""
     event = answer.needed("event", "name the event")
     agent = answer.needed("agent", "name the agent")
-    shares = read_shares(answer, "probabilities")
+    shares = answer.inner("probabilities").probabilities()
     window = int(answer.number("window") or 0)
     made = answer.time("received_at")
     reason = answer.text("rationale")
@@ -335,7 +318,7 @@ def add_summary(value: Mapping[str, Any], file: SourceFile, found: ProphetFiles)
 
     for run in listed(value["runs"], file, "runs", found.faults):
         task = run.needed("task_id", "name the task")
-        shares = read_shares(run, "submission")
+        shares = run.inner("submission").probabilities()
         score = run.inner("evaluation").number("brier_score")
 
         if score is not None:
@@ -364,10 +347,15 @@ def read_actuals(file: SourceFile, found: ProphetFiles) -> None:
     """Add the outcomes of markets, where a file is an object of 1 and 0 by ticker."""
     tickers = {answer.task for answer in found.answers} | set(found.tasks)
 
-    if not file.name.endswith(".json") or not first_object(file).keys() & tickers:
+    if not file.name.endswith(".json"):
         return
 
-    actuals = SourceObject(first_object(file), SourceLine(file.name, 1), found.faults)
+    first = first_object(file)
+
+    if not first.keys() & tickers:
+        return
+
+    actuals = SourceObject(first, SourceLine(file.name, 1), found.faults)
     add_missing_tasks(found)
     briers: dict[str, list[float]] = defaultdict(list)
     values = {ticker: actuals.probability(ticker) for ticker in actuals.fields}
@@ -535,8 +523,7 @@ def note_unknown_outcomes(answer: ProphetAnswer, found: ProphetFiles) -> None:
     for name in answer.shares:
         if task is not None and name not in task.outcomes:
             what = f"{shown(name)} is none of the outcomes of {shown(answer.task)}"
-            fault = FileFault(answer.place.file, "probabilities", what, "write it as the task does")
-            found.faults.append(replace(fault, part="answers", row=answer.place.line))
+            found.faults.append(answer.place.fault("probabilities", what, "write it as the task does"))
 
 
 def is_one_question(task: ProphetTask, answers: Sequence[ProphetAnswer]) -> bool:

@@ -1,6 +1,7 @@
 """A decision as a document: what is read of it, and what is refused with a reason."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from agents.model import CallError, Decision
 from markets.model import MarketId
 from portfolio.model import Bet, Sale
 from tests.agents.minds import THREE, a_view, replies
-from tests.builders import a_book, result_of, usd
+from tests.builders import a_book, a_listing, result_of, usd
 
 SHOWN = [MarketId(market) for market in THREE[:2]]
 VIEW = a_view(*(a_book([("0.40", "1000")], [("0.42", "1000")], market=market) for market in SHOWN))
@@ -229,3 +230,18 @@ def test_a_view_has_what_the_agent_may_know_and_is_of_its_form() -> None:
         assert schema["additionalProperties"] is False
         assert schema["properties"].keys() == form.model_fields.keys()
         assert all("description" in one for one in schema["properties"].values())
+
+
+def test_of_a_market_that_is_held_and_off_offer_only_a_sale_is_read() -> None:
+    held = a_listing(market=THREE[2])
+    view = replace(VIEW, snapshot=replace(VIEW.snapshot, held=(held,)))
+    said = {
+        "version": 1,
+        "forecasts": [{"market": THREE[2], "options": {"yes": 0.5}}],
+        "bets": [{"market": THREE[2], "option": "yes", "amount": 50}],
+        "sales": [{"market": THREE[2], "option": "yes"}],
+    }
+    found = read_decision(json.dumps(said), view)
+    assert (found.forecasts, found.bets) == ((), ())
+    assert [sale.market_id for sale in found.sales] == [THREE[2]]
+    assert [rejection.code for rejection in found.rejections] == ["not_on_offer"] * 2

@@ -61,7 +61,7 @@ def test_a_log_is_read_packed_or_not() -> None:
     first, options = data.forecasts[0], data.forecasts[4]
     assert (first.forecaster, first.price, first.reason) == ("owl/1", 0.6, "clouds")
     assert first.made == datetime(2026, 2, 20, tzinfo=UTC)
-    assert first.place == SourceLine("logs/a.json", 1)
+    assert first.place == SourceLine("logs/a.json", 1, "samples")
     assert options.options == {"Rain": 0.25, "Snow": 0.75}
     assert data.forecasts[1].price is None
 

@@ -71,7 +71,7 @@ def test_runs_over_tasks_are_forecasts() -> None:
         ("RAIN", {}, 0.7),
         ("VOTE", {}, None),
     ]
-    assert data.forecasts[0].place == SourceLine("day/summary.json", 1)
+    assert data.forecasts[0].place == SourceLine("day/summary.json", 1, "runs")
     (figure,) = data.published
     assert (figure.forecaster, figure.name) == ("owl-1", "Brier")
     assert figure.value == pytest.approx(0.18)
@@ -196,7 +196,7 @@ def test_each_fault_is_told_by_its_place() -> None:
         "answers.json: list, row 2, object",
         "sub.json: predictions, row 1, p_yes",
         "actuals.json:1: column K",
-        "day/summary.json: answers, row 1, probabilities",
+        "day/summary.json: runs, row 1, probabilities",
     ]
     assert all(fault.hint for fault in data.faults)
 
