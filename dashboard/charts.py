@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import accumulate, chain, pairwise
 from math import ceil, floor, log10, sqrt
-from os.path import commonprefix
 from typing import Any, TypeVar
 
 from markupsafe import Markup
@@ -162,6 +161,14 @@ def _marks_below(plot: Plot, values: Sequence[float], unit: str) -> Iterator[Mar
     for value in values:
         x = plot.across(value)
         text = written(value, exact)
+        yield _label(x, plot.height + 18, text, "axis", "middle")
+
+
+def _times_below(plot: Plot, first: float, last: float) -> Iterator[Markup]:
+    """Draw the ticks of a lower axis that is time, each with its line upwards."""
+    for at, text in time_ticks(first, last):
+        x = plot.across(at)
+        yield _upright("grid", x, 0, plot.height)
         yield _label(x, plot.height + 18, text, "axis", "middle")
 
 
@@ -332,6 +339,8 @@ def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
     ['a-model-v1-with-a…', 'a-model-v2-with-a…']
     >>> list(short_forms(["a-model-v1-thinking", "a-model-v2-thinking"], 9).values())
     ['…v1-thin…', '…v2-thin…']
+    >>> short_forms(["gpt-5.6", "maker/gpt-5.6"], 8)
+    {'gpt-5.6': 'gpt-5.6', 'maker/gpt-5.6': 'maker/g…'}
     """
     alike: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
@@ -343,17 +352,29 @@ def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
         if len(some) == 1:
             forms[some[0]] = text
             continue
-        shared = commonprefix(some)  # noqa: RUF071 - letter by letter
-        whole_words = re.sub(r"\w*$", "", shared)
-        start = len(whole_words)
+        start = _first_difference(some)
         if start + DIFFERENT < letters:
             start = 0
         for name in some:
-            room = letters - 1 - bool(start)
-            cut = name[start:][:room].rstrip("-")
-            is_cut = start > 0
-            forms[name] = f"{'…' * is_cut}{cut}…"
+            before = "…" * (start > 0)
+            rest = before + name[start:]
+            if len(rest) > letters:
+                rest = rest[: letters - 1].rstrip("-") + "…"
+            forms[name] = rest
     return forms
+
+
+def _first_difference(names: Sequence[str]) -> int:
+    """Return where the first word begins in which different names differ.
+
+    >>> _first_difference(["a-model-v1-fast", "a-model-v2-fast"])
+    8
+    """
+    alike = 0
+    while len({name[: alike + 1] for name in names}) == 1:
+        alike += 1
+    whole_words = re.sub(r"\w*$", "", names[0][:alike])
+    return len(whole_words)
 
 
 DIFFERENT = 8
@@ -383,11 +404,13 @@ def ticks(low: float, high: float) -> list[float]:
         last = floor(high / distance + 1e-9)
         numbers = range(first, last + 1)
         values = [round(number * step * unit, 12) + 0.0 for number in numbers]
-        difference = abs(len(values) - WANTED_TICKS)
-        least = abs(len(best) - WANTED_TICKS)
-        if difference < least:
-            best = values
+        best = _better(best, values)
     return best
+
+
+def _better(one: list[Item], other: list[Item]) -> list[Item]:
+    """Return of two sets of ticks the one that is nearer to as many as are wanted; the first of equals."""
+    return min(one, other, key=lambda found: abs(len(found) - WANTED_TICKS))
 
 
 def power_ticks(low: float, high: float) -> list[float]:
@@ -459,15 +482,6 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
         start = datetime.fromtimestamp(at, UTC)
         best[0] = (at, f"{start.day} {start:%b} {clock}")
     return best
-
-
-def _better(one: list[tuple[float, str]], other: list[tuple[float, str]]) -> list[tuple[float, str]]:
-    """Return of two sets of ticks the one that is nearer to as many as are wanted."""
-    difference = abs(len(one) - WANTED_TICKS)
-    other_difference = abs(len(other) - WANTED_TICKS)
-    if other_difference < difference:
-        return other
-    return one
 
 
 def _clock_ticks(first: float, last: float, step: int) -> list[tuple[float, str]]:
@@ -548,30 +562,22 @@ def line_chart(
     if unit == "power":
         levels = power_ticks(*y)
 
-    named = []
-    others = []
-    for place, line in enumerate(lines):
-        if line.look == REST:
-            others.append((place, line))
-        else:
-            named.append((place, line))
-
+    numbered = list(enumerate(lines))
+    named = [(place, line) for place, line in numbered if line.look != REST]
+    others = [(place, line) for place, line in numbered if line.look == REST]
     left = _left_room(levels, pattern)
     titles = [line.title for _, line in named]
     right = _room(RIGHT, titles, 14)
 
-    drawn = list(_levels(plot, levels, pattern))
-    for at, text in time_ticks(first, last):
-        x = plot.across(at)
-        grid = _upright("grid", x, 0, height)
-        label = _label(x, height + 18, text, "axis", "middle")
-        drawn += [grid, label]
-
     shapes = [_polygon(band, plot)]
     shapes += [_drawn_line(place, line, plot) for place, line in (*others, *reversed(named))]
     picture = _stretched(plot, shapes)
-    ends = _ends(plot, named, right)
-    drawn += [picture, *ends]
+    drawn = [
+        *_levels(plot, levels, pattern),
+        *_times_below(plot, first, last),
+        picture,
+        *_ends(plot, named, right),
+    ]
 
     labels = [(line.name, line.look, line.end) for line in lines]
     chips = _chips(labels)

@@ -103,9 +103,7 @@ def read_cohort_returns(connection: Connection, agent: str | None = None) -> Coh
         cohort = stored.cohort
         if agent is not None and agent not in stored.entrant_ids:
             continue
-        kinds = {entrant.name: entrant.kind for entrant in cohort.entrants}
-        players = {name for name, kind in kinds.items() if kind not in REFERENCES} or kinds.keys()
-        counted = players if agent is None else {agent}
+        counted = _players(cohort) if agent is None else [agent]
         profits_of_cohort = profits.get(cohort.number, {})
         made = [profit for name, profit in profits_of_cohort.items() if name in counted]
         earned = None
@@ -120,6 +118,13 @@ def read_cohort_returns(connection: Connection, agent: str | None = None) -> Coh
             return CohortReturns(tuple(returns), line.number)
     valued = next((line for line in returns if line.percent is not None), returns[-1])
     return CohortReturns(tuple(returns), valued.number)
+
+
+def _players(cohort: Cohort) -> list[str]:
+    """Return the agents of a cohort; its references where it has no others."""
+    entrants = cohort.entrants
+    agents = [entrant for entrant in entrants if entrant.kind not in REFERENCES]
+    return [entrant.name for entrant in agents or entrants]
 
 
 def _is_any_settled(connection: Connection, cohort: int) -> bool:
@@ -289,6 +294,7 @@ def strip(
     high = max(0.0, *earned)
     up = Scale(low, high, HIGH - 1, 1)
     is_few = len(earned) < FEW
+    lead = bars_lead or address
 
     bars = []
     month = ""
@@ -299,7 +305,6 @@ def strip(
             form = "%b" if cohort.starts_at.month > 1 else "%Y"
             month = cohort.starts_at.strftime(form)
             start = month * (month != before)
-        lead = bars_lead or address
         href = lead(page(cohort.number)) or ""
         bar = _bar(cohort, up, start, href, is_chosen=cohort.number == chosen)
         bars.append(bar)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from itertools import accumulate, chain, pairwise, starmap
+from itertools import accumulate, chain, pairwise
 from math import isnan, log10
 from typing import Any, Literal
 
@@ -301,8 +301,8 @@ def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...
         cohort = stored.cohort
         entrant = next(entrant for entrant in cohort.entrants if entrant.name == name)
         setup = agent_setup(cohort, entrant)
-        differences = _changes(before or setup, setup)
-        changed = starmap(setting_in_words, differences)
+        differences = setup_differences(before or setup, setup)
+        changed = [setting_in_words(key, *values) for key, values in differences.items()]
         before = setup
 
         acted = actions.get(key, {})
@@ -326,12 +326,6 @@ def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...
             )
         )
     return tuple(stays)
-
-
-def _changes(before: AgentSetup, after: AgentSetup) -> Iterator[tuple[str, Any, Any]]:
-    """Yield each setting that differs, as it was and as it is."""
-    for key, (old, new) in setup_differences(before, after).items():
-        yield key, old, new
 
 
 TITLE = "Agents"

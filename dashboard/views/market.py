@@ -105,7 +105,10 @@ ORDER = None
 
 PRICES = 140
 SAID = 800
-"""So many prices and so many stated probabilities a chart has at most."""
+"""So many prices and so many stated probabilities a chart has at most; of no more rounds than prices.
+
+Together they are fewer instants than a chart draws: of a step line none may be left out.
+"""
 DEALT = 1_000
 """So many trades are read, the newest."""
 ROWS = 30
@@ -519,7 +522,7 @@ def read_market_history(
     places = {place.round_id: place for place in offered if place.shown and place.cohort == cohort}
     rounds = list(places)
     newest = read_market_forecasts(connection, market, rounds[-1:])
-    most = SAID // max(len(newest), 1)
+    most = min(SAID // max(len(newest), 1), PRICES)
     drawn = thin(rounds, most)
     forecasts = read_market_forecasts(connection, market, drawn)
 
@@ -560,7 +563,7 @@ def show(record: RecordSource) -> None:
     question = plain(page.market.question, most=1_000)
     heading(question)
     with st.container(horizontal=True, vertical_alignment="center"):
-        cohort = _cohort(page)
+        cohort = _ask_cohort(page)
         history = kept(record, read_market_history, page.market.id, cohort, page.offered)
         stated = {forecast.agent for forecast in history.said}
         options = named(filter(stated.__contains__, overview.kinds))
@@ -577,8 +580,8 @@ def show(record: RecordSource) -> None:
     _texts(page)
 
 
-def _cohort(page: MarketPage) -> int:
-    """Let one of the cohorts that showed the market be chosen; it is the one that did so last, otherwise."""
+def _ask_cohort(page: MarketPage) -> int:
+    """Return which of the cohorts that showed the market is chosen; at first the one that did so last."""
     numbers = sorted({place.cohort for place in page.offered if place.shown})
     if len(numbers) < 2:
         return page.spoken_last

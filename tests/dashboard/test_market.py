@@ -8,12 +8,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from arena.record.schema.database import open_read_only, reading
 from dashboard.board import market_table
-from dashboard.charts import MEDIAN, YES_PRICE
+from dashboard.charts import MEDIAN, MOST, YES_PRICE
 from dashboard.html import venue_link
 from dashboard.record import NULLS, MarketFilter, kept, read_market_list, source
 from dashboard.record import season as season_overview
+from dashboard.views import market as market_view
 from dashboard.views.market import (
+    PRICES,
     MarketForecast,
     MarketPosition,
     about_positions,
@@ -210,6 +213,19 @@ def test_the_price_is_a_step_line_with_median_and_range_of_one_cohort(season: Pa
     assert any(title.startswith("oracle ") for title in titles)
     assert "polygon" in price_chart(page, found, known)
     assert "oracle" not in price_chart(page, found, known)
+
+
+def test_prices_and_rounds_of_a_market_are_no_more_than_a_chart_draws_as_steps(
+    season: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert 2 * PRICES < MOST
+    monkeypatch.setattr(market_view, "PRICES", 2)
+    with open_read_only(str(season)) as engine, reading(engine) as connection:
+        page = read_market_page(connection, MarketId(traded(season)))
+        assert page is not None
+        found = read_market_history(connection, page.market.id, 1, page.offered)
+    assert len({forecast.round_id for forecast in found.said}) == 2
+    assert found.thinned
 
 
 def ends_of(chart: str) -> list[str]:
