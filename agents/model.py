@@ -38,13 +38,15 @@ class Forecast:
     """The probability of YES that an agent states for a market, kept in millionths.
 
     It is made from a `probability` (a float, a Decimal or a text, taken by its decimal digits) or from
-    `millionths`.
+    `millionths`. To a question that isn't of yes or no, the answer is a `distribution`, the text of a
+    `markets.distributions.Distribution`; there is no probability then, and 0 millionths stand for it.
     """
 
     market_id: MarketId
     millionths: int
     stage: Stage
     reason: str
+    distribution: str
 
     def __init__(
         self,
@@ -54,7 +56,10 @@ class Forecast:
         reason: str = "",
         *,
         millionths: int | None = None,
+        distribution: str = "",
     ):
+        if distribution:
+            millionths = millionths or 0
         if (probability is None) is (millionths is None):
             raise TypeError("a Forecast takes either a probability from 0 to 1 or millionths=")
         if millionths is None:
@@ -65,6 +70,7 @@ class Forecast:
         object.__setattr__(self, "millionths", millionths)
         object.__setattr__(self, "stage", stage)
         object.__setattr__(self, "reason", reason)
+        object.__setattr__(self, "distribution", distribution)
 
     @property
     def probability(self) -> float:

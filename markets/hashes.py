@@ -21,7 +21,7 @@ SIMPLE = frozenset((str, int, float, bool, type(None)))
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
 )
-ADDED_TO_PAGES = ("story", "slug", "event_slug", "tags")
+ADDED_TO_PAGES = ("story", "slug", "event_slug", "tags", "form")
 FIGURES = ("volume_24h", "liquidity", "open_interest")
 """What pages and prices of earlier versions don't say: where it is not said, a hash is taken without it."""
 

@@ -88,6 +88,7 @@ def read_past_forecasts(
     last = (
         select(TurnRow.entrant_id, ForecastRow.market_id, ForecastRow.stage, place.label("place"))
         .add_columns(RoundRow.number, RoundRow.at, ForecastRow.probability, ForecastRow.reason)
+        .add_columns(ForecastRow.distribution)
         .add_columns(SnapshotItemRow.version_id, SnapshotItemRow.quote_id)
         .select_from(SnapshotItemRow.__table__)
         .join(RoundRow, RoundRow.snapshot_id == SnapshotItemRow.snapshot_id)
@@ -108,7 +109,13 @@ def read_past_forecasts(
     )
     past: dict[int, list[PastForecast]] = defaultdict(list)
     for row in connection.execute(query):
-        stated = Forecast(MarketId(row.market_id), None, row.stage, row.reason, millionths=row.probability)
+        stated = Forecast(
+            MarketId(row.market_id),
+            stage=row.stage,
+            reason=row.reason,
+            millionths=row.probability,
+            distribution=row.distribution,
+        )
         past[row.entrant_id].append(PastForecast(stated, row.number, row.at, row.question, row.mid))
     return past
 

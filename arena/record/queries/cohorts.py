@@ -404,6 +404,7 @@ FORECAST_COLUMNS = (
     col(ForecastRow.probability).label("millionths"),
     ForecastRow.stage,
     ForecastRow.reason,
+    ForecastRow.distribution,
 )
 
 

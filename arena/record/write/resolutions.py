@@ -83,7 +83,10 @@ def insert_resolutions(connection: Connection, resolutions: Sequence[Resolution]
     rows = TableRows()
     members = []
     for resolution in resolutions:
-        fact = digest({"learnt_at": at, **plain_value(resolution)})
+        content = {"learnt_at": at, **plain_value(resolution)}
+        if not resolution.answer:
+            del content["answer"]
+        fact = digest(content)
         members.append([resolution.market_id, resolution.version, fact])
         rows.append(attributes_of(resolution, *FIELDS) | {"learnt_at": at, "hash": fact})
     insert_rows(connection, ResolutionRow.__table__, rows)

@@ -274,7 +274,12 @@ def _check_turn_seal(turn: StoredTurn, settings: str) -> Found:
         content["settings"] = settings
 
     content["rejections"] = list(map(itemgetter("code", "message", "market_id"), turn.rejections))
-    stated = map(itemgetter("market_id", "stage", "probability", "reason"), turn.forecasts)
+    stated = []
+    for forecast in turn.forecasts:
+        line = itemgetter("market_id", "stage", "probability", "reason")(forecast)
+        if forecast["distribution"]:
+            line = (*line, forecast["distribution"])
+        stated.append(line)
     content["forecasts"] = sorted(stated)
     if turn.second:
         second = map(itemgetter("market_id", "price_hash", "quoted_at", "taken_at"), turn.second)
@@ -351,8 +356,14 @@ def _compare_forecasts(turn: StoredTurn, decision: Decision) -> Found:
     """Yield the forecasts that are not those that were decided."""
     decided = []
     for forecast in decision.forecasts:
-        probability = {"probability": forecast.millionths, "reason": forecast.reason}
-        decided.append({"market_id": forecast.market_id, "stage": forecast.stage} | probability)
+        said = {
+            "market_id": forecast.market_id,
+            "stage": forecast.stage,
+            "probability": forecast.millionths,
+            "reason": forecast.reason,
+            "distribution": forecast.distribution,
+        }
+        decided.append(said)
     key = f"forecast: {turn.row.key},"
     names = ("market_id", "stage")
     yield from compare_by(names, turn.forecasts, decided, key, "probability", BY_AGENT)

@@ -154,7 +154,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "all forecasts of an agent deleted": (f"DELETE FROM forecast WHERE {of('sharp', 'forecast')}",),
     "a forecast added": (
         (
-            "INSERT INTO forecast SELECT turn_id, market_id, 'blind', 990000, '' FROM forecast "
+            "INSERT INTO forecast SELECT turn_id, market_id, 'blind', 990000, '', '' FROM forecast "
             f"WHERE {of('sharp', 'forecast')} LIMIT 1"
         ),
     ),
@@ -292,7 +292,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "a correction added": (
         (
             "INSERT INTO resolution SELECT NULL, market_id, 2, known_at, learnt_at, 1000000 - payout, "
-            f"source, 'x' FROM resolution WHERE market_id IN {SETTLED} LIMIT 1"
+            f"source, '', 'x' FROM resolution WHERE market_id IN {SETTLED} LIMIT 1"
         ),
     ),
     "a market of a look replaced": one("snapshot_item", "version_id = version_id + 1"),
