@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from agents.guard import Guard
@@ -144,8 +145,12 @@ def stamp_of(config: Config) -> str:
     return str(load("markets.venues", config.markets.venue, config.extensions("venues")).stamp)
 
 
+@cache
 def code_version() -> str:
-    """Return the version of the package that is running; every turn is stamped with it."""
+    """Return the version of the package that is running; every turn is stamped with it.
+
+    It is looked up once: it doesn't change while a process runs, and a worker asks for it with each turn.
+    """
     try:
         return version("paper-arena")
     except PackageNotFoundError:
