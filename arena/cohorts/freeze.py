@@ -86,7 +86,7 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
     prompts, texts = hash_prompts(config, sorted(names))
 
     stamp = stamp_of(config)
-    universe = config.markets.universe
+    universe = config.universe
     if stamp == "live":
         # Draws at recorded and simulated venues stay by event, so that they can be repeated.
         universe = universe.model_copy(update={"per_story": universe.per_event})
@@ -97,7 +97,7 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
         rounds=config.cohorts.rounds,
         every=config.cohorts.decide.every,
         bankroll=config.cohorts.bankroll,
-        rules=config.cohorts.rules,
+        rules=config.rules,
         universe=universe,
         seed=seed_for(config.seed, "cohort", number),
         venue=config.markets.venue,
