@@ -12,7 +12,7 @@ from agents.model_table.capabilities import model_faults, with_limits
 from agents.model_table.cost import own_search, price_for, unbounded_option
 from agents.providers import near_model
 from agents.toolbox import is_own_tool, tool
-from arena.config.code import TrustedCode
+from arena.config.code import TrustedCode, UnloadedAdapter
 from arena.config.document import Document, read
 from arena.config.environment import check_models, environment
 from arena.config.errors import ConfigErrors, Key, quoted_value
