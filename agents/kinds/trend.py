@@ -1,10 +1,10 @@
 """Continues a series of data: its drift so far, and steps as large as they were, normally distributed.
 
-It reads the values that a question of the [venue `series`](venues.md#series) shows. The chance is that of the
-value on the date being beyond what is asked, kept from 0.01 to 0.99. A question without values gets even
-odds. It never bets.
-
     - kind: trend
+
+It reads the values that a question of the [venue `series`](venues.md#series) shows, and states the chance
+that the value on the date is beyond what is asked, from 0.01 to 0.99. A question without values gets even
+odds. It never bets.
 """
 
 from datetime import date
