@@ -11,7 +11,6 @@ from arena.cohorts.cohort import seed_for
 from arena.cohorts.replacements import entrants_of, hash_prompts
 from arena.cohorts.schedule import Expected, Plan, configured_jobs, first_starts, scheduled_start
 from arena.config import Config, environment
-from arena.config.code import UnloadedAdapter
 from arena.config.environment import missing_keys
 from arena.errors import ArenaError
 from arena.record.model.cohort import NO_EVIDENCE, Cohort
@@ -88,7 +87,7 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
     prompts, texts = hash_prompts(config, sorted(names))
 
     stamp = stamp_of(config)
-    universe = config.markets.universe
+    universe = config.universe
     if stamp == "live":
         # Draws at recorded and simulated venues stay by event, so that they can be repeated.
         universe = universe.model_copy(update={"per_story": universe.per_event})
@@ -99,7 +98,7 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
         rounds=config.cohorts.rounds,
         every=config.cohorts.decide.every,
         bankroll=config.cohorts.bankroll,
-        rules=config.cohorts.rules,
+        rules=config.rules,
         universe=universe,
         seed=seed_for(config.seed, "cohort", number),
         venue=config.markets.venue,
@@ -140,8 +139,9 @@ def frozen_guard(config: Config) -> Guard:
 
 def stamp_of(config: Config) -> str:
     """Return where the config's markets come from: `live`, `simulated` or `replay`."""
-    if isinstance(config.venue_settings, UnloadedAdapter):
-        return config.venue_settings.stamp
+    own_stamp = getattr(config.venue_settings, "stamp", None)
+    if own_stamp is not None:
+        return str(own_stamp)
     return str(load("markets.venues", config.markets.venue, config.extensions("venues")).stamp)
 
 

@@ -116,6 +116,7 @@ def load(
         evidence_settings=evidence,
         hash=document.hash,
         code=document.code,
+        has_market=_has_market(document, venue),
     )
 
 
@@ -128,9 +129,17 @@ def _address(database: str, folder: Path) -> str:
 
 def _stamp(document: Document, venue: BaseModel) -> str:
     """Return the stamp of the venue in use: `live`, `replay` or `simulated`."""
-    if isinstance(venue, UnloadedAdapter):
-        return venue.stamp
+    own_stamp = getattr(venue, "stamp", None)
+    if own_stamp is not None:
+        return str(own_stamp)
     return str(VENUES.load(VENUES.chosen(document), document).stamp)
+
+
+def _has_market(document: Document, venue: BaseModel) -> bool:
+    """Tell whether anything can be bought at the venue in use; yes of one that was not loaded."""
+    if isinstance(venue, UnloadedAdapter):
+        return True
+    return bool(getattr(VENUES.load(VENUES.chosen(document), document), "HAS_MARKET", True))
 
 
 def _check_fill_at(document: Document, venue: BaseModel | None, sections: FixedSections) -> None:

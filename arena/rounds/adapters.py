@@ -24,7 +24,7 @@ from arena.config import Config, environment
 from arena.errors import ArenaError
 from markets.history import Open
 from markets.registry import UnknownExtension, load
-from markets.venue import Report, Truth, Venue, ignore_report
+from markets.venue import Report, Truth, Venue, VenueError, ignore_report
 
 DEMO_URL = "ARENA_DEMO_PROVIDER"
 """Names a demo provider that runs already; without it one is started when a demo model is first asked for."""
@@ -95,11 +95,17 @@ def open_past(config: Config | None, name: str, report: Report) -> Open:
 
 
 def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool = True) -> Venue:
-    """Open a venue's client. If it is not `timed`, its waits take no time, where the venue lets them."""
+    """Open a venue's client. If it is not `timed`, its waits take no time, where the venue lets them.
+
+    Raises `ArenaError` if what the venue is to be read from is wrong.
+    """
     waits = {}
     if not timed and "sleep" in signature(module.venue).parameters:
         waits = {"sleep": no_time}
-    venue: Venue = module.venue(settings, report, **waits)
+    try:
+        venue: Venue = module.venue(settings, report, **waits)
+    except VenueError as error:
+        raise ArenaError(error.code, error.message, error.hint) from error
     return venue
 
 

@@ -366,6 +366,18 @@ def read_followed_markets(connection: Connection, at: datetime) -> list[MarketId
     return [MarketId(market) for market in connection.scalars(query, {"since": at})]
 
 
+def has_open_questions(connection: Connection, cohort_id: int, at: datetime) -> bool:
+    """Tell whether a cohort was shown a market of whose end nothing was known at an instant."""
+    ended = select(ResolutionRow.market_id).where(ResolutionRow.known_at <= AT)
+    query = (
+        select(SnapshotItemRow.market_id)
+        .select_from(joined(SnapshotItemRow, SnapshotRow))
+        .where(SnapshotRow.cohort_id == COHORT_ID, SnapshotItemRow.shown == 1)
+        .where(col(SnapshotItemRow.market_id).not_in(ended))
+    )
+    return connection.scalar(query.limit(1), {"cohort_id": cohort_id, "at": at}) is not None
+
+
 RESOLUTION_FIELDS = tuple(Resolution.__dataclass_fields__)
 RESOLUTIONS = (
     select(*columns_of(ResolutionRow, RESOLUTION_FIELDS))
