@@ -22,6 +22,7 @@ from agents.providers import DEMO
 from arena.clock import timer
 from arena.config import Config, environment
 from arena.errors import ArenaError
+from arena.forms.asked_questions import read_public_folder
 from markets.history import Open
 from markets.registry import UnknownExtension, load
 from markets.venue import Report, Truth, Venue, VenueError, ignore_report
@@ -97,6 +98,7 @@ def open_past(config: Config | None, name: str, report: Report) -> Open:
 def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool = True) -> Venue:
     """Open a venue's client. If it is not `timed`, its waits take no time, where the venue lets them.
 
+<<<<<<< HEAD
     Raises `ArenaError` if what the venue is to be read from is wrong.
     """
     waits = {}
@@ -106,6 +108,17 @@ def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool
         venue: Venue = module.venue(settings, report, **waits)
     except VenueError as error:
         raise ArenaError(error.code, error.message, error.hint) from error
+=======
+    One that reads files is given what reads the public forms of others.
+    """
+    wanted = signature(module.venue).parameters
+    given: dict[str, Any] = {}
+    if not timed and "sleep" in wanted:
+        given["sleep"] = no_time
+    if "read_form" in wanted:
+        given["read_form"] = read_public_folder
+    venue: Venue = module.venue(settings, report, **given)
+>>>>>>> a70b3c0dca2f7005ba4baf52d92055704e449ef5
     return venue
 
 
