@@ -129,16 +129,9 @@ def _address(database: str, folder: Path) -> str:
 
 def _stamp(document: Document, venue: BaseModel) -> str:
     """Return the stamp of the venue in use: `live`, `replay` or `simulated`."""
-<<<<<<< HEAD
-    own_stamp = getattr(venue, "stamp", None)
-    if own_stamp is not None:
-        return str(own_stamp)
-    return str(VENUES.load(VENUES.chosen(document), document).stamp)
-=======
     if isinstance(venue, UnloadedAdapter):
         return venue.stamp
     return venue_stamp(VENUES.load(VENUES.chosen(document), document), venue)
->>>>>>> a70b3c0dca2f7005ba4baf52d92055704e449ef5
 
 
 def _has_market(document: Document, venue: BaseModel) -> bool:

@@ -147,13 +147,9 @@ def _changed_payouts(
         if newest is None:
             known_at = at if market in late else resolution.known_at
             fresh.append(replace(resolution, version=1, known_at=known_at))
-<<<<<<< HEAD
         elif resolution.source.startswith(SILENCE):
             continue
-        elif newest.payout != resolution.payout or (newest.by_hand and not resolution.by_hand):
-=======
         elif _says_other(newest, resolution) or (newest.by_hand and not resolution.by_hand):
->>>>>>> a70b3c0dca2f7005ba4baf52d92055704e449ef5
             known_at = max(newest.known_at, resolution.known_at, at)
             fresh.append(replace(resolution, version=newest.version + 1, known_at=known_at))
     return fresh
