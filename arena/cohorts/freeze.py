@@ -11,6 +11,7 @@ from arena.cohorts.cohort import seed_for
 from arena.cohorts.replacements import entrants_of, hash_prompts
 from arena.cohorts.schedule import Expected, Plan, configured_jobs, first_starts, scheduled_start
 from arena.config import Config, environment
+from arena.config.code import UnloadedAdapter, venue_stamp
 from arena.config.environment import missing_keys
 from arena.errors import ArenaError
 from arena.record.model.cohort import NO_EVIDENCE, Cohort
@@ -139,10 +140,10 @@ def frozen_guard(config: Config) -> Guard:
 
 def stamp_of(config: Config) -> str:
     """Return where the config's markets come from: `live`, `simulated` or `replay`."""
-    own_stamp = getattr(config.venue_settings, "stamp", None)
-    if own_stamp is not None:
-        return str(own_stamp)
-    return str(load("markets.venues", config.markets.venue, config.extensions("venues")).stamp)
+    if isinstance(config.venue_settings, UnloadedAdapter):
+        return config.venue_settings.stamp
+    module = load("markets.venues", config.markets.venue, config.extensions("venues"))
+    return venue_stamp(module, config.venue_settings)
 
 
 @cache

@@ -12,7 +12,7 @@ from agents.model_table.capabilities import model_faults, with_limits
 from agents.model_table.cost import own_search, price_for, unbounded_option
 from agents.providers import near_model
 from agents.toolbox import is_own_tool, tool
-from arena.config.code import TrustedCode, UnloadedAdapter
+from arena.config.code import TrustedCode, UnloadedAdapter, venue_stamp
 from arena.config.document import Document, read
 from arena.config.environment import check_models, environment
 from arena.config.errors import ConfigErrors, Key, quoted_value
@@ -129,10 +129,9 @@ def _address(database: str, folder: Path) -> str:
 
 def _stamp(document: Document, venue: BaseModel) -> str:
     """Return the stamp of the venue in use: `live`, `replay` or `simulated`."""
-    own_stamp = getattr(venue, "stamp", None)
-    if own_stamp is not None:
-        return str(own_stamp)
-    return str(VENUES.load(VENUES.chosen(document), document).stamp)
+    if isinstance(venue, UnloadedAdapter):
+        return venue.stamp
+    return venue_stamp(VENUES.load(VENUES.chosen(document), document), venue)
 
 
 def _has_market(document: Document, venue: BaseModel) -> bool:

@@ -22,6 +22,7 @@ from agents.providers import DEMO
 from arena.clock import timer
 from arena.config import Config, environment
 from arena.errors import ArenaError
+from arena.forms.asked_questions import read_public_folder
 from markets.history import Open
 from markets.registry import UnknownExtension, load
 from markets.venue import Report, Truth, Venue, VenueError, ignore_report
@@ -97,13 +98,17 @@ def open_past(config: Config | None, name: str, report: Report) -> Open:
 def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool = True) -> Venue:
     """Open a venue's client. If it is not `timed`, its waits take no time, where the venue lets them.
 
-    Raises `ArenaError` if what the venue is to be read from is wrong.
+    One that reads files is given what reads the public forms of others. Raises `ArenaError` if what the venue
+    is to be read from is wrong.
     """
-    waits = {}
-    if not timed and "sleep" in signature(module.venue).parameters:
-        waits = {"sleep": no_time}
+    wanted = signature(module.venue).parameters
+    given: dict[str, Any] = {}
+    if not timed and "sleep" in wanted:
+        given["sleep"] = no_time
+    if "read_form" in wanted:
+        given["read_form"] = read_public_folder
     try:
-        venue: Venue = module.venue(settings, report, **waits)
+        venue: Venue = module.venue(settings, report, **given)
     except VenueError as error:
         raise ArenaError(error.code, error.message, error.hint) from error
     return venue

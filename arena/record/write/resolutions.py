@@ -127,6 +127,11 @@ def _waited(connection: Connection, ids: Sequence[MarketId]) -> set[MarketId]:
     return waited
 
 
+def _says_other(newest: Resolution, resolution: Resolution) -> bool:
+    """Tell whether an answer differs from the newest version."""
+    return (newest.payout, newest.answer) != (resolution.payout, resolution.answer)
+
+
 def _changed_payouts(
     resolutions: Iterable[Resolution], known: ResolutionVersions, late: Collection[MarketId], at: datetime
 ) -> list[Resolution]:
@@ -144,7 +149,7 @@ def _changed_payouts(
             fresh.append(replace(resolution, version=1, known_at=known_at))
         elif resolution.source.startswith(SILENCE):
             continue
-        elif newest.payout != resolution.payout or (newest.by_hand and not resolution.by_hand):
+        elif _says_other(newest, resolution) or (newest.by_hand and not resolution.by_hand):
             known_at = max(newest.known_at, resolution.known_at, at)
             fresh.append(replace(resolution, version=newest.version + 1, known_at=known_at))
     return fresh
