@@ -355,7 +355,7 @@ def _narrowed(found: Mapping[Asked, Outcome], asked: QuestionSet) -> dict[Asked,
     crowds: dict[tuple[str, str], float | None] = {}
     for question in asked.questions:
         for name in question.ids:
-            crowds[question.source, name] = question.freeze_probability
+            crowds[question.source, name] = question.freeze_probability(name)
 
     narrowed = {}
     for key, outcome in found.items():
