@@ -12,10 +12,9 @@ from arena.cli.page import Page, print_page
 from arena.cli.table import Table, TableChoice, TableColumn, exact_at
 from arena.errors import ArenaError, count_text
 from arena.forms.bench.answers import coverage
-from arena.forms.bench.model import QuestionSet
-from arena.forms.bench.reading import read_question_set, strictly
 from arena.record.model.benchmark import BenchmarkFile
 from arena.rounds.answering import AnsweredRound, LeftToAsk, total_left
+from arena.rounds.forecasting import AskingMethod, read_asked
 from markets.millionths import ONE
 
 USED = ("calls", "tokens_in", "tokens_out")
@@ -32,15 +31,18 @@ ANSWERS = (
 ENDS = ("low", "expected", "high")
 
 
-def set_data(file: BenchmarkFile, is_new: bool) -> dict[str, Any]:
-    """Return what a question set holds, for JSON."""
-    question_set: QuestionSet = strictly(read_question_set, file.name, file.text)
+def set_data(file: BenchmarkFile, is_new: bool, method: AskingMethod) -> dict[str, Any]:
+    """Return what a question set holds of what a method asks, and how much it leaves out, for JSON."""
+    question_set = read_asked(file, method)
     rows = {}
     for kind, (_, wanted) in coverage(set(), question_set).items():
         rows[kind] = wanted
 
     data = attributes(file, "name", "due", "version", "sha256")
-    return data | {"new": is_new, "questions": len(question_set.questions), "rows": rows}
+    data["new"] = is_new
+    data["questions"] = len(question_set.questions)
+    data["left_out"] = question_set.combinations
+    return data | {"rows": rows}
 
 
 # ── what it costs ────────────────────────────────────────────────────────────────────────────────────────
@@ -139,6 +141,9 @@ def run_page(answered: AnsweredRound, data: Data, choice: TableChoice) -> Page:
     planned = answered.planned
     if data["set"]["new"]:
         yield from _set_sentences(data["set"])
+    left_out = data["set"]["left_out"]
+    if left_out:
+        yield f"{count_text(left_out, 'question')} about two others left out: --combinations asks them too"
     yield f"{planned.file.name}, due {planned.file.due}, asked by {planned.method.words}:"
     if answered.answers:
         yield Table(ANSWERS, answered.answers, choice=choice)

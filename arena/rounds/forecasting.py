@@ -25,6 +25,7 @@ from arena.config import Config
 from arena.config.model import AgentConfig
 from arena.errors import ArenaError
 from arena.forms.bench.answers import ANSWER_COLUMNS
+from arena.forms.bench.combinations import without_combinations
 from arena.forms.bench.model import (
     WAYS,
     Asked,
@@ -646,13 +647,19 @@ def _recorded(
     return RecordedAnswers(cohort.number, entrant.name, method, filed, reasons)
 
 
-def answers_csv(answers: RecordedAnswers) -> str:
-    """Return the answers as a CSV of the columns that a filed set has, so that they are checked like one."""
+def answers_csv(answers: RecordedAnswers, combinations: bool) -> str:
+    """Return the answers as a CSV of the columns that a filed set has, so that they are checked like one.
+
+    Those on two questions at once are left out unless they are wanted.
+    """
     text = io.StringIO(newline="")
     lines = csv.writer(text)
     lines.writerow(ANSWER_COLUMNS)
 
-    for row in answers.filed.rows:
+    filed = answers.filed
+    if not combinations:
+        filed = without_combinations(filed)
+    for row in filed.rows:
         reason = answers.reasons[row.source, row.id, row.date]
         lines.writerow((row.source, row.id, row.date or "", repr(row.forecast), reason))
 

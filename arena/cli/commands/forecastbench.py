@@ -40,6 +40,7 @@ def run(
     prices: bool = flag("Show freeze values; of markets, the crowd's probability."),
     evidence: bool = flag("Show articles from the config's source."),
     batch: int = option("Questions in one call.", default=1, min=1),
+    combinations: bool = COMBINATIONS,
     agents: Names = option("Only this agent; repeatable.", "NAME", "--agent"),
     baselines: bool = flag("Add always 0, 0.5, 1, random, freeze value and naive."),
     dry: bool = flag("Only show what it would cost."),
@@ -78,7 +79,7 @@ def run(
 
     config = chosen.load_to_play(os.environ)
     time = clock_of(clock)()
-    method = AskingMethod(prompt, prices, evidence, batch)
+    method = AskingMethod(prompt, prices, evidence, batch, combinations)
     hint = "arena study forecastbench run continues it; a call in progress may still be charged"
     with (
         prints_aside(),
@@ -103,7 +104,7 @@ def run(
         answered = AnsweredRound(planned, left, read_answers(record, planned), trouble)
 
     late = f"{time.now():%Y-%m-%d}" > kept.due
-    data = shown.run_data(answered) | {"set": shown.set_data(kept, is_new), "asked": not dry, "late": late}
+    data = shown.run_data(answered) | {"set": shown.set_data(kept, is_new, method), "asked": not dry, "late": late}
     chosen.answer(data, shown.run_page, answered, data, chosen.table)
     if not dry and (answered.unfinished or answered.silent):
         raise typer.Exit(2)
@@ -161,21 +162,20 @@ def file(
             raise typer.Exit(1)
         return
 
-    chosen.refuse("--combinations", because="needs --check")
     if organization is None or model is None or folder is None:
         message = "a submission needs --as ORG, --model M and -o DIR"
         raise ArenaError("no_name", message, "or check files with --check FILE", status=64)
     if files and len(files) > 1:
         raise ArenaError("many_files", f"{len(files)} files are named", "name one CSV of answers", status=64)
 
-    asked = newest_set(bench.question_sets(chosen, questions), due)
+    asked = newest_set(bench.question_sets(chosen, questions, combinations), due)
     if files:
         [(name, text)] = texts_of(files)
     else:
         with chosen.reading() as connection:
             answers = newest_answers(connection, asked, agent or model, cohort)
         name = answers.filed.file
-        text = answers_csv(answers)
+        text = answers_csv(answers, combinations)
     by = Submitter(organization, model, lab or organization, number)
     written = write_submission(name, text, by, asked, folder)
     chosen.answer(written, bench.submission_page)
@@ -235,7 +235,7 @@ def board(
         fetched = bench.fetch_resolutions(chosen, source, clock)
         with prints_aside():
             print_page(bench.resolutions_page(**fetched))
-    recorded = bench.recorded_files(chosen) if agents or not files else []
+    recorded = bench.recorded_files(chosen, combinations) if agents or not files else []
     sources = (files, questions, resolutions, combinations)
     forecasters = bench.gathered(chosen, *sources, mode, median, recorded)
     today = None if every_round else clock_of(clock)().now().date()
