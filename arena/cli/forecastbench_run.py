@@ -1,6 +1,7 @@
 """What `arena study forecastbench run` shows: the question set, the cost beforehand, the answers."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -12,6 +13,7 @@ from arena.cli.page import Page, print_page
 from arena.cli.table import Table, TableChoice, TableColumn, exact_at
 from arena.errors import ArenaError, count_text
 from arena.forms.bench.answers import coverage
+from arena.forms.bench.made_set import plan_in
 from arena.record.model.benchmark import BenchmarkFile
 from arena.rounds.answering import AnsweredRound, LeftToAsk, total_left
 from arena.rounds.forecasting import AskingMethod, read_asked
@@ -40,9 +42,19 @@ def set_data(file: BenchmarkFile, is_new: bool, method: AskingMethod) -> dict[st
 
     data = attributes(file, "name", "due", "version", "sha256")
     data["new"] = is_new
+    data["made"] = plan_in(file.text) is not None
     data["questions"] = len(question_set.questions)
     data["left_out"] = question_set.combinations
     return data | {"rows": rows}
+
+
+def write_set(out: Path, file: BenchmarkFile) -> None:
+    """Write a question set as the record keeps it; raise `ArenaError` if the file can't be written."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_bytes(file.text.encode())
+    except OSError as error:
+        raise ArenaError("unwritable", f"{out}: {error.strerror}", "name another file with --out") from error
 
 
 # ── what it costs ────────────────────────────────────────────────────────────────────────────────────────
@@ -139,11 +151,7 @@ def run_data(answered: AnsweredRound) -> dict[str, Any]:
 def run_page(answered: AnsweredRound, data: Data, choice: TableChoice) -> Page:
     """Yield the answers of each agent, what they cost, and what is left."""
     planned = answered.planned
-    if data["set"]["new"]:
-        yield from _set_sentences(data["set"])
-    left_out = data["set"]["left_out"]
-    if left_out:
-        yield f"{count_text(left_out, 'question')} about two others left out: --combinations asks them too"
+    yield from _set_sentences(data["set"])
     yield f"{planned.file.name}, due {planned.file.due}, asked by {planned.method.words}:"
     if answered.answers:
         yield Table(ANSWERS, answered.answers, choice=choice)
@@ -178,10 +186,17 @@ def _spent(answered: AnsweredRound) -> str:
 
 
 def _set_sentences(questions: Data) -> Iterator[str]:
-    """Yield which question set is new in the record."""
+    """Yield what is not asked of a question set, and, of a new one and of one made here, what it has."""
+    left_out = questions["left_out"]
+    if left_out:
+        yield f"{count_text(left_out, 'question')} about two others left out: --combinations asks them too"
+    if not questions["new"] and not questions["made"]:
+        return
+
     rows = questions["rows"]
     count = count_text(questions["questions"], "question")
-    yield f"{questions['name']}: new, version {questions['version']}"
+    news = "new" if questions["new"] else "as before"
+    yield f"{questions['name']}: {news}, version {questions['version']}"
     yield f"  {count}: {rows['market']:,} market rows, {rows['dataset']:,} data rows"
     yield f"  SHA-256 {questions['sha256']}"
 

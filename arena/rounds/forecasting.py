@@ -383,10 +383,11 @@ def _combined_rules(question: BenchQuestion, due: str, method: AskingMethod) -> 
 
     It is the same for each date and way, so that a prompt has it once.
     """
-    both = []
-    for part in question.parts:
-        both.append({name: _filled(value, due, "the date") for name, value in part.items()})
 
+    def filled(part: Mapping[str, Any]) -> dict[str, str]:
+        return {name: _filled(value, due, "the date") for name, value in part.items()}
+
+    both = [filled(part) for part in question.parts]
     rules = {"Task": _filled(question.texts["question"], due, "the date")}
     for number, texts in enumerate(both, 1):
         rules[f"Question {number}"] = texts["question"]

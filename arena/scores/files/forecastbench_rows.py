@@ -197,24 +197,12 @@ def gather(
     names = forecaster_names(files)
     for filed in files:
         counted = _answers(filed, sets, taken.notes)
-        people = _people(counted)
+        name = names[filed.model, filed.organization]
         pairs = _pairs_to_make(filed, counted, sets)
         if pairs is not None:
             count = count_text(sum(question.combined for question in pairs.questions), "combination")
             taken.notes.append(f"{filed.file}: {count} made from forecasts on the parts, as if independent")
-
-        if people.keys() <= {None}:
-            name = names[filed.model, filed.organization]
-            taken.add(name, filed, _with_pairs(people.get(None, {}), pairs), crowd=False)
-        elif median_name is not None:
-            count = count_text(len(people), "individual")
-            taken.notes.append(f"{median_name}: the median of {count}")
-            medians = _median(people.values())
-            taken.add(median_name, filed, _with_pairs(medians, pairs), crowd=True)
-        else:
-            for user, answers in people.items():
-                name = user or filed.model
-                taken.add(name, filed, _with_pairs(answers, pairs), crowd=False)
+        _add_file(taken, name, filed, _people(counted), pairs, median_name)
 
     if is_paper and HALF not in taken.teams:
         taken.add_half()
@@ -222,6 +210,28 @@ def gather(
     rows = tuple(taken.rows)
     notes = tuple(taken.notes)
     return Forecasters(rows, taken.teams, notes)
+
+
+def _add_file(
+    taken: _Gathering,
+    name: str,
+    filed: ForecastFile,
+    people: Mapping[str | None, Answers],
+    pairs: QuestionSet | None,
+    median_name: str | None,
+) -> None:
+    """Take a file: its forecaster, or the individuals in it, or their median as one."""
+    if people.keys() <= {None}:
+        answers = _with_pairs(people.get(None, {}), pairs)
+        taken.add(name, filed, answers, crowd=False)
+    elif median_name is not None:
+        count = count_text(len(people), "individual")
+        taken.notes.append(f"{median_name}: the median of {count}")
+        medians = _with_pairs(_median(people.values()), pairs)
+        taken.add(median_name, filed, medians, crowd=True)
+    else:
+        for user, own in people.items():
+            taken.add(user or filed.model, filed, _with_pairs(own, pairs), crowd=False)
 
 
 def _pairs_to_make(
