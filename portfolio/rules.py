@@ -47,6 +47,7 @@ class Rules(BaseModel):
     max_of_volume: int | None = None
     max_of_volume_cohort: int | None = None
     fill_at: Literal["snapshot", "answer"] = "snapshot"
+    money: bool = True
 
     @model_serializer(mode="wrap")
     def _without_what_is_off(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -54,6 +55,8 @@ class Rules(BaseModel):
         values: dict[str, Any] = handler(self)
         if values.get("fill_at") == "snapshot":
             del values["fill_at"]
+        if values.get("money") is True:
+            del values["money"]
         return {name: value for name, value in values.items() if value is not None}
 
     @property
