@@ -31,7 +31,13 @@ def view_of_round(cohort: Cohort, view: View) -> View:
 
     siblings = None
     if view.siblings is not None:
-        siblings = {event: _without_prices(listings) for event, listings in view.siblings.items()}
+        siblings = {}
+        for event, listings in view.siblings.items():
+            siblings[event] = _without_prices(listings)
+
+    past = {}
+    for market, forecasts in view.past.items():
+        past[market] = _without_past_prices(forecasts)
 
     return replace(
         view,
@@ -40,7 +46,7 @@ def view_of_round(cohort: Cohort, view: View) -> View:
         stated={},
         history={},
         siblings=siblings,
-        past={market: _without_past_prices(past) for market, past in view.past.items()},
+        past=past,
         ended=_without_past_prices(view.ended),
         hidden=True,
     )
