@@ -16,6 +16,9 @@ PRICE_KINDS = frozenset({"favourite", "market"})
 """Kinds that say the price, and have nothing to say without one."""
 HIDDEN_CODE = "hidden_round"
 """The code of orders that are refused because prices are hidden."""
+HIDDEN_WORDS = "prices are hidden in this round, and nothing is traded"
+LEFT_OUT_WORDS = "it repeats prices or forecasts of others, which are hidden in this round"
+"""Why an agent is not asked in a hidden round."""
 
 
 def view_of_round(cohort: Cohort, view: View) -> View:
@@ -66,12 +69,6 @@ def is_left_out(cohort: Cohort, number: int, entrant: Entrant) -> bool:
     return repeats and cohort.hides(number)
 
 
-def left_out_words(cohort: Cohort) -> str:
-    """Say why an entrant is not asked in a hidden round."""
-    return f"it repeats prices or forecasts of others, hidden in the first {cohort.hidden} rounds"
-
-
-def refused_orders(cohort: Cohort, orders: Iterable[Bet | Sale]) -> list[Rejection]:
+def refused_orders(orders: Iterable[Bet | Sale]) -> list[Rejection]:
     """Return a rejection of each order of a hidden round: nobody can bet on a price unseen."""
-    words = f"prices are hidden in the first {cohort.hidden} rounds, and nothing is traded"
-    return [Rejection(HIDDEN_CODE, words, order.market_id) for order in orders]
+    return [Rejection(HIDDEN_CODE, HIDDEN_WORDS, order.market_id) for order in orders]

@@ -25,7 +25,7 @@ from agents.answers.decision_document import MOST_BYTES, UnreadableDecision, rea
 from agents.answers.decisions import sound_decision
 from agents.episode import result_document
 from agents.model import Decision, DeskSettings, View
-from arena.cohorts.hidden_rounds import view_of_round
+from arena.cohorts.hidden_rounds import refused_orders, view_of_round
 from arena.config import Config
 from arena.errors import ArenaError, natural_key
 from arena.operations.desk_queries import (
@@ -272,8 +272,12 @@ class Desk:
 
 def _preview(turn: DeskTurn, decision: Decision, view: View) -> dict[str, Any]:
     """Return what a decision would be filled at, by the prices of the view."""
-    offers = SnapshotOffers(view.snapshot, view.rules)
-    fills, refused = execute_at(offers, decision.bets, decision.sales, view.holdings)
+    if view.hidden:
+        fills: list[Fill] = []
+        refused = refused_orders((*decision.sales, *decision.bets))
+    else:
+        offers = SnapshotOffers(view.snapshot, view.rules)
+        fills, refused = execute_at(offers, decision.bets, decision.sales, view.holdings)
     reading = _reading(decision, (*decision.rejections, *refused))
     return {"turn": turn.name, "accepted": False, "fills": [*map(_fill, fills)], **reading}
 

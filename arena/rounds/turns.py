@@ -24,7 +24,7 @@ from agents.text import printable
 from arena.calls.faults import NotKept
 from arena.calls.recorded_ask import Asker, AskingTurn
 from arena.cohorts.cohort import forecast_sources, play_waves, seed_for
-from arena.cohorts.hidden_rounds import is_left_out, left_out_words, refused_orders, view_of_round
+from arena.cohorts.hidden_rounds import LEFT_OUT_WORDS, is_left_out, refused_orders, view_of_round
 from arena.cohorts.schedule import PLAY_WINDOW
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Turn
 from arena.record.model.lease import heartbeat
@@ -423,7 +423,7 @@ async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
     sales, late_sales = _open_orders(decision.sales, closed)
     if view.hidden:
         fills: list[Fill] = []
-        refused = refused_orders(claim.cohort, (*sales, *bets))
+        refused = refused_orders((*sales, *bets))
     else:
         fills, refused = execute_at(offers, bets, sales, view.holdings)
 
@@ -518,7 +518,7 @@ async def decide_turn(claim: ClaimedTurn) -> Decision:
     if claim.excluded:
         return Decision(status="failed", note=claim.excluded)
     if is_left_out(claim.cohort, claim.view.round, claim.entrant):
-        return Decision(status="out", note=left_out_words(claim.cohort))
+        return Decision(status="out", note=LEFT_OUT_WORDS)
     if is_out(claim.view.holdings, claim.view.rules):
         return Decision(status="out", note="no cash for a legal bet and nothing held")
 

@@ -4,6 +4,7 @@ import json
 import math
 import re
 import shutil
+import signal
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -19,9 +20,11 @@ from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.metaculus_scores import read_known
 from tests.program.rehearsal import rows
-from tests.program.running import AGREES, arena, arena_json, simulated_config
+from tests.program.running import AGREES, arena, arena_json, demo_config, loaded, simulated_config
 from tests.provider.server import FaultyProvider, faulty
 from tests.records.tampering import tamper
+from tests.season.test_desk import Guest, bets, desk
+from tests.season.test_killed import ends_as_if_unbroken
 from tests.season.test_tools import curious
 
 PROGRAM = """
@@ -150,7 +153,7 @@ def test_who_repeats_prices_or_forecasts_is_not_asked(season: Path) -> None:
     for name, number, status, note in rows(season, query, "demo.db"):
         is_out = status == "out"
         assert is_out == (name in REPEATERS and number <= HIDDEN), (name, number)
-        assert ("hidden in the first 2 rounds" in note) == is_out
+        assert ("which are hidden in this round" in note) == is_out
 
 
 def test_nothing_is_traded_and_each_order_is_refused_with_the_reason(season: Path) -> None:
@@ -162,9 +165,7 @@ def test_nothing_is_traded_and_each_order_is_refused_with_the_reason(season: Pat
         WHERE e.name = 'prog' AND j.code = 'hidden_round' ORDER BY r.number"""
     refused = rows(season, query, "demo.db")
     assert [number for number, _ in refused] == [1, 2]
-    assert {words for _, words in refused} == {
-        "prices are hidden in the first 2 rounds, and nothing is traded"
-    }
+    assert {words for _, words in refused} == {"prices are hidden in this round, and nothing is traded"}
 
 
 def test_tools_that_tell_prices_are_not_there(season: Path) -> None:
@@ -176,8 +177,64 @@ def test_tools_that_tell_prices_are_not_there(season: Path) -> None:
     assert {name for number, name, _ in answers if number <= HIDDEN} >= {"price_history", "book", "notes"}
 
 
-def test_a_season_with_hidden_rounds_verifies(season: Path) -> None:
-    assert arena_json(season, "admin", "verify", "--database", "demo.db").items() >= AGREES.items()
+def test_records_with_hidden_rounds_agree_with_themselves(begun: Path, season: Path) -> None:
+    """Also by the referee, while forecasts are hidden and afterwards."""
+    for folder in (begun, season):
+        found = arena_json(folder, "admin", "verify", "--referee", "--database", "demo.db")
+        assert found.items() >= AGREES.items()
+        assert found["referee"] == []
+
+
+DESK = """\
+  - kind: market
+  - {kind: outside, name: ann, wait: 2m}
+"""
+
+
+def test_the_desk_shows_no_price_and_fills_nothing(tmp_path: Path) -> None:
+    path = demo_config(tmp_path, DESK, count=1, show=5)
+    path.write_text(path.read_text("utf-8").replace("cohorts:\n", "cohorts:\n  hidden: 1\n"), "utf-8")
+    key = arena_json(tmp_path, "outside", "desk", "--key", "ann")["key"]
+    process, url = desk(tmp_path)
+    ann = Guest(url, key)
+    playing = loaded().start(tmp_path, "run", "--round")
+
+    view = ann.turn()["view"]
+    for market in view["markets"]:
+        assert {market[name] for name in ("price", "bid", "ask", "last", "volume")} == {None}
+        assert market["history"] == []
+    preview = ann.send(bets(view, 0.4), preview=True)[1]
+    assert preview["fills"] == []
+    assert [one["code"] for one in preview["refused"]] == ["hidden_round"]
+
+    assert ann.send(bets(view, 0.4))[1]["accepted"]
+    playing.wait()
+    [turn] = ann.ask("/v1/results")[1]["turns"]
+    assert (turn["status"], turn["fills"]) == ("played", [])
+    assert [one["code"] for one in turn["refused"]] == ["hidden_round"]
+    process.signal(signal.SIGTERM)
+    process.wait()
+
+
+KILLED = """\
+markets: {venue: simulator, show: 8, simulator: {start: 2026-01-04, weeks: 8, markets: 60, events: 20}}
+cohorts: {rounds: 3, count: 1, hidden: 2, corrected_within: 8d}
+agents:
+  - kind: market
+  - {name: sharp, model: demo/sharp, samples: 2}
+  - {name: after, model: demo/hasty, prices: after}
+  - {kind: crowd, of: [sharp, after]}
+"""
+
+
+def test_a_season_with_hidden_rounds_is_killed_and_resumed(tmp_path: Path) -> None:
+    """It ends in the same state, and its tournament in the same prizes."""
+    (tmp_path / "config.yaml").write_text(KILLED, "utf-8")
+    ends_as_if_unbroken(tmp_path, ["--config", "config.yaml"], times=3, at_once=4)
+    (tmp_path / "cup.yaml").write_text("cohort: 1\nform: 2022\npool: 1000\n", "utf-8")
+    boards = [arena_json(tmp_path, "score", "cup.yaml", "--database", f"{x}.db") for x in ("whole", "killed")]
+    assert boards[0] == boards[1]
+    assert {row["forecaster"] for row in boards[0]["rows"]} >= {"sharp", "after"}
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])

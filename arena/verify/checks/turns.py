@@ -20,7 +20,7 @@ from types import SimpleNamespace
 from agents.answers.parse import READER_VERSION
 from agents.model import DECIDED_STATUSES, USABLE_STATUSES, Call, Decision, Forecast, Given, View
 from arena.cohorts.cohort import forecast_sources, seed_for
-from arena.cohorts.hidden_rounds import is_left_out, left_out_words, refused_orders, view_of_round
+from arena.cohorts.hidden_rounds import LEFT_OUT_WORDS, is_left_out, refused_orders, view_of_round
 from arena.record.model.cohort import Cohort, Entrant
 from arena.record.schema.codec import orders_of, orders_text
 from arena.record.write.listings import PRICE_FIELDS, quote_of
@@ -143,7 +143,7 @@ class PlayedRound:
         yield from row.compare({"cash": account.cash}, "it is the balance before its fills")
         left_out = is_left_out(self.cohort, self.row["number"], agent)
         if left_out and row["status"] in DECIDED_STATUSES:
-            yield row.differs("status", "out", left_out_words(self.cohort))
+            yield row.differs("status", "out", LEFT_OUT_WORDS)
         if row["status"] == "out" and not left_out and not is_out(account, self.cohort.rules):
             yield row.differs("status", "played", "its account can pay for a bet, or holds something")
         looks_again = self.cohort.stamp == "live" and self.cohort.rules.fill_at == "answer"
@@ -170,7 +170,7 @@ class PlayedRound:
         in_time = [bet for bet in bets if bet.market_id not in closed]
         kept = [sale for sale in sales if sale.market_id not in closed]
         if self.cohort.hides(self.row["number"]):
-            return [], [*late, *refused_orders(self.cohort, (*kept, *in_time))]
+            return [], [*late, *refused_orders((*kept, *in_time))]
         fills, refused = execute_at(self._offers(turn), in_time, kept, account)
         return fills, [*late, *refused]
 
