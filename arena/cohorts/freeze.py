@@ -113,6 +113,7 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
         config_hash=config.hash,
         offset=config.cohorts.decide.offset,
         min_coverage=config.scores.min_coverage,
+        hidden=config.cohorts.hidden,
     )
     return cohort, texts
 
@@ -132,7 +133,7 @@ def frozen_guard(config: Config) -> Guard:
 
     suspects = "flagged"
     is_blind = any(getattr(agent.settings, "prices", "shown") != "shown" for agent in config.agents)
-    if is_blind or stamp_of(config) != "live":
+    if is_blind or config.cohorts.hidden or stamp_of(config) != "live":
         suspects = "withheld"
 
     return guard.model_copy(update={"suspects": suspects})

@@ -24,6 +24,7 @@ from agents.text import printable
 from arena.calls.faults import NotKept
 from arena.calls.recorded_ask import Asker, AskingTurn
 from arena.cohorts.cohort import forecast_sources, play_waves, seed_for
+from arena.cohorts.hidden_rounds import LEFT_OUT_WORDS, is_left_out, refused_orders, view_of_round
 from arena.cohorts.schedule import PLAY_WINDOW
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Turn
 from arena.record.model.lease import heartbeat
@@ -50,7 +51,7 @@ from portfolio.execute import execute_at, is_out
 from portfolio.ledger import post
 from portfolio.marks import mark_all
 from portfolio.matching import SnapshotOffers, WorseOffers
-from portfolio.model import Bet, Rejection, Sale
+from portfolio.model import Bet, Fill, Rejection, Sale
 from portfolio.quotes import duration_text
 
 Order = TypeVar("Order", Bet, Sale)
@@ -352,7 +353,7 @@ def claimed_turns(
             evidence=evidence,
             since=since,
         )
-        view = context.add_to(view, entrant_id)
+        view = view_of_round(cohort, context.add_to(view, entrant_id))
         tools = toolbox(entrant, stored, stored_round, view, world, record)
         if tools is not None:
             view = replace(view, tools=tools)
@@ -434,7 +435,11 @@ async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
     closed = closed_since(claim.cohort, view.snapshot, now)
     bets, late_bets = _open_orders(decision.bets, closed)
     sales, late_sales = _open_orders(decision.sales, closed)
-    fills, refused = execute_at(offers, bets, sales, view.holdings)
+    if view.hidden:
+        fills: list[Fill] = []
+        refused = refused_orders((*sales, *bets))
+    else:
+        fills, refused = execute_at(offers, bets, sales, view.holdings)
 
     return Turn(
         entrant=claim.entrant.name,
@@ -526,6 +531,8 @@ async def decide_turn(claim: ClaimedTurn) -> Decision:
         return Decision(status="late", note="not played in time")
     if claim.excluded:
         return Decision(status="failed", note=claim.excluded)
+    if is_left_out(claim.cohort, claim.view.round, claim.entrant):
+        return Decision(status="out", note=LEFT_OUT_WORDS)
     if is_out(claim.view.holdings, claim.view.rules):
         return Decision(status="out", note="no cash for a legal bet and nothing held")
 
