@@ -142,7 +142,12 @@ def test_four_weeks_of_a_file_that_grows(tmp_path: Path) -> None:
     live_weeks(tmp_path, folder.grow, no_trouble)
     check_season(tmp_path)
     shown = arena(
-        tmp_path, "show", "series:river:rise:2026-01-04:2026-01-02:11@2026-01-11", "--database", RECORD
+        tmp_path,
+        "show",
+        "market",
+        "series:river:rise:2026-01-04:2026-01-02:11@2026-01-11",
+        "--database",
+        RECORD,
     ).stdout
     assert "Will river have increased by 2026-01-11 compared with its value on 2026-01-02, 11?" in shown
 
