@@ -267,12 +267,12 @@ PRICE_COLUMNS = (QuoteRow.bid, QuoteRow.ask, QuoteRow.mid)
 
 
 def _read_shown_items(connection: Connection, cohort: int | None) -> ShownItems:
-    """Return the markets that were shown."""
+    """Return the markets that were shown; those of other questions than yes or no have no probability."""
     query = (
         select(SnapshotItemRow.snapshot_id, SnapshotItemRow.market_id, *PAGE_COLUMNS)
         .add_columns(CohortRow.number, RoundRow.at, SnapshotItemRow.quoted_at, *PRICE_COLUMNS)
         .select_from(SHOWN_ITEMS)
-        .where(SnapshotItemRow.shown == 1, of_cohorts(cohort))
+        .where(SnapshotItemRow.shown == 1, MarketVersionRow.form == "", of_cohorts(cohort))
         .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
     )
     columns = transpose(connection.execute(query).all(), 12)
