@@ -39,7 +39,7 @@ def play(
     Each round asks a third of them, and the first third again. A share of them has ended; those who are
     `silent` answer no other kind but in the first round.
     """
-    names = [name for name in LINE_UP]
+    names = list(LINE_UP)
     cohort = a_cohort(1, NOW, REALISTIC, *names, rounds=rounds)
     entrants = tuple(Entrant(place, name, LINE_UP[name], {}) for place, name in enumerate(names))
     season = Season(Record.open(str(path)))
@@ -66,13 +66,13 @@ def play(
 
 def a_page(kind: str, number: int) -> Market:
     """A question of a kind; every third numeric one is an event with the option question of its number."""
-    id = MarketId(f"q:{kind}-{number}")
+    name = MarketId(f"q:{kind}-{number}")
     event = f"event {kind} {number}"
     if kind == "numeric" and number % 3 == 0:
         event = f"event multiple_choice {number}"
     form = _form(kind, number).text
     page = {"event_id": event, "category": f"field {number % 2}", "closes_at": week(5), "form": form}
-    return a_market(id, **page)
+    return a_market(name, **page)
 
 
 def _form(kind: str, number: int) -> QuestionForm:
