@@ -72,17 +72,32 @@ class EntrantRead:
     released: int
 
 
+@dataclass(frozen=True, slots=True)
+class HiddenRounds:
+    """In how many first rounds a cohort hides prices, and if nobody may see its forecasts for now."""
+
+    count: int
+    is_now: bool
+
+
 def _season_rows(tables: ExportTables) -> SeasonRows:
     """Return what the forecasts of an export are scored by."""
     rounds = {(row["cohort"], row["round"]): row["at"] for row in tables.rows("rounds")}
     entrants = _entrants(tables)
     pages = {(row["market_id"], row["page"]): row for row in tables.rows("market_pages")}
-    answers = _answers(tables, rounds, entrants, pages)
-    as_of = max((row["at"] for row in tables.rows("snapshots")), default=None)
+    hidden = {}
     min_coverage = MIN_COVERAGE
     for row in tables.rows("cohorts"):  # cohorts come in order
-        min_coverage = json.loads(row["frozen"]).get("min_coverage", min_coverage)
+        frozen = json.loads(row["frozen"])
+        number = row["cohort"]
+        begun = max((own for cohort, own in rounds if cohort == number), default=0)
+        is_over = row["ended_at"] or row["stopped_at"]
+        hides = frozen.get("hidden", 0)
+        hidden[number] = HiddenRounds(hides, is_now=not is_over and begun <= hides)
+        min_coverage = frozen.get("min_coverage", MIN_COVERAGE)
 
+    answers = _answers(tables, rounds, entrants, hidden, pages)
+    as_of = max((row["at"] for row in tables.rows("snapshots")), default=None)
     return SeasonRows(
         yes_no=_yes_no(tables, rounds, entrants),
         answers=answers,
@@ -167,6 +182,7 @@ def _answers(
     tables: ExportTables,
     rounds: Mapping[tuple[int, int], datetime],
     entrants: Mapping[tuple[int, str], EntrantRead],
+    hidden: Mapping[int, HiddenRounds],
     pages: Mapping[tuple[str, int], Row],
 ) -> AnswerColumns:
     """Return the answers to questions that are not of yes or no."""
@@ -183,7 +199,8 @@ def _answers(
 
     columns = defaultdict[str, list[Any]](list)
     for turn in tables.rows("turns") if shown else ():
-        if turn["status"] not in SHOWN_STATUSES:
+        hides = hidden[turn["cohort"]]
+        if turn["status"] not in SHOWN_STATUSES or hides.is_now:
             continue
         place = turn["cohort"], turn["round"]
         entrant = entrants[turn["cohort"], turn["agent"]]
@@ -199,7 +216,7 @@ def _answers(
             columns["form"].append(form)
             columns["answer"].append(said and said["distribution"])
             columns["reason"].append(said and said["reason"])
-            columns["blind"].append(entrant.blind)
+            columns["blind"].append(entrant.blind or turn["round"] <= hides.count)
             columns["released"].append(entrant.released)
     return _answer_columns(columns)
 

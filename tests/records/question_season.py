@@ -35,6 +35,7 @@ def play(
     silent: Collection[str] = (),
     settings: Mapping[str, Mapping[str, str]] | None = None,
     rules: Rules = REALISTIC,
+    hidden: int = 0,
 ) -> Record:
     """A cohort of four agents that is asked `size` questions of yes or no, and so many of each other kind.
 
@@ -48,7 +49,7 @@ def play(
         Entrant(place, name, LINE_UP[name], frozen.get(name, {})) for place, name in enumerate(names)
     )
     season = Season(Record.open(str(path)))
-    season.start(replace(cohort, entrants=entrants, evidence="none"))
+    season.start(replace(cohort, entrants=entrants, evidence="none", hidden=hidden))
 
     yes_no = [a_page("yes_no", number) for number in range(size)]
     others = [a_page(kind, number) for number in range(size) for kind in kinds]

@@ -59,3 +59,9 @@ def test_what_was_said_before_a_model_came_out_counts_nowhere(tmp_path: Path) ->
     part, _ = tables(later, tmp_path / "two", "csv")
     assert "left out: 48 forecasts from before the release of the model" in part.notes
     assert whole.question.size - part.question.size == 12
+
+
+def test_in_hidden_rounds_what_is_left_out_knows_no_odds(tmp_path: Path) -> None:
+    hidden = play(tmp_path / "hidden.db", hidden=2, silent=("bob",))
+    ours, theirs = tables(hidden, tmp_path / "export", "csv")
+    assert report_of(ours) == report_of(theirs)
