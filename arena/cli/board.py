@@ -109,7 +109,7 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     elif is_of_cohort:
         order = COHORT_ORDER
     columns = _columns(choice, is_of_cohort, is_early)
-    reasons = COHORT_UNRANKED if is_of_cohort else UNRANKED
+    reasons: Sequence[TableColumn] = COHORT_UNRANKED if is_of_cohort else UNRANKED
     if not has_money:
         columns = [column for column in columns if column.name not in OF_MONEY]
         reasons = tuple(column for column in reasons if column.name not in OF_MONEY)
