@@ -41,7 +41,7 @@ from arena.config import AgentConfig, Config
 from arena.errors import ArenaError
 from arena.record.model.model_version import change_flag, change_sentence
 from arena.record.queries.answers import read_stated_answers
-from arena.record.queries.cohorts import cohorts_of_agent, read_cohorts
+from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.progress import read_waiting_agents
 from arena.record.schema.database import Connection
 from arena.scores.agent_summary import AgentDetails, AgentSummary, agent_details, agent_summaries
@@ -188,13 +188,13 @@ def show_agent(chosen: Options, name: str, by: str | None) -> None:
         profile = None
         if details is not None:
             profile = read_agent_profile(connection, name)
-            stays = cohorts_of_agent(read_cohorts(connection), name)
-            if not any(stay.cohort.rules.money for stay in stays):
+            stays = [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
+            if stays and not any(stay.cohort.rules.money for stay in stays):
                 profile = replace(profile, money=None, at_stake=())
             data["record"] = details_data(details)
             data["scores"] = profile_data(profile)
             board = LEADERBOARD.read_current(connection)
-            data |= verdict_sentences(board and board.verdict, name)
+            data |= verdict_sentences(None if board is None else board.verdict, name)
             notable = read_notable_forecasts(connection, name)
             data["worst"] = list(map(notable_data, notable.worst))
             data["best"] = list(map(notable_data, notable.best))
