@@ -1,6 +1,6 @@
 """What `arena board` says of all agents: the verdict and the leaderboard, whole, in parts or provisional."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +29,7 @@ from arena.record.model.cohort import later_models_words
 from arena.record.schema.database import Connection
 from arena.scores.board_data import board_data, provisional_data, slices_data
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
+from arena.scores.rules.metaculus.table import COMMUNITY
 from arena.scores.verdict import better_text
 
 TURNS_AMISS = {"failed": "Failed turns", "late": "Late turns", "retried": "Turns retried after a failure"}
@@ -100,6 +101,8 @@ def _tables(data: Data, choice: TableChoice) -> Page:
         rows.sort(key=_profit_order)
     elif is_of_cohort:
         order = COHORT_ORDER
+    if not is_early or choice.columns:
+        rows.extend(_community_rows(data, rows[0]))
     columns = _columns(choice, is_of_cohort, is_early)
 
     groups: dict[str, list[Data]] = {}
@@ -177,6 +180,15 @@ def _board_rows(data: Data) -> list[dict[str, Any]]:
         beside["calibration_text"] = calibration.get(agent)
         rows.append(row | beside | {"metaculus": metaculus.get(agent)})
     return rows
+
+
+def _community_rows(data: Data, names: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yield the row of the community, the median of all agents: a reference without turns or money."""
+    for score in data["metaculus"]:
+        if score["agent"] == COMMUNITY:
+            row: dict[str, Any] = dict.fromkeys(names)
+            row |= {"agent": COMMUNITY, "is_reference": True, "brier_stated": score["brier"]}
+            yield row | {"metaculus": score}
 
 
 def _remarks(data: Data) -> Iterator[str]:

@@ -46,6 +46,7 @@ class MetaculusScores:
 
     `coverage` is the share of the lives of all questions for which its forecasts stood, `questions` how many
     of `asked` it forecast, and `outside` says that nobody is compared with it. Intervals are by event.
+    `brier` is the mean Brier score of what stood in each round, within questions first.
     """
 
     agent: str
@@ -62,6 +63,7 @@ class MetaculusScores:
     relative: float | None
     spot_baseline: float | None
     spot_peer: float | None
+    brier: float | None
 
 
 @dataclass(frozen=True, slots=True)
