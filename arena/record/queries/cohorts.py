@@ -392,6 +392,18 @@ def read_followed_markets(connection: Connection, at: datetime) -> list[MarketId
     return [MarketId(market) for market in connection.scalars(query, {"since": at})]
 
 
+def has_open_questions(connection: Connection, cohort_id: int, at: datetime) -> bool:
+    """Tell whether a cohort was shown a market of whose end nothing was known at an instant."""
+    ended = select(ResolutionRow.market_id).where(ResolutionRow.known_at <= AT)
+    query = (
+        select(SnapshotItemRow.market_id)
+        .select_from(joined(SnapshotItemRow, SnapshotRow))
+        .where(SnapshotRow.cohort_id == COHORT_ID, SnapshotItemRow.shown == 1)
+        .where(col(SnapshotItemRow.market_id).not_in(ended))
+    )
+    return connection.scalar(query.limit(1), {"cohort_id": cohort_id, "at": at}) is not None
+
+
 RESOLUTION_FIELDS = tuple(Resolution.__dataclass_fields__)
 RESOLUTIONS = (
     select(*columns_of(ResolutionRow, RESOLUTION_FIELDS))
@@ -420,9 +432,16 @@ def read_learnt_resolutions(
 TURN_STATUSES = select(TurnRow.entrant_id, TurnRow.status).where(TurnRow.round_id == ROUND_ID)
 
 
-def read_turn_statuses(connection: Connection, round_id: int) -> dict[int, str]:
-    """Return how each entrant's turn of a round ended, by entrant id."""
-    return dict(connection.execute(TURN_STATUSES, {"round_id": round_id}).all())
+TURN_STATUSES_OF = TURN_STATUSES.where(col(TurnRow.entrant_id).in_(IDS))
+
+
+def read_turn_statuses(
+    connection: Connection, round_id: int, entrant_ids: Collection[int] | None = None
+) -> dict[int, str]:
+    """Return how the turns of a round ended, of all entrants or of these, by entrant id."""
+    if entrant_ids is None:
+        return dict(connection.execute(TURN_STATUSES, {"round_id": round_id}).all())
+    return dict(connection.execute(TURN_STATUSES_OF, {"round_id": round_id, "ids": entrant_ids}).all())
 
 
 FORECAST_COLUMNS = (
@@ -438,6 +457,9 @@ def read_final_forecasts(
     connection: Connection, round_id: int, agents: Sequence[str]
 ) -> dict[str, tuple[Forecast, ...]]:
     """Return the final forecasts of those of these agents whose turns are in."""
+    if not agents:
+        return {}
+
     query = (
         select(EntrantRow.name, *FORECAST_COLUMNS)
         .from_joined(TurnRow, EntrantRow, ForecastRow)
