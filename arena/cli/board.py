@@ -1,7 +1,7 @@
 """What `arena board` says of all agents: the verdict and the leaderboard, whole, in parts or provisional."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from arena.cli.board_columns import (
@@ -28,9 +28,11 @@ from arena.errors import NaturalKey, natural_key
 from arena.record.model.cohort import later_models_words
 from arena.record.schema.database import Connection
 from arena.scores.board_data import board_data, provisional_data, slices_data
+from arena.scores.metaculus_kinds import read_metaculus_kinds
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.metaculus.table import COMMUNITY
 from arena.scores.verdict import better_text
+from markets.distributions import question_kind
 
 TURNS_AMISS = {"failed": "Failed turns", "late": "Late turns", "retried": "Turns retried after a failure"}
 BoardPage = Callable[[Data, TableChoice], Page]
@@ -48,6 +50,8 @@ def read_view(
 
     data |= board_data(connection, cohort)
     if metaculus:
+        kinds = read_metaculus_kinds(connection, cohort)
+        data["metaculus_kinds"] = {kind: [asdict(row) for row in rows] for kind, rows in kinds.items()}
         return data, metaculus_page
     return data, leaderboard_page
 
@@ -69,10 +73,13 @@ def provisional_page(data: Data, choice: TableChoice) -> Page:
 
 def metaculus_page(data: Data, choice: TableChoice) -> Page:
     """Yield Metaculus's scores of agents, and what they mean."""
-    if not data["metaculus"]:
+    if not data["metaculus"] and not data["metaculus_kinds"]:
         yield "No market of a cohort has ended YES or NO yet."
         return
-    yield Table(METACULUS, data["metaculus"], choice=choice)
+    if data["metaculus"]:
+        yield Table(METACULUS, data["metaculus"], choice=choice)
+    for kind, rows in data["metaculus_kinds"].items():
+        yield Table(METACULUS, rows, question_kind(kind).TITLE.capitalize(), choice=choice)
     yield METACULUS_LEGEND
 
 

@@ -24,8 +24,8 @@ from arena.record.queries.cohorts import (
 )
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.database import Connection
-from arena.scores.files.season_forms import FormRows, season_forms
 from arena.scores.files.tournament import PlayedTournament, TournamentForecasts, TournamentSettings
+from arena.scores.metaculus_kinds import question_lives, stated_questions
 from arena.scores.metaculus_scores import BASELINES, INSTANTS, at_instants, question_spans, read_known
 from arena.scores.rules.metaculus import limits
 
@@ -172,26 +172,8 @@ def answer_entries(
     answers: AnswerColumns, markets: Mapping[str, SeasonMarket], until: Floats | None
 ) -> TournamentForecasts:
     """Return what was answered to questions of other kinds that have ended, by what it gave to the answer."""
-    lives = _lives(answers, markets)
-    rows = np.flatnonzero(answers.stated & ~answers.early)
-    questions = season_forms(
-        FormRows(
-            markets=answers.markets,
-            pages=markets,
-            lives=lives,
-            forms=answers.forms,
-            answers=answers.answers,
-            reasons=answers.reasons,
-            agents=np.array(answers.agents, dtype=np.str_)[answers.agent[rows]],
-            time=answers.at[rows].astype(np.float64),
-            market=answers.market[rows],
-            form=answers.form[rows],
-            answer=answers.answer[rows],
-            reason=answers.reason[rows],
-            blind=answers.blind[rows],
-        )
-    )
-
+    lives = question_lives(answers, markets)
+    questions = stated_questions(answers, markets, lives)
     places = {name: place for place, name in enumerate(answers.markets)}
     agents = {name: place for place, name in enumerate(answers.agents)}
     asked: list[int] = []
@@ -225,23 +207,6 @@ def answer_entries(
         hidden_until=None if until is None else np.minimum(until[market], scheduled),
         **{name: np.concatenate(parts) for name, parts in columns.items()},
     )
-
-
-def _lives(answers: AnswerColumns, markets: Mapping[str, SeasonMarket]) -> dict[str, Floats]:
-    """Return when questions were first shown, ended and were to close, as of yes/no ones."""
-    opens = np.full(len(answers.markets), np.inf)
-    np.minimum.at(opens, answers.market, answers.at)
-
-    closes = []
-    known = []
-    for name in answers.markets:
-        page = markets[name]
-        closes.append(page.closes_at.timestamp())
-        known.append(np.inf if page.known_at is None else page.known_at.timestamp())
-
-    scheduled = np.maximum(np.floor(closes), opens + 1)
-    ends = np.clip(known, opens, scheduled)
-    return {"open": opens, "close": ends, "scheduled_close": scheduled, "resolved": ends}
 
 
 def joined_entries(first: TournamentForecasts, second: TournamentForecasts) -> TournamentForecasts:

@@ -114,7 +114,7 @@ def metaculus_scores(
     names = (*rows.agents, COMMUNITY)
     is_outside = np.append(~base, True)
     means = _mean_scores(names, scores.values, story, is_outside)
-    return tuple(sorted(means, key=_peer_order))
+    return tuple(sorted(means, key=peer_order))
 
 
 def _forecast_grid(rows: ForecastColumns, question: Ints, known: Floats, base: Flags) -> ForecastGrid:
@@ -177,7 +177,7 @@ def _mean_scores(
         )
 
 
-def _peer_order(scores: MetaculusScores) -> tuple[float, NaturalKey]:
+def peer_order(scores: MetaculusScores) -> tuple[float, NaturalKey]:
     """Return a key to sort by: the best peer score first and unknown ones last, then by name."""
     return highest_first(scores.peer), natural_key(scores.agent)
 

@@ -23,6 +23,8 @@ from tests.records.full_record import week
 from tests.records.question_season import play
 
 HIDDEN = 1
+POINTS = {"multiple_choice": 100, "numeric": 50, "date": 50}
+"""What a step of e in probability earns in peer scores."""
 
 
 @pytest.fixture(scope="module")
@@ -147,3 +149,48 @@ def test_takes_of_all_kinds_by_loops(season: Path) -> None:
                 covered[agent] += max(min(following, until) - at, 0) / (until - opens)
     takes = {agent: math.exp(scores[agent]) * covered[agent] / len(own) for agent in scores}
     assert {row["forecaster"]: row["take"] for row in found["rows"]} == pytest.approx(takes)
+
+
+def test_the_boards_peer_and_spot_scores_of_each_kind_by_loops(season: Path) -> None:
+    """Of what was given to what happened: over the life of each question, and as it closed."""
+    found = arena_json(season, "board", "--metaculus", "--database", "demo.db")["metaculus_kinds"]
+    with open_read_only(str(season / "demo.db")) as engine, reading(engine) as connection:
+        entries = read_cohort_tournament(connection, TournamentSettings(cohort=1), 1).entries
+    peers: dict[tuple[str, str], list[float]] = defaultdict(list)
+    spots: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for question, name in enumerate(entries.questions):
+        kind = name.removeprefix("q:").partition("-")[0]
+        places = [place for place, one in enumerate(entries.question.tolist()) if one == question]
+        if kind not in POINTS or not places:
+            continue
+        first = places[0]
+        opens, ends, planned = (float(x[first]) for x in (entries.opens, entries.closes, entries.scheduled))
+        own: dict[str, float] = defaultdict(float)
+        spot: dict[str, float] = {}
+        times = sorted({float(entries.start[one]) for one in places} | {ends})
+        for at, following in pairwise(times):
+            stands = {
+                entries.forecaster[entries.who[one]]: math.log(entries.stated[one])
+                for one in places
+                if entries.start[one] <= at < entries.end[one]
+            }
+            spot = {}
+            for agent, log in stands.items():
+                others = [other for who, other in stands.items() if who not in (agent, "flat")]
+                spot[agent] = POINTS[kind] * (log - sum(others) / len(others))
+                own[agent] += spot[agent] * (following - at) / (planned - opens)
+        for agent, score in own.items():
+            peers[kind, agent].append(score)
+            spots[kind, agent].append(spot[agent])
+
+    assert set(found) == set(POINTS)
+    for kind, board in found.items():
+        told = {row["agent"]: row for row in board}
+        assert told["community"]["outside"]
+        assert told["flat"]["outside"]
+        for agent in ("ann", "bob", "cid", "flat"):
+            own_peers = peers[kind, agent]
+            assert told[agent]["questions"] == len(own_peers)
+            assert told[agent]["peer"] == pytest.approx(sum(own_peers) / len(own_peers))
+            own_spots = spots[kind, agent]
+            assert told[agent]["spot_peer"] == pytest.approx(sum(own_spots) / len(own_spots))
