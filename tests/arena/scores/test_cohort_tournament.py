@@ -23,6 +23,7 @@ from tests.records.full_record import week
 from tests.records.question_season import play
 
 HIDDEN = 1
+RULES = TournamentSettings.model_validate({"form": "2022", "cohort": 1})
 POINTS = {"multiple_choice": 100, "numeric": 50, "date": 50}
 """What a step of e in probability earns in peer scores."""
 
@@ -81,7 +82,7 @@ def test_an_option_question_scores_by_what_was_given_to_the_option_that_happened
     """The relative log score of seed 001, worked out from the stored texts of the answers."""
     with open_read_only(str(season / "demo.db")) as engine, reading(engine) as connection:
         answers = read_answer_columns(connection, 1)
-        played = read_cohort_tournament(connection, TournamentSettings(form="2022", cohort=1), 1)
+        played = read_cohort_tournament(connection, RULES, 1)
     entries = played.entries
     stored = """SELECT e.name, f.market_id, r.number, f.distribution, v.form, o.answer FROM forecast f
         JOIN turn t ON t.id = f.turn_id JOIN round r ON r.id = t.round_id
@@ -121,7 +122,7 @@ def test_takes_of_all_kinds_by_loops(season: Path) -> None:
     """Each question's spans one after another: e to the sum of relative logs, times the mean coverage."""
     found = cup(season, "cohort: 1\nform: 2022\npool: 1000\n")
     with open_read_only(str(season / "demo.db")) as engine, reading(engine) as connection:
-        entries = read_cohort_tournament(connection, TournamentSettings(form="2022", cohort=1), 1).entries
+        entries = read_cohort_tournament(connection, RULES, 1).entries
     own: dict[int, list[int]] = defaultdict(list)
     for place, question in enumerate(entries.question.tolist()):
         own[question].append(place)
@@ -155,7 +156,7 @@ def test_the_boards_peer_and_spot_scores_of_each_kind_by_loops(season: Path) -> 
     """Of what was given to what happened: over the life of each question, and as it closed."""
     found = arena_json(season, "board", "--metaculus", "--database", "demo.db")["metaculus_kinds"]
     with open_read_only(str(season / "demo.db")) as engine, reading(engine) as connection:
-        entries = read_cohort_tournament(connection, TournamentSettings(cohort=1), 1).entries
+        entries = read_cohort_tournament(connection, RULES, 1).entries
     peers: dict[tuple[str, str], list[float]] = defaultdict(list)
     spots: dict[tuple[str, str], list[float]] = defaultdict(list)
     for question, name in enumerate(entries.questions):
