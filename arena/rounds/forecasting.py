@@ -445,7 +445,7 @@ def sample_view(config: Config, snapshot: Snapshot) -> tuple[View, Fraction]:
 
     account = Holdings(cash=config.cohorts.bankroll)
     mark = mark_all({"": account}, part)[""]
-    view = View(snapshot=part, holdings=account, mark=mark, rules=config.cohorts.rules, seed=1)
+    view = View(snapshot=part, holdings=account, mark=mark, rules=config.rules, seed=1)
     return view, Fraction(len(questions), max(len(sampled), 1))
 
 
