@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from agents.guard import Guard
@@ -112,6 +113,7 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
         config_hash=config.hash,
         offset=config.cohorts.decide.offset,
         min_coverage=config.scores.min_coverage,
+        hidden=config.cohorts.hidden,
     )
     return cohort, texts
 
@@ -131,7 +133,7 @@ def frozen_guard(config: Config) -> Guard:
 
     suspects = "flagged"
     is_blind = any(getattr(agent.settings, "prices", "shown") != "shown" for agent in config.agents)
-    if is_blind or stamp_of(config) != "live":
+    if is_blind or config.cohorts.hidden or stamp_of(config) != "live":
         suspects = "withheld"
 
     return guard.model_copy(update={"suspects": suspects})
@@ -145,8 +147,12 @@ def stamp_of(config: Config) -> str:
     return venue_stamp(module, config.venue_settings)
 
 
+@cache
 def code_version() -> str:
-    """Return the version of the package that is running; every turn is stamped with it."""
+    """Return the version of the package that is running; every turn is stamped with it.
+
+    It is looked up once: it doesn't change while a process runs, and a worker asks for it with each turn.
+    """
     try:
         return version("paper-arena")
     except PackageNotFoundError:

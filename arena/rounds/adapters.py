@@ -25,7 +25,7 @@ from arena.errors import ArenaError
 from arena.forms.asked_questions import read_public_folder
 from markets.history import Open
 from markets.registry import UnknownExtension, load
-from markets.venue import Report, Truth, Venue, ignore_report
+from markets.venue import Report, Truth, Venue, VenueError, ignore_report
 
 DEMO_URL = "ARENA_DEMO_PROVIDER"
 """Names a demo provider that runs already; without it one is started when a demo model is first asked for."""
@@ -98,7 +98,8 @@ def open_past(config: Config | None, name: str, report: Report) -> Open:
 def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool = True) -> Venue:
     """Open a venue's client. If it is not `timed`, its waits take no time, where the venue lets them.
 
-    One that reads files is given what reads the public forms of others.
+    One that reads files is given what reads the public forms of others. Raises `ArenaError` if what the venue
+    is to be read from is wrong.
     """
     wanted = signature(module.venue).parameters
     given: dict[str, Any] = {}
@@ -106,7 +107,10 @@ def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool
         given["sleep"] = no_time
     if "read_form" in wanted:
         given["read_form"] = read_public_folder
-    venue: Venue = module.venue(settings, report, **given)
+    try:
+        venue: Venue = module.venue(settings, report, **given)
+    except VenueError as error:
+        raise ArenaError(error.code, error.message, error.hint) from error
     return venue
 
 

@@ -165,7 +165,7 @@ def round_report(
         stopped=tuple(stopped),
         unproven=tuple(own_unproven),
         kept=tuple(kept),
-        waiting=unfinished_turns(stored, statuses),
+        waiting=unfinished_turns(stored.entrant_ids, statuses),
         trouble=trouble,
         unanswered=tuple(unanswered),
     )
@@ -218,10 +218,10 @@ async def finish_round(
         turns.extend(played[entrant.name] for entrant in wave if entrant.name in played)
 
     statuses = record.read(read_turn_statuses, stored_round.id)
-    if unfinished_turns(stored, statuses):
+    if unfinished_turns(stored.entrant_ids, statuses):
         return turns
 
-    failed = unfinished_turns(stored, statuses, {"failed"})
+    failed = unfinished_turns(stored.entrant_ids, statuses, {"failed"})
     over = late or not failed
     if over and failed:
         close_turns(stored, stored_round, failed, world, record)
@@ -260,13 +260,13 @@ async def finish_earlier_rounds(stored: StoredCohort, at: datetime, world: World
             continue
 
         statuses = record.read(read_turn_statuses, earlier.id)
-        if may_go_on and unfinished_turns(stored, statuses):
+        if may_go_on and unfinished_turns(stored.entrant_ids, statuses):
             await play_round(stored, earlier.number, world, record)
         if may_go_on and not world.leaves_failed:
             check_models_answered(stored, earlier, record)
         await finish_round(stored, earlier, world, record, late=True)
 
-        waiting = unfinished_turns(stored, record.read(read_turn_statuses, earlier.id))
+        waiting = unfinished_turns(stored.entrant_ids, record.read(read_turn_statuses, earlier.id))
         if waiting:
             raise busy_error(stored.cohort.number, earlier.number, waiting)
 

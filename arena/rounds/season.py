@@ -455,7 +455,8 @@ def is_interrupted_at(
         return False
 
     statuses = record.read(read_turn_statuses, current.id)
-    if not unfinished_turns(stored, statuses, {"failed"}) or unfinished_turns(stored, statuses):
+    failed = unfinished_turns(stored.entrant_ids, statuses, {"failed"})
+    if not failed or unfinished_turns(stored.entrant_ids, statuses):
         return True
     if leaves_failed or stored.cohort.stamp == "live":
         return False
