@@ -123,12 +123,16 @@ def read_past_forecasts(
 def read_new_ends(
     connection: Connection, cohort_id: int, since: datetime, at: datetime
 ) -> dict[MarketId, int | None]:
-    """Return how markets of a cohort's earlier rounds ended, as learnt since the last one, latest first."""
+    """Return how markets of a cohort's earlier rounds ended, as learnt since the last one, latest first.
+
+    Questions that are not of yes or no are left out: neither YES nor NO happened.
+    """
     is_new = or_(ResolutionRow.learnt_at > since, ResolutionRow.known_at > since - SETTLED)
     seen = (
         select(SnapshotItemRow.market_id)
         .join(RoundRow, RoundRow.snapshot_id == SnapshotItemRow.snapshot_id)
-        .where(RoundRow.cohort_id == cohort_id, RoundRow.at <= since)
+        .join(MarketVersionRow, MarketVersionRow.id == SnapshotItemRow.version_id)
+        .where(RoundRow.cohort_id == cohort_id, RoundRow.at <= since, MarketVersionRow.form == "")
     )
     query = (
         select_as(
