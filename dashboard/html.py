@@ -408,18 +408,21 @@ def _name(
     value = row.get(key)
     cell = value if isinstance(value, HtmlCell) else HtmlCell(_text(value, column))
     text = escape(cell.shown)
-    inside = linked(text, row.get("href")) + _below(cell)
+    below = _below(cell)
+    inside = linked(text, row.get("href")) + below
     drawn = NOTHING.join(row[picture] for picture in pictures if row.get(picture) is not None)
     if is_folded:
         inside += filled(UNFOLD, text)
-    return filled(NAME, column.look, column.label, text, _sorted_by(value, column), drawn, inside)
+    sorted_by = _sorted_by(value, column, text + below)
+    return filled(NAME, column.look, column.label, text, sorted_by, drawn, inside)
 
 
 def _cell(value: Any, column: HtmlColumn) -> Markup:
     """Return a cell that is not the first of its row."""
     kind = "text long" if column.format == "long" else column.look
     look = _look(value, column)
-    return filled(CELL, kind, look, column.label, _sorted_by(value, column), _text(value, column))
+    text = _text(value, column)
+    return filled(CELL, kind, look, column.label, _sorted_by(value, column, text), text)
 
 
 def _look(value: Any, column: HtmlColumn) -> str:
@@ -435,7 +438,7 @@ def _look(value: Any, column: HtmlColumn) -> str:
     return " loss"
 
 
-def _sorted_by(value: Any, column: HtmlColumn) -> Markup:
+def _sorted_by(value: Any, column: HtmlColumn, text: Markup) -> Markup:
     """Return what a cell is sorted by where that is not its text; the figure itself, to the last digit."""
     key = value
     if isinstance(value, HtmlCell) and column.kind != "picture":
@@ -447,6 +450,8 @@ def _sorted_by(value: Any, column: HtmlColumn) -> Markup:
 
     if key is None or key != key:
         key = ""
+    if str(key) == text:
+        return NOTHING
     return filled(SORTED_BY, key)
 
 

@@ -3,10 +3,11 @@ import { marks } from "./marks.js";
 // HTML of our own, all of it escaped: put in its place, kept where it is the same, links opened in the app.
 export default function ({ data, parentElement }) {
   const place = parentElement.querySelector(".place");
+  const html = new TextDecoder().decode(data);
   draws += 1;
-  if (place.shown !== data.html) {
-    renew(place, data.html);
-    place.shown = data.html;
+  if (place.shown !== html) {
+    renew(place, html);
+    place.shown = html;
   }
   const style = parentElement.querySelector("link[rel=stylesheet]");
   if (!style || style.sheet) drawn(place);
@@ -179,8 +180,8 @@ addEventListener("click", (event) => {
 });
 
 function field(cell, kind) {
-  if (kind !== "text" && "value" in cell.dataset) return cell.dataset.value;
   if (cell.matches(".none")) return "";
+  if (kind !== "text") return cell.dataset.value ?? cell.textContent;
   return quoted(cell.tagName === "TH" ? cell.title : [...cell.childNodes].map((part) => part.textContent).join(" "));
 }
 

@@ -45,15 +45,14 @@ from arena.scores.rules.reliability.reading import WHERE_SURE
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from dashboard.board import (
     CALIBRATION,
-    METACULUS_SAID,
     METACULUS_TITLE,
     RATINGS,
     calibration_words,
     closer_span,
     draw_span,
     leading,
-    metaculus_table,
     progress,
+    show_metaculus,
     show_ratings,
     span_scale,
     span_text,
@@ -92,7 +91,6 @@ from dashboard.html import (
     beside,
     box,
     columns_of_table,
-    folded,
     gain_look,
     html_table,
     quiet,
@@ -108,6 +106,7 @@ from dashboard.pages import (
     listing,
     named,
     no_such,
+    on_demand,
     put,
     section,
     show_cached,
@@ -406,7 +405,7 @@ def _all_cohorts(
     shown = figures(stays, line, overview.is_simulated)
     put(tiles(shown), "figures")
     holdings = kept(source, read_holdings, name)
-    put(held_box(holdings), "open positions")
+    show_held(holdings)
 
     numbers = [stay.cohort for stay in stays]
     times = kept(source, read_round_times)
@@ -502,10 +501,11 @@ OPEN = 4
 """So many open positions are shown at once."""
 
 
-def held_box(holdings: Sequence[Holding]) -> Markup:
-    """Return the largest open positions as last marked, and the others behind them."""
+def show_held(holdings: Sequence[Holding]) -> None:
+    """Show the largest open positions as last marked, and the others to who asks for them."""
     if not holdings:
-        return quiet("No open positions.")
+        put(quiet("No open positions."), "open positions")
+        return
     ordered = sorted(holdings, key=lambda holding: -holding.position.money.value)
     value = 0
     gain = 0
@@ -516,14 +516,18 @@ def held_box(holdings: Sequence[Holding]) -> Markup:
     amount = in_dollars(value / ONE)
     worth = f"{many} worth {amount} at mid"
     largest = holdings_table(ordered[:OPEN])
-    shown = quiet(f"{worth}, {gained(gain)} since they were bought.") + largest
+    put(quiet(f"{worth}, {gained(gain)} since they were bought.") + largest, "open positions")
 
     rest = ordered[OPEN:]
     if rest:
-        others = holdings_table(rest, says="More open positions")
         more = count(len(rest), "more position")
-        shown += folded(more, others)
-    return shown
+        on_demand(more, "more open positions", partial(_more_held, rest))
+
+
+def _more_held(holdings: Sequence[Holding]) -> None:
+    """Show open positions that come after the largest."""
+    others = holdings_table(holdings, says="More open positions")
+    put(others, "more open positions")
 
 
 def _other_scores(
@@ -531,18 +535,14 @@ def _other_scores(
 ) -> None:
     """Show its ratings, and its scores by Metaculus's rules."""
     if line is not None:
-        with st.expander(RATINGS):
-            show_ratings([line], cohorts)
+        on_demand(RATINGS, "ratings", partial(show_ratings, [line], cohorts))
 
     board = kept(source, read_leaderboard_page).board
     if board is None:
         return
     scores = [score for score in board.value.metaculus if score.agent in (name, COMMUNITY)]
     if any(score.agent == name for score in scores):
-        with st.expander(METACULUS_TITLE):
-            table = metaculus_table(scores, ())
-            put(table, "Metaculus's scores")
-            st.caption(METACULUS_SAID)
+        on_demand(METACULUS_TITLE, "Metaculus", partial(show_metaculus, scores, ()))
 
 
 def cohorts_of(stays: Stays, overview: SeasonOverview) -> list[CohortLine]:

@@ -144,7 +144,17 @@ def test_open_positions_stand_before_the_charts(first_round: Path, show: Show) -
     assert f"{len(held)} open positions worth" in shown[table]
     gain = sum(holding.position.money.unrealised for holding in held)
     assert f"at mid, {gained(gain)} since they were bought." in shown[table]
-    assert f"{len(held) - OPEN} more position" in shown[table]
+    [more] = [fold for fold in page.expander if fold.label == f"{len(held) - OPEN} more positions"]
+    assert more.get("bidi_component")
+
+
+def test_more_positions_are_sent_to_who_opens_them(first_round: Path, show: Show) -> None:
+    page = show("agent", first_round, agent="oracle")
+    [largest, others] = [rows for rows in tables(page) if "Side" in rows]
+    assert largest["Value $"].min() >= others["Value $"].max()
+    page.session_state["part more open positions"] = False
+    [shown] = [rows for rows in tables(healthy(page.run())) if "Side" in rows]
+    assert shown.equals(largest)
 
 
 @pytest.mark.parametrize("part", ["record", "forecasts"])
