@@ -270,6 +270,8 @@ def _component() -> Callable[..., Any]:
 
 Value = TypeVar("Value")
 Widget = Literal["list", "switch"]
+ALL = "all"
+"""The option that leaves nothing out."""
 MOST_TYPED = 200
 """Longer words to search for are cut off."""
 

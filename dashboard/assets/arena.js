@@ -164,6 +164,16 @@ function sort(table) {
   });
 }
 
+// A list that hangs over the page is shut by Escape and by a click elsewhere.
+function shut(event) {
+  for (const list of [...inUse].flatMap((place) => [...place.querySelectorAll("details.list[open]")])) {
+    if (event.key === "Escape" || (!event.key && !event.composedPath().includes(list))) list.open = false;
+  }
+}
+
+addEventListener("pointerdown", shut);
+addEventListener("keydown", shut);
+
 // A table as a file: figures to the last digit, and no pictures.
 addEventListener("click", (event) => {
   const button = event.composedPath()[0];

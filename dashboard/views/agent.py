@@ -60,16 +60,14 @@ from dashboard.board import (
 )
 from dashboard.charts import LONG, Line, calibration_chart, columns_chart, line_chart
 from dashboard.cohorts import (
-    FEW,
     Curves,
     Holding,
     MoneyLook,
-    ask_cohort,
+    asked_cohort,
     by_gain,
     calibration_box,
     cohort_calibration_box,
     cohort_lines,
-    cohort_options,
     curves_of,
     holdings_table,
     money_box,
@@ -338,9 +336,6 @@ FAR = (1e-3, 1e6)
 """Between these evidence is drawn; what lies beyond stands at the edge."""
 
 
-ALL = "all"
-
-
 def show(source: RecordSource) -> None:
     """Show an agent over all its cohorts, or in one: what is told of it, made, held and said."""
     overview = season(source)
@@ -354,11 +349,7 @@ def show(source: RecordSource) -> None:
         offered = kept(source, read_cohort_returns, name)
         # An address may still name a cohort of the agent that was shown before.
         every = {str(cohort.number) for cohort in overview.cohorts}
-        chosen = ask_cohort({ALL: "All cohorts"} | cohort_options(offered), ALL, every)
-    number = None if chosen == ALL else int(chosen)
-    if len(offered.cohorts) >= FEW:  # beside two lists there is no room for all bars
-        place = st.container()
-    with place:
+        number = asked_cohort(offered, every)
         bars = strip(offered, number, partial(way_to_agent, name), OWN_RETURNS, bars_lead=staying)
         put(bars, "cohorts")
 

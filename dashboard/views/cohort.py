@@ -38,11 +38,10 @@ from dashboard.cohorts import (
     NOT_VALUED,
     Curves,
     MoneyLook,
-    ask_cohort,
+    asked_cohort,
     by_gain,
     cohort_calibration_box,
     cohort_lines,
-    cohort_options,
     curves_of,
     money_box,
     read_cohort_curves,
@@ -163,11 +162,8 @@ def show(record: RecordSource) -> None:
     overview = season(record)
     returns = kept(record, read_cohort_returns)
     top = st.container()
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        place = st.container()
-        number = int(ask_cohort(cohort_options(returns), str(returns.telling)))
-    with place:
-        put(strip(returns, number, page_of, bars_lead=staying), "cohorts")
+    number = asked_cohort(returns) or returns.telling
+    put(strip(returns, number, page_of, bars_lead=staying), "cohorts")
     page = kept(record, read_cohort_page, number)
     whole = curves_of(kept(record, read_cohort_curves, number))
     with top:

@@ -44,6 +44,7 @@ from dashboard.board import (
 from dashboard.charts import scatter
 from dashboard.html import box, columns_of_table, html_table
 from dashboard.pages import (
+    ALL,
     choice,
     controls,
     named,
@@ -78,7 +79,6 @@ BY_SEED = (
     "Played by the rules “seed”, so the board may be put in order of implied Brier or profit. The "
     "verdict is on stated skill: a stake also depends on the price and on the cash at hand."
 )
-ALL = "all"
 WHOLE = "whole"
 SEARCH = "Search names"
 NAMED = 3

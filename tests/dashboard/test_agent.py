@@ -117,7 +117,7 @@ def test_an_agent_has_its_figures_and_positions_in_a_cohort(
     assert "A reference, which the agents are measured by; it is in no ranking." in words(page)
     assert "Over all cohorts:" not in words(page)
     strip = next(html for html in markup(page) if 'class="strip' in html)
-    assert 'aria-current="true" aria-label="Cohort 2' in strip
+    assert 'aria-current="true" title="Cohort 2' in strip
 
 
 def test_of_a_cohort_without_it_an_agent_is_shown_over_all_its_own(tmp_path: Path, show: Show) -> None:
