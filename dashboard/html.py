@@ -278,8 +278,8 @@ COLUMNS = Path(__file__).parent / "assets" / "columns.toml"
 class HtmlColumn:
     """A column: its words, what it says, and how its values are written.
 
-    `format` is `text`, `long` for text to read, `picture`, `time`, `day`, or one of `words.written`. Rows of
-    boards show what is `kept` on a phone, and the rest to who opens them.
+    `format` is `text`, `long` for text to read, `picture`, `time`, `day`, or one of `words.written`. On a
+    phone rows show what is `kept`, if anything is, and the rest to who opens them.
     """
 
     label: str
@@ -348,7 +348,7 @@ def html_table(rows: Iterable[Row], columns: Columns, says: str) -> Markup:
 
 
 def board_of(groups: Mapping[str, Sequence[Row]], columns: Columns, says: str, note: str = "") -> Markup:
-    """Return a table of rows of one line, in groups under their titles; on a phone each opens by a touch.
+    """Return a table of rows of one line, in groups under their titles.
 
     A note stands below what the columns mean.
     """
@@ -363,6 +363,7 @@ def _table(
     shown = {key: column for key, column in columns.items() if not rows or _is_used(key, rows)}
     pictures = list(takewhile(lambda key: shown[key].kind == "picture", shown))
     head, *others = list(shown)[len(pictures) :]
+    is_folded = any(shown[key].kept for key in others)
 
     ranks = each('<span class="rank">%s</span>', (shown[key].label for key in pictures))
     titles = _title(head, shown[head], ranks)
@@ -376,14 +377,24 @@ def _table(
         lines = []
         for row in some:
             cells = "".join(_cell(row.get(key), shown[key]) for key in others)
-            name = _name(row, head, shown[head], pictures, is_folded=bool(look))
+            name = _name(row, head, shown[head], pictures, is_folded=is_folded)
             lines.append(f'<tr role="row">{name}{cells}</tr>\n')
         bodies.append(filled(BODY, NOTHING, Markup("".join(lines))))  # noqa: S704 - our own, of escaped values
 
     scrolls = len(rows) > MANY
     note = quiet(f"{len(rows):,} rows: the table scrolls." * scrolls)
     meant = _meanings([shown[key] for key in (head, *others)], text)
-    return filled(TABLE, look, " many" * scrolls, says, says, titles, NOTHING.join(bodies), note, meant)
+    return filled(
+        TABLE,
+        look + " rows" * is_folded,
+        " many" * scrolls,
+        says,
+        says,
+        titles,
+        NOTHING.join(bodies),
+        note,
+        meant,
+    )
 
 
 def _is_used(key: str, rows: Sequence[Row]) -> bool:
