@@ -958,7 +958,7 @@ def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
         return
     label = BY[by]
     st.markdown(f"**Calibration by {label.lower()}**")
-    columns = {label: HtmlColumn(label), **columns_of_table("calibration in parts")}
+    columns = {label: HtmlColumn(label, kept=True), **columns_of_table("calibration in parts")}
     listing(_calibrated_rows(parts, by), columns, f"Calibration by {by}")
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from arena.errors import natural_key
+from arena.scores.rules._columns import highest_first
 from arena.scores.slices import SLICES, Slice
 from dashboard.board import (
     COLUMNS,
@@ -247,9 +248,8 @@ def _part_table(parts: Sequence[Slice], overview: SeasonOverview) -> Markup:
 
 def _by_skill(part: Slice) -> tuple[float, float, str]:
     """Return what puts the surest skill first, as on the whole board."""
-    low = math.inf if part.gain.low is None else -part.gain.low
-    skill = math.inf if part.gain.skill is None else -part.gain.skill
-    return low, skill, part.gain.agent
+    gain = part.gain
+    return highest_first(gain.low), highest_first(gain.skill), gain.agent
 
 
 def _plane(
