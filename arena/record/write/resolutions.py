@@ -12,7 +12,7 @@ from arena.record.schema.world import MarketRow, MarketVersionRow, QuarantineRow
 from arena.record.write.heads import add_head
 from arena.record.write.quarantine import quarantine_records
 from markets.distributions import form_of, question_kind
-from markets.hashes import canonical, digest, plain_value
+from markets.hashes import canonical, digest, end_content
 from markets.millionths import ONE, decimal
 from markets.model import MarketId, Resolution
 from markets.venue import QuarantinedRecord
@@ -93,10 +93,7 @@ def insert_resolutions(connection: Connection, resolutions: Sequence[Resolution]
     rows = TableRows()
     members = []
     for resolution in resolutions:
-        content = {"learnt_at": at, **plain_value(resolution)}
-        if not resolution.answer:
-            del content["answer"]
-        fact = digest(content)
+        fact = digest({"learnt_at": at, **end_content(resolution)})
         members.append([resolution.market_id, resolution.version, fact])
         rows.append(attributes_of(resolution, *FIELDS) | {"learnt_at": at, "hash": fact})
     insert_rows(connection, ResolutionRow.__table__, rows)

@@ -13,6 +13,7 @@ from arena.exports import FORMS
 from arena.exports.api import open_record
 from arena.exports.fact_tables import FACT
 from arena.exports.restore import restore
+from arena.record.files.recording import read_sightings
 from arena.record.files.restore import move_record
 from arena.record.hashes import state_hash
 from arena.record.record import Record
@@ -20,8 +21,13 @@ from arena.record.schema.database import connect, open_read_only, reading, upgra
 from arena.verify import verify
 from arena.verify.checks.schema import TRIGGERS
 from arena.verify.content import verified_content
+from markets.bundle import write
+from markets.venues import recorded
 from tests.arena.exports.bent_exports import contents, exported, seal
-from tests.records.mixed_record import CUP, build_mixed, play_mixed
+from tests.builders import result_of
+from tests.records import mixed_record
+from tests.records.full_record import week
+from tests.records.mixed_record import CUP, LAUNCH, SALES, build_mixed, play_mixed
 from tests.rows import state_of
 
 ADDED_BY_0013 = (("market_version", "form"), ("resolution", "answer"), ("forecast", "distribution"))
@@ -148,3 +154,22 @@ def test_python_reads_distributions(mixed: Path) -> None:
     with closing(sqlite3.connect(mixed)) as database:
         (count,) = database.execute("SELECT count(*) FROM forecast WHERE distribution <> ''").fetchone()
     assert sum(text != "" for text in frame.column("distribution").to_pylist()) == count == 9
+
+
+def test_a_recording_of_it_is_played_back(mixed: Path, tmp_path: Path) -> None:
+    with open_read_only(str(mixed)) as engine, reading(engine) as connection:
+        write(tmp_path / "recording", read_sightings(connection, week(0), week(3)))
+    venue = recorded.venue(recorded.Settings(path=tmp_path / "recording"))
+
+    offered = result_of(venue.catalogue(week(0))).listings
+    assert {each.market.id: each.market.form for each in offered if each.market.form} == {
+        market: form.text for market, form in mixed_record.FORMS.items()
+    }
+    assert [each.market.id for each in result_of(venue.catalogue(week(1))).listings] == [SALES]
+    ends = result_of(venue.resolutions(week(2), list(mixed_record.FORMS)))
+    assert [(end.market_id, end.version, end.answer) for end in ends] == [
+        (CUP, 1, "Blau"),
+        (CUP, 2, 'Rot; "x"'),
+        (SALES, 1, "41.75"),
+        (LAUNCH, 1, ""),
+    ]
