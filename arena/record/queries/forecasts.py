@@ -138,9 +138,9 @@ def read_forecast_columns(connection: Connection, cohort: int | None = None) -> 
     even odds from an entrant that sees no prices. A turn that is malformed, declined, failed or late has
     said nothing, whatever was read from it.
     """
-    turns = _read_turns(connection, cohort)
+    turns = read_shown_turns(connection, cohort)
     items = _read_shown_items(connection, cohort)
-    turn, item = _turn_market_pairs(turns.snapshot, items.snapshot)
+    turn, item = turn_market_pairs(turns.snapshot, items.snapshot)
 
     pairs = TurnMarketPairs(turns.id, turn, items.markets, items.market[item])
     mid = items.mid[item]
@@ -192,7 +192,7 @@ class TurnColumns:
     released: Ints
 
 
-def _read_turns(connection: Connection, cohort: int | None) -> TurnColumns:
+def read_shown_turns(connection: Connection, cohort: int | None) -> TurnColumns:
     """Return the turns that were shown markets."""
     query = (
         select(TurnRow.id, EntrantRow.name, EntrantRow.id, CohortRow.number, RoundRow.number, RoundRow.at)
@@ -212,7 +212,7 @@ def _read_turns(connection: Connection, cohort: int | None) -> TurnColumns:
         agent=agent,
         cohort=int_column(cohorts),
         round=int_column(rounds),
-        at=_seconds_column(times),
+        at=seconds_column(times),
         snapshot=int_column(snapshots),
         blind=np.array([key in blind for key in entrants], dtype=np.bool_),
         released=int_column([released.get(key, UNKNOWN) for key in entrants]),
@@ -267,12 +267,12 @@ PRICE_COLUMNS = (QuoteRow.bid, QuoteRow.ask, QuoteRow.mid)
 
 
 def _read_shown_items(connection: Connection, cohort: int | None) -> ShownItems:
-    """Return the markets that were shown."""
+    """Return the markets that were shown; those of other questions than yes or no have no probability."""
     query = (
         select(SnapshotItemRow.snapshot_id, SnapshotItemRow.market_id, *PAGE_COLUMNS)
         .add_columns(CohortRow.number, RoundRow.at, SnapshotItemRow.quoted_at, *PRICE_COLUMNS)
         .select_from(SHOWN_ITEMS)
-        .where(SnapshotItemRow.shown == 1, of_cohorts(cohort))
+        .where(SnapshotItemRow.shown == 1, MarketVersionRow.form == "", of_cohorts(cohort))
         .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
     )
     columns = transpose(connection.execute(query).all(), 12)
@@ -292,7 +292,7 @@ def _read_shown_items(connection: Connection, cohort: int | None) -> ShownItems:
         event=event,
         story=story,
         category=category,
-        closes=_seconds_column(closes),
+        closes=seconds_column(closes),
         mid=int_column([ONE // 2 if mid is None else mid for mid in quotes[-1]]),
         quoted=_quoted_column(connection, quotes),
     )
@@ -318,7 +318,7 @@ def _quoted_column(connection: Connection, quotes: Sequence[Any]) -> Flags:
     return np.array(flags, dtype=np.bool_)
 
 
-def _turn_market_pairs(turns: Ints, snapshots: Ints) -> tuple[Ints, Ints]:
+def turn_market_pairs(turns: Ints, snapshots: Ints) -> tuple[Ints, Ints]:
     """Return every turn with every market of its snapshot, as places among the turns and the markets."""
     order = np.argsort(snapshots, kind="stable")
     first = np.searchsorted(snapshots, turns, side="left", sorter=order)
@@ -397,7 +397,7 @@ def _put_second_prices(
     mid[rows] = np.where(second >= 0, second, mid[rows])
 
 
-def _seconds_column(times: Any) -> Ints:
+def seconds_column(times: Any) -> Ints:
     """Return instants as whole seconds since 1970."""
     return int_column([_second(at) for at in times])
 

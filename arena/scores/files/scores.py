@@ -289,6 +289,7 @@ def _forecaster_rows(
     events = scored.counts(event=True)
     asked = int(scored.asked.sum())
     is_ranked = (counts > 0) & (counts >= MIN_COVERAGE * asked)
+    is_ranked &= ~np.isin(scored.forecasters, list(table.unranked))
     community = len(table.forecasters)
     comparisons = compare_file(compared, np.flatnonzero(is_ranked[:community]), choices.without_rank)
 
@@ -339,7 +340,7 @@ def _forecaster_rows(
             row = replace(row, autocast=autocast_scores(scored, place))
         if choices.parts:
             row = replace(row, parts=_brier_parts(table, place))
-        rows.append(_judged(row, comparisons, asked))
+        rows.append(_judged(row, comparisons, asked, table.unranked.get(row.forecaster)))
     return rows
 
 
@@ -463,7 +464,9 @@ def _negative(value: float | None) -> float | None:
     return None if value is None else -value
 
 
-def _judged(row: ForecasterScores, comparisons: FileComparisons, asked: int) -> ForecasterScores:
+def _judged(
+    row: ForecasterScores, comparisons: FileComparisons, asked: int, why_not: str | None
+) -> ForecasterScores:
     """Return the row with how sure its skill is, or why it is not ranked."""
     if not asked:
         return replace(row, why_not=NOTHING, reason=NOTHING)
@@ -471,7 +474,7 @@ def _judged(row: ForecasterScores, comparisons: FileComparisons, asked: int) -> 
         return replace(row, why_not=NO_FORECAST, reason=NO_FORECAST)
     if not row.ranked:
         share = row.questions / asked
-        return replace(row, why_not=f"covers {share:.0%} of the questions")
+        return replace(row, why_not=why_not or f"covers {share:.0%} of the questions")
 
     gain = comparisons.gains.get(row.forecaster)
     copied = comparisons.copies.get(row.forecaster)
