@@ -1,5 +1,6 @@
 """Forms of questions, what they came to and distributions: in older records, in copies and in exports."""
 
+import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -12,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from arena.exports import FORMS
 from arena.exports.api import open_record
 from arena.exports.fact_tables import FACT
+from arena.exports.referee import referee
 from arena.exports.restore import restore
 from arena.record.files.recording import read_sightings
 from arena.record.files.restore import move_record
@@ -23,7 +25,7 @@ from arena.verify.checks.schema import TRIGGERS
 from arena.verify.content import verified_content
 from markets.bundle import write
 from markets.venues import recorded
-from tests.arena.exports.bent_exports import contents, exported, seal
+from tests.arena.exports.bent_exports import bend_json, contents, exported, seal
 from tests.builders import result_of
 from tests.records import mixed_record
 from tests.records.full_record import week
@@ -173,3 +175,29 @@ def test_a_recording_of_it_is_played_back(mixed: Path, tmp_path: Path) -> None:
         (SALES, 1, "41.75"),
         (LAUNCH, 1, ""),
     ]
+
+
+def test_the_referee_finds_nothing_wrong_with_its_export(mixed: Path, tmp_path: Path) -> None:
+    exported(mixed, tmp_path / "out", "json")
+    assert referee(tmp_path / "out") == []
+
+
+BENT = {
+    "chances that don't add up": ("forecasts", {"distribution": '{"chances":[1,2,3]}'}),
+    "quantiles that cross": ("forecasts", {"distribution": '{"quantiles":[[1,"9"],[2,"3"]]}'}),
+    "a distribution that is none": ("forecasts", {"distribution": "[]"}),
+    "an answer that is no option": ("resolutions", {"answer": "Gelb"}),
+    "a payout": ("resolutions", {"payout": 1_000_000}),
+}
+
+
+@pytest.mark.parametrize(("name", "values"), BENT.values(), ids=BENT)
+def test_the_referee_knows_what_a_question_can_have(
+    name: str, values: dict[str, object], mixed: Path, tmp_path: Path
+) -> None:
+    exported(mixed, tmp_path / "out", "json")
+    rows = [json.loads(line) for line in (tmp_path / "out" / f"{name}.jsonl").read_text("utf-8").splitlines()]
+    place = next(place for place, row in enumerate(rows) if row["market_id"] == CUP)
+    bend_json(tmp_path / "out", f"{name}.jsonl", place, **values)
+    noun = name.removesuffix("s")
+    assert [words.split()[0] for words in referee(tmp_path / "out")] == [noun]
