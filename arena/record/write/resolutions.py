@@ -14,7 +14,7 @@ from arena.record.write.quarantine import quarantine_records
 from markets.distributions import form_of, question_kind
 from markets.hashes import canonical, digest, end_content
 from markets.millionths import ONE, decimal
-from markets.model import MarketId, Resolution
+from markets.model import SILENCE, MarketId, Resolution
 from markets.venue import QuarantinedRecord
 
 FIELDS = tuple(Resolution.__dataclass_fields__)
@@ -172,12 +172,19 @@ def _waited(connection: Connection, ids: Sequence[MarketId]) -> set[MarketId]:
     return waited
 
 
+def _says_other(newest: Resolution, resolution: Resolution) -> bool:
+    """Tell whether a venue's word differs from the newest version."""
+    is_changed = (newest.payout, newest.answer) != (resolution.payout, resolution.answer)
+    return is_changed or (newest.by_hand and not resolution.by_hand)
+
+
 def _changed_ends(
     resolutions: Iterable[Resolution], known: ResolutionVersions, late: Collection[MarketId], at: datetime
 ) -> list[Resolution]:
     """Return what pays or answers something else than the newest version, as the next one, known from now.
 
     After a person's decision the venue's own word is the next version, whatever it says: it has the last one.
+    That it has waited long enough corrects nothing that is known: what it read then may be gone by now.
     """
     last = {resolution.market_id: resolution for resolution in resolutions}
     fresh = []
@@ -186,10 +193,9 @@ def _changed_ends(
         if newest is None:
             known_at = at if market in late else resolution.known_at
             fresh.append(replace(resolution, version=1, known_at=known_at))
+        elif resolution.source.startswith(SILENCE):
             continue
-
-        is_changed = (newest.payout, newest.answer) != (resolution.payout, resolution.answer)
-        if is_changed or (newest.by_hand and not resolution.by_hand):
+        elif _says_other(newest, resolution):
             known_at = max(newest.known_at, resolution.known_at, at)
             fresh.append(replace(resolution, version=newest.version + 1, known_at=known_at))
     return fresh
