@@ -706,6 +706,12 @@ METACULUS_SAID = (
 )
 
 
+def show_metaculus(scores: Iterable[MetaculusScores], names: Container[str]) -> None:
+    """Show Metaculus's scores, and who is in no comparison of them."""
+    put(metaculus_table(scores, names), "Metaculus's scores")
+    st.caption(METACULUS_SAID)
+
+
 def metaculus_table(
     scores: Iterable[MetaculusScores], names: Container[str], address: Address = in_app
 ) -> Markup:

@@ -52,12 +52,11 @@ from dashboard.cohorts import (
     Curves,
     Leads,
     MoneyLook,
-    ask_cohort,
+    asked_cohort,
     by_gain,
     calibration_box,
     cohort_calibration_box,
     cohort_lines,
-    cohort_options,
     curves_of,
     money_box,
     read_all_holdings,
@@ -79,6 +78,7 @@ from dashboard.html import (
     quotes,
 )
 from dashboard.pages import (
+    ALL,
     Address,
     Way,
     choice,
@@ -366,8 +366,6 @@ OPEN_MARKETS = 6
 FAILURES = 200
 """Among so many turns without an answer the newest of each agent is looked for."""
 
-ALL = "all"
-
 
 def page_of(number: int | None) -> Way:
     """Return where this page shows a cohort, or all of them."""
@@ -381,12 +379,8 @@ def show(record: RecordSource) -> None:
     overview = season(record)
     offered = kept(record, read_cohort_returns)
     top = st.container()
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        place = st.container()
-        chosen = ask_cohort({ALL: "All cohorts"} | cohort_options(offered), ALL)
-    number = None if chosen == ALL else int(chosen)
-    with place:
-        put(strip(offered, number, page_of, bars_lead=staying), "cohorts")
+    number = asked_cohort(offered)
+    put(strip(offered, number, page_of, bars_lead=staying), "cohorts")
 
     shown = kept(record, read_leaderboard_page, number)
     lines = shown.lines

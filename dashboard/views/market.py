@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain, pairwise, starmap
 from statistics import median
 from typing import Any
@@ -65,6 +66,7 @@ from dashboard.pages import (
     long_text,
     named,
     nothing_found,
+    on_demand,
     put,
     section,
     step,
@@ -951,8 +953,12 @@ def _trades(page: MarketPage) -> None:
         many = f"{len(page.dealt):,}"
         if len(page.dealt) == DEALT:
             many = f"the newest {many}"
-        with st.expander(f"Trades: {many}, each leading to its turn"):
-            put(trades_table(page.dealt), "trades")
+        on_demand(f"Trades: {many}, each leading to its turn", "trades", partial(_show_trades, page.dealt))
+
+
+def _show_trades(dealt: Sequence[MarketTrade]) -> None:
+    """Show trades, a row each."""
+    put(trades_table(dealt), "trades")
 
 
 def trades_table(dealt: Sequence[MarketTrade], address: Address = in_app) -> Markup:
