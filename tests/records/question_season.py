@@ -1,6 +1,6 @@
-"""Seasons of questions of every kind, some of yes or no and some not, written by the arena's own functions."""
+"""Seasons of questions of every kind, of yes or no and others, written by the arena's own functions."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -13,7 +13,7 @@ from arena.record.write.resolutions import add_resolutions
 from markets.distributions import ASKED_PERCENTS, PERCENT, Distribution, QuestionForm, form_of, normalized
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Resolution
-from portfolio.rules import REALISTIC
+from portfolio.rules import REALISTIC, Rules
 from tests.builders import NOW, a_market, a_price
 from tests.records.full_record import Season, a_cohort, week
 
@@ -33,17 +33,23 @@ def play(
     rounds: int = 3,
     ended: float = 0.8,
     silent: Collection[str] = (),
+    settings: Mapping[str, Mapping[str, str]] | None = None,
+    rules: Rules = REALISTIC,
+    hidden: int = 0,
 ) -> Record:
     """A cohort of four agents that is asked `size` questions of yes or no, and so many of each other kind.
 
     Each round asks a third of them, and the first third again. A share of them has ended; those who are
-    `silent` answer no other kind but in the first round.
+    `silent` answer no other kind but in the first round. `settings` are those of agents.
     """
     names = list(LINE_UP)
-    cohort = a_cohort(1, NOW, REALISTIC, *names, rounds=rounds)
-    entrants = tuple(Entrant(place, name, LINE_UP[name], {}) for place, name in enumerate(names))
+    frozen = settings or {}
+    cohort = a_cohort(1, NOW, rules, *names, rounds=rounds)
+    entrants = tuple(
+        Entrant(place, name, LINE_UP[name], frozen.get(name, {})) for place, name in enumerate(names)
+    )
     season = Season(Record.open(str(path)))
-    season.start(replace(cohort, entrants=entrants, evidence="none"))
+    season.start(replace(cohort, entrants=entrants, evidence="none", hidden=hidden))
 
     yes_no = [a_page("yes_no", number) for number in range(size)]
     others = [a_page(kind, number) for number in range(size) for kind in kinds]

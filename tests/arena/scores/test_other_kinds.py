@@ -1,4 +1,4 @@
-"""Questions that are not of yes or no, beside those that are: these are scored as if the others weren't there."""
+"""Questions that are not of yes or no, beside those that are: these are scored as if alone."""
 
 from pathlib import Path
 

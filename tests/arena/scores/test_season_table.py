@@ -50,11 +50,11 @@ def csv_of(path: Path) -> str:
     for name, at, market, form, event, category, closes_at, title, mid, chance, said, reason, *end in rows:
         known_at, payout, answer = end
         opened = min(shown[market])
-        planned = max(_instant(closes_at), max(shown[market]), opened + timedelta(seconds=1))
+        planned = max(_instant(closes_at), *shown[market], opened + timedelta(seconds=1))
         closed = planned
         resolved = ""
         if known_at is not None:
-            closed = max(min(planned, _instant(known_at)), max(shown[market]))
+            closed = max(min(planned, _instant(known_at)), *shown[market])
             resolved = max(_instant(known_at), planned).isoformat()
         line: dict[str, Any] = {
             "question": market,
