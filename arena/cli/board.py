@@ -12,15 +12,18 @@ from arena.cli.board_columns import (
     COLUMNS,
     EARLY_COLUMNS,
     EARLY_ORDER,
+    EARLY_WITHOUT_MONEY,
     METACULUS,
     METACULUS_LEGEND,
     NOTES,
+    OF_MONEY,
     ORDER,
     PROVISIONAL,
     RANKS,
     SLICES,
     UNRANKED,
 )
+from arena.cli.board_kinds import all_kinds_page
 from arena.cli.output import Data, plain, thinking_words
 from arena.cli.page import Notes, Page
 from arena.cli.table import Table, TableChoice, TableColumn
@@ -77,6 +80,7 @@ def metaculus_page(data: Data, choice: TableChoice) -> Page:
 
 def leaderboard_page(data: Data, choice: TableChoice) -> Page:
     """Yield the verdict, the board, and what is to be known of what it shows."""
+    all_kinds = data.get("all_kinds")
     over_all = data.get("over_all_cohorts")
     if over_all:
         yield plain(f"Over all cohorts: {over_all}")
@@ -85,7 +89,10 @@ def leaderboard_page(data: Data, choice: TableChoice) -> Page:
             yield plain(sentence)
 
     yield ""
-    yield from _tables(data, choice)
+    if all_kinds is None:
+        yield from _tables(data, choice)
+    else:
+        yield from all_kinds_page(data, choice)
     yield from _remarks(data)
 
 
@@ -95,12 +102,17 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     is_of_cohort = "over_all_cohorts" in data
     is_early = max((row["events"] for row in rows), default=0) < ENOUGH_EVENTS
     order = ORDER
+    has_money = data.get("money", True)
     if is_early:
-        order = EARLY_ORDER
+        order = EARLY_ORDER if has_money else EARLY_WITHOUT_MONEY
         rows.sort(key=_profit_order)
     elif is_of_cohort:
         order = COHORT_ORDER
     columns = _columns(choice, is_of_cohort, is_early)
+    reasons = COHORT_UNRANKED if is_of_cohort else UNRANKED
+    if not has_money:
+        columns = [column for column in columns if column.name not in OF_MONEY]
+        reasons = tuple(column for column in reasons if column.name not in OF_MONEY)
 
     groups: dict[str, list[Data]] = {}
     for row in rows:
@@ -111,7 +123,6 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     if "references" in groups:
         yield _reference_table(columns, groups["references"], choice)
     if "unranked" in groups:
-        reasons = COHORT_UNRANKED if is_of_cohort else UNRANKED
         yield Table(reasons, groups["unranked"], "Not ranked", tells_hidden=False)
     yield Notes(NOTES, (order,) if "ranked" in groups else ())
 

@@ -81,7 +81,7 @@ class FormQuestion:
     than a value. `who`, `brier` and `distance` have one entry a forecast: half its Brier score over all
     options, or how far its median lies from what happened as a share of the range; NaN where that can't be
     said. `forecasters` are all who were asked, with those who didn't answer. `blank` is what knowing nothing
-    scores there.
+    scores there, and `form_kind` names the kind of a season's question as its form does.
     """
 
     name: str
@@ -97,6 +97,7 @@ class FormQuestion:
     forecasts: Forecasts | None = None
     lived: MetaculusQuestion | None = None
     options: OptionForecasts | None = None
+    form_kind: str = ""
 
 
 def parse_value(text: str) -> float:

@@ -180,7 +180,7 @@ def score_file(
             own = _questions_of(part, mode, choices)
             compared = compared_rows(part)
             own_rows = _forecaster_rows(part, compared, own, name, choices)
-            own_rows.sort(key=lambda row: _rank_key(row, choices))
+            own_rows.sort(key=lambda row: rank_key(row, choices))
             rows.extend(own_rows)
     else:
         compared = compared_rows(table)
@@ -190,7 +190,7 @@ def score_file(
         for row in own_rows:
             own_verdict = verdicts[row.forecaster]
             rows.append(replace(row, **own_verdict.row_fields))
-        rows.sort(key=lambda row: _rank_key(row, choices))
+        rows.sort(key=lambda row: rank_key(row, choices))
 
     few = all(row.skill_low is None for row in rows)
     boundless = any(row.log == -inf for row in rows)
@@ -436,7 +436,7 @@ def _brier_parts(table: ForecastTable, place: int) -> BrierParts | None:
     )
 
 
-def _rank_key(row: ForecasterScores, choices: ScoreChoices) -> tuple[float | str, ...]:
+def rank_key(row: ForecasterScores, choices: ScoreChoices) -> tuple[float | str, ...]:
     """Return what the order goes by; who left questions out has no peer score, and comes after the others."""
     keys: Sequence[float | None]
     if choices.rule == "metaculus":

@@ -155,6 +155,7 @@ def _question(own: SaidRows, numbers: NumberColumns, part: slice) -> FormQuestio
     page = own.rows.pages[name]
     times = {column: float(values[place]) for column, values in own.rows.lives.items()}
     who = tuple(own.who[part].tolist())
+    form = form_of(page.form)
     question = FormQuestion(
         name=name,
         kind="number",
@@ -164,8 +165,9 @@ def _question(own: SaidRows, numbers: NumberColumns, part: slice) -> FormQuestio
         forecasters=frozenset(who),
         who=who,
         lived=MetaculusQuestion(times["open"], times["close"], times["scheduled_close"]),
+        form_kind=form.kind,
     )
-    if _has_options(form_of(page.form)):
+    if _has_options(form):
         return _choice(replace(question, kind="choice"), own, part, page.answer, times)
     return _number(question, own, numbers, part)
 
