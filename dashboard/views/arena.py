@@ -387,10 +387,12 @@ def show(record: RecordSource) -> None:
     with top:
         _lead(record, overview, number)
         show_age(shown.board)
+    has_money = overview.has_money
     if number is None:
         names = racing(overview, lines)
         curves: Curves = kept(record, read_summed_curves, names, INSTANTS)
     else:
+        has_money = overview.cohort(number).rules.money
         curves = curves_of(kept(record, read_cohort_curves, number))
         names = by_gain(curves)
     colours = overview.colours(overview.first(names, NAMED))
@@ -398,14 +400,17 @@ def show(record: RecordSource) -> None:
     if have_all_failed(lines):
         put(failures_box(kept(record, read_failed_turns, FAILURES, tuple(WHY)), lines, overview), "failures")
     else:
-        drawn = MoneyLook(overview, colours, leads=_leads(number), lucks=lucks_of(lines), height=HIGH)
-        money = money_box(curves, drawn)
         calibration = _right_box(record, overview, number, lines, colours)
-        put(beside(money, calibration, look="halves first"), "charts")
+        if has_money:
+            drawn = MoneyLook(overview, colours, leads=_leads(number), lucks=lucks_of(lines), height=HIGH)
+            calibration = beside(money_box(curves, drawn), calibration, look="halves first")
+        put(calibration, "charts")
 
     if shown.board is None:
         put(money_table(shown.money, overview.names), "table of money")
     else:
+        if not has_money:
+            curves = {}
         if number is not None:
             lines = cohort_lines(shown.board.value, kept(record, CALIBRATIONS.read, number))
         look = BoardLook(overview, equity_values(curves, "percent"), colours)
@@ -554,7 +559,8 @@ def what_this_is(overview: SeasonOverview, board: Leaderboard | None) -> str:
         who += f" and {count(references, 'reference')}"
     elif references:
         who = count(references, "reference")
-    parts = [who, "play money", _cohorts_text(overview)]
+    played_for = "play money" if overview.has_money else "forecasts alone"
+    parts = [who, played_for, _cohorts_text(overview)]
 
     rows = board.rows if board else ()
     events = max((row.events for row in rows), default=0)  # of the agent that was shown most of them

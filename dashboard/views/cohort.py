@@ -201,6 +201,8 @@ def show(record: RecordSource) -> None:
 def heading(line: CohortLine, overview: SeasonOverview, curves: Curves) -> str:
     """Say which of its agents has made most, and how many have made money."""
     title = f"Cohort {line.number}"
+    if not line.rules.money:
+        return f"{title}: forecasts alone, without money"
     players = overview.players(by_gain(curves))
     if not curves:
         return f"{title}: nothing was played" + " yet" * (line.ended_at is None)
