@@ -138,7 +138,8 @@ class PastForecast:
     """A forecast of an earlier round, with the price of that time and how the market ended.
 
     `question` is the question of the market. `outcome` is 1 for YES and 0 for NO; None while it is open, or
-    if it ended in another way.
+    if it ended in another way. Of a question that isn't of yes or no, `form` is the text of its form, and
+    `answer` what it came to, empty while it is open or where it was called off.
     """
 
     forecast: Forecast
@@ -147,6 +148,8 @@ class PastForecast:
     question: str
     price: int | None = None
     outcome: int | None = None
+    form: str = ""
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Protocol, cast
 
-from markets.millionths import ONE, decimal_of
+from markets.millionths import ONE, decimal, decimal_of
 from markets.registry import load
 
 YES_NO = "yes_no"
@@ -144,9 +144,56 @@ class QuestionKind(Protocol):
         ...
 
 
+@lru_cache(maxsize=64)  # a folder of 10,000 questions is read in a second, and not in three
 def question_kind(name: str) -> QuestionKind:
     """Return the kind of question of that name; raise `LookupError` if there is none."""
     return cast(QuestionKind, load("markets.questions", name))
+
+
+def check_form_text(text: str) -> QuestionForm:
+    """Return the form behind a text; raise `ValueError` if the text is not that of a sensible question.
+
+    >>> check_form_text('{"kind":"numeric","high":"9","low":"1"}')
+    Traceback (most recent call last):
+        ...
+    ValueError: the text of a form has its keys in order, without spaces
+    """
+    try:
+        form = form_of(text)
+        question_kind(form.kind).check(form)
+    except (AttributeError, LookupError, TypeError, RecursionError) as error:
+        raise ValueError(f"this is no form of a question: {error}") from error
+    if form.text != text:
+        raise ValueError("the text of a form has its keys in order, without spaces")
+    return form
+
+
+def check_distribution_text(form: QuestionForm, text: str) -> Distribution:
+    """Return the distribution behind a text; raise `ValueError` if it is no answer to the question.
+
+    >>> check_distribution_text(QuestionForm("multiple_choice", ("a", "b")), '{"chances":[1000000]}')
+    Traceback (most recent call last):
+        ...
+    markets.distributions.BadDistribution: there are 1 chances for 2 options
+    """
+    try:
+        answer = distribution_of(text)
+        stated: dict[str, str] = {}
+        if form.options:
+            if len(answer.chances) != len(form.options):
+                raise BadDistribution(
+                    f"there are {len(answer.chances)} chances for {len(form.options)} options"
+                )
+            for option, chance in zip(form.options, answer.chances, strict=True):
+                stated[option] = str(decimal(chance))
+        for share, value in answer.quantiles:
+            stated[str(Fraction(share, PERCENT))] = value
+        read = question_kind(form.kind).read(form, stated)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, RecursionError) as error:
+        raise BadDistribution(f"this is no distribution: {error}") from error
+    if read.text != text:
+        raise BadDistribution("it is not written as it would be read")
+    return read
 
 
 # ── options ──────────────────────────────────────────────────────────────────────────────────────────────
