@@ -39,8 +39,8 @@ class ConfigCheck:
     """What was found: missing keys by agent, keys of the rule of no use, articles, and a readable `.env`.
 
     The keys in `untold` leave out all markets, or none, because of what the venue reports. `articles` is None
-    where the evidence comes from no files, and `questions` where the venue is no folder of them. `file_faults`
-    are those of the venue's other files.
+    where the evidence comes from no files, and `questions` where the venue is no folder of them. What is wrong
+    in other files of the venue is in `file_faults`.
     """
 
     missing_keys: Mapping[str, str]
@@ -136,8 +136,6 @@ def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Ite
         yield ConfigWarning(message, "give each file the form in docs/news.md")
 
     yield from _question_warnings(config, check)
-    for fault in check.file_faults[:MOST_NAMED]:
-        yield ConfigWarning(f"Not all of {config.markets.venue} is played: {fault}", "correct the file")
 
     if check.readable_env:
         message = f"Others on this machine can read the keys in {check.readable_env}"
@@ -145,7 +143,10 @@ def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Ite
 
 
 def _question_warnings(config: Config, check: ConfigCheck) -> Iterator[ConfigWarning]:
-    """Yield what is wrong in the venue's folder of questions."""
+    """Yield what is wrong in the venue's folder of questions, or of series."""
+    for fault in check.file_faults[:MOST_NAMED]:
+        yield ConfigWarning(f"Not all of {config.markets.venue} is played: {fault}", "correct the file")
+
     faults = () if check.questions is None else check.questions.faults
     for fault in faults[:MOST_NAMED]:
         message, _, hint = fault.partition(" → ")
