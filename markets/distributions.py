@@ -251,8 +251,8 @@ def read_quantiles(form: QuestionForm, value: object, scale: QuantileScale) -> D
 
     They come as an object by percent, or as a list of percents with values.
     """
-    pairs = [(key, text) for key, text in _quantile_pairs(value) if text is not None]
-    of_one = all(_SHARE_KEY.fullmatch(str(key)[:40].strip()) for key, _ in pairs)
+    pairs = [(written(key), text) for key, text in _quantile_pairs(value) if text is not None]
+    of_one = all(_SHARE_KEY.fullmatch(key) for key, _ in pairs)
 
     stated = dict[int, Fraction]()
     for key, text in pairs:
@@ -291,9 +291,9 @@ def _quantile_pairs(value: object) -> list[tuple[object, object]]:
     return pairs
 
 
-def _percent(key: object, of_one: bool) -> int:
+def _percent(key: str, of_one: bool) -> int:
     """Return the percent that a key names: "5", "5%", "p5", "5th percentile", "median"; `of_one`, 0.05."""
-    text = str(key)[:40].strip().lower()
+    text = key[:40].lower()
     named = _PERCENT_KEY.fullmatch("50" if text == "median" else text)
     percent = Fraction(text) * 100 if of_one else Fraction(named[1] if named else 0)
     if percent.denominator != 1 or not 1 <= percent <= 99:

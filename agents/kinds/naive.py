@@ -1,6 +1,7 @@
 """States the price or, without one, how often such questions end YES.
 
-If `rates` lacks a number of days, the nearest is used; without any, even odds. It never bets.
+If `rates` lacks a number of days, the nearest is used; without any, even odds. Other questions it answers by
+the market's chances or, without these, as one who knows nothing. It never bets.
 
     - kind: naive
       rates: {fred: {7: 0.45, 30: 0.48}}
@@ -13,6 +14,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from agents.asked_forms import odds_answers, yes_no_listings
 from agents.model import Agent, Ask, Decision, Given, KindSettings, View, forecasts_of
 from markets.millionths import ONE, millionths
 
@@ -35,7 +37,7 @@ def agent(settings: Settings, _given: Given) -> Agent:
         today = view.snapshot.at.date()
 
         probabilities = {}
-        for listing in view.snapshot.shown:
+        for listing in yes_no_listings(view.snapshot):
             market = listing.market
             probability = listing.mid
             if probability is None:
@@ -43,7 +45,8 @@ def agent(settings: Settings, _given: Given) -> Agent:
                 probability = nearest_rate(settings.rates.get(market.category, {}), days)
             probabilities[market.id] = probability
 
-        return Decision(forecasts_of(probabilities))
+        others = odds_answers(view.snapshot, known_only=False)
+        return Decision(forecasts_of(probabilities) + others)
 
     return decide
 

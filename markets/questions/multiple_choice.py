@@ -70,10 +70,11 @@ def read(form: QuestionForm, value: object) -> Distribution:
     """
     stated = dict[str, Fraction]()
     known = {_plain(option): option for option in form.options}
-    for name, share in _pairs(value):
-        option = known.get(_plain(str(name)))
+    for key, share in _pairs(value):
+        name = written(key)
+        option = known.get(_plain(name))
         if option is None:
-            raise BadDistribution(f"{str(name)[:40]!r} is none of the options")
+            raise BadDistribution(f"{name[:40]!r} is none of the options")
         if option in stated:
             raise BadDistribution(f"{option[:40]!r} is stated twice")
         stated[option] = _share(share)

@@ -15,7 +15,10 @@ from markets.millionths import ONE, millionths
 
 TITLE = "yes or no"
 KEY = "probability"
-SCHEMA: Mapping[str, Any] = {"type": "number"}
+SCHEMA: Mapping[str, Any] = {
+    "type": "number",
+    "description": "that it ends YES: a fraction from 0 to 1, such as 0.65",
+}
 
 
 def check(form: QuestionForm) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import markets.questions
 from markets.distributions import (
+    PERCENT,
     BadDistribution,
     BadForm,
     Distribution,
@@ -145,9 +146,9 @@ def test_a_form_is_refused_or_has_an_answer_of_who_knows_nothing(
     except BadForm:
         return
     nothing = kind.uniform(form)
-    assert kind.read(
-        form, dict(nothing.quantiles and [(s // 10_000, v) for s, v in nothing.quantiles]) or 0.5
-    )
+    stated = dict(nothing.quantiles) if nothing.quantiles else {}
+    value: object = {share // PERCENT: text for share, text in stated.items()} or 0.5
+    assert kind.read(form, value) == nothing
 
 
 READINGS: list[tuple[QuestionForm, object, object]] = [
