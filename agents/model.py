@@ -179,7 +179,7 @@ class View:
     The rest is filled as its settings say. `history` has earlier prices by market, oldest first. `siblings`
     has, by event, the markets that are not in the snapshot; None if they are switched off. `past` has its own
     last forecasts by market, blind and final, and `ended` those whose markets ended since its last round.
-    `tools` is None if it has none.
+    `tools` is None if it has none. A `hidden` view has no prices, and nothing can be traded.
     """
 
     snapshot: Snapshot
@@ -197,6 +197,7 @@ class View:
     past: Mapping[MarketId, tuple[PastForecast, ...]] = field(default_factory=dict)
     ended: tuple[PastForecast, ...] = ()
     tools: Toolbox | None = None
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)

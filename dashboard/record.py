@@ -22,7 +22,13 @@ from arena.clock import now
 from arena.errors import ArenaError
 from arena.operations.status import Status, read_status_by_config
 from arena.record.queries.accounts import AccountEquity, read_account_equity, read_cohort_depths
-from arena.record.queries.cohorts import PLACE, StoredCohort, read_cohorts, read_rounds
+from arena.record.queries.cohorts import (
+    PLACE,
+    StoredCohort,
+    read_cohorts,
+    read_hidden_rounds,
+    read_rounds,
+)
 from arena.record.queries.markets import (
     BEGINNING,
     ListedMarket,
@@ -717,7 +723,7 @@ def read_forecast_spreads(
     connection: Connection, shown: Mapping[MarketId, ShowingRound], but: Collection[str]
 ) -> dict[MarketId, ForecastSpread]:
     """Return how far apart the agents were in the newest round of each market, without some kinds."""
-    rounds = {last.round_id for last in shown.values()}
+    rounds = {last.round_id for last in shown.values()} - read_hidden_rounds(connection)
     query = (
         select(ForecastRow.market_id, TurnRow.round_id, ForecastRow.probability)
         .select_from(joined(TurnRow, EntrantRow, ForecastRow))

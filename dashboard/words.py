@@ -447,7 +447,9 @@ def _drawn(rule: Universe) -> Iterator[str]:
     """Yield how markets are drawn, where that is not by chance alone."""
     if rule.order == "soonest":
         yield "Those that close soonest come first."
-    if rule.price_only:
+    if rule.unpriced:
+        yield "Questions without a price play too."
+    elif rule.price_only:
         yield "Markets with a price alone, without bid and ask, play too."
     if rule.strata:
         yield f"The draw is spread by {', '.join(rule.strata)}."

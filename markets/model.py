@@ -194,6 +194,8 @@ DECIDED = f"{BY_HAND}: "
 """The source of a resolution that a person decided, up to the reason."""
 WITHDRAWN = f"{BY_HAND}, withdrawn: "
 """The source of a resolution by which such a decision was withdrawn, up to the reason."""
+SILENCE = "called off: "
+"""The source of a refund by which a venue ends its wait, up to the reason: it corrects no known outcome."""
 
 
 @dataclass(frozen=True, slots=True)

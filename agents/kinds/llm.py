@@ -113,7 +113,7 @@ def agent(settings: Settings, given: Given) -> Agent:
             prompt = render(
                 texts[name],
                 view,
-                prices=stage == "final" and settings.prices != "hidden",
+                prices=stage == "final" and settings.prices != "hidden" and not view.hidden,
                 stage=stage,
                 before=before,
                 system=system,
@@ -181,7 +181,7 @@ class _Sample:
     async def decision(self) -> Decision:
         """Return what the model decides, after a first stage without prices if the settings want one."""
         blind = Decision()
-        if self.settings.prices == "after":
+        if self.settings.prices == "after" and not self.view.hidden:
             blind = await self._stage("blind")
             if blind.status == "failed":
                 return blind

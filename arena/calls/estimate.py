@@ -246,9 +246,9 @@ def _sample_views(config: Config) -> tuple[View, View]:
     cohorts = config.cohorts
     shown = config.markets.show
     guard = None if config.evidence.source == NO_EVIDENCE else config.evidence.guard
-    first = first_sample_round(shown, cohorts.rules, cohorts.bankroll, cohorts.rounds)
+    first = first_sample_round(shown, config.rules, cohorts.bankroll, cohorts.rounds)
     held = ceil(shown / HELD_MARKETS)
-    return first, late_sample_round(shown, held, cohorts.rules, cohorts.bankroll, cohorts.rounds, guard)
+    return first, late_sample_round(shown, held, config.rules, cohorts.bankroll, cohorts.rounds, guard)
 
 
 async def _estimate(

@@ -181,7 +181,8 @@ def _frozen_fields(report: CohortReport) -> dict[str, str]:
 
     fields = {}
     bankroll = value_in_words("bankroll", frozen["bankroll"])
-    fields["bankroll"] = _settings_line(bankroll, {"decide": report.decide})
+    pace = {"decide": report.decide, "hidden_rounds": frozen.get("hidden")}
+    fields["bankroll"] = _settings_line(bankroll, pace)
     fields["rules"] = _settings_line(rules_name, rules)
     fields["markets"] = _settings_line("", frozen["universe"])
     fields["venue"] = _settings_line(frozen["venue"], venue)

@@ -12,7 +12,7 @@ from agents.model_table.capabilities import model_faults, with_limits
 from agents.model_table.cost import own_search, price_for, unbounded_option
 from agents.providers import near_model
 from agents.toolbox import is_own_tool, tool
-from arena.config.code import TrustedCode, UnloadedAdapter
+from arena.config.code import TrustedCode, UnloadedAdapter, venue_stamp
 from arena.config.document import Document, read
 from arena.config.environment import check_models, environment
 from arena.config.errors import ConfigErrors, Key, quoted_value
@@ -116,6 +116,7 @@ def load(
         evidence_settings=evidence,
         hash=document.hash,
         code=document.code,
+        has_market=_has_market(document, venue),
     )
 
 
@@ -130,7 +131,14 @@ def _stamp(document: Document, venue: BaseModel) -> str:
     """Return the stamp of the venue in use: `live`, `replay` or `simulated`."""
     if isinstance(venue, UnloadedAdapter):
         return venue.stamp
-    return str(VENUES.load(VENUES.chosen(document), document).stamp)
+    return venue_stamp(VENUES.load(VENUES.chosen(document), document), venue)
+
+
+def _has_market(document: Document, venue: BaseModel) -> bool:
+    """Tell whether anything can be bought at the venue in use; yes of one that was not loaded."""
+    if isinstance(venue, UnloadedAdapter):
+        return True
+    return bool(getattr(VENUES.load(VENUES.chosen(document), document), "HAS_MARKET", True))
 
 
 def _check_fill_at(document: Document, venue: BaseModel | None, sections: FixedSections) -> None:

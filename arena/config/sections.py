@@ -201,6 +201,8 @@ class CohortsSection(ConfigSection):
     """How often a cohort decides from its start on, or at which time (UTC) after its first round."""
     rounds: Count = 5
     """How many rounds a cohort plays, or for how long: 5, or 5 weeks. Then it is only settled."""
+    hidden: int = Field(default=0, ge=0)
+    """In so many first rounds nobody sees prices or others' forecasts, and nothing is traded."""
     count: Count | None = None
     """How many to start; unlimited by default."""
     keep_deciding: Count = 5
@@ -241,6 +243,13 @@ class CohortsSection(ConfigSection):
         decide: Cadence = info.data.get("decide", Cadence())
         if value * decide.every.total_seconds() > CENTURY.total_seconds():
             raise not_meant("rounds that fit into a century, see cohorts.decide")
+        return value
+
+    @field_validator("hidden")
+    @classmethod
+    def _within_rounds(cls, value: int, info: ValidationInfo) -> int:
+        if value > info.data.get("rounds", value):
+            raise not_meant("at most cohorts.rounds")
         return value
 
     @field_validator("rules_block", mode="before")

@@ -57,7 +57,8 @@ class Referee:
         self.folder = folder
         self.differences: list[str] = []
         self.frozen: dict[int, Row] = {}
-        for (number,), row in self.by("cohorts", "cohort").items():
+        self.cohorts = self.by("cohorts", "cohort")
+        for (number,), row in self.cohorts.items():
             self.frozen[number] = parsed(row.frozen)
         self.entrants = self.by("entrants", *AGENT)
         self.rounds = self.by("rounds", "cohort", "round")
@@ -106,6 +107,18 @@ class Referee:
             near = are_floats and isclose(value, right, abs_tol=1e-9)
             if value != right and not near:
                 self.differences.append(f"{what}: {name} is {value!r} and should be {right!r}")
+
+    def hidden_rounds(self, cohort: int) -> int:
+        """Return in how many first rounds a cohort has hidden prices and forecasts."""
+        return getattr(self.frozen[cohort], "hidden", 0)
+
+    def is_hidden(self, cohort: int) -> bool:
+        """Tell whether nobody sees yet what a cohort has forecast: no later round has begun."""
+        row = self.cohorts[(cohort,)]
+        if row.ended_at or row.stopped_at:
+            return False
+        begun = max((number for of, number in self.rounds if of == cohort), default=0)
+        return begun <= self.hidden_rounds(cohort)
 
     def check(self) -> list[str]:
         """Work everything out again, and return what is otherwise in the export."""
@@ -324,7 +337,8 @@ class Beliefs:
         self.forecasts = export.by("forecasts", *TURN, "market_id", "stage")
         self.second = export.by("second_quotes", *TURN, "market_id")
         for place, turn in export.turns.items():
-            self.add_stated(place, turn)
+            if not export.is_hidden(turn.cohort):
+                self.add_stated(place, turn)
         for key, fill in export.fills.items():
             if fill.action == "buy":
                 self.add_bet(key, fill)
@@ -348,7 +362,7 @@ class Beliefs:
 
             if own is not None:
                 belief = own.probability
-            elif settings.get("prices") == "hidden":
+            elif settings.get("prices") == "hidden" or turn.round <= export.hidden_rounds(turn.cohort):
                 belief = ONE // 2
             else:
                 belief = mid

@@ -49,7 +49,7 @@ def check_config(config: Config, environ: Mapping[str, str]) -> ConfigCheck:
 def _untold_keys(config: Config) -> list[str]:
     """Return the keys of the rule that ask for what the venue doesn't report."""
     module = load("markets.venues", config.markets.venue, config.extensions("venues"))
-    rule = config.markets.universe
+    rule = config.universe
     keys = sorted(key for key in getattr(module, "UNTOLD", ()) if getattr(rule, key))
     if getattr(module, "WITHOUT_SIDES", False) and not rule.price_only:
         keys.insert(0, "price_only")
@@ -107,7 +107,7 @@ def _untold_warning(config: Config, key: str) -> ConfigWarning:
         return ConfigWarning(message, "set `price_only: true`")
 
     message = f"{venue} does not report what markets.{key} asks for"
-    if key.startswith("min_") and not config.markets.universe.unknown_figures:
+    if key.startswith("min_") and not config.universe.unknown_figures:
         hint = "set `unknown_figures: true`, or take the key out"
         return ConfigWarning(f"{message}: no market is ever on offer", hint)
     return ConfigWarning(f"{message}: it excludes nothing", "take the key out")

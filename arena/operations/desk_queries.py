@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agents.model import Forecast, PastForecast
-from arena.record.queries.cohorts import PLACE, item_of, read_resolutions
+from arena.record.queries.cohorts import PLACE, item_of, read_hidden_rounds, read_resolutions
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
 from arena.record.schema.dialects import NOW
@@ -98,9 +98,13 @@ def read_last_turns(connection: Connection, agent: str) -> list[OverTurn]:
 
 
 def read_ended_forecasts(connection: Connection, agent: str, now: datetime) -> list[PastForecast]:
-    """Return an agent's last forecasts of markets that have ended, the latest first, and how they ended."""
+    """Return an agent's last forecasts of markets that have ended, the latest first, and how they ended.
+
+    Prices of rounds that are hidden for now are left out.
+    """
     query = (
         select_as(
+            round_id=RoundRow.id,
             round=RoundRow.number,
             at=RoundRow.at,
             market=ForecastRow.market_id,
@@ -126,6 +130,7 @@ def read_ended_forecasts(connection: Connection, agent: str, now: datetime) -> l
     markets = sorted({MarketId(row.market) for row in rows})
     ends = {end.market_id: end for end in read_resolutions(connection, markets, now)}
 
+    hidden = read_hidden_rounds(connection)
     forecasts = []
     for row in rows:
         if row.market not in ends:
@@ -134,6 +139,7 @@ def read_ended_forecasts(connection: Connection, agent: str, now: datetime) -> l
         stated = Forecast(
             row.market, reason=row.reason, millionths=row.probability, distribution=row.distribution
         )
-        past = PastForecast(stated, row.round, row.at, row.question, row.price)
+        price = None if row.round_id in hidden else row.price
+        past = PastForecast(stated, row.round, row.at, row.question, price)
         forecasts.append(replace(past, outcome=end.outcome, form=row.form, answer=end.answer))
     return forecasts

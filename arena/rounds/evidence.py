@@ -180,6 +180,10 @@ def toolbox(
     if not names:
         return None
     tools = {name: world.tool(name) for name in names}
+    if view.hidden:
+        tools = {name: tool for name, tool in tools.items() if not tool.tells_prices}
+        if not tools:
+            return None
 
     def history(market: MarketId) -> tuple[Quote, ...]:
         return record.read(read_price_history, [market], stored_round.at).get(market, ())
@@ -239,9 +243,10 @@ class _ToolBench:
 def guard_of(cohort: Cohort) -> Guard:
     """Return what may be shown in a cohort.
 
-    Where any agent is asked without prices, nobody is shown odds or suspects.
+    Where any agent is asked without prices, ever or in hidden rounds, nobody is shown odds or suspects.
     """
-    if all(entrant.settings.get("prices", "shown") == "shown" for entrant in cohort.entrants):
+    is_shown = all(entrant.settings.get("prices", "shown") == "shown" for entrant in cohort.entrants)
+    if is_shown and not cohort.hidden:
         return cohort.guard
 
     withheld = {"odds": "withheld"}

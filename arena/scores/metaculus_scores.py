@@ -12,10 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from arena.errors import NaturalKey, natural_key
+from arena.errors import ArenaError, NaturalKey, natural_key
+from arena.record.model.cohort import Cohort
 from arena.record.model.columns import Flags, Floats, ForecastColumns, Ints, stated_belief, take_rows
 from arena.record.queries.accounts import read_accounts
-from arena.record.queries.cohorts import read_cohorts, select_cohorts
+from arena.record.queries.cohorts import (
+    StoredCohort,
+    read_cohorts,
+    read_hidden_rounds,
+    read_rounds,
+    select_cohorts,
+)
 from arena.record.queries.forecasts import read_ends, read_forecast_columns
 from arena.record.schema.database import Connection
 from arena.scores.rules._columns import highest_first, none_for_nan
@@ -185,10 +192,10 @@ def _peer_order(scores: MetaculusScores) -> tuple[float, NaturalKey]:
     return highest_first(scores.peer), natural_key(scores.agent)
 
 
-def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "TournamentForecasts":
+def tournament_entries(rows: ForecastColumns, known: Floats, until: Floats | None) -> "TournamentForecasts":
     """Return the markets of a cohort as a tournament's questions: what was stated stands until the next.
 
-    The first `hidden` rounds in which a market was shown are its hidden period.
+    `until` has when the hidden period of each market ends, NaN for one that has none.
     """
     from arena.scores.files.tournament import TournamentForecasts  # pages have no use for it
 
@@ -209,8 +216,7 @@ def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "To
 
     scheduled = spans.scheduled[asked]
     hidden_until = None
-    if hidden:
-        until = _end_of_hidden_rounds(ended, hidden)
+    if until is not None:
         hidden_until = np.minimum(until[asked], scheduled)
 
     return TournamentForecasts(
@@ -230,7 +236,7 @@ def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "To
     )
 
 
-def _end_of_hidden_rounds(rows: ForecastColumns, hidden: int) -> Floats:
+def ends_of_first_rounds(rows: ForecastColumns, hidden: int) -> Floats:
     """Return when each market was first shown after so many rounds, infinity if it never was."""
     instants = np.unique(_at_instants(rows.market, rows.at))
     markets = len(rows.markets)
@@ -240,6 +246,18 @@ def _end_of_hidden_rounds(rows: ForecastColumns, hidden: int) -> Floats:
 
     until = np.full(markets, np.inf)
     until[is_shown] = instants[after_hidden[is_shown]] % INSTANTS
+    return until
+
+
+def ends_of_hidden_rounds(rows: ForecastColumns, cohort: Cohort) -> Floats:
+    """Return when the hidden rounds of a cohort ended, by market; NaN for one shown only after them."""
+    is_hidden = rows.round <= cohort.hidden
+    ended = np.inf
+    if not is_hidden.all():
+        ended = float(rows.at[~is_hidden].min())
+
+    until = np.full(len(rows.markets), np.nan)
+    until[rows.market[is_hidden]] = ended
     return until
 
 
@@ -253,14 +271,22 @@ def read_cohort_tournament(
 ) -> "PlayedTournament":
     """Return a tournament of a cohort's agents; by the form peer those without a model win nothing.
 
-    Raises `ArenaError` where there is no such cohort.
+    Its hidden period is the cohort's own, if that has one. Raises `ArenaError` where there is no such cohort,
+    where its hidden period is not over, or where the settings want another one.
     """
     from arena.scores.files.tournament import PlayedTournament  # pages have no use for it
 
-    select_cohorts(read_cohorts(connection), number)
+    [stored] = select_cohorts(read_cohorts(connection), number)
     rows = read_forecast_columns(connection, number)
+    until = None
+    if stored.cohort.hidden:
+        check_hidden_period(connection, stored, settings.hidden)
+        until = ends_of_hidden_rounds(rows, stored.cohort)
+    elif settings.hidden:
+        until = ends_of_first_rounds(rows, settings.hidden)
+
     kinds = {account.agent: account.kind for account in read_accounts(connection, number)}
-    entries = tournament_entries(rows, read_known(connection, rows), settings.hidden or 0)
+    entries = tournament_entries(rows, read_known(connection, rows), until)
 
     agents = {entries.forecaster[place] for place in set(entries.who.tolist())}
     baselines = sorted(name for name in agents if kinds.get(name) in BASELINES)
@@ -268,6 +294,20 @@ def read_cohort_tournament(
     if settings.form == "peer" and len(agents) > len(baselines) + 1:
         changes["exclude"] = (*settings.exclude, *baselines)
         changes["outside"] = (*settings.outside, *baselines)
-    if settings.hidden is not None and settings.hidden_weight is None:
+    if until is not None and settings.hidden_weight is None:
         changes["hidden_weight"] = 1.0
     return PlayedTournament(settings.model_copy(update=changes), entries)
+
+
+def check_hidden_period(connection: Connection, stored: StoredCohort, wanted: int | None) -> None:
+    """Raise `ArenaError` where a cohort's hidden period is not over, or another one is wanted."""
+    cohort = stored.cohort
+    name = f"cohort {cohort.number}"
+    if wanted not in (None, cohort.hidden):
+        message = f"hidden is {wanted}, and {name} hid its first {cohort.hidden} rounds"
+        raise ArenaError("other_hidden", message, "remove hidden: the cohort's own counts")
+
+    hidden = read_hidden_rounds(connection)
+    if any(begun.id in hidden for begun in read_rounds(connection, stored.id)):
+        message = f"{name} is in its hidden rounds: nobody sees forecasts yet"
+        raise ArenaError("hidden_round", message, f"wait until its first {cohort.hidden} rounds are over")

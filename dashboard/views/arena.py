@@ -8,7 +8,7 @@ import streamlit as st
 from markupsafe import Markup, escape
 
 from arena.errors import far_text
-from arena.record.queries.cohorts import IS_TRADING, PLACE, item_of
+from arena.record.queries.cohorts import IS_TRADING, PLACE, item_of, read_hidden_rounds
 from arena.record.queries.markets import (
     BEGINNING,
     ListedMarket,
@@ -185,6 +185,7 @@ def _in_newest_rounds(connection: Connection, query: AnySelect) -> AnySelect:
         .where(IS_TRADING)
         .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc())
     )
+    rounds = rounds.where(col(RoundRow.id).not_in(read_hidden_rounds(connection)))
     ids = list(connection.scalars(rounds.limit(ROUNDS)))
     return query.where(col(TurnRow.round_id).in_(ids)).limit(LOOKED)
 

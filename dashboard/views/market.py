@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from agents.model import USABLE_STATUSES
 from arena.errors import natural_key
-from arena.record.queries.cohorts import PLACE, read_learnt_resolutions
+from arena.record.queries.cohorts import PLACE, read_hidden_rounds, read_learnt_resolutions
 from arena.record.queries.markets import BEGINNING, read_newest_instant
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.database import Connection
@@ -191,8 +191,8 @@ STATED = joined(EntrantRow, TurnRow, ForecastRow)
 def read_market_forecasts(
     connection: Connection, market: MarketId, rounds: Collection[int]
 ) -> list[MarketForecast]:
-    """Return what agents said of a market in these rounds."""
-    is_asked = col(TurnRow.round_id).in_(rounds)
+    """Return what agents said of a market in these rounds, but for those that are hidden for now."""
+    is_asked = col(TurnRow.round_id).in_({*rounds} - read_hidden_rounds(connection))
     is_usable = col(TurnRow.status).in_(USABLE_STATUSES)
     is_final = ForecastRow.stage == "final"
     query = (
@@ -210,7 +210,7 @@ def read_market_reasons(
     connection: Connection, market: MarketId, rounds: Collection[int]
 ) -> dict[tuple[str, int], str]:
     """Return why agents said what they said of a market in these rounds, by agent and round."""
-    is_asked = col(TurnRow.round_id).in_(rounds)
+    is_asked = col(TurnRow.round_id).in_({*rounds} - read_hidden_rounds(connection))
     is_final = ForecastRow.stage == "final"
     has_reason = ForecastRow.reason != ""
     query = (

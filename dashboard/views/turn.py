@@ -14,7 +14,7 @@ from markupsafe import Markup
 from agents.model import Article, Message
 from arena.errors import story_count
 from arena.record.queries.accounts import read_payouts
-from arena.record.queries.cohorts import IS_TRADING, PLACE
+from arena.record.queries.cohorts import IS_TRADING, PLACE, read_hidden_rounds
 from arena.record.queries.decisions import read_fills, read_rejections
 from arena.record.schema.codec import orders_of
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
@@ -128,12 +128,13 @@ PLACED_TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
 
 
 def find_turn(connection: Connection, cohort: int, round_number: int, agent: str) -> PlacedTurn | None:
-    """Return an agent's turn in a round of a cohort, if it is in."""
+    """Return an agent's turn in a round of a cohort, if it is in and not hidden for now."""
     is_round = RoundRow.number == round_number
+    is_shown = col(RoundRow.id).not_in(read_hidden_rounds(connection))
     query = (
         select_noun(PlacedTurn, TurnRow, RoundRow, **PLACE)
         .select_from(PLACED_TURNS)
-        .where(*_of_agent(cohort, agent), is_round)
+        .where(*_of_agent(cohort, agent), is_round, is_shown)
     )
     rows = connection.execute(query)
     turns = read_nouns(PlacedTurn, rows)
@@ -512,7 +513,7 @@ def show(record: RecordSource) -> None:
     if agent:
         whose = f" of {code(agent[:200])}"
     where = f"in round {code(round_text[:20])} of cohort {code(cohort[:20])}"
-    why = f"The record holds no turn{whose} {where}, or it is not in yet."
+    why = f"The record holds no turn{whose} {where}, or it is not in yet, or hidden for now."
     nothing_found(why)
     step("All turns", "turn")
 
@@ -527,7 +528,7 @@ MEANT = {
     "declined": "Declined: the model refused to answer, so the turn is a hold and counts as skips.",
     "failed": "Failed: no answer was to be had; it counts as unanswered.",
     "late": "Late: it was not played, or answered, within six hours of its prices; it counts as unanswered.",
-    "out": "Out: the agent can place no bet and holds nothing, so it was not asked.",
+    "out": "Out: the agent can place no bet and holds nothing, or repeats what is hidden; it was not asked.",
     "waiting": "Waiting: the key of its model was not there; it enters once it is.",
 }
 STATUSES = {ANY: "All"} | {status: status.capitalize() for status in MEANT}

@@ -92,6 +92,7 @@ def score(
     community: bool = flag("Score the median of all as a forecaster."),
     parts: bool = flag("Split Brier scores into reliability and more."),
     sweep: bool = flag("Show a tournament's prizes by the hidden weight."),
+    entries: Path | None = option("Write a tournament's forecasts as its CSV, too.", "FILE"),
     html: Path | None = option("Write it as one page, too.", "FILE"),
     badge: str | None = option("Write a badge of the first, or of NAME.", "[NAME=]FILE"),
     force: bool = flag("Replace these files."),
@@ -112,7 +113,7 @@ def score(
     if tournament is not None:
         from arena.cli.prizes import show_prizes
 
-        show_prizes(chosen, tournament, mode, sweep)
+        show_prizes(chosen, tournament, mode, sweep, entries, force)
         return
 
     from arena.cli.score import files_of, split_columns, table_of
@@ -156,17 +157,17 @@ def score(
 def _tournament_of(chosen: Options, files: list[Path]) -> Path | None:
     """Return the tournament's YAML if one is named; raise `ArenaError` for what can't be combined with it.
 
-    Without one `--sweep` is refused.
+    Without one `--sweep` and `--entries` are refused.
     """
     tournaments = [file for file in files if file.suffix in (".yaml", ".yml")]
     if not tournaments:
         reason = "can't be combined with files of forecasts"
-        chosen.refuse("--sweep", because=reason, hint="name a tournament's YAML file")
+        chosen.refuse("--sweep", "--entries", because=reason, hint="name a tournament's YAML file")
         return None
 
     tournament = tournaments[0]
     reason = f"can't be combined with a tournament ({tournament})"
-    hint = "a tournament takes --mode and --sweep"
+    hint = "a tournament takes --mode, --sweep and --entries"
     chosen.refuse(*OF_FORECASTS, because=reason, hint=hint)
     if len(files) > 1:
         raise ArenaError("not_together", f"another file {reason}", hint, status=64)

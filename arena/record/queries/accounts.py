@@ -9,8 +9,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import Connection, func
+from sqlalchemy import BindParameter, Connection, bindparam, func
 from sqlmodel import or_
 
 from arena.record.model.columns import AccountSummary
@@ -211,10 +212,25 @@ LEDGER_HEADS = (
 )
 
 
-def read_ledger_heads(connection: Connection, cohort_id: int) -> dict[str, tuple[int, int]]:
-    """Return the id of every entrant and the number of its newest entry, in line-up order."""
+NAMES: BindParameter[Any] = bindparam("names", expanding=True)
+LEDGER_HEADS_OF = LEDGER_HEADS.where(col(EntrantRow.name).in_(NAMES))
+
+
+def read_ledger_heads(
+    connection: Connection, cohort_id: int, names: Collection[str] | None = None
+) -> dict[str, tuple[int, int]]:
+    """Return the id of every entrant, or of those named, and the number of its newest entry.
+
+    They are in line-up order.
+    """
+    query = LEDGER_HEADS
+    values: dict[str, Any] = {"cohort_id": cohort_id}
+    if names is not None:
+        query = LEDGER_HEADS_OF
+        values["names"] = list(names)
+
     heads = {}
-    for name, entrant_id, number in connection.execute(LEDGER_HEADS, {"cohort_id": cohort_id}):
+    for name, entrant_id, number in connection.execute(query, values):
         if number is not None:
             heads[name] = (entrant_id, number)
     return heads

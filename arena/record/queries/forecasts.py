@@ -30,7 +30,7 @@ from arena.record.model.columns import (
     factorize,
     implied_belief,
 )
-from arena.record.queries.cohorts import of_cohorts
+from arena.record.queries.cohorts import of_cohorts, read_hidden_counts, read_hidden_rounds
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, SecondQuoteRow, TurnRow
@@ -135,8 +135,8 @@ def read_forecast_columns(connection: Connection, cohort: int | None = None) -> 
     """Return what every turn that was played forecast for every market it was shown, and the price then.
 
     Where a turn has second quotes, the price is theirs. A skip is taken as agreement with the mid, or as
-    even odds from an entrant that sees no prices. A turn that is malformed, declined, failed or late has
-    said nothing, whatever was read from it.
+    even odds from an entrant that saw no prices. A turn that is malformed, declined, failed or late has said
+    nothing, whatever was read from it. Rounds that are hidden for now are left out.
     """
     turns = _read_turns(connection, cohort)
     items = _read_shown_items(connection, cohort)
@@ -198,7 +198,7 @@ def _read_turns(connection: Connection, cohort: int | None) -> TurnColumns:
         select(TurnRow.id, EntrantRow.name, EntrantRow.id, CohortRow.number, RoundRow.number, RoundRow.at)
         .add_columns(RoundRow.snapshot_id)
         .select_from(PLACED_TURNS)
-        .where(WAS_SHOWN, of_cohorts(cohort))
+        .where(WAS_SHOWN, of_cohorts(cohort), col(RoundRow.id).not_in(read_hidden_rounds(connection)))
         .order_by(*LINE_UP_ORDER)
     )
     columns = transpose(connection.execute(query).all(), 7)
@@ -206,6 +206,11 @@ def _read_turns(connection: Connection, cohort: int | None) -> TurnColumns:
 
     agents, agent = factorize(names)
     blind, released = _entrant_settings(connection)
+    hides = read_hidden_counts(connection)
+    is_blind = []
+    for entrant, number, round_number in zip(entrants, cohorts, rounds, strict=True):
+        is_blind.append(entrant in blind or round_number <= hides.get(number, 0))
+
     return TurnColumns(
         agents=agents,
         id=int_column(ids),
@@ -214,7 +219,7 @@ def _read_turns(connection: Connection, cohort: int | None) -> TurnColumns:
         round=int_column(rounds),
         at=_seconds_column(times),
         snapshot=int_column(snapshots),
-        blind=np.array([key in blind for key in entrants], dtype=np.bool_),
+        blind=np.array(is_blind, dtype=np.bool_),
         released=int_column([released.get(key, UNKNOWN) for key in entrants]),
     )
 

@@ -21,7 +21,7 @@ from portfolio.rules import Rules
 
 ADDED_FIELDS = {
     name: Cohort.__dataclass_fields__[name].default
-    for name in ("config_hash", "by_hand", "offset", "min_coverage")
+    for name in ("config_hash", "by_hand", "offset", "min_coverage", "hidden")
 }
 """What cohorts of older records do not say. Left out where it is the default, it is as if they had."""
 ADDED_TO_CALLS = added_columns(CallRow)

@@ -13,7 +13,7 @@ from arena.record.write.heads import add_head
 from arena.record.write.quarantine import quarantine_records
 from markets.hashes import canonical, digest, plain_value
 from markets.millionths import ONE, decimal
-from markets.model import MarketId, Resolution
+from markets.model import SILENCE, MarketId, Resolution
 from markets.venue import QuarantinedRecord
 
 FIELDS = tuple(Resolution.__dataclass_fields__)
@@ -127,12 +127,18 @@ def _waited(connection: Connection, ids: Sequence[MarketId]) -> set[MarketId]:
     return waited
 
 
+def _says_other(newest: Resolution, resolution: Resolution) -> bool:
+    """Tell whether an answer differs from the newest version."""
+    return (newest.payout, newest.answer) != (resolution.payout, resolution.answer)
+
+
 def _changed_payouts(
     resolutions: Iterable[Resolution], known: ResolutionVersions, late: Collection[MarketId], at: datetime
 ) -> list[Resolution]:
     """Return what pays something else than the newest version, as the next one; it is not known before now.
 
     After a person's decision the venue's own word is the next version, whatever it pays: it has the last one.
+    That it has waited long enough corrects nothing that is known: what it read then may be gone by now.
     """
     last = {resolution.market_id: resolution for resolution in resolutions}
     fresh = []
@@ -141,7 +147,9 @@ def _changed_payouts(
         if newest is None:
             known_at = at if market in late else resolution.known_at
             fresh.append(replace(resolution, version=1, known_at=known_at))
-        elif newest.payout != resolution.payout or (newest.by_hand and not resolution.by_hand):
+        elif resolution.source.startswith(SILENCE):
+            continue
+        elif _says_other(newest, resolution) or (newest.by_hand and not resolution.by_hand):
             known_at = max(newest.known_at, resolution.known_at, at)
             fresh.append(replace(resolution, version=newest.version + 1, known_at=known_at))
     return fresh

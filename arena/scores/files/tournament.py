@@ -1,7 +1,11 @@
 """A tournament from a file: its form and prizes, its forecasts, every question scored, the board."""
 
 from collections.abc import Iterable, Sequence
+from csv import DictWriter
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from io import StringIO
+from math import isfinite
 from pathlib import Path
 from typing import Literal
 
@@ -209,6 +213,41 @@ def read_entries(name: str, text: str) -> TournamentForecasts:
     )
 
 
+def entries_text(entries: TournamentForecasts) -> str:
+    """Return entries as the text of a CSV by which they are read again."""
+    rows: list[dict[str, str]] = []
+    for place, question in enumerate(entries.question.tolist()):
+        row = {
+            "question": entries.questions[question],
+            "forecaster": entries.forecaster[entries.who[place]],
+            "probability": repr(float(entries.stated[place])),
+            "time": _time_text(entries.start[place]),
+            "end": _time_text(entries.end[place]),
+            "open": _time_text(entries.opens[place]),
+            "close": _time_text(entries.closes[place]),
+            "scheduled_close": _time_text(entries.scheduled[place]),
+        }
+        if entries.outcome is not None:
+            row["outcome"] = f"{entries.outcome[place]:g}"
+        if entries.hidden_until is not None:
+            row["hidden_until"] = _time_text(entries.hidden_until[place])
+        rows.append(row)
+
+    names = [name for name in COLUMNS if rows and name in rows[0]]
+    text = StringIO()
+    writer = DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _time_text(seconds: float) -> str:
+    """Return a time as a CSV has it; empty where there is none."""
+    if not isfinite(seconds):
+        return ""
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
 def _read_probabilities(cells: Cells) -> tuple[Floats, Floats | None]:
     """Return what was stated, and the outcomes unless it is read at them already."""
     columns = {*FORECAST_COLUMNS, "chance"}.intersection(cells.columns)
@@ -365,6 +404,10 @@ def tournament_result(played: PlayedTournament, mode: Mode) -> TournamentResult:
     board = score_tournament(rules, entries, mode)
 
     notes = []
+    late = _questions_after_hidden(entries)
+    if late:
+        count = count_text(late, "question")
+        notes.append(f"{count} opened after the hidden period: there time counts by its length")
     if entries.left_out:
         count = count_text(entries.left_out, "question")
         notes.append(f"not scored: {count} without an outcome of 0 or 1")
@@ -377,6 +420,14 @@ def tournament_result(played: PlayedTournament, mode: Mode) -> TournamentResult:
     return TournamentResult(
         rules.form, board.mode, rules.pool, rules.hidden_weight, asked, board.places, notes
     )
+
+
+def _questions_after_hidden(entries: TournamentForecasts) -> int:
+    """Return how many questions have no hidden period, where others have."""
+    if entries.hidden_until is None:
+        return 0
+    is_late = np.isnan(entries.hidden_until)
+    return int(np.unique(entries.question[is_late]).size)
 
 
 def prizes_by_weight(

@@ -20,6 +20,7 @@ from types import SimpleNamespace
 from agents.answers.parse import READER_VERSION
 from agents.model import DECIDED_STATUSES, USABLE_STATUSES, Call, Decision, Forecast, Given, View
 from arena.cohorts.cohort import forecast_sources, seed_for
+from arena.cohorts.hidden_rounds import LEFT_OUT_WORDS, is_left_out, refused_orders, view_of_round
 from arena.record.model.cohort import Cohort, Entrant
 from arena.record.schema.codec import orders_of, orders_text
 from arena.record.write.listings import PRICE_FIELDS, quote_of
@@ -140,7 +141,10 @@ class PlayedRound:
         """Yield what of a turn does not come out again."""
         row = turn.row
         yield from row.compare({"cash": account.cash}, "it is the balance before its fills")
-        if row["status"] == "out" and not is_out(account, self.cohort.rules):
+        left_out = is_left_out(self.cohort, self.row["number"], agent)
+        if left_out and row["status"] in DECIDED_STATUSES:
+            yield row.differs("status", "out", LEFT_OUT_WORDS)
+        if row["status"] == "out" and not left_out and not is_out(account, self.cohort.rules):
             yield row.differs("status", "played", "its account can pay for a bet, or holds something")
         looks_again = self.cohort.stamp == "live" and self.cohort.rules.fill_at == "answer"
         looks_again = looks_again and agent.kind != "market" and bool(self.snapshot.shown)
@@ -165,6 +169,8 @@ class PlayedRound:
         late = [Rejection(CLOSED_CODE, CLOSED, market) for market in ordered if market in closed]
         in_time = [bet for bet in bets if bet.market_id not in closed]
         kept = [sale for sale in sales if sale.market_id not in closed]
+        if self.cohort.hides(self.row["number"]):
+            return [], [*late, *refused_orders((*kept, *in_time))]
         fills, refused = execute_at(self._offers(turn), in_time, kept, account)
         return fills, [*late, *refused]
 
@@ -223,6 +229,7 @@ class PlayedRound:
             rounds=self.cohort.rounds,
             stated={source: self.stated.get(source, ()) for source in forecast_sources(agent.settings)},
         )
+        view = view_of_round(self.cohort, view)
         given = Given(prompts={name: self.texts[key] for name, key in prompts.items()})
         calls = self.calls.get(entrant_id, ())
         return decisions_of(agent.kind, agent.settings, given, view, calls, self.runner)

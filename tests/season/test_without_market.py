@@ -1,0 +1,128 @@
+"""A venue without a market: a whole season of forecasts alone, from the draw to the end of its cohort."""
+
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+from arena.record.queries.cohorts import read_resolutions
+from arena.record.record import Record
+from markets.millionths import ONE
+from markets.model import MarketId
+from tests.program.running import AGREES, arena, arena_json
+
+LATEST = datetime(2026, 2, 1, tzinfo=UTC)
+MARKETS = [MarketId(f"quiz:{name}") for name in ("colour", "flood", "rain", "rate")]
+
+QUIZ = '''\
+"""Three questions, of which one has a price and none a market."""
+
+from datetime import UTC, datetime, timedelta
+
+from markets.distributions import QuestionForm
+from markets.model import Listing, Market, Quote, Resolution
+from markets.venue import EVERY_MARKET, Catalogue, Report, VenueSettings, ignore_report
+
+stamp = "replay"
+HAS_MARKET = False
+START = datetime(2026, 1, 4, tzinfo=UTC)
+END = START + timedelta(days=10)
+FORMS = {
+    "quiz:rain": QuestionForm(),
+    "quiz:flood": QuestionForm(),
+    "quiz:colour": QuestionForm("multiple_choice", ("red", "blue")),
+    "quiz:rate": QuestionForm("numeric", low="0", high="10", open_high=True),
+}
+ENDS = [
+    Resolution("quiz:rain", 1, END, 1_000_000),
+    Resolution("quiz:colour", 1, END, None, answer="red"),
+    Resolution("quiz:rate", 1, END, None, answer="4.5"),
+    Resolution("quiz:flood", 1, END, 0),
+]
+
+
+class Settings(VenueSettings):
+    """Nothing to set."""
+
+
+class Quiz:
+    stamp = stamp
+
+    async def catalogue(self, at, wanted=EVERY_MARKET):
+        return Catalogue([] if at >= END else await self.listings(at, FORMS))
+
+    async def listings(self, at, markets):
+        found = []
+        for name in markets:
+            market = Market(name, name, "What?", "As told.", "quiz", START, END, form=FORMS[name].text)
+            quote = Quote(name, START, None, None, 700_000) if name == "quiz:rain" else None
+            found.append(Listing(market, quote))
+        return found
+
+    async def resolutions(self, at, markets):
+        return [end for end in ENDS if end.market_id in markets and end.known_at <= at]
+
+    async def close(self):
+        pass
+
+
+def venue(settings: Settings, report: Report = ignore_report) -> Quiz:
+    return Quiz()
+'''
+ANSWERING = '''\
+"""States what nothing but the question says."""
+
+from arena.extend import Agent, Ask, Decision, Forecast, Given, KindSettings, View
+from markets.distributions import form_of, question_kind
+
+
+class Settings(KindSettings):
+    """Nothing to set."""
+
+
+def agent(settings: Settings, given: Given) -> Agent:
+    async def decide(view: View, ask: Ask) -> Decision:
+        forecasts = []
+        for listing in view.snapshot.shown:
+            form = form_of(listing.market.form)
+            if form.kind == "yes_no":
+                forecasts.append(Forecast(listing.market.id, 0.6))
+                continue
+            answer = question_kind(form.kind).uniform(form)
+            forecasts.append(Forecast(listing.market.id, distribution=answer.text))
+        return Decision(tuple(forecasts))
+
+    return decide
+'''
+CONFIG = """
+markets: {venue: quiz, strata: [price]}
+cohorts: {first: 2026-01-04, rounds: 2, decide: weekly, count: 1}
+agents:
+  - kind: answering
+"""
+
+
+def a_quiz(folder: Path) -> None:
+    """Write the venue, the kind of agent and the config."""
+    for group, name, text in (("venues", "quiz", QUIZ), ("kinds", "answering", ANSWERING)):
+        (folder / "extensions" / group).mkdir(parents=True)
+        (folder / "extensions" / group / f"{name}.py").write_text(text, "utf-8")
+    (folder / "config.yaml").write_text(CONFIG, "utf-8")
+
+
+def test_a_season_of_forecasts_alone(tmp_path: Path) -> None:
+    a_quiz(tmp_path)
+    checked = arena_json(tmp_path, "check")
+    assert checked["universe"]["unpriced"] is True
+    assert checked["rules"]["money"] is False
+
+    played = arena(tmp_path, "run", "--once")
+    assert played.returncode == 0, played.stdout + played.stderr
+
+    cohort = arena_json(tmp_path, "show", "cohort", "1")
+    assert cohort["ended_at"] == "2026-01-18T00:00:00+00:00", "it goes on until its last question has ended"
+
+    with closing(Record.open(str(tmp_path / "arena.db"))) as record:
+        ends = record.read(read_resolutions, MARKETS, LATEST)
+    assert [(end.payout, end.answer) for end in ends] == [(None, "red"), (0, ""), (ONE, ""), (None, "4.5")]
+    verified = arena_json(tmp_path, "admin", "verify", "--all")
+    assert verified == verified | AGREES
