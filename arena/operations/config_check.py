@@ -39,8 +39,8 @@ class ConfigCheck:
     """What was found: missing keys by agent, keys of the rule of no use, articles, and a readable `.env`.
 
     The keys in `untold` leave out all markets, or none, because of what the venue reports. `articles` is None
-    where the evidence comes from no files, and `questions` where the venue is no folder of them. `file_faults`
-    has what is wrong in other files of the venue.
+    where the evidence comes from no files, and `questions` where the venue is no folder of them; what is
+    wrong in other files of the venue is in `file_faults`.
     """
 
     missing_keys: Mapping[str, str]
