@@ -82,10 +82,6 @@ def live_weeks(folder: Path, grow: Callable[[datetime], None], between: Callable
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def no_trouble(_week: int) -> None:
-    """Nothing is wrong in this week."""
-
-
 def ends_of(folder: Path) -> dict[str, list[int | None]]:
     """What each question came to, version by version."""
     ends: dict[str, list[int | None]] = {}
@@ -139,7 +135,13 @@ def check_season(folder: Path) -> None:
 def test_four_weeks_of_a_file_that_grows(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(CONFIG.format(source="folder: series", rounds=ROUNDS), "utf-8")
     folder = GrowingFolder(tmp_path, a_history())
-    live_weeks(tmp_path, folder.grow, no_trouble)
+
+    def between(week: int) -> None:
+        # In the last week the file is gone: what was decided stays, and what was not is called off.
+        if week == LOOKS - 1:
+            folder.file.unlink()
+
+    live_weeks(tmp_path, folder.grow, between)
     check_season(tmp_path)
     shown = arena(
         tmp_path,
