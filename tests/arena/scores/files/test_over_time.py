@@ -1,7 +1,6 @@
 """Scores over time of many questions at once come to those of each question by itself."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
