@@ -21,7 +21,7 @@ from arena.cli.output import (
     typed,
 )
 from arena.cli.page import Block, line_width
-from arena.cli.stated_answers import (
+from arena.cli.question_answers import (
     answers_data,
     form_data,
     form_words,
@@ -75,7 +75,9 @@ def _amount(name: str) -> TableColumn:
 
 
 def _paid(end: Resolution) -> str:
-    """Return what a YES share came to."""
+    """Return what a YES share came to, or the answer to a question that isn't of yes or no."""
+    if end.answer:
+        return plain(end.answer)
     if end.payout is None:
         return "was refunded"
     return f"paid ${exact(end.payout):g}"
@@ -107,8 +109,8 @@ BOOK_ROWS = 10
 VERSION = TableColumn("version")
 KNOWN_AT = TableColumn("known_at", "known from (UTC)", minute)
 SOURCE = TableColumn("source", show=plain)
-REFUND = TableColumn("refund", value=lambda end: end.payout is None)
-ENDS = (VERSION, KNOWN_AT, SOURCE, REFUND, _amount("payout"))
+REFUND = TableColumn("refund", value=lambda end: end.payout is None and not end.answer)
+ENDS = (VERSION, KNOWN_AT, SOURCE, REFUND, _amount("payout"), TableColumn("answer"))
 ANSWER = TableColumn("answer", "came to", lambda answer: plain(answer) or "called off")
 SHOWN_ENDS = (VERSION, KNOWN_AT, TableColumn("paid", "a YES share", value=_paid), SOURCE)
 ANSWERED_ENDS = (VERSION, KNOWN_AT, ANSWER, SOURCE)

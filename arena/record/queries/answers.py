@@ -20,6 +20,7 @@ from arena.record.queries.forecasts import (
     transpose,
     turn_market_pairs,
 )
+from arena.record.queries.holdout import read_hidden_ends
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.turn import ForecastRow, TurnRow
 from arena.record.schema.typed import clause, col, read_nouns, select, select_as
@@ -87,7 +88,10 @@ def read_answer_columns(connection: Connection, cohort: int | None = None) -> An
 
 
 def read_season_markets(connection: Connection) -> dict[str, SeasonMarket]:
-    """Return every market that some snapshot lists, by its newest page, and how it ended."""
+    """Return every market that some snapshot lists, by its newest page, and how it ended.
+
+    Those that are held out have not ended, for all that scores know.
+    """
     listed = select(SnapshotItemRow.market_id).distinct()
     pages = (
         select(MarketVersionRow.market_id, MarketVersionRow.event_id, MarketVersionRow.story)
@@ -105,7 +109,10 @@ def read_season_markets(connection: Connection) -> dict[str, SeasonMarket]:
         .where(col(ResolutionRow.market_id).in_(listed))
         .order_by(ResolutionRow.version)
     )
+    hidden = read_hidden_ends(connection)
     for market, known_at, payout, answer in connection.execute(ends):
+        if market in hidden:
+            continue
         markets[market] = markets[market].ended(known_at, payout, answer)
     return markets
 
