@@ -122,7 +122,7 @@ def read_ended_forecasts(connection: Connection, agent: str, now: datetime) -> l
             .join(MarketVersionRow, clause(MarketVersionRow.id == SnapshotItemRow.version_id))
             .outerjoin(QuoteRow, clause(QuoteRow.id == SnapshotItemRow.quote_id))
         )
-        .where(EntrantRow.name == agent, ForecastRow.stage == "final")
+        .where(EntrantRow.name == agent, ForecastRow.stage == "final", ForecastRow.distribution == "")
         .where(col(ForecastRow.market_id).in_(select(ResolutionRow.market_id)))
         .order_by(col(RoundRow.at).desc(), EntrantRow.id, ForecastRow.market_id)
     )

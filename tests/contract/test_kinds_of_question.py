@@ -28,7 +28,7 @@ A_DECISION = json.dumps(
         "forecasts": [
             {"market": RAIN, "options": {"yes": 0.3}},
             {"market": COLOUR, "options": {"Red": 0.2, "Blue": 0.5, "green": 0.3}},
-            *({"market": market, "range": values} for market, values in QUANTILES.items()),
+            *[{"market": market, "range": values} for market, values in QUANTILES.items()],
         ]
     }
 )
@@ -46,7 +46,7 @@ AN_ANSWER = json.dumps(
 ROWS: list[dict[str, object]] = [
     {"market": RAIN, "probability": 0.4},
     {"market": COLOUR, "answer": {"Red": 0.2, "Blue": 0.5, "Green": 0.3}},
-    *({"market": market, "answer": answer} for market, answer in QUANTILES.items()),
+    *[dict[str, object](market=market, answer=answer) for market, answer in QUANTILES.items()],
 ]
 FILE = "\n".join(json.dumps({"at": "2026-01-01", **row}) for row in ROWS)
 NEEDED: dict[str, dict[str, object]] = {
