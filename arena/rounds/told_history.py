@@ -101,7 +101,7 @@ def read_past_forecasts(
     )
     query = (
         select(last)
-        .add_columns(MarketVersionRow.question, QuoteRow.mid)
+        .add_columns(MarketVersionRow.question, MarketVersionRow.form, QuoteRow.mid)
         .join(MarketVersionRow, MarketVersionRow.id == last.c.version_id)
         .outerjoin(QuoteRow, QuoteRow.id == last.c.quote_id)
         .where(last.c.place == 1)
@@ -116,23 +116,20 @@ def read_past_forecasts(
             millionths=row.probability,
             distribution=row.distribution,
         )
-        past[row.entrant_id].append(PastForecast(stated, row.number, row.at, row.question, row.mid))
+        forecast = PastForecast(stated, row.number, row.at, row.question, row.mid, form=row.form)
+        past[row.entrant_id].append(forecast)
     return past
 
 
 def read_new_ends(
     connection: Connection, cohort_id: int, since: datetime, at: datetime
-) -> dict[MarketId, int | None]:
-    """Return how markets of a cohort's earlier rounds ended, as learnt since the last one, latest first.
-
-    Questions that are not of yes or no are left out: neither YES nor NO happened.
-    """
+) -> dict[MarketId, Resolution]:
+    """Return how markets of a cohort's earlier rounds ended, as learnt since the last one, latest first."""
     is_new = or_(ResolutionRow.learnt_at > since, ResolutionRow.known_at > since - SETTLED)
     seen = (
         select(SnapshotItemRow.market_id)
         .join(RoundRow, RoundRow.snapshot_id == SnapshotItemRow.snapshot_id)
-        .join(MarketVersionRow, MarketVersionRow.id == SnapshotItemRow.version_id)
-        .where(RoundRow.cohort_id == cohort_id, RoundRow.at <= since, MarketVersionRow.form == "")
+        .where(RoundRow.cohort_id == cohort_id, RoundRow.at <= since)
     )
     query = (
         select_as(
@@ -140,6 +137,7 @@ def read_new_ends(
             version=ResolutionRow.version,
             known_at=ResolutionRow.known_at,
             payout=ResolutionRow.payout,
+            answer=ResolutionRow.answer,
         )
         .where(ResolutionRow.learnt_at <= at, ResolutionRow.known_at <= at - SETTLED, is_new)
         .where(col(ResolutionRow.market_id).in_(seen))
@@ -147,4 +145,4 @@ def read_new_ends(
     )
     ends = {end.market_id: end for end in read_nouns(Resolution, connection.execute(query))}
     newest = sorted(ends.values(), key=lambda end: (end.known_at, end.market_id), reverse=True)
-    return {end.market_id: end.outcome for end in newest[:MOST_ENDED]}
+    return {end.market_id: end for end in newest[:MOST_ENDED]}
