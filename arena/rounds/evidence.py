@@ -287,7 +287,7 @@ def recorded_lookups(database: str) -> Iterator[RecordedLookups]:
 class RoundContext:
     """What the record knows that a view may have beside the snapshot, and which entrant wants what of it.
 
-    `ends` are the outcomes of markets that ended since the round before; `past` are forecasts by entrant.
+    `ends` are how markets ended since the round before; `past` are forecasts by entrant.
     """
 
     wanted: Mapping[int, Context]
@@ -314,8 +314,8 @@ class RoundContext:
 
         ended: list[PastForecast] = []
         for market_id, end in self.ends.items():
-            said = past.pop(market_id, ())
-            ended.extend(replace(one, outcome=end.outcome, answer=end.answer) for one in said)
+            forecasts = past.pop(market_id, ())
+            ended.extend(replace(each, outcome=end.outcome, answer=end.answer) for each in forecasts)
 
         return replace(
             view,

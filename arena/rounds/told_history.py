@@ -116,8 +116,8 @@ def read_past_forecasts(
             millionths=row.probability,
             distribution=row.distribution,
         )
-        forecast = PastForecast(stated, row.number, row.at, row.question, row.mid, form=row.form)
-        past[row.entrant_id].append(forecast)
+        told = PastForecast(stated, row.number, row.at, row.question, row.mid, form=row.form)
+        past[row.entrant_id].append(told)
     return past
 
 

@@ -40,7 +40,7 @@ def board(
     Example: arena board
 
         sharp forecasts better than hasty and blind, and is not told apart from
-        clumsy yet (about 40 more weeks). None has been shown to beat the market
+        clumsy yet (would take about 40 more weeks). None has been shown to beat
         …
         ranks  agent    price  interval        than     Brier       P/L   cost
           1–2  sharp     +1.7  -0.4 to +3.8    2 of 3  0.1928  +$11,065  $1.16
