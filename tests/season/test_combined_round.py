@@ -64,14 +64,14 @@ def provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Faulty
 
 def world(folder: Path, provider: FaultyProvider) -> None:
     """A config with one model, a clock, and a published set without combinations."""
+    agent = f"{{name: sharp, model: openai/fake-1, base_url: '{provider.url}', max_tokens: 4000, "
     lines = [
         "database: arena.db",
         "markets: {venue: polymarket, show: 10}",
         "budget: {arena: 10}",
         f"calls: {{per_provider: {AT_ONCE}}}",
         "agents:",
-        f"  - {{name: sharp, model: openai/fake-1, base_url: '{provider.url}', "
-        "max_tokens: 4000, price: {input: 1, output: 4}}",
+        f"  - {agent}price: {{input: 1, output: 4}}}}",
     ]
     (folder / "config.yaml").write_text("\n".join(lines))
     (folder / "clock").write_text("2026-02-28T12:00Z\n")

@@ -52,11 +52,9 @@ def run(
 ) -> None:
     """Let the config's agents answer a round of ForecastBench.
 
-    The question set is read first if the record has none that is still due, and anew with --from; the record
-    keeps it byte for byte. --make makes one from the record's markets and a published set, the same each
-    time: balanced over sources and categories, half of it combinations with --combinations. What the answers
-    cost is shown before they are asked for. Running it again asks what is missing. The exit status is 2 if an
-    agent did not finish, or a model left questions out.
+    The question set is read first if the record has none that is still due, and anew with --from; --make
+    draws one from the record's markets and a published set. The cost is shown first. Running it again asks
+    what is missing. The exit status is 2 if an agent did not finish, or a model left questions out.
 
     Example: arena study forecastbench run --dry
 

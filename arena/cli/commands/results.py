@@ -28,6 +28,7 @@ def board(
     ),
     provisional: bool = flag("Score open markets at their latest price."),
     metaculus: bool = flag("Show Metaculus's scores: peer, baseline, spot, relative."),
+    holdout: bool = flag("Open the held-out questions, for good, and show how much worse agents did."),
 ) -> None:
     """Show who forecasts better than whom, or compare two agents.
 
@@ -47,6 +48,13 @@ def board(
 
     Next: arena board A B compares two agents; arena dashboard shows the curves.
     """
+    if holdout:
+        chosen.refuse(*VIEWS, "--cohort", because="can't be combined with --holdout")
+        from arena.cli.board_holdout import show_holdout
+
+        show_holdout(chosen)
+        return
+
     from arena.cli.board import read_view
     from arena.cli.duel import read_duel
 

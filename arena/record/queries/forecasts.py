@@ -31,6 +31,7 @@ from arena.record.model.columns import (
     implied_belief,
 )
 from arena.record.queries.cohorts import of_cohorts, read_hidden_counts, read_hidden_rounds
+from arena.record.queries.holdout import read_hidden_ends
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, SecondQuoteRow, TurnRow
@@ -61,16 +62,17 @@ class MarketEnds:
 
 
 def read_ends(connection: Connection, markets: tuple[str, ...]) -> MarketEnds:
-    """Return how these markets ended."""
+    """Return how these markets ended; those that are held out have not ended, for all that scores know."""
     places = {market: place for place, market in enumerate(markets)}
     outcome = [OPEN] * len(markets)
     payout = [nan] * len(markets)
     known = [inf] * len(markets)
 
+    hidden = read_hidden_ends(connection)
     query = select(ResolutionRow.market_id, ResolutionRow.payout, ResolutionRow.known_at)
     for market, paid, known_at in connection.execute(query.order_by(ResolutionRow.version)):
         place = places.get(market)
-        if place is None:
+        if place is None or market in hidden:
             continue
         outcome[place] = OUTCOMES.get(paid, NO_SCORE)
         payout[place] = nan if paid is None else paid / ONE

@@ -34,7 +34,7 @@ CURVES_AT_ONCE = 4_096
 
 
 @dataclass(frozen=True, slots=True)
-class FormRows:
+class ShownAnswers:
     """Answers, a row each: places among the names of markets and the texts of forms, answers and reasons.
 
     An answer of -1 is one that was left out. `pages` and `lives` are of the markets.
@@ -72,7 +72,7 @@ class SaidRows:
     when until when each stood.
     """
 
-    rows: FormRows
+    rows: ShownAnswers
     forms: tuple[QuestionForm, ...]
     said: Sequence[Mapping[str, Any]]
     answer: Ints
@@ -96,7 +96,7 @@ class NumberColumns:
     median: Floats
 
 
-def season_forms(rows: FormRows) -> tuple[FormQuestion, ...]:
+def season_forms(rows: ShownAnswers) -> tuple[FormQuestion, ...]:
     """Return the questions of a season that are not of yes or no, by name."""
     if not rows.market.size:
         return ()
@@ -111,7 +111,7 @@ def season_forms(rows: FormRows) -> tuple[FormQuestion, ...]:
     return tuple(questions)
 
 
-def _said_rows(rows: FormRows) -> SaidRows:
+def _said_rows(rows: ShownAnswers) -> SaidRows:
     """Return the rows in order; what was left out is agreement with the odds, else knowing nothing."""
     order = rows.order
     forms = tuple(map(form_of, rows.forms))
@@ -167,12 +167,12 @@ def _question(own: SaidRows, numbers: NumberColumns, part: slice) -> FormQuestio
         lived=MetaculusQuestion(times["open"], times["close"], times["scheduled_close"]),
         form_kind=form.kind,
     )
-    if _has_options(form):
+    if has_options(form):
         return _choice(replace(question, kind="choice"), own, part, page.answer, times)
     return _number(question, own, numbers, part)
 
 
-def _has_options(form: QuestionForm) -> bool:
+def has_options(form: QuestionForm) -> bool:
     """Tell whether a question is answered by a chance for each option, and not by quantiles."""
     return question_kind(form.kind).KEY == "options"
 
@@ -238,7 +238,7 @@ def _number(question: FormQuestion, own: SaidRows, numbers: NumberColumns, part:
         return question
 
     page = own.rows.pages[question.name]
-    truth = _range(form_of(page.form)).truth(page.answer)
+    truth = asked_range(form_of(page.form)).place(page.answer)
     in_range = min(max(truth, 0.0), 1.0)
     chance = numbers.chance[part]
     count = chance.size
@@ -267,8 +267,8 @@ def _number(question: FormQuestion, own: SaidRows, numbers: NumberColumns, part:
 class AskedRange(NumberRange):
     """The range of a question of a season, in which what happens is brought if its end is closed."""
 
-    def truth(self, text: str) -> float:
-        """Return where what happened lies, 0 at the lower end and 1 at the upper; beyond an open one."""
+    def place(self, text: str) -> float:
+        """Return where a value lies, 0 at the lower end and 1 at the upper; beyond an open one."""
         share = self.share(parse_value(text))
         if not self.open_low:
             share = max(share, 0.0)
@@ -277,7 +277,7 @@ class AskedRange(NumberRange):
         return share
 
 
-def _range(form: QuestionForm) -> AskedRange:
+def asked_range(form: QuestionForm) -> AskedRange:
     """Return the range of a number, or of a date in seconds."""
     return AskedRange(parse_value(form.low), parse_value(form.high), form.open_low, form.open_high)
 
@@ -287,9 +287,9 @@ def _number_columns(own: SaidRows) -> NumberColumns:
     size = own.market.size
     columns = NumberColumns(*(np.full(size, np.nan) for _ in range(3)))
     pages = [own.rows.pages[name] for name in own.rows.markets]
-    is_number = [bool(page.answer) and not _has_options(form_of(page.form)) for page in pages]
-    ranges = {place: _range(form_of(pages[place].form)) for place in np.flatnonzero(is_number).tolist()}
-    truths = {place: asked.truth(pages[place].answer) for place, asked in ranges.items()}
+    is_number = [bool(page.answer) and not has_options(form_of(page.form)) for page in pages]
+    ranges = {place: asked_range(form_of(pages[place].form)) for place in np.flatnonzero(is_number).tolist()}
+    truths = {place: asked.place(pages[place].answer) for place, asked in ranges.items()}
 
     # answers of the same percents to ranges that are open at the same ends make one table
     groups = defaultdict[tuple[tuple[int, ...], bool, bool], list[tuple[int, list[float]]]](list)
@@ -297,7 +297,7 @@ def _number_columns(own: SaidRows) -> NumberColumns:
         asked = ranges[int(own.market[row])]
         quantiles = own.said[own.answer[row]]["quantiles"]
         levels = tuple(share for share, _ in quantiles)
-        shares = [asked.share(parse_value(text)) for _, text in quantiles]
+        shares = [asked.place(text) for _, text in quantiles]
         groups[levels, asked.open_low, asked.open_high].append((row, shares))
 
     for (levels, open_low, open_high), found in groups.items():
@@ -320,10 +320,6 @@ def _put_curves(
 ) -> None:
     """Put in what answers by the same percents gave to the buckets that happened."""
     levels, open_low, open_high = shape
-    if not open_low:
-        values = np.maximum(values, 0.0)
-    if not open_high:
-        values = np.minimum(values, 1.0)
     curves = quantile_curves([share / ONE for share in levels], values, open_low, open_high)
 
     edges = np.column_stack([np.zeros(rows.size), curves, np.ones(rows.size)])

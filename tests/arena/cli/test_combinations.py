@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from arena.forms.bench.combinations import with_combinations
+from arena.forms.bench.reading import read_question_set, read_resolution_set
+from tests.arena.scores.files.test_forecastbench import question
 from tests.program.in_process import answered
 
 answer = partial(answered, "study", "forecastbench")
@@ -24,7 +27,7 @@ def unpacked(file: Path) -> Any:
 
 def combined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     """A combination as the sets of 2024 have it."""
-    dates = "N/A"
+    dates: Any = "N/A"
     if first["source"] not in MARKETS:
         dates = sorted({*first["resolution_dates"], *second["resolution_dates"]})
     parts = [part | {"resolution_dates": "N/A"} for part in (first, second)]
@@ -135,3 +138,36 @@ def test_table_20_by_command(paper: Any, people: Path, tmp_path: Path, is_publis
     assert (len(data), len(markets)) == (1312, 301)
     means = sum(data) / len(data), sum(markets) / len(markets)
     assert [round(mean, 3) for mean in (*means, sum(means) / 2)] == [0.093, 0.048, 0.071]
+
+
+def test_what_combinations_came_to_follows_from_their_parts(paper: Any) -> None:
+    """All 5,408 published values come out; later sets also call certain what one part alone decides."""
+    asked: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in paper["resolutions"]:
+        if not isinstance(row["id"], list):
+            continue
+        parts = []
+        for name in row["id"]:
+            dates = "N/A" if row["source"] in MARKETS else paper["horizons"]
+            parts.append(question(row["source"], name, resolution_dates=dates))
+        asked[row["source"], str(row["id"])] = combined(parts[0], parts[1])
+
+    header = {"forecast_due_date": "2024-07-21", "question_set": "2024-07-21-llm.json"}
+    questions = json.dumps(header | {"questions": list(asked.values())})
+    question_set, faults = read_question_set("q.json", questions, combinations=True)
+    assert not faults
+
+    single = [row for row in paper["resolutions"] if isinstance(row["id"], str)]
+    sets = {}
+    for name, rows in (("all", paper["resolutions"]), ("single", single)):
+        text = json.dumps(header | {"resolutions": rows})
+        sets[name], _ = read_resolution_set("r.json", text, combinations=True)
+    published = {(row.source, row.id, row.date): row for row in sets["all"].rows}
+    derived = with_combinations(sets["single"], question_set).rows
+
+    assert len(derived) == len(published) == 6828
+    for row in derived:
+        there = published[row.source, row.id, row.date]
+        assert row.value == pytest.approx(there.value, abs=1e-9)
+        assert row.resolved or not there.resolved
+        assert row.resolved == there.resolved or row.value == 0
