@@ -242,9 +242,8 @@ def home(season: SeasonSite, address: Address) -> Parts:
             charts = beside(money_box(drawn, drawing), charts, look="halves first")
         yield charts
 
-    look = BoardLook(
-        overview, equity_values(drawn if overview.has_money else {}, "percent"), colours, address
-    )
+    earned = drawn if overview.has_money else {}
+    look = BoardLook(overview, equity_values(earned, "percent"), colours, address)
     yield season_board(lines, look, provisional=is_provisional(lines))
     yield all_kinds_boxes(season.all_kinds, overview, address)
     decisions = arena.read_newest_decisions(connection, arena.copies_of(lines))

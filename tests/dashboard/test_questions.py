@@ -122,7 +122,7 @@ def test_the_home_page_has_the_board_of_all_kinds(asked: Path, show: Show) -> No
     shown = tables(show("arena", asked))
     boards = [table for table in shown if {"brier", "questions"} <= set(table)]
     expected = {row.forecaster: row.brier for row in found.report.rows}
-    figures = {row["agent"]: row["brier"] for board in boards for _, row in board.iterrows()}
+    figures = {row["agent"].lstrip("1–234"): row["brier"] for board in boards for _, row in board.iterrows()}
     assert figures == pytest.approx(expected, abs=1e-4)
     [kinds] = [table for table in shown if "distance" in table and "kind" in table]
     assert len(kinds) == len(found.kinds)
