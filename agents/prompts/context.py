@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from agents.model import PastForecast, Stage, View
+from agents.prompts.other_questions import past_outcome, said_answer
 from agents.text import one_line, quoted_lines
-from markets.distributions import distribution_of, form_of, question_kind
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote
 from portfolio.money import number
@@ -20,7 +20,6 @@ MOST_NAMED = 5
 """So many of an event's other markets are quoted: the likeliest, or where prices are hidden the first."""
 LONGEST_REASON = 240
 LONGEST_QUESTION = 240
-LONGEST_ANSWER = 120
 
 # every agent of a round is shown the same prices and questions
 figure_text = lru_cache(maxsize=4096)(number)
@@ -93,43 +92,50 @@ def _past_facts(last: PastForecast | None) -> dict[str, str] | None:
     if last is None:
         return None
     reason = one_line(last.forecast.reason, LONGEST_REASON)
+    said = figure_text(last.forecast.millionths)
+    if last.form:
+        # It may name options, which are text from outside: it goes behind a bar of its own.
+        said = f"this one\n{said_answer(last.forecast, last.form)}"
     return {
         "at": _day(last.at),
-        "probability": _stated_text(last),
+        "probability": said,
         "reason": quoted_lines(reason) if reason else "",
     }
 
 
 def _result_facts(ended: PastForecast, prices: bool) -> dict[str, Any]:
+    if ended.form:
+        return _other_result_facts(ended)
     said, price, outcome = ended.forecast.millionths, ended.price if prices else None, ended.outcome
     return {
         "question": quoted_lines(_question_line(ended.question, LONGEST_QUESTION)),
         "at": _day(ended.at),
-        "said": _stated_text(ended),
+        "said": figure_text(said),
         "price": None if price is None else figure_text(price),
-        "ended": _ended_text(ended),
+        "ended": "neither YES nor NO" if outcome is None else ("NO", "YES")[outcome],
         "brier": None if outcome is None else (said / ONE - outcome) ** 2,
         "price_brier": None if outcome is None or price is None else (price / ONE - outcome) ** 2,
     }
 
 
-def _stated_text(past: PastForecast) -> str:
-    """Return a probability, or in words what was answered to a question that isn't of yes or no."""
-    if not past.form:
-        return figure_text(past.forecast.millionths)
-
-    form = form_of(past.form)
-    answer = distribution_of(past.forecast.distribution)
-    return one_line(question_kind(form.kind).words(form, answer), LONGEST_ANSWER)
-
-
-def _ended_text(past: PastForecast) -> str:
-    """Return how a market ended; a question that isn't of yes or no came to an answer, or was called off."""
-    if past.form:
-        return one_line(past.answer, LONGEST_ANSWER) or "without an answer"
-    if past.outcome is None:
-        return "neither YES nor NO"
-    return ("NO", "YES")[past.outcome]
+def _other_result_facts(ended: PastForecast) -> dict[str, Any]:
+    """How a question ended that isn't of yes or no: its answers stand behind bars, below its question."""
+    lines = [
+        quoted_lines(_question_line(ended.question, LONGEST_QUESTION)),
+        "You said:",
+        said_answer(ended.forecast, ended.form),
+        "It came to:",
+        past_outcome(ended),
+    ]
+    return {
+        "question": "\n".join(lines),
+        "at": _day(ended.at),
+        "said": "what stands below the question",
+        "price": None,
+        "ended": "as stands there too",
+        "brier": None,
+        "price_brier": None,
+    }
 
 
 def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> str:

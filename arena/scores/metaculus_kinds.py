@@ -18,7 +18,7 @@ from arena.record.queries.answers import has_other_kinds, read_answer_columns, r
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.schema.database import Connection
 from arena.scores.files.question_forms import FormQuestion
-from arena.scores.files.season_forms import FormRows, season_forms
+from arena.scores.files.season_forms import ShownAnswers, season_forms
 from arena.scores.metaculus_scores import BASELINES, MetaculusScores, peer_order
 from arena.scores.rules._columns import none_for_nan
 from arena.scores.rules.comparisons.mean_interval import mean_intervals
@@ -68,7 +68,7 @@ def stated_questions(
     """Return the questions with what was stated itself, and not left out or from before a model's release."""
     rows = np.flatnonzero(answers.stated & ~answers.early)
     return season_forms(
-        FormRows(
+        ShownAnswers(
             markets=answers.markets,
             pages=markets,
             lives=lives,

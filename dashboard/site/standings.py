@@ -175,10 +175,10 @@ def _tables(facts: ReportFacts, address: Address) -> Iterator[Markup]:
             yield heading(f"Standings: {label}")
             yield board_table(f"{label}: one row an agent", columns, parts.ranked, names, address)
     for label, keys in GROUPS.items():
-        columns = reference_columns(columns_of(*keys))
-        if _is_any_known(parts.references, columns):
+        of_references = reference_columns(columns_of(*keys))
+        if _is_any_known(parts.references, of_references):
             yield heading(f"{REFERENCES}: {label}")
-            yield board_table(f"{label} of references", columns, parts.references, names, address)
+            yield board_table(f"{label} of references", of_references, parts.references, names, address)
     if parts.unranked:
         yield heading(NOT_RANKED)
         yield unranked_table(parts.unranked, names, address)
