@@ -45,7 +45,7 @@ def test_the_page_of_an_option_question_has_odds_and_every_answer(asked: Path, s
     market, text, answer = ended(asked, "multiple_choice")
     form = form_of(text)
     page = show("market", asked, market=market)
-    options, answers = tables(page)[:2]
+    answers, options = tables(page)[:2]
     assert list(options["option"]) == list(form.options)
     assert options.loc[options["happened"] == "yes", "option"].tolist() == [answer]
 
