@@ -2,8 +2,8 @@
 
 If `rates` lacks a number of days, the nearest is used. Without any, the values that a question of the
 [venue `series`](venues.md#series) shows count: how often the series moved as far in as many days before, with
-one more of each outcome. All others get even odds, and questions that aren't of yes or no the market's chances
-or, without these, an even spread. It never bets.
+one more of each outcome. All others get even odds; what isn't of yes or no gets the market's chances or an
+even spread. It never bets.
 
     - kind: naive
       rates: {fred: {7: 0.45, 30: 0.48}}
