@@ -48,6 +48,9 @@ class SetPlan:
         return f"{self.due}-llm.json"
 
 
+PLAN_FIELDS = ("due", "size", "seed", "combinations")
+
+
 @dataclass(frozen=True, slots=True)
 class SetCandidate:
     """A question that may be drawn, in the published form, and its category."""
@@ -108,9 +111,9 @@ def make_set(plan: SetPlan, candidates: Sequence[SetCandidate], origin: Mapping[
 def plan_in(text: str) -> SetPlan | None:
     """Return how a set was made; None for one that comes from elsewhere."""
     made = json.loads(text.removeprefix("\ufeff")).get(MADE)
-    if not isinstance(made, dict):
+    if not isinstance(made, dict) or not made.keys() >= set(PLAN_FIELDS):
         return None
-    return SetPlan(made["due"], made["size"], made["seed"], made["combinations"])
+    return SetPlan(**{name: made[name] for name in PLAN_FIELDS})
 
 
 def share_evenly(room: Mapping[str, int], wanted: int, seed: int) -> dict[str, int]:

@@ -16,7 +16,7 @@ from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource, add_catalogue
-from arena.rounds.benchmark_rounds import FileSource, resolve_rounds
+from arena.rounds.benchmark_rounds import FileSource, read_questions, resolve_rounds
 from arena.rounds.made_sets import make_questions, record_candidates
 from arena.verify import verify
 from markets.model import Listing
@@ -161,6 +161,9 @@ def test_a_set_is_made_kept_and_resolved_from_the_record(record: Record, tmp_pat
     later = NOW + timedelta(days=1)
     record.write(add_catalogue, SOURCE, [listing("M0", mid="0.9", bid=None, ask=None, at=later)], later)
     assert make_questions(record, plan, OPEN, source, later) == (kept, False), "it is frozen"
+    (tmp_path / "other" / "published").mkdir(parents=True)
+    with pytest.raises(ArenaError, match="was made here, and it stays as it is"):
+        read_questions(record, published(tmp_path / "other", DUE).place, DUE, later)
     with pytest.raises(ArenaError, match="already, which is another set"):
         make_questions(record, SetPlan(DUE, 14, 4, True), OPEN, source, later)
 
