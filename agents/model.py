@@ -138,7 +138,8 @@ class PastForecast:
     """A forecast of an earlier round, with the price of that time and how the market ended.
 
     `question` is the question of the market. `outcome` is 1 for YES and 0 for NO; None while it is open, or
-    if it ended in another way.
+    if it ended in another way. Of a question that isn't of yes or no, `form` is the text of its form and
+    `answer` what it came to.
     """
 
     forecast: Forecast
@@ -147,6 +148,8 @@ class PastForecast:
     question: str
     price: int | None = None
     outcome: int | None = None
+    form: str = ""
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +228,10 @@ class Message:
 class Prompt:
     """One question to a model, and which stage and sample of the turn it is for.
 
-    `bets` is whether the answer may have bets and sales as well as forecasts. `max_tokens` replaces the
-    limit in the agent's settings. `shared` is whether other samples ask with the same text. `tools` are the
-    tools that the model may use before it answers; with `must_answer` it may use none any more.
+    `bets` is whether the answer may have bets and sales as well as forecasts. `kinds` are the kinds of
+    question that it asks, empty where all are of yes or no. `max_tokens` replaces the limit in the agent's
+    settings. `shared` is whether other samples ask with the same text. `tools` are the tools that the model
+    may use before it answers; with `must_answer` it may use none any more.
     """
 
     messages: tuple[Message, ...]
@@ -235,6 +239,7 @@ class Prompt:
     stage: Stage = "final"
     sample: int = 1
     bets: bool = field(default=True, compare=False)
+    kinds: tuple[str, ...] = field(default=(), compare=False)
     max_tokens: int | None = field(default=None, compare=False)
     shared: bool = field(default=False, compare=False)
     tools: tuple[ToolForm, ...] = field(default=(), compare=False)

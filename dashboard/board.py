@@ -40,6 +40,7 @@ from dashboard.html import (
 )
 from dashboard.pages import Address, in_app, put, way
 from dashboard.pictures import CHOSEN, REST, Scale, before_band, cell_scale, interval, small_scale, sparkline
+from dashboard.questions import end_words
 from dashboard.record import (
     CohortLine,
     Colours,
@@ -706,6 +707,12 @@ METACULUS_SAID = (
 )
 
 
+def show_metaculus(scores: Iterable[MetaculusScores], names: Container[str]) -> None:
+    """Show Metaculus's scores, and who is in no comparison of them."""
+    put(metaculus_table(scores, names), "Metaculus's scores")
+    st.caption(METACULUS_SAID)
+
+
 def metaculus_table(
     scores: Iterable[MetaculusScores], names: Container[str], address: Address = in_app
 ) -> Markup:
@@ -849,6 +856,9 @@ def _range(spread: ForecastSpread, price: int | None) -> Markup:
 def status_cell(status: MarketStatus, market: ListedMarket) -> HtmlCell:
     """Return how a market stands, in a word: how it resolved, once it has."""
     shown_status = {"waiting": "closed"}.get(status, status)
+    if market.ended and market.form:
+        answer = end_words(market.form, market.answer) or ""
+        return HtmlCell(tag(answer[:40], "yes" if market.answer else "refund"), answer)
     text = outcome(market.ended, market.payout) or shown_status
     if text.endswith("¢"):
         text = f"paid {text}"

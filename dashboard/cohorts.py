@@ -37,8 +37,8 @@ from dashboard.charts import (
     luck_band,
     short_forms,
 )
-from dashboard.html import CHOSEN_PILL, Rows, board_of, box, columns_of_table, venue_cell
-from dashboard.pages import Address, Way, choice, in_app, no_such, way
+from dashboard.html import CHOSEN_PILL, NOTHING, Rows, board_of, box, columns_of_table, venue_cell
+from dashboard.pages import ALL, Address, Way, in_app, no_such, way
 from dashboard.pictures import REST, Scale
 from dashboard.record import (
     CohortLine,
@@ -261,15 +261,16 @@ def by_gain(curves: Curves) -> list[str]:
 
 
 FEW = 11
-"""Of fewer cohorts each has its return and its start below its bar; beside more of them there is a list."""
+"""Of fewer cohorts each has its return and its start below its bar; behind more of them there is a list."""
 HIGH = 30
 """So many pixels the bars of a strip go up and down together."""
 STRIP = (
     '<nav class="strip %s" aria-label="%s"><a class="all" href="%s"%s>All</a>'
-    '<span class="bars">%s</span></nav>'
+    '<span class="bars">%s</span>%s</nav>'
 )
+LIST = '<details class="list"><summary>%s</summary><span>%s</span></details>'
 BAR = (
-    '<a class="%s" href="%s"%s aria-label="%s" title="%s">'
+    '<a class="%s" href="%s"%s title="%s">'
     '<svg viewBox="0 0 10 %s" preserveAspectRatio="none" aria-hidden="true">%s</svg>'
     "<span>%s</span><small>%s</small></a>"
 )
@@ -297,6 +298,8 @@ def strip(
     lead = bars_lead or address
 
     bars = []
+    listed = NOTHING
+    named = "All cohorts"
     month = ""
     for cohort in offered.cohorts:
         start = day(cohort.starts_at).rpartition(" ")[0]
@@ -306,14 +309,20 @@ def strip(
             month = cohort.starts_at.strftime(form)
             start = month * (month != before)
         href = lead(page(cohort.number)) or ""
-        bar = _bar(cohort, up, start, href, is_chosen=cohort.number == chosen)
-        bars.append(bar)
+        is_chosen = cohort.number == chosen
+        bars.append(_bar(cohort, up, start, href, is_chosen=is_chosen))
+
+        name = cohort_name(cohort)
+        listed = filled('<a href="%s"%s>%s</a>', href, CHOSEN_PILL * is_chosen, name) + listed
+        if is_chosen:
+            named = name
 
     bars.reverse()
     look = "few" if is_few else "many"
     home = address(page(None)) or ""
     pill = CHOSEN_PILL * (chosen is None)
-    return filled(STRIP, look, says, home, pill, Markup("").join(bars))
+    every = NOTHING if is_few else filled(LIST, named, listed)
+    return filled(STRIP, look, says, home, pill, NOTHING.join(bars), every)
 
 
 def _bar(cohort: CohortReturn, up: Scale, start: str, href: str, *, is_chosen: bool) -> Markup:
@@ -329,42 +338,34 @@ def _bar(cohort: CohortReturn, up: Scale, start: str, href: str, *, is_chosen: b
     top, bottom = sorted((end, zero))
     height = max(bottom - top, 1.5)
     bar = filled('<rect class="%s part" x="0" y="%s" width="10" height="%s"/>', look, top, height)
-    playing = ", playing" * cohort.is_playing
-    said = f"Cohort {cohort.number} from {day(cohort.starts_at)}: {earned}" + playing
     below = filled("<b>%s</b> %s", cohort.number, earned)
     live = "live" * cohort.is_playing
     pill = CHOSEN_PILL * is_chosen
-    return filled(BAR, live, href, pill, said, said, HIGH, bar, below, start)
-
-
-def ask_cohort(options: Mapping[str, str], default: str, others: Container[str] = ()) -> str:
-    """Return which of these the address names, or the default; of many one can be chosen from a list, too.
-
-    `others` are cohorts of the record that can't be chosen here: where one is named, the default is shown.
-    """
-    asked = st.query_params.get("cohort", default)
-    if asked not in others:
-        no_such("cohort", [asked], options)
-    numbers = sum(map(str.isdecimal, options))
-    if numbers >= FEW:
-        return choice("Cohort", "cohort", options, default, "list")
-    return asked if asked in options else default
+    return filled(BAR, live, href, pill, cohort_name(cohort), HIGH, bar, below, start)
 
 
 EMPTY_RETURN = "no return"
 """In place of the return of a cohort that was never valued."""
 
 
-def cohort_options(offered: CohortReturns) -> dict[str, str]:
-    """Return every cohort as a list to choose from names it, the newest first."""
-    options = {}
-    for cohort in reversed(offered.cohorts):
-        name = f"Cohort {cohort.number} · {day(cohort.starts_at)}"
-        if cohort.percent is not None:
-            name += f" · {written(cohort.percent, '%+.0f%')}"
-        playing = " · playing" * cohort.is_playing
-        options[str(cohort.number)] = name + playing
-    return options
+def cohort_name(cohort: CohortReturn) -> str:
+    """Return a cohort in a line: its number, its start, its return, and whether it plays."""
+    name = f"Cohort {cohort.number} · {day(cohort.starts_at)}"
+    if cohort.percent is not None:
+        name += f" · {written(cohort.percent, '%+.0f%')}"
+    return name + " · playing" * cohort.is_playing
+
+
+def asked_cohort(offered: CohortReturns, others: Container[str] = ()) -> int | None:
+    """Return the cohort that the address names; None for all of them, and for one of the others.
+
+    `others` are cohorts of the record that can't be chosen here.
+    """
+    asked = st.query_params.get("cohort", ALL)
+    numbers = {str(cohort.number): cohort.number for cohort in offered.cohorts}
+    if asked not in others:
+        no_such("cohort", [asked], {ALL, *numbers})
+    return numbers.get(asked)
 
 
 NOT_VALUED = "No account has been valued yet: the first round starts the curves."

@@ -278,8 +278,8 @@ COLUMNS = Path(__file__).parent / "assets" / "columns.toml"
 class HtmlColumn:
     """A column: its words, what it says, and how its values are written.
 
-    `format` is `text`, `long` for text to read, `picture`, `time`, `day`, or one of `words.written`. Rows of
-    boards show what is `kept` on a phone, and the rest to who opens them.
+    `format` is `text`, `long` for text to read, `picture`, `time`, `day`, or one of `words.written`. On a
+    phone rows show what is `kept`, if anything is, and the rest to who opens them.
     """
 
     label: str
@@ -348,7 +348,7 @@ def html_table(rows: Iterable[Row], columns: Columns, says: str) -> Markup:
 
 
 def board_of(groups: Mapping[str, Sequence[Row]], columns: Columns, says: str, note: str = "") -> Markup:
-    """Return a table of rows of one line, in groups under their titles; on a phone each opens by a touch.
+    """Return a table of rows of one line, in groups under their titles.
 
     A note stands below what the columns mean.
     """
@@ -363,6 +363,7 @@ def _table(
     shown = {key: column for key, column in columns.items() if not rows or _is_used(key, rows)}
     pictures = list(takewhile(lambda key: shown[key].kind == "picture", shown))
     head, *others = list(shown)[len(pictures) :]
+    is_folded = any(shown[key].kept for key in others)
 
     ranks = each('<span class="rank">%s</span>', (shown[key].label for key in pictures))
     titles = _title(head, shown[head], ranks)
@@ -376,14 +377,24 @@ def _table(
         lines = []
         for row in some:
             cells = "".join(_cell(row.get(key), shown[key]) for key in others)
-            name = _name(row, head, shown[head], pictures, is_folded=bool(look))
+            name = _name(row, head, shown[head], pictures, is_folded=is_folded)
             lines.append(f'<tr role="row">{name}{cells}</tr>\n')
         bodies.append(filled(BODY, NOTHING, Markup("".join(lines))))  # noqa: S704 - our own, of escaped values
 
     scrolls = len(rows) > MANY
     note = quiet(f"{len(rows):,} rows: the table scrolls." * scrolls)
     meant = _meanings([shown[key] for key in (head, *others)], text)
-    return filled(TABLE, look, " many" * scrolls, says, says, titles, NOTHING.join(bodies), note, meant)
+    return filled(
+        TABLE,
+        look + " rows" * is_folded,
+        " many" * scrolls,
+        says,
+        says,
+        titles,
+        NOTHING.join(bodies),
+        note,
+        meant,
+    )
 
 
 def _is_used(key: str, rows: Sequence[Row]) -> bool:
@@ -408,18 +419,21 @@ def _name(
     value = row.get(key)
     cell = value if isinstance(value, HtmlCell) else HtmlCell(_text(value, column))
     text = escape(cell.shown)
-    inside = linked(text, row.get("href")) + _below(cell)
+    below = _below(cell)
+    inside = linked(text, row.get("href")) + below
     drawn = NOTHING.join(row[picture] for picture in pictures if row.get(picture) is not None)
     if is_folded:
         inside += filled(UNFOLD, text)
-    return filled(NAME, column.look, column.label, text, _sorted_by(value, column), drawn, inside)
+    sorted_by = _sorted_by(value, column, text + below)
+    return filled(NAME, column.look, column.label, text, sorted_by, drawn, inside)
 
 
 def _cell(value: Any, column: HtmlColumn) -> Markup:
     """Return a cell that is not the first of its row."""
     kind = "text long" if column.format == "long" else column.look
     look = _look(value, column)
-    return filled(CELL, kind, look, column.label, _sorted_by(value, column), _text(value, column))
+    text = _text(value, column)
+    return filled(CELL, kind, look, column.label, _sorted_by(value, column, text), text)
 
 
 def _look(value: Any, column: HtmlColumn) -> str:
@@ -435,7 +449,7 @@ def _look(value: Any, column: HtmlColumn) -> str:
     return " loss"
 
 
-def _sorted_by(value: Any, column: HtmlColumn) -> Markup:
+def _sorted_by(value: Any, column: HtmlColumn, text: Markup) -> Markup:
     """Return what a cell is sorted by where that is not its text; the figure itself, to the last digit."""
     key = value
     if isinstance(value, HtmlCell) and column.kind != "picture":
@@ -447,6 +461,8 @@ def _sorted_by(value: Any, column: HtmlColumn) -> Markup:
 
     if key is None or key != key:
         key = ""
+    if str(key) == text:
+        return NOTHING
     return filled(SORTED_BY, key)
 
 

@@ -241,10 +241,24 @@ def listing(rows: Iterable[Row], columns: Columns, says: str) -> None:
     put(html_table(rows, columns, says), f"table of {says}")
 
 
+@st.fragment
+def on_demand(title: str, key: str, show: Callable[[], None]) -> None:
+    """Put a part that is closed; what is in it is worked out and sent once it is opened.
+
+    The title is Markdown: foreign text goes through `words.plain` first. Under the key it stays open when the
+    page is drawn anew with another title.
+    """
+    part = st.expander(title, key=f"part {key}", on_change="rerun")
+    if part.open:
+        with part:
+            show()
+
+
 def put(html: Markup, key: str, width: Literal["stretch", "content"] = "stretch") -> None:
     """Put markup of dashboard/html.py on the screen, under a key of its own on the page."""
     if html:
-        _component()(data={"html": unbroken(html)}, key=key, width=width)
+        # As bytes: JSON would escape each quotation mark, a seventh of all that is sent.
+        _component()(data=unbroken(html).encode(), key=key, width=width)
 
 
 @lru_cache(maxsize=1)
@@ -256,6 +270,8 @@ def _component() -> Callable[..., Any]:
 
 Value = TypeVar("Value")
 Widget = Literal["list", "switch"]
+ALL = "all"
+"""The option that leaves nothing out."""
 MOST_TYPED = 200
 """Longer words to search for are cut off."""
 

@@ -221,6 +221,11 @@ class SeasonOverview:
         return next(line for line in self.cohorts if line.number == number)
 
     @property
+    def has_money(self) -> bool:
+        """Tell whether any cohort bets; the others are of forecasts alone."""
+        return any(line.rules.money for line in self.cohorts)
+
+    @property
     def names(self) -> frozenset[str]:
         """Return who has a page."""
         return frozenset(self.kinds)

@@ -1,14 +1,16 @@
 """What a question asks that isn't of yes or no, and the answer: chances of its options, or quantiles."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Protocol, cast
 
-from markets.millionths import ONE, decimal_of
+from markets.millionths import ONE, decimal, decimal_of
 from markets.registry import load
 
 YES_NO = "yes_no"
@@ -17,6 +19,18 @@ FEWEST_QUANTILES = 3
 ASKED_PERCENTS = (5, 10, 25, 50, 75, 90, 95)
 """The percents at which a question of a number or a date asks for quantiles."""
 PERCENT = ONE // 100
+LONGEST_UNIT = 40
+MOST_DIGITS = 40
+LARGEST_EXPONENT = 30
+SMALLEST_EXPONENT = -60
+"""Between these powers of ten lies every number that is read: others would take long to compute with."""
+_PERCENT_KEY = re.compile(
+    r"(?:p|q|percentile|quantile)?[\s_-]*([0-9]{1,2})\s*(?:%|th)?[\s_-]*(?:percentile|quantile)?"
+)
+_SHARE_KEY = re.compile(r"0?\.[0-9]{1,6}")
+_GROUPED_NUMBER = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
+_SHARE_KEYS = ("percent", "percentile", "quantile", "level", "p", "q")
+"""Keys under which an item of a list of quantiles may name its percent."""
 
 
 class BadForm(ValueError):
@@ -131,6 +145,10 @@ class QuestionKind(Protocol):
         """Return what a question came to as `Resolution.answer` holds it; raise `ValueError`."""
         ...
 
+    def stated(self, form: QuestionForm, answer: Distribution) -> object:
+        """Return an answer as `SCHEMA` has it, which `read` reads."""
+        ...
+
     def uniform(self, form: QuestionForm) -> Distribution:
         """Return the answer of someone who knows nothing."""
         ...
@@ -144,9 +162,56 @@ class QuestionKind(Protocol):
         ...
 
 
+@lru_cache(maxsize=64)  # a folder of 10,000 questions is read in a second, and not in three
 def question_kind(name: str) -> QuestionKind:
     """Return the kind of question of that name; raise `LookupError` if there is none."""
     return cast(QuestionKind, load("markets.questions", name))
+
+
+def check_form_text(text: str) -> QuestionForm:
+    """Return the form behind a text; raise `ValueError` if the text is not that of a sensible question.
+
+    >>> check_form_text('{"kind":"numeric","high":"9","low":"1"}')
+    Traceback (most recent call last):
+        ...
+    ValueError: the text of a form has its keys in order, without spaces
+    """
+    try:
+        form = form_of(text)
+        question_kind(form.kind).check(form)
+    except (AttributeError, LookupError, TypeError, RecursionError) as error:
+        raise ValueError(f"this is no form of a question: {error}") from error
+    if form.text != text:
+        raise ValueError("the text of a form has its keys in order, without spaces")
+    return form
+
+
+def check_distribution_text(form: QuestionForm, text: str) -> Distribution:
+    """Return the distribution behind a text; raise `ValueError` if it is no answer to the question.
+
+    >>> check_distribution_text(QuestionForm("multiple_choice", ("a", "b")), '{"chances":[1000000]}')
+    Traceback (most recent call last):
+        ...
+    markets.distributions.BadDistribution: there are 1 chances for 2 options
+    """
+    try:
+        answer = distribution_of(text)
+        stated: dict[str, str] = {}
+        if form.options:
+            if len(answer.chances) != len(form.options):
+                raise BadDistribution(
+                    f"there are {len(answer.chances)} chances for {len(form.options)} options"
+                )
+            for option, chance in zip(form.options, answer.chances, strict=True):
+                stated[option] = str(decimal(chance))
+        for share, value in answer.quantiles:
+            stated[str(Fraction(share, PERCENT))] = value
+        read = question_kind(form.kind).read(form, stated)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, RecursionError) as error:
+        raise BadDistribution(f"this is no distribution: {error}") from error
+    if read.text != text:
+        raise BadDistribution("it is not written as it would be read")
+    return read
 
 
 # ── options ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -183,18 +248,19 @@ class QuantileScale:
 
 
 def read_quantiles(form: QuestionForm, value: object, scale: QuantileScale) -> Distribution:
-    """Return quantiles by their whole percents; raise `BadDistribution` if the question can't have them."""
-    if not isinstance(value, Mapping):
-        raise BadDistribution('expected quantiles by percent, such as {"5": …, "50": …, "95": …}')
+    """Return quantiles by their percents; raise `BadDistribution` if the question can't have them.
+
+    They come as an object by percent, or as a list of percents with values.
+    """
+    pairs = [(written(key), text) for key, text in _quantile_pairs(value) if text is not None]
+    of_one = all(_SHARE_KEY.fullmatch(key) for key, _ in pairs)
 
     stated = dict[int, Fraction]()
-    for key, text in value.items():
-        if text is None:
-            continue
-        percent = _percent(key)
+    for key, text in pairs:
+        percent = _percent(key, of_one)
         if percent in stated:
             raise BadDistribution(f"the quantile of {percent}% is stated twice")
-        stated[percent] = _value(text, scale)
+        stated[percent] = _value(form, text, scale)
 
     if len(stated) < FEWEST_QUANTILES:
         raise BadDistribution(f"{len(stated)} quantiles are stated, and {FEWEST_QUANTILES} are needed")
@@ -209,22 +275,62 @@ def read_quantiles(form: QuestionForm, value: object, scale: QuantileScale) -> D
     )
 
 
-def _percent(key: object) -> int:
-    """Return the percent that a key names: 5, "5", "5%", "p5" or "q5"."""
-    text = str(key).strip().lower().removesuffix("%").removeprefix("p").removeprefix("q")
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:4]) <= 99):
-        raise BadDistribution(f"{str(key)[:20]!r} is not a percent from 1 to 99")
-    return int(text)
+def _quantile_pairs(value: object) -> list[tuple[object, object]]:
+    """Return the percents that an answer names, each with its value."""
+    if isinstance(value, Mapping):
+        return list(value.items())
+
+    pairs = list[tuple[object, object]]()
+    for item in value if isinstance(value, list | tuple) else ():
+        if isinstance(item, Mapping) and "value" in item:
+            named = [item[key] for key in _SHARE_KEYS if key in item]
+            pairs += [(key, item["value"]) for key in named]
+        elif isinstance(item, list | tuple) and len(item) == 2:
+            pairs.append((item[0], item[1]))
+    if not pairs:
+        raise BadDistribution('expected quantiles by percent, such as {"5": …, "50": …, "95": …}')
+    return pairs
 
 
-def _value(value: object, scale: QuantileScale) -> Fraction:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+def _percent(key: str, of_one: bool) -> int:
+    """Return the percent that a key names: "5", "5%", "p5", "5th percentile", "median"; `of_one`, 0.05."""
+    text = key[:40].lower()
+    named = _PERCENT_KEY.fullmatch("50" if text == "median" else text)
+    percent = Fraction(text) * 100 if of_one else Fraction(named[1] if named else 0)
+    if percent.denominator != 1 or not 1 <= percent <= 99:
+        raise BadDistribution(f"{text[:20]!r} is not a percent from 1 to 99")
+    return int(percent)
+
+
+def _value(form: QuestionForm, value: object, scale: QuantileScale) -> Fraction:
+    """Return the number or date that an answer states, with or without the unit of its question."""
+    text = written(value)
+    for stated in (text, _bare_number(text, form.unit)):
+        try:
+            return scale.number(stated)
+        except ValueError:
+            continue
+    raise BadDistribution(f"{text[:40]!r} is not {scale.noun}")
+
+
+def written(value: object) -> str:
+    """Return a number or a text as it is written; raise `BadDistribution` where it is neither."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
+        raise BadDistribution(f"a {type(value).__name__} stands where a number is expected")
     try:
-        if not (is_number or isinstance(value, str)):
-            raise ValueError
-        return scale.number(str(value))
-    except ValueError:
-        raise BadDistribution(f"{str(value)[:40]!r} is not {scale.noun}") from None
+        return str(value).strip()
+    except ValueError:  # Python writes no number of thousands of digits
+        raise BadDistribution("a number has too many digits") from None
+
+
+def _bare_number(text: str, unit: str) -> str:
+    """Return a number without the unit before or behind it, and without commas between its thousands."""
+    size = len(unit)
+    if size and text[:size].casefold() == unit.casefold():
+        text = text[size:].strip()
+    if size and text[-size:].casefold() == unit.casefold():
+        text = text[:-size].strip()
+    return text.replace(",", "") if _GROUPED_NUMBER.fullmatch(text) else text
 
 
 def _check_bounds(form: QuestionForm, numbers: Sequence[Fraction], scale: QuantileScale) -> None:
@@ -239,14 +345,19 @@ def check_range(form: QuestionForm, scale: QuantileScale) -> None:
     """Raise `BadForm` where a bound is missing or none, or the lower one is not below the upper one."""
     for name in ("low", "high"):
         text = getattr(form, name)
+        hint = "give the range in which the outcome lies, as low and high"
         try:
-            scale.number(text)
+            number = scale.number(text)
+            kept = scale.number(scale.text(number))
         except ValueError:
             shown = f"{text[:40]!r} is not" if text else "there is no"
             message = f"{shown} {scale.noun}"
-            raise BadForm(
-                name, message, "give the range in which the outcome lies, as low and high"
-            ) from None
+            raise BadForm(name, message, hint) from None
+        if kept != number:
+            raise BadForm(name, f"{text[:40]!r} is finer than an answer can be", "round it")
+
+    if len(form.unit) > LONGEST_UNIT:
+        raise BadForm("unit", f"it has {len(form.unit)} characters", f"write at most {LONGEST_UNIT}")
     if scale.number(form.low) >= scale.number(form.high):
         raise BadForm("high", f"{form.high} is not above low, {form.low}", "correct one of them")
 
@@ -298,8 +409,12 @@ def decimal_fraction(text: str) -> Fraction:
     (Fraction(25, 2), Fraction(1000, 1))
     """
     number = decimal_of(text.strip())
-    if number.copy_abs() >= 10**30 or len(number.as_tuple().digits) > 40:
-        raise ValueError(f"{text[:40]!r} is too large or too long a number")
+    sizes = number.as_tuple()
+    exponent = int(sizes.exponent)
+    if len(sizes.digits) > MOST_DIGITS or not SMALLEST_EXPONENT <= exponent <= LARGEST_EXPONENT:
+        raise ValueError(f"{text[:40]!r} is too long a number")
+    if number.copy_abs() >= 10**LARGEST_EXPONENT:
+        raise ValueError(f"{text[:40]!r} is too large a number")
     return Fraction(number)
 
 

@@ -69,6 +69,9 @@ class Universe(BaseModel):
     min_open_interest: int = Field(default=0, exclude_if=_is_empty)
     unknown_figures: bool = Field(default=False, exclude_if=_is_empty)
     """Whether a market passes of which one of these three is asked for and not known."""
+    holdout: int = Field(default=0, exclude_if=_is_empty)
+    """Which part of the stories is played and not scored before it is opened, in millionths."""
+    holdout_seed: int = Field(default=0, exclude_if=_is_empty)
     unpriced: bool = Field(default=False, exclude_if=_is_empty)
     """Whether a market without a price passes, where there is no market to have one from."""
 
@@ -243,6 +246,19 @@ def _priced(quote: Quote, rule: Universe) -> bool:
         return False
     depth = quote.depth
     return depth is None or depth >= rule.min_depth
+
+
+def is_held_out(rule: Universe, story: str) -> bool:
+    """Tell whether all questions of a story are held out; that is the same in all cohorts of a seed.
+
+    >>> rule = Universe(
+    ...     show=1, per_event=1, closes_within=1, min_volume=0, max_spread=0, holdout=300_000, holdout_seed=7
+    ... )
+    >>> sum(is_held_out(rule, f"story {number}") for number in range(1_000))
+    303
+    """
+    lot = int.from_bytes(_lot(rule.holdout_seed, f"holdout {story}")[:8])
+    return lot * ONE < rule.holdout << 64
 
 
 def _lot(seed: int, name: str) -> bytes:

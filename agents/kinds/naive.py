@@ -2,7 +2,8 @@
 
 If `rates` lacks a number of days, the nearest is used. Without any, the values that a question of the
 [venue `series`](venues.md#series) shows count: how often the series moved as far in as many days before, with
-one more of each outcome. All others get even odds. It never bets.
+one more of each outcome. All others get even odds; what isn't of yes or no gets the market's chances or an
+even spread. It never bets.
 
     - kind: naive
       rates: {fred: {7: 0.45, 30: 0.48}}
@@ -15,6 +16,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from agents.asked_forms import odds_answers, yes_no_listings
 from agents.model import Agent, Ask, Decision, Given, KindSettings, View, forecasts_of
 from markets.millionths import ONE, millionths
 from markets.model import Market
@@ -39,7 +41,7 @@ def agent(settings: Settings, _given: Given) -> Agent:
         today = view.snapshot.at.date()
 
         probabilities = {}
-        for listing in view.snapshot.shown:
+        for listing in yes_no_listings(view.snapshot):
             market = listing.market
             probability = listing.mid
             if probability is None and market.category in settings.rates:
@@ -49,7 +51,8 @@ def agent(settings: Settings, _given: Given) -> Agent:
                 probability = share_of_windows(market)
             probabilities[market.id] = probability
 
-        return Decision(forecasts_of(probabilities))
+        others = odds_answers(view.snapshot, known_only=False)
+        return Decision(forecasts_of(probabilities) + others)
 
     return decide
 

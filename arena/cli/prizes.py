@@ -12,6 +12,7 @@ from arena.cli.score import text_of
 from arena.cli.score_page import FORECASTER
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.operations.page_programs import check_output, writing
+from arena.scores.cohort_tournament import read_cohort_tournament
 from arena.scores.files.tournament import (
     PlayedTournament,
     TournamentResult,
@@ -21,7 +22,6 @@ from arena.scores.files.tournament import (
     read_settings,
     tournament_result,
 )
-from arena.scores.metaculus_scores import read_cohort_tournament
 from arena.scores.rules.metaculus.forecasts import Mode
 
 PLACES = (

@@ -93,6 +93,10 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
         # Draws at recorded and simulated venues stay by event, so that they can be repeated.
         universe = universe.model_copy(update={"per_story": universe.per_event})
 
+    if universe.holdout:
+        # The same in all cohorts: what one holds out, no other may tell.
+        universe = universe.model_copy(update={"holdout_seed": seed_for(config.seed, "holdout")})
+
     cohort = Cohort(
         number=number,
         starts_at=starts_at,

@@ -28,7 +28,7 @@ from arena.config.extensions import (
 from arena.config.field_types import WEB, is_address
 from arena.config.lineup import read_agents
 from arena.config.model import AgentConfig, Config
-from arena.config.prompts import fit_prices, read_prompts
+from arena.config.prompts import fit_prices, read_prompts, without_bets
 from arena.config.sections import SEASONS, FixedSections, WatchSection
 from arena.config.validation import validate
 from arena.record.model.calendar import Cadence
@@ -74,7 +74,9 @@ def load(
     evidence = evidence_settings(document)
     agents = read_agents(document)
     check_commands(document, agents)
-    prompts = read_prompts(document, agents, markets_shown)
+    has_market = venue is None or _has_market(document, venue)
+    agents = agents if has_market else without_bets(agents)
+    prompts = read_prompts(document, agents, markets_shown, has_market)
     agents = fit_prices(document, agents, prompts)
     agents = _with_limits(agents, markets_shown)
 
@@ -116,7 +118,7 @@ def load(
         evidence_settings=evidence,
         hash=document.hash,
         code=document.code,
-        has_market=_has_market(document, venue),
+        has_market=has_market,
     )
 
 

@@ -105,6 +105,8 @@ class MarketsSection(ConfigSection):
     """Only those of which this many shares are held."""
     unknown_figures: bool = False
     """Whether to include those for which the venue omits one of these three."""
+    holdout: Part | None = None
+    """A part played and not scored until `arena board --holdout` opens it, once: 0.3 of the stories, say."""
 
     @model_validator(mode="after")
     def _some_market_fits(self) -> Self:
@@ -132,7 +134,8 @@ class MarketsSection(ConfigSection):
     @property
     def universe(self) -> Universe:
         """Return the rule by which a round's markets are drawn."""
-        return Universe(**self.model_dump(exclude={"venue"}))
+        rule = self.model_dump(exclude={"venue", "holdout"})
+        return Universe(**rule, holdout=self.holdout or 0)
 
 
 class RulesBlock(ConfigSection):

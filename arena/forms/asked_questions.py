@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -133,8 +134,8 @@ def form_of_source(question: SourceQuestion) -> QuestionForm:
         kind = "date" if isinstance(low, str) else "numeric"
         form = QuestionForm(
             kind,
-            low=_bound_text(low),
-            high=_bound_text(high),
+            low=_bound_text(kind, low),
+            high=_bound_text(kind, high),
             open_low=question.open_low,
             open_high=question.open_high,
         )
@@ -156,11 +157,18 @@ def real_bounds(question: SourceQuestion) -> tuple[float | str, float | str]:
     return low, high
 
 
-def _bound_text(bound: float | str) -> str:
-    """Return a bound as a form has it: a number without an exponent, or a date."""
-    if isinstance(bound, str):
-        return bound
-    return f"{Fraction(repr(bound)):.12f}".rstrip("0").rstrip(".")
+def _bound_text(kind: str, bound: float | str) -> str:
+    """Return a bound as its kind of question writes it; as it is where it can't be read."""
+    text = _number_text(bound) if isinstance(bound, float | int) else bound
+    try:
+        return question_kind(kind).read_outcome(QuestionForm(kind), text)
+    except ValueError:
+        return text
+
+
+def _number_text(number: float) -> str:
+    """Return a number without an exponent."""
+    return f"{Decimal(repr(number)):f}"
 
 
 def odds_over_time(
@@ -216,14 +224,14 @@ def outcome_text(question: SourceQuestion, value: float | str | None) -> str:
     if question.low is None:
         return f"{value:g}"
     if question.ratio == 1 or question.real_low is None or question.real_high is None:
-        return _bound_text(value)
+        return _number_text(value)
 
     is_date = isinstance(question.real_low, str)
     ends = [_seconds_or_number(end) for end in (question.real_low, question.real_high)]
     scale = NumberScale(ends[0], ends[1], question.ratio, is_date)
     if is_date:
         return str(scale.real(round(scale.value_at(value))))
-    return _bound_text(float(f"{scale.value_at(value):.{DIGITS}g}"))
+    return _number_text(float(f"{scale.value_at(value):.{DIGITS}g}"))
 
 
 def _seconds_or_number(value: float | str) -> float:

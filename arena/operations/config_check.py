@@ -8,9 +8,14 @@ from agents.evidence import ResearchError
 from agents.research.folder import ArticleCount
 from arena.config import Config
 from arena.config.environment import environment, missing_keys, readable_env
+from arena.forms.asked_questions import read_public_folder
 from arena.rounds.adapters import unfrozen_settings
 from arena.rounds.line_up_cost import LineUpCost
 from markets.registry import load
+from markets.venue import VenueError
+
+MOST_NAMED = 10
+"""So many faults of a folder of questions are named one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +27,26 @@ class ConfigWarning:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionCount:
+    """How many questions a folder has, and what is wrong in it."""
+
+    questions: int
+    faults: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ConfigCheck:
     """What was found: missing keys by agent, keys of the rule of no use, articles, and a readable `.env`.
 
     The keys in `untold` leave out all markets, or none, because of what the venue reports. `articles` is None
-    where the evidence comes from no files.
+    where the evidence comes from no files, and `questions` where the venue is no folder of them.
     """
 
     missing_keys: Mapping[str, str]
     untold: list[str]
     articles: ArticleCount | None
     readable_env: str | None
+    questions: QuestionCount | None = None
 
 
 def check_config(config: Config, environ: Mapping[str, str]) -> ConfigCheck:
@@ -43,6 +57,7 @@ def check_config(config: Config, environ: Mapping[str, str]) -> ConfigCheck:
         untold=_untold_keys(config),
         articles=_article_count(config),
         readable_env=readable_env(config.folder),
+        questions=_question_count(config),
     )
 
 
@@ -70,6 +85,20 @@ def _article_count(config: Config) -> ArticleCount | None:
     return count
 
 
+def _question_count(config: Config) -> QuestionCount | None:
+    """Return what the venue's folder of questions has; None where it is none."""
+    module = load("markets.venues", config.markets.venue, config.extensions("venues"))
+    if not hasattr(module, "read_questions"):
+        return None
+
+    folder = unfrozen_settings(config.venue_settings, config.folder)["folder"]
+    try:
+        found = module.read_questions(folder, read_public_folder)
+    except VenueError as error:
+        return QuestionCount(0, (f"{error.message} → {error.hint}",))
+    return QuestionCount(len(found.questions), tuple(fault.text for fault in found.faults))
+
+
 def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Iterator[ConfigWarning]:
     """Yield what may be wrong, in words, beside what the cost already warns of."""
     for estimate in cost.estimates:
@@ -93,9 +122,22 @@ def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Ite
         message = f"Not all of the evidence folder can be used: {check.articles.fault}"
         yield ConfigWarning(message, "give each file the form in docs/news.md")
 
+    yield from _question_warnings(config, check)
+
     if check.readable_env:
         message = f"Others on this machine can read the keys in {check.readable_env}"
         yield ConfigWarning(message, f"chmod 600 {quote(check.readable_env)}")
+
+
+def _question_warnings(config: Config, check: ConfigCheck) -> Iterator[ConfigWarning]:
+    """Yield what is wrong in the venue's folder of questions."""
+    faults = () if check.questions is None else check.questions.faults
+    for fault in faults[:MOST_NAMED]:
+        message, _, hint = fault.partition(" → ")
+        yield ConfigWarning(f"Not all questions are played: {message}", hint)
+    if len(faults) > MOST_NAMED:
+        hint = f"arena check {unfrozen_settings(config.venue_settings, config.folder)['folder']}"
+        yield ConfigWarning(f"{len(faults) - MOST_NAMED:,} more faults are not named here", hint)
 
 
 def _untold_warning(config: Config, key: str) -> ConfigWarning:

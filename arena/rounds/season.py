@@ -553,7 +553,7 @@ def cohort_overviews(connection: Connection, keep: int, now: datetime) -> list[C
                 rounds=tuple(own_rounds),
                 next_at=next_at,
                 open=open_positions[stored.id],
-                profits=profits.get(cohort.number, {}),
+                profits=profits.get(cohort.number, {}) if cohort.rules.money else {},
             )
         )
     return overviews

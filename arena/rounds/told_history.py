@@ -101,7 +101,7 @@ def read_past_forecasts(
     )
     query = (
         select(last)
-        .add_columns(MarketVersionRow.question, QuoteRow.mid)
+        .add_columns(MarketVersionRow.question, MarketVersionRow.form, QuoteRow.mid)
         .join(MarketVersionRow, MarketVersionRow.id == last.c.version_id)
         .outerjoin(QuoteRow, QuoteRow.id == last.c.quote_id)
         .where(last.c.place == 1)
@@ -116,13 +116,14 @@ def read_past_forecasts(
             millionths=row.probability,
             distribution=row.distribution,
         )
-        past[row.entrant_id].append(PastForecast(stated, row.number, row.at, row.question, row.mid))
+        told = PastForecast(stated, row.number, row.at, row.question, row.mid, form=row.form)
+        past[row.entrant_id].append(told)
     return past
 
 
 def read_new_ends(
     connection: Connection, cohort_id: int, since: datetime, at: datetime
-) -> dict[MarketId, int | None]:
+) -> dict[MarketId, Resolution]:
     """Return how markets of a cohort's earlier rounds ended, as learnt since the last one, latest first."""
     is_new = or_(ResolutionRow.learnt_at > since, ResolutionRow.known_at > since - SETTLED)
     seen = (
@@ -136,6 +137,7 @@ def read_new_ends(
             version=ResolutionRow.version,
             known_at=ResolutionRow.known_at,
             payout=ResolutionRow.payout,
+            answer=ResolutionRow.answer,
         )
         .where(ResolutionRow.learnt_at <= at, ResolutionRow.known_at <= at - SETTLED, is_new)
         .where(col(ResolutionRow.market_id).in_(seen))
@@ -143,4 +145,4 @@ def read_new_ends(
     )
     ends = {end.market_id: end for end in read_nouns(Resolution, connection.execute(query))}
     newest = sorted(ends.values(), key=lambda end: (end.known_at, end.market_id), reverse=True)
-    return {end.market_id: end.outcome for end in newest[:MOST_ENDED]}
+    return {end.market_id: end for end in newest[:MOST_ENDED]}

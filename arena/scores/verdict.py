@@ -575,12 +575,12 @@ def better_text(better_than: Sequence[str], entries: int) -> str:
 
 
 def pace_text(weeks: float | None) -> str:
-    """Return when it will be told at this pace.
+    """Return how long it would take to be told at this pace, if the season went on.
 
     >>> pace_text(None), pace_text(inf)
     ('too early to say when', 'likely never: the gap is too small')
     >>> pace_text(0.4), pace_text(5.6), pace_text(33)
-    ('about one more week', 'about 6 more weeks', 'about 30 more weeks')
+    ('would take about one more week', 'would take about 6 more weeks', 'would take about 30 more weeks')
     """
     if weeks is None:
         return "too early to say when"
@@ -588,10 +588,10 @@ def pace_text(weeks: float | None) -> str:
         return "likely never: the gap is too small"
     whole = max(round(weeks), 1)
     if whole == 1:
-        return "about one more week"
+        return "would take about one more week"
     if whole >= 20:
         whole = round(weeks / 10) * 10
-    return f"about {whole} more weeks"
+    return f"would take about {whole} more weeks"
 
 
 def soonest_text(pairs: Iterable[PairVerdict], *, several: bool) -> str:
@@ -600,7 +600,7 @@ def soonest_text(pairs: Iterable[PairVerdict], *, several: bool) -> str:
     >>> far = PairVerdict("ann", "bob", 0.001, None, 1.0, weeks_more=inf)
     >>> near = PairVerdict("ann", "cy", 0.01, None, 1.0, weeks_more=9.0)
     >>> soonest_text([far, near], several=True), soonest_text([far, far], several=True)
-    ('the first in about 9 more weeks', 'likely never: the gaps are too small')
+    ('the first would take about 9 more weeks', 'likely never: the gaps are too small')
     """
     weeks = [pair.weeks_more for pair in pairs if pair.weeks_more is not None]
     soonest = min(weeks, default=None)
@@ -608,7 +608,7 @@ def soonest_text(pairs: Iterable[PairVerdict], *, several: bool) -> str:
         return pace_text(soonest)
     if soonest == inf:
         return "likely never: the gaps are too small"
-    return f"the first in {pace_text(soonest)}"
+    return f"the first {pace_text(soonest)}"
 
 
 def list_names(names: Sequence[str]) -> str:

@@ -3,10 +3,11 @@ import { marks } from "./marks.js";
 // HTML of our own, all of it escaped: put in its place, kept where it is the same, links opened in the app.
 export default function ({ data, parentElement }) {
   const place = parentElement.querySelector(".place");
+  const html = new TextDecoder().decode(data);
   draws += 1;
-  if (place.shown !== data.html) {
-    renew(place, data.html);
-    place.shown = data.html;
+  if (place.shown !== html) {
+    renew(place, html);
+    place.shown = html;
   }
   const style = parentElement.querySelector("link[rel=stylesheet]");
   if (!style || style.sheet) drawn(place);
@@ -163,6 +164,16 @@ function sort(table) {
   });
 }
 
+// A list that hangs over the page is shut by Escape and by a click elsewhere.
+function shut(event) {
+  for (const list of [...inUse].flatMap((place) => [...place.querySelectorAll("details.list[open]")])) {
+    if (event.key === "Escape" || (!event.key && !event.composedPath().includes(list))) list.open = false;
+  }
+}
+
+addEventListener("pointerdown", shut);
+addEventListener("keydown", shut);
+
 // A table as a file: figures to the last digit, and no pictures.
 addEventListener("click", (event) => {
   const button = event.composedPath()[0];
@@ -179,8 +190,8 @@ addEventListener("click", (event) => {
 });
 
 function field(cell, kind) {
-  if (kind !== "text" && "value" in cell.dataset) return cell.dataset.value;
   if (cell.matches(".none")) return "";
+  if (kind !== "text") return cell.dataset.value ?? cell.textContent;
   return quoted(cell.tagName === "TH" ? cell.title : [...cell.childNodes].map((part) => part.textContent).join(" "));
 }
 

@@ -461,8 +461,12 @@ def _market(season: SeasonSite, market_id: MarketId, address: Address) -> Parts:
     if page.market.closes_at > season.now and not page.ends:
         page = replace(page, now=_newest(page))  # what is drawn holds until its own next change
     history = market.read_market_history(connection, market_id, page.spoken_last, page.offered)
-    drawn = _meters(history, season.overview)
-    yield market.market_head(page, history, season.overview, page.spoken_last, address=address, drawn=drawn)
+    overview = season.overview
+    if page.market.form:
+        yield market.question_head(page, history, overview, page.spoken_last, address=address)
+    else:
+        drawn = _meters(history, overview)
+        yield market.market_head(page, history, overview, page.spoken_last, address=address, drawn=drawn)
 
     if page.positions:
         yield heading("Positions")
@@ -477,7 +481,7 @@ def _market(season: SeasonSite, market_id: MarketId, address: Address) -> Parts:
     if page.ends:
         yield heading("Resolution")
         resolution = page.ends[-1][0]
-        yield filled("<p>%s</p>", bold(market.about_resolution(resolution)))
+        yield filled("<p>%s</p>", bold(market.about_resolution(resolution, page.market.form)))
     if page.market.rules.strip():
         rules_text = filled(TEXT, page.market.rules)
         yield folded(market.RULES, rules_text)

@@ -25,11 +25,13 @@ from dashboard.board import (
     REFERENCES,
     SHADED,
     BoardLook,
+    LeaderboardColumn,
     board_parts,
     board_table,
     cohort_label,
     columns_of,
     dashed_note,
+    figures_of,
     is_provisional,
     over_all_cohorts,
     pnl_lines,
@@ -45,7 +47,15 @@ from dashboard.cohorts import curves_of, gains, read_equity_curves
 from dashboard.html import beside, box, quiet
 from dashboard.pages import Address
 from dashboard.pictures import REST
-from dashboard.record import CohortLine, Colours, PnlPoint, SeasonOverview, leaderboard_lines, read_season
+from dashboard.record import (
+    CohortLine,
+    Colours,
+    Lines,
+    PnlPoint,
+    SeasonOverview,
+    leaderboard_lines,
+    read_season,
+)
 from dashboard.site.shell import one_file
 from dashboard.words import count, filled, moment, with_true_minus
 
@@ -159,18 +169,24 @@ def _tables(facts: ReportFacts, address: Address) -> Iterator[Markup]:
         yield heading("Provisional board")
         yield season_board(lines, BoardLook(facts.season, {}, {}, address), provisional=True)
 
-    if parts.ranked:
-        for label, keys in GROUPS.items():
+    for label, keys in GROUPS.items():
+        columns = columns_of(*keys)
+        if _is_any_known(parts.ranked, columns):
             yield heading(f"Standings: {label}")
-            yield board_table(f"{label}: one row an agent", columns_of(*keys), parts.ranked, names, address)
-    if parts.references:
-        for label, keys in GROUPS.items():
+            yield board_table(f"{label}: one row an agent", columns, parts.ranked, names, address)
+    for label, keys in GROUPS.items():
+        of_references = reference_columns(columns_of(*keys))
+        if _is_any_known(parts.references, of_references):
             yield heading(f"{REFERENCES}: {label}")
-            shown = reference_columns(columns_of(*keys))
-            yield board_table(f"{label} of references", shown, parts.references, names, address)
+            yield board_table(f"{label} of references", of_references, parts.references, names, address)
     if parts.unranked:
         yield heading(NOT_RANKED)
         yield unranked_table(parts.unranked, names, address)
+
+
+def _is_any_known(lines: Lines, columns: Sequence[LeaderboardColumn]) -> bool:
+    """Tell whether any figure of these is known of anyone, and more than 0."""
+    return any(any(figures_of(line, columns).values()) for line in lines)
 
 
 def heading(text: str) -> Markup:

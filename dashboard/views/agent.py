@@ -45,15 +45,14 @@ from arena.scores.rules.reliability.reading import WHERE_SURE
 from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from dashboard.board import (
     CALIBRATION,
-    METACULUS_SAID,
     METACULUS_TITLE,
     RATINGS,
     calibration_words,
     closer_span,
     draw_span,
     leading,
-    metaculus_table,
     progress,
+    show_metaculus,
     show_ratings,
     span_scale,
     span_text,
@@ -61,16 +60,14 @@ from dashboard.board import (
 )
 from dashboard.charts import LONG, Line, calibration_chart, columns_chart, line_chart
 from dashboard.cohorts import (
-    FEW,
     Curves,
     Holding,
     MoneyLook,
-    ask_cohort,
+    asked_cohort,
     by_gain,
     calibration_box,
     cohort_calibration_box,
     cohort_lines,
-    cohort_options,
     curves_of,
     holdings_table,
     money_box,
@@ -92,7 +89,6 @@ from dashboard.html import (
     beside,
     box,
     columns_of_table,
-    folded,
     gain_look,
     html_table,
     quiet,
@@ -108,6 +104,7 @@ from dashboard.pages import (
     listing,
     named,
     no_such,
+    on_demand,
     put,
     section,
     show_cached,
@@ -339,9 +336,6 @@ FAR = (1e-3, 1e6)
 """Between these evidence is drawn; what lies beyond stands at the edge."""
 
 
-ALL = "all"
-
-
 def show(source: RecordSource) -> None:
     """Show an agent over all its cohorts, or in one: what is told of it, made, held and said."""
     overview = season(source)
@@ -355,11 +349,7 @@ def show(source: RecordSource) -> None:
         offered = kept(source, read_cohort_returns, name)
         # An address may still name a cohort of the agent that was shown before.
         every = {str(cohort.number) for cohort in overview.cohorts}
-        chosen = ask_cohort({ALL: "All cohorts"} | cohort_options(offered), ALL, every)
-    number = None if chosen == ALL else int(chosen)
-    if len(offered.cohorts) >= FEW:  # beside two lists there is no room for all bars
-        place = st.container()
-    with place:
+        number = asked_cohort(offered, every)
         bars = strip(offered, number, partial(way_to_agent, name), OWN_RETURNS, bars_lead=staying)
         put(bars, "cohorts")
 
@@ -406,7 +396,7 @@ def _all_cohorts(
     shown = figures(stays, line, overview.is_simulated)
     put(tiles(shown), "figures")
     holdings = kept(source, read_holdings, name)
-    put(held_box(holdings), "open positions")
+    show_held(holdings)
 
     numbers = [stay.cohort for stay in stays]
     times = kept(source, read_round_times)
@@ -502,10 +492,11 @@ OPEN = 4
 """So many open positions are shown at once."""
 
 
-def held_box(holdings: Sequence[Holding]) -> Markup:
-    """Return the largest open positions as last marked, and the others behind them."""
+def show_held(holdings: Sequence[Holding]) -> None:
+    """Show the largest open positions as last marked, and the others to who asks for them."""
     if not holdings:
-        return quiet("No open positions.")
+        put(quiet("No open positions."), "open positions")
+        return
     ordered = sorted(holdings, key=lambda holding: -holding.position.money.value)
     value = 0
     gain = 0
@@ -516,14 +507,18 @@ def held_box(holdings: Sequence[Holding]) -> Markup:
     amount = in_dollars(value / ONE)
     worth = f"{many} worth {amount} at mid"
     largest = holdings_table(ordered[:OPEN])
-    shown = quiet(f"{worth}, {gained(gain)} since they were bought.") + largest
+    put(quiet(f"{worth}, {gained(gain)} since they were bought.") + largest, "open positions")
 
     rest = ordered[OPEN:]
     if rest:
-        others = holdings_table(rest, says="More open positions")
         more = count(len(rest), "more position")
-        shown += folded(more, others)
-    return shown
+        on_demand(more, "more open positions", partial(_more_held, rest))
+
+
+def _more_held(holdings: Sequence[Holding]) -> None:
+    """Show open positions that come after the largest."""
+    others = holdings_table(holdings, says="More open positions")
+    put(others, "more open positions")
 
 
 def _other_scores(
@@ -531,18 +526,14 @@ def _other_scores(
 ) -> None:
     """Show its ratings, and its scores by Metaculus's rules."""
     if line is not None:
-        with st.expander(RATINGS):
-            show_ratings([line], cohorts)
+        on_demand(RATINGS, "ratings", partial(show_ratings, [line], cohorts))
 
     board = kept(source, read_leaderboard_page).board
     if board is None:
         return
     scores = [score for score in board.value.metaculus if score.agent in (name, COMMUNITY)]
     if any(score.agent == name for score in scores):
-        with st.expander(METACULUS_TITLE):
-            table = metaculus_table(scores, ())
-            put(table, "Metaculus's scores")
-            st.caption(METACULUS_SAID)
+        on_demand(METACULUS_TITLE, "Metaculus", partial(show_metaculus, scores, ()))
 
 
 def cohorts_of(stays: Stays, overview: SeasonOverview) -> list[CohortLine]:
@@ -967,7 +958,7 @@ def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
         return
     label = BY[by]
     st.markdown(f"**Calibration by {label.lower()}**")
-    columns = {label: HtmlColumn(label), **columns_of_table("calibration in parts")}
+    columns = {label: HtmlColumn(label, kept=True), **columns_of_table("calibration in parts")}
     listing(_calibrated_rows(parts, by), columns, f"Calibration by {by}")
 
 

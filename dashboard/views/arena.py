@@ -52,12 +52,11 @@ from dashboard.cohorts import (
     Curves,
     Leads,
     MoneyLook,
-    ask_cohort,
+    asked_cohort,
     by_gain,
     calibration_box,
     cohort_calibration_box,
     cohort_lines,
-    cohort_options,
     curves_of,
     money_box,
     read_all_holdings,
@@ -79,6 +78,7 @@ from dashboard.html import (
     quotes,
 )
 from dashboard.pages import (
+    ALL,
     Address,
     Way,
     choice,
@@ -366,8 +366,6 @@ OPEN_MARKETS = 6
 FAILURES = 200
 """Among so many turns without an answer the newest of each agent is looked for."""
 
-ALL = "all"
-
 
 def page_of(number: int | None) -> Way:
     """Return where this page shows a cohort, or all of them."""
@@ -381,22 +379,20 @@ def show(record: RecordSource) -> None:
     overview = season(record)
     offered = kept(record, read_cohort_returns)
     top = st.container()
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        place = st.container()
-        chosen = ask_cohort({ALL: "All cohorts"} | cohort_options(offered), ALL)
-    number = None if chosen == ALL else int(chosen)
-    with place:
-        put(strip(offered, number, page_of, bars_lead=staying), "cohorts")
+    number = asked_cohort(offered)
+    put(strip(offered, number, page_of, bars_lead=staying), "cohorts")
 
     shown = kept(record, read_leaderboard_page, number)
     lines = shown.lines
     with top:
         _lead(record, overview, number)
         show_age(shown.board)
+    has_money = overview.has_money
     if number is None:
         names = racing(overview, lines)
         curves: Curves = kept(record, read_summed_curves, names, INSTANTS)
     else:
+        has_money = overview.cohort(number).rules.money
         curves = curves_of(kept(record, read_cohort_curves, number))
         names = by_gain(curves)
     colours = overview.colours(overview.first(names, NAMED))
@@ -404,14 +400,17 @@ def show(record: RecordSource) -> None:
     if have_all_failed(lines):
         put(failures_box(kept(record, read_failed_turns, FAILURES, tuple(WHY)), lines, overview), "failures")
     else:
-        drawn = MoneyLook(overview, colours, leads=_leads(number), lucks=lucks_of(lines), height=HIGH)
-        money = money_box(curves, drawn)
         calibration = _right_box(record, overview, number, lines, colours)
-        put(beside(money, calibration, look="halves first"), "charts")
+        if has_money:
+            drawn = MoneyLook(overview, colours, leads=_leads(number), lucks=lucks_of(lines), height=HIGH)
+            calibration = beside(money_box(curves, drawn), calibration, look="halves first")
+        put(calibration, "charts")
 
     if shown.board is None:
         put(money_table(shown.money, overview.names), "table of money")
     else:
+        if not has_money:
+            curves = {}
         if number is not None:
             lines = cohort_lines(shown.board.value, kept(record, CALIBRATIONS.read, number))
         look = BoardLook(overview, equity_values(curves, "percent"), colours)
@@ -560,7 +559,8 @@ def what_this_is(overview: SeasonOverview, board: Leaderboard | None) -> str:
         who += f" and {count(references, 'reference')}"
     elif references:
         who = count(references, "reference")
-    parts = [who, "play money", _cohorts_text(overview)]
+    played_for = "play money" if overview.has_money else "forecasts alone"
+    parts = [who, played_for, _cohorts_text(overview)]
 
     rows = board.rows if board else ()
     events = max((row.events for row in rows), default=0)  # of the agent that was shown most of them

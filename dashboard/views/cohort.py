@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 from markupsafe import Markup
@@ -17,7 +18,6 @@ from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS
 from arena.scores.verdict import Verdict
 from dashboard.board import (
-    METACULUS_SAID,
     METACULUS_TITLE,
     RATINGS,
     READINGS,
@@ -25,11 +25,11 @@ from dashboard.board import (
     equity_values,
     is_provisional,
     leading,
-    metaculus_table,
     money_table,
     over_all_cohorts,
     progress,
     season_board,
+    show_metaculus,
     show_ratings,
     stamps,
 )
@@ -38,11 +38,10 @@ from dashboard.cohorts import (
     NOT_VALUED,
     Curves,
     MoneyLook,
-    ask_cohort,
+    asked_cohort,
     by_gain,
     cohort_calibration_box,
     cohort_lines,
-    cohort_options,
     curves_of,
     money_box,
     read_cohort_curves,
@@ -53,7 +52,20 @@ from dashboard.cohorts import (
     turns_of,
 )
 from dashboard.html import beside, bullets, columns_of_table, html_table
-from dashboard.pages import Address, Way, choice, controls, in_app, link, named, put, show_age, staying, way
+from dashboard.pages import (
+    Address,
+    Way,
+    choice,
+    controls,
+    in_app,
+    link,
+    named,
+    on_demand,
+    put,
+    show_age,
+    staying,
+    way,
+)
 from dashboard.record import (
     CohortLine,
     LeaderboardLine,
@@ -150,11 +162,8 @@ def show(record: RecordSource) -> None:
     overview = season(record)
     returns = kept(record, read_cohort_returns)
     top = st.container()
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-        place = st.container()
-        number = int(ask_cohort(cohort_options(returns), str(returns.telling)))
-    with place:
-        put(strip(returns, number, page_of, bars_lead=staying), "cohorts")
+    number = asked_cohort(returns) or returns.telling
+    put(strip(returns, number, page_of, bars_lead=staying), "cohorts")
     page = kept(record, read_cohort_page, number)
     whole = curves_of(kept(record, read_cohort_curves, number))
     with top:
@@ -185,13 +194,15 @@ def show(record: RecordSource) -> None:
     look = BoardLook(overview, equity_values(whole, "dollars"), colours)
     lines = cohort_lines(page.board.value, entry) if page.board else ()
     _standings(page, lines, look)
-    _frozen(page)
+    on_demand(FROZEN, "rules", partial(_frozen, page))
     _changed(page)
 
 
 def heading(line: CohortLine, overview: SeasonOverview, curves: Curves) -> str:
     """Say which of its agents has made most, and how many have made money."""
     title = f"Cohort {line.number}"
+    if not line.rules.money:
+        return f"{title}: forecasts alone, without money"
     players = overview.players(by_gain(curves))
     if not curves:
         return f"{title}: nothing was played" + " yet" * (line.ended_at is None)
@@ -242,12 +253,9 @@ def _standings(page: CohortPage, lines: Sequence[LeaderboardLine], look: BoardLo
 
     put(season_board(lines, look, ALSO, provisional=is_provisional(lines)), "board")
     link("All columns, CSV", "leaderboard", cohort=page.line.number)
-    with st.expander(RATINGS):
-        show_ratings(lines, [page.line])
+    on_demand(RATINGS, "ratings", partial(show_ratings, lines, [page.line]))
     if page.board.value.metaculus:
-        with st.expander(METACULUS_TITLE):
-            put(metaculus_table(page.board.value.metaculus, names), "Metaculus's scores")
-            st.caption(METACULUS_SAID)
+        on_demand(METACULUS_TITLE, "Metaculus", partial(show_metaculus, page.board.value.metaculus, names))
 
 
 FROZEN = "How this cohort plays: rules and line-up, frozen at its start"
@@ -255,13 +263,12 @@ FROZEN = "How this cohort plays: rules and line-up, frozen at its start"
 
 def _frozen(page: CohortPage) -> None:
     """Show the rules of the cohort, and who plays."""
-    with st.expander(FROZEN):
-        if page.before is not None and not page.changed:
-            st.caption(f"Identical to cohort {page.before}: same agents, rules, markets and prompts.")
-        put(bullets(rules(page.cohort)), "rules")
-        if page.audit is not None:
-            st.caption(plain(page.audit.words))
-        put(line_up(page.cohort), "line-up")
+    if page.before is not None and not page.changed:
+        st.caption(f"Identical to cohort {page.before}: same agents, rules, markets and prompts.")
+    put(bullets(rules(page.cohort)), "rules")
+    if page.audit is not None:
+        st.caption(plain(page.audit.words))
+    put(line_up(page.cohort), "line-up")
 
 
 def line_up(cohort: Cohort, address: Address = in_app) -> Markup:

@@ -1,6 +1,5 @@
 """Any two agents held against each other: what is told of them, by how much, and what decided it."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -9,6 +8,7 @@ import streamlit as st
 
 from arena.scores.comparisons import MARKET
 from arena.scores.profiles.duels import DUELS, DecidingMarket, DuelDetails
+from arena.scores.rules._columns import highest_first
 from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.spending import read_spending, spending_sentences
 from arena.scores.verdict import PairVerdict, Verdict, day_text, duel_sentences, duel_verdict, pace_text
@@ -241,7 +241,7 @@ def _others(every: Sequence[DuelDetails], verdict: Verdict, a: str, b: str) -> N
     """Show all duels of the first agent, its largest gap first."""
     subheading(f"All duels of {plain(a)}", "Against everyone, its largest gap first.")
     duels = [details.duel for details in every]
-    duels.sort(key=lambda duel: math.inf if duel.gap is None else -duel.gap)
+    duels.sort(key=lambda duel: highest_first(duel.gap))
 
     rows = []
     for duel in duels:

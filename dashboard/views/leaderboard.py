@@ -8,6 +8,7 @@ import streamlit as st
 from markupsafe import Markup
 
 from arena.errors import natural_key
+from arena.scores.rules._columns import highest_first
 from arena.scores.slices import SLICES, Slice
 from dashboard.board import (
     COLUMNS,
@@ -44,6 +45,7 @@ from dashboard.board import (
 from dashboard.charts import scatter
 from dashboard.html import box, columns_of_table, html_table
 from dashboard.pages import (
+    ALL,
     choice,
     controls,
     named,
@@ -78,7 +80,6 @@ BY_SEED = (
     "Played by the rules “seed”, so the board may be put in order of implied Brier or profit. The "
     "verdict is on stated skill: a stake also depends on the price and on the cash at hand."
 )
-ALL = "all"
 WHOLE = "whole"
 SEARCH = "Search names"
 NAMED = 3
@@ -247,9 +248,8 @@ def _part_table(parts: Sequence[Slice], overview: SeasonOverview) -> Markup:
 
 def _by_skill(part: Slice) -> tuple[float, float, str]:
     """Return what puts the surest skill first, as on the whole board."""
-    low = math.inf if part.gain.low is None else -part.gain.low
-    skill = math.inf if part.gain.skill is None else -part.gain.skill
-    return low, skill, part.gain.agent
+    gain = part.gain
+    return highest_first(gain.low), highest_first(gain.skill), gain.agent
 
 
 def _plane(

@@ -35,7 +35,7 @@ from arena.record.schema.typed import (
     total,
 )
 from arena.record.schema.typed import count as count_of
-from arena.record.schema.world import MarketVersionRow, QuoteRow
+from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
 from arena.record.write.evidence import read_evidence
 from dashboard.html import (
     NOTHING,
@@ -63,6 +63,8 @@ from dashboard.pages import (
     way,
     way_to_turn,
 )
+from dashboard.pictures import CHOSEN
+from dashboard.questions import answer_picture, answer_words, end_words
 from dashboard.record import RecordSource, kept, quote_price, season
 from dashboard.words import (
     DONE,
@@ -83,6 +85,7 @@ from dashboard.words import (
     whole_number,
     written,
 )
+from markets.distributions import form_of
 from markets.millionths import ONE
 from markets.model import MarketId
 from markets.venue import venue_page
@@ -240,6 +243,7 @@ class SeenMarket:
     slug: str
     event_slug: str
     story: str
+    form: str
 
 
 def read_seen_markets(connection: Connection, turn: PlacedTurn) -> list[SeenMarket]:
@@ -259,16 +263,22 @@ def read_seen_markets(connection: Connection, turn: PlacedTurn) -> list[SeenMark
 
 @dataclass(frozen=True, slots=True)
 class StatedForecast:
-    """What an agent said of a market: before it saw a price, if it was asked, and in the end."""
+    """What an agent said of a market: before it saw a price, if it was asked, and in the end.
+
+    Of a question that isn't of yes or no, what it said are distributions, as texts.
+    """
 
     final: int | None = None
     blind: int | None = None
     reason: str = ""
+    distribution: str = ""
+    blind_distribution: str = ""
 
 
 def read_forecasts(connection: Connection, turn: PlacedTurn) -> dict[MarketId, StatedForecast]:
     """Return what a turn said of each market."""
     query = select(ForecastRow.market_id, ForecastRow.stage, ForecastRow.probability, ForecastRow.reason)
+    query = query.add_columns(ForecastRow.distribution)
     stages: dict[MarketId, dict[str, Any]] = defaultdict(dict)
     for row in connection.execute(query.where(ForecastRow.turn_id == turn.id)):
         stages[MarketId(row.market_id)][row.stage] = row
@@ -281,6 +291,8 @@ def read_forecasts(connection: Connection, turn: PlacedTurn) -> dict[MarketId, S
             final=final.probability if final else None,
             blind=blind.probability if blind else None,
             reason=(final or rows["blind"]).reason,
+            distribution=final.distribution if final else "",
+            blind_distribution=blind.distribution if blind else "",
         )
     return forecasts
 
@@ -375,6 +387,14 @@ class Claim:
     ended: bool
     payout: int | None
     price: int | None
+    answer: str = ""
+
+    @property
+    def outcome(self) -> str | None:
+        """Return how the market ended, in a word or two; None while it has not."""
+        if not self.ended:
+            return None
+        return end_words(self.seen.form, self.answer) or outcome(True, self.payout)
 
     @property
     def apart(self) -> int:
@@ -461,11 +481,12 @@ def _claims(connection: Connection, turn: PlacedTurn) -> Iterator[Claim]:
     payouts = read_payouts(connection, ids)
     ends = {market: payout for (market, _), payout in payouts.items()}
     quotes = newest_rows(connection, QuoteRow, ids, "at", "mid", "last")
+    answers = newest_rows(connection, ResolutionRow, ids, "version", "answer")
 
     for market in seen:
         forecast = forecasts.get(market.id, StatedForecast())
         if market.id in ends:
-            yield Claim(market, forecast, True, ends[market.id], None)
+            yield Claim(market, forecast, True, ends[market.id], None, answers[market.id].answer)
         else:
             price = quote_price(quotes.get(market.id))
             yield Claim(market, forecast, False, None, price)
@@ -651,6 +672,8 @@ def reasons(page: TurnPage) -> Markup:
 def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
     """Return what was said of a market with its reason, and what was traded."""
     stated = rounded_percent(claim.said.final or 0)
+    if claim.said.distribution:
+        stated = answer_words(form_of(claim.seen.form), claim.said.distribution)
     did = f"says {stated}"
     if claim.seen.mid is not None:
         did += f", price {cents(claim.seen.mid)}"
@@ -658,10 +681,9 @@ def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
         amount = dollars(fill.amount)
         did += f"; {_did(fill)} for {amount}"
 
-    ended = outcome(claim.ended, claim.payout)
     where = "not resolved yet"
-    if ended:
-        where = f"result: {ended}"
+    if claim.outcome:
+        where = f"result: {claim.outcome}"
     href = way("market", market=claim.seen.id).href
     return Quotation(flat(claim.seen.question), did, flat(claim.said.reason), where, href)
 
@@ -835,7 +857,17 @@ def show_rejections(page: TurnPage) -> None:
 
 def show_forecasts(page: TurnPage) -> None:
     """Show every market on offer: what was said of it, blind and in the end, and what came."""
-    claims = [claim for claim in page.claims if claim.seen.shown or claim.said.final is not None]
+    told = [claim for claim in page.claims if claim.seen.shown or claim.said.final is not None]
+    asked = [claim for claim in told if claim.seen.form]
+    if asked:
+        answered = sum(bool(claim.said.distribution) for claim in asked)
+        below = f"{answered:,} of {count(len(asked), 'question')} answered."
+        section("Answers", asked, "", below)
+        listing(_answer_rows(asked), columns_of_table("answers of a turn"), "Answers: one row a question")
+
+    claims = [claim for claim in told if not claim.seen.form]
+    if asked and not claims:
+        return
     if section("Forecasts", claims, "No market was on offer.", _judged(claims)):
         listing(_claim_rows(claims), columns_of_table("forecasts"), "Forecasts: one row a market")
 
@@ -865,12 +897,32 @@ def _claim_rows(claims: Sequence[Claim]) -> Rows:
             "final": percent(claim.said.final),
             "blind": percent(claim.said.blind),
             "price": percent(seen.mid),
-            "outcome": outcome(claim.ended, claim.payout),
+            "outcome": claim.outcome,
             "gain": claim.gain,
             "reason": claim.said.reason,
             "venue": venue_cell(venue),
             "href": way("market", market=seen.id).href,
         }
+
+
+def _answer_rows(claims: Sequence[Claim]) -> Rows:
+    """Yield what was answered to questions that aren't of yes or no, and what they came to."""
+    for claim in claims:
+        seen = claim.seen
+        form = form_of(seen.form)
+        row: dict[str, object] = {
+            "question": seen.question,
+            "outcome": claim.outcome,
+            "reason": claim.said.reason,
+            "venue": venue_cell(venue_page(seen.id, seen.event_id, seen.slug, seen.event_slug)),
+            "href": way("market", market=seen.id).href,
+        }
+        if claim.said.distribution:
+            row["picture"] = answer_picture(form, claim.said.distribution, CHOSEN[0], claim.answer)
+            row["said"] = answer_words(form, claim.said.distribution)
+        if claim.said.blind_distribution:
+            row["blind"] = answer_words(form, claim.said.blind_distribution)
+        yield row
 
 
 def cost_of(attempts: Sequence[CallAttempt]) -> str:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from markets import questions
 from markets.distributions import YES_NO, BadForm, QuestionForm, QuestionKind, normalized, question_kind
 from markets.millionths import ONE
 from markets.model import Market, MarketId, Resolution
@@ -22,7 +21,7 @@ from markets.question_files.asked import (
     resolution_of,
 )
 from markets.question_files.question_rows import QuestionRow, read_rows
-from markets.registry import names
+from markets.registry import UnknownExtension
 from markets.venue import VenueError
 
 TITLE = "questions and resolutions"
@@ -37,7 +36,6 @@ STEMS = ("questions", "resolutions")
 ENDINGS = (".csv", ".jsonl")
 DATA = (*ENDINGS, ".json", ".tsv", ".txt", ".parquet", ".xlsx", ".yaml", ".yml", ".ndjson")
 """What files with data end in; others of a folder, such as notes, are left alone."""
-KINDS_FOLDER = Path(questions.__path__[0])
 OWN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SLACK = Fraction(1, 50)
 """So far from 1 the odds of all options may add up: they are divided by their sum."""
@@ -168,11 +166,12 @@ def form_in(row: QuestionRow) -> QuestionForm | None:
 
 def kind_named(row: QuestionRow, name: str) -> QuestionKind | None:
     """Return a kind of question by its name; None, with the fault noted, where there is none."""
-    known = names(KINDS_FOLDER)
-    if name in known:
+    try:
         return question_kind(name)
-    row.wrong("kind", f"{name[:40]!r} is no kind of question", f"kinds are {', '.join(known)}")
-    return None
+    except UnknownExtension as error:
+        hint = f"kinds are {', '.join(error.known)}"
+        row.wrong("kind", f"{name[:40]!r} is no kind of question", hint)
+        return None
 
 
 def odds_in(row: QuestionRow, form: QuestionForm) -> tuple[int, ...]:

@@ -37,13 +37,17 @@ def _seconds(text: str) -> Fraction:
     (Fraction(86400, 1), Fraction(60, 1))
     """
     text = text.strip()
+    if not text.isascii():
+        raise ValueError(f"{text[:40]!r} is not a date")
     try:
         at = datetime.combine(date.fromisoformat(text), time(), UTC)
     except ValueError:
         at = datetime.fromisoformat(text)
     if at.tzinfo is None:
         at = at.replace(tzinfo=UTC)
-    return Fraction((at - START) // timedelta(seconds=1))
+    seconds = Fraction((at - START) // timedelta(seconds=1))
+    _text(seconds)  # one that is out of reach in UTC is no date
+    return seconds
 
 
 def _text(seconds: Fraction) -> str:
@@ -52,10 +56,13 @@ def _text(seconds: Fraction) -> str:
     >>> _text(Fraction(86_400)), _text(Fraction(60))
     ('1970-01-02', '1970-01-01T00:01:00Z')
     """
-    at = START + timedelta(seconds=round(seconds))
+    try:
+        at = START + timedelta(seconds=round(seconds))
+    except OverflowError:
+        raise ValueError("the date is before the year 1 or after the year 9999") from None
     if at.time() == time():
         return at.date().isoformat()
-    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+    return at.replace(tzinfo=None).isoformat() + "Z"
 
 
 SCALE = QuantileScale(_seconds, _text, "a date such as 2026-01-31")
@@ -85,6 +92,11 @@ def read(form: QuestionForm, value: object) -> Distribution:
 def read_outcome(_form: QuestionForm, text: str) -> str:
     """Return the date."""
     return _text(_seconds(text))
+
+
+def stated(_form: QuestionForm, answer: Distribution) -> dict[str, str]:
+    """Return the quantiles by percent."""
+    return {f"p{share // PERCENT}": value for share, value in answer.quantiles}
 
 
 def uniform(form: QuestionForm) -> Distribution:

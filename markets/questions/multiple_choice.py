@@ -10,9 +10,11 @@ from markets.distributions import (
     BadForm,
     Distribution,
     QuestionForm,
+    decimal_fraction,
     normalized,
+    written,
 )
-from markets.millionths import ONE, decimal_of
+from markets.millionths import ONE
 
 TITLE = "multiple choice"
 KEY = "options"
@@ -29,6 +31,8 @@ LONGEST_NAME = 200
 SLACK = Fraction(1, 20)
 """So far from 1 the probabilities of an answer may add up: they are divided by their sum."""
 SHOWN = 3
+NAME_KEYS = ("option", "name", "label", "outcome", "answer", "choice")
+"""Keys under which an item of a list of options may name its option."""
 
 
 def check(form: QuestionForm) -> None:
@@ -54,9 +58,9 @@ def check(form: QuestionForm) -> None:
 
 
 def instruction(form: QuestionForm) -> str:
-    """Say between which options the answer decides."""
-    names = "; ".join(form.options)
-    return f"Exactly one of these happens: {names}. Give a probability for each; they add up to 1."
+    """Say how the options are answered; they are listed beside it."""
+    count = len(form.options)
+    return f"Exactly one of the {count} options happens. Give a probability for each; they add up to 1."
 
 
 def read(form: QuestionForm, value: object) -> Distribution:
@@ -66,10 +70,11 @@ def read(form: QuestionForm, value: object) -> Distribution:
     """
     stated = dict[str, Fraction]()
     known = {_plain(option): option for option in form.options}
-    for name, share in _pairs(value):
-        option = known.get(_plain(str(name)))
+    for key, share in _pairs(value):
+        name = written(key)
+        option = known.get(_plain(name))
         if option is None:
-            raise BadDistribution(f"{str(name)[:40]!r} is none of the options")
+            raise BadDistribution(f"{name[:40]!r} is none of the options")
         if option in stated:
             raise BadDistribution(f"{option[:40]!r} is stated twice")
         stated[option] = _share(share)
@@ -92,25 +97,29 @@ def _pairs(value: object) -> list[tuple[object, object]]:
 
     pairs = list[tuple[object, object]]()
     for item in value:
-        if not isinstance(item, Mapping) or "probability" not in item:
+        if isinstance(item, list | tuple) and len(item) == 2:
+            pairs.append((item[0], item[1]))
+            continue
+        names = [item[key] for key in NAME_KEYS if key in item] if isinstance(item, Mapping) else []
+        if len(names) != 1 or "probability" not in item:
             raise BadDistribution('expected a list of {"option": …, "probability": …}')
-        pairs.append((item.get("option", item.get("name", "")), item["probability"]))
+        pairs.append((names[0], item["probability"]))
     return pairs
 
 
 def _share(value: object) -> Fraction:
     """Return a probability, or a percentage, as it is written."""
-    is_number = isinstance(value, int | float | str) and not isinstance(value, bool)
+    if isinstance(value, Mapping) and len(value) == 1:
+        value = value.get("probability")
+    text = written(value)
+    number = text.removesuffix("%").strip()
     try:
-        if not is_number:
-            raise ValueError
-        text = str(value).strip()
-        share = Fraction(decimal_of(text.removesuffix("%")))
+        share = decimal_fraction(number)
     except ValueError:
-        raise BadDistribution(f"{str(value)[:40]!r} is not a probability") from None
+        raise BadDistribution(f"{text[:40]!r} is not a probability") from None
     if not 0 <= share <= 100:
-        raise BadDistribution(f"the probability {str(value)[:40]} is not between 0 and 1")
-    return share
+        raise BadDistribution(f"the probability {text[:40]} is not between 0 and 1")
+    return share if number == text else share / 100
 
 
 def _plain(name: str) -> str:
@@ -123,6 +132,12 @@ def read_outcome(form: QuestionForm, text: str) -> str:
         if _plain(option) == _plain(text):
             return option
     raise ValueError(f"{text[:40]!r} is none of the options: {'; '.join(form.options)[:200]}")
+
+
+def stated(form: QuestionForm, answer: Distribution) -> list[dict[str, str | float]]:
+    """Return the options, each with its probability."""
+    pairs = zip(form.options, answer.chances, strict=True)
+    return [{"option": option, "probability": chance / ONE} for option, chance in pairs]
 
 
 def uniform(form: QuestionForm) -> Distribution:

@@ -47,6 +47,12 @@ def _text(number: Fraction) -> str:
 SCALE = QuantileScale(decimal_fraction, _text, "a number")
 
 
+def _plain(text: str) -> int | float:
+    """Return a number as JSON has it."""
+    number = decimal_fraction(text)
+    return int(number) if number.denominator == 1 else float(number)
+
+
 def check(form: QuestionForm) -> None:
     """Raise `BadForm` if the question has no range of numbers."""
     check_range(form, SCALE)
@@ -54,7 +60,7 @@ def check(form: QuestionForm) -> None:
 
 def instruction(form: QuestionForm) -> str:
     """Say in which range the number lies, and which quantiles are wanted."""
-    unit = f" {form.unit}" if form.unit else ""
+    unit = f", in {form.unit}," if form.unit else ""
     low = "or lower" if form.open_low else "at least"
     high = "or higher" if form.open_high else "at most"
     percents = ", ".join(f"{percent}%" for percent in ASKED_PERCENTS)
@@ -72,6 +78,11 @@ def read(form: QuestionForm, value: object) -> Distribution:
 def read_outcome(_form: QuestionForm, text: str) -> str:
     """Return the number."""
     return _text(decimal_fraction(text))
+
+
+def stated(_form: QuestionForm, answer: Distribution) -> dict[str, int | float]:
+    """Return the quantiles by percent."""
+    return {f"p{share // PERCENT}": _plain(value) for share, value in answer.quantiles}
 
 
 def uniform(form: QuestionForm) -> Distribution:

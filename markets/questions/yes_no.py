@@ -3,12 +3,22 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markets.distributions import BadDistribution, BadForm, Distribution, QuestionForm
+from markets.distributions import (
+    BadDistribution,
+    BadForm,
+    Distribution,
+    QuestionForm,
+    decimal_fraction,
+    written,
+)
 from markets.millionths import ONE, millionths
 
 TITLE = "yes or no"
 KEY = "probability"
-SCHEMA: Mapping[str, Any] = {"type": "number"}
+SCHEMA: Mapping[str, Any] = {
+    "type": "number",
+    "description": "that it ends YES: a fraction from 0 to 1, such as 0.65",
+}
 
 
 def check(form: QuestionForm) -> None:
@@ -26,12 +36,14 @@ def instruction(_form: QuestionForm) -> str:
 
 def read(_form: QuestionForm, value: object) -> Distribution:
     """Return the chances of YES and NO that a probability states."""
+    text = written(value)
     try:
-        share = millionths(value if isinstance(value, int | float | str) else str(value))
-    except ValueError as error:
-        raise BadDistribution(str(error)) from None
-    if not 0 <= share <= ONE:
-        raise BadDistribution(f"the probability {str(value)[:40]} is not between 0 and 1")
+        number = decimal_fraction(text)
+    except ValueError:
+        raise BadDistribution(f"{text[:40]!r} is not a probability") from None
+    if not 0 <= number <= 1:
+        raise BadDistribution(f"the probability {text[:40]} is not between 0 and 1")
+    share = millionths(text)
     return Distribution((share, ONE - share))
 
 
@@ -42,6 +54,11 @@ def read_outcome(_form: QuestionForm, text: str) -> str:
     if outcome is None:
         raise ValueError(f"{text[:40]!r} is not yes or no")
     return outcome
+
+
+def stated(_form: QuestionForm, answer: Distribution) -> float:
+    """Return the probability of YES."""
+    return answer.chances[0] / ONE
 
 
 def uniform(_form: QuestionForm) -> Distribution:

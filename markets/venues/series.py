@@ -29,6 +29,7 @@ from markets.templates import (
     resolutions_of,
     template_of,
 )
+from markets.registry import PYTHON_ONLY
 from markets.venue import (
     EVERY_MARKET,
     Catalogue,
@@ -49,14 +50,16 @@ __all__ = ["SeriesVenue", "Settings", "stamp", "venue"]
 stamp = "live"
 HAS_MARKET = False
 KEY = "FRED_API_KEY"
-"""The variable with a key to FRED's API, which tells when each value was published."""
+"""The variable with a key to FRED's API, which says when each value was published."""
 HORIZONS = (7, 30, 90, 180, 365, 1095, 1825, 3650)
 PAGES = "about.json"
 """The file in the folder that says what series are called."""
 SUFFIXES = (".csv", ".json")
+ADDRESSES = ("https://fred.stlouisfed.org", "https://api.stlouisfed.org", "https://api.db.nomics.world")
+"""Where FRED's tables are, where its API is, and where DBnomics's is."""
 KEPT = timedelta(minutes=10)
 """How long what a server said is not asked again: a round reads every series several times."""
-HINT = "correct the file: none of its series is asked about or decided until then"
+HINT = "correct the file: until then its series are neither asked about nor decided"
 
 
 class Settings(VenueSettings):
@@ -76,17 +79,13 @@ class Settings(VenueSettings):
     """A question without a value so many days after its date is called off."""
     lag_days: int | None = Field(default=None, ge=0, le=3_650)
     """After how many days a value is published, where its file doesn't say."""
-    values: int = Field(default=100, ge=1, le=2_000)
+    values: int = Field(default=100, ge=1, le=2_000, json_schema_extra=PYTHON_ONLY)
     """How many of the latest values a question shows."""
     start: date | None = None
     """Play the past from this day on, as it was known then; by default the present."""
-    fred_url: str = Field(default="https://fred.stlouisfed.org", exclude=True)
-    """The address of FRED's tables."""
-    fred_api_url: str = Field(default="https://api.stlouisfed.org", exclude=True)
-    """The address of FRED's API, asked if the variable FRED_API_KEY is set."""
-    dbnomics_url: str = Field(default="https://api.db.nomics.world", exclude=True)
-    """The address of DBnomics's API."""
-    per_second: float = Field(default=2.0, gt=0, exclude=True)
+    url: str = Field(default="", exclude=True)
+    """An address to ask in place of those of FRED and DBnomics, such as a mirror's."""
+    per_second: float = Field(default=2.0, gt=0, exclude=True, json_schema_extra=PYTHON_ONLY)
     """The most requests per second to each."""
 
     @property
@@ -152,24 +151,24 @@ class FileState:
 class SeriesReading:
     """The series that could be read at an instant, by name, and those of which it is unknown how they stand.
 
-    `unread_files` tells whether there are files whose series are not known; `trouble` is why nothing could be
-    had of a server, by series. A series that is in neither is gone.
+    `faults` are the mistakes of files, whose series are not known; `trouble` is why nothing could be had of a
+    server, by series. A series that none of these explains is gone.
     """
 
     series: dict[str, Series] = field(default_factory=dict)
-    unread_files: bool = False
+    faults: list[SeriesFault] = field(default_factory=list)
     trouble: dict[str, VenueError] = field(default_factory=dict)
 
     def add(self, series: Series, source: str) -> None:
         """Add a series; raise `VenueError` if there is another of its name."""
         if series.name in self.series:
             message = f"{source}: there is a series {series.name} already, from elsewhere"
-            raise VenueError("bad_series", message, "rename one of them")
+            raise VenueError("bad_series", message, "rename one of them", stops=True)
         self.series[series.name] = series
 
     def is_unknown(self, name: str) -> bool:
         """Tell whether it is unknown how a series stands."""
-        return name not in self.series and (name in self.trouble or self.unread_files)
+        return name not in self.series and (name in self.trouble or bool(self.faults))
 
 
 class SeriesVenue:
@@ -182,16 +181,15 @@ class SeriesVenue:
         self._files: dict[Path, FileState] = {}
         self._answers: dict[str, tuple[datetime, Series]] = {}
 
-        addresses = (settings.fred_url, settings.fred_api_url, settings.dbnomics_url)
         self._graph, self._api, self._dbnomics = (
             HttpClient(
-                address,
+                settings.url or address,
                 per_second=settings.per_second,
                 sleep=sleep,
                 parse=parse_text,
                 headers={"Accept": "*/*"},
             )
-            for address in addresses
+            for address in ADDRESSES
         )
 
     async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
@@ -251,12 +249,15 @@ class SeriesVenue:
         pages = self._read_folder(reading)
         await self._read_servers(reading, at)
 
+        for fault in reading.faults:
+            self._tell(fault.file, "bad_series", fault.words)
         for name, error in reading.trouble.items():
             self._tell(name, error.code, str(error))
         if not reading.series and reading.trouble:
             raise next(iter(reading.trouble.values()))
-        if not reading.series and reading.unread_files:
-            raise VenueError("bad_series", "no file of series could be read", "arena show markets --rejected")
+        if reading.faults and (self.stamp == "replay" or not reading.series):
+            # The past is there whole, so no round of it is played short: the files can be mended first.
+            raise VenueError("bad_series", str(BadSeries(reading.faults)), HINT, stops=True)
 
         for name in pages.keys() & reading.series.keys():
             series = reading.series[name]
@@ -265,22 +266,14 @@ class SeriesVenue:
 
     # ── files ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def check_files(self) -> None:
-        """Raise `VenueError` with the first mistakes of the files, where the past is played from them."""
-        reading = SeriesReading()
-        self._read_folder(reading)
-        if reading.unread_files:
-            faults = [fault.words for state in self._files.values() for fault in state.faults]
-            raise VenueError("bad_series", "; ".join(faults[:3]), HINT)
-
     def _read_folder(self, reading: SeriesReading) -> dict[str, SeriesPage]:
-        """Read the files of the folder, and return what is said of series. Mistakes are reported."""
+        """Read the files of the folder, and return what is said of series. Mistakes are noted."""
         folder = self._settings.folder
         if not folder.is_dir():
             if self._settings.fred or self._settings.dbnomics:
                 return {}
             hint = "name it under markets.series.folder, or name series of FRED or DBnomics"
-            raise VenueError("no_folder", f"{folder} is no folder of series", hint)
+            raise VenueError("no_folder", f"{folder} is no folder of series", hint, stops=True)
 
         pages: dict[str, SeriesPage] = {}
         for path in sorted(folder.iterdir()):
@@ -293,9 +286,7 @@ class SeriesVenue:
             state = self._file_state(path)
             for series in state.series:
                 reading.add(series, path.name)
-            for fault in state.faults:
-                reading.unread_files = True
-                self._tell(fault.file, "bad_series", fault.words)
+            reading.faults.extend(state.faults)
         return pages
 
     def _file_state(self, path: Path) -> FileState:
@@ -335,9 +326,10 @@ class SeriesVenue:
         try:
             return read_pages(path.name, path.read_text("utf-8-sig"))
         except BadSeries as bad:
-            raise VenueError("bad_series", str(bad), "correct the file") from bad
+            raise VenueError("bad_series", str(bad), HINT, stops=True) from bad
         except (OSError, UnicodeDecodeError) as error:
-            raise VenueError("bad_series", f"{path.name} can't be read as UTF-8", "correct it") from error
+            message = f"{path.name} can't be read as UTF-8"
+            raise VenueError("bad_series", message, HINT, stops=True) from error
 
     # ── servers ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -395,8 +387,5 @@ def _questions(markets: Collection[MarketId]) -> Iterator[SeriesQuestion]:
 
 
 def venue(settings: Settings, report: Report = ignore_report, sleep: Sleep = asyncio.sleep) -> SeriesVenue:
-    """Return the series as a venue; raise `VenueError` if the past is to be played from faulty files."""
-    series = SeriesVenue(settings, report, sleep)
-    if series.stamp == "replay":
-        series.check_files()
-    return series
+    """Return the series that settings name as a venue."""
+    return SeriesVenue(settings, report, sleep)

@@ -1,7 +1,7 @@
 """The way back: each choice is a step of the history, and Back shows what was seen before it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -55,6 +55,28 @@ def test_another_cohort_keeps_the_unit_and_back_shows_the_first(served: Served, 
     back(page)
     chosen(page, r"/cohort\?unit=percent", "%")
     expect(heading).to_have_text(first)
+
+
+def test_of_many_cohorts_one_is_chosen_from_a_list_that_escape_shuts(
+    serve: Callable[[str], Served], watched: Watched
+) -> None:
+    page = watched.page
+    open_at(page, serve("big").address, "Leaderboard")
+    listed = page.locator(".strip details.list")
+    listed.locator("summary").click()
+    expect(listed).to_have_attribute("open", "")
+    page.keyboard.press("Escape")
+    expect(listed).not_to_have_attribute("open", "")
+    listed.locator("summary").click()
+    page.get_by_role("heading", level=1).click()
+    expect(listed).not_to_have_attribute("open", "")
+    listed.locator("summary").click()
+    listed.get_by_role("link", name="Cohort 30 ").click()
+    chosen(page, r"\?cohort=30")
+    expect(listed.locator("summary")).to_have_text(re.compile("^Cohort 30 "))
+    expect(listed).not_to_have_attribute("open", "")
+    back(page)
+    expect(listed.locator("summary")).to_have_text("All cohorts")
 
 
 def test_the_order_of_a_table_is_in_the_address_and_back_undoes_it(served: Served, watched: Watched) -> None:

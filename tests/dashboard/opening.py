@@ -1,6 +1,5 @@
 """Pages opened as Streamlit opens them, without a browser."""
 
-import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -16,10 +15,12 @@ from dashboard.serve import know_components
 from dashboard.words import JOINER
 
 PAGE = "from dashboard.app import main\nmain({name!r})\n"
+ON_DEMAND = [f"part {key}" for key in ("ratings", "Metaculus", "rules", "trades", "more open positions")]
+"""Parts that are drawn once they are opened, by the names of their state."""
 
 
 def opened(view: str, record: Path | str | None, patch: pytest.MonkeyPatch, **address: str) -> AppTest:
-    """A page on a record, with what its address says; it must come without an exception."""
+    """A page on a record, with what its address says and all its parts; it comes without an exception."""
     patch.delenv("ARENA_DATABASE", raising=False)
     if record is not None:
         patch.setenv("ARENA_DATABASE", str(record))
@@ -27,6 +28,8 @@ def opened(view: str, record: Path | str | None, patch: pytest.MonkeyPatch, **ad
     page = AppTest.from_string(PAGE.format(name=view), default_timeout=20)
     for key, value in address.items():
         page.query_params[key] = value
+    for part in ON_DEMAND:
+        page.session_state[part] = True
     return healthy(page.run())
 
 
@@ -68,7 +71,7 @@ def tables(page: AppTest) -> list[pd.DataFrame]:
 
 def markup(page: AppTest) -> list[str]:
     """What the page shows of our own markup, read as XML is: what is not escaped in it fails."""
-    shown = [json.loads(part.proto.json)["html"].replace(JOINER, "") for part in page.get("bidi_component")]
+    shown = [part.proto.bytes.decode().replace(JOINER, "") for part in page.get("bidi_component")]
     return [ET.tostring(ET.fromstring(f"<div>{html}</div>"), encoding="unicode") for html in shown]
 
 
@@ -92,7 +95,7 @@ def _value(cell: ET.Element, kind: str) -> object:
         return cell.find("svg")
     if kind == "text":
         return cell.get("data-value", None if text == "–" else text)
-    raw = cell.attrib["data-value"]
+    raw = cell.get("data-value", text)
     if not raw:
         return None
     return pd.Timestamp(raw) if kind == "time" else float(raw) if set(raw) & set(".einf") else int(raw)

@@ -117,7 +117,7 @@ def test_an_agent_has_its_figures_and_positions_in_a_cohort(
     assert "A reference, which the agents are measured by; it is in no ranking." in words(page)
     assert "Over all cohorts:" not in words(page)
     strip = next(html for html in markup(page) if 'class="strip' in html)
-    assert 'aria-current="true" aria-label="Cohort 2' in strip
+    assert 'aria-current="true" title="Cohort 2' in strip
 
 
 def test_of_a_cohort_without_it_an_agent_is_shown_over_all_its_own(tmp_path: Path, show: Show) -> None:
@@ -144,7 +144,17 @@ def test_open_positions_stand_before_the_charts(first_round: Path, show: Show) -
     assert f"{len(held)} open positions worth" in shown[table]
     gain = sum(holding.position.money.unrealised for holding in held)
     assert f"at mid, {gained(gain)} since they were bought." in shown[table]
-    assert f"{len(held) - OPEN} more position" in shown[table]
+    [more] = [fold for fold in page.expander if fold.label == f"{len(held) - OPEN} more positions"]
+    assert more.get("bidi_component")
+
+
+def test_more_positions_are_sent_to_who_opens_them(first_round: Path, show: Show) -> None:
+    page = show("agent", first_round, agent="oracle")
+    [largest, others] = [rows for rows in tables(page) if "Side" in rows]
+    assert largest["Value $"].min() >= others["Value $"].max()
+    page.session_state["part more open positions"] = False
+    [shown] = [rows for rows in tables(healthy(page.run())) if "Side" in rows]
+    assert shown.equals(largest)
 
 
 @pytest.mark.parametrize("part", ["record", "forecasts"])

@@ -10,7 +10,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from sqlalchemy.event import listen
-from streamlit.testing.v1 import AppTest
 
 from arena.errors import far_text
 from arena.record.queries.cohorts import read_cohorts
@@ -26,7 +25,6 @@ from dashboard.charts import Line, line_chart, luck_band
 from dashboard.cohorts import (
     CohortReturn,
     CohortReturns,
-    cohort_options,
     read_all_holdings,
     read_cohort_returns,
     strip,
@@ -34,7 +32,6 @@ from dashboard.cohorts import (
 from dashboard.pictures import REST
 from dashboard.record import LeaderboardLine, SeasonOverview, kept, read_season, source
 from dashboard.views.arena import (
-    ALL,
     CAUSE,
     page_of,
     positions_box,
@@ -45,7 +42,7 @@ from dashboard.views.arena import (
     what_this_is,
 )
 from dashboard.words import count, day, plain, written
-from tests.dashboard.opening import Show, healthy, markup, tables, tables_of, words
+from tests.dashboard.opening import Show, markup, tables, tables_of, words
 from tests.dashboard.records import shared
 from tests.records.seasons import HOSTILE
 
@@ -165,10 +162,10 @@ def test_a_cohort_is_chosen_in_the_strip_and_has_its_own_board(demo: Path, show:
     assert 0 < len(agents) < len(rows)
     assert offered.cohorts[1].percent == pytest.approx(together), "what references made is not the agents'"
     for cohort in offered.cohorts:
-        said = ways[page_of(cohort.number).href].get("aria-label", "")
-        assert said.startswith(f"Cohort {cohort.number} from {day(cohort.starts_at)}: ")
+        said = ways[page_of(cohort.number).href].get("title", "")
+        assert said.startswith(f"Cohort {cohort.number} · {day(cohort.starts_at)}")
         assert cohort.percent is None or written(cohort.percent, "%+.0f%") in said
-        assert said.endswith(", playing") == cohort.is_playing
+        assert said.endswith(" · playing") == cohort.is_playing
 
 
 def test_of_many_cohorts_the_months_are_named_and_there_is_a_list_to_choose_from() -> None:
@@ -183,29 +180,20 @@ def test_of_many_cohorts_the_months_are_named_and_there_is_a_list_to_choose_from
     assert labels[::-1][:3] == ["2026", "Feb", "Mar"]
     assert labels[::-1][12:14] == ["2027", "Feb"]
     assert len([link for link in drawn.iter("a") if link.get("class") == "live"]) == 11
-    options = cohort_options(offered)
-    assert next(iter(options)) == "61"
-    assert options["61"] == "Cohort 61 · 7 Mar 2027 · −61% · playing"
+    assert drawn.findtext("details/summary") == "Cohort 7 · 22 Feb 2026 · −7%"
+    listed = drawn.findall("details/span/a")
+    assert [link.get("href") for link in listed] == [page_of(number).href for number in range(61, 0, -1)]
+    assert listed[0].text == "Cohort 61 · 7 Mar 2027 · −61% · playing"
+    assert [link.text for link in listed if link.get("aria-current")] == ["Cohort 7 · 22 Feb 2026 · −7%"]
 
 
 @pytest.mark.parametrize(("many", "has_list"), [(10, False), (11, True)])
-def test_where_bars_are_not_named_there_is_a_list_on_every_page(many: int, has_list: bool) -> None:
+def test_where_bars_are_not_named_there_is_a_list(many: int, has_list: bool) -> None:
     start = datetime(2026, 1, 4, tzinfo=UTC)
     cohorts = tuple(CohortReturn(number, start, 1.0, False) for number in range(1, many + 1))
-    offered = CohortReturns(cohorts, many)
-    assert ('class="strip many"' in strip(offered, None, page_of)) == has_list
-
-    def ask(options: dict[str, str], default: str) -> None:
-        from dashboard.cohorts import ask_cohort
-        from dashboard.pages import arrive
-
-        arrive("page")
-        ask_cohort(options, default)
-
-    for whole in ({}, {ALL: "All cohorts"}):
-        options = whole | cohort_options(offered)
-        page = AppTest.from_function(ask, kwargs={"options": options, "default": next(iter(options))})
-        assert bool(healthy(page.run()).selectbox) == has_list
+    drawn = ET.fromstring(strip(CohortReturns(cohorts, many), None, page_of))
+    assert (drawn.get("class") == "strip many") == has_list
+    assert drawn.findtext("details/summary") == ("All cohorts" if has_list else None)
 
 
 def row_of(agent: str, **known: Any) -> LeaderboardRow:

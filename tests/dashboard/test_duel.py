@@ -159,7 +159,12 @@ def test_an_agent_is_never_held_against_itself(season: Path, show: Show) -> None
             "since 12 March 2026",
             "ann forecasts better than bob since 12 March 2026.",
         ),
-        (None, 5.6, "about 6 more weeks", "ann and bob are not told apart yet (about 6 more weeks)."),
+        (
+            None,
+            5.6,
+            "would take about 6 more weeks",
+            "ann and bob are not told apart yet (would take about 6 more weeks).",
+        ),
     ],
 )
 def test_a_pair_is_told_since_a_day_or_in_some_weeks(

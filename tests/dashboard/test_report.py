@@ -19,6 +19,7 @@ from dashboard.site.standings import ReportFacts, gather, report_page
 from dashboard.site.write import report
 from tests.builders import NOW
 from tests.dashboard.opening import tables_of
+from tests.dashboard.records import shared
 from tests.dashboard.sites import PageParts
 from tests.program.in_process import answered
 from tests.program.running import arena
@@ -105,6 +106,19 @@ def test_its_figures_and_its_sentence_are_those_of_the_leaderboard(
     charts = file.read_text("utf-8").count('<figure class="chart"')
     assert charts == 1 + said["cohorts"] + len(rows) - 1
     assert file.read_text("utf-8").count("Open positions at mid; dashed: references.") == said["cohorts"]
+
+
+def test_after_the_first_round_no_table_has_names_alone(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    record = shared("one_round", tmp_path_factory)
+    with open_read_only(str(record)) as engine, reading(engine) as connection:
+        html = report_page(gather(connection, None), NOW)
+    found = re.findall("<table.*?</table>", html, re.DOTALL)
+    tables = [table.set_index("agent") for one in found for table in tables_of(f"<div>{one}</div>")]
+    assert tables
+    for table in tables:
+        assert (table.notna() & (table != 0)).any(axis=None)
 
 
 def test_nothing_in_it_acts_or_is_loaded_whatever_names_say(season: Path, tmp_path: Path) -> None:

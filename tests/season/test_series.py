@@ -110,7 +110,7 @@ def expected_ends() -> dict[str, list[int | None]]:
                 ends[name] = [None]
                 continue
             values = [float(value) for value, _ in history[end_day]]
-            outcomes = [int(value > limit) for value in values]
+            outcomes: list[int | None] = [int(value > limit) for value in values]
             ends[name] = outcomes if len(set(outcomes)) > 1 else outcomes[:1]
     return ends
 
@@ -149,7 +149,7 @@ def test_four_weeks_of_a_file_that_grows(tmp_path: Path) -> None:
 
 def test_four_weeks_of_a_series_of_fred(tmp_path: Path, server: VenueServer) -> None:
     wire = SeriesWire(SUNDAY.date(), {"river": a_history()})
-    source = f'fred: [river], fred_url: "{wire.serve(server)}", per_second: 1000'
+    source = f'fred: [river], url: "{wire.serve(server)}"'
     (tmp_path / "config.yaml").write_text(CONFIG.format(source=source, rounds=ROUNDS), "utf-8")
 
     def grow(at: datetime) -> None:

@@ -9,6 +9,7 @@ from arena.record.record import Record
 from markets.millionths import ONE
 from markets.model import MarketId
 from tests.program.running import AGREES, arena, arena_json
+from tests.season.answering import write_answering
 
 LATEST = datetime(2026, 2, 1, tzinfo=UTC)
 MARKETS = [MarketId(f"quiz:{name}") for name in ("colour", "flood", "rain", "rate")]
@@ -68,31 +69,6 @@ class Quiz:
 def venue(settings: Settings, report: Report = ignore_report) -> Quiz:
     return Quiz()
 '''
-ANSWERING = '''\
-"""States what nothing but the question says."""
-
-from arena.extend import Agent, Ask, Decision, Forecast, Given, KindSettings, View
-from markets.distributions import form_of, question_kind
-
-
-class Settings(KindSettings):
-    """Nothing to set."""
-
-
-def agent(settings: Settings, given: Given) -> Agent:
-    async def decide(view: View, ask: Ask) -> Decision:
-        forecasts = []
-        for listing in view.snapshot.shown:
-            form = form_of(listing.market.form)
-            if form.kind == "yes_no":
-                forecasts.append(Forecast(listing.market.id, 0.6))
-                continue
-            answer = question_kind(form.kind).uniform(form)
-            forecasts.append(Forecast(listing.market.id, distribution=answer.text))
-        return Decision(tuple(forecasts))
-
-    return decide
-'''
 CONFIG = """
 markets: {venue: quiz, strata: [price]}
 cohorts: {first: 2026-01-04, rounds: 2, decide: weekly, count: 1}
@@ -103,9 +79,9 @@ agents:
 
 def a_quiz(folder: Path) -> None:
     """Write the venue, the kind of agent and the config."""
-    for group, name, text in (("venues", "quiz", QUIZ), ("kinds", "answering", ANSWERING)):
-        (folder / "extensions" / group).mkdir(parents=True)
-        (folder / "extensions" / group / f"{name}.py").write_text(text, "utf-8")
+    write_answering(folder)
+    (folder / "extensions" / "venues").mkdir()
+    (folder / "extensions" / "venues" / "quiz.py").write_text(QUIZ, "utf-8")
     (folder / "config.yaml").write_text(CONFIG, "utf-8")
 
 

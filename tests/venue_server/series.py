@@ -20,7 +20,7 @@ class SeriesWire:
 
     def __init__(self, today: date, series: Mapping[str, Mapping[str, Versions]]):
         self.today = today
-        self.series = dict(series)
+        self.series = {name: dict(history) for name, history in series.items()}
 
     def serve(self, server: VenueServer) -> str:
         """Answer on a server, and return its address."""

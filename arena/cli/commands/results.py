@@ -28,6 +28,7 @@ def board(
     ),
     provisional: bool = flag("Score open markets at their latest price."),
     metaculus: bool = flag("Show Metaculus's scores: peer, baseline, spot, relative."),
+    holdout: bool = flag("Open the held-out questions, for good, and show how much worse agents did."),
 ) -> None:
     """Show who forecasts better than whom, or compare two agents.
 
@@ -39,7 +40,7 @@ def board(
     Example: arena board
 
         sharp forecasts better than hasty and blind, and is not told apart from
-        clumsy yet (about 40 more weeks). None has been shown to beat the market
+        clumsy yet (would take about 40 more weeks). None has been shown to beat
         …
         ranks  agent    price  interval        than     Brier       P/L   cost
           1–2  sharp     +1.7  -0.4 to +3.8    2 of 3  0.1928  +$11,065  $1.16
@@ -47,6 +48,13 @@ def board(
 
     Next: arena board A B compares two agents; arena dashboard shows the curves.
     """
+    if holdout:
+        chosen.refuse(*VIEWS, "--cohort", because="can't be combined with --holdout")
+        from arena.cli.board_holdout import show_holdout
+
+        show_holdout(chosen)
+        return
+
     from arena.cli.board import read_view
     from arena.cli.duel import read_duel
 

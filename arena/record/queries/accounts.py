@@ -52,18 +52,20 @@ def read_accounts(connection: Connection, cohort: int | None = None) -> list[Acc
     sold = dict(connection.execute(SALES).all())
     depths = read_depths(connection)
     tools = _read_tools(connection)
+    rules = read_frozen_rules(connection)
 
     accounts = []
     for account in read_account_equity(connection, cohort):
         entrant_id = account.entrant_id
         own_turns = turns[entrant_id]
+        has_money = rules[account.cohort].get("money", True)
         accounts.append(
             AccountSummary(
                 agent=account.agent,
                 kind=account.kind,
                 cohort=account.cohort,
                 bankroll=account.given,
-                total=account.total,
+                total=account.total if has_money else None,
                 cost=costs.get(entrant_id, 0),
                 turns=sum(own_turns.values()),
                 malformed=own_turns["malformed"] + own_turns["declined"],
@@ -73,7 +75,7 @@ def read_accounts(connection: Connection, cohort: int | None = None) -> list[Acc
                 sold=sold.get(entrant_id, 0),
                 depth=depths.get((account.cohort, account.agent), ""),
                 tools=tools.get(entrant_id, ()),
-                invested=account.invested,
+                invested=account.invested if has_money else None,
             )
         )
     return accounts

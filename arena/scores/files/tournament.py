@@ -132,7 +132,8 @@ REQUIRED_COLUMNS = ("question", "forecaster")
 FORECAST_COLUMNS = ("probability", "outcome")
 QUESTION_TIMES = ("open", "close", "scheduled_close")
 TIME_COLUMNS = ("time", "end", *QUESTION_TIMES, "hidden_until")
-COLUMNS = (*REQUIRED_COLUMNS, *FORECAST_COLUMNS, "chance", *TIME_COLUMNS)
+COLUMNS = (*REQUIRED_COLUMNS, *FORECAST_COLUMNS, "chance", "points", *TIME_COLUMNS)
+POINTS_HINT = "write what a step of e earns: 100, or 50 of a number"
 CHANCE_HINT = "write the probability, or density, that was given to what happened: a number above 0"
 
 
@@ -141,7 +142,7 @@ class TournamentForecasts:
     """The forecasts on questions that have ended, with the time that each stood from and until.
 
     `stated` is a probability of YES; where `outcome` is None it is the chance, or density, that was given to
-    what happened.
+    what happened, and `points` what a step of e in it earns in peer scores: 100, or 50 of a number.
     """
 
     questions: tuple[str, ...]
@@ -157,6 +158,7 @@ class TournamentForecasts:
     closes: Floats
     scheduled: Floats
     hidden_until: Floats | None
+    points: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +191,10 @@ def read_entries(name: str, text: str) -> TournamentForecasts:
         missing = "close" if "time" in times else "time"
         what = f"{name}:1: there is a column {next(iter(times))} and none named {missing}"
         raise ArenaError("bad_file", what, f"add {missing}, or leave all times out")
+    points = None
+    if "points" in cells.columns:
+        points = read_column(cells, "points", parse_positive, POINTS_HINT)
+        check_same_by_question(cells, question, "points", points)
     check_question_times(cells, times, question, ended)
     check_duplicates(cells, question, who, times.get("time"))
     cells.faults.check()
@@ -210,6 +216,7 @@ def read_entries(name: str, text: str) -> TournamentForecasts:
         closes=closes[counted],
         scheduled=scheduled[counted],
         hidden_until=None if hidden_until is None else hidden_until[counted],
+        points=None if points is None else points[counted],
     )
 
 
@@ -220,15 +227,20 @@ def entries_text(entries: TournamentForecasts) -> str:
         row = {
             "question": entries.questions[question],
             "forecaster": entries.forecaster[entries.who[place]],
-            "probability": repr(float(entries.stated[place])),
             "time": _time_text(entries.start[place]),
             "end": _time_text(entries.end[place]),
             "open": _time_text(entries.opens[place]),
             "close": _time_text(entries.closes[place]),
             "scheduled_close": _time_text(entries.scheduled[place]),
         }
-        if entries.outcome is not None:
+        stated = repr(float(entries.stated[place]))
+        if entries.outcome is None:
+            row["chance"] = stated
+        else:
+            row["probability"] = stated
             row["outcome"] = f"{entries.outcome[place]:g}"
+        if entries.points is not None:
+            row["points"] = f"{entries.points[place]:g}"
         if entries.hidden_until is not None:
             row["hidden_until"] = _time_text(entries.hidden_until[place])
         rows.append(row)
@@ -349,6 +361,8 @@ def _question_totals(
     stated = entries.stated[rows]
     if entries.outcome is None:
         forecasts = chance_forecasts(who, start, stated, end, base)
+        if entries.points is not None:
+            forecasts = replace(forecasts, points=float(entries.points[first]))
     else:
         forecasts = binary(who, start, stated, bool(entries.outcome[first] == 1), end, base)
 

@@ -25,6 +25,7 @@ from arena.record.model.cohort import Cohort, Entrant
 from arena.record.schema.codec import orders_of, orders_text
 from arena.record.write.listings import PRICE_FIELDS, quote_of
 from arena.verify.checks.answers import ANSWERED, RULES, PossibleDecision, decisions_of
+from arena.verify.checks.questions import check_answers
 from arena.verify.checks.seals import check_seal
 from arena.verify.differences import Difference, Found, fault_text
 from arena.verify.reader import RecordReader, Row, compare_by, compare_in_order, instant
@@ -125,11 +126,13 @@ class PlayedRound:
 
     def check(self) -> Found:
         """Play every turn again, and yield what does not come out."""
+        forms = {listing.market.id: listing.market.form for listing in self.snapshot}
         for turn in _read_turns(self.facts, self.row["id"]):
             entrant_id = turn.row["entrant_id"]
             self.statuses[entrant_id] = turn.row["status"]
             agent = self.agents.get(entrant_id)
             yield from _check_turn_seal(turn, "" if agent is None else agent.replaced_hash)
+            yield from check_answers(turn.forecasts, forms)
             if agent is None:
                 continue
             try:

@@ -235,7 +235,7 @@ DUEL = Duel("sharp", "hasty", 20, 20, 20, 20.0, 0.02, 0.01, 0.04, None, low=0.00
     ("since", "weeks", "told", "never", "sentence"),
     [
         (0.0, None, True, False, "sharp forecasts better than hasty since 1 January 1970."),
-        (None, 9.0, False, False, "sharp and hasty are not told apart yet (about 9 more weeks)."),
+        (None, 9.0, False, False, "sharp and hasty are not told apart yet (would take about 9 more weeks)."),
         (
             None,
             inf,

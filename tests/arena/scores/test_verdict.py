@@ -66,12 +66,12 @@ def test_an_agent_says_whom_it_is_better_than_since_when_and_from_whom_it_is_not
     pairs = [told("a", "c"), told("a", "d", APRIL), untold("a", "b", 5.7)]
     found = make_verdict(FOUR, pairs, [], PLAYED)
     assert [one.sentence for one in found.agents if one.agent in "ab"] == [
-        "Better than c and d since 2 April 2026; not told apart from b yet (about 6 more weeks).",
-        "Not told apart from any of the 3 others yet (the first in about 6 more weeks).",
+        "Better than c and d since 2 April 2026; not told apart from b yet (would take about 6 more weeks).",
+        "Not told apart from any of the 3 others yet (the first would take about 6 more weeks).",
     ]
     assert found.sentence == (
-        "a forecasts better than c and d, and is not told apart from b yet (about 6 more weeks). None of "
-        "their forecasts that can be compared with the market price has resolved yet."
+        "a forecasts better than c and d, and is not told apart from b yet (would take about 6 more weeks). "
+        "None of their forecasts that can be compared with the market price has resolved yet."
     )
     open_price = make_verdict(FOUR, pairs, [untold("b", PRICE, 9)], PLAYED)
     assert open_price.sentence.endswith(
@@ -81,7 +81,9 @@ def test_an_agent_says_whom_it_is_better_than_since_when_and_from_whom_it_is_not
 
 def test_two_others_are_named() -> None:
     found = make_verdict(FOUR[:3], [untold("a", "b", 5.7), untold("a", "c")], None, PLAYED)
-    assert found.agents[0].sentence == ("Not told apart from b and c yet (the first in about 6 more weeks).")
+    assert found.agents[0].sentence == (
+        "Not told apart from b and c yet (the first would take about 6 more weeks)."
+    )
 
 
 def test_a_leader_is_told_from_every_other_entry() -> None:
@@ -105,8 +107,8 @@ def test_as_long_as_nobody_is_told_from_anybody_it_says_when_that_may_come() -> 
     pairs = [untold(one, other, inf) for one, other in combinations("abcd", 2)]
     found = make_verdict(FOUR, [*pairs[:-1], untold("c", "d", 8)], [], PLAYED)
     assert found.sentence.startswith(
-        "No agent is told apart from another yet (the first in about 8 more weeks). a is first so far, "
-        "which may be chance."
+        "No agent is told apart from another yet (the first would take about 8 more weeks). a is first so "
+        "far, which may be chance."
     )
     assert found.guarantee == ""
     assert [one.rank_text for one in found.agents] == ["1–4"] * 4

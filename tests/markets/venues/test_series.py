@@ -77,8 +77,7 @@ def files(tmp_path: Path) -> Path:
 
 
 def a_venue(folder: Path, url: str = "http://127.0.0.1:9", **settings: object) -> Opened:
-    there = {"fred_url": url, "fred_api_url": url, "dbnomics_url": url, "per_second": 1000.0}
-    given = {"folder": folder, "horizons": (7,), "wait_days": 20} | there | settings
+    given = {"folder": folder, "horizons": (7,), "wait_days": 20, "url": url, "per_second": 1000.0} | settings
     return Opened(Settings.model_validate(given))
 
 
@@ -145,7 +144,7 @@ def test_a_faulty_file_is_told_by_line_and_field_and_its_questions_wait(files: P
     assert opened.ids() == [lake]
     assert opened.told[-1].reason == "river.csv, the whole file: byte 12 is not UTF-8"
     good.unlink()
-    with pytest.raises(VenueError, match="no file of series could be read"):
+    with pytest.raises(VenueError, match=r"river\.csv, the whole file: byte 12 is not UTF-8"):
         opened.catalogue()
 
 

@@ -17,7 +17,7 @@ from arena.scores.rules.metaculus.community import median_of_rising, recency_wei
 from arena.scores.rules.metaculus.limits import clip
 
 Ints = NDArray[np.int64]
-GRID_SCORES = ("baseline", "peer", "relative", "coverage", "spot_baseline", "spot_peer")
+GRID_SCORES = ("baseline", "peer", "relative", "coverage", "spot_baseline", "spot_peer", "brier")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,7 @@ def grid_scores(grid: ForecastGrid) -> GridScores:
         "coverage": coverage,
         "spot_baseline": _at_last(baselines, is_last, first),
         "spot_peer": _at_last(peers, is_last, first),
+        "brier": _means((1 - np.exp(logs)) ** 2, first),
     }
     return GridScores(grid.question[first], values)
 
@@ -94,6 +95,16 @@ def _averages(scores: Floats, share: Floats, first: Ints) -> tuple[Floats, Float
 
     is_scored = compared > 0
     return np.where(is_scored, total, np.nan), np.where(is_scored, compared, np.nan)
+
+
+def _means(scores: Floats, first: Ints) -> Floats:
+    """Return the mean of the scores of each question over its instants, NaN without any."""
+    known = ~np.isnan(scores)
+    counted = np.where(known, scores, 0.0)
+    total = np.add.reduceat(counted, first)
+    count = np.add.reduceat(known.astype(np.float64), first)
+    is_scored = count > 0
+    return np.where(is_scored, total / np.where(is_scored, count, 1), np.nan)
 
 
 def _at_last(scores: Floats, is_last: Flags, first: Ints) -> Floats:
