@@ -40,7 +40,7 @@ def has_other_kinds(connection: Connection, cohort: int | None = None) -> bool:
 
 
 def plays_questions(connection: Connection, cohort: int | None = None) -> bool:
-    """Tell whether questions were played rather than markets: some isn't of yes or no, or there is no money."""
+    """Tell whether questions were played rather than markets: not all are of yes or no, or nobody trades."""
     if has_other_kinds(connection, cohort):
         return True
     for number, rules in read_frozen_rules(connection).items():
