@@ -124,10 +124,7 @@ def _tables(data: Data, choice: TableChoice) -> Page:
         columns = [column for column in columns if column.name not in OF_MONEY]
         reasons = tuple(column for column in reasons if column.name not in OF_MONEY)
 
-    groups: dict[str, list[Data]] = {}
-    for row in rows:
-        groups.setdefault(_group_of(row, is_early), []).append(row)
-
+    groups = _grouped(rows, is_early)
     if "ranked" in groups:
         yield Table(columns, groups["ranked"], choice=choice)
     if "references" in groups:
@@ -135,6 +132,14 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     if "unranked" in groups:
         yield Table(reasons, groups["unranked"], "Not ranked", tells_hidden=False)
     yield Notes(NOTES, (order,) if "ranked" in groups else ())
+
+
+def _grouped(rows: Sequence[Data], is_early: bool) -> dict[str, list[Data]]:
+    """Return the rows by the table in which they stand."""
+    groups: dict[str, list[Data]] = {}
+    for row in rows:
+        groups.setdefault(_group_of(row, is_early), []).append(row)
+    return groups
 
 
 def _group_of(row: Data, is_early: bool) -> str:

@@ -46,7 +46,6 @@ def view_of_round(cohort: Cohort, view: View) -> View:
     return replace(
         view,
         snapshot=snapshot,
-        rules=view.rules.model_copy(update={"money": False}),
         stated={},
         history={},
         siblings=siblings,

@@ -46,7 +46,7 @@ def test_a_hidden_round_tells_no_price_no_odds_and_no_forecast_of_others() -> No
     cohort = replace(a_cohort(1, NOW, REALISTIC, "ann", "bob", rounds=3), hidden=2)
     view = view_of_round(cohort, a_view(2))
     assert view.hidden
-    assert not view.rules.money
+    assert view_document(view).hidden
     assert (view.stated, view.history) == ({}, {})
     text = f"{view} {view_document(view).model_dump_json()}"
     assert not [figure for figure in FIGURES if figure in text]
