@@ -20,6 +20,7 @@ from pydantic import Field, field_validator, model_validator
 
 from markets.model import Listing, MarketId, Resolution
 from markets.observations import Series, SeriesPage
+from markets.registry import PYTHON_ONLY
 from markets.templates import (
     AskingRule,
     SeriesQuestion,
@@ -29,7 +30,6 @@ from markets.templates import (
     resolutions_of,
     template_of,
 )
-from markets.registry import PYTHON_ONLY
 from markets.venue import (
     EVERY_MARKET,
     Catalogue,
