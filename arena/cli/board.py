@@ -11,8 +11,7 @@ from arena.cli.board_columns import (
     COHORT_UNRANKED,
     COLUMNS,
     EARLY_COLUMNS,
-    EARLY_ORDER,
-    EARLY_WITHOUT_MONEY,
+    EARLY_ORDERS,
     METACULUS,
     METACULUS_LEGEND,
     NOTES,
@@ -112,17 +111,14 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     order = ORDER
     has_money = data.get("money", True)
     if is_early:
-        order = EARLY_ORDER if has_money else EARLY_WITHOUT_MONEY
+        order = EARLY_ORDERS[has_money]
         rows.sort(key=_profit_order)
     elif is_of_cohort:
         order = COHORT_ORDER
     if not is_early or choice.columns:
         rows.extend(_community_rows(data, rows[0]))
-    columns = _columns(choice, is_of_cohort, is_early)
-    reasons: Sequence[TableColumn] = COHORT_UNRANKED if is_of_cohort else UNRANKED
-    if not has_money:
-        columns = [column for column in columns if column.name not in OF_MONEY]
-        reasons = tuple(column for column in reasons if column.name not in OF_MONEY)
+    columns = _with_money(_columns(choice, is_of_cohort, is_early), has_money)
+    reasons = _with_money(COHORT_UNRANKED if is_of_cohort else UNRANKED, has_money)
 
     groups = _grouped(rows, is_early)
     if "ranked" in groups:
@@ -140,6 +136,11 @@ def _grouped(rows: Sequence[Data], is_early: bool) -> dict[str, list[Data]]:
     for row in rows:
         groups.setdefault(_group_of(row, is_early), []).append(row)
     return groups
+
+
+def _with_money(columns: Sequence[TableColumn], has_money: bool) -> Sequence[TableColumn]:
+    """Return the columns; without money those that cohorts of forecasts alone have."""
+    return [column for column in columns if has_money or column.name not in OF_MONEY]
 
 
 def _group_of(row: Data, is_early: bool) -> str:

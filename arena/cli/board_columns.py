@@ -161,7 +161,8 @@ COHORT_ORDER = "In the order of the low end of the interval."
 EARLY_ORDER = (
     f"Provisional, in the order of profit: nothing is ranked before {ENOUGH_EVENTS:.0f} events have resolved."
 )
-EARLY_WITHOUT_MONEY = EARLY_ORDER.replace("profit", "names")
+EARLY_ORDERS = {True: EARLY_ORDER, False: EARLY_ORDER.replace("profit", "names")}
+"""What a board is in the order of while nothing is ranked: with money, and without."""
 OF_MONEY = frozenset(
     ("pnl", "invested", "return_pct", "bets", "win_rate", "brier_implied", "brier_anchored", "distance")
 )

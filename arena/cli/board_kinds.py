@@ -62,7 +62,7 @@ NUMBERS = (
 )
 UNRANKED = (AGENT, TableColumn("why_not", "why not", narrow="wrap"), BRIER, PNL, COST)
 NOTES = {
-    "skill": "Skill: the price's, or the odds', Brier score less the agent's; options count half the squares.",
+    "skill": "Skill: the Brier score of the price or the odds less the agent's; options: half the squares.",
     "evidence": "Evidence: what $1 bet on its skill would be worth.",
     "combined": "Combined: Autocast's errors, added up.",
 }
@@ -111,7 +111,7 @@ def all_kinds_page(data: Data, choice: TableChoice) -> Page:
 
 
 def _rows(data: Data) -> list[dict[str, Any]]:
-    """Return a row for each agent: its scores on all kinds, and from the leaderboard what it made and cost."""
+    """Return a row for each agent: its scores on all kinds, and what it made and cost."""
     beside = {row["agent"]: row for row in data["leaderboard"]}
     scored = data["all_kinds"]["rows"]
     entries = sum(row["rank_low"] is not None for row in scored)

@@ -1,4 +1,4 @@
-"""Answers to questions that are not of yes or no, in words, with what each scored: for pages of `arena show`."""
+"""Answers to questions that are not of yes or no, in words, with what each scored: for `arena show`."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -21,6 +21,7 @@ from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.schema.database import Connection, open_read_only
 from arena.record.schema.typed import Session, session_of
 from arena.rounds.what_if import Change, WhatIfReport, what_if
+from arena.scores.all_kinds import AllKinds, all_kinds_of
 from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, check_forecasts
 from arena.scores.files.report import FileReport, report_file
 from arena.scores.files.score_choices import Rule, ScoreChoices
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "AllKinds",
     "Change",
     "FileReport",
     "ForecasterCalibration",
@@ -187,6 +189,11 @@ class Season:
     def score(self, cohort: int | None = None) -> Leaderboard:
         """Return the leaderboard: its verdict (not of one cohort), and the lines of `arena board`."""
         return read_leaderboard(self.connection, cohort)
+
+    def all_kinds(self, cohort: int | None = None) -> AllKinds | None:
+        """Return the scores of all kinds of questions as one; None where all are of yes or no."""
+        select_cohorts(read_cohorts(self.connection), cohort)
+        return all_kinds_of(self.connection, cohort)
 
     def calibration(self, cohort: int | None = None) -> tuple[ForecasterCalibration, ...]:
         """Return how calibrated each agent's stated forecasts are, and last the price, named `market`."""

@@ -186,17 +186,7 @@ def _answers(
     pages: Mapping[tuple[str, int], Row],
 ) -> AnswerColumns:
     """Return the answers to questions that are not of yes or no."""
-    shown = defaultdict[tuple[int, datetime], list[tuple[str, str]]](list)
-    stated: dict[tuple[int, int, str, str], Row] = {}
-    if any(page["form"] for page in pages.values()):
-        for row in tables.rows("snapshot_items"):
-            form = pages[row["market_id"], row["page"]]["form"]
-            if form and row["shown"]:
-                shown[row["cohort"], row["at"]].append((row["market_id"], form))
-        for row in tables.rows("forecasts"):
-            if row["stage"] == "final" and row["distribution"]:
-                stated[row["cohort"], row["round"], row["agent"], row["market_id"]] = row
-
+    shown, stated = _questions_and_answers(tables, pages)
     columns = defaultdict[str, list[Any]](list)
     for turn in tables.rows("turns") if shown else ():
         hides = hidden[turn["cohort"]]
@@ -219,6 +209,29 @@ def _answers(
             columns["blind"].append(entrant.blind or turn["round"] <= hides.count)
             columns["released"].append(entrant.released)
     return _answer_columns(columns)
+
+
+Shown = dict[tuple[int, datetime], list[tuple[str, str]]]
+"""The markets and forms of each snapshot, by its cohort and time."""
+Said = dict[tuple[int, int, str, str], Row]
+"""The final forecasts, by cohort, round, agent and market."""
+
+
+def _questions_and_answers(tables: ExportTables, pages: Mapping[tuple[str, int], Row]) -> tuple[Shown, Said]:
+    """Return the questions that are not of yes or no as they were shown, and the answers to them."""
+    shown: Shown = defaultdict(list)
+    stated: Said = {}
+    if not any(page["form"] for page in pages.values()):
+        return shown, stated
+
+    for row in tables.rows("snapshot_items"):
+        form = pages[row["market_id"], row["page"]]["form"]
+        if form and row["shown"]:
+            shown[row["cohort"], row["at"]].append((row["market_id"], form))
+    for row in tables.rows("forecasts"):
+        if row["stage"] == "final" and row["distribution"]:
+            stated[row["cohort"], row["round"], row["agent"], row["market_id"]] = row
+    return shown, stated
 
 
 def _answer_columns(columns: Mapping[str, list[Any]]) -> AnswerColumns:

@@ -75,8 +75,8 @@ def _yes_no_rows(stated: ForecastColumns, time: Floats) -> YesNoRows:
 class KindScores:
     """An agent's mean scores on the questions of one kind that have ended; None where nothing can be said.
 
-    `kind` is the file's name in `markets/questions`. `distance` is how far its medians lay from what happened,
-    as a share of the range; `baseline` and what follows are Metaculus's.
+    `kind` is the file's name in `markets/questions`. `distance` is how far its medians lay from what
+    happened, as a share of the range; `baseline` and what follows are Metaculus's.
     """
 
     agent: str

@@ -1,4 +1,4 @@
-"""The scores of a single answer to a question that isn't of yes or no, at the instant at which it was made."""
+"""The scores of a single answer to a question that isn't of yes or no, at the instant it was made."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
 """The one job that computes what has become stale in the cache and writes it there, and nothing else."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from arena.record.queries.answers import plays_questions
@@ -34,10 +34,7 @@ def refresh_leaderboards(record: Record, at: datetime, progress: Progress | None
     """
     with reading(record.engine) as connection:
         keys = _leaderboard_keys(connection)
-        rows = []
-        for key in keys:
-            if plays_questions(connection, key) and not ALL_KINDS.is_current(connection, key):
-                rows.append(ALL_KINDS.row(connection, at, compute_all_kinds(connection, key), key))
+        rows = _stale_all_kinds(connection, keys, at)
         if not COMPARISONS.is_current(connection):
             for key in keys:
                 comparisons = compute_comparisons(connection, key)
@@ -56,6 +53,16 @@ def refresh_leaderboards(record: Record, at: datetime, progress: Progress | None
                 yield LEADERBOARD.row(connection, at, board, key)
 
         return _write(record, boards(), len(stale), progress)
+
+
+def _stale_all_kinds(connection: Connection, keys: Sequence[int | None], at: datetime) -> list[Rollup]:
+    """Return the scores of all kinds of questions where questions were played, computed anew if stale."""
+    rows = []
+    for key in keys:
+        if plays_questions(connection, key) and not ALL_KINDS.is_current(connection, key):
+            found = compute_all_kinds(connection, key)
+            rows.append(ALL_KINDS.row(connection, at, found, key))
+    return rows
 
 
 def refresh_cache(record: Record, at: datetime, progress: Progress | None = None) -> int:

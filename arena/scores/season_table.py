@@ -47,7 +47,7 @@ class SeasonRows:
     """All that a season's forecasts are scored by.
 
     `time` is when each row of the answers was made, `kinds` the kind of each agent in its newest cohort, and
-    `as_of` the time of the last snapshot. Who answered less than `min_coverage` of what has ended has no rank.
+    `as_of` the time of the last snapshot. Who answered less than `min_coverage` of what ended has no rank.
     """
 
     yes_no: YesNoRows
@@ -137,7 +137,7 @@ def season_table(name: str, season: SeasonRows) -> ForecastTable:
 
 @dataclass(frozen=True, slots=True)
 class MarketLives:
-    """When markets were first shown, closed, were to close, and since when their end counts; NaN while open."""
+    """When markets were first shown, closed, were to close, and when their end counts; NaN while open."""
 
     places: Mapping[str, int]
     opened: Floats

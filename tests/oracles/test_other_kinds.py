@@ -1,13 +1,14 @@
 """Numbers, dates and options of a season against a second hand, written from seed 000 with exact fractions.
 
-Quantiles are straight lines between points, and the site's floor is mixed in; a density is the share of one of
-200 buckets, beyond an open end the whole share there. Scores are summed instant by instant.
+Quantiles are straight lines between points, and the site's floor is mixed in; a density is the share of one
+of 200 buckets, beyond an open end the whole share there. Scores are summed instant by instant.
 """
 
 import json
 from collections import defaultdict
 from datetime import UTC, datetime
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil, log
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ def cdf(points: list[tuple[Fraction, Fraction]], at: Fraction) -> Fraction:
     """A piecewise linear cdf through (place, share) points: 0 before the first, 1 after the last."""
     if at < points[0][0]:
         return Fraction(0)
-    for (left, low), (right, high) in reversed(list(zip(points, points[1:], strict=False))):
+    for (left, low), (right, high) in reversed(list(pairwise(points))):
         if left <= at < right:
             return low + (high - low) * (at - left) / (right - left)
     return Fraction(1)

@@ -36,6 +36,7 @@ def board(
     not depend on how often you look. Agents that answer less than 80% are not ranked. A dash means there is
     too little data. --wide and --columns show more figures. Two agents are compared on the markets and in
     the rounds that both were shown; the gap per extra dollar includes tool steps, but not paid sources.
+    Questions of several options, numbers and dates are scored with those of yes or no as one.
 
     Example: arena board
 

@@ -12,10 +12,10 @@ from markets.millionths import ONE
 class AnswerColumns:
     """One row per turn and question shown in it that isn't of yes or no.
 
-    `agent`, `market`, `form`, `answer` and `reason` are places in the tuples of names and texts. `form` is how
-    the question then read, with the odds of that time, and `answer` what the agent stated: -1 where it said
-    nothing, or nothing that could be used. `blind` says that it was shown no odds, `released` the day of its
-    model's release, and `at` when the round was, in seconds since 1970.
+    `agent`, `market`, `form`, `answer` and `reason` are places in the tuples of names and texts. `form` is
+    how the question then read, with the odds of that time, and `answer` what the agent stated: -1 where it
+    said nothing, or nothing that could be used. `blind` says that it was shown no odds, `released` the day of
+    its model's release, and `at` when the round was, in seconds since 1970.
     """
 
     agents: tuple[str, ...]

@@ -137,47 +137,32 @@ def score_questions(
     events = {name: place for place, name in enumerate(table.events)}
 
     against = settled(table, provisional=provisional)
+    who = table.forecaster[~np.isnan(against)]
+    rows = np.bincount(who, minlength=len(names))
+    for form in table.forms:
+        if form.ended:
+            events.setdefault(form.event, len(events))
+            rows += np.bincount([places[name] for name in form.who], minlength=len(names))
+
     timed = None
     if mode == "exact" and not community:
         timed = timed_rows(table)
     if timed is None:
-        parts = _yes_no_cells(table, against, mode, outside, community=community)
+        parts = _cells_one_by_one(table, against, mode, outside, places, events, community=community)
     else:
-        parts = [_mean_cells(table, against)]
-    is_settled = ~np.isnan(against)
-    who = table.forecaster[is_settled]
-    rows = np.bincount(who, minlength=len(names))
-
-    questions = len(table.questions)
-    size = questions + len(table.forms)
-    asked = np.zeros(size, dtype=np.bool_)
+        parts = [_mean_cells(table, against), _mean_form_cells(table, timed, events)]
     answered = parts[0].question
-    asked[answered] = True
-    for own in table.unanswered:
-        asked[own.place] = True
-
-    blank = np.full(size, KNOWS_NOTHING)
-    kind = np.full(size, "yes_no")
-    for number, form in enumerate(table.forms, questions):
-        asked[number] = form.ended
-        blank[number] = form.blank
-        kind[number] = form.kind
-        if not form.ended:
-            continue
-
-        event = events.setdefault(form.event, len(events))
-        if timed is None:
-            scores = _form_scores(form, mode, outside, community=community)
-            parts.append(_form_cells(scores, number, event, places))
-        for name in form.who:
-            place = places[name]
-            rows[place] += 1
-
-    if timed is not None:
-        parts.append(_mean_form_cells(table, timed, events))
     cells = _joined(parts)
     if timed is not None:
         put_scores_over_time(cells.values, cells.question, cells.who, timed, ~np.isin(names, outside))
+
+    yes_no = len(table.questions)
+    asked = np.zeros(yes_no + len(table.forms), dtype=np.bool_)
+    asked[answered] = True
+    asked[[own.place for own in table.unanswered]] = True
+    asked[yes_no:] = [form.ended for form in table.forms]
+    blank = np.full(asked.size, KNOWS_NOTHING)
+    blank[yes_no:] = [form.blank for form in table.forms]
     return QuestionScores(
         who=cells.who,
         question=cells.question,
@@ -188,8 +173,27 @@ def score_questions(
         forecasters=names,
         asked=asked,
         blank=blank,
-        kind=kind,
+        kind=np.array(["yes_no"] * yes_no + [form.kind for form in table.forms]),
     )
+
+
+def _cells_one_by_one(
+    table: ForecastTable,
+    against: Floats,
+    mode: Mode,
+    outside: tuple[str, ...],
+    places: Mapping[str, int],
+    events: Mapping[str, int],
+    *,
+    community: bool,
+) -> list[ScoredCells]:
+    """Return the cells of all questions, scored one after the other; those of yes or no come first."""
+    parts = _yes_no_cells(table, against, mode, outside, community=community)
+    for number, form in enumerate(table.forms, len(table.questions)):
+        if form.ended:
+            scores = _form_scores(form, mode, outside, community=community)
+            parts.append(_form_cells(scores, number, events[form.event], places))
+    return parts
 
 
 def _form_cells(

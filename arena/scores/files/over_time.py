@@ -27,7 +27,7 @@ class TimedRows:
     """Forecasts of what has ended, a row each, by question, forecaster and time.
 
     `chance` is what was given to what happened, `own` the points against a baseline and `points` those of a
-    step of e. `brier` and `distance` are those of questions of other kinds. The lives are of the rows' questions.
+    step of e. `brier` and `distance` are those of other kinds than yes or no. The lives are of the questions.
     """
 
     question: Ints
@@ -44,7 +44,7 @@ class TimedRows:
 
 
 def timed_rows(table: ForecastTable) -> TimedRows | None:
-    """Return the forecasts of a table; None where a forecast ends by itself, or times or densities are missing."""
+    """Return the forecasts of a table; None where one ends by itself, or times or densities are missing."""
     is_ended = is_scored(table.outcome)
     has_times = table.time is not None and table.close is not None and table.open is not None
     if not has_times or table.end is not None or table.spot is not None or not table.forms:

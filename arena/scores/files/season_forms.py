@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -107,7 +107,7 @@ def season_forms(rows: ShownAnswers) -> tuple[FormQuestion, ...]:
     starts = np.flatnonzero(np.diff(own.market, prepend=-1))
     edges = [*starts.tolist(), own.market.size]
     questions = []
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
+    for first, last in pairwise(edges):
         questions.append(_question(own, numbers, slice(first, last)))
     return tuple(questions)
 

@@ -1,4 +1,4 @@
-"""`arena board` of a season with questions of all kinds: one story, the same as of its export, and no money."""
+"""`arena board` of a season with questions of all kinds: one story, that of its export, and no money."""
 
 from pathlib import Path
 from typing import Any

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import arena
 from arena.exports import ExportRequest, export
 from arena.exports.forecast_columns import read_export
 from arena.exports.forms import form_of
@@ -17,6 +18,7 @@ from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.report import report_data, report_file
 from arena.scores.files.score_choices import ScoreChoices
 from tests.builders import NOW
+from tests.program.in_process import answered
 from tests.records.question_season import play
 
 SEASONS: dict[str, dict[str, Any]] = {
@@ -65,3 +67,21 @@ def test_in_hidden_rounds_what_is_left_out_knows_no_odds(tmp_path: Path) -> None
     hidden = play(tmp_path / "hidden.db", hidden=2, silent=("bob",))
     ours, theirs = tables(hidden, tmp_path / "export", "csv")
     assert report_of(ours) == report_of(theirs)
+
+
+def test_python_has_the_scores_and_the_answers(tmp_path: Path) -> None:
+    play(tmp_path / "season.db", size=6).close()
+    with arena.open_record(tmp_path / "season.db") as season:
+        found = season.all_kinds()
+        assert found is not None
+        assert season.all_kinds(1) is not None
+        stated = season.frame("forecasts").to_pylist()
+        forms = season.frame("market_pages").column("form").to_pylist()
+    said = {row["market_id"] for row in stated if row["distribution"]}
+    assert len(said) == sum(map(bool, forms)) == 18
+    board = answered("board", "--database", tmp_path / "season.db")
+    assert [row.brier for row in found.report.rows] == [row["brier"] for row in board["all_kinds"]["rows"]]
+
+    play(tmp_path / "plain.db", kinds=(), size=3).close()
+    with arena.open_record(tmp_path / "plain.db") as season:
+        assert season.all_kinds() is None

@@ -5,7 +5,6 @@ from pathlib import Path
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.rounds.told_history import read_new_ends
 from arena.scores.cache import as_json
 from arena.scores.comparisons import COMPARISONS, compute_comparisons
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard, compute_provisional
@@ -14,8 +13,6 @@ from arena.scores.profiles.coherence import blind_of
 from arena.scores.profiles.detailed_profile import PROFILE, compute_profile
 from arena.scores.profiles.inputs import read_inputs
 from arena.scores.slices import BY, read_slices, slice_gains
-from tests.builders import NOW
-from tests.records.full_record import week
 from tests.records.question_season import LINE_UP, play
 
 
@@ -35,8 +32,6 @@ def figures_of(record: Record) -> dict[str, object]:
             figures[f"slices {by}"] = read_slices(connection, by, None)
         figures["calibrations"] = as_json(CALIBRATIONS, compute_calibrations(connection, 1))
         figures["provisional"] = compute_provisional(connection)
-        told = read_new_ends(connection, 1, NOW, week(9))
-        figures["told"] = {market: end for market, end in told.items() if end.payout is not None}
         return figures
 
 

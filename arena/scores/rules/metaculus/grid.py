@@ -85,8 +85,8 @@ def grid_scores(grid: ForecastGrid) -> GridScores:
 class ChanceGrid:
     """Instants of questions of any kind, in order of question and time; a column for each forecaster.
 
-    `chance` is what a forecast gave to what happened and `own` what it earns against a baseline, NaN where none
-    was stated. `points` is what a step of e in probability earns against others.
+    `chance` is what a forecast gave to what happened and `own` what it earns against a baseline, NaN where
+    none was stated. `points` is what a step of e in probability earns against others.
     """
 
     question: Ints
@@ -117,7 +117,7 @@ def chance_scores(grid: ChanceGrid) -> GridScores:
 
 
 def _shares(grid: ForecastGrid | ChanceGrid) -> tuple[Floats, Floats]:
-    """Return until when each instant counts: the next of its question, or for good; and its share of a life."""
+    """Return until when each instant counts: the next of its question, or for good; its share of a life."""
     is_followed = np.diff(grid.question, append=-1) == 0
     following = np.append(grid.time[1:], np.inf)
     until = np.where(is_followed, following, np.inf)
