@@ -3,8 +3,8 @@
 `arena outside desk --schema view`, `decision` and `result` print the JSON Schemas of these documents; each
 document says
 in `version` which one it follows. Probabilities, prices and dollars are plain numbers. A forecast is over
-the `options` of a market; a yes/no market has the two options `yes` and `no`. The key `range` is reserved
-for markets whose answer is a number.
+the `options` of a market; a yes/no market has the two options `yes` and `no`. A question whose answer is
+a number or a date has a `range`, and so does its forecast: values by percent.
 """
 
 from collections.abc import Mapping
@@ -16,6 +16,14 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJso
 
 from agents.model import ConfigBlock, PastForecast, View
 from agents.text import one_line
+from markets.distributions import (
+    PERCENT,
+    YES_NO,
+    QuestionForm,
+    distribution_of,
+    form_of,
+    question_kind,
+)
 from markets.millionths import ONE, decimal
 from markets.model import Listing
 from portfolio.model import Side
@@ -52,6 +60,26 @@ class EpisodeDocument(ConfigBlock):
     """What all of them have in common: nothing that is not named here, and nothing that changes."""
 
     model_config = ConfigDict(allow_inf_nan=False)
+
+
+def _is_usual(value: object) -> bool:
+    """Tell whether a field of another kind of question has nothing to say of one of yes or no."""
+    return value in (None, YES_NO, "", {})
+
+
+class RangeDocument(EpisodeDocument):
+    """Between which numbers or dates the answer to a question lies."""
+
+    low: str
+    """The lower bound, a number or an ISO date."""
+    high: str
+    """The upper bound."""
+    open_low: bool
+    """Whether it can lie below."""
+    open_high: bool
+    """Whether it can lie above."""
+    unit: str
+    """The unit of a number."""
 
 
 class EarlierPrice(EpisodeDocument):
@@ -95,8 +123,16 @@ class MarketDocument(EpisodeDocument):
     """What it shares with markets that move together; often its event."""
     closes_at: datetime
     """When trading ends at the latest."""
+    kind: str = Field(default=YES_NO, exclude_if=_is_usual)
+    """Its kind, where it isn't a question of yes or no."""
+    answer: str = Field(default="", exclude_if=_is_usual)
+    """How it is answered then."""
     options: tuple[str, ...]
-    """The answers that there are; prices are those of the first."""
+    """The answers that there are; prices are those of the first. Of a number or a date there are none."""
+    odds: dict[str, float] | None = Field(default=None, exclude_if=_is_usual)
+    """The market's chance of each option, where it is no question of yes or no."""
+    range: RangeDocument | None = Field(default=None, exclude_if=_is_usual)
+    """The range of a number or a date."""
     offered: bool
     """Whether it can be bet on; one that cannot is in the view because it is held."""
     price: float | None
@@ -156,6 +192,10 @@ class ResultDocument(EpisodeDocument):
     """When that was."""
     options: dict[str, float]
     """The forecast: a probability for each option."""
+    range: dict[str, str] = Field(default_factory=dict, exclude_if=_is_usual)
+    """Or the values of a number or a date by percent."""
+    answer: str = Field(default="", exclude_if=_is_usual)
+    """What a question came to that isn't of yes or no."""
     price: float | None
     """The price of the first option then, if there was one."""
     paid: dict[str, float] | None
@@ -179,8 +219,8 @@ class ViewDocument(EpisodeDocument):
     """For whoever wants chance that can be repeated."""
     rules: dict[str, Any]
     """What bets are held to; money, prices and parts in millionths, ages in seconds."""
-    account: AccountDocument
-    """Its money."""
+    account: AccountDocument | None
+    """Its money; null where there is no market to trade in."""
     markets: tuple[MarketDocument, ...]
     """The markets on offer, then others that it holds."""
     past: tuple[ResultDocument, ...] = ()
@@ -216,6 +256,23 @@ class ForecastDocument(MarketItem):
     def of_yes(self) -> Decimal:
         """The probability of YES."""
         return self.options[YES] if YES in self.options else 1 - self.options[NO]
+
+
+class AnswerDocument(MarketItem):
+    """What the agent believes of a question that isn't of yes or no."""
+
+    options: Options | None = None
+    """A probability for each option."""
+    range: dict[str, Decimal | str] | None = None
+    """Or the values below which a number or a date lies, by percent: 5, 10, 25, 50, 75, 90 and 95."""
+    reason: Reason = ""
+    """Why, in a few words."""
+
+    @model_validator(mode="after")
+    def _is_one_answer(self) -> "AnswerDocument":
+        if (self.options is None) is (self.range is None):
+            raise ValueError("give either options or range")
+        return self
 
 
 class BetDocument(MarketItem):
@@ -257,7 +314,7 @@ class DecisionDocument(EpisodeDocument):
 
     version: Literal[1] = 1
     """Of this form."""
-    forecasts: tuple[ForecastDocument, ...] = ()
+    forecasts: tuple[ForecastDocument | AnswerDocument, ...] = ()
     """What it believes."""
     bets: tuple[BetDocument, ...] = ()
     """What it buys."""
@@ -283,8 +340,25 @@ def schema_of(name: str) -> dict[str, Any]:
 
 def view_document(view: View) -> ViewDocument:
     """What an agent may know, as a document."""
-    held = {listing.market.id: listing for listing in view.snapshot}
     offered = {listing.market.id for listing in view.snapshot.shown}
+    rules = view.rules.model_dump(mode="json")
+    return ViewDocument(
+        at=view.snapshot.at,
+        since=view.since,
+        round=view.round,
+        rounds=view.rounds,
+        seed=view.seed,
+        rules=rules if view.rules.money else {"name": view.rules.name, "money": False},
+        account=_account(view) if view.rules.money else None,
+        markets=tuple(_market(listing, view, listing.market.id in offered) for listing in view.snapshot),
+        past=tuple(map(result_document, (one for each in view.past.values() for one in each))),
+        ended=tuple(map(result_document, view.ended)),
+    )
+
+
+def _account(view: View) -> AccountDocument:
+    """The agent's money and what it holds."""
+    held = {listing.market.id: listing for listing in view.snapshot}
     positions = tuple(
         HeldPosition(
             market=market,
@@ -295,25 +369,35 @@ def view_document(view: View) -> ViewDocument:
         )
         for (market, side), lot in view.holdings.lots.items()
     )
-    return ViewDocument(
-        at=view.snapshot.at,
-        since=view.since,
-        round=view.round,
-        rounds=view.rounds,
-        seed=view.seed,
-        rules=view.rules.model_dump(mode="json"),
-        account=AccountDocument(
-            cash=_float(view.mark.cash), total=_float(view.mark.total), positions=positions
-        ),
-        markets=tuple(_market(listing, view, listing.market.id in offered) for listing in view.snapshot),
-        past=tuple(map(result_document, (one for each in view.past.values() for one in each))),
-        ended=tuple(map(result_document, view.ended)),
-    )
+    return AccountDocument(cash=_float(view.mark.cash), total=_float(view.mark.total), positions=positions)
+
+
+def _form_fields(form: QuestionForm) -> dict[str, Any]:
+    """What a document says of a question's kind and answers."""
+    if form.kind == YES_NO:
+        return {"options": (YES, NO)}
+
+    chances = zip(form.options, map(_float, form.odds), strict=False)
+    bounds = None
+    if form.low or form.high:
+        bounds = RangeDocument(
+            low=form.low, high=form.high, open_low=form.open_low, open_high=form.open_high, unit=form.unit
+        )
+    return {
+        "kind": form.kind,
+        "answer": question_kind(form.kind).instruction(form),
+        "options": form.options,
+        "odds": dict(chances) if form.odds else None,
+        "range": bounds,
+    }
 
 
 def _market(listing: Listing, view: View, offered: bool) -> MarketDocument:
     market, quote = listing.market, listing.quote
     figures = ("price", "bid", "ask", "last", "volume")
+    prices: dict[str, Any] = {
+        name: None if quote is None else _maybe(getattr(quote, name)) for name in figures
+    }
     return MarketDocument(
         market=market.id,
         question=market.question,
@@ -322,9 +406,9 @@ def _market(listing: Listing, view: View, offered: bool) -> MarketDocument:
         event=market.event_id,
         story=market.whole_story,
         closes_at=market.closes_at,
-        options=(YES, NO),  # every market of today is a yes/no question
+        **_form_fields(form_of(market.form)),
         offered=offered,
-        **{name: None if quote is None else _maybe(getattr(quote, name)) for name in figures},
+        **prices,
         history=tuple(
             EarlierPrice(at=earlier.at, price=_float(earlier.price))
             for earlier in view.history.get(market.id, ())
@@ -339,16 +423,32 @@ def _market(listing: Listing, view: View, offered: bool) -> MarketDocument:
 
 def result_document(past: PastForecast) -> ResultDocument:
     """How a forecast ended, as a document."""
-    chance = past.forecast.millionths
+    paid = None
+    if past.outcome is not None and not past.form:
+        paid = {YES: float(past.outcome), NO: float(1 - past.outcome)}
     return ResultDocument(
         market=past.forecast.market_id,
         question=past.question,
         round=past.round,
         at=past.at,
-        options={YES: _float(chance), NO: _float(ONE - chance)},
+        **_stated_fields(past),
         price=_maybe(past.price),
-        paid=None if past.outcome is None else {YES: float(past.outcome), NO: float(1 - past.outcome)},
+        paid=paid,
     )
+
+
+def _stated_fields(past: PastForecast) -> dict[str, Any]:
+    """What was forecast, and what a question came to that isn't of yes or no."""
+    if not past.form:
+        chance = past.forecast.millionths
+        return {"options": {YES: _float(chance), NO: _float(ONE - chance)}}
+
+    form, stated = form_of(past.form), distribution_of(past.forecast.distribution)
+    return {
+        "options": dict(zip(form.options, map(_float, stated.chances), strict=False)),
+        "range": {str(share // PERCENT): value for share, value in stated.quantiles},
+        "answer": past.answer,
+    }
 
 
 def _share_price(listing: Listing | None, side: Side) -> float | None:

@@ -38,13 +38,15 @@ class Forecast:
     """The probability of YES that an agent states for a market, kept in millionths.
 
     It is made from a `probability` (a float, a Decimal or a text, taken by its decimal digits) or from
-    `millionths`.
+    `millionths`. To a question that isn't of yes or no, the answer is a `distribution`, the text of a
+    `markets.distributions.Distribution`; there is no probability then, and 0 millionths stand for it.
     """
 
     market_id: MarketId
     millionths: int
     stage: Stage
     reason: str
+    distribution: str
 
     def __init__(
         self,
@@ -54,7 +56,10 @@ class Forecast:
         reason: str = "",
         *,
         millionths: int | None = None,
+        distribution: str = "",
     ):
+        if distribution:
+            millionths = millionths or 0
         if (probability is None) is (millionths is None):
             raise TypeError("a Forecast takes either a probability from 0 to 1 or millionths=")
         if millionths is None:
@@ -65,6 +70,7 @@ class Forecast:
         object.__setattr__(self, "millionths", millionths)
         object.__setattr__(self, "stage", stage)
         object.__setattr__(self, "reason", reason)
+        object.__setattr__(self, "distribution", distribution)
 
     @property
     def probability(self) -> float:
@@ -132,7 +138,8 @@ class PastForecast:
     """A forecast of an earlier round, with the price of that time and how the market ended.
 
     `question` is the question of the market. `outcome` is 1 for YES and 0 for NO; None while it is open, or
-    if it ended in another way.
+    if it ended in another way. Of a question that isn't of yes or no, `form` is the text of its form and
+    `answer` what it came to.
     """
 
     forecast: Forecast
@@ -141,6 +148,8 @@ class PastForecast:
     question: str
     price: int | None = None
     outcome: int | None = None
+    form: str = ""
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +179,7 @@ class View:
     The rest is filled as its settings say. `history` has earlier prices by market, oldest first. `siblings`
     has, by event, the markets that are not in the snapshot; None if they are switched off. `past` has its own
     last forecasts by market, blind and final, and `ended` those whose markets ended since its last round.
-    `tools` is None if it has none.
+    `tools` is None if it has none. A `hidden` view has no prices, and nothing can be traded.
     """
 
     snapshot: Snapshot
@@ -188,6 +197,7 @@ class View:
     past: Mapping[MarketId, tuple[PastForecast, ...]] = field(default_factory=dict)
     ended: tuple[PastForecast, ...] = ()
     tools: Toolbox | None = None
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,9 +228,10 @@ class Message:
 class Prompt:
     """One question to a model, and which stage and sample of the turn it is for.
 
-    `bets` is whether the answer may have bets and sales as well as forecasts. `max_tokens` replaces the
-    limit in the agent's settings. `shared` is whether other samples ask with the same text. `tools` are the
-    tools that the model may use before it answers; with `must_answer` it may use none any more.
+    `bets` is whether the answer may have bets and sales as well as forecasts. `kinds` are the kinds of
+    question that it asks, empty where all are of yes or no. `max_tokens` replaces the limit in the agent's
+    settings. `shared` is whether other samples ask with the same text. `tools` are the tools that the model
+    may use before it answers; with `must_answer` it may use none any more.
     """
 
     messages: tuple[Message, ...]
@@ -228,6 +239,7 @@ class Prompt:
     stage: Stage = "final"
     sample: int = 1
     bets: bool = field(default=True, compare=False)
+    kinds: tuple[str, ...] = field(default=(), compare=False)
     max_tokens: int | None = field(default=None, compare=False)
     shared: bool = field(default=False, compare=False)
     tools: tuple[ToolForm, ...] = field(default=(), compare=False)

@@ -22,7 +22,13 @@ from arena.clock import now
 from arena.errors import ArenaError
 from arena.operations.status import Status, read_status_by_config
 from arena.record.queries.accounts import AccountEquity, read_account_equity, read_cohort_depths
-from arena.record.queries.cohorts import PLACE, StoredCohort, read_cohorts, read_rounds
+from arena.record.queries.cohorts import (
+    PLACE,
+    StoredCohort,
+    read_cohorts,
+    read_hidden_rounds,
+    read_rounds,
+)
 from arena.record.queries.markets import (
     BEGINNING,
     ListedMarket,
@@ -62,6 +68,7 @@ from arena.record.schema.typed import (
 )
 from arena.record.schema.work import IncidentRow, JobRow
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuarantineRow, QuoteRow
+from arena.scores.all_kinds import ALL_KINDS
 from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import MARKET, REFERENCES
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard, LeaderboardRow
@@ -213,6 +220,11 @@ class SeasonOverview:
     def cohort(self, number: int) -> CohortLine:
         """Return a cohort by its number."""
         return next(line for line in self.cohorts if line.number == number)
+
+    @property
+    def has_money(self) -> bool:
+        """Tell whether any cohort bets; the others are of forecasts alone."""
+        return any(line.rules.money for line in self.cohorts)
 
     @property
     def names(self) -> frozenset[str]:
@@ -537,7 +549,13 @@ def read_leaderboard_page(connection: Connection, cohort: int | None = None) -> 
 
 
 def read_verdict(connection: Connection) -> Verdict | None:
-    """Return the verdict of the whole record as it was computed last; None before there is one."""
+    """Return the verdict of the whole record as it was computed last; None before there is one.
+
+    It is that of all kinds of questions where there are others than of yes or no.
+    """
+    all_kinds = ALL_KINDS.read(connection)
+    if all_kinds is not None:
+        return all_kinds.value.report.verdict
     board = LEADERBOARD.read(connection)
     if board is None:
         return None
@@ -717,7 +735,7 @@ def read_forecast_spreads(
     connection: Connection, shown: Mapping[MarketId, ShowingRound], but: Collection[str]
 ) -> dict[MarketId, ForecastSpread]:
     """Return how far apart the agents were in the newest round of each market, without some kinds."""
-    rounds = {last.round_id for last in shown.values()}
+    rounds = {last.round_id for last in shown.values()} - read_hidden_rounds(connection)
     query = (
         select(ForecastRow.market_id, TurnRow.round_id, ForecastRow.probability)
         .select_from(joined(TurnRow, EntrantRow, ForecastRow))

@@ -15,13 +15,13 @@ from typing import Any
 import orjson
 from pydantic import BaseModel
 
-from markets.model import Market, Quote
+from markets.model import Market, Quote, Resolution
 
 SIMPLE = frozenset((str, int, float, bool, type(None)))
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
 )
-ADDED_TO_PAGES = ("story", "slug", "event_slug", "tags")
+ADDED_TO_PAGES = ("story", "slug", "event_slug", "tags", "form")
 FIGURES = ("volume_24h", "liquidity", "open_interest")
 """What pages and prices of earlier versions don't say: where it is not said, a hash is taken without it."""
 
@@ -97,6 +97,14 @@ def market_hash(market: Market) -> str:
     }
     content |= {name: told for name in ADDED_TO_PAGES if (told := getattr(market, name))}
     return plain_digest(content)
+
+
+def end_content(end: Resolution) -> dict[str, Any]:
+    """Return what the hash of a market's end is taken over; only what isn't of yes or no has an answer."""
+    content: dict[str, Any] = plain_value(end)
+    if not end.answer:
+        del content["answer"]
+    return content
 
 
 def timestamp_text(at: datetime) -> str:

@@ -15,11 +15,12 @@ MarketId = NewType("MarketId", str)
 
 @dataclass(frozen=True, slots=True)
 class Market:
-    """A yes/no question at a venue, as the venue described it at some instant.
+    """A question at a venue, of yes or no unless its form says otherwise, as described at some instant.
 
     Markets of one event move together, and so do events of one `story`; an event without one is a story of
     its own. `slug` and `event_slug` name the market and its event in the addresses of the venue's pages, and
-    `tags` are its labels there, separated by commas; all are empty where the venue doesn't give them.
+    `tags` are its labels there, separated by commas; all are empty where the venue doesn't give them. `form`
+    is the text of a `QuestionForm`, empty for a question of yes or no: only that one has a price.
     """
 
     id: MarketId
@@ -36,6 +37,7 @@ class Market:
     slug: str = ""
     event_slug: str = ""
     tags: str = ""
+    form: str = ""
 
     @property
     def series(self) -> str:
@@ -192,11 +194,16 @@ DECIDED = f"{BY_HAND}: "
 """The source of a resolution that a person decided, up to the reason."""
 WITHDRAWN = f"{BY_HAND}, withdrawn: "
 """The source of a resolution by which such a decision was withdrawn, up to the reason."""
+SILENCE = "called off: "
+"""The source of a refund by which a venue ends its wait, up to the reason: it corrects no known outcome."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
     """How a market ended: what a YES share paid, None for a refund. A correction is the next version.
+
+    Of a question that isn't of yes or no, `answer` is the option, number or date that it came to, empty where
+    it was called off; its `payout` is None.
 
     A person may decide it where a venue never says; a version that refunds withdraws such a decision.
     """
@@ -206,6 +213,7 @@ class Resolution:
     known_at: datetime
     payout: int | None
     source: str = ""
+    answer: str = ""
 
     @property
     def possible(self) -> bool:

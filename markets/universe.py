@@ -69,6 +69,11 @@ class Universe(BaseModel):
     min_open_interest: int = Field(default=0, exclude_if=_is_empty)
     unknown_figures: bool = Field(default=False, exclude_if=_is_empty)
     """Whether a market passes of which one of these three is asked for and not known."""
+    holdout: int = Field(default=0, exclude_if=_is_empty)
+    """Which part of the stories is played and not scored before it is opened, in millionths."""
+    holdout_seed: int = Field(default=0, exclude_if=_is_empty)
+    unpriced: bool = Field(default=False, exclude_if=_is_empty)
+    """Whether a market without a price passes, where there is no market to have one from."""
 
     @property
     def names_markets(self) -> bool:
@@ -134,8 +139,10 @@ def passes(listing: Listing, rule: Universe, at: datetime) -> bool:
     market, quote = listing.market, listing.quote
     soonest, latest = at + timedelta(seconds=rule.closes_after), at + timedelta(seconds=rule.closes_within)
     open_now = market.opens_at <= at < market.closes_at
-    if quote is None or not (open_now and soonest <= market.closes_at <= latest):
+    if not (open_now and soonest <= market.closes_at <= latest):
         return False
+    if quote is None:
+        return rule.unpriced and _wanted(market, rule)
     return (
         _wanted(market, rule)
         and (quote.volume or 0) >= rule.min_volume
@@ -173,7 +180,7 @@ def expected_ends_a_month(
 def stratum(listing: Listing, by: Collection[Stratum], at: datetime) -> str:
     """The stratum of a market: its bands and its category, such as `price 2, category sport`."""
     bands: dict[Stratum, object] = {
-        "price": bisect_right(PRICE_BANDS, listing.mid or 0),
+        "price": "none" if listing.mid is None else bisect_right(PRICE_BANDS, listing.mid),
         "horizon": sum(listing.market.closes_at - at > timedelta(days) for days in HORIZON_BANDS),
         "category": listing.market.category.casefold(),
     }
@@ -229,7 +236,9 @@ def _traded(quote: Quote, rule: Universe) -> bool:
 
 def _priced(quote: Quote, rule: Universe) -> bool:
     """A price within the band, and what is known of both sides close and deep enough."""
-    if quote.mid is None or not rule.min_price <= quote.mid <= rule.max_price:
+    if quote.mid is None:
+        return rule.unpriced
+    if not rule.min_price <= quote.mid <= rule.max_price:
         return False
     if quote.bid is None and quote.ask is None:
         return rule.price_only
@@ -237,6 +246,19 @@ def _priced(quote: Quote, rule: Universe) -> bool:
         return False
     depth = quote.depth
     return depth is None or depth >= rule.min_depth
+
+
+def is_held_out(rule: Universe, story: str) -> bool:
+    """Tell whether all questions of a story are held out; that is the same in all cohorts of a seed.
+
+    >>> rule = Universe(
+    ...     show=1, per_event=1, closes_within=1, min_volume=0, max_spread=0, holdout=300_000, holdout_seed=7
+    ... )
+    >>> sum(is_held_out(rule, f"story {number}") for number in range(1_000))
+    303
+    """
+    lot = int.from_bytes(_lot(rule.holdout_seed, f"holdout {story}")[:8])
+    return lot * ONE < rule.holdout << 64
 
 
 def _lot(seed: int, name: str) -> bytes:

@@ -38,11 +38,14 @@ Report = Callable[[QuarantinedRecord], None]
 
 
 class VenueError(Exception):
-    """A venue gave no answer that can be used; nothing was made of it. `hint` says what may help."""
+    """A venue gave no answer that can be used; nothing was made of it. `hint` says what may help.
 
-    def __init__(self, code: str, message: str, hint: str = ""):
+    It `stops` the round where a person has to mend it: then it must not go on without these markets.
+    """
+
+    def __init__(self, code: str, message: str, hint: str = "", stops: bool = False):
         super().__init__(message)
-        self.code, self.message, self.hint = code, message, hint
+        self.code, self.message, self.hint, self.stops = code, message, hint, stops
 
 
 VENUE_PAGES = {

@@ -204,6 +204,11 @@ def execute_at(
     offers: SnapshotOffers, bets: Sequence[Bet], sales: Sequence[Sale], holdings: Holdings
 ) -> tuple[list[Fill], list[Rejection]]:
     """Fill orders as `execute` does, on offers that all decisions on one snapshot share."""
+    if not offers.rules.money:
+        named = [order.market_id for order in sales] + [order.market_id for order in bets]
+        words = "there is no market to trade in"
+        return [], [Rejection("no_market", words, market_id) for market_id in named]
+
     trader = Trader(offers, holdings)
     sold, unsold = _sell(sales, holdings, trader)
 
@@ -223,7 +228,10 @@ def cap(cash: int, rules: Rules) -> int:
 
 
 def is_out(holdings: Holdings, rules: Rules) -> bool:
-    """Tell whether an entrant holds nothing and can place no legal bet."""
+    """Tell whether an entrant holds nothing and can place no legal bet; no where nobody can bet at all."""
+    if not rules.money:
+        return False
+
     # Where the rules have no minimum, the smallest bet is a millionth.
     return not holdings.lots and cap(holdings.cash, rules) < max(rules.min_bet, 1)
 

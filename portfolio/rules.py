@@ -26,7 +26,8 @@ class Rules(BaseModel):
     `max_of_volume` and `max_of_volume_cohort` are the most that an agent trades in a market, by a decision
     and over a cohort, as parts of what had been traded there by the round's snapshot; None is no limit.
     `fill_at` is whose prices count: the snapshot's, or those of when an agent's answer is in. What is left
-    out of a frozen cohort is as by default.
+    out of a frozen cohort is as by default. Without `money` there is no market, and
+    nobody bets.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -47,6 +48,7 @@ class Rules(BaseModel):
     max_of_volume: int | None = None
     max_of_volume_cohort: int | None = None
     fill_at: Literal["snapshot", "answer"] = "snapshot"
+    money: bool = True
 
     @model_serializer(mode="wrap")
     def _without_what_is_off(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -54,6 +56,8 @@ class Rules(BaseModel):
         values: dict[str, Any] = handler(self)
         if values.get("fill_at") == "snapshot":
             del values["fill_at"]
+        if values.get("money") is True:
+            del values["money"]
         return {name: value for name, value in values.items() if value is not None}
 
     @property

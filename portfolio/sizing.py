@@ -32,6 +32,9 @@ def quarter_kelly(
     Stake = ¼ · cash · (p − price) / (1 − price) at the price that would be paid, rounded down.
     Markets in which something is held are left alone, as are stakes under the minimum.
     """
+    if not rules.money:
+        return ()
+
     cash = holdings.cash
     least = max(rules.min_bet, 1)
     spent = 0
@@ -82,6 +85,9 @@ def minimum_bets(
 ) -> tuple[Bet, ...]:
     """Return bets of the minimum on the first `most` of these sides that can be bought, while cash lasts."""
     rules = offers.rules
+    if not rules.money:
+        return ()
+
     # Where the rules have no minimum, the smallest bet is a millionth.
     size = max(rules.min_bet, 1)
     bets: list[Bet] = []

@@ -36,6 +36,8 @@ def faults(root: Path) -> Iterator[str]:
     yield from compose(root)
     for path in sorted((root / "deploy").glob("*.service")):
         yield from unit(path)
+    for path in sorted((root / ".github" / "workflows").glob("*.yml")):
+        yield from workflow(path)
     yield from secrets(root)
 
 
@@ -133,6 +135,20 @@ def image(place: str, name: str) -> Iterator[str]:
     tag = name.rpartition("/")[2].partition(":")[2]
     if not tag or tag.startswith("latest"):
         yield f"{place}: the image {name} is another one from day to day: name its version"
+
+
+PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d[\d.]*")
+"""An action by its digest, with the version that it is."""
+
+
+def workflow(path: Path) -> Iterator[str]:
+    """Yield the actions that are not pinned, and whether a workflow may write more than it needs."""
+    text = path.read_text("utf-8")
+    for action in re.findall(r"(?m)^ *- uses: *(.+)$", text):
+        if PINNED.fullmatch(action) is None:
+            yield f"{path.name}: the action {action} can be replaced: name its digest, then # and its version"
+    if "permissions:\n  contents: read\n" not in text:
+        yield f"{path.name}: what it may write isn't limited: begin with permissions: contents: read"
 
 
 def unit(path: Path) -> Iterator[str]:

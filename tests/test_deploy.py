@@ -33,6 +33,7 @@ def changed(tmp_path: Path) -> Callable[[str, str, str], Path]:
         for file in FILES:
             shutil.copy(ROOT / file, tmp_path / file)
         shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
+        shutil.copytree(ROOT / ".github", tmp_path / ".github")
         text = (tmp_path / name).read_text("utf-8")
         assert old in text, f"{name} has no {old!r}"
         (tmp_path / name).write_text(text.replace(old, new), "utf-8")
@@ -98,6 +99,13 @@ MISTAKES = [
     ("deploy/arena-worker@.service", "WatchdogSec=10min\n", "", "nobody notices when it hangs"),
     ("deploy/arena-run.service", "StartLimitIntervalSec=0\n", "", "gives up"),
     ("deploy/arena-dashboard.service", "arena-dashboard.env", "arena.env", "can read the models' keys"),
+    (
+        ".github/workflows/ci.yml",
+        "3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1",
+        "v7",
+        "can be replaced",
+    ),
+    (".github/workflows/release.yml", "  contents: read\n", "  contents: write\n", "isn't limited"),
 ]
 
 

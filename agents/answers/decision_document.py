@@ -10,7 +10,9 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from agents.answers.parse import first_of_each
+from agents.asked_forms import forms_in
 from agents.episode import (
+    AnswerDocument,
     BetDocument,
     DecisionDocument,
     ForecastDocument,
@@ -20,6 +22,7 @@ from agents.episode import (
 )
 from agents.model import Ask, Call, Decision, Forecast, Message, Prompt, View
 from agents.text import one_line
+from markets.distributions import QuestionForm, question_kind
 from markets.hashes import keys_once
 from markets.millionths import millionths
 from markets.model import MarketId
@@ -97,9 +100,9 @@ def _read_document(document: dict[str, Any], items: "_ItemReader") -> Decision:
         if not isinstance(listed, list):
             raise UnreadableDecision(f"{name}: expected a list")
 
-    stated = items.read("forecast", lists["forecasts"], ForecastDocument, _forecast)
-    bets = items.read("bet", lists["bets"], BetDocument, _bet)
-    sales = items.read("sale", lists["sales"], SaleDocument, _sale)
+    stated = items.read("forecast", lists["forecasts"], items.forecast_form, items.forecast)
+    bets = items.read("bet", lists["bets"], lambda _: BetDocument, _bet)
+    sales = items.read("sale", lists["sales"], lambda _: SaleDocument, _sale)
     forecasts, unclear = first_of_each(tuple(stated))
     return Decision(forecasts, tuple(bets), tuple(sales), (*items.refused, *unclear))
 
@@ -117,25 +120,49 @@ class _ItemReader:
     refused: list[Rejection] = field(default_factory=list)
     known: frozenset[str] = field(init=False)
     offered: frozenset[str] = field(init=False)
+    questions: Mapping[MarketId, QuestionForm] = field(init=False)
 
     def __post_init__(self) -> None:
         self.known = frozenset(listing.market.id for listing in self.view.snapshot)
         self.offered = frozenset(listing.market.id for listing in self.view.snapshot.shown)
+        self.questions = forms_in(self.view.snapshot)
+
+    def forecast(self, said: ForecastDocument | AnswerDocument) -> Forecast:
+        """Return the forecast that an item states. Raise `ValueError` if it doesn't answer its question."""
+        market = MarketId(said.market)
+        if isinstance(said, ForecastDocument):
+            return Forecast(market, reason=said.reason, millionths=millionths(said.of_yes))
+        form = self.questions[market]
+        answer = question_kind(form.kind).read(form, said.options or said.range)
+        return Forecast(market, reason=said.reason, distribution=answer.text)
+
+    def forecast_form(self, item: Any) -> type[ForecastDocument] | type[AnswerDocument]:
+        """Return the form of an item by the question that it is about."""
+        market = item.get("market") if isinstance(item, dict) else None
+        is_other = isinstance(market, str) and market in self.questions
+        return AnswerDocument if is_other else ForecastDocument
 
     def read(
-        self, noun: str, listed: list[Any], form: type[_Document], made: Callable[[_Document], _Item]
+        self,
+        noun: str,
+        listed: list[Any],
+        form_of_item: Callable[[Any], type[_Document]],
+        made: Callable[[_Document], _Item],
     ) -> list[_Item]:
         """Return the items without a fault. Of a market that is held but not on offer only sales are read."""
         allowed = self.known if noun == "sale" else self.offered
         good = list[_Item]()
         for number, item in enumerate(listed, 1):
             try:
-                document = form.model_validate(item)
+                document = form_of_item(item).model_validate(item)
             except ValidationError as error:
                 self._refuse("bad_item", f"{noun} {number}: {self._item_fault(noun, item, error)}")
                 continue
             if document.market in allowed:
-                good.append(made(document))
+                try:
+                    good.append(made(document))
+                except ValueError as error:
+                    self._refuse("bad_item", f"{noun} {number}: {one_line(str(error), 200)}")
             elif document.market in self.known:
                 closed = f"{noun} {number}: the market is no longer open for betting"
                 self._refuse("not_on_offer", closed, document.market)
@@ -212,10 +239,6 @@ def _placed(fault: ErrorDetails) -> str:
     key = ".".join(map(str, fault["loc"]))
     message = fault["msg"].removeprefix("Value error, ")
     return f"{key}: {message}" if key else message
-
-
-def _forecast(said: ForecastDocument) -> Forecast:
-    return Forecast(MarketId(said.market), reason=said.reason, millionths=millionths(said.of_yes))
 
 
 def _bet(said: BetDocument) -> Bet:

@@ -12,6 +12,8 @@ from math import prod
 from operator import attrgetter
 from typing import Any, TypeVar, get_args
 
+from agents.answers.stated_answers import NO_FORMS, Forms
+from agents.asked_forms import combined_answer
 from agents.model import (
     DECIDED_STATUSES,
     USABLE_STATUSES,
@@ -21,7 +23,8 @@ from agents.model import (
     Stage,
     View,
 )
-from agents.text import is_printable, printable
+from agents.text import is_printable, one_line, printable
+from markets.distributions import QuestionForm, check_distribution_text, distribution_of, form_of
 from markets.millionths import ONE
 from markets.model import MarketId
 from portfolio.model import Bet, Rejection, Sale
@@ -69,10 +72,11 @@ ORDERS_REFUSED = frozenset({"misplaced", "broken", "unclear_orders"})
 """Codes of the rejections that stand for several orders of an answer at once."""
 
 
-def combine_samples(samples: Sequence[Decision]) -> Decision:
+def combine_samples(samples: Sequence[Decision], forms: Forms = NO_FORMS) -> Decision:
     """The decision of all samples together, in their order.
 
-    A forecast is the median of those that state one. Bets and sales are those of the one sample whose
+    A forecast is the median of those that state one; a question that isn't of yes or no is combined as its
+    form says. Bets and sales are those of the one sample whose
     forecasts are closest to the medians, whole: a mix of several would be nobody's decision. A sample
     without a usable answer leaves a note; only where none has one is the turn malformed, declined or failed.
     """
@@ -83,7 +87,7 @@ def combine_samples(samples: Sequence[Decision]) -> Decision:
     for sample in played or samples:
         for forecast in sample.forecasts:
             stated.setdefault((forecast.market_id, forecast.stage), []).append(forecast)
-    medians = {key: median([forecast.millionths for forecast in each]) for key, each in stated.items()}
+    medians = {key: _combined(each, forms.get(key[0])) for key, each in stated.items()}
     chosen = min(played, key=lambda sample: _distance(sample, medians), default=Decision())
     return replace(
         chosen,
@@ -209,16 +213,40 @@ def _notes(noun: str, decisions: Sequence[Decision]) -> str:
     return "; ".join(notes)
 
 
-def _nearest(forecasts: Sequence[Forecast], middle: int) -> Forecast:
+def _combined(forecasts: Sequence[Forecast], form: QuestionForm | None) -> Forecast:
+    """The median of forecasts of one market, without a reason."""
+    first = forecasts[0]
+    if form is not None:
+        return replace(first, reason="", distribution=combined_answer(form, forecasts))
+    return replace(first, reason="", millionths=median([forecast.millionths for forecast in forecasts]))
+
+
+def _nearest(forecasts: Sequence[Forecast], middle: Forecast) -> Forecast:
     """The median, with the reason of the first one that is closest to it."""
-    nearest = min(forecasts, key=lambda forecast: abs(forecast.millionths - middle))
-    return replace(nearest, millionths=middle)
+    nearest = min(forecasts, key=lambda forecast: _apart(forecast, middle))
+    return replace(middle, reason=nearest.reason)
 
 
-def _distance(sample: Decision, medians: dict[Key, int]) -> tuple[int, int]:
-    """How far a sample's final forecasts are from the medians; one that states fewer comes after."""
+def _apart(forecast: Forecast, middle: Forecast) -> int:
+    """How far a forecast is from the median, in millionths; of a distribution how much of it differs."""
+    if not middle.distribution:
+        return abs(forecast.millionths - middle.millionths)
+
+    own = distribution_of(forecast.distribution)
+    other = distribution_of(middle.distribution)
+    if other.chances:
+        return sum(abs(chance - wanted) for chance, wanted in zip(own.chances, other.chances, strict=True))
+    return len(set(other.quantiles) - set(own.quantiles))
+
+
+def _distance(sample: Decision, medians: dict[Key, Forecast]) -> tuple[int, int]:
+    """How far a sample's final forecasts are from the medians; one that states fewer comes after.
+
+    What can't be bet on says nothing of whose bets are closest.
+    """
     final = [forecast for forecast in sample.forecasts if forecast.stage == "final"]
-    apart = sum(abs(forecast.millionths - medians[forecast.market_id, "final"]) for forecast in final)
+    of_price = [forecast for forecast in final if not forecast.distribution]
+    apart = sum(_apart(forecast, medians[forecast.market_id, "final"]) for forecast in of_price)
     return -len(final), apart
 
 
@@ -277,7 +305,7 @@ def _checked_status(given: object, lost: list[Rejection]) -> DecisionStatus:
 
 def _checked_forecasts(stated: object, view: View, lost: list[Rejection]) -> tuple[Forecast, ...]:
     """The forecasts that answer the question, the first for each market and stage."""
-    shown = {listing.market.id for listing in view.snapshot.shown}
+    shown = {listing.market.id: listing.market.form for listing in view.snapshot.shown}
     kept: dict[tuple[str, str], Forecast] = {}
     for forecast in _checked_items(stated, Forecast, "bad_forecast", lost):
         key = (forecast.market_id, forecast.stage)
@@ -290,13 +318,32 @@ def _checked_forecasts(stated: object, view: View, lost: list[Rejection]) -> tup
     return tuple(kept.values())
 
 
-def _forecast_fault(forecast: Forecast, shown: Container[str]) -> str | None:
+def _forecast_fault(forecast: Forecast, shown: Mapping[MarketId, str]) -> str | None:
+    """Why a forecast can't be kept; `shown` has the form of each question that was asked."""
     if forecast.market_id not in shown:
         return "this market was not shown"
+    form = shown[forecast.market_id]
+    if form or forecast.distribution:
+        fault = _distribution_fault(forecast, form)
+        if fault is not None:
+            return fault
     if not 0 <= forecast.millionths <= ONE:
         return "a probability must be a whole number of millionths from 0 to 1,000,000"
     if forecast.stage not in STAGES:
         return "the stage must be blind or final"
+    return None
+
+
+def _distribution_fault(forecast: Forecast, form: str) -> str | None:
+    """Why a forecast doesn't answer a question of this form."""
+    if not form:
+        return "the question is of yes or no: state a probability"
+    if not forecast.distribution or forecast.millionths:
+        return "the question is not of yes or no: state a distribution, and no probability"
+    try:
+        check_distribution_text(form_of(form), forecast.distribution)
+    except (ValueError, OverflowError) as error:
+        return one_line(str(error), 200)
     return None
 
 

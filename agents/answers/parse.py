@@ -25,9 +25,12 @@ from agents.answers.orders import (
     sale_of,
 )
 from agents.answers.shape import Answer, find_answer
+from agents.answers.stated_answers import read_stated
+from agents.asked_forms import forms_in
 from agents.model import Decision, Forecast, Stage, View
 from agents.prompts.prompt import named_markets
 from agents.text import one_line
+from markets.distributions import QuestionForm
 from markets.millionths import ONE
 from markets.model import MarketId, Snapshot
 from portfolio.model import Bet, Rejection, Sale
@@ -53,11 +56,13 @@ class _ShownMarkets:
     """The markets that an answer may be about.
 
     `by_name` has them by the names in the prompt and by their ids; `shown` are those open for betting.
-    `repairs` collects the repairs that were needed to read the answer.
+    `forms` are those of the questions that aren't of yes or no. `repairs` collects the repairs that were
+    needed to read the answer.
     """
 
     by_name: Mapping[str, MarketId]
     shown: frozenset[MarketId]
+    forms: Mapping[MarketId, QuestionForm]
     repairs: dict[str, None] = field(default_factory=dict)
 
     def market(self, item: Fields) -> MarketId:
@@ -96,12 +101,13 @@ def parse_answer(
     such as "thoughts", are ignored.
     """
     by_name, shown = _names_in(view.snapshot)
+    forms = forms_in(view.snapshot)
     try:
-        answer = find_answer(text, by_name, cut)
+        answer = find_answer(text, by_name, cut, forms)
     except NotOneObject as error:
         return UnusableAnswer(str(error))
 
-    markets = _ShownMarkets(by_name, shown, answer.repairs)
+    markets = _ShownMarkets(by_name, shown, forms, answer.repairs)
     scale = scale_of([chance_of(item) for item in answer.forecasts if isinstance(item, dict)])
     stated, rejections = _parse_items(
         answer.forecasts, "forecast", markets, lambda item: _forecast(item, markets, stage, scale)
@@ -224,6 +230,12 @@ def _forecast(item: Fields, markets: _ShownMarkets, stage: Stage, scale: Scale) 
     if disowning:
         message = f'"{one_line(disowning, 40)}" says that this is no forecast'
         raise MeaninglessItem("unclear_forecast", message)
+
+    form = markets.forms.get(market_id)
+    if form is not None:
+        distribution = read_stated(form, item.get("probability"), markets.repairs)
+        return Forecast(market_id, stage=stage, reason=reason_of(item), distribution=distribution)
+
     side = side_beside(item)
     if side:
         message = f'"{one_line(side, 40)}" makes it unclear whose probability it is: state that of YES alone'
@@ -258,7 +270,10 @@ def first_of_each(forecasts: tuple[Forecast, ...]) -> tuple[tuple[Forecast, ...]
     for forecast in forecasts:
         market_id = forecast.market_id
         before = first.setdefault(market_id, forecast)
-        if before.millionths != forecast.millionths:
+        if before.distribution != forecast.distribution:
+            message = "this market has two different answers"
+            rejections[market_id] = Rejection("stated_twice", message, market_id)
+        elif before.millionths != forecast.millionths:
             message = "this market has two different probabilities"
             rejections[market_id] = Rejection("stated_twice", message, market_id)
 

@@ -12,8 +12,10 @@ from fractions import Fraction
 
 from agents.answers.decisions import combine_answers, is_of_order, outside
 from agents.answers.parse import UnusableAnswer, parse_answer
+from agents.asked_forms import forms_in
 from agents.model import Ask, CallError, Decision, DecisionStatus, Message, Prompt, View
 from agents.prompts.prompt import short_ids
+from markets.distributions import question_kind
 from markets.model import MarketId
 from portfolio.model import Rejection
 
@@ -157,10 +159,7 @@ class Question:
             rest = f"Please answer again, whole, {FORMAT}. The markets are called {wanted}."
         elif missing:
             fault = f"Of that answer not everything could be used: {self._shortfall(first)}."
-            rest = (
-                f"The rest is kept. Please answer again, {FORMAT}, for these markets alone, each called as "
-                f"it is here and with a probability of YES between 0 and 1: {wanted}."
-            )
+            rest = f"The rest is kept. Please answer again, {FORMAT}, {self._wanted(missing, names)}."
             if refused:
                 rest += f" {_sentence_on_orders(refused, names)}"
         else:
@@ -175,6 +174,21 @@ class Question:
         return replace(
             self.prompt, messages=(*self.prompt.messages, answered, Message("user", f"{fault} {rest}"))
         )
+
+    def _wanted(self, missing: Sequence[MarketId], names: Mapping[MarketId, str]) -> str:
+        """Return for which markets alone an answer is wanted, and how each of them is answered."""
+        forms = forms_in(self.view.snapshot)
+        plain = [names[market] for market in missing if market not in forms]
+        answered = {"with a probability of YES between 0 and 1": plain} if plain else {}
+        for market in missing:
+            if market in forms:
+                key = question_kind(forms[market].kind).KEY
+                answered.setdefault(f'with its answer under "{key}", as said below it', []).append(
+                    names[market]
+                )
+
+        told = [f"{how}: {', '.join(markets)}" for how, markets in answered.items()]
+        return f"for these markets alone, each called as it is here and {'; '.join(told)}"
 
     def _shortfall(self, reading: _Reading) -> str:
         """How much can't be used, and why: 12 of 12 refused: the probability 32 is not between 0 and 1."""

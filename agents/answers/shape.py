@@ -32,6 +32,7 @@ from agents.answers.keys import (
 )
 from agents.answers.orders import denying_key, denying_words, disowning_key
 from agents.answers.plain_text import plain_forecasts
+from agents.answers.stated_answers import NO_FORMS, Forms, with_answers_aside
 from agents.text import one_line
 
 SEVERAL = "the answer contains several different answers; expected exactly one JSON object"
@@ -84,12 +85,12 @@ class Answer:
         self.denied = self.denied or other.denied
 
 
-def find_answer(text: str, names: Names, cut: bool = False) -> Answer:
+def find_answer(text: str, names: Names, cut: bool = False, forms: Forms = NO_FORMS) -> Answer:
     """Return what a text lists in all; `names` are those of the markets, `cut` whether it was cut off.
 
-    Raises `NotOneObject`.
+    `forms` are those of the questions that aren't of yes or no. Raises `NotOneObject`.
     """
-    values = find_values(text)
+    values = with_answers_aside(find_values(text), names, forms)
     read = [(found, _answer_of(found, names)) for found in values]
     answers = _agreeing(text, [(found, answer) for found, answer in read if answer is not None], names)
     if answers:

@@ -11,19 +11,30 @@ from typing import Any
 from agents.answers.figures import MeaninglessItem
 from agents.answers.grammar import NumberText, RepeatedKey
 from agents.answers.json_text import NotOneObject, bare_object
-from agents.answers.orders import bet_of, sale_of
+from agents.answers.orders import bet_of, reason_of, sale_of
 from agents.answers.parse import forecast_of
 from agents.model import Forecast, Unreadable
 from agents.text import one_line
 from markets.model import MarketId
 from portfolio.model import Bet, Rejection, Sale
 
-COLUMNS = ("at", "market", "probability", "side", "amount", "limit", "fraction", "reason")
+COLUMNS = ("at", "market", "probability", "answer", "side", "amount", "limit", "fraction", "reason")
 NEEDED = ("at", "market")
 MOST_MARKET = 200
 
 Item = Mapping[str, Any]
-LineContent = Forecast | Bet | Sale
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenAnswer:
+    """An answer to a question that isn't of yes or no, as it was written: its question tells what it says."""
+
+    market_id: MarketId
+    value: Any
+    reason: str
+
+
+LineContent = Forecast | WrittenAnswer | Bet | Sale
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +154,20 @@ def _market(value: object) -> str:
     raise MeaninglessItem("market", f'the market "{shown}" is not one such as polymarket:123')
 
 
+def _answer_of(item: Item, market: MarketId) -> WrittenAnswer:
+    """Return an answer, which is the JSON of an object in a CSV, and an object in JSON by the line."""
+    value = item["answer"]
+    if isinstance(value, str):
+        try:
+            value = bare_object(value)
+        except NotOneObject as error:
+            words = (
+                'the answer is not like {"first option": 0.2, "second": 0.8} or {"5": 1, "50": 2, "95": 4}'
+            )
+            raise MeaninglessItem("answer", words) from error
+    return WrittenAnswer(market, value, reason_of(item))
+
+
 def _line_content(item: Item, market: MarketId) -> LineContent:
     """What a row says: one thing, with nothing beside it that belongs to another."""
     filled = [name for name in MEANINGS if name in item]
@@ -158,6 +183,7 @@ def _line_content(item: Item, market: MarketId) -> LineContent:
 
 MEANINGS: Mapping[str, tuple[Callable[[Item, MarketId], LineContent], tuple[str, ...]]] = {
     "probability": (forecast_of, ()),
+    "answer": (_answer_of, ()),
     "amount": (bet_of, ("side", "limit")),
     "fraction": (sale_of, ("side", "limit")),
 }

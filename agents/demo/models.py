@@ -10,11 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
+from itertools import takewhile
 from math import fsum  # unlike sum(), the same in every version of Python
 from random import Random
 from typing import Any, Literal
 
 from agents.model import Message
+from markets.distributions import ASKED_PERCENTS
 from markets.millionths import ONE, millionths
 from markets.odds import bell, log_odds, probability
 
@@ -26,6 +28,9 @@ _LIMITS = re.compile(r"at least \$([\d,.]+) and at most .*?, now \$([\d,.]+?)\.?
 _POSITION = re.compile(r"^- (m\d+) (YES|NO): ", re.MULTILINE)
 _PRICE = re.compile(r"^Price: YES ([\d.]+) \(bid ([\d.]+|none), ask ([\d.]+|none)\)$", re.MULTILINE)
 _QUESTION = re.compile(r"^\| (.*)$", re.MULTILINE)
+_ANSWER_KEY = re.compile(r'^Answer under "(\w+)": (.*)$', re.MULTILINE)
+_OPTION = re.compile(r"^\| - (.*?)(?:: ([01](?:\.\d+)?))?$", re.MULTILINE)
+_RANGE = re.compile(r"between (\S+) \([a-z ]+\) and (\S+) \(")
 _LINE = re.compile(
     r"^\| - (\d{4}-\d{2}-\d{2}): (a careful panel|an analyst|a rumour) puts the chance at (\d{1,2})%\.$",
     re.MULTILINE,
@@ -42,6 +47,20 @@ class EvidenceLine:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedAnswer:
+    """How a question is to be answered that isn't of yes or no: by which key, and over what.
+
+    Each option comes with the market's chance of it, in millionths, or 0. `low` and `high` bound a number or
+    a date, as text.
+    """
+
+    key: str
+    options: tuple[tuple[str, int], ...]
+    low: str = ""
+    high: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PromptMarket:
     """A market as the prompt shows it; prices in millionths, None where none is shown."""
 
@@ -51,6 +70,7 @@ class PromptMarket:
     bid: int | None
     ask: int | None
     evidence: tuple[EvidenceLine, ...]
+    asked: AskedAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +107,23 @@ def _topic(block: str, today: date) -> PromptMarket:
         EvidenceLine((today - date.fromisoformat(day)).days, source, int(percent))
         for day, source, percent in _LINE.findall(block)
     )
-    return PromptMarket(name, question[1] if question else "", mid, bid, ask, evidence)
+    return PromptMarket(name, question[1] if question else "", mid, bid, ask, evidence, _asked(block))
+
+
+def _asked(block: str) -> AskedAnswer | None:
+    """How a question is to be answered, if it isn't one of yes or no."""
+    how = _ANSWER_KEY.search(block)
+    if how is None:
+        return None
+    listed = block[how.end() :].partition("\nOptions")[2].partition("\n")[2]
+    lines = takewhile(lambda line: line.startswith("| - "), listed.split("\n"))
+    options = [match for match in map(_OPTION.fullmatch, lines) if match]
+    bounds = _RANGE.search(how[2])
+    return AskedAnswer(
+        how[1],
+        tuple((match[1], millionths(match[2] or "0")) for match in options),
+        *(bounds.groups() if bounds else ()),
+    )
 
 
 def _dollars(text: str) -> int:
@@ -173,10 +209,16 @@ def answer(model: str, messages: Sequence[Message], seed: int) -> str:
     beliefs = {
         topic.id: _rounded(probability(character.belief(topic, Random(f"{seed}/{model}/{topic.question}"))))
         for topic in reading.topics
+        if topic.asked is None
     }
     text = json.dumps(
         {
-            "forecasts": [_forecast(topic, beliefs[topic.id]) for topic in reading.topics],
+            "forecasts": [
+                _answered(topic, topic.asked, Random(f"{seed}/{model}/{topic.question}"))
+                if topic.asked
+                else _forecast(topic, beliefs[topic.id])
+                for topic in reading.topics
+            ],
             "bets": _bets(character, reading, beliefs),
             "sales": _sales(reading, beliefs),
         }
@@ -200,11 +242,40 @@ def _forecast(topic: PromptMarket, p: int) -> dict[str, Any]:
     return {"market": topic.id, "probability": p / ONE, "reason": f"{start} and {pieces}"}
 
 
+def _answered(topic: PromptMarket, asked: AskedAnswer, dice: Random) -> dict[str, Any]:
+    """A hunch about a question that isn't of yes or no, around the market's chances or within its range."""
+    if not asked.options:
+        value: Any = _quantiles(asked, 0.3 + 0.4 * dice.random())
+        return {"market": topic.id, "reason": "a hunch", asked.key: value}
+
+    even = ONE // len(asked.options)
+    weights = [(chance or even) * (0.5 + dice.random()) for _, chance in asked.options]
+    whole = fsum(weights)
+    value = []
+    for (option, _), weight in zip(asked.options, weights, strict=True):
+        value.append({"option": option, "probability": round(weight / whole, 6)})
+    return {"market": topic.id, "reason": "a hunch", asked.key: value}
+
+
+def _quantiles(asked: AskedAnswer, middle: float) -> dict[str, Any]:
+    """Values around a place of the range, which counts from 0 to 1; dates where its bounds are dates."""
+    places = {f"p{percent}": middle + (percent - 50) / 200 for percent in ASKED_PERCENTS}
+    try:
+        low, high = float(asked.low), float(asked.high)
+    except ValueError:
+        first, last = (date.fromisoformat(text[:10]).toordinal() for text in (asked.low, asked.high))
+        days = {name: first + 1 + int(place * (last - first - 1)) for name, place in places.items()}
+        return {name: date.fromordinal(day).isoformat() for name, day in days.items()}
+    return {name: round(low + place * (high - low), 6) for name, place in places.items()}
+
+
 def _bets(character: Model, reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str, Any]]:
     """The largest edges first, each staked by its character's part of Kelly, while the cash lasts."""
     held = {market for market, _ in reading.held}
     edges = []
     for place, topic in enumerate(reading.topics):
+        if topic.asked is not None:
+            continue
         for side, belief, price in _sides(topic, beliefs[topic.id]):
             if price is not None and belief - price >= character.edge and topic.id not in held:
                 edges.append((price - belief, place, side, belief, price))
@@ -225,7 +296,7 @@ def _sales(reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str,
     topics = {topic.id: topic for topic in reading.topics}
     sales = []
     for market, side in reading.held:
-        if market not in topics:
+        if market not in beliefs:
             continue
         topic, p = topics[market], beliefs[market]
         worth = p if side == "YES" else ONE - p

@@ -3,11 +3,12 @@
     - kind: constant
       p: 0.3
 
-At 0.5 it claims to know nothing.
+At 0.5 it claims to know nothing. Questions that aren't of yes or no it answers as one who knows nothing.
 """
 
 from pydantic import Field
 
+from agents.asked_forms import uniform_answers, yes_no_listings
 from agents.model import Agent, Ask, Decision, Given, KindSettings, View, forecasts_of
 from markets.millionths import millionths
 from portfolio.sizing import quarter_kelly
@@ -25,8 +26,8 @@ def agent(settings: Settings, _given: Given) -> Agent:
     share = millionths(settings.p)
 
     async def decide(view: View, _ask: Ask) -> Decision:
-        beliefs = {listing.market.id: share for listing in view.snapshot.shown}
+        beliefs = {listing.market.id: share for listing in yes_no_listings(view.snapshot)}
         bets = quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules)
-        return Decision(forecasts_of(beliefs), bets)
+        return Decision(forecasts_of(beliefs) + uniform_answers(view.snapshot), bets)
 
     return decide

@@ -3,7 +3,7 @@
 `method` is `median`, `mean`, `trimmed_mean` (without the lowest and highest; `trim` is the share left out at
 each end), `geometric_mean` (of the probabilities; it leans to NO) or `geometric_mean_of_odds` (which treats
 YES and NO alike). It uses final forecasts and skips markets without any. If one of their providers fails, so
-does the crowd.
+does the crowd. Other questions than those of yes or no are combined by the medians of their parts.
 
     - kind: crowd
       of: [sharp, hasty]
@@ -18,6 +18,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from agents.answers import decisions
+from agents.asked_forms import combined_answer, forms_in
 from agents.model import Agent, Ask, Decision, Forecast, Given, KindSettings, View
 from markets.millionths import millionths
 from markets.model import MarketId
@@ -48,17 +49,22 @@ def agent(settings: Settings, _given: Given) -> Agent:
     combine = combining_function(settings)
 
     async def decide(view: View, _ask: Ask) -> Decision:
-        stated: dict[MarketId, list[int]] = {listing.market.id: [] for listing in view.snapshot.shown}
+        forms = forms_in(view.snapshot)
+        stated: dict[MarketId, list[Forecast]] = {listing.market.id: [] for listing in view.snapshot.shown}
         for name in settings.of:
             for forecast in view.stated.get(name, ()):
                 if forecast.stage == "final" and forecast.market_id in stated:
-                    stated[forecast.market_id].append(forecast.millionths)
+                    stated[forecast.market_id].append(forecast)
 
         forecasts = []
-        for market_id, probabilities in stated.items():
-            if probabilities:
-                reason = f"{settings.method} of {len(probabilities)}"
-                forecasts.append(Forecast(market_id, reason=reason, millionths=combine(probabilities)))
+        for market_id, said in stated.items():
+            if said and market_id in forms:
+                answer = combined_answer(forms[market_id], said)
+                forecasts.append(Forecast(market_id, reason=f"median of {len(said)}", distribution=answer))
+            elif said:
+                reason = f"{settings.method} of {len(said)}"
+                probability = combine([forecast.millionths for forecast in said])
+                forecasts.append(Forecast(market_id, reason=reason, millionths=probability))
 
         note = "" if forecasts else f"{', '.join(settings.of)} stated no forecast this round"
         return Decision(tuple(forecasts), note=note)

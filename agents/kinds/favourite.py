@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import Field
 
+from agents.asked_forms import odds_answers, yes_no_listings
 from agents.model import Agent, Ask, Decision, Given, KindSettings, View, forecasts_of
 from markets.millionths import ONE
 from markets.model import MarketId
@@ -32,12 +33,12 @@ def agent(settings: Settings, _given: Given) -> Agent:
     """Return an agent that backs favourites."""
 
     async def decide(view: View, _ask: Ask) -> Decision:
-        shown = view.snapshot.shown
+        shown = yes_no_listings(view.snapshot)
         mids = {listing.market.id: listing.mid for listing in shown if listing.mid is not None}
 
         offers = offers_at_snapshot(view.snapshot, view.rules)
         bets = minimum_bets(favourites(mids), settings.bets, view.holdings.cash, offers, "the favourite")
-        return Decision(forecasts_of(mids), bets)
+        return Decision(forecasts_of(mids) + odds_answers(view.snapshot), bets)
 
     return decide
 

@@ -31,7 +31,8 @@ def agent(settings: Settings, _given: Given) -> Agent:
         forecasts = []
         for stated in view.stated.get(settings.of, ()):
             if stated.stage == "final":
-                beliefs[stated.market_id] = stated.millionths
+                if not stated.distribution:
+                    beliefs[stated.market_id] = stated.millionths
                 forecasts.append(replace(stated, reason=f"as {settings.of}"))
 
         bets = quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules)

@@ -25,6 +25,7 @@ from pydantic import Field
 
 from agents.answers.decisions import combine_parts, combine_samples, combine_stages
 from agents.answers.question import Question
+from agents.asked_forms import forms_in
 from agents.model import (
     CONTEXT_KEYS,
     Agent,
@@ -112,7 +113,7 @@ def agent(settings: Settings, given: Given) -> Agent:
             prompt = render(
                 texts[name],
                 view,
-                prices=stage == "final" and settings.prices != "hidden",
+                prices=stage == "final" and settings.prices != "hidden" and not view.hidden,
                 stage=stage,
                 before=before,
                 system=system,
@@ -162,7 +163,8 @@ async def decide_by_answers(
     samples = [
         _Sample(settings, view, ask, write, raised, number) for number in range(1, settings.samples + 1)
     ]
-    return combine_samples(await gather_or_cancel(sample.decision() for sample in samples))
+    decisions = await gather_or_cancel(sample.decision() for sample in samples)
+    return combine_samples(decisions, forms_in(view.snapshot))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,7 @@ class _Sample:
     async def decision(self) -> Decision:
         """Return what the model decides, after a first stage without prices if the settings want one."""
         blind = Decision()
-        if self.settings.prices == "after":
+        if self.settings.prices == "after" and not self.view.hidden:
             blind = await self._stage("blind")
             if blind.status == "failed":
                 return blind

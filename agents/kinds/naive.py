@@ -1,6 +1,9 @@
 """States the price or, without one, how often such questions end YES.
 
-If `rates` lacks a number of days, the nearest is used; without any, even odds. It never bets.
+If `rates` lacks a number of days, the nearest is used. Without any, the values that a question of the
+[venue `series`](venues.md#series) shows count: how often the series moved as far in as many days before, with
+one more of each outcome. All others get even odds; what isn't of yes or no gets the market's chances or an
+even spread. It never bets.
 
     - kind: naive
       rates: {fred: {7: 0.45, 30: 0.48}}
@@ -13,8 +16,11 @@ from typing import Annotated
 
 from pydantic import Field
 
+from agents.asked_forms import odds_answers, yes_no_listings
 from agents.model import Agent, Ask, Decision, Given, KindSettings, View, forecasts_of
 from markets.millionths import ONE, millionths
+from markets.model import Market
+from markets.templates import question_of, read_history, template_of
 
 Chance = Annotated[float, Field(ge=0, le=1)]
 
@@ -35,17 +41,46 @@ def agent(settings: Settings, _given: Given) -> Agent:
         today = view.snapshot.at.date()
 
         probabilities = {}
-        for listing in view.snapshot.shown:
+        for listing in yes_no_listings(view.snapshot):
             market = listing.market
             probability = listing.mid
-            if probability is None:
+            if probability is None and market.category in settings.rates:
                 days = (market.closes_at.date() - today).days
-                probability = nearest_rate(settings.rates.get(market.category, {}), days)
+                probability = nearest_rate(settings.rates[market.category], days)
+            elif probability is None:
+                probability = share_of_windows(market)
             probabilities[market.id] = probability
 
-        return Decision(forecasts_of(probabilities))
+        others = odds_answers(view.snapshot, known_only=False)
+        return Decision(forecasts_of(probabilities) + others)
 
     return decide
+
+
+def share_of_windows(market: Market) -> int:
+    """Return how often a question's series moved as far in as many days, in millionths; else one half.
+
+    Of each earlier value, the last one so many days later is compared with it. One window of each outcome is
+    added, so that few windows say little.
+    """
+    question = question_of(market.id)
+    if question is None:
+        return ONE // 2
+
+    history = read_history(market.rules)
+    template = template_of(question.template)
+    length = question.due - question.base_date
+    needed = question.threshold - question.base
+
+    yes = 1
+    windows = 2
+    for start, base in zip(history.dates, history.values, strict=True):
+        end = history.place_on(start + length)
+        if end is None or start + length > history.dates[-1]:
+            break
+        windows += 1
+        yes += template.is_met(history.values[end] - base, needed)
+    return ONE * yes // windows
 
 
 def nearest_rate(rates: Mapping[int, float], days: int) -> int:

@@ -1,6 +1,7 @@
 """Knows nothing: states random probabilities and makes a few minimum bets at random.
 
-It depends only on its seed, which comes from the arena's seed, the round and the agent's name.
+It depends only on its seed, which comes from the arena's seed, the round and the agent's name. Questions of a
+number or a date it answers as one who knows nothing.
 
     - kind: random
       bets: 5
@@ -8,11 +9,14 @@ It depends only on its seed, which comes from the arena's seed, the round and th
 It shows what chance looks like on the leaderboard.
 """
 
+from itertools import pairwise
 from random import Random
 
 from pydantic import Field
 
+from agents.asked_forms import answers_of, forms_in, yes_no_listings
 from agents.model import Agent, Ask, Decision, Given, KindSettings, View, forecasts_of
+from markets.distributions import Distribution, question_kind
 from markets.millionths import ONE
 from markets.model import MarketId
 from portfolio.matching import offers_at_snapshot
@@ -32,7 +36,7 @@ def agent(settings: Settings, _given: Given) -> Agent:
 
     async def decide(view: View, _ask: Ask) -> Decision:
         dice = Random(f"{view.seed}/random")
-        market_ids = [listing.market.id for listing in view.snapshot.shown]
+        market_ids = [listing.market.id for listing in yes_no_listings(view.snapshot)]
         probabilities = {market_id: int(dice.random() * (ONE + 1)) for market_id in market_ids}
 
         # The order of the draws is part of what the seed decides: first all forecasts, then the bets.
@@ -43,6 +47,23 @@ def agent(settings: Settings, _given: Given) -> Agent:
 
         offers = offers_at_snapshot(view.snapshot, view.rules)
         bets = minimum_bets(sides, settings.bets, view.holdings.cash, offers, "a throw of the dice")
-        return Decision(forecasts_of(probabilities), bets)
+        answers = {}
+        for market_id, form in forms_in(view.snapshot).items():
+            nothing = question_kind(form.kind).uniform(form)
+            answers[market_id] = drawn_chances(nothing, Random(f"{view.seed}/random/{market_id}"))
+        return Decision(forecasts_of(probabilities) + answers_of(answers), bets)
 
     return decide
+
+
+def drawn_chances(nothing: Distribution, dice: Random) -> Distribution:
+    """Return chances of as many options, all mixes being as likely. Quantiles stay as they are.
+
+    What lies between points that are drawn from an even spread is such a mix.
+    """
+    count = len(nothing.chances)
+    if not count:
+        return nothing
+    points = sorted(int(dice.random() * (ONE + 1)) for _ in range(count - 1))
+    bounds = pairwise([0, *points, ONE])
+    return Distribution(tuple(high - low for low, high in bounds))

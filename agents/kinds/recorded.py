@@ -5,7 +5,8 @@ the columns; each line of a JSONL is an object with the same keys. A row has `at
 `2026-01-04T12:00` (UTC by default), and `market`, with its venue (`polymarket:123`). It also has one move: a
 `probability`; a `side` (YES or NO) and an `amount` in dollars to bet; or a `side` and the `fraction` of the
 position to sell (`all` for the whole). A bet or sale may have a `limit`, the worst price per share, and every
-row a `reason`. Empty cells count as missing.
+row a `reason`. Empty cells count as missing. A question that isn't of yes or no has an `answer` in place of a
+probability, as JSON: `{"Red": 0.2, "Blue": 0.8}` by option, `{"5": 10, "50": 20, "95": 40}` by percent.
 
     at,market,probability,side,amount,reason
     2026-01-03T18:00,polymarket:123,0.62,,,two polls agree
@@ -30,13 +31,16 @@ Several people are several agents, each with a name and a file.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from pydantic import Field
 
 from agents.answers import table
-from agents.answers.table import PredictionLine
+from agents.answers.table import PredictionLine, WrittenAnswer
+from agents.asked_forms import forms_in
 from agents.model import Agent, Ask, Decision, Forecast, Given, KindSettings, Unreadable, View
+from markets.distributions import BadDistribution, question_kind
 from markets.model import MarketId
 from portfolio.model import Bet, Rejection, Sale
 
@@ -72,7 +76,7 @@ def agent(settings: Settings, given: Given) -> Agent:
         now = view.snapshot.at
         since = view.since or now - timedelta(days=settings.days)
 
-        past = [row for row in rows if row.at <= now]
+        past, unread = read_answers((row for row in rows if row.at <= now), view, settings.file, since)
         forecasts, contradicted = newest_forecasts(past, view, settings.file)
 
         due = [row for row in past if row.at > since]
@@ -85,7 +89,7 @@ def agent(settings: Settings, given: Given) -> Agent:
         if left_out > 0:
             invalid[MOST_INVALID:] = [Rejection("row", f"{left_out:,} more invalid rows")]
 
-        return Decision(forecasts, bets, sales, (*invalid, *contradicted, *refused))
+        return Decision(forecasts, bets, sales, (*invalid, *unread, *contradicted, *refused))
 
     return decide
 
@@ -107,7 +111,7 @@ def newest_forecasts(
         if at is None or row.at > at:
             newest[market_id] = (row.at, forecast)
             contradictions.pop(market_id, None)
-        elif row.at == at and forecast.millionths != before.millionths:
+        elif row.at == at and said_by(forecast) != said_by(before):
             contradictions.setdefault(market_id, row.line)
 
     forecasts = []
@@ -124,6 +128,43 @@ def newest_forecasts(
     return tuple(forecasts), rejections
 
 
+def said_by(forecast: Forecast) -> tuple[int, str]:
+    """Return what a forecast says, without its reason."""
+    return forecast.millionths, forecast.distribution
+
+
+def read_answers(
+    rows: Iterable[PredictionLine], view: View, file: str, since: datetime
+) -> tuple[list[PredictionLine], list[Rejection]]:
+    """Return rows with answers read by the questions shown, and rejections of those that can't be read.
+
+    Each is rejected once, in the first round since its time. An answer to a question that is not shown, or is
+    of yes or no, is left out.
+    """
+    forms = forms_in(view.snapshot)
+    read: list[PredictionLine] = []
+    rejections = []
+    for row in rows:
+        written = row.says
+        if not isinstance(written, WrittenAnswer):
+            read.append(row)
+            continue
+
+        market_id = written.market_id
+        if market_id not in forms:
+            continue
+        try:
+            answer = question_kind(forms[market_id].kind).read(forms[market_id], written.value)
+        except BadDistribution as error:
+            if row.at > since:
+                rejections.append(Rejection("answer", f"{file}:{row.line}: {error}", market_id))
+            continue
+        forecast = Forecast(market_id, reason=written.reason, distribution=answer.text)
+        read.append(replace(row, says=forecast))
+
+    return read, rejections
+
+
 def bets_and_sales(
     rows: Iterable[PredictionLine], view: View, file: str
 ) -> tuple[tuple[Bet, ...], tuple[Sale, ...], list[Rejection]]:
@@ -136,7 +177,7 @@ def bets_and_sales(
 
     for row in rows:
         move = row.says
-        if isinstance(move, Forecast):
+        if isinstance(move, Forecast | WrittenAnswer):
             continue
 
         if isinstance(move, Bet) and move.market_id in offered:

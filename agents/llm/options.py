@@ -95,7 +95,7 @@ def form_option(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[str
 
     form: dict[str, Any] = {"type": "json_object"}
     if rung == "schema":
-        schema = {"name": "answer", "strict": True, "schema": answer_schema(prompt.bets)}
+        schema = {"name": "answer", "strict": True, "schema": answer_schema(prompt.bets, prompt.kinds)}
         form = {"type": "json_schema", "json_schema": schema}
 
     body = settings.extra.get("extra_body", {})

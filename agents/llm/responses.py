@@ -56,7 +56,7 @@ def response_body(prompt: Prompt, settings: ModelSettings, rung: Rung) -> dict[s
     if settings.temperature is not None:
         body["temperature"] = settings.temperature
     if rung == "schema":
-        schema = answer_schema(prompt.bets)
+        schema = answer_schema(prompt.bets, prompt.kinds)
         body["text"] = {"format": {"type": "json_schema", "name": "answer", "strict": True, "schema": schema}}
     elif rung == "json":
         body["text"] = {"format": {"type": "json_object"}}

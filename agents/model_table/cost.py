@@ -277,13 +277,13 @@ def most_tokens(prompt: Prompt) -> int:
     """The tokens that a question can take at most: one for every byte of it, of its tools and of its form."""
     sent = (len(message.content.encode("utf-8", "replace")) + MESSAGE_TOKENS for message in prompt.messages)
     tools = sum(len(json.dumps([x.name, x.about, x.parameters])) + MESSAGE_TOKENS for x in prompt.tools)
-    return sum(sent) + tools + _form_size(prompt.bets)
+    return sum(sent) + tools + _form_size(prompt.bets, prompt.kinds)
 
 
 @cache
-def _form_size(bets: bool) -> int:
+def _form_size(bets: bool, kinds: tuple[str, ...]) -> int:
     """Bytes of the answer's schema: providers that hold a model to one count it as sent."""
-    return len(json.dumps(answer_schema(bets)).encode())
+    return len(json.dumps(answer_schema(bets, kinds)).encode())
 
 
 def _rounded_up(amount: Decimal) -> int:

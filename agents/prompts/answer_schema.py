@@ -4,7 +4,10 @@ It is strict: every key is required, no other is allowed, and what may be left o
 Thoughts come before forecasts and reasons before probabilities, since a model writes in that order.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from markets.distributions import YES_NO, question_kind
 
 Schema = dict[str, Any]
 
@@ -16,18 +19,36 @@ MAYBE_NUMBER: Schema = {"type": ["number", "null"]}
 # A model sees these words beside the keys, whatever its prompt; they cost some thirty tokens.
 SHORT_ID: Schema = TEXT | {"description": "its short name, such as m1"}
 WHY: Schema = TEXT | {"description": "why, worked out before the probability"}
-CHANCE: Schema = NUMBER | {"description": "that it ends YES: a fraction from 0 to 1, such as 0.65"}
 
 
-def answer_schema(bets: bool = True) -> Schema:
-    """The schema of a whole decision; without bets, that of forecasts alone."""
-    lists = {"forecasts": _list_schema(market=SHORT_ID, reason=WHY, probability=CHANCE)}
+def answer_schema(bets: bool = True, kinds: Sequence[str] = ()) -> Schema:
+    """The schema of a whole decision; without bets, that of forecasts alone.
+
+    `kinds` are those of the questions, if not all are of yes or no: each is answered under its own key.
+    """
+    answers = _answer_schemas(kinds or (YES_NO,))
+    lists = {"forecasts": _list_schema(market=SHORT_ID, reason=WHY, **answers)}
     if bets:
         lists["bets"] = _list_schema(market=TEXT, side=SIDE, amount=NUMBER, limit=MAYBE_NUMBER, reason=TEXT)
         lists["sales"] = _list_schema(
             market=TEXT, side=SIDE, fraction=NUMBER, limit=MAYBE_NUMBER, reason=TEXT
         )
     return _object_schema(thoughts=MAYBE_TEXT, **lists)
+
+
+def _answer_schemas(kinds: Sequence[str]) -> dict[str, Schema]:
+    """The schemas of answers by their keys; where there are several, each but one of them is null."""
+    schemas: dict[str, list[Mapping[str, Any]]] = {}
+    for name in kinds:
+        kind = question_kind(name)
+        schemas.setdefault(kind.KEY, []).append(kind.SCHEMA)
+
+    others: list[Mapping[str, Any]] = [{"type": "null"}] if len(schemas) > 1 else []
+    answers: dict[str, Schema] = {}
+    for key, forms in schemas.items():
+        choices = [*forms, *others]
+        answers[key] = dict(choices[0]) if len(choices) == 1 else {"anyOf": choices}
+    return answers
 
 
 def _list_schema(**keys: Schema) -> Schema:

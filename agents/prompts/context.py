@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from agents.model import PastForecast, Stage, View
+from agents.prompts.other_questions import past_outcome, said_answer
 from agents.text import one_line, quoted_lines
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote
@@ -91,14 +92,20 @@ def _past_facts(last: PastForecast | None) -> dict[str, str] | None:
     if last is None:
         return None
     reason = one_line(last.forecast.reason, LONGEST_REASON)
+    said = figure_text(last.forecast.millionths)
+    if last.form:
+        # It may name options, which are text from outside: it goes behind a bar of its own.
+        said = f"this one\n{said_answer(last.forecast, last.form)}"
     return {
         "at": _day(last.at),
-        "probability": figure_text(last.forecast.millionths),
+        "probability": said,
         "reason": quoted_lines(reason) if reason else "",
     }
 
 
 def _result_facts(ended: PastForecast, prices: bool) -> dict[str, Any]:
+    if ended.form:
+        return _other_result_facts(ended)
     said, price, outcome = ended.forecast.millionths, ended.price if prices else None, ended.outcome
     return {
         "question": quoted_lines(_question_line(ended.question, LONGEST_QUESTION)),
@@ -108,6 +115,26 @@ def _result_facts(ended: PastForecast, prices: bool) -> dict[str, Any]:
         "ended": "neither YES nor NO" if outcome is None else ("NO", "YES")[outcome],
         "brier": None if outcome is None else (said / ONE - outcome) ** 2,
         "price_brier": None if outcome is None or price is None else (price / ONE - outcome) ** 2,
+    }
+
+
+def _other_result_facts(ended: PastForecast) -> dict[str, Any]:
+    """How a question ended that isn't of yes or no: its answers stand behind bars, below its question."""
+    lines = [
+        quoted_lines(_question_line(ended.question, LONGEST_QUESTION)),
+        "You said:",
+        said_answer(ended.forecast, ended.form),
+        "It came to:",
+        past_outcome(ended),
+    ]
+    return {
+        "question": "\n".join(lines),
+        "at": _day(ended.at),
+        "said": "what stands below the question",
+        "price": None,
+        "ended": "as stands there too",
+        "brier": None,
+        "price_brier": None,
     }
 
 

@@ -78,12 +78,18 @@ def _said(listing: Listing, at: datetime) -> tuple[PastForecast, ...]:
 
 
 @lru_cache(maxsize=64)
-def template_fault(text: str, *, prices: bool = True, markets: int = 40) -> TemplateFault | None:
+def template_fault(
+    text: str, *, prices: bool = True, markets: int = 40, money: bool = True
+) -> TemplateFault | None:
     """Why the template can't be used for a round of so many markets; None where it can.
 
-    It is filled in with everything that a round may hold, with a market and no more, and without any.
+    It is filled in with everything that a round may hold, with a market and no more, and without any; where
+    there is no `money`, without an account.
     """
     full = _sample_context(prices, markets)
+    if not money:
+        rules = REALISTIC.model_copy(update={"money": False})
+        full = replace(full, view=replace(full.view, rules=rules, holdings=Holdings(cash=0)))
     facts = prompt_facts(full)
     try:
         template = compile_template(text)

@@ -9,6 +9,13 @@ from typing import Any
 
 from agents.model import Article, Forecast, Message, Prompt, Stage, View
 from agents.prompts.context import context_facts, figure_text, results_facts
+from agents.prompts.other_questions import (
+    asked_markets,
+    how_to_answer,
+    kinds_of,
+    note_on_answers,
+    said_answer,
+)
 from agents.prompts.template import compile_template
 from agents.text import cut_text, fit_messages, one_line, quoted_lines
 from markets.millionths import ONE
@@ -62,11 +69,15 @@ def render(
 
     A template has a block `user` and, if it wants one, a block `system`; one without blocks is
     the user's message as it stands. A `system` template takes the place of that block. With a `part`
-    only its markets are asked about. Long texts are cut evenly until all fits in so many `tokens`.
+    only its markets are asked about. How to answer what is not of yes or no is added at the end. Long texts
+    are cut evenly until all fits in so many `tokens`.
     Raises `BadTemplate`, which names that of the `files` (the template's, the system's) where it came up, and
     `TooLong` where nothing is left to cut.
     """
     user = compile_template(text)
+    bets = asks_for_bets(user.answer, stage, view.rules)
+    shown = offered_listings(view, part)
+    note = note_on_answers(shown, short_ids(view.snapshot), bets)
     head = user if system is None else compile_template(system)
     sight = PromptContext(view, prices, before, part, "evidence" in user.names | head.names, None, stage)
 
@@ -75,12 +86,17 @@ def render(
         opening = ""
         if system is not None or "system" in user.blocks:
             opening = head.filled("system", facts, files[0] if system is None else files[1])
-        asked = Message("user", user.filled("user", facts, files[0]))
+        asked = Message("user", user.filled("user", facts, files[0]) + note)
         return (Message("system", opening), asked) if opening else (asked,)
 
     texts = () if tokens is None else tuple(long_texts(sight))
-    bets = user.answer == "decision" and stage != "blind"
-    return Prompt(fit_messages(messages, texts, tokens), view.seed, stage, bets=bets)
+    asked = fit_messages(messages, texts, tokens)
+    return Prompt(asked, view.seed, stage, bets=bets, kinds=kinds_of(shown))
+
+
+def asks_for_bets(answer: str, stage: Stage, rules: Rules) -> bool:
+    """Return whether an answer may have bets, if the template asks for a `decision`: only where money is."""
+    return answer == "decision" and stage != "blind" and rules.money
 
 
 MARKET_NAME = re.compile(r"\bm[1-9]\d*\b")
@@ -141,16 +157,13 @@ def prompt_facts(sight: PromptContext) -> dict[str, Any]:
     view, part, prices = sight.view, sight.part, sight.prices
     snapshot, rules, holdings = view.snapshot, view.rules, view.holdings
     ids = short_ids(snapshot)
-    stated = {forecast.market_id: forecast.millionths for forecast in sight.before}
+    stated = {forecast.market_id: forecast for forecast in sight.before}
     shown, held = offered_listings(view, part), held_listings(view, part)
     told = context_facts(view, [*shown, *held], ids, prices, sight.stage)
     blocks = [_market_facts(listing, ids, stated, sight, told) for listing in shown]
     _shorten_series(shown, blocks)
     here = {listing.market.id for listing in (*shown, *held)}
     mids = {listing.market.id: listing.mid for listing in snapshot} if holdings.lots else {}
-    committed = 0 if part is None else part.committed
-    left = max(holdings.cash - committed, 0)
-    cap = worth(holdings.cash if is_base_fixed(rules) else left, rules.max_bet)
     return {
         "round": view.round,
         "rounds": view.rounds,
@@ -159,21 +172,10 @@ def prompt_facts(sight: PromptContext) -> dict[str, Any]:
         "parts": 1 if part is None else part.parts,
         "part_line": part_line(part, len(snapshot.shown)),
         "cut_line": cut_line(sight.longest),
-        "these": market_list([block["id"] for block in blocks]),
-        "min_bet": rules.min_bet,
-        "max_bet": rules.max_bet,
-        "most": max(min(cap - committed if rules.cap == "decision" else cap, left), 0),
-        "base": "the cash that you began this round with"
-        if committed and is_base_fixed(rules)
-        else "your cash",
-        "cap_line": " for all bets of this answer together" if rules.cap == "decision" else "",
+        "these": _asked_text(shown, ids),
         "prices": prices,
         "evidence": any(block["evidence"] for block in blocks),
-        "prices_line": prices_line(rules, prices),
-        "fee_line": fee_line(rules),
-        "cash": holdings.cash - committed,
-        "committed": committed,
-        "total": view.mark.total if prices else None,
+        **(_money_facts(sight) if rules.money else NO_MONEY),
         "positions": [
             _position_facts(lot, ids[key], side, mids[key], prices, key in here)
             for (key, side), lot in holdings.lots.items()
@@ -185,26 +187,80 @@ def prompt_facts(sight: PromptContext) -> dict[str, Any]:
     }
 
 
+NO_MONEY: Mapping[str, Any] = {
+    **dict.fromkeys(("min_bet", "max_bet", "most", "cash", "total")),
+    **dict.fromkeys(("base", "cap_line", "prices_line", "fee_line"), ""),
+    "committed": 0,
+}
+"""What a prompt says of money where there is no market to bet in."""
+
+
+def _money_facts(sight: PromptContext) -> dict[str, Any]:
+    """The account, and the limits of bets."""
+    rules, cash = sight.view.rules, sight.view.holdings.cash
+    committed = 0 if sight.part is None else sight.part.committed
+    left = max(cash - committed, 0)
+    cap = worth(cash if is_base_fixed(rules) else left, rules.max_bet)
+    base = "the cash that you began this round with" if committed and is_base_fixed(rules) else "your cash"
+    return {
+        "min_bet": rules.min_bet,
+        "max_bet": rules.max_bet,
+        "most": max(min(cap - committed if rules.cap == "decision" else cap, left), 0),
+        "base": base,
+        "cap_line": " for all bets of this answer together" if rules.cap == "decision" else "",
+        "prices_line": prices_line(rules, sight.prices),
+        "fee_line": fee_line(rules),
+        "cash": cash - committed,
+        "committed": committed,
+        "total": sight.view.mark.total if sight.prices else None,
+    }
+
+
+def _asked_text(shown: Sequence[Listing], ids: Mapping[MarketId, str]) -> str:
+    """How many markets are asked for a probability of YES, and which; then which are asked otherwise."""
+    plain, other = asked_markets(shown, ids)
+    if not other:
+        return market_list(plain)
+    return f"{market_list(plain)}; others are answered in another way, said at the end: {market_list(other)}"
+
+
 def _market_facts(
     listing: Listing,
     ids: Mapping[MarketId, str],
-    stated: Mapping[MarketId, int],
+    stated: Mapping[MarketId, Forecast],
     sight: PromptContext,
     told: Mapping[MarketId, Mapping[str, Any]],
 ) -> dict[str, Any]:
     market = listing.market
     before = stated.get(market.id)
-    charged = sight.view.rules.fee == "venue" and market.fee_rate > 0
+    rules = sight.view.rules
+    charged = rules.money and rules.fee == "venue" and market.fee_rate > 0
     articles = sight.view.evidence.get(market.id, ()) if sight.evidence else ()
+    page = _page_facts(market, sight.longest)
+    ask = how_to_answer(market.form, sight.prices) if market.form else ""
     return {
-        **_page_facts(market, sight.longest),
+        **page,
+        "text": f"{page['text']}\n{ask}" if ask else page["text"],
+        "ask": ask,
         "id": ids[market.id],
-        "price": _price_facts(listing.quote) if sight.prices else None,
+        "price": _price_facts(listing.quote) if sight.prices and _has_price(listing, rules) else None,
         "fee": percent(market.fee_rate) if charged else None,
-        "before": None if before is None else figure_text(before),
+        "before": None if before is None else _stated_text(before, market.form),
         "evidence": [_article_facts(article, sight.longest) for article in articles],
         **told[market.id],
     }
+
+
+def _has_price(listing: Listing, rules: Rules) -> bool:
+    """Whether a price is to be told of, be it unknown: not of a question that can have none."""
+    return not listing.market.form and (rules.money or listing.mid is not None)
+
+
+def _stated_text(before: Forecast, form: str) -> str:
+    """A forecast made before prices were shown."""
+    if not form:
+        return figure_text(before.millionths)
+    return f"this one\n{said_answer(before, form)}"
 
 
 def _shorten_series(shown: Sequence[Listing], blocks: Sequence[dict[str, Any]]) -> None:
@@ -215,6 +271,8 @@ def _shorten_series(shown: Sequence[Listing], blocks: Sequence[dict[str, Any]]) 
             continue
         if (before := first.setdefault(series, block["id"])) != block["id"]:
             text = f"{block['question']}\n|\n| Everything else is as for {before}."
+            if block["ask"]:
+                text += f"\n{block['ask']}"
             block |= {"text": text, "rules": f"| As for {before}.", "evidence": []}
 
 

@@ -43,6 +43,7 @@ from agents.text import break_role_tokens, one_line, printable
 from arena.config import Config
 from arena.config.model import AgentConfig
 from arena.record.model.cohort import NO_EVIDENCE
+from markets.distributions import form_of, question_kind
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote, Snapshot
 from portfolio.marks import mark_all
@@ -245,9 +246,9 @@ def _sample_views(config: Config) -> tuple[View, View]:
     cohorts = config.cohorts
     shown = config.markets.show
     guard = None if config.evidence.source == NO_EVIDENCE else config.evidence.guard
-    first = first_sample_round(shown, cohorts.rules, cohorts.bankroll, cohorts.rounds)
+    first = first_sample_round(shown, config.rules, cohorts.bankroll, cohorts.rounds)
     held = ceil(shown / HELD_MARKETS)
-    return first, late_sample_round(shown, held, cohorts.rules, cohorts.bankroll, cohorts.rounds, guard)
+    return first, late_sample_round(shown, held, config.rules, cohorts.bankroll, cohorts.rounds, guard)
 
 
 async def _estimate(
@@ -403,10 +404,15 @@ def short_answer(prompt: Prompt, snapshot: Snapshot) -> str:
         if ids[market.id] in named and break_role_tokens(one_line(market.question)) in text
     ]
 
-    forecasts = [
-        {"market": ids[market.id], "reason": SAMPLE_REASON, "probability": 0.41}
-        for market in quoted or markets
-    ]
+    forecasts = list[dict[str, object]]()
+    for market in quoted or markets:
+        item: dict[str, object] = {"market": ids[market.id], "reason": SAMPLE_REASON}
+        if market.form:
+            form = form_of(market.form)
+            kind = question_kind(form.kind)
+            forecasts.append({**item, kind.KEY: kind.stated(form, kind.uniform(form))})
+        else:
+            forecasts.append({**item, "probability": 0.41})
     orders: dict[str, list[object]] = {"bets": [], "sales": []} if prompt.bets else {}
     return json.dumps({"forecasts": forecasts, **orders})
 

@@ -84,7 +84,7 @@ async def probe_of(agent: Agent, settings: ModelSettings, config: Config) -> Pro
     Raise `ValueError` if it asks none.
     """
     cohorts = config.cohorts
-    view = first_sample_round(config.markets.show, cohorts.rules, cohorts.bankroll, cohorts.rounds)
+    view = first_sample_round(config.markets.show, config.rules, cohorts.bankroll, cohorts.rounds)
     context = getattr(settings, "context", None)
     if isinstance(context, Context):
         view = with_context(view, context)

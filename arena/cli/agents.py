@@ -3,7 +3,7 @@
 import json
 from collections import ChainMap, Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from pydantic_core import to_json
@@ -25,6 +25,7 @@ from arena.cli.output import (
     without_password,
 )
 from arena.cli.page import Block, Fields
+from arena.cli.question_answers import answers_data, kinds_blocks
 from arena.cli.table import Table, TableChoice, TableColumn, between, value_in
 from arena.clock import now
 from arena.cohorts.diff import (
@@ -39,10 +40,13 @@ from arena.cohorts.freeze import freeze_cohort
 from arena.config import AgentConfig, Config
 from arena.errors import ArenaError
 from arena.record.model.model_version import change_flag, change_sentence
+from arena.record.queries.answers import read_stated_answers
+from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.progress import read_waiting_agents
 from arena.record.schema.database import Connection
 from arena.scores.agent_summary import AgentDetails, AgentSummary, agent_details, agent_summaries
-from arena.scores.leaderboard import LEADERBOARD, Leaderboard
+from arena.scores.all_kinds import all_kinds_of
+from arena.scores.leaderboard import LEADERBOARD
 from arena.scores.profiles.agent_profile import AgentProfile, ProfitOrigin
 from arena.scores.profiles.detailed_profile import (
     AgentSlice,
@@ -55,6 +59,7 @@ from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.comparisons.gain import Gain
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from arena.scores.rules.reliability.reading import reading_sentence
+from arena.scores.verdict import Verdict
 from markets.millionths import ONE
 
 SHOWN_FORECASTS = 3
@@ -183,12 +188,21 @@ def show_agent(chosen: Options, name: str, by: str | None) -> None:
         profile = None
         if details is not None:
             profile = read_agent_profile(connection, name)
+            stays = [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
+            if stays and not any(stay.cohort.rules.money for stay in stays):
+                profile = replace(profile, money=None, at_stake=())
             data["record"] = details_data(details)
             data["scores"] = profile_data(profile)
-            data |= verdict_sentences(LEADERBOARD.read_current(connection), name)
+            board = LEADERBOARD.read_current(connection)
+            data |= verdict_sentences(None if board is None else board.verdict, name)
             notable = read_notable_forecasts(connection, name)
             data["worst"] = list(map(notable_data, notable.worst))
             data["best"] = list(map(notable_data, notable.best))
+            all_kinds = all_kinds_of(connection)
+            if all_kinds is not None:
+                data["kinds"] = [asdict(row) for row in all_kinds.kinds if row.agent == name]
+                data["answers"] = answers_data(connection, read_stated_answers(connection, agent=name))
+                data |= verdict_sentences(all_kinds.report.verdict, name)
             if by is not None:
                 data["parts"] = parts_data(connection, name, by)
 
@@ -221,9 +235,8 @@ def notable_data(explained: ExplainedForecast) -> dict[str, Any]:
     return attributes(forecast, *names) | {"reason": explained.reason or None}
 
 
-def verdict_sentences(board: Leaderboard | None, name: str) -> dict[str, str | None]:
+def verdict_sentences(verdict: Verdict | None, name: str) -> dict[str, str | None]:
     """Return what is told of an agent and its rivals, and of it and the price; nothing without a verdict."""
-    verdict = board and board.verdict
     own = verdict and verdict.of(name)
     if not own:
         return {}
@@ -367,13 +380,13 @@ def change_to_dollars(amounts: dict[str, Any], *keys: str) -> None:
         amounts[key] = exact(amounts[key])
 
 
-def profile_blocks(profile: AgentProfile) -> Iterator[Block]:
+def profile_blocks(profile: AgentProfile, *, has_other_scores: bool = False) -> Iterator[Block]:
     """Yield an agent's skill, calibration, coherence, blind answers and money, in some lines."""
     gain = profile.gain
-    if gain is None or gain.skill is None:
-        yield "Scores: none of its markets has resolved yet.\n"
-    else:
+    if gain is not None and gain.skill is not None:
         yield from gain_lines(gain, profile.calibration)
+    elif not has_other_scores:
+        yield "Scores: none of its markets has resolved yet.\n"
 
     yield from coherence_lines(profile)
     blind = profile.blind
@@ -462,9 +475,10 @@ def agent_page(data: Data, profile: AgentProfile | None, server: str, choice: Ta
     verdicts = list(filter(None, (data["verdict"], data["price_verdict"])))
     if verdicts:
         yield plain(" ".join(verdicts))
-    yield from profile_blocks(profile)
+    yield from profile_blocks(profile, has_other_scores=bool(data.get("kinds")))
     if data.get("parts"):
         yield from part_blocks(data["parts"], choice)
+    yield from kinds_blocks(data.get("kinds", ()), data.get("answers", ()), choice)
     yield from notable_lines("Worst", data["worst"])
     yield from notable_lines("Best", data["best"])
     if record["calls"]:

@@ -1,7 +1,7 @@
 """What `arena board` says of all agents: the verdict and the leaderboard, whole, in parts or provisional."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 from arena.cli.board_columns import (
@@ -12,15 +12,18 @@ from arena.cli.board_columns import (
     COLUMNS,
     EARLY_COLUMNS,
     EARLY_ORDER,
+    EARLY_WITHOUT_MONEY,
     METACULUS,
     METACULUS_LEGEND,
     NOTES,
+    OF_MONEY,
     ORDER,
     PROVISIONAL,
     RANKS,
     SLICES,
     UNRANKED,
 )
+from arena.cli.board_kinds import all_kinds_page
 from arena.cli.output import Data, plain, thinking_words
 from arena.cli.page import Notes, Page
 from arena.cli.table import Table, TableChoice, TableColumn
@@ -28,8 +31,11 @@ from arena.errors import NaturalKey, natural_key
 from arena.record.model.cohort import later_models_words
 from arena.record.schema.database import Connection
 from arena.scores.board_data import board_data, provisional_data, slices_data
+from arena.scores.metaculus_kinds import read_metaculus_kinds
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
+from arena.scores.rules.metaculus.table import COMMUNITY
 from arena.scores.verdict import better_text
+from markets.distributions import question_kind
 
 TURNS_AMISS = {"failed": "Failed turns", "late": "Late turns", "retried": "Turns retried after a failure"}
 BoardPage = Callable[[Data, TableChoice], Page]
@@ -47,6 +53,8 @@ def read_view(
 
     data |= board_data(connection, cohort)
     if metaculus:
+        kinds = read_metaculus_kinds(connection, cohort)
+        data["metaculus_kinds"] = {kind: [asdict(row) for row in rows] for kind, rows in kinds.items()}
         return data, metaculus_page
     return data, leaderboard_page
 
@@ -68,15 +76,19 @@ def provisional_page(data: Data, choice: TableChoice) -> Page:
 
 def metaculus_page(data: Data, choice: TableChoice) -> Page:
     """Yield Metaculus's scores of agents, and what they mean."""
-    if not data["metaculus"]:
+    if not data["metaculus"] and not data["metaculus_kinds"]:
         yield "No market of a cohort has ended YES or NO yet."
         return
-    yield Table(METACULUS, data["metaculus"], choice=choice)
+    if data["metaculus"]:
+        yield Table(METACULUS, data["metaculus"], choice=choice)
+    for kind, rows in data["metaculus_kinds"].items():
+        yield Table(METACULUS, rows, question_kind(kind).TITLE.capitalize(), choice=choice)
     yield METACULUS_LEGEND
 
 
 def leaderboard_page(data: Data, choice: TableChoice) -> Page:
     """Yield the verdict, the board, and what is to be known of what it shows."""
+    all_kinds = data.get("all_kinds")
     over_all = data.get("over_all_cohorts")
     if over_all:
         yield plain(f"Over all cohorts: {over_all}")
@@ -85,7 +97,10 @@ def leaderboard_page(data: Data, choice: TableChoice) -> Page:
             yield plain(sentence)
 
     yield ""
-    yield from _tables(data, choice)
+    if all_kinds is None:
+        yield from _tables(data, choice)
+    else:
+        yield from all_kinds_page(data, choice)
     yield from _remarks(data)
 
 
@@ -95,12 +110,19 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     is_of_cohort = "over_all_cohorts" in data
     is_early = max((row["events"] for row in rows), default=0) < ENOUGH_EVENTS
     order = ORDER
+    has_money = data.get("money", True)
     if is_early:
-        order = EARLY_ORDER
+        order = EARLY_ORDER if has_money else EARLY_WITHOUT_MONEY
         rows.sort(key=_profit_order)
     elif is_of_cohort:
         order = COHORT_ORDER
+    if not is_early or choice.columns:
+        rows.extend(_community_rows(data, rows[0]))
     columns = _columns(choice, is_of_cohort, is_early)
+    reasons: Sequence[TableColumn] = COHORT_UNRANKED if is_of_cohort else UNRANKED
+    if not has_money:
+        columns = [column for column in columns if column.name not in OF_MONEY]
+        reasons = tuple(column for column in reasons if column.name not in OF_MONEY)
 
     groups: dict[str, list[Data]] = {}
     for row in rows:
@@ -111,7 +133,6 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     if "references" in groups:
         yield _reference_table(columns, groups["references"], choice)
     if "unranked" in groups:
-        reasons = COHORT_UNRANKED if is_of_cohort else UNRANKED
         yield Table(reasons, groups["unranked"], "Not ranked", tells_hidden=False)
     yield Notes(NOTES, (order,) if "ranked" in groups else ())
 
@@ -177,6 +198,15 @@ def _board_rows(data: Data) -> list[dict[str, Any]]:
         beside["calibration_text"] = calibration.get(agent)
         rows.append(row | beside | {"metaculus": metaculus.get(agent)})
     return rows
+
+
+def _community_rows(data: Data, names: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Yield the row of the community, the median of all agents: a reference without turns or money."""
+    for score in data["metaculus"]:
+        if score["agent"] == COMMUNITY:
+            row: dict[str, Any] = dict.fromkeys(names)
+            row |= {"agent": COMMUNITY, "is_reference": True, "brier_stated": score["brier"]}
+            yield row | {"metaculus": score}
 
 
 def _remarks(data: Data) -> Iterator[str]:

@@ -161,6 +161,11 @@ COHORT_ORDER = "In the order of the low end of the interval."
 EARLY_ORDER = (
     f"Provisional, in the order of profit: nothing is ranked before {ENOUGH_EVENTS:.0f} events have resolved."
 )
+EARLY_WITHOUT_MONEY = EARLY_ORDER.replace("profit", "names")
+OF_MONEY = frozenset(
+    ("pnl", "invested", "return_pct", "bets", "win_rate", "brier_implied", "brier_anchored", "distance")
+)
+"""The columns that cohorts of forecasts alone don't have."""
 SLICES = (
     AGENT,
     SKILL,
@@ -192,8 +197,8 @@ METACULUS = (
 )
 METACULUS_LEGEND = (
     "Metaculus's scores, averaged over each market's life in its cohort; spot: as it closed. Above 0 is "
-    "better than the other agents (peer), or than 50% (baseline). Agents marked outside are not compared. "
-    "Community: the recency-weighted median of all others."
+    "better than the other agents (peer), or than knowing nothing (baseline). Agents marked outside are not "
+    "compared. Community: the recency-weighted median of all others."
 )
 PROVISIONAL = (
     AGENT,

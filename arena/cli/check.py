@@ -61,13 +61,13 @@ def config_data(config: Config, at: datetime) -> dict[str, Any]:
         "evidence": config.evidence.source,
         "evidence_settings": config.evidence_settings.model_dump(mode="json"),
         "guard": config.evidence.guard.model_dump(),
-        "universe": config.markets.universe.model_dump(),
+        "universe": config.universe.model_dump(),
         "first_start": config.first_start(at),
         "decide": str(cohorts.decide),
         "decide_every_seconds": int(cohorts.decide.every.total_seconds()),
         "cohorts": cohorts.count,
-        "rules": cohorts.rules.model_dump(),
-        "depth": UNLIMITED if cohorts.rules.unlimited else None,
+        "rules": config.rules.model_dump(),
+        "depth": UNLIMITED if config.rules.unlimited else None,
         "budget": config.budget.model_dump(),
         "heads": config.heads,
         "agents": agents,
@@ -169,21 +169,15 @@ def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
         played = duration_text(every * data["rounds"])
         often += f": {played} of each week (`rounds: 1 week` plays all of it)"
     yield "rounds", f"{often}; the newest {data['keep_deciding']} cohorts decide"
-    yield "bankroll", f"${decimal(data['bankroll']):,} each"
-
-    bets = f"bets from ${decimal(rules['min_bet']):,} to {decimal(rules['max_bet']):.0%} of the cash"
-    if data["depth"]:
-        bets += f"; {data['depth']}"
-    yield "rules", f"{rules['name']}: fill {rules['fill']}, {bets}"
+    if rules.get("money", True):
+        yield from money_fields(data)
     shown = f"{universe['show']} of {data['venue']} a round, {universe['per_event']} an event"
+    if data["questions"]:
+        shown += f", from a folder of {data['questions']['questions']:,}"
     yield "markets", f"{shown}, closing within {universe['closes_within'] / 86_400:g} days"
     yield "ends", ends_text(data)
 
-    articles = data["articles"]
-    evidence = data["evidence"]
-    if articles:
-        evidence += f": {articles['articles']:,} of {articles['files']:,} files are articles"
-    yield "evidence", evidence
+    yield "evidence", evidence_text(data)
     thinking = {agent["name"]: agent["thinking"] for agent in data["agents"]}
     text = thinking_words(thinking)
     if len({*thinking.values()} - {None}) > 1:
@@ -198,6 +192,25 @@ def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
     yield "record", data["database"]
     if data["record_trouble"]:
         yield "", f"it can't be read: {data['record_trouble']}"
+
+
+def evidence_text(data: Data) -> str:
+    """Return where articles come from, and how many there are where they are files."""
+    articles = data["articles"]
+    evidence = str(data["evidence"])
+    if articles:
+        evidence += f": {articles['articles']:,} of {articles['files']:,} files are articles"
+    return evidence
+
+
+def money_fields(data: Data) -> Iterator[tuple[str, str]]:
+    """Yield what agents have to bet with, and by which rules."""
+    rules = data["rules"]
+    yield "bankroll", f"${decimal(data['bankroll']):,} each"
+    bets = f"bets from ${decimal(rules['min_bet']):,} to {decimal(rules['max_bet']):.0%} of the cash"
+    if data["depth"]:
+        bets += f"; {data['depth']}"
+    yield "rules", f"{rules['name']}: fill {rules['fill']}, {bets}"
 
 
 def heads_text(heads: str | list[str] | None) -> str:

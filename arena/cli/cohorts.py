@@ -1,6 +1,6 @@
 """Cohorts: when each started, how it stands, and what it froze."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 
 from arena.cli.cohort_diff import by_rounds, versions_data
@@ -13,10 +13,12 @@ from arena.cohorts.diff import setting_text, value_in_words
 from arena.config import Config
 from arena.config.sections import CohortsSection
 from arena.errors import count_text
+from arena.record.queries.answers import count_kinds
 from arena.record.queries.cohorts import numbered_cohort
 from arena.record.schema.database import Connection
 from arena.rounds.cohort_report import CohortReport, RoundStatuses, read_cohort_report
 from arena.rounds.season import CohortOverview, cohort_overviews
+from markets.distributions import question_kind
 
 STATUSES = ("played", "partly", "malformed", "declined", "failed", "late", "out", "waiting")
 
@@ -111,6 +113,7 @@ def show_cohort(chosen: Options, number: str) -> None:
         stored = numbered_cohort([cohort.stored for cohort in every], number)
         (overview,) = (cohort for cohort in every if cohort.stored is stored)
         report = read_cohort_report(connection, overview)
+        kinds = count_kinds(connection, overview.cohort.number)
 
     (data,) = Table(COLUMNS, [overview]).data()
     data |= asdict(report)
@@ -118,12 +121,17 @@ def show_cohort(chosen: Options, number: str) -> None:
         data["audit"]["words"] = report.audit.words
     data["head"] = attributes(report.head, "round", "head")
     data["code_versions"] = versions_data(report.code_versions)
-    chosen.answer(data, cohort_page, overview, report)
+    if kinds:
+        data["kinds"] = kinds
+    chosen.answer(data, cohort_page, overview, report, kinds)
 
 
-def cohort_page(overview: CohortOverview, report: CohortReport) -> Page:
-    """Yield how a cohort stands, its rounds, then what it froze."""
+def cohort_page(overview: CohortOverview, report: CohortReport, kinds: Mapping[str, int]) -> Page:
+    """Yield how a cohort stands, the kinds of its questions, its rounds, then what it froze."""
     yield f"{_standing(overview)}.\n"
+    if kinds:
+        counts = [f"{count:,} {question_kind(kind).TITLE}" for kind, count in kinds.items()]
+        yield f"Questions shown: {', '.join(counts)}.\n"
 
     yield from _round_blocks(report.played)
     for name, words in report.waiting.items():
@@ -181,7 +189,11 @@ def _frozen_fields(report: CohortReport) -> dict[str, str]:
 
     fields = {}
     bankroll = value_in_words("bankroll", frozen["bankroll"])
-    fields["bankroll"] = _settings_line(bankroll, {"decide": report.decide})
+    pace = {"decide": report.decide, "hidden_rounds": frozen.get("hidden")}
+    if rules.pop("money", True):
+        fields["bankroll"] = _settings_line(bankroll, pace)
+    else:
+        fields["forecasts alone"] = _settings_line("", pace)
     fields["rules"] = _settings_line(rules_name, rules)
     fields["markets"] = _settings_line("", frozen["universe"])
     fields["venue"] = _settings_line(frozen["venue"], venue)

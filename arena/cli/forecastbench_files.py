@@ -11,6 +11,7 @@ from arena.cli.score import text_of, texts_of
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.errors import ArenaError, FileFault, count_text
 from arena.exports.forecastbench_forms import WrittenSubmission
+from arena.forms.bench.combinations import without_combinations
 from arena.forms.bench.model import ForecastFile, QuestionSet
 from arena.record.queries.benchmark import newest_files
 from arena.record.schema.database import NoRecord
@@ -51,13 +52,16 @@ def texts_or_stored(chosen: Options, files: Sequence[Path] | None, kind: str) ->
         return []
 
 
-def recorded_files(chosen: Options) -> list[ForecastFile]:
+def recorded_files(chosen: Options, combinations: bool) -> list[ForecastFile]:
     """Return what the agents of the record have answered; nothing where there is no record."""
     try:
         with chosen.reading() as connection:
-            return [answers.filed for answers in read_recorded_answers(connection)]
+            files = [answers.filed for answers in read_recorded_answers(connection)]
     except NoRecord:
         return []
+    if combinations:
+        return files
+    return [without_combinations(filed) for filed in files]
 
 
 def question_sets(

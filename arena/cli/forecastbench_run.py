@@ -1,6 +1,7 @@
 """What `arena study forecastbench run` shows: the question set, the cost beforehand, the answers."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -12,10 +13,10 @@ from arena.cli.page import Page, print_page
 from arena.cli.table import Table, TableChoice, TableColumn, exact_at
 from arena.errors import ArenaError, count_text
 from arena.forms.bench.answers import coverage
-from arena.forms.bench.model import QuestionSet
-from arena.forms.bench.reading import read_question_set, strictly
+from arena.forms.bench.made_set import plan_in
 from arena.record.model.benchmark import BenchmarkFile
 from arena.rounds.answering import AnsweredRound, LeftToAsk, total_left
+from arena.rounds.forecasting import AskingMethod, read_asked
 from markets.millionths import ONE
 
 USED = ("calls", "tokens_in", "tokens_out")
@@ -32,15 +33,28 @@ ANSWERS = (
 ENDS = ("low", "expected", "high")
 
 
-def set_data(file: BenchmarkFile, is_new: bool) -> dict[str, Any]:
-    """Return what a question set holds, for JSON."""
-    question_set: QuestionSet = strictly(read_question_set, file.name, file.text)
+def set_data(file: BenchmarkFile, is_new: bool, method: AskingMethod) -> dict[str, Any]:
+    """Return what a question set holds of what a method asks, and how much it leaves out, for JSON."""
+    question_set = read_asked(file, method)
     rows = {}
     for kind, (_, wanted) in coverage(set(), question_set).items():
         rows[kind] = wanted
 
     data = attributes(file, "name", "due", "version", "sha256")
-    return data | {"new": is_new, "questions": len(question_set.questions), "rows": rows}
+    data["new"] = is_new
+    data["made"] = plan_in(file.text) is not None
+    data["questions"] = len(question_set.questions)
+    data["left_out"] = question_set.combinations
+    return data | {"rows": rows}
+
+
+def write_set(out: Path, file: BenchmarkFile) -> None:
+    """Write a question set as the record keeps it; raise `ArenaError` if the file can't be written."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_bytes(file.text.encode())
+    except OSError as error:
+        raise ArenaError("unwritable", f"{out}: {error.strerror}", "name another file with --out") from error
 
 
 # ── what it costs ────────────────────────────────────────────────────────────────────────────────────────
@@ -137,8 +151,7 @@ def run_data(answered: AnsweredRound) -> dict[str, Any]:
 def run_page(answered: AnsweredRound, data: Data, choice: TableChoice) -> Page:
     """Yield the answers of each agent, what they cost, and what is left."""
     planned = answered.planned
-    if data["set"]["new"]:
-        yield from _set_sentences(data["set"])
+    yield from _set_sentences(data["set"])
     yield f"{planned.file.name}, due {planned.file.due}, asked by {planned.method.words}:"
     if answered.answers:
         yield Table(ANSWERS, answered.answers, choice=choice)
@@ -173,10 +186,17 @@ def _spent(answered: AnsweredRound) -> str:
 
 
 def _set_sentences(questions: Data) -> Iterator[str]:
-    """Yield which question set is new in the record."""
+    """Yield what is not asked of a question set, and, of a new one and of one made here, what it has."""
+    left_out = questions["left_out"]
+    if left_out:
+        yield f"{count_text(left_out, 'question')} about two others left out: --combinations asks them too"
+    if not questions["new"] and not questions["made"]:
+        return
+
     rows = questions["rows"]
     count = count_text(questions["questions"], "question")
-    yield f"{questions['name']}: new, version {questions['version']}"
+    news = "new" if questions["new"] else "as before"
+    yield f"{questions['name']}: {news}, version {questions['version']}"
     yield f"  {count}: {rows['market']:,} market rows, {rows['dataset']:,} data rows"
     yield f"  SHA-256 {questions['sha256']}"
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from arena.cli.options import Options, given_instant
 from arena.cli.output import (
+    Data,
     attributes,
     cents,
     cents_of,
@@ -20,8 +21,17 @@ from arena.cli.output import (
     typed,
 )
 from arena.cli.page import Block, line_width
+from arena.cli.question_answers import (
+    answers_data,
+    form_data,
+    form_words,
+    market_answers_blocks,
+    newest_of_agents,
+    odds_words,
+)
 from arena.cli.table import Table, TableChoice, TableColumn, counted, exact_at
 from arena.clock import now
+from arena.record.queries.answers import read_stated_answers
 from arena.record.queries.markets import (
     KnownMarket,
     filter_markets,
@@ -31,6 +41,7 @@ from arena.record.queries.markets import (
     read_wanted_instant,
 )
 from arena.record.write.quarantine import StoredQuarantine, read_quarantine
+from markets.distributions import form_of
 from markets.millionths import ONE, decimal
 from markets.model import Level, Market, Quote, Resolution
 from markets.venue import venue_page
@@ -64,7 +75,9 @@ def _amount(name: str) -> TableColumn:
 
 
 def _paid(end: Resolution) -> str:
-    """Return what a YES share came to."""
+    """Return what a YES share came to, or the answer to a question that isn't of yes or no."""
+    if end.answer:
+        return plain(end.answer)
     if end.payout is None:
         return "was refunded"
     return f"paid ${exact(end.payout):g}"
@@ -96,9 +109,11 @@ BOOK_ROWS = 10
 VERSION = TableColumn("version")
 KNOWN_AT = TableColumn("known_at", "known from (UTC)", minute)
 SOURCE = TableColumn("source", show=plain)
-REFUND = TableColumn("refund", value=lambda end: end.payout is None)
-ENDS = (VERSION, KNOWN_AT, SOURCE, REFUND, _amount("payout"))
+REFUND = TableColumn("refund", value=lambda end: end.payout is None and not end.answer)
+ENDS = (VERSION, KNOWN_AT, SOURCE, REFUND, _amount("payout"), TableColumn("answer"))
+ANSWER = TableColumn("answer", "came to", lambda answer: plain(answer) or "called off")
 SHOWN_ENDS = (VERSION, KNOWN_AT, TableColumn("paid", "a YES share", value=_paid), SOURCE)
+ANSWERED_ENDS = (VERSION, KNOWN_AT, ANSWER, SOURCE)
 REJECTED = (
     TableColumn("last_seen_at", "last (UTC)", minute, 3),
     counted("times", 2),
@@ -142,9 +157,51 @@ def show_market(chosen: Options, name: str, limit: int, at: str | None) -> None:
     with chosen.reading() as connection:
         when = read_wanted_instant(connection, given_instant(at), now())
         seen = find_market(connection, name, when)
-        quotes = read_price_changes(connection, seen.listing.market.id, when)
+        market = seen.listing.market
+        quotes = read_price_changes(connection, market.id, when)
+        answers = []
+        if market.form:
+            stated = read_stated_answers(connection, market=market.id)
+            told = [own for own in newest_of_agents(stated) if own.at <= when]
+            answers = answers_data(connection, told)
     data = _market_data(seen, quotes, limit)
+    if market.form:
+        data["form"] = form_data(form_of(market.form))
+        data["answers"] = answers
+        chosen.answer(data, question_page, seen, answers, chosen.table)
+        return
     chosen.answer(data, market_page, seen, quotes, limit, when, chosen.table)
+
+
+def question_page(seen: KnownMarket, answers: Sequence[Data], choice: TableChoice) -> Iterator[Block]:
+    """Yield a question that isn't of yes or no: what is asked, what the agents said, and what it came to."""
+    market = seen.listing.market
+    form = form_of(market.form)
+    yield from _head_lines(seen)
+    yield f"asked as {plain(form_words(form))}"
+    odds = odds_words(form)
+    if odds:
+        yield f"the market says {plain(odds)}"
+    yield f"\n{plain_lines(market.rules).strip()}\n"
+
+    yield from market_answers_blocks(answers, choice)
+    if seen.ends:
+        yield Table(ANSWERED_ENDS, seen.ends)
+    else:
+        yield "No resolution is known."
+    yield f"Next: {typed('run --sync')}"
+
+
+def _head_lines(seen: KnownMarket) -> Iterator[str]:
+    """Yield the question of a market, its names, how long it is open, and where."""
+    market = seen.listing.market
+    yield plain(market.question)
+    yield f"{market.id}, {plain(market.category)}, event {plain(market.event_id)}"
+    yield f"open {minute(market.opens_at)} to {minute(market.closes_at)} UTC: {seen.status}"
+    page = market_page_at_venue(market)
+    if page:
+        name, address = page
+        yield f"at {name}: {address}"
 
 
 def _market_data(seen: KnownMarket, quotes: Sequence[Quote], limit: int) -> dict[str, Any]:
@@ -164,7 +221,7 @@ def _market_data(seen: KnownMarket, quotes: Sequence[Quote], limit: int) -> dict
     data["asks"] = Table(LEVELS, asks).data()
     data["changes"] = len(quotes)
     data["history"] = Table(PRICES, quotes[-limit:]).data()
-    data["resolutions"] = Table(ENDS, seen.ends).data()
+    data["resolutions"] = Table((*ENDS, ANSWER) if market.form else ENDS, seen.ends).data()
     return data
 
 
@@ -173,13 +230,7 @@ def market_page(
 ) -> Iterator[Block]:
     """Yield a market's question, rules, price, history and end, as the venue wrote them, as plain text."""
     market = seen.listing.market
-    yield plain(market.question)
-    yield f"{market.id}, {plain(market.category)}, event {plain(market.event_id)}"
-    yield f"open {minute(market.opens_at)} to {minute(market.closes_at)} UTC: {seen.status}"
-    page = market_page_at_venue(market)
-    if page:
-        name, address = page
-        yield f"at {name}: {address}"
+    yield from _head_lines(seen)
     yield f"steps of {cents(market.tick)}¢, fee rate {decimal(market.fee_rate):.2%}\n"
     yield f"{plain_lines(market.rules).strip()}\n"
 

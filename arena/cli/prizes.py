@@ -11,15 +11,17 @@ from arena.cli.page import Page
 from arena.cli.score import text_of
 from arena.cli.score_page import FORECASTER
 from arena.cli.table import Table, TableChoice, TableColumn
+from arena.operations.page_programs import check_output, writing
+from arena.scores.cohort_tournament import read_cohort_tournament
 from arena.scores.files.tournament import (
     PlayedTournament,
     TournamentResult,
+    entries_text,
     prizes_by_weight,
     read_entries,
     read_settings,
     tournament_result,
 )
-from arena.scores.metaculus_scores import read_cohort_tournament
 from arena.scores.rules.metaculus.forecasts import Mode
 
 PLACES = (
@@ -41,8 +43,10 @@ WEIGHTS = ("0", "0.25", "0.5", "0.75", "1")
 SWEEP = (FORECASTER, *(TableColumn(x, f"{float(x):.0%}", ",.2f", value=itemgetter(x)) for x in WEIGHTS))
 
 
-def show_prizes(chosen: Options, file: Path, mode: Mode, sweep: bool) -> None:
-    """Answer with everyone's place and prize in the tournament of a file."""
+def show_prizes(
+    chosen: Options, file: Path, mode: Mode, sweep: bool, entries_file: Path | None, force: bool
+) -> None:
+    """Answer with everyone's place and prize in the tournament of a file; write its forecasts where asked."""
     text_of(file)  # it says better than a config's reader that a file is not there
     settings = read_settings(file)
     if settings.cohort is None:
@@ -54,6 +58,12 @@ def show_prizes(chosen: Options, file: Path, mode: Mode, sweep: bool) -> None:
 
     result = tournament_result(played, mode)
     data = asdict(result)
+    if entries_file is not None:
+        check_output(entries_file, force)
+        with writing(entries_file):
+            entries_file.write_text(entries_text(played.entries), "utf-8")
+        data["entries"] = str(entries_file)
+
     swept = []
     if sweep:
         for name, prizes in prizes_by_weight(played, WEIGHTS, mode).items():

@@ -213,7 +213,12 @@ def _entrants_by_name(cohort: Cohort) -> dict[str, Entrant]:
 def _parts(cohort: Cohort) -> dict[str, Mapping[str, Any]]:
     """Return all that a cohort froze beside its prompts and agents, by section."""
     return {
-        "cohort": {"rounds": cohort.rounds, "decide": str(cohort.cadence), "bankroll": cohort.bankroll},
+        "cohort": {
+            "rounds": cohort.rounds,
+            "decide": str(cohort.cadence),
+            "bankroll": cohort.bankroll,
+            "hidden": cohort.hidden,
+        },
         "rules": cohort.rules.model_dump(mode="json"),
         "universe": cohort.universe.model_dump(mode="json"),
         "venue": {

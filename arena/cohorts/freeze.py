@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from agents.guard import Guard
@@ -10,7 +11,7 @@ from arena.cohorts.cohort import seed_for
 from arena.cohorts.replacements import entrants_of, hash_prompts
 from arena.cohorts.schedule import Expected, Plan, configured_jobs, first_starts, scheduled_start
 from arena.config import Config, environment
-from arena.config.code import UnloadedAdapter
+from arena.config.code import UnloadedAdapter, venue_stamp
 from arena.config.environment import missing_keys
 from arena.errors import ArenaError
 from arena.record.model.cohort import NO_EVIDENCE, Cohort
@@ -87,10 +88,14 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
     prompts, texts = hash_prompts(config, sorted(names))
 
     stamp = stamp_of(config)
-    universe = config.markets.universe
+    universe = config.universe
     if stamp == "live":
         # Draws at recorded and simulated venues stay by event, so that they can be repeated.
         universe = universe.model_copy(update={"per_story": universe.per_event})
+
+    if universe.holdout:
+        # The same in all cohorts: what one holds out, no other may tell.
+        universe = universe.model_copy(update={"holdout_seed": seed_for(config.seed, "holdout")})
 
     cohort = Cohort(
         number=number,
@@ -98,7 +103,7 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
         rounds=config.cohorts.rounds,
         every=config.cohorts.decide.every,
         bankroll=config.cohorts.bankroll,
-        rules=config.cohorts.rules,
+        rules=config.rules,
         universe=universe,
         seed=seed_for(config.seed, "cohort", number),
         venue=config.markets.venue,
@@ -112,6 +117,7 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
         config_hash=config.hash,
         offset=config.cohorts.decide.offset,
         min_coverage=config.scores.min_coverage,
+        hidden=config.cohorts.hidden,
     )
     return cohort, texts
 
@@ -131,7 +137,7 @@ def frozen_guard(config: Config) -> Guard:
 
     suspects = "flagged"
     is_blind = any(getattr(agent.settings, "prices", "shown") != "shown" for agent in config.agents)
-    if is_blind or stamp_of(config) != "live":
+    if is_blind or config.cohorts.hidden or stamp_of(config) != "live":
         suspects = "withheld"
 
     return guard.model_copy(update={"suspects": suspects})
@@ -141,11 +147,16 @@ def stamp_of(config: Config) -> str:
     """Return where the config's markets come from: `live`, `simulated` or `replay`."""
     if isinstance(config.venue_settings, UnloadedAdapter):
         return config.venue_settings.stamp
-    return str(load("markets.venues", config.markets.venue, config.extensions("venues")).stamp)
+    module = load("markets.venues", config.markets.venue, config.extensions("venues"))
+    return venue_stamp(module, config.venue_settings)
 
 
+@cache
 def code_version() -> str:
-    """Return the version of the package that is running; every turn is stamped with it."""
+    """Return the version of the package that is running; every turn is stamped with it.
+
+    It is looked up once: it doesn't change while a process runs, and a worker asks for it with each turn.
+    """
     try:
         return version("paper-arena")
     except PackageNotFoundError:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -81,6 +82,11 @@ def unloaded_stamp(path: Path) -> str:
         if ast.unparse(node.targets[0]) == "stamp":
             return str(node.value.value)
     return "live"
+
+
+def venue_stamp(module: ModuleType, settings: BaseModel) -> str:
+    """Return the stamp of a venue: that of its settings, where they have one, else that of its file."""
+    return str(getattr(settings, "stamp", module.stamp))
 
 
 def extension_folders(

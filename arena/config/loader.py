@@ -12,7 +12,7 @@ from agents.model_table.capabilities import model_faults, with_limits
 from agents.model_table.cost import own_search, price_for, unbounded_option
 from agents.providers import near_model
 from agents.toolbox import is_own_tool, tool
-from arena.config.code import TrustedCode, UnloadedAdapter
+from arena.config.code import TrustedCode, UnloadedAdapter, venue_stamp
 from arena.config.document import Document, read
 from arena.config.environment import check_models, environment
 from arena.config.errors import ConfigErrors, Key, quoted_value
@@ -28,7 +28,7 @@ from arena.config.extensions import (
 from arena.config.field_types import WEB, is_address
 from arena.config.lineup import read_agents
 from arena.config.model import AgentConfig, Config
-from arena.config.prompts import fit_prices, read_prompts
+from arena.config.prompts import fit_prices, read_prompts, without_bets
 from arena.config.sections import SEASONS, FixedSections, WatchSection
 from arena.config.validation import validate
 from arena.record.model.calendar import Cadence
@@ -74,7 +74,9 @@ def load(
     evidence = evidence_settings(document)
     agents = read_agents(document)
     check_commands(document, agents)
-    prompts = read_prompts(document, agents, markets_shown)
+    has_market = venue is None or _has_market(document, venue)
+    agents = agents if has_market else without_bets(agents)
+    prompts = read_prompts(document, agents, markets_shown, has_market)
     agents = fit_prices(document, agents, prompts)
     agents = _with_limits(agents, markets_shown)
 
@@ -116,6 +118,7 @@ def load(
         evidence_settings=evidence,
         hash=document.hash,
         code=document.code,
+        has_market=has_market,
     )
 
 
@@ -130,7 +133,14 @@ def _stamp(document: Document, venue: BaseModel) -> str:
     """Return the stamp of the venue in use: `live`, `replay` or `simulated`."""
     if isinstance(venue, UnloadedAdapter):
         return venue.stamp
-    return str(VENUES.load(VENUES.chosen(document), document).stamp)
+    return venue_stamp(VENUES.load(VENUES.chosen(document), document), venue)
+
+
+def _has_market(document: Document, venue: BaseModel) -> bool:
+    """Tell whether anything can be bought at the venue in use; yes of one that was not loaded."""
+    if isinstance(venue, UnloadedAdapter):
+        return True
+    return bool(getattr(VENUES.load(VENUES.chosen(document), document), "HAS_MARKET", True))
 
 
 def _check_fill_at(document: Document, venue: BaseModel | None, sections: FixedSections) -> None:

@@ -24,6 +24,8 @@ from arena.config.sections import (
     WatchSection,
 )
 from markets.registry import ExtensionFolder
+from markets.universe import Universe
+from portfolio.rules import Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,24 @@ class Config:
     watch: WatchSection = field(default_factory=WatchSection)
     code: TrustedCode | None = None
     """What may be run of what lies beside the config; None where it was only read."""
+    has_market: bool = True
+    """Whether anything can be bought at the venue."""
+
+    @property
+    def rules(self) -> Rules:
+        """Return the rules of a cohort that starts now: without money where there is no market."""
+        rules = self.cohorts.rules
+        if self.has_market:
+            return rules
+        return rules.model_copy(update={"money": False})
+
+    @property
+    def universe(self) -> Universe:
+        """Return the rule by which a round's markets are drawn; without a market it asks for no price."""
+        universe = self.markets.universe
+        if self.has_market:
+            return universe
+        return universe.model_copy(update={"unpriced": True, "price_only": True, "min_volume": 0})
 
     @property
     def folder(self) -> Path:

@@ -16,16 +16,34 @@ from arena.config.model import AgentConfig
 
 MOST_PROMPT = 100_000
 MOST_MARKETS = 1_000
+STANDARD = "bet"
+WITHOUT_MARKET = "forecast"
+"""The standard prompt, and what it is where nobody can bet."""
 NAMING = ("prompt", "system")
 """The keys that name a prompt."""
 TELLING = {"price", "history", "shares", "worth", "total"}
 """Names in a template that stand for a price, or for what shows one."""
 
 
-def read_prompts(document: Document, agents: Mapping[int, AgentConfig], markets: int) -> dict[str, str]:
+def without_bets(agents: Mapping[int, AgentConfig]) -> dict[int, AgentConfig]:
+    """Return the agents with the standard prompt that asks for no bets, in place of the one that does."""
+    fitted = dict(agents)
+
+    for index, agent in agents.items():
+        if getattr(agent.settings, "prompt", "") == STANDARD:
+            settings = agent.settings.model_copy(update={"prompt": WITHOUT_MARKET})
+            fitted[index] = replace(agent, settings=settings)
+
+    return fitted
+
+
+def read_prompts(
+    document: Document, agents: Mapping[int, AgentConfig], markets: int, money: bool = True
+) -> dict[str, str]:
     """Return the texts of all prompts that agents use, by their names. Note those with a fault.
 
-    Each is tried out on a made-up round of so many markets, with prices or without, as agents will use it.
+    Each is tried out on a made-up round of so many markets, with prices or without, as agents will use it,
+    and without `money` where there is no market.
     """
     texts: dict[str, str] = {}
     tried = set[tuple[str, bool]]()
@@ -45,7 +63,8 @@ def read_prompts(document: Document, agents: Mapping[int, AgentConfig], markets:
                 continue
 
             tried.add((name, shows))
-            fault = template_fault(texts[name], prices=shows, markets=min(markets, MOST_MARKETS))
+            shown = min(markets, MOST_MARKETS)
+            fault = template_fault(texts[name], prices=shows, markets=shown, money=money)
             if fault is not None:
                 _note(document, key, name, fault)
 

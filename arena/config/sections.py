@@ -105,6 +105,8 @@ class MarketsSection(ConfigSection):
     """Only those of which this many shares are held."""
     unknown_figures: bool = False
     """Whether to include those for which the venue omits one of these three."""
+    holdout: Part | None = None
+    """A part played and not scored until `arena board --holdout` opens it, once: 0.3 of the stories, say."""
 
     @model_validator(mode="after")
     def _some_market_fits(self) -> Self:
@@ -132,7 +134,8 @@ class MarketsSection(ConfigSection):
     @property
     def universe(self) -> Universe:
         """Return the rule by which a round's markets are drawn."""
-        return Universe(**self.model_dump(exclude={"venue"}))
+        rule = self.model_dump(exclude={"venue", "holdout"})
+        return Universe(**rule, holdout=self.holdout or 0)
 
 
 class RulesBlock(ConfigSection):
@@ -201,6 +204,8 @@ class CohortsSection(ConfigSection):
     """How often a cohort decides from its start on, or at which time (UTC) after its first round."""
     rounds: Count = 5
     """How many rounds a cohort plays, or for how long: 5, or 5 weeks. Then it is only settled."""
+    hidden: int = Field(default=0, ge=0)
+    """In so many first rounds nobody sees prices or others' forecasts, and nothing is traded."""
     count: Count | None = None
     """How many to start; unlimited by default."""
     keep_deciding: Count = 5
@@ -241,6 +246,13 @@ class CohortsSection(ConfigSection):
         decide: Cadence = info.data.get("decide", Cadence())
         if value * decide.every.total_seconds() > CENTURY.total_seconds():
             raise not_meant("rounds that fit into a century, see cohorts.decide")
+        return value
+
+    @field_validator("hidden")
+    @classmethod
+    def _within_rounds(cls, value: int, info: ValidationInfo) -> int:
+        if value > info.data.get("rounds", value):
+            raise not_meant("at most cohorts.rounds")
         return value
 
     @field_validator("rules_block", mode="before")

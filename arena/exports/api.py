@@ -110,7 +110,10 @@ def score(
 
 @dataclass(frozen=True, slots=True)
 class RecordedForecast:
-    """A probability of YES, in millionths, as an agent stated it for a market in a turn."""
+    """A probability of YES, in millionths, as an agent stated it for a market in a turn.
+
+    Of a question that isn't of yes or no, `distribution` is the answer as JSON, and the probability is 0.
+    """
 
     cohort: int
     round: int
@@ -119,6 +122,7 @@ class RecordedForecast:
     stage: str
     probability: int
     reason: str
+    distribution: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,29 +1,32 @@
-"""Reads the stated forecasts of an export as columns of a file of forecasts, so that they can be scored."""
+"""Reads the forecasts of an export as a table, so that they can be scored as those of a file."""
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from functools import partial
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
+from agents.model import DECIDED_STATUSES, USABLE_STATUSES
 from arena.exports.computed_tables import ScoreLine, columns_of
 from arena.exports.fact_tables import FACT
 from arena.exports.forms import form_of
 from arena.exports.forms.cells import bad_file
 from arena.exports.manifest import ExportManifest, is_export, is_zipped_export, open_export
 from arena.exports.table import ExportColumn
-from arena.forms.csv_columns import cells_of
-from arena.scores.comparisons import REFERENCES
-from arena.scores.files.forecasts import COLUMNS, REQUIRED_COLUMNS, ForecastTable, check_forecasts
-from arena.scores.metaculus_scores import BASELINES
+from arena.record.model.answer_columns import AnswerColumns, SeasonMarket
+from arena.record.model.cohort import MIN_COVERAGE
+from arena.record.model.columns import UNKNOWN, factorize
+from arena.scores.files.forecasts import ForecastTable
+from arena.scores.season_table import SeasonRows, YesNoRows, season_table, turn_times
 from markets.millionths import ONE
 
 Row = Mapping[str, Any]
-Columns = dict[str, list[object]]
-SCORES = {"YES": 1, "NO": 0}
+SHOWN_STATUSES = (*DECIDED_STATUSES, "failed", "late")
 
 
 def is_export_at(place: Path) -> bool:
@@ -34,145 +37,201 @@ def is_export_at(place: Path) -> bool:
 
 
 def read_export(place: Path) -> ForecastTable:
-    """Return the stated forecasts of an export.
-
-    As on the leaderboard references have no rank, and peer scores leave out baselines.
-    """
-    columns, as_of, kinds = forecasts_of_export(place)
-    table = check_forecasts(cells_of(str(place), columns, REQUIRED_COLUMNS, COLUMNS))
-    if as_of is not None:
-        table = replace(table, as_of=as_of.timestamp())
-
-    references = tuple(name for name in table.forecasters if kinds[name] in REFERENCES)
-    notes = table.notes
-    if references:
-        notes = (*notes, f"not ranked, as on the leaderboard: {', '.join(references)}")
-
-    outside = tuple(name for name in table.forecasters if kinds[name] in BASELINES)
-    if len(table.forecasters) <= len(outside) + 1:
-        outside = ()
-    if outside:
-        notes = (*notes, f"left out of peer scores, as on the leaderboard: {', '.join(outside)}")
-    return replace(table, outside=outside, references=references, notes=notes)
+    """Return the forecasts of an export, as `arena board` scores those of its record."""
+    with TemporaryDirectory() as spare, open_export(place, Path(spare), whole=False) as (folder, manifest):
+        tables = ExportTables(folder, manifest)
+        return season_table(str(place), _season_rows(tables))
 
 
 @dataclass(frozen=True, slots=True)
-class _ForecastTables:
-    """What is read of an export: its stated forecasts, the time of each, its markets, and agents' kinds."""
+class ExportTables:
+    """The tables of an export, each read when it is asked for."""
 
-    stated: list[Row]
-    times: list[datetime]
-    pages: dict[str, Row]
-    resolutions: dict[str, Row]
-    as_of: datetime | None
-    kinds: Mapping[str, str]
+    folder: Path
+    manifest: ExportManifest
 
+    def rows(self, name: str, columns: tuple[ExportColumn, ...] = ()) -> Iterator[Row]:
+        """Yield the rows of a table by the names of its columns; without columns, of a table of facts."""
+        form = form_of(self.manifest.form)
+        columns = columns or FACT[name].sheet.columns
+        file = f"{name}{form.ending}"
+        if file not in self.manifest.files:
+            raise bad_file(file, "the export doesn't have it, and forecasts are scored with it")
 
-def forecasts_of_export(place: Path) -> tuple[Columns, datetime | None, Mapping[str, str]]:
-    """Return a row for every forecast that an agent stated, or skipped, of a market it was shown.
-
-    Return with it the time of the export's last snapshot, and the kind of each agent in its newest cohort.
-
-    A market opens when it was first shown, and ends when it closed or its resolution was known. It is an
-    event of its own, unless pages name its story or its event. Cohorts that decide at the same instant are
-    told apart by a microsecond.
-    """
-    with TemporaryDirectory() as spare, open_export(place, Path(spare), whole=False) as (folder, manifest):
-        tables = _read_tables(folder, manifest)
-
-    lives = _lives(tables)
-    columns: Columns = defaultdict(list)
-    for row, time in zip(tables.stated, tables.times, strict=True):
-        market = row["market_id"]
-        page = tables.pages[market]
-        opened, closed, planned = lives[market]
-
-        resolution = tables.resolutions.get(market)
-        outcome = SCORES.get(row["outcome"])
-        resolved = ""
-        if resolution is not None:
-            resolved = max(resolution["known_at"], planned).isoformat()
-            if row["outcome"] == "unscored" and resolution["payout"] is not None:
-                outcome = resolution["payout"] / ONE
-
-        columns["question"].append(market)
-        columns["forecaster"].append(row["agent"])
-        columns["probability"].append(row["forecast"])
-        columns["outcome"].append(outcome)
-        columns["market_probability"].append(row["mid"] / ONE)
-        columns["event"].append(page["story"] or page["event_id"])
-        columns["category"].append(page["category"])
-        columns["time"].append(time.isoformat())
-        columns["open"].append(opened.isoformat())
-        columns["close"].append(closed.isoformat())
-        columns["scheduled_close"].append(planned.isoformat())
-        columns["resolved"].append(resolved)
-    return dict(columns), tables.as_of, tables.kinds
+        names = [column.name for column in columns]
+        for row in form.read(self.folder / file, columns):
+            yield dict(zip(names, row, strict=True))
 
 
-def _read_tables(folder: Path, manifest: ExportManifest) -> _ForecastTables:
-    """Return what is needed of an export."""
-    read = partial(_rows, folder, manifest)
-    instants = {}
-    for row in read("rounds"):
-        instants[row["cohort"], row["round"]] = row["at"] + timedelta(microseconds=row["cohort"])
+@dataclass(frozen=True, slots=True)
+class EntrantRead:
+    """What is known of an entrant: its kind, whether it sees prices, and when its model was released."""
 
-    resolutions: dict[str, Row] = {}
-    for row in read("resolutions"):  # versions come in order
-        market = row["market_id"]
-        first_known = resolutions.get(market, row)["known_at"]
-        resolutions[market] = {**row, "known_at": first_known}
+    kind: str
+    blind: bool
+    released: int
 
-    stated = []
-    times = []
-    for row in read("scores", columns_of(ScoreLine)):
-        if row["reading"] == "stated":
-            stated.append(row)
-            times.append(instants[row["cohort"], row["round"]])
 
-    pages = {row["market_id"]: row for row in read("market_pages")}
-    as_of = max((row["at"] for row in read("snapshots")), default=None)
-    kinds = {row["agent"]: row["kind"] for row in read("entrants")}  # cohorts come in order
+@dataclass(frozen=True, slots=True)
+class HiddenRounds:
+    """In how many first rounds a cohort hides prices, and if nobody may see its forecasts for now."""
 
-    return _ForecastTables(
-        stated=stated,
-        times=times,
-        pages=pages,
-        resolutions=resolutions,
+    count: int
+    is_now: bool
+
+
+def _season_rows(tables: ExportTables) -> SeasonRows:
+    """Return what the forecasts of an export are scored by."""
+    rounds = {(row["cohort"], row["round"]): row["at"] for row in tables.rows("rounds")}
+    entrants = _entrants(tables)
+    pages = {(row["market_id"], row["page"]): row for row in tables.rows("market_pages")}
+    hidden = {}
+    min_coverage = MIN_COVERAGE
+    for row in tables.rows("cohorts"):  # cohorts come in order
+        frozen = json.loads(row["frozen"])
+        number = row["cohort"]
+        begun = max((own for cohort, own in rounds if cohort == number), default=0)
+        is_over = row["ended_at"] or row["stopped_at"]
+        hides = frozen.get("hidden", 0)
+        hidden[number] = HiddenRounds(hides, is_now=not is_over and begun <= hides)
+        min_coverage = frozen.get("min_coverage", MIN_COVERAGE)
+
+    answers = _answers(tables, rounds, entrants, hidden, pages)
+    as_of = max((row["at"] for row in tables.rows("snapshots")), default=None)
+    return SeasonRows(
+        yes_no=_yes_no(tables, rounds, entrants),
+        answers=answers,
+        time=turn_times(answers.cohort, answers.round, rounds),
+        markets=_markets(tables, pages),
+        kinds={agent: entrant.kind for (_, agent), entrant in entrants.items()},
         as_of=as_of,
-        kinds=kinds,
+        min_coverage=min_coverage / ONE,
     )
 
 
-def _lives(tables: _ForecastTables) -> dict[str, tuple[datetime, datetime, datetime]]:
-    """Return when each market was first shown, when it closed, and when it was to close."""
-    times = defaultdict[str, list[datetime]](list)
-    for row, time in zip(tables.stated, tables.times, strict=True):
-        times[row["market_id"]].append(time)
+def _entrants(tables: ExportTables) -> dict[tuple[int, str], EntrantRead]:
+    """Return the entrants of each cohort, by its number and their names, as they played last."""
+    settings = {}
+    kinds = {}
+    for row in tables.rows("entrants"):
+        key = row["cohort"], row["agent"]
+        settings[key] = row["settings"]
+        kinds[key] = row["kind"]
+    for row in tables.rows("replacements"):
+        settings[row["cohort"], row["agent"]] = row["settings"]
 
-    lives = {}
-    for market, shown in times.items():
-        opened = min(shown)
-        last = max(shown)
-        planned = max(tables.pages[market]["closes_at"], last, opened + timedelta(seconds=1))
-        closed = planned
-        if market in tables.resolutions:
-            known_at = tables.resolutions[market]["known_at"]
-            closed = max(min(planned, known_at), last)
-        lives[market] = opened, closed, planned
-    return lives
+    entrants = {}
+    for key, text in settings.items():
+        values = json.loads(text)
+        released = UNKNOWN
+        if values.get("released"):
+            day = datetime.fromisoformat(values["released"])
+            released = int(day.replace(tzinfo=UTC).timestamp())
+        entrants[key] = EntrantRead(kinds[key], values.get("prices") == "hidden", released)
+    return entrants
 
 
-def _rows(
-    folder: Path, manifest: ExportManifest, name: str, columns: tuple[ExportColumn, ...] = ()
-) -> Iterator[Row]:
-    """Yield the rows of a table by the names of its columns; without columns, of a table of facts."""
-    form = form_of(manifest.form)
-    columns = columns or FACT[name].sheet.columns
-    file = f"{name}{form.ending}"
-    if file not in manifest.files:
-        raise bad_file(file, "the export doesn't have it, and forecasts are scored with it")
+def _markets(tables: ExportTables, pages: Mapping[tuple[str, int], Row]) -> dict[str, SeasonMarket]:
+    """Return the markets by their newest pages, and how they ended."""
+    markets = {}
+    for (market, _), row in sorted(pages.items()):
+        event = row["story"] or row["event_id"]
+        closes_at = row["closes_at"]
+        markets[market] = SeasonMarket(event, row["category"], row["question"], closes_at, row["form"])
+    for row in tables.rows("resolutions"):  # versions come in order
+        market = row["market_id"]
+        if market in markets:
+            markets[market] = markets[market].ended(row["known_at"], row["payout"], row["answer"])
+    return markets
 
-    names = [column.name for column in columns]
-    for row in form.read(folder / file, columns):
-        yield dict(zip(names, row, strict=True))
+
+def _yes_no(
+    tables: ExportTables,
+    rounds: Mapping[tuple[int, int], datetime],
+    entrants: Mapping[tuple[int, str], EntrantRead],
+) -> YesNoRows:
+    """Return the forecasts of yes/no markets."""
+    columns = defaultdict[str, list[Any]](list)
+    for row in tables.rows("scores", columns_of(ScoreLine)):
+        if row["reading"] != "stated":
+            continue
+        entrant = entrants[row["cohort"], row["agent"]]
+        at = rounds[row["cohort"], row["round"]].timestamp()
+        columns["early"].append(entrant.released != UNKNOWN and at // 1 < entrant.released)
+        for name in ("cohort", "round", "agent", "market_id", "forecast", "mid", "said"):
+            columns[name].append(row[name])
+
+    agents, agent = factorize(columns["agent"])
+    markets, market = factorize(columns["market_id"])
+    cohort = np.array(columns["cohort"], dtype=np.int64)
+    number = np.array(columns["round"], dtype=np.int64)
+    return YesNoRows(
+        agents=agents,
+        markets=markets,
+        agent=agent,
+        market=market,
+        time=turn_times(cohort, number, rounds),
+        chance=np.array(columns["forecast"], dtype=np.float64),
+        price=np.array(columns["mid"], dtype=np.float64) / ONE,
+        stated=np.array(columns["said"], dtype=np.bool_),
+        early=np.array(columns["early"], dtype=np.bool_),
+    )
+
+
+def _answers(
+    tables: ExportTables,
+    rounds: Mapping[tuple[int, int], datetime],
+    entrants: Mapping[tuple[int, str], EntrantRead],
+    hidden: Mapping[int, HiddenRounds],
+    pages: Mapping[tuple[str, int], Row],
+) -> AnswerColumns:
+    """Return the answers to questions that are not of yes or no."""
+    shown = defaultdict[tuple[int, datetime], list[tuple[str, str]]](list)
+    stated: dict[tuple[int, int, str, str], Row] = {}
+    if any(page["form"] for page in pages.values()):
+        for row in tables.rows("snapshot_items"):
+            form = pages[row["market_id"], row["page"]]["form"]
+            if form and row["shown"]:
+                shown[row["cohort"], row["at"]].append((row["market_id"], form))
+        for row in tables.rows("forecasts"):
+            if row["stage"] == "final" and row["distribution"]:
+                stated[row["cohort"], row["round"], row["agent"], row["market_id"]] = row
+
+    columns = defaultdict[str, list[Any]](list)
+    for turn in tables.rows("turns") if shown else ():
+        hides = hidden[turn["cohort"]]
+        if turn["status"] not in SHOWN_STATUSES or hides.is_now:
+            continue
+        place = turn["cohort"], turn["round"]
+        entrant = entrants[turn["cohort"], turn["agent"]]
+        for market, form in shown[turn["cohort"], rounds[place]]:
+            said = None
+            if turn["status"] in USABLE_STATUSES:
+                said = stated.get((*place, turn["agent"], market))
+            columns["agent"].append(turn["agent"])
+            columns["cohort"].append(turn["cohort"])
+            columns["round"].append(turn["round"])
+            columns["at"].append(rounds[place].timestamp() // 1)
+            columns["market"].append(market)
+            columns["form"].append(form)
+            columns["answer"].append(said and said["distribution"])
+            columns["reason"].append(said and said["reason"])
+            columns["blind"].append(entrant.blind or turn["round"] <= hides.count)
+            columns["released"].append(entrant.released)
+    return _answer_columns(columns)
+
+
+def _answer_columns(columns: Mapping[str, list[Any]]) -> AnswerColumns:
+    """Return lists as columns, with names and texts as places; -1 for those that are missing."""
+    named: dict[str, Any] = {}
+    for column, plural in (("agent", "agents"), ("market", "markets"), ("form", "forms")):
+        named[plural], named[column] = factorize(columns[column])
+    for column, plural in (("answer", "answers"), ("reason", "reasons")):
+        texts = tuple(dict.fromkeys(text for text in columns[column] if text is not None))
+        places = {text: place for place, text in enumerate(texts)}
+        named[plural] = texts
+        named[column] = np.array([places.get(text, -1) for text in columns[column]], dtype=np.int64)
+    for column in ("cohort", "round", "at", "released"):
+        named[column] = np.array(columns[column], dtype=np.int64)
+    named["blind"] = np.array(columns["blind"], dtype=np.bool_)
+    return AnswerColumns(**named)

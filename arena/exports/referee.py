@@ -10,7 +10,7 @@ import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from math import fsum, isclose
 from pathlib import Path
 from types import SimpleNamespace as Row
@@ -57,7 +57,8 @@ class Referee:
         self.folder = folder
         self.differences: list[str] = []
         self.frozen: dict[int, Row] = {}
-        for (number,), row in self.by("cohorts", "cohort").items():
+        self.cohorts = self.by("cohorts", "cohort")
+        for (number,), row in self.cohorts.items():
             self.frozen[number] = parsed(row.frozen)
         self.entrants = self.by("entrants", *AGENT)
         self.rounds = self.by("rounds", "cohort", "round")
@@ -107,8 +108,22 @@ class Referee:
             if value != right and not near:
                 self.differences.append(f"{what}: {name} is {value!r} and should be {right!r}")
 
+    def hidden_rounds(self, cohort: int) -> int:
+        """Return in how many first rounds a cohort has hidden prices and forecasts."""
+        return getattr(self.frozen[cohort], "hidden", 0)
+
+    def is_hidden(self, cohort: int) -> bool:
+        """Tell whether nobody sees yet what a cohort has forecast: no later round has begun."""
+        row = self.cohorts[(cohort,)]
+        if row.ended_at or row.stopped_at:
+            return False
+        begun = max((number for of, number in self.rounds if of == cohort), default=0)
+        return begun <= self.hidden_rounds(cohort)
+
     def check(self) -> list[str]:
         """Work everything out again, and return what is otherwise in the export."""
+        self.check_answers()
+        self.check_outcomes()
         self.check_fills()
         self.check_ledgers()
         self.check_marks()
@@ -121,6 +136,37 @@ class Referee:
         self.compare("score", self.by("scores", *TURN, "market_id", "reading", "fill"), stated)
         self.compare("leaderboard", self.by("leaderboard", *AGENT), beliefs.leaderboard())
         return self.differences
+
+    def form_of(self, item: Row) -> Row | None:
+        """Return what a place of a snapshot asks that isn't of yes or no; None where it is of yes or no."""
+        text = getattr(self.pages[item.market_id, item.page], "form", "")
+        return parsed(text) if text else None
+
+    def check_answers(self) -> None:
+        """Check that each question that isn't of yes or no has answers of its own kind."""
+        forms = {}
+        for (cohort, at), items in self.listed.items():
+            for item in items:
+                forms[cohort, at, item.market_id] = self.form_of(item)
+
+        for key, row in self.by("forecasts", *TURN, "market_id", "stage").items():
+            at = self.rounds[key[:2]].at
+            form = forms.get((row.cohort, at, row.market_id))
+            if not is_answer(form, getattr(row, "distribution", "")):
+                self.differences.append(f"forecast {key} is no answer to its question")
+
+    def check_outcomes(self) -> None:
+        """Check that such a question pays nothing, and came to one of its options if it has any."""
+        asked = defaultdict(list)
+        for (market, _), page in self.pages.items():
+            if getattr(page, "form", ""):
+                asked[market].append(parsed(page.form))
+
+        for (market, version), end in self.ends.items():
+            answer = getattr(end, "answer", "")
+            known = [form for form in asked[market] if answer in getattr(form, "options", [answer])]
+            if (answer and not known) or (asked[market] and end.payout is not None):
+                self.differences.append(f"resolution {(market, version)} is none of its question")
 
     def check_fills(self) -> None:
         """Check each fill and its levels: shares × price and a fee of rate · shares · p · (1 − p)."""
@@ -286,6 +332,39 @@ class Referee:
         self.compare("position", self.by("positions", *AGENT, "market_id", "side"), positions)
 
 
+def is_answer(form: Row | None, text: str) -> bool:
+    """Return whether a distribution fits a question: a chance for each option, or quantiles that ascend."""
+    if form is None or not text:
+        return form is None and not text
+
+    answer = parsed(text)
+    try:
+        if hasattr(form, "options"):
+            chances = answer.chances
+            return len(chances) == len(form.options) and min(chances) >= 0 and sum(chances) == ONE
+        return has_its_range(form, answer.quantiles)
+    except (AttributeError, IndexError, TypeError, ValueError):
+        return False
+
+
+def has_its_range(form: Row, quantiles: Sequence[tuple[int, str]]) -> bool:
+    """Return whether quantiles ascend, within the bounds that are closed."""
+    number = seconds_of if form.kind == "date" else float
+    shares = [share for share, _ in quantiles]
+    values = [number(value) for _, value in quantiles]
+    is_above = getattr(form, "open_low", False) or number(form.low) <= values[0]
+    is_below = getattr(form, "open_high", False) or values[-1] <= number(form.high)
+    return is_above and is_below and shares == sorted(set(shares)) and values == sorted(values)
+
+
+def seconds_of(text: str) -> float:
+    """Return a date or an instant as seconds; without a zone it is in UTC."""
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=UTC)
+    return at.timestamp()
+
+
 def mirrored(price: int | None) -> int | None:
     """Return the price of a share of NO, which is the other end of one of YES."""
     if price is None:
@@ -324,7 +403,8 @@ class Beliefs:
         self.forecasts = export.by("forecasts", *TURN, "market_id", "stage")
         self.second = export.by("second_quotes", *TURN, "market_id")
         for place, turn in export.turns.items():
-            self.add_stated(place, turn)
+            if not export.is_hidden(turn.cohort):
+                self.add_stated(place, turn)
         for key, fill in export.fills.items():
             if fill.action == "buy":
                 self.add_bet(key, fill)
@@ -341,6 +421,8 @@ class Beliefs:
             if not item.shown or turn.status in ("out", "waiting"):  # these saw nothing
                 continue
             market = item.market_id
+            if self.export.form_of(item) is not None:
+                continue  # only questions of yes or no have a probability
             mid = self.mid_of(place, item)
             own = None
             if turn.status in ("played", "partly"):
@@ -348,7 +430,7 @@ class Beliefs:
 
             if own is not None:
                 belief = own.probability
-            elif settings.get("prices") == "hidden":
+            elif settings.get("prices") == "hidden" or turn.round <= export.hidden_rounds(turn.cohort):
                 belief = ONE // 2
             else:
                 belief = mid

@@ -61,6 +61,9 @@ class SourceQuestion:
 
     `event` is what several questions are about. Bounds are numbers, or dates as ISO text. `closes` is when it
     closed, or is to; `scheduled_close` is when it was to, and `spot` is when spot scores are taken.
+
+    Where steps grow by a `ratio` from end to end, bounds and outcome are positions from 0 to 1, and
+    `real_low` and `real_high` are the bounds themselves. `background` and `source` tell more of it.
     """
 
     key: str
@@ -76,6 +79,11 @@ class SourceQuestion:
     closes: datetime | None = None
     scheduled_close: datetime | None = None
     spot: datetime | None = None
+    ratio: float = 1.0
+    real_low: float | str | None = None
+    real_high: float | str | None = None
+    background: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,7 @@ def sample(markets: Sequence[T]) -> list[T]:
 
 def expected_ends(config: Config, offered: Catalogued | None) -> ExpectedEnds:
     """Return how many ends a month the rule is to bring, by a catalogue or, without one, by the rule."""
-    rule = config.markets.universe
+    rule = config.universe
     every = config.cohorts.decide.every
     if offered is None:
         return ExpectedEnds(round(sure_ends_a_month(rule, every)), "rule")

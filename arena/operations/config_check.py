@@ -8,9 +8,14 @@ from agents.evidence import ResearchError
 from agents.research.folder import ArticleCount
 from arena.config import Config
 from arena.config.environment import environment, missing_keys, readable_env
+from arena.forms.asked_questions import read_public_folder
 from arena.rounds.adapters import unfrozen_settings
 from arena.rounds.line_up_cost import LineUpCost
 from markets.registry import load
+from markets.venue import VenueError
+
+MOST_NAMED = 10
+"""So many faults of a folder of questions are named one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +27,28 @@ class ConfigWarning:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionCount:
+    """How many questions a folder has, and what is wrong in it."""
+
+    questions: int
+    faults: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ConfigCheck:
     """What was found: missing keys by agent, keys of the rule of no use, articles, and a readable `.env`.
 
     The keys in `untold` leave out all markets, or none, because of what the venue reports. `articles` is None
-    where the evidence comes from no files.
+    where the evidence comes from no files, and `questions` where the venue is no folder of them; what is
+    wrong in other files of the venue is in `file_faults`.
     """
 
     missing_keys: Mapping[str, str]
     untold: list[str]
     articles: ArticleCount | None
     readable_env: str | None
+    questions: QuestionCount | None = None
+    file_faults: tuple[str, ...] = ()
 
 
 def check_config(config: Config, environ: Mapping[str, str]) -> ConfigCheck:
@@ -43,13 +59,15 @@ def check_config(config: Config, environ: Mapping[str, str]) -> ConfigCheck:
         untold=_untold_keys(config),
         articles=_article_count(config),
         readable_env=readable_env(config.folder),
+        questions=_question_count(config),
+        file_faults=_file_faults(config),
     )
 
 
 def _untold_keys(config: Config) -> list[str]:
     """Return the keys of the rule that ask for what the venue doesn't report."""
     module = load("markets.venues", config.markets.venue, config.extensions("venues"))
-    rule = config.markets.universe
+    rule = config.universe
     keys = sorted(key for key in getattr(module, "UNTOLD", ()) if getattr(rule, key))
     if getattr(module, "WITHOUT_SIDES", False) and not rule.price_only:
         keys.insert(0, "price_only")
@@ -68,6 +86,30 @@ def _article_count(config: Config) -> ArticleCount | None:
     except ResearchError as error:
         return ArticleCount(0, 0, error.message)
     return count
+
+
+def _question_count(config: Config) -> QuestionCount | None:
+    """Return what the venue's folder of questions has; None where it is none."""
+    module = load("markets.venues", config.markets.venue, config.extensions("venues"))
+    if not hasattr(module, "read_questions"):
+        return None
+
+    folder = unfrozen_settings(config.venue_settings, config.folder)["folder"]
+    try:
+        found = module.read_questions(folder, read_public_folder)
+    except VenueError as error:
+        return QuestionCount(0, (f"{error.message} → {error.hint}",))
+    return QuestionCount(len(found.questions), tuple(fault.text for fault in found.faults))
+
+
+def _file_faults(config: Config) -> tuple[str, ...]:
+    """Return what is wrong in the files that a venue is read from; nothing of one that has none."""
+    module = load("markets.venues", config.markets.venue, config.extensions("venues"))
+    if not hasattr(module, "file_faults"):
+        return ()
+
+    paths = unfrozen_settings(config.venue_settings, config.folder)
+    return tuple(module.file_faults(config.venue_settings.model_copy(update=paths)))
 
 
 def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Iterator[ConfigWarning]:
@@ -93,9 +135,25 @@ def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Ite
         message = f"Not all of the evidence folder can be used: {check.articles.fault}"
         yield ConfigWarning(message, "give each file the form in docs/news.md")
 
+    yield from _question_warnings(config, check)
+
     if check.readable_env:
         message = f"Others on this machine can read the keys in {check.readable_env}"
         yield ConfigWarning(message, f"chmod 600 {quote(check.readable_env)}")
+
+
+def _question_warnings(config: Config, check: ConfigCheck) -> Iterator[ConfigWarning]:
+    """Yield what is wrong in the venue's folder of questions, or of series."""
+    for fault in check.file_faults[:MOST_NAMED]:
+        yield ConfigWarning(f"Not all of {config.markets.venue} is played: {fault}", "correct the file")
+
+    faults = () if check.questions is None else check.questions.faults
+    for fault in faults[:MOST_NAMED]:
+        message, _, hint = fault.partition(" → ")
+        yield ConfigWarning(f"Not all questions are played: {message}", hint)
+    if len(faults) > MOST_NAMED:
+        hint = f"arena check {unfrozen_settings(config.venue_settings, config.folder)['folder']}"
+        yield ConfigWarning(f"{len(faults) - MOST_NAMED:,} more faults are not named here", hint)
 
 
 def _untold_warning(config: Config, key: str) -> ConfigWarning:
@@ -107,7 +165,7 @@ def _untold_warning(config: Config, key: str) -> ConfigWarning:
         return ConfigWarning(message, "set `price_only: true`")
 
     message = f"{venue} does not report what markets.{key} asks for"
-    if key.startswith("min_") and not config.markets.universe.unknown_figures:
+    if key.startswith("min_") and not config.universe.unknown_figures:
         hint = "set `unknown_figures: true`, or take the key out"
         return ConfigWarning(f"{message}: no market is ever on offer", hint)
     return ConfigWarning(f"{message}: it excludes nothing", "take the key out")

@@ -25,6 +25,7 @@ from agents.answers.decision_document import MOST_BYTES, UnreadableDecision, rea
 from agents.answers.decisions import sound_decision
 from agents.episode import result_document
 from agents.model import Decision, DeskSettings, View
+from arena.cohorts.hidden_rounds import refused_orders, view_of_round
 from arena.config import Config
 from arena.errors import ArenaError, natural_key
 from arena.operations.desk_queries import (
@@ -253,7 +254,8 @@ class Desk:
 
         snapshot = taken[1]
         holdings = self.record.holdings(turn.cohort_id)[agent]
-        return View(snapshot, holdings, mark(holdings, snapshot), cohort.rules, 0)
+        view = View(snapshot, holdings, mark(holdings, snapshot), cohort.rules, 0, round=turn.round)
+        return view_of_round(cohort, view)
 
     def _results(self, agent: str) -> dict[str, Any]:
         """Return the last turns of an agent that are over, and its forecasts whose markets have ended."""
@@ -270,8 +272,12 @@ class Desk:
 
 def _preview(turn: DeskTurn, decision: Decision, view: View) -> dict[str, Any]:
     """Return what a decision would be filled at, by the prices of the view."""
-    offers = SnapshotOffers(view.snapshot, view.rules)
-    fills, refused = execute_at(offers, decision.bets, decision.sales, view.holdings)
+    if view.hidden:
+        fills: list[Fill] = []
+        refused = refused_orders((*decision.sales, *decision.bets))
+    else:
+        offers = SnapshotOffers(view.snapshot, view.rules)
+        fills, refused = execute_at(offers, decision.bets, decision.sales, view.holdings)
     reading = _reading(decision, (*decision.rejections, *refused))
     return {"turn": turn.name, "accepted": False, "fills": [*map(_fill, fills)], **reading}
 

@@ -1,10 +1,10 @@
 """What agents from outside come to the desk for: who they are, the turn that is open, how things ended."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from agents.model import Forecast, PastForecast
-from arena.record.queries.cohorts import PLACE, item_of, read_resolutions
+from arena.record.queries.cohorts import PLACE, item_of, read_hidden_rounds, read_resolutions
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
 from arena.record.schema.dialects import NOW
@@ -98,15 +98,21 @@ def read_last_turns(connection: Connection, agent: str) -> list[OverTurn]:
 
 
 def read_ended_forecasts(connection: Connection, agent: str, now: datetime) -> list[PastForecast]:
-    """Return an agent's last forecasts of markets that have ended, the latest first, and how they ended."""
+    """Return an agent's last forecasts of markets that have ended, the latest first, and how they ended.
+
+    Prices of rounds that are hidden for now are left out.
+    """
     query = (
         select_as(
+            round_id=RoundRow.id,
             round=RoundRow.number,
             at=RoundRow.at,
             market=ForecastRow.market_id,
             probability=ForecastRow.probability,
+            distribution=ForecastRow.distribution,
             reason=ForecastRow.reason,
             question=MarketVersionRow.question,
+            form=MarketVersionRow.form,
             price=QuoteRow.mid,
         )
         .select_from(
@@ -116,18 +122,24 @@ def read_ended_forecasts(connection: Connection, agent: str, now: datetime) -> l
             .join(MarketVersionRow, clause(MarketVersionRow.id == SnapshotItemRow.version_id))
             .outerjoin(QuoteRow, clause(QuoteRow.id == SnapshotItemRow.quote_id))
         )
-        .where(EntrantRow.name == agent, ForecastRow.stage == "final")
+        .where(EntrantRow.name == agent, ForecastRow.stage == "final", ForecastRow.distribution == "")
         .where(col(ForecastRow.market_id).in_(select(ResolutionRow.market_id)))
         .order_by(col(RoundRow.at).desc(), EntrantRow.id, ForecastRow.market_id)
     )
     rows = connection.execute(query.limit(MOST_RESULTS)).all()
     markets = sorted({MarketId(row.market) for row in rows})
-    outcomes = {end.market_id: end.outcome for end in read_resolutions(connection, markets, now)}
+    ends = {end.market_id: end for end in read_resolutions(connection, markets, now)}
 
+    hidden = read_hidden_rounds(connection)
     forecasts = []
     for row in rows:
-        if row.market in outcomes:
-            stated = Forecast(row.market, None, "final", row.reason, millionths=row.probability)
-            outcome = outcomes[row.market]
-            forecasts.append(PastForecast(stated, row.round, row.at, row.question, row.price, outcome))
+        if row.market not in ends:
+            continue
+        end = ends[row.market]
+        stated = Forecast(
+            row.market, reason=row.reason, millionths=row.probability, distribution=row.distribution
+        )
+        price = None if row.round_id in hidden else row.price
+        past = PastForecast(stated, row.round, row.at, row.question, price)
+        forecasts.append(replace(past, outcome=end.outcome, form=row.form, answer=end.answer))
     return forecasts

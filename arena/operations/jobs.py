@@ -80,7 +80,7 @@ async def catalogue(context: JobContext, at: datetime) -> str:
         return "read already"
 
     context.quarantined.clear()
-    universe = filter_for([context.config.markets.universe], when)
+    universe = filter_for([context.config.universe], when)
     report = await sync_venue(context.venue, source, record, when, context.quarantined, wanted=universe)
 
     markets = count_text(report.synced.markets, "market")

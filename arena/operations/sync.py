@@ -39,7 +39,7 @@ async def read_venue(
         when = clock
         if source.stamp != "live":
             when = _time_to_read(config, record, source, clock, at, within)
-        wanted = filter_for([config.markets.universe], when)
+        wanted = filter_for([config.universe], when)
 
         quarantined: list[QuarantinedRecord] = []
         venue = open_venue(config, report=quarantined.append)

@@ -99,9 +99,11 @@ class DryRunRecord(Record):
     def hold_room(self, answers: int) -> None:
         """Keep no room: nothing is written."""
 
-    def holdings(self, cohort_id: int, until: datetime | None = None) -> dict[str, Holdings]:
-        """Return the accounts that were given."""
-        return dict(self.owned)
+    def holdings(
+        self, cohort_id: int, until: datetime | None = None, names: Collection[str] | None = None
+    ) -> dict[str, Holdings]:
+        """Return the accounts that were given, all or those of these names."""
+        return {name: own for name, own in self.owned.items() if names is None or name in names}
 
     def snapshot(self, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
         """Return the snapshot that was taken here, else that of the record."""

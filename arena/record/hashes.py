@@ -240,6 +240,8 @@ def _facts(connection: Connection, scope: Scope, values: Values | None = None) -
     facts = {"snapshot": _snapshots(connection, scope, values)}
     for kind, query in _queries(scope).items():
         lines = _rows(connection, query, values)
+        if kind == "forecast":
+            lines = map(_without_empty_last, lines)
         facts[kind] = _by_text(lines, BY_TEXT[kind]) if kind in BY_TEXT else lines
     return facts
 
@@ -312,7 +314,7 @@ def _cohorts(connection: Connection) -> Iterator[FactLine]:
 def _resolutions(connection: Connection) -> list[FactLine]:
     """Return how markets ended, in the order of their ids and versions."""
     lines = _rows(connection, select(*hashed_columns(ResolutionRow)))
-    return sorted(lines, key=BY_MARKET_AND_VERSION)
+    return sorted(map(_without_empty_last, lines), key=BY_MARKET_AND_VERSION)
 
 
 def _snapshots(connection: Connection, scope: Scope, values: Values | None) -> Iterator[FactLine]:
@@ -347,6 +349,11 @@ def _snapshot_queries(scope: Scope) -> tuple[AnySelect, AnySelect]:
         .order_by(*key)
     )
     return pages, places
+
+
+def _without_empty_last(line: FactLine) -> FactLine:
+    """Return a line without its last column where that is empty: lines of yes or no never had it."""
+    return line if line[-1] else line[:-1]
 
 
 def _without_empty_end(values: Sequence[str]) -> Sequence[str]:

@@ -1,6 +1,6 @@
 """The record as the arena uses it: reads of one instant, writes in one transaction, and caches of facts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -131,13 +131,16 @@ class Record:
 
         return self.last_snapshot.get(key)
 
-    def holdings(self, cohort_id: int, until: datetime | None = None) -> dict[str, Holdings]:
+    def holdings(
+        self, cohort_id: int, until: datetime | None = None, names: Collection[str] | None = None
+    ) -> dict[str, Holdings]:
         """Return the holdings of each entrant of a cohort, in line-up order: its ledger summed up to a time.
 
-        Holdings are cached, so only ledger entries that other processes have written are read.
+        With `names` only theirs are read. Holdings are cached, so only ledger entries that other processes
+        have written are read.
         """
         with reading(self.engine) as connection:
-            heads = read_ledger_heads(connection, cohort_id)
+            heads = read_ledger_heads(connection, cohort_id, names)
             behind = self.accounts.behind(dict(heads.values()))
             if behind:
                 self.accounts.read(read_entries_after(connection, behind))
@@ -151,7 +154,8 @@ class Record:
 
         holdings = {}
         for name, entries in ledgers.items():
-            holdings[name] = fold(entry for entry in entries if entry.at <= until)
+            if name in heads:
+                holdings[name] = fold(entry for entry in entries if entry.at <= until)
         return holdings
 
     def add_entries(self, ledgers: Mapping[int, Sequence[Entry]]) -> None:

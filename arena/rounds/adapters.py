@@ -22,9 +22,10 @@ from agents.providers import DEMO
 from arena.clock import timer
 from arena.config import Config, environment
 from arena.errors import ArenaError
+from arena.forms.asked_questions import read_public_folder
 from markets.history import Open
 from markets.registry import UnknownExtension, load
-from markets.venue import Report, Truth, Venue, ignore_report
+from markets.venue import Report, Truth, Venue, VenueError, ignore_report
 
 DEMO_URL = "ARENA_DEMO_PROVIDER"
 """Names a demo provider that runs already; without it one is started when a demo model is first asked for."""
@@ -95,11 +96,21 @@ def open_past(config: Config | None, name: str, report: Report) -> Open:
 
 
 def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool = True) -> Venue:
-    """Open a venue's client. If it is not `timed`, its waits take no time, where the venue lets them."""
-    waits = {}
-    if not timed and "sleep" in signature(module.venue).parameters:
-        waits = {"sleep": no_time}
-    venue: Venue = module.venue(settings, report, **waits)
+    """Open a venue's client. If it is not `timed`, its waits take no time, where the venue lets them.
+
+    One that reads files is given what reads the public forms of others. Raises `ArenaError` if what the venue
+    is to be read from is wrong.
+    """
+    wanted = signature(module.venue).parameters
+    given: dict[str, Any] = {}
+    if not timed and "sleep" in wanted:
+        given["sleep"] = no_time
+    if "read_form" in wanted:
+        given["read_form"] = read_public_folder
+    try:
+        venue: Venue = module.venue(settings, report, **given)
+    except VenueError as error:
+        raise ArenaError(error.code, error.message, error.hint) from error
     return venue
 
 

@@ -13,8 +13,6 @@ from arena.config import Config
 from arena.config.environment import missing_keys
 from arena.config.model import AgentConfig
 from arena.errors import ArenaError
-from arena.forms.bench.model import QuestionSet
-from arena.forms.bench.reading import read_question_set, strictly
 from arena.record.model.benchmark import BenchmarkFile
 from arena.record.queries.benchmark import AnswerUsage, count_answered_calls, read_answer_usage
 from arena.record.queries.cohorts import StoredCohort
@@ -29,6 +27,7 @@ from arena.rounds.forecasting import (
     decided_at,
     line_up,
     play_set,
+    read_asked,
     sample_view,
     set_snapshot,
 )
@@ -74,7 +73,7 @@ def plan_answers(
     environ: Mapping[str, str],
 ) -> PlannedAnswers:
     """Return who is to be asked what: nobody whose answers are in."""
-    question_set: QuestionSet = strictly(read_question_set, file.name, file.text)
+    question_set = read_asked(file, method)
     added: list[AgentConfig] = []
     if with_baselines:
         added = baselines(record, question_set, [agent.name for agent in config.agents])

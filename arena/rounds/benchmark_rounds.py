@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.errors import ArenaError
+from arena.forms.bench.made_set import plan_in
 from arena.forms.bench.model import Asked, BenchResolution, QuestionSet, ResolutionSet, is_day
 from arena.forms.bench.reading import Reading, read_question_set, read_resolution_set, strictly
 from arena.forms.csv_columns import decode
@@ -16,6 +17,7 @@ from arena.record.queries.benchmark import newest_files
 from arena.record.record import Record
 from arena.record.schema.database import Connection
 from arena.record.write.benchmark import keep_file, newest_file
+from arena.rounds.made_set_ends import has_questions_of_others, with_recorded_ends
 from markets.venue import VenueError
 from markets.venues.wire.http import HttpClient
 
@@ -149,6 +151,11 @@ def fetch_questions(
     if due not in (None, question_set.due):
         message = f"{source.place}: {name} is of the round due {question_set.due}, not {due}; nothing is kept"
         raise ArenaError("bad_file", message, "correct the file, or fetch it elsewhere with --from")
+
+    for kept in record.read(newest_files, "questions", [question_set.due]):
+        if kept.text != text and kept.name == question_set.name and plan_in(kept.text) is not None:
+            message = f"the record has {kept.name} as a set that was made here, and it stays as it is"
+            raise ArenaError("exists", message, "leave out --from, or keep the other one in another record")
     return record.write(keep_file, NewFile("questions", question_set.name, question_set.due, text), at)
 
 
@@ -213,7 +220,13 @@ def _resolved(
 ) -> ResolvedRound | None:
     """Keep the newest resolutions of a question set and return the round; None if there are none yet."""
     name = f"{question_file.due}_resolution_set.json"
-    text = source.read(RESOLUTIONS, name)
+    question_set: QuestionSet = strictly(read_question_set, question_file.name, question_file.text)
+    text: str | None = None
+    is_made = plan_in(question_file.text) is not None
+    if not is_made or record.read(has_questions_of_others, question_set, at):
+        text = source.read(RESOLUTIONS, name)
+    if is_made:
+        text = record.read(with_recorded_ends, question_set, text, at)
     if text is None:
         return None
 
@@ -225,8 +238,7 @@ def _resolved(
 
     new = NewFile("resolutions", question_file.name, question_file.due, text)
     newest, before = record.write(_keep_resolutions, new, at)
-    questions = strictly(read_question_set, question_file.name, question_file.text).questions
-    markets = {question.source for question in questions if question.is_market}
+    markets = {question.source for question in question_set.questions if question.is_market}
     return _compared(newest, before, resolutions, markets)
 
 

@@ -124,7 +124,7 @@ def _put_beliefs(connection: Connection, cohort_id: int, decisions: Mapping[int,
     query = (
         select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.probability)
         .select_from(PLACED_TURNS.join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id)))
-        .where(RoundRow.cohort_id == cohort_id, ForecastRow.stage == "final")
+        .where(RoundRow.cohort_id == cohort_id, ForecastRow.stage == "final", ForecastRow.distribution == "")
         .where(col(TurnRow.status).in_(USABLE_STATUSES))
         .order_by(ForecastRow.turn_id, ForecastRow.market_id)
     )

@@ -37,7 +37,7 @@ from arena.rounds.told_history import (
 )
 from arena.rounds.world import RecordedLookups, SearchResults, World
 from markets.hashes import canonical
-from markets.model import Listing, Market, MarketId, Quote, Snapshot
+from markets.model import Listing, Market, MarketId, Quote, Resolution, Snapshot
 from markets.venue import QuarantinedRecord
 
 MOST_FAILURES = 3
@@ -180,6 +180,10 @@ def toolbox(
     if not names:
         return None
     tools = {name: world.tool(name) for name in names}
+    if view.hidden:
+        tools = {name: tool for name, tool in tools.items() if not tool.tells_prices}
+        if not tools:
+            return None
 
     def history(market: MarketId) -> tuple[Quote, ...]:
         return record.read(read_price_history, [market], stored_round.at).get(market, ())
@@ -239,9 +243,10 @@ class _ToolBench:
 def guard_of(cohort: Cohort) -> Guard:
     """Return what may be shown in a cohort.
 
-    Where any agent is asked without prices, nobody is shown odds or suspects.
+    Where any agent is asked without prices, ever or in hidden rounds, nobody is shown odds or suspects.
     """
-    if all(entrant.settings.get("prices", "shown") == "shown" for entrant in cohort.entrants):
+    is_shown = all(entrant.settings.get("prices", "shown") == "shown" for entrant in cohort.entrants)
+    if is_shown and not cohort.hidden:
         return cohort.guard
 
     withheld = {"odds": "withheld"}
@@ -282,11 +287,11 @@ def recorded_lookups(database: str) -> Iterator[RecordedLookups]:
 class RoundContext:
     """What the record knows that a view may have beside the snapshot, and which entrant wants what of it.
 
-    `ends` are the outcomes of markets that ended since the round before; `past` are forecasts by entrant.
+    `ends` are how markets ended since the round before; `past` are forecasts by entrant.
     """
 
     wanted: Mapping[int, Context]
-    ends: Mapping[MarketId, int | None]
+    ends: Mapping[MarketId, Resolution]
     history: Mapping[MarketId, tuple[Quote, ...]]
     siblings: Mapping[str, tuple[Listing, ...]]
     past: Mapping[int, Sequence[PastForecast]]
@@ -308,8 +313,9 @@ class RoundContext:
             past[market_id] = (*past.get(market_id, ()), forecast)
 
         ended: list[PastForecast] = []
-        for market_id, outcome in self.ends.items():
-            ended.extend(replace(forecast, outcome=outcome) for forecast in past.pop(market_id, ()))
+        for market_id, end in self.ends.items():
+            forecasts = past.pop(market_id, ())
+            ended.extend(replace(each, outcome=end.outcome, answer=end.answer) for each in forecasts)
 
         return replace(
             view,
@@ -347,7 +353,7 @@ def gather_context(
         wants_siblings |= context.siblings
 
     ids = [listing.market.id for listing in snapshot]
-    ends: Mapping[MarketId, int | None] = {}
+    ends: Mapping[MarketId, Resolution] = {}
     past: Mapping[int, Sequence[PastForecast]] = {}
     if recalling and since is not None:
         ends = record.read(read_new_ends, stored.id, since, snapshot.at)

@@ -25,13 +25,16 @@ from arena.config import Config
 from arena.config.model import AgentConfig
 from arena.errors import ArenaError
 from arena.forms.bench.answers import ANSWER_COLUMNS
+from arena.forms.bench.combinations import without_combinations
 from arena.forms.bench.model import (
+    WAYS,
     Asked,
     BenchForecast,
     BenchQuestion,
     ForecastFile,
     QuestionSet,
     ResolutionSet,
+    joint,
 )
 from arena.forms.bench.reading import read_question_set, read_resolution_set, strictly
 from arena.record.model.benchmark import FORECASTBENCH, BenchmarkFile
@@ -74,13 +77,15 @@ class AskingMethod:
     """How the agents with a model are asked, in the terms of ForecastBench's paper.
 
     `prices` shows the probability of a market, and the value of a series, when the set was frozen;
-    `evidence` shows articles; `batch` is how many questions are put at once.
+    `evidence` shows articles; `batch` is how many questions are put at once; `combinations` also asks those
+    about two others.
     """
 
     prompt: str = DEFAULT_PROMPT
     prices: bool = False
     evidence: bool = False
     batch: int = 1
+    combinations: bool = False
 
     @property
     def words(self) -> str:
@@ -101,6 +106,12 @@ def method_of(cohort: Cohort) -> AskingMethod:
     """Return the method that a cohort has frozen."""
     names = AskingMethod.__dataclass_fields__
     return AskingMethod(**{name: value for name, value in cohort.venue_settings.items() if name in names})
+
+
+def read_asked(file: BenchmarkFile, method: AskingMethod) -> QuestionSet:
+    """Return the questions of a kept file that a method asks."""
+    question_set: QuestionSet = strictly(read_question_set, file.name, file.text, method.combinations)
+    return question_set
 
 
 def benchmark_cohorts(record_cohorts: Iterable[StoredCohort]) -> list[StoredCohort]:
@@ -230,7 +241,20 @@ def earlier_rates(record: Record, question_set: QuestionSet) -> dict[str, dict[i
     for (source, days), values in sorted(outcomes.items()):
         share = (sum(values) + 1) / (len(values) + 2)
         rates[source][days] = round(min(max(share, LIKELY[0]), LIKELY[1]), 6)
-    return dict(rates)
+
+    combined = {question.source for question in question_set.questions if question.combined}
+    for source in sorted(combined & data_sources):
+        for ways in WAYS:
+            rates[category_of(source, ways)] = _joint_rates(rates[source], ways)
+    return {category: by_days for category, by_days in rates.items() if by_days}
+
+
+def _joint_rates(rates: Mapping[int, float], ways: Sequence[int]) -> dict[int, float]:
+    """Return how often two independent questions of a source end so, by days; even odds without rates."""
+    joint_rates = {}
+    for days, rate in (rates or {0: 0.5}).items():
+        joint_rates[days] = round(joint([rate, rate], ways) or 0.0, 6)
+    return joint_rates
 
 
 # ── the questions ────────────────────────────────────────────────────────────────────────────────────────
@@ -246,24 +270,25 @@ def set_snapshot(question_set: QuestionSet, version: int, at: datetime, method: 
     """Return a question set as the snapshot of markets that agents are shown."""
     listings = []
 
-    for market_id, question, day in question_ids(question_set, version, method):
+    for market_id, question, asked in question_ids(question_set, version, method):
         quote = None
-        probability = question.freeze_probability
+        probability = question.freeze_probability(asked[1])
         if probability is not None:
-            frozen_at = min(_instant(question.texts["freeze_datetime"], at), at)
+            frozen_at = min(_instant(question.texts.get("freeze_datetime"), at), at)
             quote = Quote(market_id, frozen_at, None, None, millionths(probability))
-        listings.append(Listing(_market(market_id, question, question_set.due, day, method), quote))
+        listings.append(Listing(_market(market_id, question, asked, question_set.due, method), quote))
 
     return Snapshot(at, tuple(listings))
 
 
 def question_ids(
     question_set: QuestionSet, version: int, method: AskingMethod
-) -> Iterator[tuple[MarketId, BenchQuestion, str | None]]:
-    """Yield every question of a set: its id in the record, the question, and the date of a data question.
+) -> Iterator[tuple[MarketId, BenchQuestion, Asked]]:
+    """Yield every forecast that a set wants: its id in the record, the question, and what it is about.
 
-    A data question is yielded once for each of its dates. Each version of a set has ids of its own, as has a
-    method that shows values: the markets' texts differ.
+    A data question is yielded once for each of its dates, a combination also for each way in which its
+    questions may end. Each version of a set has ids of its own, as has a method that shows values: the
+    markets' texts differ. What is behind the @ tells the forecasts of one question apart.
     """
     file_part = question_set.due
     if version != 1:
@@ -272,34 +297,113 @@ def question_ids(
         file_part += "+values"
 
     for question in question_set.questions:
-        market_id = f"{FORECASTBENCH}:{file_part}:{question.source}:{question.id}"
-        if question.is_market:
-            yield MarketId(market_id), question, None
-        for day in question.dates:
-            yield MarketId(f"{market_id}@{day}"), question, day
+        name = question.id
+        if question.combined:
+            name = "~".join(question.texts["id"])
+        market_id = f"{FORECASTBENCH}:{file_part}:{question.source}:{name}"
+
+        for asked in question.asked:
+            marks = [asked[2]] if asked[2] else []
+            if question.combined:
+                marks.append(way_letters(question.ways[asked[1]]))
+            yield MarketId("@".join(filter(None, (market_id, ".".join(marks))))), question, asked
+
+
+def way_letters(ways: Sequence[int]) -> str:
+    """Return how two questions end in two letters.
+
+    >>> way_letters((1, -1))
+    'yn'
+    """
+    return "".join("y" if way == 1 else "n" for way in ways)
+
+
+def category_of(source: str, ways: Sequence[int]) -> str:
+    """Return the category of what is asked of a source: those of combinations tell how their questions end.
+
+    >>> category_of("fred", (1,)), category_of("fred", (1, -1))
+    ('fred', 'fred, yn')
+    """
+    if len(ways) == 1:
+        return source
+    return f"{source}, {way_letters(ways)}"
 
 
 def _market(
-    market_id: MarketId, question: BenchQuestion, due: str, day: str | None, method: AskingMethod
+    market_id: MarketId, question: BenchQuestion, asked: Asked, due: str, method: AskingMethod
 ) -> Market:
-    """Return the market that stands for a question, or for one date of a data question."""
+    """Return the market that stands for one forecast that a question wants."""
+    day = asked[2]
+    ways = question.ways[asked[1]]
+    if question.combined:
+        text = combined_question(ways, day)
+        rules = _combined_rules(question, due, method)
+    else:
+        text = _filled(question.texts["question"], due, day)
+        rules = _rules(question, due, day, method)
+
+    opens = [_instant(part["market_info_open_datetime"], FIRST) for part in question.parts]
+    closes = [_instant(day or part["market_info_close_datetime"], NEVER) for part in question.parts]
+    closes_at = max(closes)
+    return Market(
+        id=market_id,
+        event_id=f"{FORECASTBENCH}:{question.source}:{question.id}",
+        question=text,
+        rules="\n\n".join(f"{head}: {text}" for head, text in rules.items() if text),
+        category=category_of(question.source, ways),
+        opens_at=min(max(opens), closes_at),
+        closes_at=closes_at,
+    )
+
+
+def _rules(question: BenchQuestion, due: str, day: str | None, method: AskingMethod) -> dict[str, str]:
+    """Return what is told of a question, by heading."""
     texts = {name: _filled(value, due, day) for name, value in question.texts.items()}
     criteria = [texts["resolution_criteria"], texts["market_info_resolution_criteria"]]
     rules = {"How it is decided": "\n".join(filter(None, criteria)), "Background": texts["background"]}
     if method.prices and day is not None:
         head = f"Value on {texts['freeze_datetime'][:10]}"
         rules[head] = f"{texts['freeze_datetime_value']}. {texts['freeze_datetime_value_explanation']}"
+    return rules
 
-    closes_at = _instant(day or question.texts["market_info_close_datetime"], NEVER)
-    return Market(
-        id=market_id,
-        event_id=f"{FORECASTBENCH}:{question.source}:{question.id}",
-        question=texts["question"],
-        rules="\n\n".join(f"{head}: {text}" for head, text in rules.items() if text),
-        category=question.source,
-        opens_at=min(_instant(question.texts["market_info_open_datetime"], FIRST), closes_at),
-        closes_at=closes_at,
-    )
+
+def combined_question(ways: Sequence[int], day: str | None) -> str:
+    """Return what is asked of two questions, whose texts stand in the rules.
+
+    >>> combined_question((1, -1), "2026-03-08")
+    'Will question 1 resolve YES and question 2 NO, both as of 2026-03-08?'
+    """
+    first, second = ["YES" if way == 1 else "NO" for way in ways]
+    when = f", both as of {day}" if day else ""
+    return f"Will question 1 resolve {first} and question 2 {second}{when}?"
+
+
+def _combined_rules(question: BenchQuestion, due: str, method: AskingMethod) -> dict[str, str]:
+    """Return what is told of two questions at once, by heading, in the order of the paper's prompt.
+
+    It is the same for each date and way, so that a prompt has it once.
+    """
+
+    def filled(part: Mapping[str, Any]) -> dict[str, str]:
+        return {name: _filled(value, due, "the date") for name, value in part.items()}
+
+    both = [filled(part) for part in question.parts]
+    rules = {"Task": _filled(question.texts["question"], due, "the date")}
+    for number, texts in enumerate(both, 1):
+        rules[f"Question {number}"] = texts["question"]
+    for number, texts in enumerate(both, 1):
+        rules[f"Question {number} background"] = texts["background"]
+    for number, texts in enumerate(both, 1):
+        criteria = [texts["resolution_criteria"], texts["market_info_resolution_criteria"]]
+        rules[f"Question {number} is decided"] = "\n".join(filter(None, criteria))
+
+    if method.prices:
+        for number, texts in enumerate(both, 1):
+            head = f"Question {number} value on {texts['freeze_datetime'][:10]}"
+            rules[head] = f"{texts['freeze_datetime_value']}. {texts['freeze_datetime_value_explanation']}"
+        if question.is_market:
+            rules["Price"] = "it is what both values make if neither question tells about the other"
+    return rules
 
 
 FIRST = datetime(1970, 1, 1, tzinfo=UTC)
@@ -341,7 +445,7 @@ def sample_view(config: Config, snapshot: Snapshot) -> tuple[View, Fraction]:
 
     account = Holdings(cash=config.cohorts.bankroll)
     mark = mark_all({"": account}, part)[""]
-    view = View(snapshot=part, holdings=account, mark=mark, rules=config.cohorts.rules, seed=1)
+    view = View(snapshot=part, holdings=account, mark=mark, rules=config.rules, seed=1)
     return view, Fraction(len(questions), max(len(sampled), 1))
 
 
@@ -357,13 +461,16 @@ def answered_by(record: Record, question_file: BenchmarkFile, method: AskingMeth
 
 def _venue_settings(question_file: BenchmarkFile, method: AskingMethod) -> dict[str, Any]:
     """Return what a cohort freezes of the file that it answers and of its method."""
-    return {
+    settings = {
         "set": question_file.name,
         "due": question_file.due,
         "version": question_file.version,
         "sha256": question_file.sha256,
         **asdict(method),
     }
+    if not method.combinations:  # cohorts of before combinations were asked have no such setting
+        del settings["combinations"]
+    return settings
 
 
 def begin_set(
@@ -414,7 +521,7 @@ async def play_set(
 
     The cohort ends once no turn is worth another try.
     """
-    question_set: QuestionSet = strictly(read_question_set, question_file.name, question_file.text)
+    question_set = read_asked(question_file, method_of(stored.cohort))
     at = stored.cohort.starts_at
     if not record.read(read_rounds, stored.id):
         snapshot = set_snapshot(question_set, question_file.version, at, method_of(stored.cohort))
@@ -498,13 +605,12 @@ def _cohort_answers(connection: Connection, stored: StoredCohort) -> Iterator[Re
     """Yield the usable answers of a cohort's agents, in line-up order."""
     settings = stored.cohort.venue_settings
     question_file = read_file(connection, "questions", settings["set"], settings["version"])
-    question_set: QuestionSet = strictly(read_question_set, question_file.name, question_file.text)
+    method = method_of(stored.cohort)
+    question_set = read_asked(question_file, method)
 
     questions = dict[MarketId, Asked]()
-    for market_id, question, day in question_ids(
-        question_set, question_file.version, method_of(stored.cohort)
-    ):
-        questions[market_id] = (question.source, question.id, day)
+    for market_id, _, asked in question_ids(question_set, question_file.version, method):
+        questions[market_id] = asked
 
     for only_round in read_rounds(connection, stored.id):
         statuses = read_turn_statuses(connection, only_round.id)
@@ -542,13 +648,19 @@ def _recorded(
     return RecordedAnswers(cohort.number, entrant.name, method, filed, reasons)
 
 
-def answers_csv(answers: RecordedAnswers) -> str:
-    """Return the answers as a CSV of the columns that a filed set has, so that they are checked like one."""
+def answers_csv(answers: RecordedAnswers, combinations: bool) -> str:
+    """Return the answers as a CSV of the columns that a filed set has, so that they are checked like one.
+
+    Those on two questions at once are left out unless they are wanted.
+    """
     text = io.StringIO(newline="")
     lines = csv.writer(text)
     lines.writerow(ANSWER_COLUMNS)
 
-    for row in answers.filed.rows:
+    filed = answers.filed
+    if not combinations:
+        filed = without_combinations(filed)
+    for row in filed.rows:
         reason = answers.reasons[row.source, row.id, row.date]
         lines.writerow((row.source, row.id, row.date or "", repr(row.forecast), reason))
 

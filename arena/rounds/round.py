@@ -38,7 +38,7 @@ from arena.record.write.sync import VenueSource, add_catalogue
 from arena.record.write.turns import claim_turns
 from arena.rounds.catalogues import check_complete
 from arena.rounds.evidence import gather_evidence
-from arena.rounds.settlement import settle_cohort, venue_answer
+from arena.rounds.settlement import set_aside_notes, settle_cohort, venue_answer
 from arena.rounds.turns import is_late, play_turns, unfinished_turns
 from arena.rounds.world import OfferedMarkets, World
 from markets.hashes import canonical
@@ -57,11 +57,12 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
     replacements: list[Replacement] = []
     notes: tuple[str, ...] = ()
     if not begun:
-        await settle_cohort(stored, at, world, record)
+        notes = await settle_cohort(stored, at, world, record)
         offered = await offers_at(stored, at, world, record)
         snapshot = await take_snapshot(stored, at, world, record, number)
 
-        replacements, notes = new_settings(stored, number, world, record)
+        replacements, unchanged = new_settings(stored, number, world, record)
+        notes += unchanged
         if offered.note:
             notes = (*notes, offered.note)
         if not snapshot.shown:
@@ -164,7 +165,7 @@ def round_report(
         stopped=tuple(stopped),
         unproven=tuple(own_unproven),
         kept=tuple(kept),
-        waiting=unfinished_turns(stored, statuses),
+        waiting=unfinished_turns(stored.entrant_ids, statuses),
         trouble=trouble,
         unanswered=tuple(unanswered),
     )
@@ -217,10 +218,10 @@ async def finish_round(
         turns.extend(played[entrant.name] for entrant in wave if entrant.name in played)
 
     statuses = record.read(read_turn_statuses, stored_round.id)
-    if unfinished_turns(stored, statuses):
+    if unfinished_turns(stored.entrant_ids, statuses):
         return turns
 
-    failed = unfinished_turns(stored, statuses, {"failed"})
+    failed = unfinished_turns(stored.entrant_ids, statuses, {"failed"})
     over = late or not failed
     if over and failed:
         close_turns(stored, stored_round, failed, world, record)
@@ -259,13 +260,13 @@ async def finish_earlier_rounds(stored: StoredCohort, at: datetime, world: World
             continue
 
         statuses = record.read(read_turn_statuses, earlier.id)
-        if may_go_on and unfinished_turns(stored, statuses):
+        if may_go_on and unfinished_turns(stored.entrant_ids, statuses):
             await play_round(stored, earlier.number, world, record)
         if may_go_on and not world.leaves_failed:
             check_models_answered(stored, earlier, record)
         await finish_round(stored, earlier, world, record, late=True)
 
-        waiting = unfinished_turns(stored, record.read(read_turn_statuses, earlier.id))
+        waiting = unfinished_turns(stored.entrant_ids, record.read(read_turn_statuses, earlier.id))
         if waiting:
             raise busy_error(stored.cohort.number, earlier.number, waiting)
 
@@ -386,14 +387,17 @@ async def read_catalogue(
         quarantined_before = len(world.quarantined)
         catalogue = await world.venue(cohort).catalogue(read_at, wanted)
         note = check_complete(record, source, catalogue, wanted, world.now(), at)
-        return [(catalogue, len(world.quarantined) - quarantined_before, note)]
+        set_aside = world.quarantined[quarantined_before:]
+        if not cohort.rules.money:
+            note = "; ".join(filter(None, (note, *set_aside_notes(set_aside))))
+        return [(catalogue, len(set_aside), note)]
 
     answered = await venue_answer(ask(), stored, at, world, record)
     if not answered:
         return OfferedMarkets(read_at, ())
     catalogue, rejected, note = answered[0]
     if cohort.stamp != "live":
-        return OfferedMarkets(read_at, catalogue.listings)
+        return OfferedMarkets(read_at, catalogue.listings, note=note)
 
     synced = record.write(
         add_catalogue,

@@ -29,6 +29,7 @@ from arena.record.queries.cohorts import (
     StoredCohort,
     StoredRound,
     has_marks,
+    has_open_questions,
     next_cohort_number,
     read_cohorts,
     read_newest_time,
@@ -296,6 +297,8 @@ def start_cohort(cohort: Cohort, texts: Mapping[str, str], record: Record) -> No
 def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record: Record) -> bool:
     """End a cohort that has no round left to play, no position and no unpaid market; tell whether it did.
 
+    Where there is no market, it goes on until all its questions have ended: no position would show that.
+
     A cohort that is among the `newest` may still decide, even if it is paused, unless it was stopped. A
     round that never began is past once the cohort has a snapshot of that round's time or later.
     """
@@ -311,6 +314,8 @@ def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record:
     if any(account.lots for account in record.holdings(stored.id, until=at).values()):
         return False
     if record.read(read_unpaid_markets, stored.id):
+        return False
+    if not stored.cohort.rules.money and record.read(has_open_questions, stored.id, at):
         return False
 
     record.write(end_cohort, stored.id, at)
@@ -450,7 +455,8 @@ def is_interrupted_at(
         return False
 
     statuses = record.read(read_turn_statuses, current.id)
-    if not unfinished_turns(stored, statuses, {"failed"}) or unfinished_turns(stored, statuses):
+    failed = unfinished_turns(stored.entrant_ids, statuses, {"failed"})
+    if not failed or unfinished_turns(stored.entrant_ids, statuses):
         return True
     if leaves_failed or stored.cohort.stamp == "live":
         return False
@@ -547,7 +553,7 @@ def cohort_overviews(connection: Connection, keep: int, now: datetime) -> list[C
                 rounds=tuple(own_rounds),
                 next_at=next_at,
                 open=open_positions[stored.id],
-                profits=profits.get(cohort.number, {}),
+                profits=profits.get(cohort.number, {}) if cohort.rules.money else {},
             )
         )
     return overviews

@@ -6,7 +6,7 @@ next settlement, and corrected by the next version. The venue's own later word i
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from arena.cohorts.schedule import TICK
@@ -27,7 +27,7 @@ from arena.record.schema.statements import batches
 from arena.record.schema.typed import IDS, col, func, joined, select
 from arena.record.schema.world import SightingRow, SyncRow
 from arena.record.write.operations import read_jobs
-from arena.record.write.resolutions import insert_resolutions
+from arena.record.write.resolutions import insert_resolutions, read_answer, read_forms
 from arena.record.write.sync import markets_gone_since
 from arena.rounds.settlement import LATEST, pay_ended_cohorts
 from markets.millionths import ONE, millionths
@@ -36,28 +36,34 @@ from markets.model import DECIDED, WITHDRAWN, MarketId, Resolution
 LONGEST_REASON = 500
 PAYOUTS: dict[str, int | None] = {"50-50": ONE // 2, "refund": None}
 """Payouts that have a name."""
+CALLED_OFF = "called off"
+"""What a question came to that has no answer."""
 _SHARE = re.compile(r"[01](\.[0-9]{1,6})?")
 
 
 @dataclass(frozen=True, slots=True)
 class HandSettlement:
-    """What a person decides: what a YES share pays, None for a refund; or that a decision is `withdrawn`."""
+    """What a person decides: what a YES share pays, None for a refund; or that a decision is `withdrawn`.
+
+    Of a question that isn't of yes or no, `outcome` is what it came to, as text.
+    """
 
     market_id: MarketId
     payout: int | None
     because: str
     withdrawn: bool = False
+    outcome: str = ""
 
 
 def settle_named_market(
-    connection: Connection, name: str, payout: int | None, reason: str, withdrawn: bool, now: datetime
+    connection: Connection, name: str, decided: HandSettlement, now: datetime
 ) -> Resolution:
-    """Find a market by its name, and write the decision in the same transaction."""
+    """Find a market by its name, and write what is decided of it in the same transaction."""
     at = read_wanted_instant(connection, None, now)
     if REHEARSAL in read_jobs(connection):  # its time is not this machine's
         at = read_newest_instant(connection, BEGINNING) + TICK
     market = find_market(connection, name, at).listing.market.id
-    return settle_by_hand(connection, HandSettlement(market, payout, reason, withdrawn), at)
+    return settle_by_hand(connection, replace(decided, market_id=market), at)
 
 
 def check_reason(text: str) -> str:
@@ -98,7 +104,8 @@ def settle_by_hand(connection: Connection, decision: HandSettlement, at: datetim
 
     ends = [end for end in read_resolutions(connection, [market], LATEST) if end.possible]
     newest = max(ends, key=lambda end: end.version, default=None)
-    _check_newest(decision, newest)
+    answer = _read_outcome(connection, decision)
+    _check_newest(decision, answer, newest)
     if newest is None and market not in read_closed_since(connection, [market], at):
         hint = "arena run --sync reads the venue again; a market can be settled once it has closed"
         raise ArenaError("not_closed", f"{market} is open", hint)
@@ -115,7 +122,7 @@ def settle_by_hand(connection: Connection, decision: HandSettlement, at: datetim
         payout = None
         source = f"{WITHDRAWN}{decision.because}"
 
-    resolution = Resolution(market, version, known_at, payout, source)
+    resolution = Resolution(market, version, known_at, payout, source, answer)
     insert_resolutions(connection, [resolution], at)
     pay_ended_cohorts(connection, at)
     return resolution
@@ -134,7 +141,35 @@ def _check_world(connection: Connection, market: MarketId) -> None:
         raise ArenaError("not_live", message, "only markets of a live venue are settled by hand")
 
 
-def _check_newest(decision: HandSettlement, newest: Resolution | None) -> None:
+def _read_outcome(connection: Connection, decision: HandSettlement) -> str:
+    """Return what a question came to as the record holds it; nothing if it is called off, or of yes or no.
+
+    Raise `ArenaError` if the market has no such outcome.
+    """
+    market = decision.market_id
+    form = read_forms(connection, [market]).get(market)
+    if decision.withdrawn:
+        return ""
+    if form is None:
+        if decision.outcome:
+            message = f"{market} is a market of yes or no, which pays"
+            raise ArenaError("bad_outcome", message, "give --payout: 0 to 1, 50-50, or refund")
+        return ""
+
+    outcome = decision.outcome.strip()
+    if not outcome:
+        message = f"no share of {market} is paid: its question is not of yes or no"
+        raise ArenaError("bad_payout", message, f'give --outcome: what it came to, or "{CALLED_OFF}"')
+    try:
+        return read_answer(form, outcome)
+    except ValueError as error:
+        if outcome.casefold() == CALLED_OFF:
+            return ""
+        message = f"{market} can't have come to {outcome[:40]!r}: {error}"
+        raise ArenaError("bad_outcome", message, f'arena show market ID; or "{CALLED_OFF}"') from error
+
+
+def _check_newest(decision: HandSettlement, answer: str, newest: Resolution | None) -> None:
     """Raise `ArenaError` if the newest version of the market's end leaves no room for a decision."""
     market = decision.market_id
     if newest is not None and not newest.by_hand:
@@ -147,7 +182,7 @@ def _check_newest(decision: HandSettlement, newest: Resolution | None) -> None:
 
     if newest is None or undecided or decision.withdrawn:
         return
-    if newest.payout == decision.payout:
+    if (newest.payout, newest.answer) == (decision.payout, answer):
         message = f"{market} is settled so already, since {newest.known_at:%Y-%m-%d %H:%M} UTC"
         raise ArenaError("unchanged", message, "nothing was changed")
 
@@ -169,7 +204,8 @@ def read_closed_since(
     """Return since when those of these markets are closed that can't be traded any more, as far as is known.
 
     A market is closed once its closing time has passed, or once it was looked at and had no price any more:
-    a venue may close it early. It is closed since the later of its closing time and its newest price.
+    a venue may close it early. It is closed since the later of its closing time and its newest price. What
+    never had a price is open until its closing time.
     """
     looks: dict[str, datetime] = {}
     for batch in batches(ids):
@@ -187,7 +223,7 @@ def read_closed_since(
 
         if market.closes_at <= now:
             closed[market.id] = max(market.closes_at, priced_at)
-        elif looked_at - priced_at > PRICE_DELAY:
+        elif listing.quote is not None and looked_at - priced_at > PRICE_DELAY:
             closed[market.id] = priced_at
     return closed
 

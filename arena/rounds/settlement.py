@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 from arena.cohorts.schedule import TICK
-from arena.errors import ArenaError
+from arena.errors import ArenaError, count_text
 from arena.record.model.calendar import WEEK
 from arena.record.model.cohort import JobState
 from arena.record.queries.accounts import read_ledger_heads, read_ledgers
@@ -71,12 +71,12 @@ async def venue_answer(
 
     Raise `VenueUnavailable` for a live venue that is down: it is asked again when the round is tried again.
     A made-up or recorded world, and a cohort that decides nothing, go on without: nothing is on offer, and
-    what is held keeps its last known price.
+    what is held keeps its last known price. Nobody goes on where a person has to mend the venue's files.
     """
     try:
         return await question
     except VenueError as error:
-        if decides and stored.cohort.stamp == "live":
+        if error.stops or (decides and stored.cohort.stamp == "live"):
             hints = [error.hint]
             if not is_late(stored.cohort, at, world.now()):
                 hints.append(f"`arena run --round --at {at:%Y-%m-%dT%H:%MZ}` tries again")
@@ -99,11 +99,20 @@ def venue_error(error: VenueError) -> ArenaError:
 
 async def settle_cohort(
     stored: StoredCohort, at: datetime, world: World, record: Record, decides: bool = True
-) -> None:
-    """Ask how markets ended, those forecast as well as those held, and pay what they pay."""
+) -> tuple[str, ...]:
+    """Ask how markets ended, those forecast as well as those held, and pay what they pay.
+
+    Return why questions of one's own that were asked can't end, such as that they are gone.
+    """
     unresolved = record.read(read_unresolved_markets, at - world.corrected_within)
-    question = world.venue(stored.cohort).resolutions(at, unresolved)
-    answered = await venue_answer(question, stored, at, world, record, decides)
+    set_aside: list[QuarantinedRecord] = []
+
+    async def ask() -> Sequence[Resolution]:
+        ends = await world.venue(stored.cohort).resolutions(at, unresolved)
+        set_aside.extend(world.quarantined)
+        return ends
+
+    answered = await venue_answer(ask(), stored, at, world, record, decides)
     record.write(learn_resolutions, answered, at, live=stored.cohort.stamp == "live")
 
     accounts = record.holdings(stored.id)
@@ -117,6 +126,14 @@ async def settle_cohort(
         stored.entrant_ids[name]: settle_resolved(ends, account, at) for name, account in accounts.items()
     }
     record.add_entries(paid)
+    return () if stored.cohort.rules.money else set_aside_notes(set_aside)
+
+
+def set_aside_notes(set_aside: Sequence[QuarantinedRecord]) -> tuple[str, ...]:
+    """Return what to say of records of a folder of one's own of which nothing was made."""
+    if not set_aside:
+        return ()
+    return (f"{count_text(len(set_aside), 'record')} set aside: {set_aside[0].reason}",)
 
 
 def learn_resolutions(

@@ -88,6 +88,7 @@ def read_past_forecasts(
     last = (
         select(TurnRow.entrant_id, ForecastRow.market_id, ForecastRow.stage, place.label("place"))
         .add_columns(RoundRow.number, RoundRow.at, ForecastRow.probability, ForecastRow.reason)
+        .add_columns(ForecastRow.distribution)
         .add_columns(SnapshotItemRow.version_id, SnapshotItemRow.quote_id)
         .select_from(SnapshotItemRow.__table__)
         .join(RoundRow, RoundRow.snapshot_id == SnapshotItemRow.snapshot_id)
@@ -100,7 +101,7 @@ def read_past_forecasts(
     )
     query = (
         select(last)
-        .add_columns(MarketVersionRow.question, QuoteRow.mid)
+        .add_columns(MarketVersionRow.question, MarketVersionRow.form, QuoteRow.mid)
         .join(MarketVersionRow, MarketVersionRow.id == last.c.version_id)
         .outerjoin(QuoteRow, QuoteRow.id == last.c.quote_id)
         .where(last.c.place == 1)
@@ -108,14 +109,21 @@ def read_past_forecasts(
     )
     past: dict[int, list[PastForecast]] = defaultdict(list)
     for row in connection.execute(query):
-        stated = Forecast(MarketId(row.market_id), None, row.stage, row.reason, millionths=row.probability)
-        past[row.entrant_id].append(PastForecast(stated, row.number, row.at, row.question, row.mid))
+        stated = Forecast(
+            MarketId(row.market_id),
+            stage=row.stage,
+            reason=row.reason,
+            millionths=row.probability,
+            distribution=row.distribution,
+        )
+        told = PastForecast(stated, row.number, row.at, row.question, row.mid, form=row.form)
+        past[row.entrant_id].append(told)
     return past
 
 
 def read_new_ends(
     connection: Connection, cohort_id: int, since: datetime, at: datetime
-) -> dict[MarketId, int | None]:
+) -> dict[MarketId, Resolution]:
     """Return how markets of a cohort's earlier rounds ended, as learnt since the last one, latest first."""
     is_new = or_(ResolutionRow.learnt_at > since, ResolutionRow.known_at > since - SETTLED)
     seen = (
@@ -129,6 +137,7 @@ def read_new_ends(
             version=ResolutionRow.version,
             known_at=ResolutionRow.known_at,
             payout=ResolutionRow.payout,
+            answer=ResolutionRow.answer,
         )
         .where(ResolutionRow.learnt_at <= at, ResolutionRow.known_at <= at - SETTLED, is_new)
         .where(col(ResolutionRow.market_id).in_(seen))
@@ -136,4 +145,4 @@ def read_new_ends(
     )
     ends = {end.market_id: end for end in read_nouns(Resolution, connection.execute(query))}
     newest = sorted(ends.values(), key=lambda end: (end.known_at, end.market_id), reverse=True)
-    return {end.market_id: end.outcome for end in newest[:MOST_ENDED]}
+    return {end.market_id: end for end in newest[:MOST_ENDED]}

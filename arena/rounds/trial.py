@@ -1,6 +1,6 @@
 """One agent's turn: as it is in the record, or tried on a snapshot, of which nothing is written."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import itemgetter
@@ -24,6 +24,7 @@ from arena.record.queries.cohorts import (
     read_calls,
     read_cohorts,
     read_final_forecasts,
+    read_hidden_rounds,
     read_snapshot,
     select_cohorts,
 )
@@ -343,8 +344,10 @@ def read_recorded_trial(connection: Connection, name: str, cohort: int | None, a
         candidates += [(begun.at, number, stored, begun) for begun in rounds.get(stored.id, ())]
     candidates.sort(key=itemgetter(0, 1), reverse=True)
 
+    hidden = read_hidden_rounds(connection)
     for round_at, _, stored, stored_round in candidates:
         if at in (None, round_at):
+            check_not_hidden(stored, stored_round, hidden)
             turns = read_turns(connection, stored_round.id, [stored.entrant_ids[name]])
             if turns:
                 return _recorded_trial(connection, stored, stored_round, turns[0])
@@ -353,6 +356,17 @@ def read_recorded_trial(connection: Connection, name: str, cohort: int | None, a
     hint = f"the last rounds: {times or 'none yet'}; arena show turn {name} --play plays a turn now"
     when = "yet" if at is None else f"at {at:{MINUTE_FORMAT}}"
     raise ArenaError("no_turn", f"{name} has played no turn {when}", hint)
+
+
+def check_not_hidden(stored: StoredCohort, stored_round: StoredRound, hidden: Collection[int]) -> None:
+    """Raise `ArenaError` where a round is among those whose forecasts are hidden for now."""
+    if stored_round.id not in hidden:
+        return
+
+    cohort = stored.cohort
+    message = f"round {stored_round.number} of cohort {cohort.number} is hidden: nobody sees forecasts yet"
+    hint = f"wait until its first {cohort.hidden} rounds are over"
+    raise ArenaError("hidden_round", message, hint)
 
 
 def _recorded_trial(

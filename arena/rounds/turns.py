@@ -24,6 +24,7 @@ from agents.text import printable
 from arena.calls.faults import NotKept
 from arena.calls.recorded_ask import Asker, AskingTurn
 from arena.cohorts.cohort import forecast_sources, play_waves, seed_for
+from arena.cohorts.hidden_rounds import LEFT_OUT_WORDS, is_left_out, refused_orders, view_of_round
 from arena.cohorts.schedule import PLAY_WINDOW
 from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Turn
 from arena.record.model.lease import heartbeat
@@ -50,7 +51,7 @@ from portfolio.execute import execute_at, is_out
 from portfolio.ledger import post
 from portfolio.marks import mark_all
 from portfolio.matching import SnapshotOffers, WorseOffers
-from portfolio.model import Bet, Rejection, Sale
+from portfolio.model import Bet, Fill, Rejection, Sale
 from portfolio.quotes import duration_text
 
 Order = TypeVar("Order", Bet, Sale)
@@ -94,24 +95,25 @@ async def play_turns(
     record: Record,
     late: bool,
     again: bool,
-    only: Collection[str] | None = None,
+    only: str | None = None,
 ) -> AsyncIterator[Turn]:
     """Play the turns that are missing and, until it is too `late`, those that failed; yield what is written.
 
-    Agents that others are made from play before these. `only` names the agents to play, `again` says whether
-    the round was begun before.
+    Agents that others are made from play before these. `only` names the one agent to play: then nothing is
+    read of the others, however many there are. `again` says whether the round was begun before.
     """
     taken = record.snapshot(stored.id, stored_round.at)
     if taken is None:
         raise LookupError(f"round {stored_round.number} of cohort {stored.cohort.number} has no snapshot")
     snapshot = taken[1]
 
-    for wave in play_waves(stored.cohort.entrants):
-        statuses = record.read(read_turn_statuses, stored_round.id)
-        pending = unfinished_turns(stored, statuses)
-        failed = unfinished_turns(stored, statuses, {"failed"})
+    for wave in waves_to_play(stored.cohort, only):
+        ids = stored.entrant_ids if only is None else entrant_ids_for(wave, stored)
+        statuses = record.read(read_turn_statuses, stored_round.id, None if only is None else [*ids.values()])
+        pending = set(unfinished_turns(ids, statuses))
+        failed = set(unfinished_turns(ids, statuses, {"failed"}))
         playable = pending if late else failed
-        ready = list(ready_entrants(wave, playable, pending, only))
+        ready = list(ready_entrants(wave, playable, pending))
 
         if world.dispatch is not None and only is None and not late:
             delivered = [entrant.name for entrant in ready if not exclusion_reason(entrant, failed)]
@@ -185,7 +187,8 @@ async def play_by_workers(
         # The calls are made by workers, so the record says which models are left alone.
         for paused in record.read(read_pauses):
             world.reservations.waits.note(paused.name, paused.seconds)
-        unfinished = unfinished_turns(stored, record.read(read_turn_statuses, stored_round.id))
+        statuses = record.read(read_turn_statuses, stored_round.id)
+        unfinished = unfinished_turns(stored.entrant_ids, statuses)
         return set(names).intersection(unfinished)
 
     left = await world.dispatch(stored, stored_round, names, missing, again)
@@ -196,14 +199,26 @@ async def play_by_workers(
     return played, left
 
 
-def ready_entrants(
-    wave: Sequence[Entrant], playable: Sequence[str], pending: Sequence[str], only: Collection[str] | None
-) -> Iterator[Entrant]:
+def waves_to_play(cohort: Cohort, only: str | None) -> Sequence[Sequence[Entrant]]:
+    """Return the entrants in waves that can play one after another, or the one of that name alone."""
+    if only is None:
+        return play_waves(cohort.entrants)
+    return [[entrant for entrant in cohort.entrants if entrant.name == only]]
+
+
+def entrant_ids_for(wave: Sequence[Entrant], stored: StoredCohort) -> dict[str, int]:
+    """Return the ids of the entrants of a wave, and of those that they are made from, by name."""
+    ids = {}
+    for entrant in wave:
+        for name in (entrant.name, *forecast_sources(entrant.settings)):
+            ids[name] = stored.entrant_ids[name]
+    return ids
+
+
+def ready_entrants(wave: Sequence[Entrant], playable: Set[str], pending: Set[str]) -> Iterator[Entrant]:
     """Yield the playable entrants of a wave for which all agents that they are made from have played."""
     for entrant in wave:
-        if entrant.name not in playable or (only is not None and entrant.name not in only):
-            continue
-        if not set(forecast_sources(entrant.settings)).intersection(pending):
+        if entrant.name in playable and pending.isdisjoint(forecast_sources(entrant.settings)):
             yield entrant
 
 
@@ -258,11 +273,11 @@ async def ended_turns(
 
 
 def unfinished_turns(
-    stored: StoredCohort, statuses: Mapping[int, str], again: Set[str] = NO_NAMES
+    entrant_ids: Mapping[str, int], statuses: Mapping[int, str], again: Set[str] = NO_NAMES
 ) -> tuple[str, ...]:
     """Return the entrants whose turn is missing, or ended with a status that is worth playing `again`."""
     unfinished = {None, *again}
-    return tuple(name for name, key in stored.entrant_ids.items() if statuses.get(key) in unfinished)
+    return tuple(name for name, key in entrant_ids.items() if statuses.get(key) in unfinished)
 
 
 def is_late(cohort: Cohort, seen_at: datetime, now: datetime) -> bool:
@@ -300,7 +315,7 @@ def claimed_turns(
     # What is the same for all entrants, or read of all of them at once.
     offers = SnapshotOffers(snapshot, cohort.rules)
     tokens = record.write(claim_turns, round_id, [*ids.values()], world.holder, record.watch.is_over)
-    accounts = record.holdings(stored.id)
+    accounts = record.holdings(stored.id, names=ids)
     stated = record.read(read_final_forecasts, round_id, [*sources])
     marks = mark_all({name: accounts[name] for name in ids}, snapshot, cohort.rules.quote_age)
     calls = record.read(read_calls, round_id, [*ids.values()])
@@ -338,7 +353,7 @@ def claimed_turns(
             evidence=evidence,
             since=since,
         )
-        view = context.add_to(view, entrant_id)
+        view = view_of_round(cohort, context.add_to(view, entrant_id))
         tools = toolbox(entrant, stored, stored_round, view, world, record)
         if tools is not None:
             view = replace(view, tools=tools)
@@ -420,7 +435,11 @@ async def play_turn(claim: ClaimedTurn, number: int) -> Turn:
     closed = closed_since(claim.cohort, view.snapshot, now)
     bets, late_bets = _open_orders(decision.bets, closed)
     sales, late_sales = _open_orders(decision.sales, closed)
-    fills, refused = execute_at(offers, bets, sales, view.holdings)
+    if view.hidden:
+        fills: list[Fill] = []
+        refused = refused_orders((*sales, *bets))
+    else:
+        fills, refused = execute_at(offers, bets, sales, view.holdings)
 
     return Turn(
         entrant=claim.entrant.name,
@@ -512,6 +531,8 @@ async def decide_turn(claim: ClaimedTurn) -> Decision:
         return Decision(status="late", note="not played in time")
     if claim.excluded:
         return Decision(status="failed", note=claim.excluded)
+    if is_left_out(claim.cohort, claim.view.round, claim.entrant):
+        return Decision(status="out", note=LEFT_OUT_WORDS)
     if is_out(claim.view.holdings, claim.view.rules):
         return Decision(status="out", note="no cash for a legal bet and nothing held")
 

@@ -154,6 +154,6 @@ async def play_job(job: TurnJob, world: World, record: Record) -> str:
         return "not played: too late"
 
     turns = [
-        turn async for turn in play_turns(stored, stored_round, world, record, False, job.again, {job.agent})
+        turn async for turn in play_turns(stored, stored_round, world, record, False, job.again, job.agent)
     ]
     return turns[0].decision.status if turns else "not played: done, or taken by another worker"

@@ -73,7 +73,7 @@ def no_evidence(_cohort: Cohort) -> Research:
 class OfferedMarkets:
     """What a venue had on offer when it was read; of a live venue also the hash of the sync that keeps it.
 
-    `note` says that it was taken though it is incomplete.
+    `note` says that it was taken though it is incomplete, or what was set aside.
     """
 
     read_at: datetime

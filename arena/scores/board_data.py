@@ -8,6 +8,7 @@ from typing import Any
 from arena.record.model.cohort import Cohort
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.schema.database import Connection
+from arena.scores.all_kinds import all_kinds_data, all_kinds_of
 from arena.scores.leaderboard import (
     PROVISIONAL_NOTICE,
     compute_provisional,
@@ -16,6 +17,7 @@ from arena.scores.leaderboard import (
 )
 from arena.scores.profiles.detailed_profile import read_sure_forecasts
 from arena.scores.slices import read_slices
+from arena.scores.verdict import verdict_data
 
 Data = dict[str, Any]
 
@@ -23,9 +25,15 @@ Data = dict[str, Any]
 def board_data(connection: Connection, cohort: int | None = None) -> Data:
     """Return the leaderboard of a record, or of one of its cohorts."""
     data = leaderboard_data(read_leaderboard(connection, cohort))
+    all_kinds = all_kinds_of(connection, cohort)
+    if all_kinds is not None:
+        data["all_kinds"] = all_kinds_data(all_kinds)
     if cohort is not None:
-        verdict = read_leaderboard(connection).verdict
+        over_all = all_kinds_of(connection)
+        verdict = over_all.report.verdict if over_all else read_leaderboard(connection).verdict
         data["over_all_cohorts"] = verdict.sentence if verdict else None
+    elif all_kinds is not None:
+        data |= verdict_data(all_kinds.report.verdict)
 
     cohorts = [stored.cohort for stored in select_cohorts(read_cohorts(connection), cohort)]
     later_models: dict[str, date | None] = {}
@@ -38,6 +46,8 @@ def board_data(connection: Connection, cohort: int | None = None) -> Data:
     for name, forecasts in read_sure_forecasts(connection, cohort).items():
         calibration.append({"agent": name} | asdict(forecasts) | {"text": forecasts.text})
 
+    if not any(played.rules.money for played in cohorts):
+        data["money"] = False
     data["simulated"] = stamps == {"simulated"}
     data["thinking"] = _thinking(cohorts)
     data["later_models"] = later_models

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
-from arena.record.queries.cohorts import read_min_coverage
+from arena.record.queries.cohorts import read_hidden_rounds, read_min_coverage
 from arena.record.schema.database import Connection
 from arena.record.write.rollups import Rollup, read_basis, read_rollup, scores_basis
 
@@ -52,8 +52,12 @@ class CacheKind(Generic[Value]):
         return f"{self.name}/{part}"
 
     def basis(self, connection: Connection, key: Key = None) -> str:
-        """Say how a value would be computed now, and from what."""
-        return f"{self.method}: {self.state(connection, key)}; ranked from {read_min_coverage(connection):g}"
+        """Say how a value would be computed now, and from what: no score counts a round that is hidden."""
+        basis = f"{self.method}: {self.state(connection, key)}; ranked from {read_min_coverage(connection):g}"
+        hidden = read_hidden_rounds(connection)
+        if hidden:
+            basis += f"; {len(hidden)} rounds are hidden"
+        return basis
 
     def read(self, connection: Connection, key: Key = None) -> CacheEntry[Value] | None:
         """Return a value as it was computed last; None where it never was, or by another method."""

@@ -8,23 +8,18 @@ behind, are compared with the others, and nobody with them.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from arena.errors import NaturalKey, natural_key
 from arena.record.model.columns import Flags, Floats, ForecastColumns, Ints, stated_belief, take_rows
-from arena.record.queries.accounts import read_accounts
-from arena.record.queries.cohorts import read_cohorts, select_cohorts
-from arena.record.queries.forecasts import read_ends, read_forecast_columns
+from arena.record.queries.forecasts import read_ends
 from arena.record.schema.database import Connection
 from arena.scores.rules._columns import highest_first, none_for_nan
 from arena.scores.rules.comparisons.mean_interval import mean_intervals
 from arena.scores.rules.metaculus.grid import GRID_SCORES, ForecastGrid, grid_scores
 from arena.scores.rules.metaculus.table import COMMUNITY
-
-if TYPE_CHECKING:
-    from arena.scores.files.tournament import PlayedTournament, TournamentForecasts, TournamentSettings
 
 BASELINES = frozenset({"constant", "crowd", "favourite", "market", "random"})
 """Kinds of agents that have no view of their own."""
@@ -39,6 +34,7 @@ class MetaculusScores:
 
     `coverage` is the share of the lives of all questions for which its forecasts stood, `questions` how many
     of `asked` it forecast, and `outside` says that nobody is compared with it. Intervals are by event.
+    `brier` is the mean Brier score of what stood in each round, within questions first.
     """
 
     agent: str
@@ -55,6 +51,7 @@ class MetaculusScores:
     relative: float | None
     spot_baseline: float | None
     spot_peer: float | None
+    brier: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +82,7 @@ def question_spans(rows: ForecastColumns, question: Ints, known: Floats) -> Ques
     return QuestionSpans(opens, np.clip(over, opens, scheduled), scheduled)
 
 
-def _at_instants(question: Ints, at: Ints) -> Ints:
+def at_instants(question: Ints, at: Ints) -> Ints:
     """Return a number for each question at each instant, in the order of question and time."""
     return question * INSTANTS + at
 
@@ -117,7 +114,7 @@ def metaculus_scores(
     names = (*rows.agents, COMMUNITY)
     is_outside = np.append(~base, True)
     means = _mean_scores(names, scores.values, story, is_outside)
-    return tuple(sorted(means, key=_peer_order))
+    return tuple(sorted(means, key=peer_order))
 
 
 def _forecast_grid(rows: ForecastColumns, question: Ints, known: Floats, base: Flags) -> ForecastGrid:
@@ -126,7 +123,7 @@ def _forecast_grid(rows: ForecastColumns, question: Ints, known: Floats, base: F
     is_yes = np.zeros(spans.opens.size, dtype=np.bool_)
     is_yes[question] = rows.outcome == 1
 
-    numbers = _at_instants(question, rows.at)
+    numbers = at_instants(question, rows.at)
     instants, line = np.unique(numbers, return_inverse=True)
     asked = instants // INSTANTS
     stated = np.full((instants.size, len(rows.agents)), np.nan)
@@ -180,94 +177,11 @@ def _mean_scores(
         )
 
 
-def _peer_order(scores: MetaculusScores) -> tuple[float, NaturalKey]:
+def peer_order(scores: MetaculusScores) -> tuple[float, NaturalKey]:
     """Return a key to sort by: the best peer score first and unknown ones last, then by name."""
     return highest_first(scores.peer), natural_key(scores.agent)
-
-
-def tournament_entries(rows: ForecastColumns, known: Floats, hidden: int) -> "TournamentForecasts":
-    """Return the markets of a cohort as a tournament's questions: what was stated stands until the next.
-
-    The first `hidden` rounds in which a market was shown are its hidden period.
-    """
-    from arena.scores.files.tournament import TournamentForecasts  # pages have no use for it
-
-    ended = take_rows(rows, np.flatnonzero(rows.outcome >= 0))
-    spans = question_spans(ended, ended.market, known)
-    left_out = np.unique(rows.market).size - np.unique(ended.market).size
-
-    is_counted = ended.stated & ~ended.early
-    own = np.lexsort((ended.at, ended.agent, ended.market))
-    own = own[is_counted[own]]
-    asked = ended.market[own]
-    forecaster = ended.agent[own]
-    start = ended.at[own].astype(np.float64)
-
-    is_same_question = np.diff(asked, append=-1) == 0
-    is_followed = is_same_question & (np.diff(forecaster, append=-1) == 0)
-    following = np.append(start[1:], np.inf)
-
-    scheduled = spans.scheduled[asked]
-    hidden_until = None
-    if hidden:
-        until = _end_of_hidden_rounds(ended, hidden)
-        hidden_until = np.minimum(until[asked], scheduled)
-
-    return TournamentForecasts(
-        questions=rows.markets,
-        question=asked,
-        forecaster=rows.agents,
-        who=forecaster,
-        stated=stated_belief(ended.forecast[own]),
-        outcome=ended.outcome[own].astype(np.float64),
-        start=start,
-        end=np.where(is_followed, following, np.inf),
-        opens=spans.opens[asked],
-        closes=spans.ends[asked],
-        scheduled=scheduled,
-        hidden_until=hidden_until,
-        left_out=left_out,
-    )
-
-
-def _end_of_hidden_rounds(rows: ForecastColumns, hidden: int) -> Floats:
-    """Return when each market was first shown after so many rounds, infinity if it never was."""
-    instants = np.unique(_at_instants(rows.market, rows.at))
-    markets = len(rows.markets)
-    edges = np.searchsorted(instants // INSTANTS, np.arange(markets + 1))
-    after_hidden = edges[:-1] + hidden
-    is_shown = after_hidden < edges[1:]
-
-    until = np.full(markets, np.inf)
-    until[is_shown] = instants[after_hidden[is_shown]] % INSTANTS
-    return until
 
 
 def read_known(connection: Connection, rows: ForecastColumns) -> Floats:
     """Return since when the end of each market of the rows could be known."""
     return read_ends(connection, rows.markets).known
-
-
-def read_cohort_tournament(
-    connection: Connection, settings: "TournamentSettings", number: int
-) -> "PlayedTournament":
-    """Return a tournament of a cohort's agents; by the form peer those without a model win nothing.
-
-    Raises `ArenaError` where there is no such cohort.
-    """
-    from arena.scores.files.tournament import PlayedTournament  # pages have no use for it
-
-    select_cohorts(read_cohorts(connection), number)
-    rows = read_forecast_columns(connection, number)
-    kinds = {account.agent: account.kind for account in read_accounts(connection, number)}
-    entries = tournament_entries(rows, read_known(connection, rows), settings.hidden or 0)
-
-    agents = {entries.forecaster[place] for place in set(entries.who.tolist())}
-    baselines = sorted(name for name in agents if kinds.get(name) in BASELINES)
-    changes: dict[str, Any] = {}
-    if settings.form == "peer" and len(agents) > len(baselines) + 1:
-        changes["exclude"] = (*settings.exclude, *baselines)
-        changes["outside"] = (*settings.outside, *baselines)
-    if settings.hidden is not None and settings.hidden_weight is None:
-        changes["hidden_weight"] = 1.0
-    return PlayedTournament(settings.model_copy(update=changes), entries)

@@ -344,6 +344,7 @@ FORECAST_OF_FILL = and_(
     ForecastRow.turn_id == TurnRow.id,
     ForecastRow.market_id == FillRow.market_id,
     ForecastRow.stage == "final",
+    ForecastRow.distribution == "",
     col(TurnRow.status).in_(USABLE_STATUSES),
 )
 TRADED_FILLS = (

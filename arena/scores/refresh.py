@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
+from arena.record.queries.answers import plays_questions
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.record import Record
 from arena.record.schema.database import Connection, reading
 from arena.record.write.rollups import Rollup, put_rollups
+from arena.scores.all_kinds import ALL_KINDS, compute_all_kinds
 from arena.scores.comparisons import COMPARISONS, compute_comparisons
 from arena.scores.leaderboard import LEADERBOARD, compute_leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS, compute_calibrations
@@ -33,6 +35,9 @@ def refresh_leaderboards(record: Record, at: datetime, progress: Progress | None
     with reading(record.engine) as connection:
         keys = _leaderboard_keys(connection)
         rows = []
+        for key in keys:
+            if plays_questions(connection, key) and not ALL_KINDS.is_current(connection, key):
+                rows.append(ALL_KINDS.row(connection, at, compute_all_kinds(connection, key), key))
         if not COMPARISONS.is_current(connection):
             for key in keys:
                 comparisons = compute_comparisons(connection, key)

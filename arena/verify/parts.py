@@ -24,6 +24,7 @@ from arena.verify.checks.cohorts import check_cohort
 from arena.verify.checks.ends import check_ends
 from arena.verify.checks.evidence import check_dates
 from arena.verify.checks.heads import check_chain
+from arena.verify.checks.questions import check_questions
 from arena.verify.checks.replay import UNPAID
 from arena.verify.checks.rows import check_rows, check_texts
 from arena.verify.checks.schema import check_indexes, check_schema
@@ -38,9 +39,9 @@ from arena.verify.verified import NUMBERED
 CHECKS: dict[str, Callable[[RecordReader], Found]] = {
     check.__name__: check
     for check in (
-        check_schema, check_indexes, check_texts, check_rows, check_seals, check_prices, check_dates,
-        check_syncs, check_benchmarks, check_ends, check_calls, check_readers, check_tools, check_caches,
-        check_chain,
+        check_schema, check_indexes, check_texts, check_rows, check_questions, check_seals, check_prices,
+        check_dates, check_syncs, check_benchmarks, check_ends, check_calls, check_readers, check_tools,
+        check_caches, check_chain,
     )
 }  # fmt: skip
 Part = str | int

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from arena.record.queries.cohorts import read_hidden_rounds
 from arena.record.queries.markets import ShowingRound
 from arena.record.schema.cohort import CohortRow, EntrantRow, SnapshotItemRow
 from arena.record.schema.database import Connection
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.newest import newest_rows
-from arena.record.schema.turn import ForecastRow
+from arena.record.schema.turn import ForecastRow, TurnRow
 from arena.record.schema.typed import col, func, joined, select
 from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
 from markets.hashes import digest
@@ -42,7 +43,7 @@ def read_market_states(
     pages = newest_rows(connection, MarketVersionRow, ids, "version", "event_id", "closes_at")
     quotes = newest_rows(connection, QuoteRow, ids, "at", "at")
     ends = newest_rows(connection, ResolutionRow, ids, "version", "version")
-    forecasts = _count_rows(connection, ForecastRow)
+    forecasts = _count_told_forecasts(connection)
     entries = _count_rows(connection, EntryRow)
     valued = _read_valued_items(connection)
 
@@ -56,6 +57,21 @@ def read_market_states(
         state = digest([newest, shown_round.round_id, counts, valued.get(market_id, [])])
         states[market_id] = MarketState(page.event_id, page.closes_at, (page.id, end_id), state)
     return states
+
+
+def _count_told_forecasts(connection: Connection) -> dict[str, int]:
+    """Return how many forecasts each market has, without those that are hidden for now."""
+    told = _count_rows(connection, ForecastRow)
+    hidden = read_hidden_rounds(connection)
+    if not hidden:
+        return told
+
+    source = joined(ForecastRow, TurnRow)
+    query = select(ForecastRow.market_id, func.count()).select_from(source)
+    query = query.where(col(TurnRow.round_id).in_(hidden)).group_by(ForecastRow.market_id)
+    for market, count in connection.execute(query):
+        told[market] -= count
+    return told
 
 
 def _count_rows(connection: Connection, row: type[ForecastRow | EntryRow]) -> dict[str, int]:

@@ -8,7 +8,7 @@ import streamlit as st
 from markupsafe import Markup, escape
 
 from arena.errors import far_text
-from arena.record.queries.cohorts import IS_TRADING, PLACE, item_of
+from arena.record.queries.cohorts import IS_TRADING, PLACE, item_of, read_hidden_rounds
 from arena.record.queries.markets import (
     BEGINNING,
     ListedMarket,
@@ -31,6 +31,7 @@ from arena.record.schema.typed import (
     select_noun,
 )
 from arena.record.schema.world import MarketVersionRow, QuoteRow
+from arena.scores.all_kinds import ALL_KINDS
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.positions import Position
@@ -77,6 +78,7 @@ from dashboard.html import (
     quiet,
     quotes,
 )
+from dashboard.kinds_board import all_kinds_boxes
 from dashboard.pages import (
     ALL,
     Address,
@@ -96,6 +98,7 @@ from dashboard.record import (
     NULLS,
     Colours,
     FailedTurn,
+    LeaderboardPage,
     Lines,
     RecordSource,
     SeasonOverview,
@@ -105,6 +108,7 @@ from dashboard.record import (
     read_failed_turns,
     read_leaderboard_page,
     read_summed_curves,
+    read_verdict,
     season,
 )
 from dashboard.words import (
@@ -185,6 +189,7 @@ def _in_newest_rounds(connection: Connection, query: AnySelect) -> AnySelect:
         .where(IS_TRADING)
         .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc())
     )
+    rounds = rounds.where(col(RoundRow.id).not_in(read_hidden_rounds(connection)))
     ids = list(connection.scalars(rounds.limit(ROUNDS)))
     return query.where(col(TurnRow.round_id).in_(ids)).limit(LOOKED)
 
@@ -386,10 +391,12 @@ def show(record: RecordSource) -> None:
     with top:
         _lead(record, overview, number)
         show_age(shown.board)
+    has_money = overview.has_money
     if number is None:
         names = racing(overview, lines)
         curves: Curves = kept(record, read_summed_curves, names, INSTANTS)
     else:
+        has_money = overview.cohort(number).rules.money
         curves = curves_of(kept(record, read_cohort_curves, number))
         names = by_gain(curves)
     colours = overview.colours(overview.first(names, NAMED))
@@ -397,24 +404,35 @@ def show(record: RecordSource) -> None:
     if have_all_failed(lines):
         put(failures_box(kept(record, read_failed_turns, FAILURES, tuple(WHY)), lines, overview), "failures")
     else:
-        drawn = MoneyLook(overview, colours, leads=_leads(number), lucks=lucks_of(lines), height=HIGH)
-        money = money_box(curves, drawn)
-        calibration = _right_box(record, overview, number, lines, colours)
-        put(beside(money, calibration, look="halves first"), "charts")
+        charts = _right_box(record, overview, number, lines, colours)
+        if has_money:
+            drawn = MoneyLook(overview, colours, leads=_leads(number), lucks=lucks_of(lines), height=HIGH)
+            charts = beside(money_box(curves, drawn), charts, look="halves first")
+        put(charts, "charts")
 
-    if shown.board is None:
-        put(money_table(shown.money, overview.names), "table of money")
-    else:
-        if number is not None:
-            lines = cohort_lines(shown.board.value, kept(record, CALIBRATIONS.read, number))
-        look = BoardLook(overview, equity_values(curves, "percent"), colours)
-        provisional = is_provisional(lines)
-        put(season_board(_chosen_lines(lines, overview), look, provisional=provisional), "board")
+    look = BoardLook(overview, equity_values(curves if has_money else {}, "percent"), colours)
+    _boards(record, number, shown, look)
     ways = {"Full leaderboard: all columns, parts of the season, CSV": way("leaderboard")}
     if number is not None:
         ways[f"Cohort {number}: rules, line-up, ranges"] = way("cohort", cohort=number)
     newest = kept(record, read_newest_decisions, copies_of(shown.lines))
     put(decisions(newest) + onward(ways), "decisions")
+
+
+def _boards(record: RecordSource, number: int | None, shown: LeaderboardPage, look: BoardLook) -> None:
+    """Show the board, and that of all kinds of questions where there are others than of yes or no."""
+    lines = shown.lines
+    if shown.board is None:
+        put(money_table(shown.money, look.overview.names), "table of money")
+    else:
+        if number is not None:
+            lines = cohort_lines(shown.board.value, kept(record, CALIBRATIONS.read, number))
+        provisional = is_provisional(lines)
+        put(season_board(_chosen_lines(lines, look.overview), look, provisional=provisional), "board")
+
+    all_kinds = kept(record, ALL_KINDS.read, number)
+    if all_kinds is not None:
+        put(all_kinds_boxes(all_kinds.value, look.overview), "all kinds")
 
 
 def _lead(record: RecordSource, overview: SeasonOverview, number: int | None) -> None:
@@ -423,8 +441,9 @@ def _lead(record: RecordSource, overview: SeasonOverview, number: int | None) ->
     board = None if entry is None else entry.value
     title = "Scores are being computed."
     rest = ""
-    if board is not None and board.verdict is not None:
-        title, rest = headline(board.verdict)
+    verdict = kept(record, read_verdict)
+    if verdict is not None:
+        title, rest = headline(verdict)
     heading(plain(short_names(title, overview.names)))
 
     status = arena_status(record)
@@ -553,7 +572,8 @@ def what_this_is(overview: SeasonOverview, board: Leaderboard | None) -> str:
         who += f" and {count(references, 'reference')}"
     elif references:
         who = count(references, "reference")
-    parts = [who, "play money", _cohorts_text(overview)]
+    played_for = "play money" if overview.has_money else "forecasts alone"
+    parts = [who, played_for, _cohorts_text(overview)]
 
     rows = board.rows if board else ()
     events = max((row.events for row in rows), default=0)  # of the agent that was shown most of them

@@ -130,7 +130,7 @@ def _verdict(record: RecordSource, shown: LeaderboardPage, chosen: str) -> str:
         return over_all_cohorts(kept(record, read_verdict))
     if shown.board is None:
         return ""
-    return whole_verdict(shown.board.value.verdict)
+    return whole_verdict(kept(record, read_verdict))
 
 
 def _lead(record: RecordSource, overview: SeasonOverview, shown: LeaderboardPage, chosen: str) -> None:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from agents.model import USABLE_STATUSES
 from arena.errors import natural_key
-from arena.record.queries.cohorts import PLACE, read_learnt_resolutions
+from arena.record.queries.cohorts import PLACE, read_hidden_rounds, read_learnt_resolutions
 from arena.record.queries.markets import BEGINNING, read_newest_instant
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.database import Connection
@@ -74,6 +74,15 @@ from dashboard.pages import (
     way,
     way_to_turn,
 )
+from dashboard.questions import (
+    GivenAnswer,
+    answer_words,
+    answers_table,
+    asked_box,
+    end_words,
+    form_words,
+    odds_of,
+)
 from dashboard.record import MarketFilter, RecordSource, SeasonOverview, kept, read_market_list, season
 from dashboard.words import (
     DONE,
@@ -92,6 +101,7 @@ from dashboard.words import (
     rounded_percent,
     share,
 )
+from markets.distributions import QuestionForm, form_of, question_kind
 from markets.millionths import ONE, decimal
 from markets.model import Market, MarketId, Quote, Resolution
 from markets.venue import venue_page
@@ -180,11 +190,12 @@ def read_market_rounds(connection: Connection, market: MarketId) -> list[MarketR
 
 @dataclass(frozen=True, slots=True)
 class MarketForecast:
-    """A probability that an agent gave a market in a round, in millionths."""
+    """A probability that an agent gave a market in a round, in millionths; or its distribution, as text."""
 
     round_id: int
     agent: str
     probability: int
+    distribution: str = ""
 
 
 STATED = joined(EntrantRow, TurnRow, ForecastRow)
@@ -193,8 +204,8 @@ STATED = joined(EntrantRow, TurnRow, ForecastRow)
 def read_market_forecasts(
     connection: Connection, market: MarketId, rounds: Collection[int]
 ) -> list[MarketForecast]:
-    """Return what agents said of a market in these rounds."""
-    is_asked = col(TurnRow.round_id).in_(rounds)
+    """Return what agents said of a market in these rounds, but for those that are hidden for now."""
+    is_asked = col(TurnRow.round_id).in_({*rounds} - read_hidden_rounds(connection))
     is_usable = col(TurnRow.status).in_(USABLE_STATUSES)
     is_final = ForecastRow.stage == "final"
     query = (
@@ -212,7 +223,7 @@ def read_market_reasons(
     connection: Connection, market: MarketId, rounds: Collection[int]
 ) -> dict[tuple[str, int], str]:
     """Return why agents said what they said of a market in these rounds, by agent and round."""
-    is_asked = col(TurnRow.round_id).in_(rounds)
+    is_asked = col(TurnRow.round_id).in_({*rounds} - read_hidden_rounds(connection))
     is_final = ForecastRow.stage == "final"
     has_reason = ForecastRow.reason != ""
     query = (
@@ -446,6 +457,7 @@ class LastForecast:
     probability: int
     round: MarketRound
     reason: str
+    distribution: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -539,7 +551,7 @@ def read_market_history(
     for agent, forecast in newest_of.items():
         reason = reasons.get((agent, forecast.round_id), "")
         place = places[forecast.round_id]
-        last.append(LastForecast(agent, forecast.probability, place, reason))
+        last.append(LastForecast(agent, forecast.probability, place, reason, forecast.distribution))
 
     prices = read_price_history(connection, market, PRICES)
     is_thinned = len(drawn) < len(rounds)
@@ -573,10 +585,12 @@ def show(record: RecordSource) -> None:
         if options:
             agent = choice("Agent", "agent", {NOBODY: "Highlight an agent"} | options, NOBODY, "list")
 
-    head = market_head(page, history, overview, cohort, agent)
-    put(head, "head")
-    _positions_of(page)
-    _trades(page)
+    if page.market.form:
+        put(question_head(page, history, overview, cohort, agent), "head")
+    else:
+        put(market_head(page, history, overview, cohort, agent), "head")
+        _positions_of(page)
+        _trades(page)
     _ends(page)
     _related(record, page.market)
     _texts(page)
@@ -649,6 +663,83 @@ def market_head(
         why = "No agent has stated a probability yet; the next round may show it to them."
         right = box("What agents say", below=why)
     return beside(left, right, look="lead whole")
+
+
+def question_head(
+    page: MarketPage,
+    history: History,
+    overview: SeasonOverview,
+    cohort: int,
+    agent: str = "",
+    address: Address = in_app,
+) -> Markup:
+    """Return what a question asks that isn't of yes or no, what every agent answered last, and why."""
+    form = form_of(page.market.form)
+    answer = page.ends[-1][0].answer if page.ends else ""
+    left = _question_box(page, form, answer)
+    right = NOTHING
+    if form.options:
+        right = box("Options", asked_box(form, answer), ODDS_MEANT if form.odds else "")
+
+    answered = sorted(
+        (one for one in history.last if one.distribution), key=lambda one: natural_key(one.agent)
+    )
+    if not answered:
+        return beside(left, right + box("What agents say", below=UNANSWERED), look="lead whole")
+    looks = overview.colours(one.agent for one in answered)
+    given = []
+    for one in answered:
+        look = looks[one.agent] if agent in ("", NOBODY, one.agent) else "rest"
+        href = address(way("agent", agent=one.agent))
+        given.append(GivenAnswer(one.agent, one.distribution, look, href))
+    odds = odds_of(form)
+    if odds is not None:
+        given.insert(0, GivenAnswer(MARKET_ODDS, odds.text, "grey"))
+
+    title = "What agents said last" if page.ends else "What agents say"
+    about = f"Each agent’s last answer in cohort {cohort}." + MARKED * bool(answer)
+    table = answers_table(form, given, answer, f"{title}: one row each")
+    told = [_answer_quotation(form, one, address) for one in answered if one.reason]
+    if told:
+        right += reasons_box(told)
+    said = box(title, table, about)
+    return beside(left + said, right, look="lead whole") if right else left + said
+
+
+UNANSWERED = "No agent has answered yet; the next round may ask it."
+ODDS_MEANT = "Odds: the market’s chance of each option."
+MARKET_ODDS = "market odds"
+MARKED = " The dot marks what happened."
+
+
+def _question_box(page: MarketPage, form: QuestionForm, answer: str) -> Markup:
+    """Return what a question came to, or between which answers it lies, and when it closes."""
+    market = page.market
+    status = tag("Open", "open")
+    if page.ends:
+        status = tag("Resolved", "yes") if answer else tag("Called off", "refund")
+    elif page.closed:
+        status = tag("Closed, result awaited", "closed")
+
+    shown = end_words(market.form, answer) if page.ends else question_kind(form.kind).TITLE
+    closes = f"{'Closed' if page.closed else 'Closes'} {moment(market.closes_at)}"
+    small_print = " · ".join(filter(None, (closes, flat(market.category)[:300])))
+    venue = venue_link(venue_page(market.id, market.event_id, market.slug, market.event_slug))
+    where = filled(" · %s", venue) if venue else venue
+    return filled(PRICE_BOX, shown, status, form_words(form), small_print, where)
+
+
+def _answer_quotation(form: QuestionForm, forecast: LastForecast, address: Address) -> Quotation:
+    """Return an answer with its reason."""
+    place = forecast.round
+    turn = way("turn", cohort=place.cohort, round=place.number, agent=forecast.agent)
+    return Quotation(
+        who=forecast.agent,
+        did=f"says {answer_words(form, forecast.distribution)}",
+        why=flat(forecast.reason),
+        where=f"round {place.number} of cohort {place.cohort}, {moment(place.at)}",
+        href=address(turn),
+    )
 
 
 MANY_ROWS = 12
@@ -992,14 +1083,16 @@ def _ends(page: MarketPage) -> None:
         return
     subheading("Resolution")
     newest = page.ends[-1][0]
-    st.markdown(about_resolution(newest))
+    form = page.market.form
+    st.markdown(about_resolution(newest, form))
     if len(page.ends) == 1:
         return
 
     whose = "The venue has corrected itself"
     if any(end.by_hand for end, _ in page.ends):
         whose = "The result has several versions"
-    st.markdown(f"{whose}; what was paid before was taken back and paid anew.")
+    paid = "" if form else "; what was paid before was taken back and paid anew"
+    st.markdown(f"{whose}{paid}.")
     listing(_resolution_rows(page), columns_of_table("resolutions"), "Resolution: one row a version")
 
 
@@ -1008,27 +1101,29 @@ def _resolution_rows(page: MarketPage) -> Rows:
     for end, learnt_at in page.ends:
         yield {
             "Version": end.version,
-            "Outcome": outcome(True, end.payout),
+            "Outcome": end_words(page.market.form, end.answer) or outcome(True, end.payout),
             "Known since": end.known_at,
             "Learnt": learnt_at,
             "Source": end.source,
         }
 
 
-def about_resolution(resolution: Resolution) -> str:
-    """Return what was paid, since when that is known and from whom, in Markdown."""
+def about_resolution(resolution: Resolution, form: str = "") -> str:
+    """Return what was paid or answered, since when that is known and from whom, in Markdown."""
+    result = _paid(resolution.payout)
+    if form:
+        result = f"**{plain(end_words(form, resolution.answer) or '')}**."
     if resolution.by_hand:
         how = "Settled by hand"
         if resolution.withdrawn:
             how = "The decision made by hand was withdrawn"
         when = f"on {moment(resolution.known_at)}, version {resolution.version}"
         reason = plain(resolution.reason, most=600)
-        paid = _paid(resolution.payout)
-        return f"{paid} {how}: {reason} ({when})"
+        return f"{result} {how}: {reason} ({when})"
     since = moment(resolution.known_at)
     if resolution.source:
         since += f", source {plain(resolution.source)}"
-    return f"{_paid(resolution.payout)} Known since {since}, version {resolution.version}."
+    return f"{result} Known since {since}, version {resolution.version}."
 
 
 def _paid(payout: int | None) -> str:

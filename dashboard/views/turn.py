@@ -14,8 +14,9 @@ from markupsafe import Markup
 from agents.model import Article, Message
 from arena.errors import story_count
 from arena.record.queries.accounts import read_payouts
-from arena.record.queries.cohorts import IS_TRADING, PLACE
+from arena.record.queries.cohorts import IS_TRADING, PLACE, read_hidden_rounds
 from arena.record.queries.decisions import read_fills, read_rejections
+from arena.record.queries.forecasts import read_frozen_rules
 from arena.record.schema.codec import orders_of
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
@@ -35,7 +36,7 @@ from arena.record.schema.typed import (
     total,
 )
 from arena.record.schema.typed import count as count_of
-from arena.record.schema.world import MarketVersionRow, QuoteRow
+from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
 from arena.record.write.evidence import read_evidence
 from dashboard.html import (
     NOTHING,
@@ -63,6 +64,8 @@ from dashboard.pages import (
     way,
     way_to_turn,
 )
+from dashboard.pictures import CHOSEN
+from dashboard.questions import answer_picture, answer_words, end_words
 from dashboard.record import RecordSource, kept, quote_price, season
 from dashboard.words import (
     DONE,
@@ -83,6 +86,7 @@ from dashboard.words import (
     whole_number,
     written,
 )
+from markets.distributions import form_of
 from markets.millionths import ONE
 from markets.model import MarketId
 from markets.venue import venue_page
@@ -128,12 +132,13 @@ PLACED_TURNS = joined(TurnRow, EntrantRow, RoundRow, CohortRow)
 
 
 def find_turn(connection: Connection, cohort: int, round_number: int, agent: str) -> PlacedTurn | None:
-    """Return an agent's turn in a round of a cohort, if it is in."""
+    """Return an agent's turn in a round of a cohort, if it is in and not hidden for now."""
     is_round = RoundRow.number == round_number
+    is_shown = col(RoundRow.id).not_in(read_hidden_rounds(connection))
     query = (
         select_noun(PlacedTurn, TurnRow, RoundRow, **PLACE)
         .select_from(PLACED_TURNS)
-        .where(*_of_agent(cohort, agent), is_round)
+        .where(*_of_agent(cohort, agent), is_round, is_shown)
     )
     rows = connection.execute(query)
     turns = read_nouns(PlacedTurn, rows)
@@ -239,6 +244,7 @@ class SeenMarket:
     slug: str
     event_slug: str
     story: str
+    form: str
 
 
 def read_seen_markets(connection: Connection, turn: PlacedTurn) -> list[SeenMarket]:
@@ -258,16 +264,22 @@ def read_seen_markets(connection: Connection, turn: PlacedTurn) -> list[SeenMark
 
 @dataclass(frozen=True, slots=True)
 class StatedForecast:
-    """What an agent said of a market: before it saw a price, if it was asked, and in the end."""
+    """What an agent said of a market: before it saw a price, if it was asked, and in the end.
+
+    Of a question that isn't of yes or no, what it said are distributions, as texts.
+    """
 
     final: int | None = None
     blind: int | None = None
     reason: str = ""
+    distribution: str = ""
+    blind_distribution: str = ""
 
 
 def read_forecasts(connection: Connection, turn: PlacedTurn) -> dict[MarketId, StatedForecast]:
     """Return what a turn said of each market."""
     query = select(ForecastRow.market_id, ForecastRow.stage, ForecastRow.probability, ForecastRow.reason)
+    query = query.add_columns(ForecastRow.distribution)
     stages: dict[MarketId, dict[str, Any]] = defaultdict(dict)
     for row in connection.execute(query.where(ForecastRow.turn_id == turn.id)):
         stages[MarketId(row.market_id)][row.stage] = row
@@ -280,6 +292,8 @@ def read_forecasts(connection: Connection, turn: PlacedTurn) -> dict[MarketId, S
             final=final.probability if final else None,
             blind=blind.probability if blind else None,
             reason=(final or rows["blind"]).reason,
+            distribution=final.distribution if final else "",
+            blind_distribution=blind.distribution if blind else "",
         )
     return forecasts
 
@@ -374,6 +388,14 @@ class Claim:
     ended: bool
     payout: int | None
     price: int | None
+    answer: str = ""
+
+    @property
+    def outcome(self) -> str | None:
+        """Return how the market ended, in a word or two; None while it has not."""
+        if not self.ended:
+            return None
+        return end_words(self.seen.form, self.answer) or outcome(True, self.payout)
 
     @property
     def apart(self) -> int:
@@ -405,6 +427,12 @@ class TurnPage:
     attempts: tuple[CallAttempt, ...]
     failures: tuple[TurnFailure, ...]
     evidence: tuple[tuple[MarketId, Article], ...]
+    has_money: bool
+
+    @property
+    def stated(self) -> int:
+        """Return of how many markets it said something."""
+        return sum(claim.said.final is not None for claim in self.claims)
 
     @property
     def questions(self) -> Mapping[str, str]:
@@ -448,6 +476,7 @@ def read_turn(connection: Connection, cohort: int, round_number: int, agent: str
         tuple(read_attempts(connection, turn)),
         tuple(_read_failures(connection, turn)),
         tuple(evidence),
+        read_frozen_rules(connection)[cohort].get("money", True),
     )
 
 
@@ -460,11 +489,12 @@ def _claims(connection: Connection, turn: PlacedTurn) -> Iterator[Claim]:
     payouts = read_payouts(connection, ids)
     ends = {market: payout for (market, _), payout in payouts.items()}
     quotes = newest_rows(connection, QuoteRow, ids, "at", "mid", "last")
+    answers = newest_rows(connection, ResolutionRow, ids, "version", "answer")
 
     for market in seen:
         forecast = forecasts.get(market.id, StatedForecast())
         if market.id in ends:
-            yield Claim(market, forecast, True, ends[market.id], None)
+            yield Claim(market, forecast, True, ends[market.id], None, answers[market.id].answer)
         else:
             price = quote_price(quotes.get(market.id))
             yield Claim(market, forecast, False, None, price)
@@ -512,7 +542,7 @@ def show(record: RecordSource) -> None:
     if agent:
         whose = f" of {code(agent[:200])}"
     where = f"in round {code(round_text[:20])} of cohort {code(cohort[:20])}"
-    why = f"The record holds no turn{whose} {where}, or it is not in yet."
+    why = f"The record holds no turn{whose} {where}, or it is not in yet, or hidden for now."
     nothing_found(why)
     step("All turns", "turn")
 
@@ -527,7 +557,7 @@ MEANT = {
     "declined": "Declined: the model refused to answer, so the turn is a hold and counts as skips.",
     "failed": "Failed: no answer was to be had; it counts as unanswered.",
     "late": "Late: it was not played, or answered, within six hours of its prices; it counts as unanswered.",
-    "out": "Out: the agent can place no bet and holds nothing, so it was not asked.",
+    "out": "Out: the agent can place no bet and holds nothing, or repeats what is hidden; it was not asked.",
     "waiting": "Waiting: the key of its model was not there; it enters once it is.",
 }
 STATUSES = {ANY: "All"} | {status: status.capitalize() for status in MEANT}
@@ -603,7 +633,8 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
         st.markdown(f"**Read by repairs:** {names}")
 
     put(reasons(page), "reasons")
-    show_orders(page)
+    if page.has_money:
+        show_orders(page)
     show_rejections(page)
     show_forecasts(page)
     show_fills(page)
@@ -625,6 +656,8 @@ def summary(page: TurnPage) -> str:
         did.append(f"sold {page.sales:,}")
     if turn.status not in ("played", "partly"):
         did = [turn.status]
+    if not page.has_money and turn.status in ("played", "partly"):
+        did = [f"answered {count(page.stated, 'question')}"]
     done = ", ".join(did) or "traded nothing"
     return f"{turn.agent}, round {turn.round}: {done}"
 
@@ -650,6 +683,8 @@ def reasons(page: TurnPage) -> Markup:
 def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
     """Return what was said of a market with its reason, and what was traded."""
     stated = rounded_percent(claim.said.final or 0)
+    if claim.said.distribution:
+        stated = answer_words(form_of(claim.seen.form), claim.said.distribution)
     did = f"says {stated}"
     if claim.seen.mid is not None:
         did += f", price {cents(claim.seen.mid)}"
@@ -657,10 +692,9 @@ def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
         amount = dollars(fill.amount)
         did += f"; {_did(fill)} for {amount}"
 
-    ended = outcome(claim.ended, claim.payout)
     where = "not resolved yet"
-    if ended:
-        where = f"result: {ended}"
+    if claim.outcome:
+        where = f"result: {claim.outcome}"
     href = way("market", market=claim.seen.id).href
     return Quotation(flat(claim.seen.question), did, flat(claim.said.reason), where, href)
 
@@ -690,11 +724,9 @@ REFUSED = "Sales of positions, in full or in part; orders and items of the answe
 def figures(page: TurnPage, simulated: str) -> list[Tile]:
     """Return how it ended, what it stated and traded, and what that cost."""
     turn = page.turn
-    stated = 0
     shown = 0
     stories = set()
     for claim in page.claims:
-        stated += claim.said.final is not None
         if claim.seen.shown:
             shown += 1
             stories.add(claim.seen.story or claim.seen.event_id)
@@ -706,11 +738,14 @@ def figures(page: TurnPage, simulated: str) -> list[Tile]:
     calls = f"cost of {count(len(page.attempts), 'call')}"
     if page.attempts:
         calls += simulated
-    return [
-        Tile(turn.status, "status", MEANT.get(turn.status, "")),
-        Tile(f"{stated:,} of {shown:,}", forecast),
+    traded = [
         Tile(dollars(page.spent), f"bet, of {dollars(turn.cash)} in cash", purchases),
         Tile(sales, "positions and orders", REFUSED),
+    ]
+    return [
+        Tile(turn.status, "status", MEANT.get(turn.status, "")),
+        Tile(f"{page.stated:,} of {shown:,}", forecast),
+        *traded[: 2 * page.has_money],
         Tile(cost_of(page.attempts), calls, "In dollars."),
     ]
 
@@ -834,7 +869,17 @@ def show_rejections(page: TurnPage) -> None:
 
 def show_forecasts(page: TurnPage) -> None:
     """Show every market on offer: what was said of it, blind and in the end, and what came."""
-    claims = [claim for claim in page.claims if claim.seen.shown or claim.said.final is not None]
+    told = [claim for claim in page.claims if claim.seen.shown or claim.said.final is not None]
+    asked = [claim for claim in told if claim.seen.form]
+    if asked:
+        answered = sum(bool(claim.said.distribution) for claim in asked)
+        below = f"{answered:,} of {count(len(asked), 'question')} answered."
+        section("Answers", asked, "", below)
+        listing(_answer_rows(asked), columns_of_table("answers of a turn"), "Answers: one row a question")
+
+    claims = [claim for claim in told if not claim.seen.form]
+    if asked and not claims:
+        return
     if section("Forecasts", claims, "No market was on offer.", _judged(claims)):
         listing(_claim_rows(claims), columns_of_table("forecasts"), "Forecasts: one row a market")
 
@@ -864,12 +909,32 @@ def _claim_rows(claims: Sequence[Claim]) -> Rows:
             "final": percent(claim.said.final),
             "blind": percent(claim.said.blind),
             "price": percent(seen.mid),
-            "outcome": outcome(claim.ended, claim.payout),
+            "outcome": claim.outcome,
             "gain": claim.gain,
             "reason": claim.said.reason,
             "venue": venue_cell(venue),
             "href": way("market", market=seen.id).href,
         }
+
+
+def _answer_rows(claims: Sequence[Claim]) -> Rows:
+    """Yield what was answered to questions that aren't of yes or no, and what they came to."""
+    for claim in claims:
+        seen = claim.seen
+        form = form_of(seen.form)
+        row: dict[str, object] = {
+            "question": seen.question,
+            "outcome": claim.outcome,
+            "reason": claim.said.reason,
+            "venue": venue_cell(venue_page(seen.id, seen.event_id, seen.slug, seen.event_slug)),
+            "href": way("market", market=seen.id).href,
+        }
+        if claim.said.distribution:
+            row["picture"] = answer_picture(form, claim.said.distribution, CHOSEN[0], claim.answer)
+            row["said"] = answer_words(form, claim.said.distribution)
+        if claim.said.blind_distribution:
+            row["blind"] = answer_words(form, claim.said.blind_distribution)
+        yield row
 
 
 def cost_of(attempts: Sequence[CallAttempt]) -> str:

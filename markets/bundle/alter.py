@@ -15,6 +15,7 @@ from markets.bundle.files import BOOKS, ENDS, MARKETS, PRICES, find_files
 from markets.bundle.model import Bundle, Mistakes
 from markets.bundle.read import records
 from markets.bundle.rows import COLUMNS, REFUND, bears_date, known_from, market_id, moment
+from markets.distributions import YES_NO, form_of
 from markets.hashes import timestamp_text
 from markets.model import MarketId
 
@@ -66,7 +67,7 @@ class Alteration:
                 row = row | {"resolved": False, "resolution": None}
             else:
                 row = row | {
-                    "resolution": _turned_payout(row["resolution"]),
+                    "resolution": self._turned_end(row, row["resolution"]),
                     "resolution_date": self._shifted(row, "resolution_date"),
                 }
         if row.get("seen") and moment(row, "seen") > self.after:
@@ -80,9 +81,11 @@ class Alteration:
             return row
         if self._ends_never(row):
             return None
+        answered = {"answer": self._turned_end(row, row["answer"])} if row.get("answer") else {}
         return row | {
             "payout": _turned_payout(row["payout"]),
             "known_at": self._shifted(row, "known_at"),
+            **answered,
         }
 
     def _turn(self, row: Row, key: str) -> Callable[[Any], str]:
@@ -94,6 +97,14 @@ class Alteration:
         record = self.bundle.markets[_market(row)]
         known = record.ends[0].known_at > self.after and not record.daily
         return known and self._part(row, "end") * ENDS_TAKEN < 1
+
+    def _turned_end(self, row: Row, end: Any) -> Any:
+        """What a share pays, turned round; of a question that isn't of yes or no, another of its answers."""
+        form = form_of(self.bundle.markets[_market(row)].pages[-1].form)
+        if form.kind == YES_NO or end == REFUND:
+            return _turned_payout(end)
+        others = [answer for answer in (*form.options, form.low, form.high) if answer not in ("", end)]
+        return others[int(self._part(row, "answer") * len(others))]
 
     def _shifted(self, row: Row, key: str) -> str:
         if bears_date(row, key) or self.bundle.markets[_market(row)].daily:

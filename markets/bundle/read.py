@@ -30,7 +30,7 @@ from markets.bundle.files import (
     lines,
 )
 from markets.bundle.model import BadBundleValue, Bundle, Mistake, Mistakes, Recording, shown_value
-from markets.hashes import digest, market_hash, quote_hash, timestamp_text
+from markets.hashes import digest, end_content, market_hash, quote_hash, timestamp_text
 from markets.ladders import ladders
 from markets.model import MarketId, Quote, Resolution
 from markets.stories import story_by_subject
@@ -100,6 +100,7 @@ class Draft:
     ends: dict[MarketId, list[Resolution]] = field(default_factory=dict)
     end_lines: dict[MarketId, tuple[str, int]] = field(default_factory=dict)
     listed: set[MarketId] = field(default_factory=set)
+    forms: dict[MarketId, str] = field(default_factory=dict)
     missed: set[MarketId] = field(default_factory=set)
     daily: set[MarketId] = field(default_factory=set)
     whole_list: bool = False
@@ -145,6 +146,7 @@ def _note_page(draft: Draft, line: int, record: Any) -> None:
     page = rows.page(record)
     market = page.market.id
     draft.listed.add(market)
+    draft.forms[market] = page.market.form
     _once(draft.pages, (market, page.seen or ALWAYS), line, page, f"a second page of {market}")
 
 
@@ -180,6 +182,7 @@ def _note_end(draft: Draft, line: int, record: Any) -> None:
     end = rows.end(record)
     if not _is_listed(draft, end.market_id):
         return
+    end = rows.with_answer(end, draft.forms[end.market_id])
     versions, market = draft.ends.setdefault(end.market_id, []), end.market_id
     if end.version != (following := len(versions) + 1):
         raise BadBundleValue(f"version {end.version} of how {market} ended", f"version {following}")
@@ -314,7 +317,8 @@ def content_hash(markets: Mapping[MarketId, Recording]) -> str:
         pages = zip(record.seen, map(market_hash, record.pages), strict=True)
         prices = zip(record.known, map(quote_hash, record.quotes), strict=True)
         known = [f"{line_hash} {timestamp_text(at)}" for at, line_hash in (*pages, *prices)]
-        known += [*map(digest, record.ends), str(record.daily)]
+        known += [digest(end_content(end)) for end in record.ends]
+        known.append(str(record.daily))
         whole.update("\n".join(known).encode())
     return whole.hexdigest()
 

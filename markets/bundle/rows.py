@@ -1,5 +1,6 @@
 """What a line of each file of a bundle says, and the single values that it is made of."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -9,12 +10,13 @@ from typing import Any
 
 from markets.bundle.files import ENDS, PRICES
 from markets.bundle.model import BadBundleValue, shown_value
+from markets.distributions import check_form_text, form_of, question_kind
 from markets.millionths import ONE, millionths
 from markets.model import NEVER, Level, Market, MarketId, Quote, Resolution
 
 COLUMNS = {
     PRICES: (("venue", "id", "date", "prob_yes"), ("kind", "bid", "ask", "last", "volume")),
-    ENDS: (("market", "version", "known_at", "payout"), ("source",)),
+    ENDS: (("market", "version", "known_at", "payout"), ("source", "answer")),
 }
 """Of each table the columns that it must have, and those that it may."""
 REFUND = "refund"
@@ -75,8 +77,21 @@ def page(record: Record) -> BundlePage:
         slug=text(record, "slug"),
         event_slug=text(record, "event_slug"),
         tags=text(record, "tags"),
+        form=form_text(record),
     )
     return BundlePage(market, moment(record, "seen") if record.get("seen") else None, background.strip())
+
+
+def form_text(record: Record) -> str:
+    """Return the form of a question that isn't of yes or no, which a line has as an object; else nothing."""
+    value = record.get("form")
+    if value in (None, ""):
+        return ""
+    try:
+        written = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return check_form_text(written).text
+    except (TypeError, ValueError) as error:
+        raise BadBundleValue(f"form {shown_value(value)}: {error}", "the form of a question") from error
 
 
 def _rules(record: Record, background: str) -> str:
@@ -94,9 +109,13 @@ def end_within(record: Record) -> Resolution | None:
             )
             raise BadBundleValue(wrong, "resolved true where there is a resolution, else false")
         return None
-    return Resolution(
-        market_id(record), 1, known_from(record, "resolution_date"), _payout(record, "resolution")
-    )
+    market, known_at = market_id(record), known_from(record, "resolution_date")
+    form = form_text(record)
+    if not form:
+        return Resolution(market, 1, known_at, _payout(record, "resolution"))
+
+    told = str(record.get("resolution", ""))
+    return with_answer(Resolution(market, 1, known_at, None, answer="" if told == REFUND else told), form)
 
 
 def end(record: Record) -> Resolution:
@@ -106,7 +125,23 @@ def end(record: Record) -> Resolution:
     if not (version.isascii() and version.isdigit() and len(version) <= 4):
         raise BadBundleValue(f"version {shown_value(version)}", "a whole number from 1 on")
     known_at, payout = known_from(record, "known_at"), _payout(record, "payout")
-    return Resolution(market, int(version), known_at, payout, text(record, "source"))
+    return Resolution(market, int(version), known_at, payout, text(record, "source"), text(record, "answer"))
+
+
+def with_answer(end: Resolution, form: str) -> Resolution:
+    """Return an end with its answer as its question has it; only a question of yes or no pays."""
+    if not form and end.answer:
+        raise BadBundleValue(f"answer {shown_value(end.answer)}", "none, for a market of yes or no")
+    if form and end.payout is not None:
+        raise BadBundleValue("a payout of a question that is not of yes or no", f"{REFUND}, and an answer")
+    if not end.answer:
+        return end
+
+    asked = form_of(form)
+    try:
+        return replace(end, answer=question_kind(asked.kind).read_outcome(asked, end.answer))
+    except (OverflowError, ValueError) as error:
+        raise BadBundleValue(f"answer {shown_value(end.answer)}", "what its question can come to") from error
 
 
 def _payout(record: Record, key: str) -> int | None:

@@ -1,5 +1,6 @@
 """Adding to a bundle what was seen: only what is new, and only what reads back as it was meant."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -47,6 +48,12 @@ class _BundleContents:
     ends: dict[MarketId, tuple[int, datetime]]
     lines: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in NAMES})
 
+    def tables(self) -> dict[str, tuple[str, ...]]:
+        """The columns of each table; ends have answers only where a question isn't of yes or no."""
+        asked = any(page.form for versions in self.pages.values() for page in versions.values())
+        ends = tuple(name for name in TABLES[ENDS] if asked or name != "answer")
+        return {**TABLES, ENDS: ends}
+
 
 def write(folder: Path, sightings: Iterable[Sighting], report: Report = ignore_report) -> WriteCounts:
     """Add what was seen, in the order of time, to a bundle, which is made if it isn't there.
@@ -60,7 +67,7 @@ def write(folder: Path, sightings: Iterable[Sighting], report: Report = ignore_r
             contents = _bundle_contents(folder)
             for sighting in sorted(sightings, key=lambda sighting: sighting.at):
                 _add(sighting, contents, report)
-            append(folder, contents.lines, TABLES)
+            append(folder, contents.lines, contents.tables())
     except BadBundleValue as error:
         raise VenueError(
             "bad_bundle", f"{folder} can't be written to: {error}", "use a new folder"
@@ -123,6 +130,8 @@ def _add_end(end: Resolution, contents: _BundleContents) -> None:
         raise BadBundleValue(
             f"version {end.version} of how {end.market_id} ended", "versions in order of time"
         )
+    pages = contents.pages[end.market_id]
+    _reads_back({"answer": end.answer}, rows.with_answer(end, pages[max(pages)].form), end)
     contents.lines[ENDS].append(end_line(end))
     contents.ends[end.market_id] = end.version, end.known_at
 
@@ -153,6 +162,8 @@ def page_line(market: Market, at: datetime) -> Row:
         "min_shares": str(decimal(market.min_shares)),
         **{name: told for name in ADDED_TO_PAGES if (told := getattr(market, name))},
     }
+    if market.form:
+        row["form"] = json.loads(market.form)
     return _reads_back(row, rows.page(row).market, market)
 
 
@@ -190,6 +201,8 @@ def end_line(end: Resolution) -> Row:
         "payout": payout,
         "source": end.source,
     }
+    if end.answer:
+        row["answer"] = end.answer
     return _reads_back(row, rows.end(row), end)
 
 

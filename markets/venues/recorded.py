@@ -57,7 +57,7 @@ class RecordedVenue:
         self._unbettable = {market for market, record in bundle.markets.items() if _ends_late(record)}
 
     async def catalogue(self, at: datetime, _wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
-        """Return every open market that has a fresh price and is not known to have ended."""
+        """Return every open market that has a fresh price, or needs none, and is not known to have ended."""
         listings = await self.listings(at, self._markets)
         return Catalogue([listing for listing in listings if self._on_offer(listing, at)])
 
@@ -87,10 +87,14 @@ class RecordedVenue:
         """Close nothing: there are no connections."""
 
     def _on_offer(self, listing: Listing, at: datetime) -> bool:
-        """Tell whether a market is open, has a fresh price, and is not known to have ended."""
+        """Tell whether a market is open, has a fresh price, and is not known to have ended.
+
+        Only a question of yes or no has a price.
+        """
         market = listing.market
         quote = listing.quote
-        if quote is None or at - quote.at > self._fresh or at >= market.closes_at:
+        is_fresh = bool(market.form) or (quote is not None and at - quote.at <= self._fresh)
+        if not is_fresh or at >= market.closes_at:
             return False
         return all(end.known_at > at for end in self._markets[market.id].ends)
 

@@ -346,3 +346,18 @@ def test_ends_a_month_are_those_that_close_and_are_shown() -> None:
         assert parts == pytest.approx(whole)
     assert sure_ends_a_month(soonest, DAY) == 12
     assert sure_ends_a_month(soonest, 20 * DAY) == 6
+
+
+def test_a_market_without_a_price_is_drawn_where_there_is_no_market() -> None:
+    listing = Listing(a_listing("unpriced").market, None)
+    nameless = a_listing("no mid", bid=None, ask=None, mid=None)
+    assert not passes(listing, a_rule(), NOW)
+    assert "unpriced" not in a_rule().model_dump()
+
+    rule = a_rule(min_volume=0, unpriced=True, price_only=True, strata=ALL)
+    assert passes(listing, rule, NOW)
+    assert passes(nameless, rule, NOW)
+    assert not passes(listing, a_rule(unpriced=True, not_categories=("any",)), NOW)
+
+    assert stratum(listing, ["price"], NOW) == stratum(nameless, ["price"], NOW) == "price none"
+    assert shown(listing, a_price(volume=0), rule=rule) == [a_price(volume=0), listing]

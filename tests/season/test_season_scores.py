@@ -161,6 +161,25 @@ def test_metaculus_scores_are_columns_of_the_leaderboard(season: Path, board: An
         assert line.split()[2:] == [*shown, f"{own['relative']:+.3f}", f"{own['coverage']:.0%}"]
 
 
+def test_the_community_is_a_reference_on_the_board(season: Path, board: Any) -> None:
+    """With the Brier score and the peer score of the median; in no rank and no pair."""
+    scores = {row["agent"]: row for row in board["metaculus"]}
+    community = scores["community"]
+    asking = ("--database", "demo.db", "board", "--columns", "agent,brier_stated,peer")
+    lines = arena(season, *asking).stdout.splitlines()
+    below = lines[lines.index("References, not ranked") :]
+    (line,) = (each for each in below if each.split()[:1] == ["community"])
+    assert line.split()[1:] == [f"{community['brier']:.4f}", f"{community['peer']:+.2f}"]
+    assert "community" not in {row["agent"] for row in board["leaderboard"]}
+
+    # who states something in every round has the Brier score of the leaderboard
+    first = asked(season, "board", "--cohort", "1")
+    found = {row["agent"]: row for row in first["metaculus"]}
+    for row in first["leaderboard"]:
+        if row["agent"] in found and row["coverage"] == 1:
+            assert found[row["agent"]]["brier"] == pytest.approx(row["brier_stated"], abs=0.001)
+
+
 @pytest.mark.parametrize("hidden", [1, 2, 99])
 def test_only_the_hidden_rounds_of_a_cohort_count(season: Path, hidden: int) -> None:
     """As plain loops over the record have it; a period longer than the season hides all of it."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.model import Decision
 from arena.operations.incidents import note_job, note_played, note_unsettled
 from arena.operations.status import read_status_by_config
 from arena.operations.today import read_tasks
@@ -23,9 +24,13 @@ from arena.rounds.round import play_round, track_cohort
 from arena.rounds.settled_by_hand import HandSettlement, settle_by_hand
 from arena.verify import verify
 from markets.model import MarketId, Resolution
+from portfolio.rules import REALISTIC
 from tests.builders import NOW, RAIN, usd
 from tests.program.running import AGREES, arena_json
+from tests.records.full_record import Season
+from tests.records.full_record import a_cohort as a_small_cohort
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, live, says
+from tests.records.mixed_record import CUP, FORMS, LAUNCH, SALES, a_question, stated
 
 DAY = timedelta(days=1)
 SNOW = "sim:snow"
@@ -302,3 +307,59 @@ def test_an_open_market_and_one_of_another_world_are_refused(tmp_path: Path, sta
         play(stored, 1, LittleVenue(closes_at=closes_at), record)
     told = settle(tmp_path, "--payout", "1", status=1)
     assert error_code(told) == code
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Path:
+    """A folder with a live record of questions of options, of a number and of a date, which have closed."""
+    season = Season(Record.open(str(tmp_path / "arena.db")))
+    season.start(replace(a_small_cohort(1, NOW, REALISTIC, "ann"), stamp="live", evidence="none"))
+    closed = [a_question(market) for market in FORMS]
+    season.look(1, NOW, *(replace(x, market=replace(x.market, closes_at=NOW + DAY)) for x in closed))
+    season.turn(1, "ann", Decision(tuple(stated((5, 3, 2), *FORMS))))
+    season.value(1, NOW)
+    season.record.close()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("market", "outcome", "answer"),
+    [
+        (CUP, "blau", "Blau"),
+        (CUP, "called off", ""),
+        (SALES, "41.50", "41.5"),
+        (LAUNCH, "2026-03-01T00:00:00Z", "2026-03-01"),
+    ],
+)
+def test_a_question_is_settled_by_what_it_came_to(
+    asked: Path, market: str, outcome: str, answer: str
+) -> None:
+    told = settle(asked, "--outcome", outcome, market=market)
+    assert (told["answer"], told["payout"], told["refund"]) == (answer, None, False)
+    assert error_code(settle(asked, "--outcome", outcome, market=market, status=1)) == "unchanged"
+    shown = arena_json(asked, "--database", "arena.db", "show", "market", market)
+    assert [end["answer"] for end in shown["resolutions"]] == [answer]
+    assert settle(asked, "--withdraw", market=market)["version"] == 2
+    with closing(opened(asked)) as record, reading(record.engine) as connection:
+        assert verify(connection) == []
+
+
+@pytest.mark.parametrize(
+    ("market", "words", "code"),
+    [
+        (CUP, ("--outcome", "Gelb"), "bad_outcome"),
+        (SALES, ("--outcome", "many"), "bad_outcome"),
+        (LAUNCH, ("--outcome", "soon"), "bad_outcome"),
+        (CUP, ("--payout", "1"), "bad_payout"),
+        (CUP, ("--outcome", "Blau", "--payout", "1"), "no_payout"),
+    ],
+)
+def test_a_question_is_not_settled_by_what_it_cannot_come_to(
+    asked: Path, market: str, words: tuple[str, ...], code: str
+) -> None:
+    status = 64 if code == "no_payout" else 1
+    assert error_code(settle(asked, *words, market=market, status=status)) == code
+
+
+def test_a_market_that_pays_has_no_other_outcome(folder: Path) -> None:
+    assert error_code(settle(folder, "--outcome", "YES", status=1)) == "bad_outcome"

@@ -56,6 +56,7 @@ def settle(
     chosen: Options,
     market: str = argument("ID", "Its id, as arena show markets shows it."),
     payout: str | None = option("What a YES share pays: 0 to 1, 50-50, or refund.", "P"),
+    outcome: str | None = option("What a question came to that is not of yes or no.", "ANSWER"),
     because: str = option("Why; shown with the market wherever it is shown.", "REASON", default=""),
     withdraw: bool = flag("Withdraw the decision that was made."),
 ) -> None:
@@ -64,7 +65,8 @@ def settle(
     For one of which the venue never says how it ended. The decision goes into the record, sealed like any
     result, and is paid when its cohorts are settled next. Nothing is ever deleted: a later decision, or the
     venue's own later word, reverses the payment and pays anew. --withdraw refunds what shares cost, and the
-    market is not scored, until one of these comes.
+    market is not scored, until one of these comes. A question that is not of yes or no comes to an option, a
+    number or a date, or is "called off".
 
     Example: arena admin settle polymarket:501234 --payout 1 --because "both services paid YES"
 
@@ -76,4 +78,4 @@ def settle(
     """
     from arena.cli.market_settle import settle_market
 
-    settle_market(chosen, market, payout, because, withdraw)
+    settle_market(chosen, market, payout, outcome, because, withdraw)

@@ -40,6 +40,10 @@ def run(
     prices: bool = flag("Show freeze values; of markets, the crowd's probability."),
     evidence: bool = flag("Show articles from the config's source."),
     batch: int = option("Questions in one call.", default=1, min=1),
+    combinations: bool = COMBINATIONS,
+    make: int | None = option("First make a set of so many questions, due on --due.", min=1),
+    seed: int = option("The seed of the lots by which --make draws.", default=0),
+    out: Path | None = option("Also write the set to this file.", "FILE"),
     agents: Names = option("Only this agent; repeatable.", "NAME", "--agent"),
     baselines: bool = flag("Add always 0, 0.5, 1, random, freeze value and naive."),
     dry: bool = flag("Only show what it would cost."),
@@ -48,8 +52,8 @@ def run(
 ) -> None:
     """Let the config's agents answer a round of ForecastBench.
 
-    The question set is read first if the record has none that is still due, and anew with --from; the record
-    keeps it byte for byte. What the answers cost is shown before they are asked for. Running it again asks
+    The question set is read first if the record has none that is still due, and anew with --from; --make
+    draws one from the record's markets and a published set. The cost is shown first. Running it again asks
     what is missing. The exit status is 2 if an agent did not finish, or a model left questions out.
 
     Example: arena study forecastbench run --dry
@@ -64,6 +68,7 @@ def run(
     """
     from arena.cli import forecastbench_run as shown
     from arena.config import environment
+    from arena.forms.bench.made_set import SetPlan
     from arena.record.record import Record
     from arena.rounds.answering import (
         AnsweredRound,
@@ -73,12 +78,21 @@ def run(
         read_answers,
         total_left,
     )
-    from arena.rounds.benchmark_rounds import read_questions
+    from arena.rounds.benchmark_rounds import FileSource, read_questions
     from arena.rounds.forecasting import AskingMethod
+    from arena.rounds.made_sets import make_questions
+
+    plan = None
+    if make is not None:
+        if due is None:
+            raise ArenaError("no_due", "--make needs the day on which it is due", "add --due DATE", status=64)
+        plan = SetPlan(due, make, seed, combinations)
+    else:
+        chosen.refuse("--seed", because="needs --make")
 
     config = chosen.load_to_play(os.environ)
     time = clock_of(clock)()
-    method = AskingMethod(prompt, prices, evidence, batch)
+    method = AskingMethod(prompt, prices, evidence, batch, combinations)
     hint = "arena study forecastbench run continues it; a call in progress may still be charged"
     with (
         prints_aside(),
@@ -87,7 +101,13 @@ def run(
     ):
         at = time.now()
         with progress("Reading the question set"):
-            kept, is_new = read_questions(record, source, due, at)
+            if plan is None:
+                kept, is_new = read_questions(record, source, due, at)
+            else:
+                folder = None if source is None else FileSource(source)
+                kept, is_new = make_questions(record, plan, config.markets.universe, folder, at)
+        if out is not None:
+            shown.write_set(out, kept)
         keys = environment(config.folder, os.environ)
         planned = plan_answers(config, record, kept, method, agents or (), baselines, at, keys)
         with progress("Working out what it costs"):
@@ -103,7 +123,11 @@ def run(
         answered = AnsweredRound(planned, left, read_answers(record, planned), trouble)
 
     late = f"{time.now():%Y-%m-%d}" > kept.due
-    data = shown.run_data(answered) | {"set": shown.set_data(kept, is_new), "asked": not dry, "late": late}
+    data = shown.run_data(answered) | {
+        "set": shown.set_data(kept, is_new, method),
+        "asked": not dry,
+        "late": late,
+    }
     chosen.answer(data, shown.run_page, answered, data, chosen.table)
     if not dry and (answered.unfinished or answered.silent):
         raise typer.Exit(2)
@@ -161,21 +185,20 @@ def file(
             raise typer.Exit(1)
         return
 
-    chosen.refuse("--combinations", because="needs --check")
     if organization is None or model is None or folder is None:
         message = "a submission needs --as ORG, --model M and -o DIR"
         raise ArenaError("no_name", message, "or check files with --check FILE", status=64)
     if files and len(files) > 1:
         raise ArenaError("many_files", f"{len(files)} files are named", "name one CSV of answers", status=64)
 
-    asked = newest_set(bench.question_sets(chosen, questions), due)
+    asked = newest_set(bench.question_sets(chosen, questions, combinations), due)
     if files:
         [(name, text)] = texts_of(files)
     else:
         with chosen.reading() as connection:
             answers = newest_answers(connection, asked, agent or model, cohort)
         name = answers.filed.file
-        text = answers_csv(answers)
+        text = answers_csv(answers, combinations)
     by = Submitter(organization, model, lab or organization, number)
     written = write_submission(name, text, by, asked, folder)
     chosen.answer(written, bench.submission_page)
@@ -235,7 +258,7 @@ def board(
         fetched = bench.fetch_resolutions(chosen, source, clock)
         with prints_aside():
             print_page(bench.resolutions_page(**fetched))
-    recorded = bench.recorded_files(chosen) if agents or not files else []
+    recorded = bench.recorded_files(chosen, combinations) if agents or not files else []
     sources = (files, questions, resolutions, combinations)
     forecasters = bench.gathered(chosen, *sources, mode, median, recorded)
     today = None if every_round else clock_of(clock)().now().date()

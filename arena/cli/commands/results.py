@@ -28,6 +28,7 @@ def board(
     ),
     provisional: bool = flag("Score open markets at their latest price."),
     metaculus: bool = flag("Show Metaculus's scores: peer, baseline, spot, relative."),
+    holdout: bool = flag("Open the held-out questions, for good, and show how much worse agents did."),
 ) -> None:
     """Show who forecasts better than whom, or compare two agents.
 
@@ -47,6 +48,13 @@ def board(
 
     Next: arena board A B compares two agents; arena dashboard shows the curves.
     """
+    if holdout:
+        chosen.refuse(*VIEWS, "--cohort", because="can't be combined with --holdout")
+        from arena.cli.board_holdout import show_holdout
+
+        show_holdout(chosen)
+        return
+
     from arena.cli.board import read_view
     from arena.cli.duel import read_duel
 
@@ -92,6 +100,7 @@ def score(
     community: bool = flag("Score the median of all as a forecaster."),
     parts: bool = flag("Split Brier scores into reliability and more."),
     sweep: bool = flag("Show a tournament's prizes by the hidden weight."),
+    entries: Path | None = option("Write a tournament's forecasts as its CSV, too.", "FILE"),
     html: Path | None = option("Write it as one page, too.", "FILE"),
     badge: str | None = option("Write a badge of the first, or of NAME.", "[NAME=]FILE"),
     force: bool = flag("Replace these files."),
@@ -112,7 +121,7 @@ def score(
     if tournament is not None:
         from arena.cli.prizes import show_prizes
 
-        show_prizes(chosen, tournament, mode, sweep)
+        show_prizes(chosen, tournament, mode, sweep, entries, force)
         return
 
     from arena.cli.score import files_of, split_columns, table_of
@@ -156,17 +165,17 @@ def score(
 def _tournament_of(chosen: Options, files: list[Path]) -> Path | None:
     """Return the tournament's YAML if one is named; raise `ArenaError` for what can't be combined with it.
 
-    Without one `--sweep` is refused.
+    Without one `--sweep` and `--entries` are refused.
     """
     tournaments = [file for file in files if file.suffix in (".yaml", ".yml")]
     if not tournaments:
         reason = "can't be combined with files of forecasts"
-        chosen.refuse("--sweep", because=reason, hint="name a tournament's YAML file")
+        chosen.refuse("--sweep", "--entries", because=reason, hint="name a tournament's YAML file")
         return None
 
     tournament = tournaments[0]
     reason = f"can't be combined with a tournament ({tournament})"
-    hint = "a tournament takes --mode and --sweep"
+    hint = "a tournament takes --mode, --sweep and --entries"
     chosen.refuse(*OF_FORECASTS, because=reason, hint=hint)
     if len(files) > 1:
         raise ArenaError("not_together", f"another file {reason}", hint, status=64)

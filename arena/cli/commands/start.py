@@ -271,7 +271,9 @@ def add(
 @command(table=True, plays=True)
 def check(
     chosen: Options,
-    folder: Path | None = argument("[DIR]", "A recording's folder; else the config.", default=None),
+    folder: Path | None = argument(
+        "[DIR]", "A folder of questions, or a recording; else the config.", default=None
+    ),
     live: bool = flag("Also read one page of the venue and ask each model one tiny question."),
     venue: list[str] | None = option("With --live: only this venue; repeatable.", "NAME"),
     model: list[str] | None = option("With --live: only this agent's model; repeatable.", "AGENT"),
@@ -280,7 +282,7 @@ def check(
 
     Costs are written as expected (low–high). All mistakes are listed at once, with file, line and key;
     nothing is played or changed. The exit status is 1 if there are any, or if a model can't answer with its
-    settings. With DIR it checks a recording instead.
+    settings. With DIR it checks that folder instead.
 
     Only --live spends money, a fraction of a cent. Its exit status is 1 if nothing could be reached, 2 if
     only part could.
@@ -298,8 +300,14 @@ def check(
     """
     if folder is not None:
         of_config = ("--live", "--venue", "--model", "--wide", "--columns", "--trust-extensions")
-        reason = "can't be combined with DIR: a recording is checked without a config"
+        reason = "can't be combined with DIR: it is checked without a config"
         chosen.refuse(*of_config, because=reason)
+
+        from arena.cli.question_folder import check_questions, is_question_folder
+
+        if is_question_folder(folder):
+            check_questions(chosen, folder)
+            return
 
         from arena.cli.bundles import check_bundle
 
@@ -325,7 +333,7 @@ def check(
         tried = check_live(config, venue or [], model or [], quiet=chosen.json)
         status = live_status(tried)
         data |= tried
-    if cannot_answer(data):
+    if cannot_answer(data) or (data["questions"] or {}).get("faults"):
         status = 1
 
     chosen.answer({"ok": not status} | data, lambda _: ["", f"Next: {typed(data['next_command'])}"])

@@ -43,8 +43,9 @@ def submission(
 
     faults = []
     answers = []
+    pairs = _pairs_by_name(asked)
     for row, cells in enumerate(rows, 1):
-        answers.append(_answer(cells))
+        answers.append(_answer(cells, pairs))
         if None in cells:
             what = "it has more cells than the first line"
             hint = "put texts with commas in quotes"
@@ -58,7 +59,7 @@ def submission(
         "forecast_due_date": asked.due,
         "forecasts": answers,
     }
-    filed, own = read_forecast_file(file, json.dumps(data))
+    filed, own = read_forecast_file(file, json.dumps(data), combinations=bool(pairs))
     return data, filed, in_row_order([*faults, *own, *check_answers(filed, asked)])
 
 
@@ -75,19 +76,34 @@ def _check_columns(file: str, columns: Sequence[str]) -> None:
         raise ArenaError("bad_file", f"{file}:1: {what}", f"its columns are {', '.join(ANSWER_COLUMNS)}")
 
 
-def _answer(cells: Mapping[str, str]) -> dict[str, Any]:
+def _pairs_by_name(asked: QuestionSet) -> dict[str, tuple[list[str], list[int]]]:
+    """Return both ids of each combination of a set, and how they end, by the name that answers use."""
+    pairs = {}
+    for question in asked.questions:
+        if question.combined:
+            for name, ways in question.ways.items():
+                pairs[name] = (question.texts["id"], list(ways))
+    return pairs
+
+
+def _answer(cells: Mapping[str, str], pairs: Mapping[str, tuple[list[str], list[int]]]) -> dict[str, Any]:
     """Return a row of the published form; what is no number stays as it is, and is a fault."""
     stated = (cells["forecast"] or "").strip()
     forecast: float | str = stated
     with suppress(ValueError):
         forecast = float(stated)
-    return {
+    answer: dict[str, Any] = {
         "id": cells["id"],
         "source": cells["source"],
         "forecast": forecast,
         "resolution_date": cells["resolution_date"] or None,
         "reasoning": cells.get("reasoning") or None,
     }
+    if cells["id"] in pairs:
+        ids, ways = pairs[cells["id"]]
+        answer["id"] = ids
+        answer["direction"] = ways
+    return answer
 
 
 def check_answers(filed: ForecastFile, asked: QuestionSet) -> Iterator[FileFault]:
@@ -98,15 +114,19 @@ def check_answers(filed: ForecastFile, asked: QuestionSet) -> Iterator[FileFault
     if filed.question_set != asked.name:
         yield FileFault(filed.file, "question_set", f"it is not {asked.name}", f'write "{asked.name}"')
 
-    questions = {(question.source, question.id): question for question in asked.questions}
+    questions = {}
+    for question in asked.questions:
+        for name in question.ids:
+            questions[question.source, name] = question
+
     for row in filed.rows:
-        question = questions.get((row.source, row.id))
-        if question is None:
+        own = questions.get((row.source, row.id))
+        if own is None:
             what = f"{row.id!r} of {row.source} is not in {asked.name}"
             hint = "remove the row or correct id or source"
             yield FileFault(filed.file, "id", what, hint, part="forecasts", row=row.row)
         else:
-            yield from _date_faults(filed.file, row, question)
+            yield from _date_faults(filed.file, row, own)
 
     if all(row.user is None for row in filed.rows):
         yield from _coverage_faults(filed, asked)

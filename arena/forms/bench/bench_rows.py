@@ -4,10 +4,10 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from math import isnan
-from typing import Any
+from typing import Any, TypeGuard
 
 from arena.errors import ArenaError, FileFault
-from arena.forms.bench.model import combination_id, is_day
+from arena.forms.bench.model import NOTHING, WAYS, combination_id, is_day
 from arena.forms.csv_columns import SHOWN
 from markets.hashes import keys_once
 
@@ -23,6 +23,13 @@ def in_row_order(faults: Iterable[FileFault]) -> list[FileFault]:
 def is_nothing(value: object) -> bool:
     """Tell whether a cell is empty: null, or what is no number."""
     return value is None or (isinstance(value, float) and isnan(value))
+
+
+def is_pair(name: object) -> TypeGuard[list[str]]:
+    """Tell whether an id is that of two different questions."""
+    if not isinstance(name, list) or len(name) != 2:
+        return False
+    return all(isinstance(part, str) and part.strip() for part in name) and name[0] != name[1]
 
 
 def short_text(value: object) -> str:
@@ -107,8 +114,12 @@ class RowReader:
         """Return source and id; of a combination, both ids and their directions."""
         source = item.get("source")
         name = item.get("id")
-        if isinstance(name, list) and len(name) == 2 and all(isinstance(part, str) for part in name):
-            name = combination_id(name, item.get("direction"))
+        if is_pair(name):
+            direction = item.get("direction")
+            if direction not in (None, NOTHING, *map(list, WAYS)):
+                what = f"{short_text(direction)} is not how two questions may end"
+                self.fault(row, "direction", what, "write [1, 1], [1, -1], [-1, 1] or [-1, -1]")
+            name = combination_id(name, direction)
 
         for field_name, value in (("source", source), ("id", name)):
             if not isinstance(value, str) or not value.strip():

@@ -18,6 +18,10 @@ NOTHING = "N/A"
 
 Asked = tuple[str, str, str | None]
 """What one forecast is about: source, id, and the resolution date of a data question."""
+WAYS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+"""How the two questions of a combination may end: 1 is YES, -1 is NO."""
+AND = " & "
+"""What stands between the two ids in the name of a combination."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +54,42 @@ class BenchQuestion:
         if not self.combined:
             return [self.id]
         both = self.texts["id"]
-        return [combination_id(both, ways) for ways in ([1, 1], [1, -1], [-1, 1], [-1, -1])]
+        return [combination_id(both, ways) for ways in WAYS]
 
     @property
-    def freeze_probability(self) -> float | None:
-        """Return what a market's crowd said when the set was frozen."""
-        return None if self.dates else share_in(self.texts["freeze_datetime_value"])
+    def parts(self) -> Sequence[Mapping[str, Any]]:
+        """Return the two questions that a combination is about, as the file has them; of others itself."""
+        if not self.combined:
+            return [self.texts]
+        return list(self.texts["combination_of"])
+
+    @property
+    def ways(self) -> dict[str, tuple[int, ...]]:
+        """Return how the questions that it is about end for each of its ids: 1 is YES, -1 is NO."""
+        if not self.combined:
+            return {self.id: (1,)}
+        return dict(zip(self.ids, WAYS, strict=True))
+
+    def freeze_probability(self, name: str) -> float | None:
+        """Return what a market's crowd said of one of its ids when the set was frozen.
+
+        Of a combination it is the product of what the crowds said of both questions, as if independent.
+        """
+        if self.dates:
+            return None
+
+        shares = [share_in(part["freeze_datetime_value"]) for part in self.parts]
+        return joint(shares, self.ways[name])
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """The questions of a round, in the file's order."""
+    """The questions of a round, in the file's order; `combinations` were left out."""
 
     name: str
     due: str
     questions: tuple[BenchQuestion, ...]
+    combinations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +178,45 @@ def combination_id(ids: Sequence[str], direction: object) -> str:
     >>> combination_id(["a", "b"], [1, -1]), combination_id(["a", "b"], None)
     ('a & not b', 'a & b')
     """
-    ways = [1, 1]
-    if isinstance(direction, list) and len(direction) == 2:
+    ways: Sequence[int] = WAYS[0]
+    if isinstance(direction, list | tuple) and len(direction) == 2:
         ways = direction
     parts = [f"not {name}" if way == -1 else name for name, way in zip(ids, ways, strict=True)]
-    return " & ".join(parts)
+    return AND.join(parts)
+
+
+def is_combination(name: str) -> bool:
+    """Tell whether a name is that of two questions.
+
+    >>> is_combination("a & not b"), is_combination("a")
+    (True, False)
+    """
+    return AND in name
+
+
+def pair_of(name: str) -> str:
+    """Return the name of a combination without how its questions end; another name as it is.
+
+    >>> pair_of("not a & not b"), pair_of("a")
+    ('a & b', 'a')
+    """
+    if not is_combination(name):
+        return name
+    return AND.join(part.removeprefix("not ") for part in name.split(AND))
+
+
+def joint(shares: Sequence[float | None], ways: Sequence[int]) -> float | None:
+    """Return the probability that independent questions end so; None if one of theirs is not known.
+
+    >>> joint([0.5, 0.25], [1, -1]), joint([0.5, None], [1, 1])
+    (0.375, None)
+    """
+    product_of_all = 1.0
+    for share, way in zip(shares, ways, strict=True):
+        if share is None:
+            return None
+        product_of_all *= share if way == 1 else 1 - share
+    return product_of_all
 
 
 def share_in(value: object) -> float | None:

@@ -10,7 +10,7 @@ from math import nan
 from typing import Any
 
 from arena.errors import FileFault, FileFaults
-from arena.forms.bench.bench_rows import SHARE_HINT, RowReader, in_row_order, is_nothing
+from arena.forms.bench.bench_rows import SHARE_HINT, RowReader, in_row_order, is_nothing, short_text
 from arena.forms.bench.model import (
     MARKET_SOURCES,
     NOTHING,
@@ -30,6 +30,8 @@ QUESTION_FIELDS = (
     "market_info_close_datetime", "market_info_resolution_criteria", "url", "freeze_datetime",
     "freeze_datetime_value", "freeze_datetime_value_explanation", "source_intro",
 )  # fmt: skip
+PAIR_FIELDS = ("id", "source", "question", "combination_of")
+"""What a question about two others has to have."""
 FORECAST_FIELDS = frozenset({
     "id", "source", "forecast", "resolution_date", "reasoning", "direction", "user_id", "searches",
     "consulted_urls", "resolved_to", "resolved", "imputed", "market_value_on_due_date",
@@ -54,10 +56,14 @@ def read_question_set(
     reader = RowReader(file, "questions")
     data = reader.document(text)
     questions: dict[tuple[str, str], BenchQuestion] = {}
+    left_out = 0
 
     for row, item in reader.rows(data):
+        if isinstance(item.get("id"), list) and not combinations:
+            left_out += 1
+            continue
         question = _question(reader, row, item)
-        if question is None or (question.combined and not combinations):
+        if question is None:
             continue
         key = question.source, question.id
         if key in questions:
@@ -66,13 +72,15 @@ def read_question_set(
         questions[key] = question
 
     name = reader.header(data, "question_set")
-    return QuestionSet(name, reader.due(data), tuple(questions.values())), reader.faults
+    return QuestionSet(name, reader.due(data), tuple(questions.values()), left_out), reader.faults
 
 
 def _question(reader: RowReader, row: int, item: Mapping[str, Any]) -> BenchQuestion | None:
     """Return a question of a set; None if it can't be read."""
     key = reader.key(row, item)
-    absent = [name for name in QUESTION_FIELDS if name not in item]
+    is_pair = isinstance(item.get("id"), list)
+    needed = PAIR_FIELDS if is_pair else QUESTION_FIELDS
+    absent = [name for name in needed if name not in item]
     for name in absent:
         reader.fault(row, name, "it is missing", f'say "{NOTHING}" where there is none')
 
@@ -86,9 +94,33 @@ def _question(reader: RowReader, row: int, item: Mapping[str, Any]) -> BenchQues
         if not isinstance(day, str) or not is_day(day):
             reader.fault(row, "resolution_dates", f"{day!r} is not a day", "write it like 2026-03-08")
 
-    if key is None or absent:
+    if key is None or absent or (is_pair and not _are_parts_whole(reader, row, item)):
         return None
-    return BenchQuestion(*key, dates, isinstance(item["id"], list), item)
+    return BenchQuestion(*key, dates, is_pair, item)
+
+
+def _are_parts_whole(reader: RowReader, row: int, item: Mapping[str, Any]) -> bool:
+    """Tell whether a combination has the two questions that it names, and note what is wrong with them."""
+    parts = item["combination_of"]
+    ids = item["id"]
+    is_list = isinstance(parts, list) and all(isinstance(part, dict) for part in parts)
+    if not is_list or [part.get("id") for part in parts] != ids:
+        what = f"it does not hold the questions {short_text(ids)}"
+        reader.fault(row, "combination_of", what, "write both questions in a list, in the order of the ids")
+        return False
+
+    is_whole = True
+    for number, part in enumerate(parts, 1):
+        for name in QUESTION_FIELDS:
+            if name not in part:
+                hint = f'say "{NOTHING}" where there is none'
+                reader.fault(row, "combination_of", f"question {number}: {name} is missing", hint)
+                is_whole = False
+        if part.get("source") != item["source"]:
+            what = f"question {number} is of {short_text(part.get('source'))}"
+            reader.fault(row, "combination_of", what, f"combine questions of {item['source']}")
+            is_whole = False
+    return is_whole
 
 
 def read_resolution_set(

@@ -1,5 +1,6 @@
 """Questions as Metaculus's API gives them: posts, with the community's prediction and one's own forecasts."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from arena.forms.metaculus_site.site_questions import (
@@ -80,7 +81,14 @@ def api_facts(post: SourceObject, question: SourceObject, found: MetaculusFiles)
         spot=question.time("spot_scoring_time") or question.time("cp_reveal_time"),
         resolution=question.text("resolution"),
         resolved=question.time("actual_resolve_time"),
+        background=joined_words(question, ("description", "fine_print")),
+        source=question.text("resolution_criteria"),
     )
+
+
+def joined_words(question: SourceObject, fields: Sequence[str]) -> str:
+    """Return the texts of several fields, one below the other."""
+    return "\n\n".join(filter(None, map(question.text, fields)))
 
 
 def category_of(post: SourceObject) -> str:

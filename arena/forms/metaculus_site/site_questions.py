@@ -52,6 +52,8 @@ class QuestionFacts:
     spot: datetime | None = None
     resolution: str = ""
     resolved: datetime | None = None
+    background: str = ""
+    source: str = ""
 
     def question(self) -> SourceQuestion:
         """Return the question as the model has it."""
@@ -67,12 +69,22 @@ class QuestionFacts:
             closes=self.closes,
             scheduled_close=self.scheduled_close,
             spot=self.spot,
+            background=self.background,
+            source=self.source,
         )
 
         if self.scale is None:
             return found
 
-        return replace(found, low=self.scale.given(self.scale.low), high=self.scale.given(self.scale.high))
+        scale = self.scale
+        return replace(
+            found,
+            low=scale.given(scale.low),
+            high=scale.given(scale.high),
+            ratio=scale.ratio,
+            real_low=scale.real(scale.low),
+            real_high=scale.real(scale.high),
+        )
 
 
 @dataclass(frozen=True, slots=True)

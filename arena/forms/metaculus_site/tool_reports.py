@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from statistics import fmean
 
-from arena.forms.metaculus_site.posts import add_community, api_facts, options_of
+from arena.forms.metaculus_site.posts import add_community, api_facts, joined_words, options_of
 from arena.forms.metaculus_site.site_questions import (
     BINARY,
     CHOICE,
@@ -134,6 +134,8 @@ def add_tools_question(question: SourceObject, found: MetaculusFiles) -> Questio
         spot=question.time("cp_reveal_time"),
         resolution=question.text("resolution_string") or old_resolution(post),
         resolved=question.time("actual_resolution_time"),
+        background=joined_words(question, ("background_info", "fine_print")),
+        source=question.text("resolution_criteria"),
     )
     return found.add_question(facts, question, "resolution_string")
 

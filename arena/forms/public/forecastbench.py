@@ -200,7 +200,7 @@ class _Rounds:
             self.questions[label] = SourceQuestion(label, title, event=event, category=HALVES[is_market])
             self.outcomes[label] = SourceOutcome(label, value, final=is_resolved)
 
-        price = asked.freeze_probability if asked is not None and is_market else None
+        price = asked.freeze_probability(row.id) if asked is not None and is_market else None
         if price is None and is_market:
             price = row.crowd
         self.forecasts.append(

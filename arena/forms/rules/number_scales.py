@@ -8,7 +8,7 @@
 """
 
 from dataclasses import dataclass
-from math import log
+from math import exp, log
 
 from arena.forms.objects import as_number, as_time
 
@@ -50,17 +50,33 @@ class NumberScale:
 
         return log(grown) / log(self.ratio)
 
-    def given(self, value: float) -> float | str:
-        """Return a value as the model has it: a number or date, or its position on a logarithmic scale."""
-        if not self.is_even:
-            return self.position(value)
+    def value_at(self, position: float) -> float:
+        """Return the value at a position.
 
+        >>> NumberScale(0, 10).value_at(0.25), round(NumberScale(1, 100, 100.0).value_at(0.5), 9)
+        (2.5, 10.0)
+        """
+        if self.is_even:
+            return self.low + position * (self.high - self.low)
+
+        grown = (exp(position * log(self.ratio)) - 1) / (self.ratio - 1)
+        return self.low + grown * (self.high - self.low)
+
+    def real(self, value: float) -> float | str:
+        """Return a value itself: a number, or a date as ISO text."""
         instant = as_time(value)
 
         if self.is_date and instant is not None:
             return instant.isoformat()
 
         return value
+
+    def given(self, value: float) -> float | str:
+        """Return a value as the model has it: a number or date, or its position on a logarithmic scale."""
+        if not self.is_even:
+            return self.position(value)
+
+        return self.real(value)
 
     def beyond(self, is_above: bool) -> float | str:
         """Return a value just beyond an end of the range."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from arena.errors import ArenaError
 from arena.forms.csv_columns import MOST_BYTES, unpacked
 from arena.forms.model import SourceFile
+from arena.forms.zip_members import read_member
 
 MOST_FILES = 20_000
 ENDINGS = frozenset({".csv", ".eval", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv", ".txt"})
@@ -78,7 +79,7 @@ def _read_zip(name: str, data: bytes, reading: _FilesRead) -> None:
                 if member.file_size + reading.size > MOST_BYTES:
                     what = f"{name} unpacks to more than {MOST_BYTES:,} bytes"
                     raise ArenaError("too_large", what, "name a file of it")
-                reading.add(f"{name}/{member.filename}", packed.read(member))
+                reading.add(f"{name}/{member.filename}", read_member(data, packed, member))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, ValueError) as error:
         raise ArenaError("bad_file", f"{name} can't be unpacked: {error}", "fetch it again") from error
 

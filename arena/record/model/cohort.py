@@ -65,6 +65,7 @@ class Cohort:
     the config file that it was started by, nothing where that isn't known; `by_hand` are those that the
     schedule did not start. `every` and `offset` say when it decides after its first round, as in `Cadence`.
     `min_coverage` is the part of what they are shown, in millionths, that agents must forecast to be ranked.
+    In the first `hidden` rounds nobody sees prices or what others forecast, and nothing is traded.
     """
 
     number: int
@@ -87,6 +88,11 @@ class Cohort:
     by_hand: bool = False
     offset: timedelta | None = None
     min_coverage: int = MIN_COVERAGE
+    hidden: int = 0
+
+    def hides(self, number: int) -> bool:
+        """Tell whether the round of this number is one in which prices and others' forecasts are hidden."""
+        return number <= self.hidden
 
     @property
     def cadence(self) -> Cadence:

@@ -9,8 +9,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import Connection, func
+from sqlalchemy import BindParameter, Connection, bindparam, func
 from sqlmodel import or_
 
 from arena.record.model.columns import AccountSummary
@@ -51,18 +52,20 @@ def read_accounts(connection: Connection, cohort: int | None = None) -> list[Acc
     sold = dict(connection.execute(SALES).all())
     depths = read_depths(connection)
     tools = _read_tools(connection)
+    rules = read_frozen_rules(connection)
 
     accounts = []
     for account in read_account_equity(connection, cohort):
         entrant_id = account.entrant_id
         own_turns = turns[entrant_id]
+        has_money = rules[account.cohort].get("money", True)
         accounts.append(
             AccountSummary(
                 agent=account.agent,
                 kind=account.kind,
                 cohort=account.cohort,
                 bankroll=account.given,
-                total=account.total,
+                total=account.total if has_money else None,
                 cost=costs.get(entrant_id, 0),
                 turns=sum(own_turns.values()),
                 malformed=own_turns["malformed"] + own_turns["declined"],
@@ -72,7 +75,7 @@ def read_accounts(connection: Connection, cohort: int | None = None) -> list[Acc
                 sold=sold.get(entrant_id, 0),
                 depth=depths.get((account.cohort, account.agent), ""),
                 tools=tools.get(entrant_id, ()),
-                invested=account.invested,
+                invested=account.invested if has_money else None,
             )
         )
     return accounts
@@ -211,10 +214,25 @@ LEDGER_HEADS = (
 )
 
 
-def read_ledger_heads(connection: Connection, cohort_id: int) -> dict[str, tuple[int, int]]:
-    """Return the id of every entrant and the number of its newest entry, in line-up order."""
+NAMES: BindParameter[Any] = bindparam("names", expanding=True)
+LEDGER_HEADS_OF = LEDGER_HEADS.where(col(EntrantRow.name).in_(NAMES))
+
+
+def read_ledger_heads(
+    connection: Connection, cohort_id: int, names: Collection[str] | None = None
+) -> dict[str, tuple[int, int]]:
+    """Return the id of every entrant, or of those named, and the number of its newest entry.
+
+    They are in line-up order.
+    """
+    query = LEDGER_HEADS
+    values: dict[str, Any] = {"cohort_id": cohort_id}
+    if names is not None:
+        query = LEDGER_HEADS_OF
+        values["names"] = list(names)
+
     heads = {}
-    for name, entrant_id, number in connection.execute(LEDGER_HEADS, {"cohort_id": cohort_id}):
+    for name, entrant_id, number in connection.execute(query, values):
         if number is not None:
             heads[name] = (entrant_id, number)
     return heads

@@ -107,6 +107,32 @@ def item_of(market: Any) -> ColumnElement[bool]:
     return clause(of_snapshot) & clause(SnapshotItemRow.market_id == market)
 
 
+def read_hidden_counts(connection: Connection) -> dict[int, int]:
+    """Return how many first rounds each cohort hides, by its number; of cohorts that hide any."""
+    return {cohort.number: cohort.hidden for _, cohort in _read_hiding(connection)}
+
+
+def read_hidden_rounds(connection: Connection) -> frozenset[int]:
+    """Return the ids of the rounds whose forecasts nobody may see yet.
+
+    A cohort's hidden period is over when a later round of it has begun, or it has ended or was stopped.
+    """
+    hidden = set[int]()
+    for row, cohort in _read_hiding(connection):
+        rounds = read_rounds(connection, row.id)
+        is_over = row.ended_at or row.stopped_at or not all(cohort.hides(begun.number) for begun in rounds)
+        if not is_over:
+            hidden.update(begun.id for begun in rounds)
+    return frozenset(hidden)
+
+
+def _read_hiding(connection: Connection) -> list[tuple[Any, Cohort]]:
+    """Return the cohorts with hidden rounds, and their rows."""
+    query = select(CohortRow.__table__).where(col(CohortRow.frozen).contains('"hidden":'))
+    cohorts = [(row, cohort_of(row.frozen)) for row in connection.execute(query)]
+    return [(row, cohort) for row, cohort in cohorts if cohort.hidden]
+
+
 def read_min_coverage(connection: Connection, cohort: int | None = None) -> float:
     """Return how much agents must have forecast to be ranked, from 0 to 1, by one cohort or the newest."""
     query = select(CohortRow.frozen).where(IS_TRADING, of_cohorts(cohort))
@@ -366,6 +392,18 @@ def read_followed_markets(connection: Connection, at: datetime) -> list[MarketId
     return [MarketId(market) for market in connection.scalars(query, {"since": at})]
 
 
+def has_open_questions(connection: Connection, cohort_id: int, at: datetime) -> bool:
+    """Tell whether a cohort was shown a market of whose end nothing was known at an instant."""
+    ended = select(ResolutionRow.market_id).where(ResolutionRow.known_at <= AT)
+    query = (
+        select(SnapshotItemRow.market_id)
+        .select_from(joined(SnapshotItemRow, SnapshotRow))
+        .where(SnapshotRow.cohort_id == COHORT_ID, SnapshotItemRow.shown == 1)
+        .where(col(SnapshotItemRow.market_id).not_in(ended))
+    )
+    return connection.scalar(query.limit(1), {"cohort_id": cohort_id, "at": at}) is not None
+
+
 RESOLUTION_FIELDS = tuple(Resolution.__dataclass_fields__)
 RESOLUTIONS = (
     select(*columns_of(ResolutionRow, RESOLUTION_FIELDS))
@@ -394,9 +432,16 @@ def read_learnt_resolutions(
 TURN_STATUSES = select(TurnRow.entrant_id, TurnRow.status).where(TurnRow.round_id == ROUND_ID)
 
 
-def read_turn_statuses(connection: Connection, round_id: int) -> dict[int, str]:
-    """Return how each entrant's turn of a round ended, by entrant id."""
-    return dict(connection.execute(TURN_STATUSES, {"round_id": round_id}).all())
+TURN_STATUSES_OF = TURN_STATUSES.where(col(TurnRow.entrant_id).in_(IDS))
+
+
+def read_turn_statuses(
+    connection: Connection, round_id: int, entrant_ids: Collection[int] | None = None
+) -> dict[int, str]:
+    """Return how the turns of a round ended, of all entrants or of these, by entrant id."""
+    if entrant_ids is None:
+        return dict(connection.execute(TURN_STATUSES, {"round_id": round_id}).all())
+    return dict(connection.execute(TURN_STATUSES_OF, {"round_id": round_id, "ids": entrant_ids}).all())
 
 
 FORECAST_COLUMNS = (
@@ -404,6 +449,7 @@ FORECAST_COLUMNS = (
     col(ForecastRow.probability).label("millionths"),
     ForecastRow.stage,
     ForecastRow.reason,
+    ForecastRow.distribution,
 )
 
 
@@ -411,6 +457,9 @@ def read_final_forecasts(
     connection: Connection, round_id: int, agents: Sequence[str]
 ) -> dict[str, tuple[Forecast, ...]]:
     """Return the final forecasts of those of these agents whose turns are in."""
+    if not agents:
+        return {}
+
     query = (
         select(EntrantRow.name, *FORECAST_COLUMNS)
         .from_joined(TurnRow, EntrantRow, ForecastRow)

@@ -30,7 +30,8 @@ from arena.record.model.columns import (
     factorize,
     implied_belief,
 )
-from arena.record.queries.cohorts import of_cohorts
+from arena.record.queries.cohorts import of_cohorts, read_hidden_counts, read_hidden_rounds
+from arena.record.queries.holdout import read_hidden_ends
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.turn import FillLevelRow, FillRow, ForecastRow, SecondQuoteRow, TurnRow
@@ -61,16 +62,17 @@ class MarketEnds:
 
 
 def read_ends(connection: Connection, markets: tuple[str, ...]) -> MarketEnds:
-    """Return how these markets ended."""
+    """Return how these markets ended; those that are held out have not ended, for all that scores know."""
     places = {market: place for place, market in enumerate(markets)}
     outcome = [OPEN] * len(markets)
     payout = [nan] * len(markets)
     known = [inf] * len(markets)
 
+    hidden = read_hidden_ends(connection)
     query = select(ResolutionRow.market_id, ResolutionRow.payout, ResolutionRow.known_at)
     for market, paid, known_at in connection.execute(query.order_by(ResolutionRow.version)):
         place = places.get(market)
-        if place is None:
+        if place is None or market in hidden:
             continue
         outcome[place] = OUTCOMES.get(paid, NO_SCORE)
         payout[place] = nan if paid is None else paid / ONE
@@ -135,12 +137,12 @@ def read_forecast_columns(connection: Connection, cohort: int | None = None) -> 
     """Return what every turn that was played forecast for every market it was shown, and the price then.
 
     Where a turn has second quotes, the price is theirs. A skip is taken as agreement with the mid, or as
-    even odds from an entrant that sees no prices. A turn that is malformed, declined, failed or late has
-    said nothing, whatever was read from it.
+    even odds from an entrant that saw no prices. A turn that is malformed, declined, failed or late has said
+    nothing, whatever was read from it. Rounds that are hidden for now are left out.
     """
-    turns = _read_turns(connection, cohort)
+    turns = read_shown_turns(connection, cohort)
     items = _read_shown_items(connection, cohort)
-    turn, item = _turn_market_pairs(turns.snapshot, items.snapshot)
+    turn, item = turn_market_pairs(turns.snapshot, items.snapshot)
 
     pairs = TurnMarketPairs(turns.id, turn, items.markets, items.market[item])
     mid = items.mid[item]
@@ -192,13 +194,13 @@ class TurnColumns:
     released: Ints
 
 
-def _read_turns(connection: Connection, cohort: int | None) -> TurnColumns:
+def read_shown_turns(connection: Connection, cohort: int | None) -> TurnColumns:
     """Return the turns that were shown markets."""
     query = (
         select(TurnRow.id, EntrantRow.name, EntrantRow.id, CohortRow.number, RoundRow.number, RoundRow.at)
         .add_columns(RoundRow.snapshot_id)
         .select_from(PLACED_TURNS)
-        .where(WAS_SHOWN, of_cohorts(cohort))
+        .where(WAS_SHOWN, of_cohorts(cohort), col(RoundRow.id).not_in(read_hidden_rounds(connection)))
         .order_by(*LINE_UP_ORDER)
     )
     columns = transpose(connection.execute(query).all(), 7)
@@ -206,15 +208,20 @@ def _read_turns(connection: Connection, cohort: int | None) -> TurnColumns:
 
     agents, agent = factorize(names)
     blind, released = _entrant_settings(connection)
+    hides = read_hidden_counts(connection)
+    is_blind = []
+    for entrant, number, round_number in zip(entrants, cohorts, rounds, strict=True):
+        is_blind.append(entrant in blind or round_number <= hides.get(number, 0))
+
     return TurnColumns(
         agents=agents,
         id=int_column(ids),
         agent=agent,
         cohort=int_column(cohorts),
         round=int_column(rounds),
-        at=_seconds_column(times),
+        at=seconds_column(times),
         snapshot=int_column(snapshots),
-        blind=np.array([key in blind for key in entrants], dtype=np.bool_),
+        blind=np.array(is_blind, dtype=np.bool_),
         released=int_column([released.get(key, UNKNOWN) for key in entrants]),
     )
 
@@ -267,12 +274,12 @@ PRICE_COLUMNS = (QuoteRow.bid, QuoteRow.ask, QuoteRow.mid)
 
 
 def _read_shown_items(connection: Connection, cohort: int | None) -> ShownItems:
-    """Return the markets that were shown."""
+    """Return the markets that were shown; those of other questions than yes or no have no probability."""
     query = (
         select(SnapshotItemRow.snapshot_id, SnapshotItemRow.market_id, *PAGE_COLUMNS)
         .add_columns(CohortRow.number, RoundRow.at, SnapshotItemRow.quoted_at, *PRICE_COLUMNS)
         .select_from(SHOWN_ITEMS)
-        .where(SnapshotItemRow.shown == 1, of_cohorts(cohort))
+        .where(SnapshotItemRow.shown == 1, MarketVersionRow.form == "", of_cohorts(cohort))
         .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
     )
     columns = transpose(connection.execute(query).all(), 12)
@@ -292,7 +299,7 @@ def _read_shown_items(connection: Connection, cohort: int | None) -> ShownItems:
         event=event,
         story=story,
         category=category,
-        closes=_seconds_column(closes),
+        closes=seconds_column(closes),
         mid=int_column([ONE // 2 if mid is None else mid for mid in quotes[-1]]),
         quoted=_quoted_column(connection, quotes),
     )
@@ -318,7 +325,7 @@ def _quoted_column(connection: Connection, quotes: Sequence[Any]) -> Flags:
     return np.array(flags, dtype=np.bool_)
 
 
-def _turn_market_pairs(turns: Ints, snapshots: Ints) -> tuple[Ints, Ints]:
+def turn_market_pairs(turns: Ints, snapshots: Ints) -> tuple[Ints, Ints]:
     """Return every turn with every market of its snapshot, as places among the turns and the markets."""
     order = np.argsort(snapshots, kind="stable")
     first = np.searchsorted(snapshots, turns, side="left", sorter=order)
@@ -397,7 +404,7 @@ def _put_second_prices(
     mid[rows] = np.where(second >= 0, second, mid[rows])
 
 
-def _seconds_column(times: Any) -> Ints:
+def seconds_column(times: Any) -> Ints:
     """Return instants as whole seconds since 1970."""
     return int_column([_second(at) for at in times])
 

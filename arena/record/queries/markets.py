@@ -82,7 +82,10 @@ def read_last_shown(connection: Connection) -> Iterator[dict[MarketId, ShowingRo
 
 @dataclass(frozen=True, slots=True)
 class ListedMarket:
-    """A market by its newest page. Once it has `ended`, `payout` is what YES paid; None is a refund."""
+    """A market by its newest page. Once it has `ended`, `payout` is what YES paid; None is a refund.
+
+    A question that isn't of yes or no has a `form`, and comes to an `answer`; an empty one is called off.
+    """
 
     id: MarketId
     event_id: str
@@ -94,22 +97,27 @@ class ListedMarket:
     slug: str
     event_slug: str
     story: str
+    form: str
+    answer: str
 
 
-LISTED_FIELDS = ("event_id", "question", "category", "closes_at", "slug", "event_slug", "story")
+LISTED_FIELDS = ("event_id", "question", "category", "closes_at", "slug", "event_slug", "story", "form")
 
 
 def read_listed_markets(connection: Connection, ids: Sequence[MarketId]) -> list[ListedMarket]:
     """Return these markets, in the order given."""
     pages = newest_rows(connection, MarketVersionRow, ids, "version", *LISTED_FIELDS)
-    ends = newest_rows(connection, ResolutionRow, ids, "version", "payout")
+    ends = newest_rows(connection, ResolutionRow, ids, "version", "payout", "answer")
 
     markets = []
     for market_id in ids:
         end = ends.get(market_id)
         payout = None if end is None else end.payout
+        answer = "" if end is None else end.answer
         page = attributes_of(pages[market_id], *LISTED_FIELDS)
-        markets.append(ListedMarket(id=market_id, **page, ended=end is not None, payout=payout))
+        markets.append(
+            ListedMarket(id=market_id, **page, ended=end is not None, payout=payout, answer=answer)
+        )
     return markets
 
 

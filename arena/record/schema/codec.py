@@ -21,7 +21,7 @@ from portfolio.rules import Rules
 
 ADDED_FIELDS = {
     name: Cohort.__dataclass_fields__[name].default
-    for name in ("config_hash", "by_hand", "offset", "min_coverage")
+    for name in ("config_hash", "by_hand", "offset", "min_coverage", "hidden")
 }
 """What cohorts of older records do not say. Left out where it is the default, it is as if they had."""
 ADDED_TO_CALLS = added_columns(CallRow)
@@ -104,7 +104,12 @@ def turn_text(cohort: int, number: int, turn: Turn, orders: str) -> str:
     Status and orders have in it the names that their columns had first, so that hashes stay what they were.
     """
     decision = turn.decision
-    forecasts = [[f.market_id, f.stage, f.millionths, f.reason] for f in decision.forecasts]
+    forecasts = []
+    for stated in decision.forecasts:
+        line = [stated.market_id, stated.stage, stated.millionths, stated.reason]
+        if stated.distribution:
+            line.append(stated.distribution)
+        forecasts.append(line)
     rejections = [[r.code, r.message, r.market_id] for r in turn.rejections]
     fact = {
         "cohort": cohort,

@@ -142,6 +142,11 @@ class ForecastRow(TableRow, table=True):
     stage: str = text_field("blind, before prices were shown, or final, which is scored", primary_key=True)
     probability: int = whole_field("the probability of YES", CHANCE)
     reason: str = text_field("why, in the agent's words")
+    distribution: str = text_field(
+        "the answer to a question that isn't of yes or no, as JSON: chances of its options, or quantiles; "
+        "the probability is 0 then",
+        added=("",),
+    )
 
 
 class RejectionRow(TableRow, table=True):

@@ -56,6 +56,11 @@ class MarketVersionRow(TableRow, table=True):
     slug: str = text_field("its name in the venue's addresses", hashed=False, added=("",))
     event_slug: str = text_field("its event's name there", hashed=False, added=("",))
     tags: str = text_field("the venue's tags, with commas between", hashed=False, added=("",))
+    form: str = text_field(
+        "the kind of question, its options or its range, as JSON; nothing for yes or no",
+        hashed=False,
+        added=("",),
+    )
     hash: str = hash_field("the market and its page")
 
 
@@ -114,6 +119,9 @@ class ResolutionRow(TableRow, table=True):
         empty="a refund of what shares cost",
     )
     source: str = text_field("who said so: the venue, or `by hand` and the reason")
+    answer: str = text_field(
+        "what a question came to that isn't of yes or no: an option, a number or a date", added=("",)
+    )
     hash: str = hash_field("all other columns")
 
 

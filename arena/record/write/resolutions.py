@@ -8,12 +8,13 @@ from sqlalchemy import Connection
 
 from arena.record.schema.statements import TableRows, attributes_of, batches, insert_rows
 from arena.record.schema.typed import IDS, col, columns_of, read_nouns, select
-from arena.record.schema.world import MarketRow, QuarantineRow, ResolutionRow
+from arena.record.schema.world import MarketRow, MarketVersionRow, QuarantineRow, ResolutionRow
 from arena.record.write.heads import add_head
 from arena.record.write.quarantine import quarantine_records
-from markets.hashes import canonical, digest, plain_value
+from markets.distributions import form_of, question_kind
+from markets.hashes import canonical, digest, end_content
 from markets.millionths import ONE, decimal
-from markets.model import MarketId, Resolution
+from markets.model import SILENCE, MarketId, Resolution
 from markets.venue import QuarantinedRecord
 
 FIELDS = tuple(Resolution.__dataclass_fields__)
@@ -23,7 +24,14 @@ KNOWN_RESOLUTIONS = (
     .where(col(ResolutionRow.market_id).in_(IDS))
     .order_by(ResolutionRow.version)
 )
+FORMS_OF_QUESTIONS = (
+    select(MarketVersionRow.market_id, MarketVersionRow.form)
+    .where(col(MarketVersionRow.market_id).in_(IDS), MarketVersionRow.form != "")
+    .order_by(MarketVersionRow.version)
+)
 ResolutionVersions = dict[MarketId, dict[int, Resolution]]
+Forms = dict[str, str]
+"""The newest form of each question that isn't of yes or no, by market."""
 
 
 def add_resolutions(
@@ -33,24 +41,26 @@ def add_resolutions(
 
     Simulated and recorded venues tell the whole story every time, and number its versions: those not yet
     known by their number are new. A live venue only says how a market stands now, as version 1 whatever
-    came before: an answer that pays something else than the newest known version is the next one, and so is
-    the first answer after a person's decision. It is known from now on, and so is a first one that had to
+    came before: one that pays or answers something else than the newest known version is the next one, and so
+    is the first one after a person's decision. It is known from now on, and so is a first one that had to
     wait: the venue dates them back to its close.
     """
     known = _known_versions(connection, resolutions)
+    forms = read_forms(connection, [resolution.market_id for resolution in resolutions])
     possible = []
     quarantined = []
     for resolution in resolutions:
-        rejection = _rejection_of(resolution, known)
+        rejection = _rejection_of(resolution, known) or _fault_of_answer(resolution, forms)
         if rejection is None:
-            possible.append(resolution)
+            answer = resolution.answer and read_answer(forms[resolution.market_id], resolution.answer)
+            possible.append(replace(resolution, answer=answer))
         else:
             quarantined.append(_quarantined(resolution, *rejection))
     quarantine_records(connection, quarantined, at)
 
     if live:
         late = _waited(connection, [resolution.market_id for resolution in possible])
-        fresh = _changed_payouts(possible, known, late, at)
+        fresh = _changed_ends(possible, known, late, at)
     else:
         fresh = _new_versions(possible, known)
     insert_resolutions(connection, fresh, at)
@@ -83,7 +93,7 @@ def insert_resolutions(connection: Connection, resolutions: Sequence[Resolution]
     rows = TableRows()
     members = []
     for resolution in resolutions:
-        fact = digest({"learnt_at": at, **plain_value(resolution)})
+        fact = digest({"learnt_at": at, **end_content(resolution)})
         members.append([resolution.market_id, resolution.version, fact])
         rows.append(attributes_of(resolution, *FIELDS) | {"learnt_at": at, "hash": fact})
     insert_rows(connection, ResolutionRow.__table__, rows)
@@ -98,6 +108,44 @@ def _rejection_of(resolution: Resolution, known: ResolutionVersions) -> tuple[st
         return "bad_version", f"versions are counted from 1, and this one is {resolution.version}"
     if resolution.market_id not in known:
         return "unknown_market", "this market has never been seen"
+    return None
+
+
+def read_forms(connection: Connection, markets: Collection[MarketId]) -> Forms:
+    """Return the forms of those of these markets that aren't of yes or no."""
+    forms: Forms = {}
+    for batch in batches(sorted(set(markets))):
+        forms.update(dict(connection.execute(FORMS_OF_QUESTIONS, {"ids": batch}).all()))
+    return forms
+
+
+def read_answer(form_text: str, answer: str) -> str:
+    """Return what a question came to as the record holds it; raise `ValueError` if it can't come to that."""
+    form = form_of(form_text)
+    try:
+        return question_kind(form.kind).read_outcome(form, answer)
+    except OverflowError as error:
+        raise ValueError(f"{answer[:40]!r} is out of range") from error
+
+
+def _fault_of_answer(resolution: Resolution, forms: Forms) -> tuple[str, str] | None:
+    """Return why a question can't have come to that, as a code and in words; None where it may have."""
+    form = forms.get(resolution.market_id)
+    if form is None:
+        if resolution.answer:
+            return (
+                "bad_answer",
+                f"a market of yes or no is paid, and has no answer {resolution.answer[:40]!r}",
+            )
+        return None
+
+    if resolution.payout is not None:
+        return "bad_payout", "no share of this question is paid, as it is not of yes or no"
+    try:
+        if resolution.answer:
+            read_answer(form, resolution.answer)
+    except ValueError as error:
+        return "bad_answer", str(error)
     return None
 
 
@@ -124,12 +172,19 @@ def _waited(connection: Connection, ids: Sequence[MarketId]) -> set[MarketId]:
     return waited
 
 
-def _changed_payouts(
+def _says_other(newest: Resolution, resolution: Resolution) -> bool:
+    """Tell whether a venue's word differs from the newest version."""
+    is_changed = (newest.payout, newest.answer) != (resolution.payout, resolution.answer)
+    return is_changed or (newest.by_hand and not resolution.by_hand)
+
+
+def _changed_ends(
     resolutions: Iterable[Resolution], known: ResolutionVersions, late: Collection[MarketId], at: datetime
 ) -> list[Resolution]:
-    """Return what pays something else than the newest version, as the next one; it is not known before now.
+    """Return what pays or answers something else than the newest version, as the next one, known from now.
 
-    After a person's decision the venue's own word is the next version, whatever it pays: it has the last one.
+    After a person's decision the venue's own word is the next version, whatever it says: it has the last one.
+    That it has waited long enough corrects nothing that is known: what it read then may be gone by now.
     """
     last = {resolution.market_id: resolution for resolution in resolutions}
     fresh = []
@@ -138,7 +193,9 @@ def _changed_payouts(
         if newest is None:
             known_at = at if market in late else resolution.known_at
             fresh.append(replace(resolution, version=1, known_at=known_at))
-        elif newest.payout != resolution.payout or (newest.by_hand and not resolution.by_hand):
+        elif resolution.source.startswith(SILENCE):
+            continue
+        elif _says_other(newest, resolution):
             known_at = max(newest.known_at, resolution.known_at, at)
             fresh.append(replace(resolution, version=newest.version + 1, known_at=known_at))
     return fresh

@@ -13,6 +13,7 @@ from arena.record.schema.scores import RollupRow
 from arena.record.schema.statements import attributes_of
 from arena.record.schema.typed import clause, col, delete, select
 from arena.record.schema.world import ResolutionRow
+from arena.record.write.holdout import read_opened_at
 from markets.hashes import canonical
 
 IN_COHORT = clause(SnapshotRow.cohort_id == CohortRow.id)
@@ -46,6 +47,9 @@ def scores_basis(connection: Connection) -> str:
     basis = f"{count} ends, the last is {last}"
     if ahead:
         basis += f"; {ahead} count after {newest}"
+    opened_at = read_opened_at(connection)
+    if opened_at is not None:
+        basis += f"; what was held out counts since {opened_at}"
     return basis
 
 

@@ -259,15 +259,15 @@ def _turn_ids(connection: Connection, round_id: int, turns: Mapping[int, Turn]) 
 
 PlacedTurns = Sequence[tuple[int, Turn]]
 """Turns with the ids of their rows."""
-FORECAST_COLUMNS = ("turn_id", "market_id", "probability", "stage", "reason")
+FORECAST_COLUMNS = ("turn_id", "market_id", "probability", "stage", "reason", "distribution")
 
 
 def _add_forecasts(connection: Connection, placed: PlacedTurns) -> None:
     lines = []
     for turn_id, turn in placed:
         for stated in turn.decision.forecasts:
-            line = (turn_id, stated.market_id, stated.millionths, stated.stage, stated.reason)
-            lines.append(line)
+            said = (stated.millionths, stated.stage, stated.reason, stated.distribution)
+            lines.append((turn_id, stated.market_id, *said))
     insert_lines(connection, ForecastRow.__table__, FORECAST_COLUMNS, lines)
 
 

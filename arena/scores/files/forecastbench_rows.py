@@ -18,6 +18,7 @@ import numpy as np
 
 from arena.errors import ArenaError, FileFaults, count_text
 from arena.forms.bench.answers import check_answers
+from arena.forms.bench.combinations import combined_answers, has_combinations, with_combinations
 from arena.forms.bench.model import (
     MARKET_SOURCES,
     Asked,
@@ -27,6 +28,7 @@ from arena.forms.bench.model import (
     ResolutionSet,
     forecaster_names,
     is_day,
+    pair_of,
     share_in,
 )
 from arena.scores.rules.forecastbench.difficulty_sample import IMPUTED, NAIVE
@@ -93,8 +95,11 @@ class ScoredForecast:
 
     @property
     def cluster(self) -> str:
-        """Return what it is asked of, whatever the round and date: what errs together."""
-        return f"{self.source} {self.asked[1]}"
+        """Return what it is asked of, whatever the round and date: what errs together.
+
+        All ways in which the questions of a combination may end are one.
+        """
+        return f"{self.source} {pair_of(self.asked[1])}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,19 +197,12 @@ def gather(
     names = forecaster_names(files)
     for filed in files:
         counted = _answers(filed, sets, taken.notes)
-        people = _people(counted)
-        if people.keys() <= {None}:
-            name = names[filed.model, filed.organization]
-            taken.add(name, filed, people.get(None, {}), crowd=False)
-        elif median_name is not None:
-            count = count_text(len(people), "individual")
-            taken.notes.append(f"{median_name}: the median of {count}")
-            medians = _median(people.values())
-            taken.add(median_name, filed, medians, crowd=True)
-        else:
-            for user, answers in people.items():
-                name = user or filed.model
-                taken.add(name, filed, answers, crowd=False)
+        name = names[filed.model, filed.organization]
+        pairs = _pairs_to_make(filed, counted, sets)
+        if pairs is not None:
+            count = count_text(sum(question.combined for question in pairs.questions), "combination")
+            taken.notes.append(f"{filed.file}: {count} made from forecasts on the parts, as if independent")
+        _add_file(taken, name, filed, _people(counted), pairs, median_name)
 
     if is_paper and HALF not in taken.teams:
         taken.add_half()
@@ -212,6 +210,49 @@ def gather(
     rows = tuple(taken.rows)
     notes = tuple(taken.notes)
     return Forecasters(rows, taken.teams, notes)
+
+
+def _add_file(
+    taken: _Gathering,
+    name: str,
+    filed: ForecastFile,
+    people: Mapping[str | None, Answers],
+    pairs: QuestionSet | None,
+    median_name: str | None,
+) -> None:
+    """Take a file: its forecaster, or the individuals in it, or their median as one."""
+    if people.keys() <= {None}:
+        answers = _with_pairs(people.get(None, {}), pairs)
+        taken.add(name, filed, answers, crowd=False)
+    elif median_name is not None:
+        count = count_text(len(people), "individual")
+        taken.notes.append(f"{median_name}: the median of {count}")
+        medians = _with_pairs(_median(people.values()), pairs)
+        taken.add(median_name, filed, medians, crowd=True)
+    else:
+        for user, own in people.items():
+            taken.add(user or filed.model, filed, _with_pairs(own, pairs), crowd=False)
+
+
+def _pairs_to_make(
+    filed: ForecastFile, answers: Sequence[BenchForecast], sets: Sequence[QuestionSet]
+) -> QuestionSet | None:
+    """Return the set whose combinations are made from the parts: for people, who were not asked them."""
+    asked = _set_of(filed.due, sets)
+    if asked is None or not any(question.combined for question in asked.questions):
+        return None
+
+    is_of_people = filed.model in (SUPERS, PUBLIC) or any(row.user is not None for row in answers)
+    if not is_of_people or has_combinations(answers):
+        return None
+    return asked
+
+
+def _with_pairs(answers: Answers, pairs: QuestionSet | None) -> Answers:
+    """Return answers with those on the combinations of a set, if they are to be made."""
+    if pairs is None:
+        return answers
+    return combined_answers(answers, pairs)
 
 
 def _people(answers: Iterable[BenchForecast]) -> dict[str | None, Answers]:
@@ -331,7 +372,10 @@ def _outcomes(
     asked = _set_of(due, sets)
     if resolved:
         markets = _market_sources(asked)
-        found = _from_set(resolved[0], markets, provisional)
+        [ends] = resolved
+        if asked is not None:
+            ends = with_combinations(ends, asked)
+        found = _from_set(ends, markets, provisional)
     else:
         own_files = [filed for filed in files if filed.due == due]
         found = _from_files(own_files, provisional)
@@ -355,7 +399,7 @@ def _narrowed(found: Mapping[Asked, Outcome], asked: QuestionSet) -> dict[Asked,
     crowds: dict[tuple[str, str], float | None] = {}
     for question in asked.questions:
         for name in question.ids:
-            crowds[question.source, name] = question.freeze_probability
+            crowds[question.source, name] = question.freeze_probability(name)
 
     narrowed = {}
     for key, outcome in found.items():

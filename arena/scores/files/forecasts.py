@@ -78,9 +78,10 @@ class ForecastTable:
     events come from the file: else a question is its own. `forms` are the questions that are not of yes or
     no, `ignored` the columns that were not read, and `notes` what else was left out. `as_of` is the newest
     time of a record that goes on: what counts only later is open in it. Nobody is compared with those
-    `outside`, unless others are named; where a file names `references`, these have no rank instead. `owners`
-    says whose each forecaster is, if the file does, and `option_of` numbers the question of which a row's is
-    an option, where some are. Rows are sorted by question, forecaster and time.
+    `outside`, unless others are named; where a file names `references`, these have no rank instead, and
+    `unranked` says why others have none though there are rows of theirs. `owners` says whose each forecaster
+    is, if the file does, and `option_of` numbers the question of which a row's is an option, where some are.
+    Rows are sorted by question, forecaster and time.
 
     `unanswered` are questions without any row here. `titles` has what questions ask in words, `reason` why
     each row says so, as a place among `reasons`. `form` is the form that the files were read by, `published`
@@ -114,6 +115,7 @@ class ForecastTable:
     as_of: float = math.inf
     outside: tuple[str, ...] = ()
     references: tuple[str, ...] | None = None
+    unranked: Mapping[str, str] = field(default_factory=dict)
     owners: Mapping[str, str] = field(default_factory=dict)
     option_of: Ints | None = None
     unanswered: tuple[UnansweredQuestion, ...] = ()

@@ -6,7 +6,7 @@ what happened (`density`), or by a single `value`, which has no density and is o
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import ceil, inf, isfinite, nan
@@ -81,7 +81,7 @@ class FormQuestion:
     than a value. `who`, `brier` and `distance` have one entry a forecast: half its Brier score over all
     options, or how far its median lies from what happened as a share of the range; NaN where that can't be
     said. `forecasters` are all who were asked, with those who didn't answer. `blank` is what knowing nothing
-    scores there.
+    scores there, and `form_kind` names the kind of a season's question as its form does.
     """
 
     name: str
@@ -97,6 +97,7 @@ class FormQuestion:
     forecasts: Forecasts | None = None
     lived: MetaculusQuestion | None = None
     options: OptionForecasts | None = None
+    form_kind: str = ""
 
 
 def parse_value(text: str) -> float:
@@ -351,7 +352,7 @@ def _option_names(own: FormRows, happened: str) -> list[str]:
     if happened and has_other:  # an option that nobody had yet is read from "Other"
         options.add(happened)
 
-    names = sorted(options, key=lambda name: (name.lower() == OTHER, name.lower() != "yes", name))
+    names = option_order(options)
     if happened and happened not in names:
         what = f"{happened[:40]!r} is none of the options: {', '.join(names)[:200]}"
         raise CellError("outcome", own.first, what, "write the option that happened, as in the column option")
@@ -359,6 +360,11 @@ def _option_names(own: FormRows, happened: str) -> list[str]:
         what = "with a single option there is nothing to forecast"
         raise CellError("option", own.first, what, "give every option a line, the unlikely ones too")
     return names
+
+
+def option_order(options: Iterable[str]) -> list[str]:
+    """Return options in the order in which they are scored: "yes" first and "Other" last."""
+    return sorted(options, key=lambda name: (name.lower() == OTHER, name.lower() != "yes", name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -588,9 +594,24 @@ def _shape(own: FormRows, rows: Sequence[int], asked: NumberRange) -> NumberFore
 
 def _of_curve(curve: Floats) -> NumberForecast:
     """Return a forecast by its cdf."""
-    levels = np.maximum.accumulate(curve)
-    median = np.interp(0.5, levels, np.linspace(0, 1, curve.size))
+    [median] = curve_medians(curve[None])
     return NumberForecast(curve, nan, float(median))
+
+
+def curve_medians(curves: Floats) -> Floats:
+    """Return the median of each cdf, as a share of the range."""
+    levels = np.maximum.accumulate(curves, axis=1)
+    edges = np.linspace(0, 1, curves.shape[1])
+    row = np.arange(curves.shape[0])
+    below = np.count_nonzero(levels <= 0.5, axis=1) - 1
+    place = np.clip(below, 0, edges.size - 2)
+
+    rise = levels[row, place + 1] - levels[row, place]
+    slope = (edges[1] - edges[0]) / np.where(rise > 0, rise, 1.0)
+    median = edges[place] + slope * (0.5 - levels[row, place])
+    median = np.where(below < 0, 0.0, median)
+    medians: Floats = np.where(below == edges.size - 1, 1.0, median)
+    return medians
 
 
 def _need_range(column: str, row: int, asked: NumberRange) -> None:
@@ -644,12 +665,41 @@ def _quantile_curve(own: FormRows, row: int, columns: Sequence[str], asked: Numb
     if asked.excludes(values[0]) or asked.excludes(values[-1]):
         raise CellError(first, row, "a quantile lies beyond a closed end", "correct it, or open that end")
 
-    before = 0.0
-    if asked.open_low:
-        before = values[0] - levels[0] * (values[1] - values[0]) / (levels[1] - levels[0])
-    after = 1.0
-    if asked.open_high:
-        after = values[-1] + (1 - levels[-1]) * (values[-1] - values[-2]) / (levels[-1] - levels[-2])
+    curves = quantile_curves(levels, np.array([values]), asked.open_low, asked.open_high)
+    curve: Floats = curves[0]
+    return curve
+
+
+def quantile_curves(levels: Sequence[float], values: Floats, open_low: bool, open_high: bool) -> Floats:
+    """Return the cdf of each row of quantiles at these levels, which are shares of the range.
+
+    They are straight between the quantiles, and have the site's floor.
+    """
+    count = values.shape[0]
+    before = np.zeros(count)
+    if open_low:
+        slope = (values[:, 1] - values[:, 0]) / (levels[1] - levels[0])
+        before = values[:, 0] - levels[0] * slope
+    after = np.ones(count)
+    if open_high:
+        slope = (values[:, -1] - values[:, -2]) / (levels[-1] - levels[-2])
+        after = values[:, -1] + (1 - levels[-1]) * slope
+
+    points = np.column_stack([before, values, after])
+    shares = np.array([0.0, *levels, 1.0])
     edges = np.linspace(0, 1, BUCKETS + 1)
-    curve = np.interp(edges, [before, *values, after], [0.0, *levels, 1.0], left=0.0, right=1.0)
-    return limits.with_floor(curve, asked.open_low, asked.open_high)
+    below = np.full((count, edges.size), -1)
+    for column in points.T:
+        below += column[:, None] <= edges
+
+    last = shares.size - 1
+    place = np.clip(below, 0, last - 1)
+    low = np.take_along_axis(points, place, axis=1)
+    high = np.take_along_axis(points, place + 1, axis=1)
+    width = np.where(high > low, high - low, 1.0)
+    slope = (shares[place + 1] - shares[place]) / width
+    curves = shares[place] + slope * (edges - low)
+    curves = np.where(below < 0, 0.0, curves)
+    curves = np.where(below == last, 1.0, curves)
+    floored: Floats = limits.with_floor(curves, open_low, open_high)
+    return floored

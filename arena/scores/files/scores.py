@@ -180,7 +180,7 @@ def score_file(
             own = _questions_of(part, mode, choices)
             compared = compared_rows(part)
             own_rows = _forecaster_rows(part, compared, own, name, choices)
-            own_rows.sort(key=lambda row: _rank_key(row, choices))
+            own_rows.sort(key=lambda row: rank_key(row, choices))
             rows.extend(own_rows)
     else:
         compared = compared_rows(table)
@@ -190,7 +190,7 @@ def score_file(
         for row in own_rows:
             own_verdict = verdicts[row.forecaster]
             rows.append(replace(row, **own_verdict.row_fields))
-        rows.sort(key=lambda row: _rank_key(row, choices))
+        rows.sort(key=lambda row: rank_key(row, choices))
 
     few = all(row.skill_low is None for row in rows)
     boundless = any(row.log == -inf for row in rows)
@@ -289,6 +289,7 @@ def _forecaster_rows(
     events = scored.counts(event=True)
     asked = int(scored.asked.sum())
     is_ranked = (counts > 0) & (counts >= MIN_COVERAGE * asked)
+    is_ranked &= ~np.isin(scored.forecasters, list(table.unranked))
     community = len(table.forecasters)
     comparisons = compare_file(compared, np.flatnonzero(is_ranked[:community]), choices.without_rank)
 
@@ -339,7 +340,7 @@ def _forecaster_rows(
             row = replace(row, autocast=autocast_scores(scored, place))
         if choices.parts:
             row = replace(row, parts=_brier_parts(table, place))
-        rows.append(_judged(row, comparisons, asked))
+        rows.append(_judged(row, comparisons, asked, table.unranked.get(row.forecaster)))
     return rows
 
 
@@ -435,7 +436,7 @@ def _brier_parts(table: ForecastTable, place: int) -> BrierParts | None:
     )
 
 
-def _rank_key(row: ForecasterScores, choices: ScoreChoices) -> tuple[float | str, ...]:
+def rank_key(row: ForecasterScores, choices: ScoreChoices) -> tuple[float | str, ...]:
     """Return what the order goes by; who left questions out has no peer score, and comes after the others."""
     keys: Sequence[float | None]
     if choices.rule == "metaculus":
@@ -463,7 +464,9 @@ def _negative(value: float | None) -> float | None:
     return None if value is None else -value
 
 
-def _judged(row: ForecasterScores, comparisons: FileComparisons, asked: int) -> ForecasterScores:
+def _judged(
+    row: ForecasterScores, comparisons: FileComparisons, asked: int, why_not: str | None
+) -> ForecasterScores:
     """Return the row with how sure its skill is, or why it is not ranked."""
     if not asked:
         return replace(row, why_not=NOTHING, reason=NOTHING)
@@ -471,7 +474,7 @@ def _judged(row: ForecasterScores, comparisons: FileComparisons, asked: int) -> 
         return replace(row, why_not=NO_FORECAST, reason=NO_FORECAST)
     if not row.ranked:
         share = row.questions / asked
-        return replace(row, why_not=f"covers {share:.0%} of the questions")
+        return replace(row, why_not=why_not or f"covers {share:.0%} of the questions")
 
     gain = comparisons.gains.get(row.forecaster)
     copied = comparisons.copies.get(row.forecaster)

@@ -1,7 +1,11 @@
 """A tournament from a file: its form and prizes, its forecasts, every question scored, the board."""
 
 from collections.abc import Iterable, Sequence
+from csv import DictWriter
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from io import StringIO
+from math import isfinite
 from pathlib import Path
 from typing import Literal
 
@@ -128,7 +132,8 @@ REQUIRED_COLUMNS = ("question", "forecaster")
 FORECAST_COLUMNS = ("probability", "outcome")
 QUESTION_TIMES = ("open", "close", "scheduled_close")
 TIME_COLUMNS = ("time", "end", *QUESTION_TIMES, "hidden_until")
-COLUMNS = (*REQUIRED_COLUMNS, *FORECAST_COLUMNS, "chance", *TIME_COLUMNS)
+COLUMNS = (*REQUIRED_COLUMNS, *FORECAST_COLUMNS, "chance", "points", *TIME_COLUMNS)
+POINTS_HINT = "write what a step of e earns: 100, or 50 of a number"
 CHANCE_HINT = "write the probability, or density, that was given to what happened: a number above 0"
 
 
@@ -137,7 +142,7 @@ class TournamentForecasts:
     """The forecasts on questions that have ended, with the time that each stood from and until.
 
     `stated` is a probability of YES; where `outcome` is None it is the chance, or density, that was given to
-    what happened.
+    what happened, and `points` what a step of e in it earns in peer scores: 100, or 50 of a number.
     """
 
     questions: tuple[str, ...]
@@ -153,6 +158,7 @@ class TournamentForecasts:
     closes: Floats
     scheduled: Floats
     hidden_until: Floats | None
+    points: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +191,10 @@ def read_entries(name: str, text: str) -> TournamentForecasts:
         missing = "close" if "time" in times else "time"
         what = f"{name}:1: there is a column {next(iter(times))} and none named {missing}"
         raise ArenaError("bad_file", what, f"add {missing}, or leave all times out")
+    points = None
+    if "points" in cells.columns:
+        points = read_column(cells, "points", parse_positive, POINTS_HINT)
+        check_same_by_question(cells, question, "points", points)
     check_question_times(cells, times, question, ended)
     check_duplicates(cells, question, who, times.get("time"))
     cells.faults.check()
@@ -206,7 +216,48 @@ def read_entries(name: str, text: str) -> TournamentForecasts:
         closes=closes[counted],
         scheduled=scheduled[counted],
         hidden_until=None if hidden_until is None else hidden_until[counted],
+        points=None if points is None else points[counted],
     )
+
+
+def entries_text(entries: TournamentForecasts) -> str:
+    """Return entries as the text of a CSV by which they are read again."""
+    rows: list[dict[str, str]] = []
+    for place, question in enumerate(entries.question.tolist()):
+        row = {
+            "question": entries.questions[question],
+            "forecaster": entries.forecaster[entries.who[place]],
+            "time": _time_text(entries.start[place]),
+            "end": _time_text(entries.end[place]),
+            "open": _time_text(entries.opens[place]),
+            "close": _time_text(entries.closes[place]),
+            "scheduled_close": _time_text(entries.scheduled[place]),
+        }
+        stated = repr(float(entries.stated[place]))
+        if entries.outcome is None:
+            row["chance"] = stated
+        else:
+            row["probability"] = stated
+            row["outcome"] = f"{entries.outcome[place]:g}"
+        if entries.points is not None:
+            row["points"] = f"{entries.points[place]:g}"
+        if entries.hidden_until is not None:
+            row["hidden_until"] = _time_text(entries.hidden_until[place])
+        rows.append(row)
+
+    names = [name for name in COLUMNS if rows and name in rows[0]]
+    text = StringIO()
+    writer = DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _time_text(seconds: float) -> str:
+    """Return a time as a CSV has it; empty where there is none."""
+    if not isfinite(seconds):
+        return ""
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 def _read_probabilities(cells: Cells) -> tuple[Floats, Floats | None]:
@@ -310,6 +361,8 @@ def _question_totals(
     stated = entries.stated[rows]
     if entries.outcome is None:
         forecasts = chance_forecasts(who, start, stated, end, base)
+        if entries.points is not None:
+            forecasts = replace(forecasts, points=float(entries.points[first]))
     else:
         forecasts = binary(who, start, stated, bool(entries.outcome[first] == 1), end, base)
 
@@ -365,6 +418,10 @@ def tournament_result(played: PlayedTournament, mode: Mode) -> TournamentResult:
     board = score_tournament(rules, entries, mode)
 
     notes = []
+    late = _questions_after_hidden(entries)
+    if late:
+        count = count_text(late, "question")
+        notes.append(f"{count} opened after the hidden period: there time counts by its length")
     if entries.left_out:
         count = count_text(entries.left_out, "question")
         notes.append(f"not scored: {count} without an outcome of 0 or 1")
@@ -377,6 +434,14 @@ def tournament_result(played: PlayedTournament, mode: Mode) -> TournamentResult:
     return TournamentResult(
         rules.form, board.mode, rules.pool, rules.hidden_weight, asked, board.places, notes
     )
+
+
+def _questions_after_hidden(entries: TournamentForecasts) -> int:
+    """Return how many questions have no hidden period, where others have."""
+    if entries.hidden_until is None:
+        return 0
+    is_late = np.isnan(entries.hidden_until)
+    return int(np.unique(entries.question[is_late]).size)
 
 
 def prizes_by_weight(

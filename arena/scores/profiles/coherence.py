@@ -125,7 +125,7 @@ def blind_of(connection: Connection, agent: str) -> BlindEffect:
         .join(SnapshotItemRow, item_of(BLIND.market_id))
         .join(QuoteRow, SnapshotItemRow.quote_id == QuoteRow.id)
         .where(BLIND.stage == "blind", FINAL.stage == "final", is_usable)
-        .where(EntrantRow.name == agent, has_mid)
+        .where(EntrantRow.name == agent, has_mid, FINAL.distribution == "")
         .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
     )
     rows = connection.execute(query).all()

@@ -16,7 +16,7 @@ from typing import Any
 from agents.answers.decisions import sound_decision
 from agents.kinds import llm
 from agents.model import Call, Decision, Forecast, Given, Message, Prompt, Stage, View
-from agents.prompts.prompt import MARKET_NAME, PromptPart, short_ids
+from agents.prompts.prompt import MARKET_NAME, PromptPart, asks_for_bets, short_ids
 from agents.prompts.template import compile_template
 from agents.registry import kind
 from agents.steps import without_steps
@@ -189,7 +189,7 @@ def _decisions_of_model(
         """Return a question that names its part and markets only."""
         form = compile_template(given.prompts[llm.template_of(settings, stage)]).answer
         asked = Message("user", json.dumps([part.number, *part.markets]))
-        return Prompt((asked,), view.seed, stage, bets=form == "decision" and stage != "blind")
+        return Prompt((asked,), view.seed, stage, bets=asks_for_bets(form, stage, view.rules))
 
     orders = (False, True) if is_ambiguous else (False,)
     limits = (None, 1) if was_cut_off else (None,)

@@ -5,7 +5,8 @@ What a cohort that answers one was shown is made again from the file, by code of
 
 import json
 from collections.abc import Generator, Iterator, Sequence
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, Decimal
+from itertools import product
 from typing import Any
 
 from arena.verify.checks.seals import object_in
@@ -67,33 +68,65 @@ def _check_shown(facts: RecordReader, cohort: Row, expected: Sequence[Question])
 
 
 def _questions(file: Any, settings: Any) -> Iterator[Question]:
-    """Yield what a file asks, in its order; questions about two others at once are left out."""
+    """Yield what a file asks, in its order; questions about two others at once only if they were asked."""
     due = file["forecast_due_date"]
     version = "" if settings["version"] == 1 else f".{settings['version']}"
     values = "+values" if settings["prices"] else ""
     for asked in file["questions"]:
-        if not isinstance(asked["id"], str):
+        start = f"forecastbench:{due}{version}{values}:{asked['source']}"
+        if isinstance(asked["id"], list):
+            if settings.get("combinations"):
+                yield from _combined(asked, start)
             continue
 
-        market = f"forecastbench:{due}{version}{values}:{asked['source']}:{asked['id']}"
+        market = f"{start}:{asked['id']}"
         question = asked["question"].replace("{forecast_due_date}", due)
         days = asked["resolution_dates"]
         if not isinstance(days, list):
-            yield market, question.strip(), _probability(asked["freeze_datetime_value"])
+            yield market, question.strip(), _in_millionths(_share(asked["freeze_datetime_value"]))
             continue
         for day in days:
             asked_for_day = question.replace("{resolution_date}", day)
             yield f"{market}@{day}", asked_for_day.strip(), None
 
 
-def _probability(value: Any) -> int | None:
-    """Return a probability in millionths; None for what is none."""
-    try:
-        chance = Decimal(repr(float(value)))
-    except (InvalidOperation, ValueError, TypeError):
-        return None
+def _combined(asked: Any, start: str) -> Iterator[Question]:
+    """Yield the four ways in which two questions may end, at each date of data questions."""
+    market = f"{start}:{asked['id'][0]}~{asked['id'][1]}"
+    days = asked.get("resolution_dates")
+    if not isinstance(days, list):
+        days = []
 
-    if not 0 <= chance <= 1:
+    for first, second in product(("YES", "NO"), repeat=2):
+        letters = f"{first[0]}{second[0]}".lower()
+        question = f"Will question 1 resolve {first} and question 2 {second}"
+        for day in days:
+            yield f"{market}@{day}.{letters}", f"{question}, both as of {day}?", None
+        if days:
+            continue
+
+        chance: float | None = 1.0
+        for part, end in zip(asked["combination_of"], (first, second), strict=True):
+            share = _share(part["freeze_datetime_value"])
+            if share is None or chance is None:
+                chance = None
+            else:
+                chance *= share if end == "YES" else 1 - share
+        yield f"{market}@{letters}", f"{question}?", _in_millionths(chance)
+
+
+def _share(value: Any) -> float | None:
+    """Return a probability; None for what is none."""
+    try:
+        chance = float(value)
+    except (OverflowError, ValueError, TypeError):
         return None
-    in_millionths = chance * ONE
+    return chance if 0 <= chance <= 1 else None
+
+
+def _in_millionths(chance: float | None) -> int | None:
+    """Return a probability in millionths."""
+    if chance is None:
+        return None
+    in_millionths = Decimal(repr(chance)) * ONE
     return int(in_millionths.to_integral_value(ROUND_HALF_EVEN))

@@ -14,6 +14,8 @@ from arena.verify.reader import RecordReader, Row
 TOLD_THEN = "a simulated or recorded venue tells every end as soon as it is known"
 PLAYED_STAMPS = ("simulated", "replay")
 """Where no time passes, and a venue tells the whole story every time."""
+GROWING = ("questions", "series")
+"""Venues of files that people add ends to whenever they come by them, maybe after the next round."""
 LISTED_BY = """SELECT DISTINCT snapshot.cohort_id AS cohort FROM snapshot_item AS item
     JOIN snapshot ON snapshot.id = item.snapshot_id WHERE item.market_id = :market"""
 TOO_SOON = "SELECT * FROM resolution WHERE learnt_at < known_at"
@@ -29,11 +31,9 @@ OUTAGES = "SELECT * FROM set_aside WHERE kind = 'page'"
 
 def check_ends(facts: RecordReader) -> Found:
     """Yield ends of simulated or recorded markets that were learnt too soon or too late."""
-    played = {
-        row["id"]
-        for row in facts.rows("cohort", "SELECT * FROM cohort")
-        if object_in(row["frozen"]).get("stamp") in PLAYED_STAMPS
-    }
+    venues = _played_venues(facts)
+    played = venues.keys()
+    told_whole = {cohort for cohort, venue in venues.items() if venue not in GROWING}
     if not played:
         return
 
@@ -45,9 +45,19 @@ def check_ends(facts: RecordReader) -> Found:
     outages = list(facts.rows("set_aside", OUTAGES))
     told = set[int]()
     for row in facts.rows("resolution", PASSED_ROUNDS):
-        if row["id"] not in told and row["cohort"] in played and not _was_away(row, outages):
+        if row["id"] not in told and row["cohort"] in told_whole and not _was_away(row, outages):
             told.add(row["id"])
             yield row.differs("learnt_at", f"{row['passed']} or earlier", TOLD_THEN)
+
+
+def _played_venues(facts: RecordReader) -> dict[int, str]:
+    """Return the venues of the cohorts in which no time passes, by their ids."""
+    venues = {}
+    for row in facts.rows("cohort", "SELECT * FROM cohort"):
+        frozen = object_in(row["frozen"])
+        if frozen.get("stamp") in PLAYED_STAMPS:
+            venues[row["id"]] = str(frozen.get("venue"))
+    return venues
 
 
 def _was_away(row: Row, outages: Sequence[Row]) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from arena.record.write.heads import BEFORE, HEAD_FIELDS, OF_ROUND
+from arena.record.write.holdout import HOLDOUT
 from arena.verify.checks.seals import json_in, object_in, seal_of
 from arena.verify.differences import Difference, Found
 from arena.verify.reader import RecordReader, Row
@@ -34,8 +35,9 @@ ITS_ROUND = {kind: query.order_by(*query.selected_columns) for kind, query in OF
 """What a round consists of, by kind. `code` came later: heads of before are without it."""
 LISTED = {kind: query for kind, query in BEFORE.items() if kind != "entry"}
 """What heads list, by kind: each fact by what it is named by, and last what must be as it was."""
-LISTED_ELSEWHERE = ("entry", "call", "round")
-"""And of these the last lines of ledgers, calls that came late, and rounds from before there was a chain."""
+LISTED_ELSEWHERE = ("entry", "call", "round", HOLDOUT)
+"""And of these the last lines of ledgers, calls that came late, and rounds from before there was a
+chain. That held-out questions were opened stands in a head alone."""
 EVERYTHING = "every fact is covered by the chain of heads"
 NOT_PUBLISHED = "heads that the file is without"
 UNKNOWN = "facts of a kind that this version does not know"

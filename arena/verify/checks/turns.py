@@ -20,10 +20,12 @@ from types import SimpleNamespace
 from agents.answers.parse import READER_VERSION
 from agents.model import DECIDED_STATUSES, USABLE_STATUSES, Call, Decision, Forecast, Given, View
 from arena.cohorts.cohort import forecast_sources, seed_for
+from arena.cohorts.hidden_rounds import LEFT_OUT_WORDS, is_left_out, refused_orders, view_of_round
 from arena.record.model.cohort import Cohort, Entrant
 from arena.record.schema.codec import orders_of, orders_text
 from arena.record.write.listings import PRICE_FIELDS, quote_of
 from arena.verify.checks.answers import ANSWERED, RULES, PossibleDecision, decisions_of
+from arena.verify.checks.questions import check_answers
 from arena.verify.checks.seals import check_seal
 from arena.verify.differences import Difference, Found, fault_text
 from arena.verify.reader import RecordReader, Row, compare_by, compare_in_order, instant
@@ -124,11 +126,13 @@ class PlayedRound:
 
     def check(self) -> Found:
         """Play every turn again, and yield what does not come out."""
+        forms = {listing.market.id: listing.market.form for listing in self.snapshot}
         for turn in _read_turns(self.facts, self.row["id"]):
             entrant_id = turn.row["entrant_id"]
             self.statuses[entrant_id] = turn.row["status"]
             agent = self.agents.get(entrant_id)
             yield from _check_turn_seal(turn, "" if agent is None else agent.replaced_hash)
+            yield from check_answers(turn.forecasts, forms)
             if agent is None:
                 continue
             try:
@@ -140,7 +144,10 @@ class PlayedRound:
         """Yield what of a turn does not come out again."""
         row = turn.row
         yield from row.compare({"cash": account.cash}, "it is the balance before its fills")
-        if row["status"] == "out" and not is_out(account, self.cohort.rules):
+        left_out = is_left_out(self.cohort, self.row["number"], agent)
+        if left_out and row["status"] in DECIDED_STATUSES:
+            yield row.differs("status", "out", LEFT_OUT_WORDS)
+        if row["status"] == "out" and not left_out and not is_out(account, self.cohort.rules):
             yield row.differs("status", "played", "its account can pay for a bet, or holds something")
         looks_again = self.cohort.stamp == "live" and self.cohort.rules.fill_at == "answer"
         looks_again = looks_again and agent.kind != "market" and bool(self.snapshot.shown)
@@ -165,6 +172,8 @@ class PlayedRound:
         late = [Rejection(CLOSED_CODE, CLOSED, market) for market in ordered if market in closed]
         in_time = [bet for bet in bets if bet.market_id not in closed]
         kept = [sale for sale in sales if sale.market_id not in closed]
+        if self.cohort.hides(self.row["number"]):
+            return [], [*late, *refused_orders((*kept, *in_time))]
         fills, refused = execute_at(self._offers(turn), in_time, kept, account)
         return fills, [*late, *refused]
 
@@ -223,6 +232,7 @@ class PlayedRound:
             rounds=self.cohort.rounds,
             stated={source: self.stated.get(source, ()) for source in forecast_sources(agent.settings)},
         )
+        view = view_of_round(self.cohort, view)
         given = Given(prompts={name: self.texts[key] for name, key in prompts.items()})
         calls = self.calls.get(entrant_id, ())
         return decisions_of(agent.kind, agent.settings, given, view, calls, self.runner)
@@ -274,7 +284,12 @@ def _check_turn_seal(turn: StoredTurn, settings: str) -> Found:
         content["settings"] = settings
 
     content["rejections"] = list(map(itemgetter("code", "message", "market_id"), turn.rejections))
-    stated = map(itemgetter("market_id", "stage", "probability", "reason"), turn.forecasts)
+    stated = []
+    for forecast in turn.forecasts:
+        line = itemgetter("market_id", "stage", "probability", "reason")(forecast)
+        if forecast["distribution"]:
+            line = (*line, forecast["distribution"])
+        stated.append(line)
     content["forecasts"] = sorted(stated)
     if turn.second:
         second = map(itemgetter("market_id", "price_hash", "quoted_at", "taken_at"), turn.second)
@@ -351,8 +366,14 @@ def _compare_forecasts(turn: StoredTurn, decision: Decision) -> Found:
     """Yield the forecasts that are not those that were decided."""
     decided = []
     for forecast in decision.forecasts:
-        probability = {"probability": forecast.millionths, "reason": forecast.reason}
-        decided.append({"market_id": forecast.market_id, "stage": forecast.stage} | probability)
+        said = {
+            "market_id": forecast.market_id,
+            "stage": forecast.stage,
+            "probability": forecast.millionths,
+            "reason": forecast.reason,
+            "distribution": forecast.distribution,
+        }
+        decided.append(said)
     key = f"forecast: {turn.row.key},"
     names = ("market_id", "stage")
     yield from compare_by(names, turn.forecasts, decided, key, "probability", BY_AGENT)

@@ -596,7 +596,6 @@ def test_one_bad_file_keeps_no_other_round_from_being_resolved(tmp_path: Path) -
         (["file", "--check", "a.json", "--lab", "a"], "--lab can't be combined with --check"),
         (["file", "--check", "a.json", "--n", "2"], "--n can't be combined with --check"),
         (["file", "--check", "a.json", "--due", "2026-03-01"], "--due can't be combined with --check"),
-        (["file", "--combinations"], "--combinations needs --check"),
         (["file", "a.csv", "b.csv", "--as", "us", "--model", "m", "-o", "x"], "2 files are named"),
         (["board", "--from", "published"], "--from says where --fetch reads"),
         (["board", "--fetch", "--questions", "q.json"], "--questions can't be combined with --fetch"),

@@ -100,7 +100,7 @@ def test_the_manifest_has_every_file_with_its_rows(season: Path, built: Path) ->
     assert set(manifest.files) == set(contents(season))
     assert manifest.files["turns.csv"].rows == len(lines(season / "turns.csv")) == 15
     assert manifest.made_at == "2026-03-01T12:00:00.000000Z"
-    assert (manifest.form, manifest.whole, manifest.prompts, manifest.schema) == ("csv", True, True, "0012")
+    assert (manifest.form, manifest.whole, manifest.prompts, manifest.schema) == ("csv", True, True, "0013")
     assert manifest.state_hash == state_of(built)
     frozen = {row["cohort"]: row["hash"] for row in lines(season / "cohorts.csv")}
     assert manifest.cohorts == frozen

@@ -16,11 +16,12 @@ from arena.record.write.quarantine import read_quarantine
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource, add_catalogue
 from arena.verify import verify
+from markets.distributions import QuestionForm
 from markets.millionths import ONE
-from markets.model import MarketId, Resolution
+from markets.model import Listing, MarketId, Resolution
 from markets.venue import QuarantinedRecord
 from tests.arena.record.histories import begun, minute, played
-from tests.builders import NOW, a_listing, a_resolution, usd
+from tests.builders import NOW, a_listing, a_market, a_resolution, usd
 
 FOG, MIST = MarketId("sky:fog"), MarketId("sky:mist")
 
@@ -84,6 +85,57 @@ def test_a_live_venue_that_changes_its_mind_gives_the_next_version(record: Recor
     assert told(record) == [(FOG, 1, ONE), (FOG, 2, 0), (FOG, 3, None), (FOG, 4, ONE)]
     known = [end.known_at for end in record.read(read_resolutions, [FOG], minute(99))]
     assert known == [minute(at) for at in (3, 5, 7, 8)]
+
+
+CUP = MarketId("sky:cup")
+CUP_FORM = QuestionForm("multiple_choice", ("Red", "Blue")).text
+
+
+def with_a_question(record: Record) -> Record:
+    """The record once a question of options was seen too."""
+    page = a_market(CUP, form=CUP_FORM)
+    record.write(add_catalogue, VenueSource("sky", "live"), [Listing(page, None)], minute(1))
+    return record
+
+
+def test_an_answer_that_a_live_venue_changes_is_the_next_version(record: Record) -> None:
+    with_a_question(record)
+    said = [("Red", 3), (" red", 4), ("Blue", 5), ("Blue", 6), ("", 7), ("Blue", 8)]
+    fresh = [
+        record.write(
+            add_resolutions, [Resolution(CUP, 1, minute(2), None, "x", answer)], minute(at), live=True
+        )
+        for answer, at in said
+    ]
+    assert fresh == [1, 0, 1, 0, 1, 1]
+    ends = record.read(read_resolutions, [CUP], minute(99))
+    assert [end.answer for end in ends] == ["Red", "Blue", "", "Blue"]
+    assert [end.known_at for end in ends] == [minute(at) for at in (2, 5, 7, 8)]
+    with reading(record.engine) as connection:
+        assert verify(connection) == []
+
+
+@pytest.mark.parametrize(
+    ("bad", "code"),
+    [
+        (Resolution(CUP, 1, NOW, None, "x", "Green"), "bad_answer"),
+        (Resolution(CUP, 1, NOW, ONE, "x"), "bad_payout"),
+        (Resolution(CUP, 1, NOW, ONE, "x", "Red"), "bad_payout"),
+        (Resolution(FOG, 1, NOW, None, "x", "Red"), "bad_answer"),
+    ],
+)
+@pytest.mark.parametrize("live", [True, False])
+def test_what_a_question_cannot_come_to_is_set_aside(
+    bad: Resolution, code: str, live: bool, record: Record
+) -> None:
+    with_a_question(record)
+    good = Resolution(CUP, 1, NOW, None, "x", "BLUE")
+    assert record.write(add_resolutions, [bad, a_resolution("1", MIST), good], NOW, live) == 2
+    ends = record.read(read_resolutions, [CUP, FOG, MIST], NOW)
+    assert [(end.market_id, end.payout, end.answer) for end in ends] == [(CUP, None, "Blue"), (MIST, ONE, "")]
+    assert asides(record) == [(bad.market_id.removeprefix("sky:"), "resolution", code)]
+    with reading(record.engine) as connection:
+        assert verify(connection) == []
 
 
 @given(payouts=st.lists(st.none() | st.integers(-1, 3).map(lambda n: n * usd("0.5")), max_size=8))

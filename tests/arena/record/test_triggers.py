@@ -72,7 +72,10 @@ REFUSED = [
     *(("append-only", f"UPDATE cohort SET ended_at = 'x', {way} WHERE ended_at IS NULL") for way in WAYS),
     ("append-only", *ROUND, "UPDATE round SET done = 0 WHERE id = 99"),
     *(
-        ("CHECK", f"INSERT INTO resolution VALUES (99, 'sky:fog', {version}, {AT}, {AT}, {payout}, '', '')")
+        (
+            "CHECK",
+            f"INSERT INTO resolution VALUES (99, 'sky:fog', {version}, {AT}, {AT}, {payout}, '', '', '')",
+        )
         for version, payout in ((0, 5), (1, -1), (1, 1_000_001))
     ),
     ("CHECK", "INSERT INTO entry VALUES (999, 1, 99, '', 'buy', '', '', -1, 0, 0, 0, -1, 0, '', '', '')"),

@@ -4,18 +4,24 @@ import asyncio
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 from agents.model import HISTORY_DAYS, Ask, Context, Decision, Forecast, View
+from agents.prompts.context import results_facts
 from arena.record.model.cohort import Cohort
 from arena.record.record import Record
 from arena.record.write.sync import VenueSource, add_catalogue
 from arena.rounds.round import play_round
-from arena.rounds.told_history import SETTLED, read_price_history
+from arena.rounds.told_history import SETTLED, read_new_ends, read_past_forecasts, read_price_history
 from markets.model import Listing, MarketId, Quote
 from tests.builders import NOW, RAIN, a_book, a_price, a_quote, a_resolution
+from tests.records.full_record import SUN, week
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun
+from tests.records.mixed_record import CUP, LAUNCH, SALES, build_mixed
 
 SNOW = MarketId("sim:snow")
 FOG = MarketId("sim:fog")
@@ -131,3 +137,33 @@ def test_who_is_asked_again_after_a_sync_is_asked_the_same(record: Record) -> No
     assert again.round == broken.round == 2
     one, other = ((x.history, x.siblings, x.past, x.ended) for x in (broken, again))
     assert one == other
+
+
+def test_of_a_question_of_another_kind_an_agent_is_told_its_answer_and_what_it_came_to(
+    tmp_path: Path,
+) -> None:
+    """The corrected answer counts, and what was called off came to none."""
+    record = build_mixed(tmp_path / "record.db")
+    ends = record.read(read_new_ends, 1, week(0), week(3))
+    assert {market: end.answer for market, end in ends.items()} == {
+        CUP: 'Rot; "x"',
+        SALES: "41.75",
+        LAUNCH: "",
+        SUN: "",
+    }
+    past = record.read(read_past_forecasts, 1, [2], {*ends}, week(3))[2]
+    record.close()
+
+    ended = [
+        replace(
+            each, answer=ends[each.forecast.market_id].answer, outcome=ends[each.forecast.market_id].outcome
+        )
+        for each in past
+    ]
+    told = results_facts(ended, True, "final")["results"]
+    assert [(line["said"], line["ended"], line["brier"]) for line in told] == [
+        ('Rot; "x" 86%, Blau 14%, Ärger 0%', 'Rot; "x"', None),
+        ("2026-03-01 (80%: 2025-12-01 to 2026-03-01T12:00:00Z)", "without an answer", None),
+        ("12.25 M€ (80%: 1 to 44)", "41.75", None),
+        ("0.6", "YES", pytest.approx(0.16)),
+    ]

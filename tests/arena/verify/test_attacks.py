@@ -28,6 +28,7 @@ from tests.once import made_once
 from tests.program.running import arena_json
 from tests.records.chain import found_in, published, published_by, rewrite_heads
 from tests.records.full_record import AT_WORK
+from tests.records.mixed_record import build_mixed
 from tests.records.seasons import play, worked_out
 from tests.records.tampered import TamperedRecord
 from tests.records.tampering import tamper
@@ -154,7 +155,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "all forecasts of an agent deleted": (f"DELETE FROM forecast WHERE {of('sharp', 'forecast')}",),
     "a forecast added": (
         (
-            "INSERT INTO forecast SELECT turn_id, market_id, 'blind', 990000, '' FROM forecast "
+            "INSERT INTO forecast SELECT turn_id, market_id, 'blind', 990000, '', '' FROM forecast "
             f"WHERE {of('sharp', 'forecast')} LIMIT 1"
         ),
     ),
@@ -292,7 +293,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "a correction added": (
         (
             "INSERT INTO resolution SELECT NULL, market_id, 2, known_at, learnt_at, 1000000 - payout, "
-            f"source, 'x' FROM resolution WHERE market_id IN {SETTLED} LIMIT 1"
+            f"source, '', 'x' FROM resolution WHERE market_id IN {SETTLED} LIMIT 1"
         ),
     ),
     "a market of a look replaced": one("snapshot_item", "version_id = version_id + 1"),
@@ -396,6 +397,68 @@ ATTACKS: dict[str, tuple[str, ...]] = {
         ),
     ),
 }
+OF_KIND = "market_id = 'sim:{}'"
+CUP, SALES, LAUNCH, SUN = map(OF_KIND.format, ("cup", "sales", "launch", "sun"))
+CHANCES = '{"chances":[100000,200000,700000]}'
+OPTIONS = '{"kind":"multiple_choice","options":["a","b","c"]}'
+ATTACKS_ON_KINDS: dict[str, tuple[str, ...]] = {
+    "the odds of options": one("market_version", "form = replace(form, '500000,3', '300000,5')", CUP),
+    "options in another order": one(
+        "market_version", """form = replace(form, '"Ärger","Blau"', '"Blau","Ärger"')""", CUP
+    ),
+    "a wider range": one("market_version", """form = replace(form, '"40.5"', '"400.5"')""", SALES),
+    "a bound that is closed": one(
+        "market_version", """form = replace(form, '"open_high":true,', '')""", SALES
+    ),
+    "a form gone": one("market_version", "form = ''", CUP),
+    "a form added": one("market_version", f"form = '{OPTIONS}'", SUN),
+    "a form of another kind": one("market_version", f"form = '{OPTIONS}'", SALES),
+    "a date that is called a number": one(
+        "market_version", "form = replace(form, '\"date\"', '\"numeric\"')", LAUNCH
+    ),
+    "a form that can't be read": one("market_version", "form = 'options'", CUP),
+    "a form with a space": one("market_version", "form = replace(form, ',', ', ')", CUP),
+    "an answer turned": one("resolution", "answer = 'Ärger'", f"{CUP} AND version = 1"),
+    "a corrected answer turned back": one("resolution", "answer = 'Blau'", f"{CUP} AND version = 2"),
+    "a number nudged": one("resolution", "answer = '41.76'", SALES),
+    "an answer gone": one("resolution", "answer = ''", SALES),
+    "an answer to what was called off": one("resolution", "answer = '2026-05-01'", LAUNCH),
+    "an answer that is no option": one("resolution", "answer = 'Gelb'", f"{CUP} AND version = 1"),
+    "a number for a date": one("resolution", "answer = '2'", LAUNCH),
+    "an answer where YES was paid": one("resolution", "answer = 'YES'", SUN),
+    "a payout for an answer": one("resolution", "payout = 1000000", SALES),
+    "a payout in place of an answer": one("resolution", "payout = 1000000, answer = ''", SALES),
+    "a correction of an answer gone": drop("resolution", f"{CUP} AND version = 2"),
+    "chances moved to what happened": one(
+        "forecast", f"distribution = '{CHANCES}'", f"{CUP} AND stage = 'final'"
+    ),
+    "blind chances": one("forecast", f"distribution = '{CHANCES}'", "stage = 'blind'"),
+    "chances of too few options": one("forecast", """distribution = '{"chances":[400000,600000]}'""", CUP),
+    "chances that don't add up": one("forecast", """distribution = '{"chances":[400000,600000,1]}'""", CUP),
+    "a quantile nudged": one("forecast", "distribution = replace(distribution, '12.25', '41.75')", SALES),
+    "quantiles that cross": one("forecast", "distribution = replace(distribution, '12.25', '50')", SALES),
+    "a distribution gone": one("forecast", "distribution = ''", SALES),
+    "a distribution added": one("forecast", f"distribution = '{CHANCES}'", SUN),
+    "a distribution in place of a probability": one(
+        "forecast", f"distribution = '{CHANCES}', probability = 0", SUN
+    ),
+    "a distribution of another question": (
+        (
+            "UPDATE forecast SET distribution = (SELECT other.distribution FROM forecast AS other "
+            f"WHERE other.market_id = 'sim:launch') WHERE {SALES}"
+        ),
+    ),
+    "a probability beside a distribution": one("forecast", "probability = 500000", CUP),
+    "distributions of two agents swapped": (
+        (
+            "UPDATE forecast SET distribution = (SELECT other.distribution FROM forecast AS other "
+            "WHERE other.market_id = forecast.market_id AND other.stage = forecast.stage "
+            f"AND other.turn_id = 3 - forecast.turn_id) WHERE {CUP} AND stage = 'final'"
+        ),
+    ),
+    "an answer to a question deleted": drop("forecast", SALES),
+}
+"""On questions that are not of yes or no: their forms, what they came to, and what was answered."""
 OF_CACHES: dict[str, tuple[str, ...]] = {
     "a cached leaderboard": (
         "UPDATE rollup SET body = replace(body, 'sharp', 'crowd') WHERE name = 'board'",
@@ -424,6 +487,34 @@ def test_an_attack_is_found_whatever_is_written_back(
             attacked.driver.execute(statement)
         assert attacked.driver.total_changes > before, "the attack changed nothing"
         assert_found(attacked, heads, rewritten=attack != "what a head covers")  # that would mend it
+
+
+@pytest.fixture(scope="session")
+def season_of_kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A record with questions of every kind."""
+    path = tmp_path_factory.mktemp("kinds") / "record.db"
+    build_mixed(path).close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def of_kinds(season_of_kinds: Path) -> Iterator[TamperedRecord]:
+    """That record in memory."""
+    held = TamperedRecord(season_of_kinds)
+    assert held.differences() == []
+    yield held
+    held.close()
+
+
+@pytest.mark.parametrize("attack", ATTACKS_ON_KINDS)
+def test_an_attack_on_questions_of_other_kinds_is_found(attack: str, of_kinds: TamperedRecord) -> None:
+    heads = published_by(of_kinds.connection)
+    with of_kinds.undone():
+        before = of_kinds.driver.total_changes
+        for statement in ATTACKS_ON_KINDS[attack]:
+            of_kinds.driver.execute(statement)
+        assert of_kinds.driver.total_changes > before, "the attack changed nothing"
+        assert_found(of_kinds, heads)
 
 
 def test_a_forecast_that_is_gone_is_named_by_its_market_and_stage(attacked: TamperedRecord) -> None:
@@ -480,9 +571,14 @@ def assert_found(record: TamperedRecord, heads: list[str], rewritten: bool = Tru
 @pytest.fixture(scope="session")
 def noted(season: Path) -> VerifiedHead:
     """How far the season was verified: all of it."""
-    with open_read_only(str(season)) as engine, reading(engine) as connection:
-        note = keep_verified(connection, season, NOW)
-    Path(f"{season}.verified").unlink()
+    return verified_whole(season)
+
+
+def verified_whole(path: Path) -> VerifiedHead:
+    """The note of a whole verification, as a nightly run leaves it."""
+    with open_read_only(str(path)) as engine, reading(engine) as connection:
+        note = keep_verified(connection, path, NOW)
+    Path(f"{path}.verified").unlink()
     return note
 
 
@@ -537,6 +633,18 @@ def test_an_attack_on_old_rows_is_found_within_a_fortnight(
         for statement in ATTACKS[attack]:
             attacked.driver.execute(statement)
         assert any(attacked.differences(tells_all, (), noted, part) for part in range(14))
+
+
+def test_attacks_on_old_rows_of_other_kinds_are_found_within_a_fortnight(
+    season_of_kinds: Path, of_kinds: TamperedRecord, thorough: bool
+) -> None:
+    note = verified_whole(season_of_kinds)
+    for attack in list(ATTACKS_ON_KINDS)[:: 1 if thorough else 6]:
+        with of_kinds.undone():
+            for statement in ATTACKS_ON_KINDS[attack]:
+                of_kinds.driver.execute(statement)
+            found = [part for part in range(14) if of_kinds.differences(tells_all, (), note, part)]
+            assert found, attack
 
 
 def test_a_run_costs_a_fourteenth_of_the_whole_beside_the_chain(

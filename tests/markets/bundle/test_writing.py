@@ -1,7 +1,9 @@
 """What is written reads back as the same; nothing is written twice, and nothing by halves."""
 
+import csv
 import fcntl
 import gzip
+import io
 import json
 import os
 from collections.abc import Iterable
@@ -11,13 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from markets.bundle import Sighting, WriteCounts, check, read, write
+from markets.bundle import BadBundle, Sighting, WriteCounts, check, read, write
+from markets.bundle.alter import alter
 from markets.bundle.files import JOURNAL
+from markets.bundle.write import end_line
+from markets.millionths import ONE
 from markets.model import Listing, MarketId, Resolution
 from markets.simulation.settings import Settings
 from markets.venue import QuarantinedRecord, VenueError
 from tests.builders import NOW, RAIN, a_book, a_listing, a_market, a_price, a_quote, a_resolution
 from tests.bundles import a_bundle, page, sightings
+from tests.records.full_record import week
+from tests.records.mixed_record import CUP, FORMS, LAUNCH, SALES, a_question
 
 DAY = timedelta(days=1)
 LATER = NOW + DAY
@@ -296,3 +303,64 @@ def test_a_full_disk_leaves_everything_as_it_was(tmp_path: Path, monkeypatch: py
         assert caught.value.code == "not_writable"
         assert read(tmp_path) == before
         assert not (tmp_path / JOURNAL).exists()
+
+
+def test_questions_of_every_kind_read_back_with_what_they_came_to(tmp_path: Path) -> None:
+    asked = [a_question(market) for market in FORMS]
+    first = [Resolution(CUP, 1, NOW, None, "the cup", "Blau"), Resolution(LAUNCH, 1, NOW, None, "off")]
+    later = [
+        Resolution(CUP, 2, week(1), None, "corrected", 'Rot; "x"'),
+        Resolution(SALES, 1, week(1), None, "x", "41.75"),
+    ]
+    write(tmp_path / "b", seen(*asked, ends=first))
+    write(tmp_path / "b", seen(*asked, at=week(1), ends=later))
+    markets = read(tmp_path / "b").markets
+    assert {market: record.pages[-1].form for market, record in markets.items()} == {
+        market: form.text for market, form in FORMS.items()
+    }
+    told = [end for record in markets.values() for end in record.ends]
+    assert sorted(told, key=repr) == sorted([*first, *later], key=repr)
+
+
+def test_without_such_questions_the_files_have_no_such_column(tmp_path: Path) -> None:
+    write(tmp_path / "b", seen(a_listing(), ends=[a_resolution("1")]))
+    assert (
+        (tmp_path / "b" / "resolutions.csv").read_text().startswith("market,version,known_at,payout,source\n")
+    )
+    assert "form" not in json.loads((tmp_path / "b" / "markets.jsonl").read_text())
+
+
+BAD_ENDS = [
+    (Resolution(CUP, 1, NOW, None, "", "Gelb"), "what its question can come to"),
+    (Resolution(CUP, 1, NOW, ONE), "refund, and an answer"),
+    (Resolution(SALES, 1, NOW, None, "", "many"), "what its question can come to"),
+]
+
+
+@pytest.mark.parametrize(("end", "words"), BAD_ENDS)
+def test_an_end_that_its_question_cannot_have_is_set_aside_or_told_with_its_line(
+    tmp_path: Path, end: Resolution, words: str
+) -> None:
+    told: list[QuarantinedRecord] = []
+    write(tmp_path / "b", seen(*map(a_question, FORMS), ends=[end]), told.append)
+    assert [(aside.kind, words in aside.reason) for aside in told] == [("resolution", True)]
+    assert not (tmp_path / "b" / "resolutions.csv").exists()
+
+    table = csv.DictWriter(file := io.StringIO(), end_line(end) | {"answer": ""})
+    table.writeheader()
+    table.writerow(end_line(end))
+    (tmp_path / "b" / "resolutions.csv").write_text(file.getvalue())
+    with pytest.raises(BadBundle, match=f"resolutions.csv:2: .*{words}"):
+        read(tmp_path / "b")
+
+
+def test_another_future_has_other_answers(tmp_path: Path) -> None:
+    ends = [Resolution(CUP, 1, NOW, None, "", "Blau"), Resolution(SALES, 1, NOW, None, "", "41.75")]
+    write(tmp_path / "b", seen(*map(a_question, FORMS), ends=ends))
+    alter(tmp_path / "b", read(tmp_path / "b"), NOW - timedelta(days=1), 3, tmp_path / "other")
+    told = {
+        market: [end.answer for end in record.ends]
+        for market, record in read(tmp_path / "other").markets.items()
+    }
+    assert "Blau" not in told[CUP]
+    assert "41.75" not in told[SALES]

@@ -1,0 +1,75 @@
+"""Continues a series of data: its drift so far, and steps as large as they were, normally distributed.
+
+    - kind: trend
+
+It reads the values that a question of the [venue `series`](venues.md#series) shows, and states the chance
+that the value on the date is beyond what is asked, from 0.01 to 0.99. A question without values gets even
+odds. It never bets.
+"""
+
+from datetime import date
+from decimal import Decimal
+from itertools import pairwise
+from math import sqrt
+from statistics import NormalDist
+
+from agents.model import Agent, Ask, Decision, Given, KindSettings, View, forecasts_of
+from markets.millionths import ONE, millionths
+from markets.model import Market
+from markets.observations import KnownValues
+from markets.templates import question_of, read_history, template_of
+
+LIKELY = 0.01, 0.99
+"""The bounds of what it states."""
+
+
+class Settings(KindSettings):
+    """Nothing to set."""
+
+
+def agent(_settings: Settings, _given: Given) -> Agent:
+    """Return an agent that continues series."""
+
+    async def decide(view: View, _ask: Ask) -> Decision:
+        markets = [listing.market for listing in view.snapshot.shown if not listing.market.form]
+        return Decision(forecasts_of({market.id: continued(market) for market in markets}))
+
+    return decide
+
+
+def continued(market: Market) -> int:
+    """Return the chance of YES if a question's series goes on as it did, in millionths."""
+    question = question_of(market.id)
+    history = read_history(market.rules)
+    if question is None or len(history.dates) < 3:
+        return ONE // 2
+
+    middle, spread = steps_until(history, question.due)
+    if spread == 0:
+        chance = float(question.is_met(Decimal(middle)))
+    else:
+        chance = NormalDist(middle, spread).cdf(float(question.threshold))
+        if template_of(question.template).upward:
+            chance = 1 - chance
+    return millionths(min(max(chance, LIKELY[0]), LIKELY[1]))
+
+
+def steps_until(history: KnownValues, day: date) -> tuple[float, float]:
+    """Return where the value of a day is expected, and the standard deviation of that.
+
+    Each change so far counts as a step of as many days as lie between its values.
+    """
+    days = [0]
+    for earlier, later in pairwise(history.dates):
+        days.append((later - earlier).days)
+    values = [float(value) for value in history.values]
+
+    drift = (values[-1] - values[0]) / sum(days)
+    squares = 0.0
+    for place in range(1, len(values)):
+        surprise = values[place] - values[place - 1] - drift * days[place]
+        squares += surprise**2 / days[place]
+    variance = squares / (len(values) - 2)
+
+    ahead = (day - history.dates[-1]).days
+    return values[-1] + drift * ahead, sqrt(variance * ahead)

@@ -1,0 +1,107 @@
+"""Answers to questions that are not of yes or no, in words, with what each scored: for pages of `arena show`."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from arena.cli.output import Data, attributes, plain
+from arena.cli.page import Block
+from arena.cli.table import Table, TableChoice, TableColumn
+from arena.record.queries.answers import StatedAnswer, read_season_markets
+from arena.record.schema.database import Connection
+from arena.scores.answer_scores import answer_score
+from markets.distributions import Distribution, QuestionForm, distribution_of, form_of, question_kind
+
+SHOWN = 10
+"""So many answers are shown; JSON has all."""
+SCORES = (
+    TableColumn("said", show=plain, narrow="wrap"),
+    TableColumn("came_to", "came to", plain, 1, narrow="cut"),
+    TableColumn("brier", "Brier", ".4f", 2),
+    TableColumn("distance", show=".1%", gives_way=2),
+    TableColumn("baseline", show="+.1f", gives_way=3),
+)
+OF_MARKET = (TableColumn("agent", narrow="cut middle"), *SCORES)
+OF_AGENT = (TableColumn("question", show=plain, narrow="wrap"), *SCORES)
+KINDS = (
+    TableColumn("kind", value=lambda row: question_kind(row["kind"]).TITLE),
+    TableColumn("brier", "Brier", ".4f"),
+    TableColumn("distance", show=".1%"),
+    TableColumn("baseline", show="+.2f"),
+    TableColumn("peer", show="+.2f"),
+    TableColumn(
+        "answered", "questions", value=lambda row: f"{row['questions']:,} of {row['asked']:,}", gives_way=2
+    ),
+)
+
+
+def form_words(form: QuestionForm) -> str:
+    """Return what kind of question is asked, and between which answers.
+
+    >>> form_words(QuestionForm("numeric", low="0", high="9", open_high=True, unit="mm"))
+    'a number between 0 and 9 mm or more'
+    """
+    kind = question_kind(form.kind)
+    if form.options:
+        return f"{kind.TITLE}: {'; '.join(form.options)}"
+    low = f"{form.low} or less" if form.open_low else form.low
+    high = f"{form.high} {form.unit}".strip()
+    high = f"{high} or more" if form.open_high else high
+    return f"{kind.TITLE} between {low} and {high}"
+
+
+def odds_words(form: QuestionForm) -> str | None:
+    """Return what the market says of the options, where there is one."""
+    if not form.odds:
+        return None
+    return question_kind(form.kind).words(form, Distribution(form.odds))
+
+
+def form_data(form: QuestionForm) -> dict[str, Any]:
+    """Return a form for JSON."""
+    data: dict[str, Any] = json.loads(form.text)
+    return data | {"words": form_words(form)}
+
+
+def answers_data(connection: Connection, stated: Sequence[StatedAnswer]) -> list[dict[str, Any]]:
+    """Return answers with what each scored, for JSON; no score where the question is open or called off."""
+    if not stated:
+        return []
+    markets = read_season_markets(connection)
+    names = ("cohort", "round", "at", "agent", "market_id", "question", "reason")
+    rows = []
+    for own in stated:
+        form = form_of(own.form)
+        answer = distribution_of(own.distribution)
+        happened = markets[own.market_id].answer
+        score = answer_score(form, answer, happened) if happened else None
+        row = attributes(own, *names)
+        row |= {"kind": form.kind, "said": question_kind(form.kind).words(form, answer)}
+        row |= {"distribution": json.loads(own.distribution), "came_to": happened or None}
+        for name in ("brier", "distance", "baseline"):
+            row[name] = score and getattr(score, name)
+        rows.append(row)
+    return rows
+
+
+def newest_of_agents(stated: Sequence[StatedAnswer]) -> list[StatedAnswer]:
+    """Return the newest answer of each agent."""
+    newest: dict[str, StatedAnswer] = {}
+    for own in stated:
+        newest.setdefault(own.agent, own)
+    return list(newest.values())
+
+
+def kinds_blocks(kinds: Sequence[Data], answers: Sequence[Data], choice: TableChoice) -> Iterator[Block]:
+    """Yield an agent's scores on each kind of question, and its newest answers."""
+    if kinds:
+        yield Table(KINDS, kinds, "Questions of all kinds")
+    if answers:
+        title = f"Newest answers, of {len(answers):,}" if len(answers) > SHOWN else "Answers"
+        yield Table(OF_AGENT, answers[:SHOWN], title, choice)
+
+
+def market_answers_blocks(answers: Sequence[Data], choice: TableChoice) -> Iterator[Block]:
+    """Yield everyone's newest answer to a question."""
+    if answers:
+        yield Table(OF_MARKET, answers, "What the agents said last", choice)

@@ -1,0 +1,86 @@
+"""A folder of questions, checked: what is in it, and each fault by its file, line and field."""
+
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from arena.cli.options import Options
+from arena.cli.output import program
+from arena.cli.page import Page
+from arena.cli.table import Table, TableColumn
+from arena.errors import count_text
+from arena.forms.asked_questions import read_public_folder
+from arena.rounds.settlement import venue_error
+from markets.distributions import form_of
+from markets.question_files.asked import QuestionFolder
+from markets.question_files.folder_reader import data_files
+from markets.venue import VenueError
+from markets.venues.questions import read_questions
+
+RECORDED = ("markets.jsonl", "markets.jsonl.gz", "prices.csv", "prices.csv.gz")
+"""Files that every recording has one of."""
+FAULTS = (
+    TableColumn("file", narrow="wrap"),
+    TableColumn("line", value=lambda fault: fault.line or None),
+    TableColumn("field"),
+    TableColumn("message", "wrong", narrow="wrap"),
+    TableColumn("hint", "what to do", narrow="wrap"),
+)
+
+
+def is_question_folder(folder: Path) -> bool:
+    """Tell whether a folder may hold questions: it has files of data, and none of a recording."""
+    is_recording = any((folder / name).exists() for name in RECORDED)
+    return folder.is_dir() and not is_recording and bool(data_files(folder))
+
+
+def check_questions(chosen: Options, folder: Path) -> None:
+    """Answer with what is in a folder of questions and each fault in it; exit with status 1 if it has any."""
+    try:
+        found = read_questions(folder, read_public_folder)
+    except VenueError as error:
+        raise venue_error(error) from error
+
+    data = {"folder": folder, "ok": not found.faults} | question_counts(found)
+    data["faults"] = [asdict(fault) | {"place": fault.place} for fault in found.faults]
+    chosen.answer(data, folder_page, data, found)
+    if found.faults:
+        raise typer.Exit(1)
+
+
+def question_counts(found: QuestionFolder) -> dict[str, Any]:
+    """Return how many questions there are: of each kind, with odds, with an outcome, and of when."""
+    asked = found.questions.values()
+    kinds = Counter(form_of(question.market.form).kind for question in asked)
+    return {
+        "form": found.form,
+        "questions": len(asked),
+        "kinds": dict(sorted(kinds.items())),
+        "with_odds": sum(bool(question.odds) for question in asked),
+        "ended": sum(bool(question.ends) for question in asked),
+        "first": min((question.market.opens_at for question in asked), default=None),
+        "last": max((question.market.closes_at for question in asked), default=None),
+    }
+
+
+def folder_page(data: dict[str, Any], found: QuestionFolder) -> Page:
+    """Yield the faults of a folder, or how many questions there are."""
+    folder = data["folder"]
+    if found.faults:
+        yield Table(FAULTS, found.faults)
+        yield (
+            f"{count_text(len(found.faults), 'fault')} in {folder}. Rows that have one are not played, and "
+            "nothing is while a whole file or its columns have one."
+        )
+        return
+
+    kinds = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in data["kinds"].items())
+    yield (
+        f"{folder} is valid ({found.form}): {count_text(data['questions'], 'question')} ({kinds}), "
+        f"{data['with_odds']:,} with odds, {data['ended']:,} with an outcome, from {data['first']:%Y-%m-%d} "
+        f"to {data['last']:%Y-%m-%d}."
+    )
+    yield f"Next: markets: {{venue: questions, questions: {{folder: {folder}}}}}, then {program()} check"

@@ -1,0 +1,242 @@
+"""Questions of public forms as a folder of questions asks them: with real bounds, and odds over time."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+from arena.errors import ArenaError, FileFault
+from arena.forms.model import SourceData, SourceOutcome, SourcePrice, SourceQuestion
+from arena.forms.objects import as_number, as_time
+from arena.forms.rules.number_scales import NumberScale
+from arena.forms.sources.choose import choose_form, load_form
+from arena.forms.sources.disk import read_source
+from markets.distributions import BadForm, QuestionForm, normalized, question_kind
+from markets.millionths import ONE
+from markets.model import Market, MarketId, Resolution
+from markets.question_files.asked import (
+    VENUE,
+    AskedOdds,
+    AskedQuestion,
+    FaultKind,
+    QuestionFault,
+    QuestionFolder,
+    resolution_of,
+)
+from markets.question_files.folder_reader import UNSORTED, rules_text
+from markets.venue import VenueError
+
+STRANGE = re.compile(r"[^A-Za-z0-9._-]+")
+"""What no id of a market has: it becomes a dash."""
+TICK = timedelta(microseconds=1)
+DIGITS = 10
+"""So many digits of a number are read back from its position on a logarithmic scale."""
+SLACK = Fraction(1, 20)
+"""So far from 1 the odds of all options may add up."""
+
+
+def read_public_folder(folder: Path) -> QuestionFolder:
+    """Return the questions of a folder in a public form. Raise `VenueError` if it is of none of these."""
+    try:
+        files = read_source(folder)
+        chosen = choose_form(files)
+    except ArenaError as error:
+        raise VenueError(error.code, error.message, error.hint, stops=True) from error
+    if chosen is None:
+        message = f"{folder} holds neither questions.csv nor files of a form that is known"
+        raise VenueError("no_questions", message, "write questions.csv, as in docs/questions.md", stops=True)
+
+    data = load_form(chosen.name).read(files)
+    return asked_folder(chosen.title, data)
+
+
+@dataclass(frozen=True, slots=True)
+class UnaskableQuestion(Exception):
+    """Why a question can't be asked: the field, what is wrong with it, and how to correct it."""
+
+    field: str
+    message: str
+    hint: str
+
+
+def asked_folder(title: str, data: SourceData) -> QuestionFolder:
+    """Return the questions of files in a form; those that can't be asked are among the faults."""
+    faults = [_own_fault(fault) for fault in data.faults]
+    outcomes: dict[str, list[SourceOutcome]] = defaultdict(list)
+    for outcome in data.outcomes:
+        if outcome.final:
+            outcomes[outcome.question].append(outcome)
+    prices: dict[str, list[SourcePrice]] = defaultdict(list)
+    for price in data.prices:
+        prices[price.question].append(price)
+
+    asked: dict[MarketId, AskedQuestion] = {}
+    keys = Counter[str]()
+    for question in data.questions:
+        own_id = STRANGE.sub("-", question.key).strip("-.") or "question"
+        keys[own_id] += 1
+        if keys[own_id] > 1:
+            own_id = f"{own_id}-{keys[own_id]}"
+        try:
+            market = market_of(question, own_id)
+        except UnaskableQuestion as fault:
+            faults.append(_fault(question.key, "market", fault))
+            continue
+
+        odds = tuple(odds_over_time(question, market, prices[question.key]))
+        ends = tuple(_ends(question, market, outcomes[question.key], faults))
+        asked[market.id] = AskedQuestion(market, odds, ends)
+    return QuestionFolder(title, asked, tuple(faults))
+
+
+def _own_fault(fault: FileFault) -> QuestionFault:
+    """Return a fault of a form's reader; no question is named, so it stands for the whole file."""
+    return QuestionFault(fault.file, fault.number, fault.field, fault.told, fault.hint)
+
+
+def _fault(key: str, kind: FaultKind, fault: UnaskableQuestion) -> QuestionFault:
+    """Return what is wrong with a question of a form."""
+    return QuestionFault(f"question {key}", 0, fault.field, fault.message, fault.hint, key, kind)
+
+
+def market_of(question: SourceQuestion, own_id: str) -> Market:
+    """Return the page of a question; raise `UnaskableQuestion` if it lacks what asking needs."""
+    if not question.title:
+        raise UnaskableQuestion("title", "there is no text of the question", "add the file that has it")
+    if question.opened is None:
+        raise UnaskableQuestion("opened", "it is not known when it opened", "add the file that says so")
+    if question.closes is None or question.closes <= question.opened:
+        raise UnaskableQuestion("closes", "it is not known when it closes", "correct its times")
+
+    return Market(
+        id=MarketId(f"{VENUE}:{own_id}"),
+        event_id=f"{VENUE}:{question.event or own_id}",
+        question=question.title,
+        rules=rules_text(question.background, question.source),
+        category=question.category or UNSORTED,
+        opens_at=question.opened,
+        closes_at=question.closes,
+        form=form_of_source(question).text,
+    )
+
+
+def form_of_source(question: SourceQuestion) -> QuestionForm:
+    """Return the form of a question; raise `UnaskableQuestion` if its kind can't have it."""
+    form = QuestionForm()
+    if question.options:
+        form = QuestionForm("multiple_choice", question.options)
+    elif question.low is not None or question.real_low is not None:
+        low, high = real_bounds(question)
+        kind = "date" if isinstance(low, str) else "numeric"
+        form = QuestionForm(
+            kind,
+            low=_bound_text(kind, low),
+            high=_bound_text(kind, high),
+            open_low=question.open_low,
+            open_high=question.open_high,
+        )
+    try:
+        question_kind(form.kind).check(form)
+    except BadForm as bad:
+        raise UnaskableQuestion(bad.field, bad.message, bad.hint) from bad
+    return form
+
+
+def real_bounds(question: SourceQuestion) -> tuple[float | str, float | str]:
+    """Return the bounds of a number or a date; raise `UnaskableQuestion` if only positions are known."""
+    low, high = question.real_low, question.real_high
+    if low is None and question.ratio == 1:
+        low, high = question.low, question.high
+    if low is None or high is None:
+        message = "the bounds are positions from 0 to 1 on a scale whose ends are not known"
+        raise UnaskableQuestion("low", message, "give the bounds themselves")
+    return low, high
+
+
+def _bound_text(kind: str, bound: float | str) -> str:
+    """Return a bound as its kind of question writes it; as it is where it can't be read."""
+    text = _number_text(bound) if isinstance(bound, float | int) else bound
+    try:
+        return question_kind(kind).read_outcome(QuestionForm(kind), text)
+    except ValueError:
+        return text
+
+
+def _number_text(number: float) -> str:
+    """Return a number without an exponent."""
+    return f"{Decimal(repr(number)):f}"
+
+
+def odds_over_time(
+    question: SourceQuestion, market: Market, prices: Sequence[SourcePrice]
+) -> Iterator[AskedOdds]:
+    """Yield the odds that were seen, oldest first; without a time they count from the opening."""
+    by_time: dict[datetime, dict[str, float]] = defaultdict(dict)
+    for price in prices:
+        by_time[price.seen or market.opens_at][price.option] = price.price
+
+    for at, shares in sorted(by_time.items()):
+        chances = _chances(question, shares)
+        if chances:
+            yield AskedOdds(at, chances)
+
+
+def _chances(question: SourceQuestion, shares: Mapping[str, float]) -> tuple[int, ...]:
+    """Return odds in millionths; none where they are not those of all options."""
+    if not question.options:
+        return (round(shares[""] * ONE),) if "" in shares else ()
+
+    known = [Fraction(repr(shares[option])) for option in question.options if option in shares]
+    if len(known) < len(question.options) or abs(sum(known, Fraction(0)) - 1) > SLACK:
+        return ()
+    return normalized(known)
+
+
+def _ends(
+    question: SourceQuestion, market: Market, outcomes: Sequence[SourceOutcome], faults: list[QuestionFault]
+) -> Iterator[Resolution]:
+    """Yield the versions of what a question came to; without a time it counts from the close."""
+    known_at = market.opens_at
+    for version, outcome in enumerate(outcomes, 1):
+        known_at = max(outcome.resolved or market.closes_at, known_at + TICK)
+        try:
+            yield resolution_of(market, version, known_at, outcome_text(question, outcome.value))
+        except ValueError as error:
+            fault = UnaskableQuestion("outcome", str(error), "correct it in the file")
+            faults.append(_fault(question.key, "resolution", fault))
+            return
+
+
+def outcome_text(question: SourceQuestion, value: float | str | None) -> str:
+    """Return what a question came to as its kind reads it.
+
+    >>> outcome_text(SourceQuestion("q", low=0, high=1, ratio=100.0, real_low=1, real_high=100), 0.5)
+    '10'
+    """
+    if value is None:
+        return "annulled"
+    if isinstance(value, str):
+        return value
+    if question.low is None:
+        return f"{value:g}"
+    if question.ratio == 1 or question.real_low is None or question.real_high is None:
+        return _number_text(value)
+
+    is_date = isinstance(question.real_low, str)
+    ends = [_seconds_or_number(end) for end in (question.real_low, question.real_high)]
+    scale = NumberScale(ends[0], ends[1], question.ratio, is_date)
+    if is_date:
+        return str(scale.real(round(scale.value_at(value))))
+    return _number_text(float(f"{scale.value_at(value):.{DIGITS}g}"))
+
+
+def _seconds_or_number(value: float | str) -> float:
+    """Return a bound as a number, a date in seconds since 1970."""
+    instant = as_time(value) if isinstance(value, str) else None
+    if instant is not None:
+        return instant.timestamp()
+    return as_number(value) or 0.0

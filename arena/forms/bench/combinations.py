@@ -1,0 +1,109 @@
+"""Combinations of two questions from their parts: what they came to, and forecasts made as if independent.
+
+- Value: the product of what both questions came to, or of what stands in for a market that is open yet; of a
+  question that is to end NO it is 1 less that.
+- Resolved: if both questions are, or if one is in the way that makes the product 0.
+- Forecast: the product of the forecasts on both questions. The paper makes those of people so, which takes
+  the two for independent and so puts people at a disadvantage.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from arena.forms.bench.model import (
+    Asked,
+    BenchForecast,
+    BenchQuestion,
+    BenchResolution,
+    ForecastFile,
+    QuestionSet,
+    ResolutionSet,
+    is_combination,
+    joint,
+)
+
+Dated = Mapping[str, BenchResolution]
+"""The resolutions of one question by their dates."""
+
+
+def with_combinations(resolved: ResolutionSet, asked: QuestionSet) -> ResolutionSet:
+    """Return a resolution set with the combinations of a question set that it lacks."""
+    there = {(row.source, row.id) for row in resolved.rows}
+    by_question: dict[tuple[str, str], dict[str, BenchResolution]] = defaultdict(dict)
+    for row in resolved.rows:
+        by_question[row.source, row.id][row.date] = row
+
+    rows = list(resolved.rows)
+    for question in asked.questions:
+        if not question.combined:
+            continue
+        first, second = [by_question[question.source, part["id"]] for part in question.parts]
+        for name, ways in question.ways.items():
+            if (question.source, name) not in there:
+                rows.extend(_combined_rows(question, name, ways, first, second))
+    return replace(resolved, rows=tuple(rows))
+
+
+def _combined_rows(
+    question: BenchQuestion, name: str, ways: Sequence[int], first: Dated, second: Dated
+) -> Iterator[BenchResolution]:
+    """Yield what one way in which two questions may end came to, at each date at which both are known."""
+    for date in sorted(first.keys() | second.keys()):
+        if question.is_market:  # a market stays what it was when it was last noted
+            ends = [_newest(first, date), _newest(second, date)]
+        else:
+            ends = [first.get(date), second.get(date)]
+
+        known = [end for end in ends if end is not None]
+        if len(known) < len(ends):
+            continue
+        value = joint([end.value for end in known], ways)
+        if value is not None:
+            yield BenchResolution(question.source, name, date, value, _is_resolved(known, ways))
+
+
+def _newest(rows: Dated, until: str) -> BenchResolution | None:
+    """Return the newest resolution until a date."""
+    dates = sorted(rows)
+    place = bisect_right(dates, until)
+    return rows[dates[place - 1]] if place else None
+
+
+def _is_resolved(ends: Sequence[BenchResolution], ways: Sequence[int]) -> bool:
+    """Tell whether it is certain how two questions end together."""
+    if all(end.resolved for end in ends):
+        return True
+
+    for end, way in zip(ends, ways, strict=True):
+        failing = 0.0 if way == 1 else 1.0
+        if end.resolved and end.value == failing:
+            return True
+    return False
+
+
+def combined_answers(answers: Mapping[Asked, float], asked: QuestionSet) -> dict[Asked, float]:
+    """Return answers with those on the combinations of a set, made from the parts as if independent."""
+    whole = dict(answers)
+    for question in asked.questions:
+        if not question.combined:
+            continue
+        for source, name, day in question.asked:
+            parts = [answers.get((source, part["id"], day)) for part in question.parts]
+            share = joint(parts, question.ways[name])
+            if share is not None:
+                whole.setdefault((source, name, day), share)
+    return whole
+
+
+def has_combinations(rows: Iterable[BenchForecast]) -> bool:
+    """Tell whether some forecasts are on two questions at once."""
+    return any(is_combination(row.id) for row in rows)
+
+
+def without_combinations(filed: ForecastFile) -> ForecastFile:
+    """Return a file without its forecasts on two questions at once, which are counted."""
+    kept = tuple(row for row in filed.rows if not is_combination(row.id))
+    left_out = len(filed.rows) - len(kept)
+    return replace(filed, rows=kept, combinations=filed.combinations + left_out)

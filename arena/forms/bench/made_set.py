@@ -1,0 +1,215 @@
+"""A question set of one's own in the published form, balanced as the paper's and drawn by lot.
+
+- Size: half of each source's questions are single ones, half are combinations of two of them, if there are to
+  be combinations. A source that has too few single questions leaves its places to the others.
+- Balance: every source has as many questions as the others, and within a source every category.
+- Lot: SHA-256 of the seed and what is drawn. So neither the order of the candidates nor candidates that are
+  not drawn change what is.
+- Source: seed 004 sections 3.2 and B.1; `combination_of` and the order of fields as in the sets of 2024.
+"""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
+from typing import Any
+
+from arena.errors import ArenaError
+from arena.forms.bench.model import NOTHING
+from arena.forms.bench.reading import QUESTION_FIELDS
+
+TASK = (
+    "We are presenting you with two probability questions. Please predict the probability that both will "
+    "happen, that one will happen but not the other, and that neither will happen. In other words, for each "
+    "resolution date please provide 4 predictions."
+)
+"""What the sets of 2024 ask about two questions."""
+MADE = "made"
+"""The field of a set's header that says how it was made; the benchmark's own sets don't have it."""
+
+Item = Mapping[str, Any]
+"""A question by the names of its fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetPlan:
+    """What set is to be made: when its forecasts are due, how many questions, the seed of the lots."""
+
+    due: str
+    size: int
+    seed: int = 0
+    combinations: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return the name of the set's file, as the benchmark has it."""
+        return f"{self.due}-llm.json"
+
+
+PLAN_FIELDS = ("due", "size", "seed", "combinations")
+
+
+@dataclass(frozen=True, slots=True)
+class SetCandidate:
+    """A question that may be drawn, in the published form, and its category."""
+
+    item: Item = field(hash=False)
+    category: str = ""
+
+    @property
+    def source(self) -> str:
+        """Return where it is from."""
+        return str(self.item["source"])
+
+    @property
+    def id(self) -> str:
+        """Return its id at its source."""
+        return str(self.item["id"])
+
+    @property
+    def is_market(self) -> bool:
+        """Tell whether it ends once, and not at given dates."""
+        return not isinstance(self.item["resolution_dates"], list)
+
+
+def make_set(plan: SetPlan, candidates: Sequence[SetCandidate], origin: Mapping[str, str]) -> str:
+    """Return the text of a set; `origin` are the names and hashes of the files that candidates are from.
+
+    Raises `ArenaError` if there are too few candidates.
+    """
+    by_source: dict[str, list[SetCandidate]] = defaultdict(list)
+    for candidate in candidates:
+        by_source[candidate.source].append(candidate)
+
+    room = {}
+    for source, own in by_source.items():
+        room[source] = _most(len(own), plan.combinations)
+    shares = share_evenly(room, plan.size, plan.seed)
+    found = sum(shares.values())
+    if found < plan.size or found == 0:
+        parts = ", ".join(f"{source} {count}" for source, count in sorted(room.items()))
+        message = f"{found} of {plan.size} questions can be made: {parts or 'there are no candidates'}"
+        hint = "ask for fewer, sync more markets, or name a folder with published sets with --from"
+        raise ArenaError("few_questions", message, hint)
+
+    questions: list[Item] = []
+    markets_first = sorted(by_source, key=lambda source: (not by_source[source][0].is_market, source))
+    for source in markets_first:
+        questions.extend(_of_source(by_source[source], shares[source], plan))
+
+    data = {
+        "forecast_due_date": plan.due,
+        "question_set": plan.name,
+        MADE: asdict(plan) | {"from": dict(origin)},
+        "questions": questions,
+    }
+    return f"{json.dumps(data, indent=4, ensure_ascii=False)}\n"
+
+
+def plan_in(text: str) -> SetPlan | None:
+    """Return how a set was made; None for one that comes from elsewhere."""
+    made = json.loads(text.removeprefix("\ufeff")).get(MADE)
+    if not isinstance(made, dict) or not made.keys() >= set(PLAN_FIELDS):
+        return None
+    return SetPlan(**{name: made[name] for name in PLAN_FIELDS})
+
+
+def share_evenly(room: Mapping[str, int], wanted: int, seed: int) -> dict[str, int]:
+    """Return how many of those wanted each has, who has room for so many at most; what is over goes by lot.
+
+    >>> sorted(share_evenly({"a": 1, "b": 9, "c": 9}, 9, seed=0).items())
+    [('a', 1), ('b', 4), ('c', 4)]
+    """
+    shares = dict.fromkeys(room, 0)
+    order = sorted(room, key=lambda name: (_lot(seed, "share", name), name))
+    left = wanted
+    while left:
+        open_names = [name for name in order if shares[name] < room[name]]
+        if not open_names:
+            break
+        for name in open_names[:left]:
+            shares[name] += 1
+        left -= min(left, len(open_names))
+    return shares
+
+
+def _most(singles: int, with_combinations: bool) -> int:
+    """Return how many questions so many single ones are enough for."""
+    if not with_combinations:
+        return singles
+    return singles + min(singles, _pairs(singles))
+
+
+def _pairs(singles: int) -> int:
+    """Return how many pairs there are of so many questions."""
+    return singles * (singles - 1) // 2
+
+
+def _of_source(candidates: Sequence[SetCandidate], count: int, plan: SetPlan) -> Iterator[Item]:
+    """Yield the questions of one source: single ones, then combinations of these."""
+    paired = 0
+    if plan.combinations:
+        paired = min(count // 2, _pairs(count - count // 2))
+
+    singles = _drawn(candidates, count - paired, plan.seed)
+    for candidate in singles:
+        yield _published(candidate.item, plan)
+
+    def place(pair: tuple[SetCandidate, SetCandidate]) -> bytes:
+        first, second = pair
+        return _lot(plan.seed, first.source, first.id, second.id)
+
+    for first, second in sorted(combinations(singles, 2), key=place)[:paired]:
+        yield _combined(first.item, second.item)
+
+
+def _drawn(candidates: Sequence[SetCandidate], count: int, seed: int) -> list[SetCandidate]:
+    """Return so many questions of a source, as many of each category as there can be, by id."""
+    by_category: dict[str, list[SetCandidate]] = defaultdict(list)
+    for candidate in candidates:
+        by_category[candidate.category].append(candidate)
+
+    room = {category: len(own) for category, own in by_category.items()}
+    drawn: list[SetCandidate] = []
+    for category, share in share_evenly(room, count, seed).items():
+        by_lot = sorted(by_category[category], key=lambda one: (_lot(seed, one.source, one.id), one.id))
+        drawn.extend(by_lot[:share])
+    return sorted(drawn, key=lambda candidate: candidate.id)
+
+
+def _published(item: Item, plan: SetPlan) -> Item:
+    """Return a single question with the fields of a set, in their order."""
+    fields = {name: item[name] for name in QUESTION_FIELDS}
+    if plan.combinations:
+        fields["combination_of"] = NOTHING
+    fields["resolution_dates"] = item["resolution_dates"]
+    return fields
+
+
+def _combined(first: Item, second: Item) -> Item:
+    """Return a question about two others; a data question has the dates of both."""
+    parts = []
+    for item in (first, second):
+        part = {name: item[name] for name in QUESTION_FIELDS}
+        parts.append(part | {"combination_of": NOTHING, "resolution_dates": NOTHING})
+
+    dates: str | list[str] = NOTHING
+    if isinstance(first["resolution_dates"], list):
+        dates = sorted({*first["resolution_dates"], *second["resolution_dates"]})
+
+    fields: dict[str, Any] = dict.fromkeys(QUESTION_FIELDS, NOTHING)
+    fields["id"] = [first["id"], second["id"]]
+    fields["source"] = first["source"]
+    fields["question"] = TASK
+    fields["source_intro"] = TASK
+    fields["freeze_datetime"] = max(first["freeze_datetime"], second["freeze_datetime"])
+    fields["combination_of"] = parts
+    fields["resolution_dates"] = dates
+    return fields
+
+
+def _lot(seed: int, *names: str) -> bytes:
+    """Return the lot of what is called so."""
+    return hashlib.sha256("/".join([str(seed), *names]).encode()).digest()

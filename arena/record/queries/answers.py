@@ -1,0 +1,191 @@
+"""Answers to questions that are not of yes or no as columns for the scores, and the markets of a season."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from sqlalchemy import Connection
+
+from agents.model import USABLE_STATUSES
+from arena.record.model.answer_columns import AnswerColumns, SeasonMarket
+from arena.record.model.columns import factorize
+from arena.record.queries.cohorts import item_of, of_cohorts, read_hidden_rounds
+from arena.record.queries.forecasts import (
+    PLACED_TURNS,
+    SHOWN_ITEMS,
+    TurnMarketPairs,
+    int_column,
+    read_frozen_rules,
+    read_shown_turns,
+    transpose,
+    turn_market_pairs,
+)
+from arena.record.queries.holdout import read_hidden_ends
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
+from arena.record.schema.turn import ForecastRow, TurnRow
+from arena.record.schema.typed import clause, col, read_nouns, select, select_as
+from arena.record.schema.world import MarketVersionRow, ResolutionRow
+from markets.distributions import YES_NO, form_of
+
+
+def has_other_kinds(connection: Connection, cohort: int | None = None) -> bool:
+    """Tell whether a question was shown that isn't of yes or no."""
+    query = (
+        select(MarketVersionRow.id)
+        .select_from(SHOWN_ITEMS)
+        .where(MarketVersionRow.form != "", SnapshotItemRow.shown == 1, of_cohorts(cohort))
+    )
+    return connection.scalar(query.limit(1)) is not None
+
+
+def plays_questions(connection: Connection, cohort: int | None = None) -> bool:
+    """Tell whether questions were played rather than markets: not all are of yes or no, or nobody trades."""
+    if has_other_kinds(connection, cohort):
+        return True
+    for number, rules in read_frozen_rules(connection).items():
+        if cohort in (None, number) and not rules.get("money", True):
+            return True
+    return False
+
+
+def read_answer_columns(connection: Connection, cohort: int | None = None) -> AnswerColumns:
+    """Return what every turn that was played answered to every such question that it was shown."""
+    turns = read_shown_turns(connection, cohort)
+    shown = (
+        select(SnapshotItemRow.snapshot_id, SnapshotItemRow.market_id, MarketVersionRow.form)
+        .select_from(SHOWN_ITEMS)
+        .where(SnapshotItemRow.shown == 1, MarketVersionRow.form != "", of_cohorts(cohort))
+        .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
+    )
+    snapshots, ids, texts = transpose(connection.execute(shown).all(), 3)
+    markets, market = factorize(ids)
+    forms, form = factorize(texts)
+    turn, item = turn_market_pairs(turns.snapshot, int_column(snapshots))
+    pairs = TurnMarketPairs(turns.id, turn, markets, market[item])
+
+    stated = (
+        select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.distribution, ForecastRow.reason)
+        .select_from(PLACED_TURNS.join(ForecastRow))
+        .where(ForecastRow.stage == "final", ForecastRow.distribution != "", of_cohorts(cohort))
+        .where(col(TurnRow.status).in_(USABLE_STATUSES))
+    )
+    turn_ids, names, said, why = transpose(connection.execute(stated).all(), 4)
+    rows, there = pairs.rows(turn_ids, names)
+    answers, answer = factorize(said)
+    reasons, reason = factorize(why)
+
+    answer_of_row = np.full(turn.size, -1, dtype=np.int64)
+    answer_of_row[rows] = answer[there]
+    reason_of_row = np.full(turn.size, -1, dtype=np.int64)
+    reason_of_row[rows] = reason[there]
+    return AnswerColumns(
+        agents=turns.agents,
+        markets=markets,
+        forms=forms,
+        answers=answers,
+        reasons=reasons,
+        agent=turns.agent[turn],
+        cohort=turns.cohort[turn],
+        round=turns.round[turn],
+        at=turns.at[turn],
+        market=pairs.market,
+        form=form[item],
+        answer=answer_of_row,
+        reason=reason_of_row,
+        blind=turns.blind[turn],
+        released=turns.released[turn],
+    )
+
+
+def read_season_markets(connection: Connection) -> dict[str, SeasonMarket]:
+    """Return every market that some snapshot lists, by its newest page, and how it ended.
+
+    Those that are held out have not ended, for all that scores know.
+    """
+    listed = select(SnapshotItemRow.market_id).distinct()
+    pages = (
+        select(MarketVersionRow.market_id, MarketVersionRow.event_id, MarketVersionRow.story)
+        .add_columns(MarketVersionRow.category, MarketVersionRow.question)
+        .add_columns(MarketVersionRow.closes_at, MarketVersionRow.form)
+        .where(col(MarketVersionRow.market_id).in_(listed))
+        .order_by(MarketVersionRow.version)
+    )
+    markets = {}
+    for market, event, story, category, title, closes_at, form in connection.execute(pages):
+        markets[market] = SeasonMarket(story or event, category, title, closes_at, form)
+
+    ends = (
+        select(ResolutionRow.market_id, ResolutionRow.known_at, ResolutionRow.payout, ResolutionRow.answer)
+        .where(col(ResolutionRow.market_id).in_(listed))
+        .order_by(ResolutionRow.version)
+    )
+    hidden = read_hidden_ends(connection)
+    for market, known_at, payout, answer in connection.execute(ends):
+        if market in hidden:
+            continue
+        markets[market] = markets[market].ended(known_at, payout, answer)
+    return markets
+
+
+@dataclass(frozen=True, slots=True)
+class StatedAnswer:
+    """An answer to a question that isn't of yes or no, as the question then read, and by whom."""
+
+    cohort: int
+    round: int
+    at: datetime
+    agent: str
+    market_id: str
+    question: str
+    form: str
+    distribution: str
+    reason: str
+
+
+def read_stated_answers(
+    connection: Connection, agent: str | None = None, market: str | None = None
+) -> list[StatedAnswer]:
+    """Return answers of an agent, or to a question, the newest first; none of a round that is hidden."""
+    columns = {
+        "cohort": CohortRow.number,
+        "round": RoundRow.number,
+        "at": RoundRow.at,
+        "agent": EntrantRow.name,
+        "question": MarketVersionRow.question,
+        "form": MarketVersionRow.form,
+        "market_id": ForecastRow.market_id,
+        "distribution": ForecastRow.distribution,
+        "reason": ForecastRow.reason,
+    }
+    query = (
+        select_as(**columns)
+        .select_from(
+            PLACED_TURNS.join(ForecastRow)
+            .join(SnapshotItemRow, item_of(ForecastRow.market_id))
+            .join(MarketVersionRow, clause(MarketVersionRow.id == SnapshotItemRow.version_id))
+        )
+        .where(ForecastRow.stage == "final", ForecastRow.distribution != "")
+        .where(col(TurnRow.status).in_(USABLE_STATUSES))
+        .where(col(RoundRow.id).not_in(read_hidden_rounds(connection)))
+        .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc(), EntrantRow.position)
+        .order_by(ForecastRow.market_id)
+    )
+    if agent is not None:
+        query = query.where(EntrantRow.name == agent)
+    if market is not None:
+        query = query.where(ForecastRow.market_id == market)
+    return read_nouns(StatedAnswer, connection.execute(query))
+
+
+def count_kinds(connection: Connection, cohort: int) -> dict[str, int]:
+    """Return how many questions of each kind a cohort was shown; nothing where all are of yes or no."""
+    query = (
+        select(SnapshotItemRow.market_id, MarketVersionRow.form)
+        .select_from(SHOWN_ITEMS)
+        .where(SnapshotItemRow.shown == 1, CohortRow.number == cohort)
+        .distinct()
+    )
+    kinds = {market: form_of(form).kind for market, form in connection.execute(query)}
+    counts = Counter(kinds.values())
+    return dict(counts) if counts.keys() - {YES_NO} else {}

@@ -1,0 +1,96 @@
+"""What the questions of a set of one's own came to, as far as the record's markets tell."""
+
+import json
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from arena.forms.bench.model import BenchQuestion, QuestionSet
+from arena.record.queries.markets import KnownMarket, read_known_ids, read_markets
+from arena.record.schema.database import Connection
+from markets.millionths import ONE
+from markets.model import MarketId
+
+
+def with_recorded_ends(
+    connection: Connection, question_set: QuestionSet, text: str | None, at: datetime
+) -> str | None:
+    """Return a resolution set with the rows of the record's markets that it lacks; None if it has no row.
+
+    A market that is open yet has its newest price.
+    """
+    data: dict[str, Any] = {
+        "forecast_due_date": question_set.due,
+        "question_set": question_set.name,
+        "resolutions": [],
+    }
+    if text is not None:
+        data = json.loads(text)
+
+    there = {(row.get("source"), str(row.get("id"))) for row in data["resolutions"]}
+    rows = _end_rows(connection, question_set, there, at)
+    if text is None and not rows:
+        return None
+    data["resolutions"] = [*data["resolutions"], *rows]
+    return f"{json.dumps(data, ensure_ascii=False)}\n"
+
+
+def _end_rows(
+    connection: Connection, question_set: QuestionSet, there: Collection[tuple[Any, str]], at: datetime
+) -> list[dict[str, Any]]:
+    """Return the rows of the record's markets that a set asks about, without the questions that are there."""
+    questions = _market_ids(question_set)
+    wanted = []
+    for market_id in read_known_ids(connection, at):
+        question = questions.get(market_id)
+        if question is not None and (question.source, question.id) not in there:
+            wanted.append(market_id)
+
+    rows = []
+    for seen in read_markets(connection, at, wanted):
+        row = _end_row(seen, questions[seen.listing.market.id])
+        if row is not None:
+            rows.append(row)
+    return rows
+
+
+def has_questions_of_others(connection: Connection, question_set: QuestionSet, at: datetime) -> bool:
+    """Tell whether a set has questions that are not about markets of the record."""
+    return not set(read_known_ids(connection, at)).issuperset(_market_ids(question_set))
+
+
+def _market_ids(question_set: QuestionSet) -> dict[MarketId, BenchQuestion]:
+    """Return the single questions of a set by what the record calls them, or each of their dates."""
+    questions = {}
+    for question in question_set.questions:
+        if question.combined:
+            continue
+        own_id = f"{question.source}:{question.id}"
+        for _, _, day in question.asked:
+            questions[MarketId(f"{own_id}@{day}" if day else own_id)] = question
+    return questions
+
+
+def _end_row(seen: KnownMarket, question: BenchQuestion) -> dict[str, Any] | None:
+    """Return the row of a market that has ended or has a price; None of others, and of one called off."""
+    quote = seen.listing.quote
+    if seen.ends:
+        payout = seen.ends[-1].payout
+        noted = seen.ends[-1].known_at
+    elif quote is not None and question.is_market:
+        payout = quote.price
+        noted = quote.at
+    else:
+        return None
+    if payout is None:
+        return None
+
+    day = f"{noted:%Y-%m-%d}" if question.is_market else seen.listing.market.id.rpartition("@")[2]
+    return {
+        "id": question.id,
+        "source": question.source,
+        "direction": None,
+        "resolution_date": day,
+        "resolved_to": payout / ONE,
+        "resolved": bool(seen.ends),
+    }

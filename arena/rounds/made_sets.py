@@ -1,0 +1,201 @@
+"""Question sets of one's own: made from the record's markets and a published set, and kept."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from arena.errors import ArenaError
+from arena.forms.bench.made_set import SetCandidate, SetPlan, make_set, plan_in
+from arena.forms.bench.model import NOTHING, QuestionSet, is_day
+from arena.forms.bench.reading import read_question_set, strictly
+from arena.record.model.benchmark import FORECASTBENCH, BenchmarkFile, NewFile
+from arena.record.queries.benchmark import newest_files
+from arena.record.queries.markets import read_known_ids, read_markets
+from arena.record.record import Record
+from arena.record.schema.database import Connection
+from arena.record.write.benchmark import keep_file
+from arena.rounds.benchmark_rounds import QUESTIONS, FileSource
+from markets.hashes import sha256
+from markets.millionths import decimal
+from markets.model import NEVER, Market, Quote
+from markets.universe import Universe, passes
+from markets.venue import venue_page
+
+MARKET_INTRO = (
+    "We would like you to predict the outcome of a prediction market. A prediction market, in this context, "
+    "is the aggregate of predictions submitted by users on the website {}. You're going to predict the "
+    "probability that the market will resolve as 'Yes'."
+)
+"""What published sets say of the markets of a site."""
+
+
+def make_questions(
+    record: Record, plan: SetPlan, universe: Universe, source: FileSource | None, at: datetime
+) -> tuple[BenchmarkFile, bool]:
+    """Make a set, keep it, and return it with whether it is new; one that was made so before stays as it is.
+
+    Raises `ArenaError` if the record has another set of that day, or too little to make one from.
+    """
+    if not is_day(plan.due):
+        raise ArenaError("bad_day", f"{plan.due!r} is not a day", "write it like 2026-03-01", status=64)
+
+    for kept in record.read(newest_files, "questions", [plan.due]):
+        if plan_in(kept.text) == plan:
+            return kept, False
+        if kept.name == plan.name:
+            message = f"the record has {kept.name} already, which is another set"
+            raise ArenaError("exists", message, "name another day with --due, or leave out --make")
+
+    published = _published_set(record, plan, source)
+    origin = {}
+    candidates = record.read(record_candidates, universe, plan.due, at)
+    sources = {candidate.source for candidate in candidates}
+    if published is not None:
+        name, text = published
+        origin[name] = sha256(text)
+        question_set: QuestionSet = strictly(read_question_set, name, text)
+        published_ones = published_candidates(question_set, plan.due)
+        candidates.extend(one for one in published_ones if one.source not in sources)
+
+    text = make_set(plan, candidates, origin)
+    strictly(read_question_set, plan.name, text, combinations=True)
+    return record.write(keep_file, NewFile("questions", plan.name, plan.due, text), at)
+
+
+def _published_set(record: Record, plan: SetPlan, source: FileSource | None) -> tuple[str, str] | None:
+    """Return the name and the text of the set from which questions are taken, if there is one.
+
+    It is the one of the same day, else the newest.
+    """
+    if source is not None:
+        for name in (plan.name, source.newest()):
+            text = None if name is None else source.read(QUESTIONS, name)
+            if name is not None and text is not None:
+                return name, text
+        raise ArenaError("no_questions", f"{source.place} has no question set", "name another with --from")
+
+    stored = [file for file in record.read(newest_files, "questions") if plan_in(file.text) is None]
+    if not stored:
+        return None
+    return stored[-1].name, stored[-1].text
+
+
+def published_candidates(question_set: QuestionSet, due: str) -> Iterator[SetCandidate]:
+    """Yield the questions of a set that can still be asked on a day: the dates of series move along with it.
+
+    Markets that close by then are left out, and questions without a value when the set was frozen.
+    """
+    moved = date.fromisoformat(due) - date.fromisoformat(question_set.due)
+    for question in question_set.questions:
+        item = dict(question.texts)
+        if item["freeze_datetime_value"] == NOTHING:
+            continue
+        if question.is_market:
+            is_open = str(item["market_info_close_datetime"])[:10] > due
+            if is_open and question.freeze_probability(question.id) is not None:
+                yield SetCandidate(item)
+            continue
+
+        days = [date.fromisoformat(day) + moved for day in question.dates]
+        item["resolution_dates"] = [day.isoformat() for day in days]
+        yield SetCandidate(item)
+
+
+# ── the record's markets ─────────────────────────────────────────────────────────────────────────────────
+
+
+def record_candidates(
+    connection: Connection, universe: Universe, due: str, at: datetime
+) -> list[SetCandidate]:
+    """Return the open markets of the record that the config's rule lets in, decided after a day.
+
+    Markets that are one question at several dates are one candidate; those have no price.
+    """
+    after = datetime.combine(date.fromisoformat(due), time(), UTC) + timedelta(days=1)
+    candidates: list[SetCandidate] = []
+    by_series: dict[str, list[Market]] = defaultdict(list)
+    known = [market_id for market_id in read_known_ids(connection, at) if _is_of_venue(market_id)]
+
+    for seen in read_markets(connection, at, known):
+        market = seen.listing.market
+        if seen.status != "open" or market.form:
+            continue
+        if market.series:
+            by_series[market.series].append(market)
+        elif market.closes_at >= after and passes(seen.listing, universe, at):
+            quote = seen.listing.quote
+            if quote is not None and quote.mid is not None:
+                candidates.append(SetCandidate(_market_item(market, quote, quote.mid), market.category))
+
+    for series, dates in _asked_last(by_series).items():
+        later = [market for market in dates if _day_of(market) > due]
+        if later:
+            candidates.append(SetCandidate(_series_item(series, later), later[0].category))
+    return candidates
+
+
+def _asked_last(by_series: Mapping[str, Sequence[Market]]) -> dict[str, Sequence[Market]]:
+    """Return the questions of series that were asked on the newest day: each day asks the same ones anew."""
+    newest = max((market.opens_at for dates in by_series.values() for market in dates), default=NEVER)
+    return {series: dates for series, dates in sorted(by_series.items()) if dates[0].opens_at == newest}
+
+
+def _is_of_venue(market_id: str) -> bool:
+    """Tell whether a market is of a venue, and no question of a benchmark."""
+    return not market_id.startswith(f"{FORECASTBENCH}:")
+
+
+def _day_of(market: Market) -> str:
+    """Return the date at which a question is asked that is asked at several."""
+    return market.id.rpartition("@")[2]
+
+
+def _market_item(market: Market, quote: Quote, mid: int) -> dict[str, Any]:
+    """Return a market in the published form, at its newest price."""
+    item = _page_item(market, market.id)
+    item["freeze_datetime"] = quote.at.isoformat()
+    item["freeze_datetime_value"] = f"{decimal(mid):f}"
+    item["freeze_datetime_value_explanation"] = "The market price."
+    return item
+
+
+def _series_item(series: str, dates: Sequence[Market]) -> dict[str, Any]:
+    """Return a question at several dates in the published form, as a data question."""
+    days = sorted(map(_day_of, dates))
+    market = min(dates, key=_day_of)
+    item = _page_item(market, series)
+    item["question"] = market.question.replace(days[0], "{resolution_date}")
+    item["resolution_criteria"] = f"So {days[0]} is decided, and the other dates alike. {market.rules}"
+    item["market_info_resolution_criteria"] = NOTHING
+    item["market_info_open_datetime"] = NOTHING
+    item["market_info_close_datetime"] = NOTHING
+    item["freeze_datetime"] = market.opens_at.isoformat()
+    item["freeze_datetime_value_explanation"] = "The latest values stand in the resolution criteria."
+    item["resolution_dates"] = days
+    return item
+
+
+def _page_item(market: Market, own_id: str) -> dict[str, Any]:
+    """Return what a market's page says, in the published form."""
+    venue, _, name = own_id.partition(":")
+    page = venue_page(market.id, market.event_id, market.slug, market.event_slug)
+    title = page[0] if page else venue.capitalize()
+    address = page[1] if page else NOTHING
+    closes = NOTHING if market.closes_at == NEVER else market.closes_at.isoformat()
+    return {
+        "id": name,
+        "source": venue,
+        "question": market.question,
+        "resolution_criteria": f"Resolves to the outcome of the question found at {address}.",
+        "background": NOTHING,
+        "market_info_open_datetime": market.opens_at.isoformat(),
+        "market_info_close_datetime": closes,
+        "market_info_resolution_criteria": market.rules or NOTHING,
+        "url": address,
+        "freeze_datetime": NOTHING,
+        "freeze_datetime_value": NOTHING,
+        "freeze_datetime_value_explanation": NOTHING,
+        "source_intro": MARKET_INTRO.format(title),
+        "resolution_dates": NOTHING,
+    }

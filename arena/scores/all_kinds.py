@@ -1,0 +1,177 @@
+"""Scores of a season whose questions are not all of yes or no: all kinds as one, by the rules of files."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from arena.record.model.columns import Floats, ForecastColumns, Ints
+from arena.record.queries.accounts import read_accounts
+from arena.record.queries.answers import plays_questions, read_answer_columns, read_season_markets
+from arena.record.queries.cohorts import of_cohorts, read_min_coverage, read_newest_time
+from arena.record.queries.forecasts import read_forecast_columns
+from arena.record.schema.cohort import CohortRow, RoundRow
+from arena.record.schema.database import Connection
+from arena.record.schema.typed import joined, select
+from arena.record.write.rollups import scores_basis
+from arena.scores.cache import CacheKind
+from arena.scores.comparisons import turns_basis
+from arena.scores.files.by_question import AutocastScores, QuestionScores, autocast_scores, score_questions
+from arena.scores.files.forecasts import ForecastTable
+from arena.scores.files.report import FileReport, report_data, report_file
+from arena.scores.files.score_choices import ScoreChoices
+from arena.scores.files.scores import rank_key
+from arena.scores.rules._columns import none_for_nan
+from arena.scores.season_table import SeasonRows, YesNoRows, season_table, turn_times
+from markets.distributions import YES_NO
+from markets.millionths import ONE
+
+NAME = "the record"
+MEANS = ("brier", "distance", "baseline", "peer", "relative", "coverage")
+"""The scores of which each kind of question has means."""
+
+
+def read_all_kinds(connection: Connection, cohort: int | None = None) -> ForecastTable:
+    """Return the forecasts of a record or of one cohort, of all kinds, as a table."""
+    stated = read_forecast_columns(connection, cohort)
+    answers = read_answer_columns(connection, cohort)
+    query = select(CohortRow.number, RoundRow.number, RoundRow.at).select_from(joined(RoundRow, CohortRow))
+    rounds = {}
+    for own_cohort, number, at in connection.execute(query.where(of_cohorts(cohort))):
+        rounds[own_cohort, number] = at
+
+    return season_table(
+        NAME,
+        SeasonRows(
+            yes_no=_yes_no_rows(stated, turn_times(stated.cohort, stated.round, rounds)),
+            answers=answers,
+            time=turn_times(answers.cohort, answers.round, rounds),
+            markets=read_season_markets(connection),
+            kinds={account.agent: account.kind for account in read_accounts(connection, cohort)},
+            as_of=read_newest_time(connection),
+            min_coverage=read_min_coverage(connection, cohort),
+        ),
+    )
+
+
+def _yes_no_rows(stated: ForecastColumns, time: Floats) -> YesNoRows:
+    """Return the forecasts of yes/no markets."""
+    return YesNoRows(
+        agents=stated.agents,
+        markets=stated.markets,
+        agent=stated.agent,
+        market=stated.market,
+        time=time,
+        chance=stated.forecast / ONE,
+        price=np.where(stated.quoted, stated.mid / ONE, np.nan),
+        stated=stated.stated,
+        early=stated.early,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class KindScores:
+    """An agent's mean scores on the questions of one kind that have ended; None where nothing can be said.
+
+    `kind` is the file's name in `markets/questions`. `distance` is how far its medians lay from what happened,
+    as a share of the range; `baseline` and what follows are Metaculus's.
+    """
+
+    agent: str
+    kind: str
+    questions: int
+    asked: int
+    brier: float | None
+    distance: float | None
+    baseline: float | None
+    peer: float | None
+    relative: float | None
+    coverage: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class AllKinds:
+    """A season scored with its questions of all kinds as one, and each kind by itself.
+
+    In `report` questions of several options and of yes or no make one Brier score, skill and verdict; numbers
+    and dates count in Metaculus's scores alone. `autocast` has the errors of each agent by Autocast's metric.
+    """
+
+    report: FileReport
+    kinds: tuple[KindScores, ...]
+    autocast: Mapping[str, AutocastScores]
+
+
+ALL_KINDS = CacheKind(
+    "all kinds",
+    "all kinds 1",
+    TypeAdapter(AllKinds),
+    lambda connection, _: f"{scores_basis(connection)}; {turns_basis(connection)}",
+)
+"""The scores of all kinds of questions, over all cohorts or of one by its number."""
+
+
+def all_kinds_of(connection: Connection, cohort: int | None = None) -> AllKinds | None:
+    """Return the scores of all kinds, from the cache if current; None where all are of yes or no."""
+    if not plays_questions(connection, cohort):
+        return None
+    cached = ALL_KINDS.read_current(connection, cohort)
+    return cached or compute_all_kinds(connection, cohort)
+
+
+def compute_all_kinds(connection: Connection, cohort: int | None = None) -> AllKinds:
+    """Return the scores of all kinds as of now."""
+    table = read_all_kinds(connection, cohort)
+    choices = ScoreChoices(outside=table.outside, rule="skill", references=table.references)
+    scored = score_questions(table, "exact", table.outside)
+    autocast = {name: autocast_scores(scored, place) for place, name in enumerate(scored.forecasters)}
+    report = report_file(table, choices=choices)
+    if cohort is not None:
+        report = _without_ranks(report, choices)
+    return AllKinds(report, _kind_scores(table, scored), autocast)
+
+
+def _without_ranks(report: FileReport, choices: ScoreChoices) -> FileReport:
+    """Return the report of a cohort: each looked at by itself would be a further chance to be wrong."""
+    untold = dict[str, Any](rank_low=None, rank_high=None, better_than=(), worse_than=())
+    untold |= {"price": "none", "verdict": "", "price_verdict": ""}
+    rows = [replace(row, **untold) for row in report.rows]
+    rows.sort(key=lambda row: rank_key(row, choices))
+    return replace(report, verdict=None, rows=tuple(rows))
+
+
+def _kind_scores(table: ForecastTable, scored: QuestionScores) -> tuple[KindScores, ...]:
+    """Return everyone's scores on each kind of question."""
+    kind_of = np.array([YES_NO] * len(table.questions) + [form.form_kind for form in table.forms])
+    found = []
+    for kind in dict.fromkeys(kind_of.tolist()):
+        is_asked = scored.asked & (kind_of == kind)
+        asked = int(is_asked.sum())
+        rows = np.flatnonzero(is_asked[scored.question])
+        who = scored.who[rows]
+        answered = np.bincount(who, minlength=len(scored.forecasters))
+        means = {name: _means(who, scored.values[name][rows], answered.size) for name in MEANS}
+        for place in np.flatnonzero(answered).tolist():
+            own = {name: none_for_nan(float(mean[place])) for name, mean in means.items()}
+            agent = scored.forecasters[place]
+            found.append(KindScores(agent, kind, int(answered[place]), asked, **own))
+    return tuple(found)
+
+
+def _means(who: Ints, values: Floats, size: int) -> Floats:
+    """Return everyone's mean of what is known, NaN where nothing is."""
+    known = np.flatnonzero(~np.isnan(values))
+    total = np.bincount(who[known], values[known], minlength=size)
+    count = np.bincount(who[known], minlength=size)
+    means: Floats = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return means
+
+
+def all_kinds_data(found: AllKinds) -> dict[str, Any]:
+    """Return all of it for JSON: the verdict, a row for each agent, and those of each kind."""
+    data = report_data(found.report)
+    data["kinds"] = [asdict(row) for row in found.kinds]
+    data["autocast"] = {agent: asdict(scores) for agent, scores in found.autocast.items()}
+    return data

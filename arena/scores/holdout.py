@@ -1,0 +1,103 @@
+"""How agents did on held-out questions and on the others, once the former are opened.
+
+Who was tuned on questions that were looked at again and again does worse on those that were not.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from math import hypot, isnan
+
+import numpy as np
+
+from arena.record.model.columns import Flags, Floats, Ints
+from arena.record.queries.holdout import read_held_out
+from arena.record.schema.database import Connection
+from arena.scores.all_kinds import read_all_kinds
+from arena.scores.files.by_question import QuestionScores, score_questions
+from arena.scores.files.forecasts import ForecastTable
+from arena.scores.rules._columns import none_for_nan
+from arena.scores.rules.comparisons.mean_interval import MeanIntervals, mean_intervals
+
+
+@dataclass(frozen=True, slots=True)
+class HoldoutDrop:
+    """An agent's mean error on open and on held-out questions, and how much larger the second is.
+
+    Errors are Autocast's, from 0 to 1: half the Brier score of all options, and how far a median lies from
+    what happened as a share of the range. The 95% interval needs 20 events on either side.
+    """
+
+    agent: str
+    open_questions: int
+    held_out_questions: int
+    open_error: float | None
+    held_out_error: float | None
+    drop: float | None
+    drop_low: float | None
+    drop_high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HoldoutReport:
+    """What opening the held-out questions told; `opened_at` says since when anybody could know."""
+
+    opened_at: datetime
+    drops: tuple[HoldoutDrop, ...]
+
+
+def holdout_report(connection: Connection) -> HoldoutReport | None:
+    """Return how agents did on held-out questions; None while these are not opened."""
+    held_out = read_held_out(connection)
+    if held_out.opened_at is None:
+        return None
+
+    table = read_all_kinds(connection)
+    scored = score_questions(table, "exact", table.outside)
+    names = [*table.questions, *(form.name for form in table.forms)]
+    is_held = np.array([name in held_out.markets for name in names], dtype=np.bool_)
+    return HoldoutReport(held_out.opened_at, tuple(_drops(table, scored, is_held)))
+
+
+def _drops(table: ForecastTable, scored: QuestionScores, is_held: Flags) -> list[HoldoutDrop]:
+    """Return every agent's errors on both parts."""
+    is_number = scored.kind[scored.question] == "number"
+    error = np.where(is_number, scored.values["distance"], scored.values["brier"])
+    is_held_row = is_held[scored.question]
+    parts = [_part(scored, error, is_part) for is_part in (~is_held_row, is_held_row)]
+    counts = [
+        np.bincount(scored.who[is_part & ~np.isnan(error)], minlength=len(table.forecasters))
+        for is_part in (~is_held_row, is_held_row)
+    ]
+
+    drops = []
+    for place, agent in enumerate(table.forecasters):
+        sizes = (int(counts[0][place]), int(counts[1][place]))
+        drops.append(_drop(agent, place, parts, sizes))
+    return sorted(drops, key=lambda found: (found.drop is None, found.drop or 0.0, found.agent))
+
+
+def _part(scored: QuestionScores, error: Floats, is_part: Flags) -> MeanIntervals:
+    """Return everyone's mean error on one part of the questions, by event."""
+    rows: Ints = np.flatnonzero(is_part)
+    return mean_intervals(scored.who[rows], scored.event[rows], error[rows], len(scored.forecasters))
+
+
+def _drop(agent: str, place: int, parts: list[MeanIntervals], sizes: tuple[int, int]) -> HoldoutDrop:
+    """Return an agent's errors and their difference.
+
+    The two parts share no event, so the half widths of their intervals add up as squares do.
+    """
+    shown, held = (float(part.mean[place]) for part in parts)
+    halves = [float(part.high[place] - part.mean[place]) for part in parts]
+    difference = held - shown
+    half = hypot(*halves)
+    has_interval = not isnan(half)
+    return HoldoutDrop(
+        agent,
+        *sizes,
+        none_for_nan(shown),
+        none_for_nan(held),
+        none_for_nan(difference),
+        difference - half if has_interval else None,
+        difference + half if has_interval else None,
+    )

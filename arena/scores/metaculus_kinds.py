@@ -1,0 +1,151 @@
+"""Metaculus's scores of a season's agents on questions that are not of yes or no, kind by kind.
+
+As with yes/no markets a question in a cohort opens when it is first shown and ends when it closed or its end
+was known, what an agent stated stands until it states something else, and nobody is compared with baselines.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from arena.record.model.answer_columns import AnswerColumns, SeasonMarket
+from arena.record.model.columns import Floats
+from arena.record.queries.accounts import read_accounts
+from arena.record.queries.answers import has_other_kinds, read_answer_columns, read_season_markets
+from arena.record.queries.cohorts import read_cohorts, select_cohorts
+from arena.record.schema.database import Connection
+from arena.scores.files.question_forms import FormQuestion
+from arena.scores.files.season_forms import ShownAnswers, season_forms
+from arena.scores.metaculus_scores import BASELINES, MetaculusScores, peer_order
+from arena.scores.rules._columns import none_for_nan
+from arena.scores.rules.comparisons.mean_interval import mean_intervals
+from arena.scores.rules.metaculus.table import COMMUNITY, SCORES, question_scores
+from markets.distributions import form_of
+
+MEANS = tuple(name for name in SCORES if name != "coverage")
+
+
+@dataclass(slots=True)
+class KindRows:
+    """The scores of questions of a kind, a row for each question and forecaster of it."""
+
+    asked: int = 0
+    names: list[str] = field(default_factory=list)
+    events: list[str] = field(default_factory=list)
+    values: list[Floats] = field(default_factory=list)
+
+
+def read_metaculus_kinds(
+    connection: Connection, cohort: int | None = None
+) -> dict[str, tuple[MetaculusScores, ...]]:
+    """Return the scores of agents and of the community on each kind of question but yes/no."""
+    if not has_other_kinds(connection, cohort):
+        return {}
+
+    accounts = read_accounts(connection, cohort)
+    baselines = {account.agent for account in accounts if account.kind in BASELINES}
+    if len({account.agent for account in accounts} - baselines) <= 1:
+        baselines = set()
+
+    markets = read_season_markets(connection)
+    kinds = defaultdict[str, KindRows](KindRows)
+    for stored in select_cohorts(read_cohorts(connection), cohort):
+        answers = read_answer_columns(connection, stored.cohort.number)
+        lives = question_lives(answers, markets)
+        for question in stated_questions(answers, markets, lives):
+            if question.ended:
+                kind = form_of(markets[question.name].form).kind
+                _add_scores(kinds[kind], question, baselines)
+    return {kind: tuple(sorted(_means(rows, baselines), key=peer_order)) for kind, rows in kinds.items()}
+
+
+def stated_questions(
+    answers: AnswerColumns, markets: Mapping[str, SeasonMarket], lives: Mapping[str, Floats]
+) -> Sequence[FormQuestion]:
+    """Return the questions with what was stated itself, and not left out or from before a model's release."""
+    rows = np.flatnonzero(answers.stated & ~answers.early)
+    return season_forms(
+        ShownAnswers(
+            markets=answers.markets,
+            pages=markets,
+            lives=lives,
+            forms=answers.forms,
+            answers=answers.answers,
+            reasons=answers.reasons,
+            agents=np.array(answers.agents, dtype=np.str_)[answers.agent[rows]],
+            time=answers.at[rows].astype(np.float64),
+            market=answers.market[rows],
+            form=answers.form[rows],
+            answer=answers.answer[rows],
+            reason=answers.reason[rows],
+            blind=answers.blind[rows],
+        )
+    )
+
+
+def question_lives(answers: AnswerColumns, markets: Mapping[str, SeasonMarket]) -> dict[str, Floats]:
+    """Return when questions were first shown, ended and were to close, as of yes/no ones."""
+    opens = np.full(len(answers.markets), np.inf)
+    np.minimum.at(opens, answers.market, answers.at)
+
+    closes = []
+    known = []
+    for name in answers.markets:
+        page = markets[name]
+        closes.append(page.closes_at.timestamp())
+        known.append(np.inf if page.known_at is None else page.known_at.timestamp())
+
+    scheduled = np.maximum(np.floor(closes), opens + 1)
+    ends = np.clip(known, opens, scheduled)
+    return {"open": opens, "close": ends, "scheduled_close": scheduled, "resolved": ends}
+
+
+def _add_scores(rows: KindRows, question: FormQuestion, baselines: set[str]) -> None:
+    """Add everyone's scores on a question, the spot scores as it ended, and those of the community."""
+    forecasts = question.forecasts
+    lived = question.lived
+    if forecasts is None or lived is None:
+        return
+
+    base = ~np.isin(forecasts.forecaster, sorted(baselines))
+    values = question_scores(
+        replace(lived, spot=lived.closes), replace(forecasts, base=base), "exact", community=bool(base.any())
+    )
+    names = np.unique(forecasts.forecaster).tolist()
+    if base.any():
+        names.append(COMMUNITY)
+    rows.asked += 1
+    rows.names += names
+    rows.events += [question.event] * len(names)
+    rows.values.append(values)
+
+
+def _means(rows: KindRows, baselines: set[str]) -> Iterator[MetaculusScores]:
+    """Yield the means of each forecaster over the questions of a kind."""
+    names, who = np.unique(rows.names, return_inverse=True)
+    _, event = np.unique(rows.events, return_inverse=True)
+    values = dict(zip(SCORES, np.concatenate(rows.values, axis=1), strict=True))
+    means = {name: mean_intervals(who, event, values[name], names.size) for name in MEANS}
+    coverage = np.bincount(who, np.nan_to_num(values["coverage"]), minlength=names.size) / rows.asked
+    answered = np.bincount(who, minlength=names.size)
+
+    for place, name in enumerate(names.tolist()):
+        own: dict[str, Any] = {}
+        for score, mean in means.items():
+            own[score] = none_for_nan(mean.mean[place])
+        for score in ("baseline", "peer"):
+            own[f"{score}_low"] = none_for_nan(means[score].low[place])
+            own[f"{score}_high"] = none_for_nan(means[score].high[place])
+
+        yield MetaculusScores(
+            agent=name,
+            questions=int(answered[place]),
+            asked=rows.asked,
+            coverage=float(coverage[place]),
+            outside=name in baselines or name == COMMUNITY,
+            brier=None,
+            **own,
+        )

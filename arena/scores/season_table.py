@@ -1,0 +1,256 @@
+"""A season's forecasts of all kinds as a table, as if they had been read from a file.
+
+`arena board` reads them from a record, and `arena score` from an export: both come to the same table. What an
+agent left out counts as agreement with the price or the odds, or as knowing nothing where there are none.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from arena.errors import count_text
+from arena.record.model.answer_columns import AnswerColumns, SeasonMarket
+from arena.record.model.columns import Flags, Floats, Ints
+from arena.scores.comparisons import REFERENCES
+from arena.scores.files.forecasts import ForecastTable
+from arena.scores.files.season_forms import ShownAnswers, season_forms
+from arena.scores.metaculus_scores import BASELINES
+from arena.scores.rules._columns import is_scored
+
+MICROSECOND = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class YesNoRows:
+    """One row per turn and yes/no market shown in it: the chance of YES and its price, from 0 to 1.
+
+    `agent` and `market` are places in the tuples of names. Where an agent skipped a market `stated` is False,
+    and its forecast is the price; `early` says that its model was released later.
+    """
+
+    agents: tuple[str, ...]
+    markets: tuple[str, ...]
+    agent: Ints
+    market: Ints
+    time: Floats
+    chance: Floats
+    price: Floats
+    stated: Flags
+    early: Flags
+
+
+@dataclass(frozen=True, slots=True)
+class SeasonRows:
+    """All that a season's forecasts are scored by.
+
+    `time` is when each row of the answers was made, `kinds` the kind of each agent in its newest cohort, and
+    `as_of` the time of the last snapshot. Who answered less than `min_coverage` of what has ended has no rank.
+    """
+
+    yes_no: YesNoRows
+    answers: AnswerColumns
+    time: Floats
+    markets: Mapping[str, SeasonMarket]
+    kinds: Mapping[str, str]
+    as_of: datetime | None
+    min_coverage: float
+
+
+def turn_times(cohort: Ints, number: Ints, rounds: Mapping[tuple[int, int], datetime]) -> Floats:
+    """Return when turns were, as seconds since 1970, by the times of rounds.
+
+    Cohorts that decide at the same instant are told apart by a microsecond.
+    """
+    places, row = np.unique(np.stack([cohort, number]), axis=1, return_inverse=True)
+    times = []
+    for own_cohort, own_round in places.T.tolist():
+        times.append(rounds[own_cohort, own_round].timestamp() + own_cohort * MICROSECOND)
+    return np.array(times, dtype=np.float64)[row.ravel()]
+
+
+def season_table(name: str, season: SeasonRows) -> ForecastTable:
+    """Return a season's forecasts as a table; as on the leaderboard references have no rank.
+
+    Peer scores leave out baselines, and what was decided before a model's release counts nowhere.
+    """
+    own = season.yes_no
+    answers = season.answers
+    is_counted = ~own.early
+    is_answer_counted = ~answers.early
+    used = {own.agents[place] for place in np.unique(own.agent[is_counted])}
+    used |= {answers.agents[place] for place in np.unique(answers.agent[is_answer_counted])}
+    forecasters = tuple(sorted(used))
+
+    lives = _lives(season)
+    forms = season_forms(
+        ShownAnswers(
+            markets=answers.markets,
+            pages=season.markets,
+            lives=lives.of(answers.markets),
+            forms=answers.forms,
+            answers=answers.answers,
+            reasons=answers.reasons,
+            agents=np.array(answers.agents, dtype=np.str_)[answers.agent[is_answer_counted]],
+            time=season.time[is_answer_counted],
+            market=answers.market[is_answer_counted],
+            form=answers.form[is_answer_counted],
+            answer=answers.answer[is_answer_counted],
+            reason=answers.reason[is_answer_counted],
+            blind=answers.blind[is_answer_counted],
+        )
+    )
+
+    early = int(own.early.sum() + answers.early.sum())
+    notes = []
+    if early:
+        notes.append(f"left out: {count_text(early, 'forecast')} from before the release of the model")
+    references = tuple(who for who in forecasters if season.kinds[who] in REFERENCES)
+    if references:
+        notes.append(f"not ranked, as on the leaderboard: {', '.join(references)}")
+    outside = tuple(who for who in forecasters if season.kinds[who] in BASELINES)
+    if len(forecasters) <= len(outside) + 1:
+        outside = ()
+    if outside:
+        notes.append(f"left out of peer scores, as on the leaderboard: {', '.join(outside)}")
+
+    as_of = np.inf
+    if season.as_of is not None:
+        as_of = season.as_of.timestamp()
+    return ForecastTable(
+        name=name,
+        forecasters=forecasters,
+        **_yes_no_columns(season, forecasters, lives),
+        event_column=True,
+        dated=True,
+        forms=forms,
+        notes=tuple(notes),
+        as_of=as_of,
+        outside=outside,
+        references=references,
+        unranked=_too_little(season, forecasters),
+        titles={market: page.title for market, page in season.markets.items() if page.title},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MarketLives:
+    """When markets were first shown, closed, were to close, and since when their end counts; NaN while open."""
+
+    places: Mapping[str, int]
+    opened: Floats
+    closed: Floats
+    planned: Floats
+    resolved: Floats
+
+    def of(self, markets: tuple[str, ...]) -> "dict[str, Floats]":
+        """Return the times of some markets as columns of a table."""
+        rows = np.array([self.places[market] for market in markets], dtype=np.int64)
+        return {
+            "open": self.opened[rows],
+            "close": self.closed[rows],
+            "scheduled_close": self.planned[rows],
+            "resolved": self.resolved[rows],
+        }
+
+
+def _lives(season: SeasonRows) -> MarketLives:
+    """Return the lives of all markets that were shown.
+
+    A market opens when it was first shown, and ends when it closed or its resolution was known.
+    """
+    names = (*season.yes_no.markets, *season.answers.markets)
+    places = {name: place for place, name in enumerate(names)}
+    first = np.full(len(names), np.inf)
+    last = np.full(len(names), -np.inf)
+    after = len(season.yes_no.markets)
+    for market, time in (
+        (season.yes_no.market, season.yes_no.time),
+        (season.answers.market + after, season.time),
+    ):
+        np.minimum.at(first, market, time)
+        np.maximum.at(last, market, time)
+
+    closes = []
+    known = []
+    for name in names:
+        page = season.markets[name]
+        closes.append(page.closes_at.timestamp())
+        known.append(np.nan if page.known_at is None else page.known_at.timestamp())
+
+    planned = np.maximum(np.maximum(np.array(closes), last), first + 1)
+    ended = np.array(known, dtype=np.float64)
+    closed = np.maximum(np.fmin(planned, ended), last)
+    return MarketLives(places, first, closed, planned, np.maximum(ended, planned))
+
+
+def _yes_no_columns(season: SeasonRows, forecasters: tuple[str, ...], lives: MarketLives) -> dict[str, Any]:
+    """Return the columns of yes/no markets, sorted by question, forecaster and time."""
+    rows = season.yes_no
+    counted = np.flatnonzero(~rows.early)
+    used = np.unique(rows.market[counted]).tolist()
+    questions = sorted(rows.markets[place] for place in used)
+    question_of = {name: place for place, name in enumerate(questions)}
+    pages = [season.markets[name] for name in questions]
+    events, event = _numbered([page.event for page in pages])
+    categories, category = _numbered([page.category for page in pages])
+    outcome = np.array([page.outcome for page in pages], dtype=np.float64)
+    times = lives.of(tuple(questions))
+
+    ranks = {name: place for place, name in enumerate(forecasters)}
+    who = np.array([ranks.get(name, -1) for name in rows.agents], dtype=np.int64)[rows.agent[counted]]
+    asked = np.array([question_of.get(name, -1) for name in rows.markets], dtype=np.int64)
+    question = asked[rows.market[counted]]
+    order = np.lexsort((rows.time[counted], who, question))
+    question = question[order]
+    counted = counted[order]
+    return {
+        "questions": tuple(questions),
+        "question": question,
+        "forecaster": who[order],
+        "probability": rows.chance[counted],
+        "outcome": outcome[question],
+        "events": events,
+        "event": event[question],
+        "categories": categories,
+        "category": category[question],
+        "market": rows.price[counted],
+        "time": rows.time[counted],
+        **{column: values[question] for column, values in times.items()},
+    }
+
+
+def _numbered(texts: list[str]) -> tuple[tuple[str, ...], Ints]:
+    """Return the different texts, sorted, and the place of each among them."""
+    names = sorted(set(texts))
+    places = {name: place for place, name in enumerate(names)}
+    return tuple(names), np.array([places[text] for text in texts], dtype=np.int64)
+
+
+def _too_little(season: SeasonRows, forecasters: tuple[str, ...]) -> dict[str, str]:
+    """Return whom nothing is ranked by for it answered too little of what has ended, and why."""
+    own = season.yes_no
+    answers = season.answers
+    outcome = np.array([season.markets[name].outcome for name in own.markets], dtype=np.float64)
+    is_over = np.array([bool(season.markets[name].answer) for name in answers.markets], dtype=np.bool_)
+    is_ended = is_scored(outcome[own.market]) & ~own.early
+    is_answer_ended = is_over[answers.market] & ~answers.early
+
+    reasons = {}
+    for name in forecasters:
+        asked = 0
+        said = 0
+        for agents, agent, ended, stated in (
+            (own.agents, own.agent, is_ended, own.stated),
+            (answers.agents, answers.agent, is_answer_ended, answers.stated),
+        ):
+            if name not in agents:
+                continue
+            is_own = ended & (agent == agents.index(name))
+            asked += int(is_own.sum())
+            said += int((is_own & stated).sum())
+        if asked and said / asked < season.min_coverage:
+            reasons[name] = f"covers {said / asked:.0%} of what has resolved"
+    return reasons

@@ -1,0 +1,57 @@
+"""Questions that are not of yes or no: their forms, what was answered to them, and what they came to.
+
+`rows.toml` says which columns go together; here the texts in them are read, by the kind of each question.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from arena.verify.differences import Found
+from arena.verify.reader import RecordReader, Row
+from markets.distributions import check_distribution_text, check_form_text, form_of, question_kind
+from markets.model import MarketId
+
+FORMS_OF_MARKET = "SELECT form FROM market_version WHERE market_id = :market AND form <> ''"
+
+
+def check_questions(facts: RecordReader) -> Found:
+    """Yield the forms that are none, and the answers that no question of their market can have."""
+    for page in facts.new("market_version"):
+        if page["form"]:
+            try:
+                check_form_text(page["form"])
+            except ValueError as error:
+                yield page.differs("form", "the form of a question", str(error))
+
+    for end in facts.new("resolution"):
+        if end["answer"]:
+            forms = facts.column("form", "market_version", FORMS_OF_MARKET, market=end["market_id"])
+            if forms and not any(_can_come_to(form, end["answer"]) for form in set(forms)):
+                yield end.differs("answer", "what the question can come to", "its market asks for another")
+
+
+def _can_come_to(form_text: str, answer: str) -> bool:
+    """Return whether a question can have this answer, written as the record writes it."""
+    try:
+        form = check_form_text(form_text)
+        return question_kind(form.kind).read_outcome(form, answer) == answer
+    except (ValueError, OverflowError):
+        return False
+
+
+def check_answers(forecasts: Iterable[Row], forms: Mapping[MarketId, str]) -> Found:
+    """Yield the forecasts of a turn that are no answer to their question, by the forms of the markets shown.
+
+    What is only wrong with the form of a question is told of its page.
+    """
+    for row in forecasts:
+        form = forms.get(row["market_id"], "")
+        text = row["distribution"]
+        if not form:
+            if text:
+                yield row.differs("distribution", "", "its market is of yes or no")
+            continue
+
+        try:
+            check_distribution_text(form_of(form), text)
+        except (ValueError, OverflowError) as error:
+            yield row.differs("distribution", "an answer to its question", str(error))

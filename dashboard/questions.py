@@ -1,0 +1,268 @@
+"""Questions that are not of yes or no: what they ask, pictures and tables of what was answered, their ends.
+
+A picture is as large as a cell of a table: bars of options, or a strip of a number's or a date's quantiles,
+the middle half of it thicker. Below what happened stands a mark. What it shows stands in words beside it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from markupsafe import Markup
+
+from arena.record.queries.cohorts import read_hidden_rounds
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
+from arena.record.schema.database import Connection
+from arena.record.schema.newest import newest_rows
+from arena.record.schema.turn import ForecastRow, TurnRow
+from arena.record.schema.typed import col, joined, select
+from arena.record.schema.world import MarketVersionRow, ResolutionRow
+from dashboard.html import NOTHING, HtmlColumn, Rows, columns_of_table, html_table
+from dashboard.pictures import REST, SMALL, Scale, dot, small_scale
+from dashboard.words import filled, flat
+from markets.distributions import Distribution, QuestionForm, distribution_of, question_kind
+from markets.millionths import ONE, decimal_of
+
+CALLED_OFF = "called off"
+MOST_COLUMNS = 5
+"""So many options, the likeliest, have a column each."""
+QUARTERS = (250_000, 750_000)
+HALF = ONE // 2
+
+
+@dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """What an agent answered to a question, as the record has it, with its colour and where it leads."""
+
+    agent: str
+    text: str
+    look: str = REST
+    href: str | None = None
+
+
+def form_words(form: QuestionForm) -> str:
+    """Say in words between which answers a question lies.
+
+    >>> form_words(QuestionForm("numeric", low="0", high="9", open_high=True, unit="mm"))
+    'A number from 0 to 9 mm or higher'
+    >>> form_words(QuestionForm("multiple_choice", ("red", "blue")))
+    'One of 2 options'
+    """
+    if form.options:
+        return f"One of {len(form.options)} options"
+    unit = f" {form.unit}" if form.unit else ""
+    is_date = form.kind == "date"
+    above = (" or later" if is_date else " or higher") * form.open_high
+    below = (" or earlier" if is_date else " or lower") * form.open_low
+    noun = "date" if is_date else "number"
+    return flat(f"A {noun} from {form.low}{below} to {form.high}{unit}{above}")
+
+
+def answer_words(form: QuestionForm, text: str) -> str:
+    """Return an answer in a few words."""
+    return flat(question_kind(form.kind).words(form, distribution_of(text)))
+
+
+def end_words(form_text: str, answer: str) -> str | None:
+    """Say what a question came to that isn't of yes or no; None of one that is."""
+    if not form_text:
+        return None
+    return flat(answer) or CALLED_OFF
+
+
+def odds_of(form: QuestionForm) -> Distribution | None:
+    """Return the market's odds of the options as an answer, if there are any."""
+    return Distribution(form.odds) if form.odds else None
+
+
+def answer_picture(form: QuestionForm, text: str, look: str, answer: str = "") -> Markup:
+    """Draw an answer in a cell, with a mark where the question has come to something."""
+    said = distribution_of(text)
+    if said.chances:
+        inside = _bars(form, said.chances, look, answer)
+    else:
+        inside = _strip(form, said.quantiles, look, answer)
+    size = filled('width="%s" height="%s" viewBox="0 0 %s %s"', *SMALL, *SMALL)
+    return filled('<svg class="cell" %s aria-hidden="true">%s</svg>', size, inside)
+
+
+def _bars(form: QuestionForm, chances: Sequence[int], look: str, answer: str) -> Markup:
+    """Draw a bar for each option, as high as its chance."""
+    wide = (SMALL[0] - 4) / len(chances)
+    up = Scale(0, ONE, 0, 19)
+    drawn = filled('<path class="base" d="M2 21H%s"/>', SMALL[0] - 2)
+    for place, (option, chance) in enumerate(zip(form.options, chances, strict=True)):
+        left = round(2 + place * wide, 1)
+        high = max(up.at(chance), 0.5)
+        bar = '<rect class="%s part" x="%s" y="%s" width="%s" height="%s"/>'
+        drawn += filled(bar, look, left, round(20.5 - high, 1), round(max(wide * 0.8, 0.5), 1), high)
+        if option == answer:
+            drawn += dot("ink", round(left + wide * 0.4, 1), 23.5, 2)
+    return drawn
+
+
+def _strip(form: QuestionForm, quantiles: Sequence[tuple[int, str]], look: str, answer: str) -> Markup:
+    """Draw a line from the first quantile to the last, thicker between the quarters, with the median."""
+    scale = small_scale(place_of(form, form.low), place_of(form, form.high))
+    points = [(share, place_of(form, value)) for share, value in quantiles]
+    low, high = (_at_share(points, share) for share in QUARTERS)
+    drawn = filled('<path class="base" d="M7 21H%s"/>', SMALL[0] - 7)
+    drawn += _block(scale, points[0][1], points[-1][1], f"{look} span", 4)
+    drawn += _block(scale, low, high, f"{look} span", 10)
+    drawn += dot(look, scale.at(_at_share(points, HALF)), 10, 3.5)
+    if answer:
+        drawn += dot("ink", scale.at(place_of(form, answer)), 23.5, 2)
+    return drawn
+
+
+def _block(scale: Scale, low: float, high: float, look: str, thick: int) -> Markup:
+    """Draw a bar from one value to another."""
+    left = scale.at(low)
+    wide = round(max(scale.at(high) - left, 1), 1)
+    block = '<rect class="%s" x="%s" y="%s" width="%s" height="%s" rx="2"/>'
+    return filled(block, look, left, 10 - thick / 2, wide, thick)
+
+
+def place_of(form: QuestionForm, value: str) -> float:
+    """Return a number, or a date as seconds, to be drawn.
+
+    >>> place_of(QuestionForm("date"), "1970-01-02"), place_of(QuestionForm("numeric"), "2.5")
+    (86400.0, 2.5)
+    """
+    if form.kind != "date":
+        return float(decimal_of(value))
+    at = datetime.fromisoformat(value)
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=UTC)
+    return at.timestamp()
+
+
+def _at_share(points: Sequence[tuple[int, float]], share: int) -> float:
+    """Return the value at a share, on the straight line between the quantiles around it."""
+    if share <= points[0][0]:
+        return points[0][1]
+    for (before, low), (after, high) in pairwise(points):
+        if share <= after:
+            return low + (high - low) * (share - before) / (after - before)
+    return points[-1][1]
+
+
+def answers_table(form: QuestionForm, given: Sequence[GivenAnswer], answer: str, says: str) -> Markup:
+    """Return answers to a question, a row each: a picture, and its chances or quantiles in figures."""
+    columns = dict(columns_of_table("answers"))
+    rows: Iterable[Mapping[str, object]]
+    if form.options:
+        chosen = _likeliest(form, [distribution_of(one.text).chances for one in given], answer)
+        for place in chosen:
+            option = flat(form.options[place])
+            label = f"{option[:40]} %" + " ✓" * (form.options[place] == answer)
+            columns[f"option {place}"] = HtmlColumn(label, f"Its chance of “{option}”.", "%.1f")
+        rows = _option_rows(form, given, answer, chosen)
+    else:
+        for share in _shares(given):
+            label = f"{share * 100 // ONE}%"
+            meant = f"It gives a chance of {label} that the answer lies below."
+            columns[f"below {share}"] = HtmlColumn(label, meant)
+        rows = _quantile_rows(form, given, answer)
+    return html_table(rows, columns, says)
+
+
+def _row(form: QuestionForm, one: GivenAnswer, answer: str) -> dict[str, object]:
+    """Return what every row begins with."""
+    return {
+        "agent": one.agent,
+        "picture": answer_picture(form, one.text, one.look, answer),
+        "href": one.href,
+    }
+
+
+def _likeliest(form: QuestionForm, chances: Sequence[Sequence[int]], answer: str) -> list[int]:
+    """Return the places of the options that are likeliest to all together; what happened is among them."""
+    weights = [sum(column) for column in zip(*chances, strict=True)]
+    ranked = sorted(range(len(weights)), key=lambda place: (form.options[place] != answer, -weights[place]))
+    return sorted(ranked[:MOST_COLUMNS])
+
+
+def _option_rows(
+    form: QuestionForm, given: Sequence[GivenAnswer], answer: str, chosen: Sequence[int]
+) -> Rows:
+    """Yield the chances that each answer gives to the chosen options."""
+    for one in given:
+        chances = distribution_of(one.text).chances
+        yield _row(form, one, answer) | {f"option {place}": chances[place] / 10_000 for place in chosen}
+
+
+def _shares(given: Sequence[GivenAnswer]) -> list[int]:
+    """Return the shares of the quantiles that any answer states."""
+    shares = set[int]()
+    for one in given:
+        shares.update(share for share, _ in distribution_of(one.text).quantiles)
+    return sorted(shares)
+
+
+def _quantile_rows(form: QuestionForm, given: Sequence[GivenAnswer], answer: str) -> Rows:
+    """Yield the quantiles of each answer."""
+    for one in given:
+        quantiles = distribution_of(one.text).quantiles
+        yield _row(form, one, answer) | {f"below {share}": value for share, value in quantiles}
+
+
+def asked_box(form: QuestionForm, answer: str) -> Markup:
+    """Return the options of a question, with their odds if there are any, and which of them happened."""
+    if not form.options:
+        return NOTHING
+    columns = columns_of_table("options")
+    return html_table(_asked_rows(form, answer), columns, "Options: one row each")
+
+
+def _asked_rows(form: QuestionForm, answer: str) -> Iterator[Mapping[str, object]]:
+    """Yield the options."""
+    for place, option in enumerate(form.options):
+        odds = form.odds[place] / 10_000 if form.odds else None
+        yield {"option": option, "odds": odds, "happened": "yes" if option == answer else None}
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAnswer:
+    """What an agent answered in a round to a question that isn't of yes or no; `answer` None while open."""
+
+    agent: str
+    cohort: int
+    round: int
+    at: datetime
+    question: str
+    form: str
+    distribution: str
+    answer: str | None
+
+
+MOST_ANSWERS = 50
+"""So many answers of an agent are listed."""
+
+
+def read_agent_answers(connection: Connection, agent: str) -> tuple[AgentAnswer, ...]:
+    """Return an agent's newest answers to such questions, but for those that are hidden for now."""
+    is_shown = SnapshotItemRow.snapshot_id == RoundRow.snapshot_id
+    is_asked = SnapshotItemRow.market_id == ForecastRow.market_id
+    query = (
+        select(col(CohortRow.number).label("cohort"), col(RoundRow.number).label("round"))
+        .add_columns(RoundRow.at, ForecastRow.market_id, ForecastRow.distribution)
+        .add_columns(MarketVersionRow.question, MarketVersionRow.form)
+        .select_from(joined(ForecastRow, TurnRow, EntrantRow, RoundRow, CohortRow))
+        .join(SnapshotItemRow, is_shown & is_asked)
+        .join(MarketVersionRow, MarketVersionRow.id == SnapshotItemRow.version_id)
+        .where(EntrantRow.name == agent, ForecastRow.stage == "final", ForecastRow.distribution != "")
+        .where(col(RoundRow.id).not_in(read_hidden_rounds(connection)))
+        .order_by(col(RoundRow.at).desc(), ForecastRow.market_id)
+        .limit(MOST_ANSWERS)
+    )
+    rows = connection.execute(query).all()
+    ends = newest_rows(connection, ResolutionRow, [row.market_id for row in rows], "version", "answer")
+    answers = []
+    for row in rows:
+        end = ends.get(row.market_id)
+        came_to = None if end is None else end.answer
+        place = (agent, row.cohort, row.round, row.at, row.question, row.form)
+        answers.append(AgentAnswer(*place, row.distribution, came_to))
+    return tuple(answers)

@@ -1,0 +1,102 @@
+"""A question of a number within a range: quantiles by percent."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from markets.distributions import (
+    ASKED_PERCENTS,
+    PERCENT,
+    Distribution,
+    QuantileScale,
+    QuestionForm,
+    check_range,
+    decimal_fraction,
+    median_quantiles,
+    quantile_at,
+    read_quantiles,
+    uniform_quantiles,
+)
+
+TITLE = "a number"
+KEY = "quantiles"
+_PERCENTS = [f"p{percent}" for percent in ASKED_PERCENTS]
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {name: {"type": "number"} for name in _PERCENTS},
+    "required": _PERCENTS,
+    "additionalProperties": False,
+}
+DIGITS = 12
+"""After so many decimals a value is rounded."""
+
+
+def _text(number: Fraction) -> str:
+    """Return a number as decimal text, rounded after `DIGITS` decimals.
+
+    >>> _text(Fraction(1, 3)), _text(Fraction(25, 2)), _text(Fraction(-3))
+    ('0.333333333333', '12.5', '-3')
+    """
+    scaled = round(number * 10**DIGITS)
+    whole, rest = divmod(abs(scaled), 10**DIGITS)
+    decimals = f"{rest:0{DIGITS}}".rstrip("0")
+    sign = "-" if scaled < 0 else ""
+    return f"{sign}{whole}.{decimals}" if decimals else f"{sign}{whole}"
+
+
+SCALE = QuantileScale(decimal_fraction, _text, "a number")
+
+
+def _plain(text: str) -> int | float:
+    """Return a number as JSON has it."""
+    number = decimal_fraction(text)
+    return int(number) if number.denominator == 1 else float(number)
+
+
+def check(form: QuestionForm) -> None:
+    """Raise `BadForm` if the question has no range of numbers."""
+    check_range(form, SCALE)
+
+
+def instruction(form: QuestionForm) -> str:
+    """Say in which range the number lies, and which quantiles are wanted."""
+    unit = f", in {form.unit}," if form.unit else ""
+    low = "or lower" if form.open_low else "at least"
+    high = "or higher" if form.open_high else "at most"
+    percents = ", ".join(f"{percent}%" for percent in ASKED_PERCENTS)
+    return (
+        f"The answer is a number{unit} between {form.low} ({low}) and {form.high} ({high}). Give the values "
+        f"below which it lies with a chance of {percents}."
+    )
+
+
+def read(form: QuestionForm, value: object) -> Distribution:
+    """Return the quantiles that an object has by percent."""
+    return read_quantiles(form, value, SCALE)
+
+
+def read_outcome(_form: QuestionForm, text: str) -> str:
+    """Return the number."""
+    return _text(decimal_fraction(text))
+
+
+def stated(_form: QuestionForm, answer: Distribution) -> dict[str, int | float]:
+    """Return the quantiles by percent."""
+    return {f"p{share // PERCENT}": _plain(value) for share, value in answer.quantiles}
+
+
+def uniform(form: QuestionForm) -> Distribution:
+    """Return the quantiles of an even spread over the range."""
+    return uniform_quantiles(form, SCALE)
+
+
+def combined(_form: QuestionForm, answers: Sequence[Distribution]) -> Distribution:
+    """Return the median of each quantile."""
+    return median_quantiles(answers, SCALE)
+
+
+def words(form: QuestionForm, answer: Distribution) -> str:
+    """Return the median, and the range in which the number lies with a chance of 80%."""
+    low, middle, high = (_text(quantile_at(answer, share * PERCENT, SCALE)) for share in (10, 50, 90))
+    unit = f" {form.unit}" if form.unit else ""
+    return f"{middle}{unit} (80%: {low} to {high})"

@@ -1,0 +1,67 @@
+"""`arena show` of questions that are not of yes or no: how they are asked, answered, and what each scored."""
+
+from math import log
+from pathlib import Path
+
+import pytest
+
+from portfolio.rules import REALISTIC
+from tests.program.in_process import answered, invoke
+from tests.records.question_season import OPTIONS, play
+from tests.rows import rows_in
+
+
+@pytest.fixture(scope="module")
+def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A season of all kinds without a market."""
+    place = tmp_path_factory.mktemp("season") / "season.db"
+    play(place, size=6, ended=1.0, rules=REALISTIC.model_copy(update={"money": False})).close()
+    return place
+
+
+def page(record: Path, *words: str) -> str:
+    return str(invoke("show", *words, "--database", record).stdout)
+
+
+def test_a_market_tells_its_form_the_answers_and_what_it_came_to(season: Path) -> None:
+    text = page(season, "market", "q:multiple_choice-1")
+    assert "asked as multiple choice: red; blue; green; Other" in text
+    assert "the market says " in text
+    assert "¢" not in text
+    data = answered("show", "market", "q:multiple_choice-1", "--database", season)
+    assert data["form"]["options"] == list(OPTIONS)
+    [(came_to,)] = rows_in(season, "SELECT answer FROM resolution WHERE market_id = 'q:multiple_choice-1'")
+    assert [end["answer"] for end in data["resolutions"]] == [came_to]
+    for row in data["answers"]:
+        chances = dict(zip(OPTIONS, row["distribution"]["chances"], strict=True))
+        squares = sum((chance / 1e6 - (name == came_to)) ** 2 for name, chance in chances.items())
+        assert row["brier"] == pytest.approx(squares / 2)
+        assert row["baseline"] == pytest.approx(100 * log(4 * chances[came_to] / 1e6) / log(4))
+
+
+def test_a_number_has_a_range_and_a_distance(season: Path) -> None:
+    text = page(season, "market", "q:numeric-1")
+    assert "asked as a number between -10 and 190 mm or more" in text
+    data = answered("show", "market", "q:numeric-1", "--database", season)
+    for row in data["answers"]:
+        middle = dict(row["distribution"]["quantiles"])[500_000]
+        assert row["distance"] == pytest.approx(abs(float(middle) - float(row["came_to"])) / 200, abs=0.003)
+
+
+def test_an_agent_has_its_answers_and_no_money(season: Path) -> None:
+    text = page(season, "agent", "ann")
+    assert "Questions of all kinds" in text
+    assert "P/L" not in text
+    data = answered("show", "agent", "ann", "--database", season)
+    assert {row["kind"] for row in data["kinds"]} == {"yes_no", "multiple_choice", "numeric", "date"}
+    assert data["scores"]["money"] is None
+    assert len(data["answers"]) == 30
+    assert all(row["said"] and row["came_to"] for row in data["answers"])
+
+
+def test_a_cohort_counts_its_kinds_and_has_no_bankroll(season: Path) -> None:
+    text = page(season, "cohort", "1")
+    assert "Questions shown: 6 yes or no, 6 multiple choice, 6 a number, 6 a date." in text
+    assert "bankroll" not in text
+    assert {row["pnl_low"] for row in answered("show", "cohorts", "--database", season)["cohorts"]} == {None}
+    assert answered("show", "cohort", "1", "--database", season)["kinds"]["numeric"] == 6

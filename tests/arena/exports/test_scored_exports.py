@@ -1,0 +1,67 @@
+"""An export is scored as its record is, to the last bit, whatever kinds of questions it holds."""
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from arena.exports import ExportRequest, export
+from arena.exports.forecast_columns import read_export
+from arena.exports.forms import form_of
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.scores.all_kinds import read_all_kinds
+from arena.scores.files.forecasts import ForecastTable
+from arena.scores.files.report import report_data, report_file
+from arena.scores.files.score_choices import ScoreChoices
+from tests.builders import NOW
+from tests.records.question_season import play
+
+SEASONS: dict[str, dict[str, Any]] = {
+    "all kinds": {},
+    "options alone": {"kinds": ("multiple_choice",), "size": 6},
+    "yes or no alone": {"kinds": ()},
+    "gaps": {"silent": ("bob", "cid"), "settings": {"bob": {"prices": "hidden"}}},
+    "a later model": {"settings": {"ann": {"released": "2026-01-12"}}},
+}
+
+
+def tables(record: Record, place: Path, form: str) -> tuple[ForecastTable, ForecastTable]:
+    """A season's forecasts as its record has them, and as an export has."""
+    export(record.engine, place, ExportRequest(form_of(form)), NOW, "1")
+    with reading(record.engine) as connection:
+        return read_all_kinds(connection), read_export(place)
+
+
+def report_of(table: ForecastTable) -> dict[str, Any]:
+    choices = ScoreChoices(outside=table.outside, references=table.references, rule="autocast")
+    return report_data(report_file(table, choices=choices)) | {"name": ""}
+
+
+@pytest.mark.parametrize("season", SEASONS.values(), ids=SEASONS.keys())
+def test_an_export_is_scored_as_its_record(tmp_path: Path, season: dict[str, Any]) -> None:
+    ours, theirs = tables(play(tmp_path / "season.db", **season), tmp_path / "export", "csv")
+    for field in fields(ours):
+        one, other = getattr(ours, field.name), getattr(theirs, field.name)
+        if isinstance(one, np.ndarray):
+            assert np.array_equal(one, other, equal_nan=True), field.name
+        elif field.name not in ("forms", "name", "titles"):
+            assert one == other, field.name
+    assert [form.name for form in ours.forms] == [form.name for form in theirs.forms]
+    assert report_of(ours) == report_of(theirs)
+
+
+def test_what_was_said_before_a_model_came_out_counts_nowhere(tmp_path: Path) -> None:
+    whole, _ = tables(play(tmp_path / "whole.db"), tmp_path / "one", "csv")
+    later = play(tmp_path / "later.db", settings={"ann": {"released": "2026-01-12"}})
+    part, _ = tables(later, tmp_path / "two", "csv")
+    assert "left out: 48 forecasts from before the release of the model" in part.notes
+    assert whole.question.size - part.question.size == 12
+
+
+def test_in_hidden_rounds_what_is_left_out_knows_no_odds(tmp_path: Path) -> None:
+    hidden = play(tmp_path / "hidden.db", hidden=2, silent=("bob",))
+    ours, theirs = tables(hidden, tmp_path / "export", "csv")
+    assert report_of(ours) == report_of(theirs)
