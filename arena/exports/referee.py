@@ -584,7 +584,8 @@ class Beliefs:
         given = 0
         worth = 0
         for cohort, agent in played:
-            if marks[cohort, agent]:
+            has_money = getattr(self.export.frozen[cohort].rules, "money", True)
+            if marks[cohort, agent] and has_money:
                 newest = marks[cohort, agent][-1]
                 given += self.export.frozen[cohort].bankroll
                 worth += newest.cash + newest.value

@@ -25,9 +25,10 @@ from arena.verify.checks.schema import TRIGGERS
 from arena.verify.content import verified_content
 from markets.bundle import write
 from markets.venues import recorded
+from portfolio.rules import REALISTIC
 from tests.arena.exports.bent_exports import bend_json, contents, exported, seal
 from tests.builders import result_of
-from tests.records import mixed_record
+from tests.records import mixed_record, question_season
 from tests.records.full_record import week
 from tests.records.mixed_record import CUP, LAUNCH, SALES, build_mixed, play_mixed
 from tests.rows import state_of
@@ -201,3 +202,13 @@ def test_the_referee_knows_what_a_question_can_have(
     bend_json(tmp_path / "out", f"{name}.jsonl", place, **values)
     noun = name.removesuffix("s")
     assert [words.split()[0] for words in referee(tmp_path / "out")] == [noun]
+
+
+def test_the_referee_knows_cohorts_without_money(tmp_path: Path) -> None:
+    """A season of every kind of question, scored by the program and by the referee."""
+    rules = REALISTIC.model_copy(update={"money": False})
+    question_season.play(tmp_path / "record.db", rules=rules).close()
+    exported(tmp_path / "record.db", tmp_path / "out", "json")
+    assert referee(tmp_path / "out") == []
+    lines = (tmp_path / "out" / "leaderboard.jsonl").read_text("utf-8").splitlines()
+    assert {json.loads(line)["pnl"] for line in lines} == {None}

@@ -25,7 +25,8 @@ from arena.verify.verified import keep_verified
 from tests.arena.verify.test_verify import TABLES
 from tests.builders import NOW, a_resolution
 from tests.once import made_once
-from tests.program.running import arena_json
+from tests.program.command_line import ROOT
+from tests.program.running import arena, arena_json
 from tests.records.chain import found_in, published, published_by, rewrite_heads
 from tests.records.full_record import AT_WORK
 from tests.records.mixed_record import build_mixed
@@ -515,6 +516,66 @@ def test_an_attack_on_questions_of_other_kinds_is_found(attack: str, of_kinds: T
             of_kinds.driver.execute(statement)
         assert of_kinds.driver.total_changes > before, "the attack changed nothing"
         assert_found(of_kinds, heads)
+
+
+QUESTIONS = """
+markets: {venue: questions, questions: {folder: questions}}
+cohorts: {first: 2026-01-04, decide: weekly, rounds: 2, count: 1}
+agents:
+  - {kind: constant}
+  - {kind: random}
+  - {kind: market}
+  - {kind: naive}
+  - {name: sharp, model: demo/sharp}
+  - {name: careful, model: demo/sharp, prices: after, samples: 2}
+  - {name: parts, model: demo/sharp, batch: 2}
+  - {kind: crowd, of: [sharp, careful]}
+"""
+WHO_ANSWERS = ("constant", "random", "naive", "sharp", "careful", "parts", "crowd")
+
+
+@pytest.fixture(scope="session")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TamperedRecord]:
+    """A season on a folder of questions, which models and rules have answered, in memory."""
+    folder = tmp_path_factory.mktemp("answered")
+    shutil.copytree(ROOT / "examples" / "questions", folder / "questions")
+    (folder / "config.yaml").write_text(QUESTIONS, encoding="utf-8")
+    played = arena(folder, "run", "--once")
+    assert played.returncode == 0, played.stderr
+    held = TamperedRecord(folder / "arena.db")
+    assert held.differences() == []
+    yield held
+    held.close()
+
+
+@pytest.mark.parametrize("agent", WHO_ANSWERS)
+@pytest.mark.parametrize("key", ["chances", "quantiles"])
+def test_an_answer_that_its_agent_does_not_give_again_is_found_by_that(
+    agent: str, key: str, answered: TamperedRecord
+) -> None:
+    """It takes another that fits its question: only deciding once more tells them apart."""
+    mine = f"{of(agent, 'forecast')} AND distribution LIKE '{{\"{key}%'"
+    other = (
+        "(SELECT other.distribution FROM forecast AS other WHERE other.market_id = forecast.market_id "
+        "AND other.distribution <> forecast.distribution LIMIT 1)"
+    )
+    with answered.undone():
+        changed = answered.driver.execute(
+            f"UPDATE forecast SET distribution = {other} WHERE rowid = "
+            f"(SELECT min(rowid) FROM forecast WHERE {mine} AND {other} IS NOT NULL)"
+        )
+        assert changed.rowcount == 1
+        found = answered.differences()
+    assert ("forecast", "distribution") in {(each.table, each.field) for each in found}
+
+
+def test_an_answer_of_a_model_that_was_rewritten_is_found_by_more_than_its_hash(
+    answered: TamperedRecord,
+) -> None:
+    with answered.undone():
+        change = f"UPDATE call SET reply = replace(reply, '0.', '0.0') WHERE {of('sharp')}"
+        assert answered.driver.execute(change).rowcount
+        assert any(tells(each) for each in answered.differences())
 
 
 def test_a_forecast_that_is_gone_is_named_by_its_market_and_stage(attacked: TamperedRecord) -> None:
