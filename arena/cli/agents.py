@@ -40,7 +40,7 @@ from arena.cohorts.freeze import freeze_cohort
 from arena.config import AgentConfig, Config
 from arena.errors import ArenaError
 from arena.record.model.model_version import change_flag, change_sentence
-from arena.record.queries.answers import read_stated_answers
+from arena.record.queries.answers import read_recorded_answers
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.queries.progress import read_waiting_agents
 from arena.record.schema.database import Connection
@@ -201,7 +201,7 @@ def show_agent(chosen: Options, name: str, by: str | None) -> None:
             all_kinds = all_kinds_of(connection)
             if all_kinds is not None:
                 data["kinds"] = [asdict(row) for row in all_kinds.kinds if row.agent == name]
-                data["answers"] = answers_data(connection, read_stated_answers(connection, agent=name))
+                data["answers"] = answers_data(connection, read_recorded_answers(connection, agent=name))
                 data |= verdict_sentences(all_kinds.report.verdict, name)
             if by is not None:
                 data["parts"] = parts_data(connection, name, by)

@@ -31,7 +31,7 @@ from arena.cli.question_answers import (
 )
 from arena.cli.table import Table, TableChoice, TableColumn, counted, exact_at
 from arena.clock import now
-from arena.record.queries.answers import read_stated_answers
+from arena.record.queries.answers import read_recorded_answers
 from arena.record.queries.markets import (
     KnownMarket,
     filter_markets,
@@ -161,7 +161,7 @@ def show_market(chosen: Options, name: str, limit: int, at: str | None) -> None:
         quotes = read_price_changes(connection, market.id, when)
         answers = []
         if market.form:
-            stated = read_stated_answers(connection, market=market.id)
+            stated = read_recorded_answers(connection, market=market.id)
             told = [own for own in newest_of_agents(stated) if own.at <= when]
             answers = answers_data(connection, told)
     data = _market_data(seen, quotes, limit)

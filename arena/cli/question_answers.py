@@ -7,7 +7,7 @@ from typing import Any
 from arena.cli.output import Data, attributes, plain
 from arena.cli.page import Block
 from arena.cli.table import Table, TableChoice, TableColumn
-from arena.record.queries.answers import StatedAnswer, read_season_markets
+from arena.record.queries.answers import RecordedAnswer, read_season_markets
 from arena.record.schema.database import Connection
 from arena.scores.answer_scores import answer_score
 from markets.distributions import Distribution, QuestionForm, distribution_of, form_of, question_kind
@@ -63,7 +63,7 @@ def form_data(form: QuestionForm) -> dict[str, Any]:
     return data | {"words": form_words(form)}
 
 
-def answers_data(connection: Connection, stated: Sequence[StatedAnswer]) -> list[dict[str, Any]]:
+def answers_data(connection: Connection, stated: Sequence[RecordedAnswer]) -> list[dict[str, Any]]:
     """Return answers with what each scored, for JSON; no score where the question is open or called off."""
     if not stated:
         return []
@@ -84,9 +84,9 @@ def answers_data(connection: Connection, stated: Sequence[StatedAnswer]) -> list
     return rows
 
 
-def newest_of_agents(stated: Sequence[StatedAnswer]) -> list[StatedAnswer]:
+def newest_of_agents(stated: Sequence[RecordedAnswer]) -> list[RecordedAnswer]:
     """Return the newest answer of each agent."""
-    newest: dict[str, StatedAnswer] = {}
+    newest: dict[str, RecordedAnswer] = {}
     for own in stated:
         newest.setdefault(own.agent, own)
     return list(newest.values())

@@ -6,6 +6,7 @@ import numpy as np
 
 from arena.scores.files.question_forms import BUCKETS, curve_medians, quantile_curves
 from arena.scores.files.season_forms import asked_range, has_options
+from arena.scores.rules import log
 from arena.scores.rules.autocast import choice
 from arena.scores.rules.metaculus import baseline, limits
 from arena.scores.rules.metaculus.question_types import continuous
@@ -39,7 +40,7 @@ def answer_score(form: QuestionForm, answer: Distribution, happened: str) -> Ans
         shares = np.array(answer.chances) / ONE
         [brier] = choice.each([shares], [place])
         count = len(form.options)
-        points = baseline.points(limits.clip(shares[place]), 1 / count, np.log(count))
+        points = baseline.points(limits.clip(shares[place]), 1 / count, log.natural(count))
         return AnswerScore(float(brier), None, float(points))
 
     asked = asked_range(form)

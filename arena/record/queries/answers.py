@@ -129,7 +129,7 @@ def read_season_markets(connection: Connection) -> dict[str, SeasonMarket]:
 
 
 @dataclass(frozen=True, slots=True)
-class StatedAnswer:
+class RecordedAnswer:
     """An answer to a question that isn't of yes or no, as the question then read, and by whom."""
 
     cohort: int
@@ -143,9 +143,9 @@ class StatedAnswer:
     reason: str
 
 
-def read_stated_answers(
+def read_recorded_answers(
     connection: Connection, agent: str | None = None, market: str | None = None
-) -> list[StatedAnswer]:
+) -> list[RecordedAnswer]:
     """Return answers of an agent, or to a question, the newest first; none of a round that is hidden."""
     columns = {
         "cohort": CohortRow.number,
@@ -175,7 +175,7 @@ def read_stated_answers(
         query = query.where(EntrantRow.name == agent)
     if market is not None:
         query = query.where(ForecastRow.market_id == market)
-    return read_nouns(StatedAnswer, connection.execute(query))
+    return read_nouns(RecordedAnswer, connection.execute(query))
 
 
 def count_kinds(connection: Connection, cohort: int) -> dict[str, int]:

@@ -274,7 +274,7 @@ def _mean_form_cells(table: ForecastTable, timed: TimedRows, events: Mapping[str
     values = _unknown_values(starts.size)
     values["brier"] = _group_means(timed.brier[rows], starts, lengths)
     values["distance"] = _group_means(timed.distance[rows], starts, lengths)
-    values["log"] = _group_means(np.log(timed.chance[rows]), starts, lengths)
+    values["log"] = _group_means(log.natural(timed.chance[rows]), starts, lengths)
 
     question = question[starts]
     event_of = np.array([events.get(form.event, -1) for form in table.forms], dtype=np.int64)

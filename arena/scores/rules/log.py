@@ -21,6 +21,12 @@ DIRECTION = "higher"
 RANGE = (-math.inf, 0.0)
 
 
+def natural(values: ArrayLike) -> Floats:
+    """Return natural logarithms; their last digit may differ between machines."""
+    logarithms: Floats = np.log(values)
+    return logarithms
+
+
 def each(forecast: ArrayLike, outcome: ArrayLike) -> Floats:
     """Return ln P row by row; NaN where the outcome is neither 0 nor 1.
 
