@@ -10,6 +10,7 @@ a number or a date has a `range`, and so does its forecast: values by percent.
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
+from operator import not_
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
@@ -215,6 +216,8 @@ class ViewDocument(EpisodeDocument):
     """Which round of the cohort this is, from 1."""
     rounds: int
     """How many it has."""
+    hidden: bool = Field(default=False, exclude_if=not_)
+    """Whether prices, and what others forecast, are hidden in it; nothing is traded then."""
     seed: int
     """For whoever wants chance that can be repeated."""
     rules: dict[str, Any]
@@ -347,6 +350,7 @@ def view_document(view: View) -> ViewDocument:
         since=view.since,
         round=view.round,
         rounds=view.rounds,
+        hidden=view.hidden,
         seed=view.seed,
         rules=rules if view.rules.money else {"name": view.rules.name, "money": False},
         account=_account(view) if view.rules.money else None,

@@ -255,6 +255,7 @@ STAMPS = {
     DEPTH_UNKNOWN: "Profit and loss: depth unknown where the venue did not say how much was traded.",
 }
 """What has to be said of a record whose markets are not live, and of its money."""
+MADE_UP = "Simulated season: made-up questions, whose true odds are known."
 
 
 def cohort_label(line: CohortLine) -> str:
@@ -312,18 +313,20 @@ def over_all_cohorts(verdict: Verdict | None) -> str:
     return f"Over all cohorts: {verdict.sentence}"
 
 
-def stamps(lines: Iterable[CohortLine]) -> list[str]:
+def stamps(lines: Sequence[CohortLine]) -> list[str]:
     """Return what has to be said first of cohorts: that they are not live, of which models, and of depth."""
     marks: set[str] = set()
     models: dict[str, date | None] = {}
     for line in lines:
-        marks |= {line.stamp, line.depth}
+        marks |= {line.stamp, line.depth} if line.rules.money else {line.stamp}
         models |= line.later_models
 
     texts = STAMPS
     later = later_models_words(models)
+    if not any(line.rules.money for line in lines):
+        texts = STAMPS | {"simulated": MADE_UP}
     if later:
-        texts = STAMPS | {"replay": f"Replay: not evidence of skill; {flat(later)}."}
+        texts = texts | {"replay": f"Replay: not evidence of skill; {flat(later)}."}
     return [text for mark, text in texts.items() if mark in marks]
 
 
@@ -359,6 +362,11 @@ def draw_span(span: Span, scale: Scale) -> Markup:
 def figures_of(line: Any, columns: Iterable[LeaderboardColumn]) -> dict[str, Figure]:
     """Return the figures of a row by their keys; None where nothing can be said yet."""
     return {column.key: column.shown(line) for column in columns}
+
+
+def is_any_known(lines: Lines, columns: Sequence[LeaderboardColumn]) -> bool:
+    """Tell whether any figure of these is known of anyone, and is not 0."""
+    return any(any(figures_of(line, columns).values()) for line in lines)
 
 
 def board_columns(columns: Iterable[LeaderboardColumn]) -> Columns:
@@ -521,7 +529,7 @@ def season_board(lines: Lines, look: BoardLook, more: Sequence[str] = (), *, pro
         others = []
 
     groups = {}
-    first = PROVISIONAL if provisional else ""
+    first = _provisional_title(firsts) if provisional else ""
     for title, shown in {first: firsts, REFERENCES_ARE: parts.references, NOT_RANKED: others}.items():
         rows = []
         for line in shown:
@@ -534,6 +542,13 @@ def season_board(lines: Lines, look: BoardLook, more: Sequence[str] = (), *, pro
     columns = _board_columns(firsts, look)
     table = board_of(groups, columns, "Leaderboard: one row an agent", note)
     return table + _copies(copies, look)
+
+
+def _provisional_title(lines: Lines) -> str:
+    """Say that nothing is told yet, and in which order agents stand if they bet."""
+    if any(line.row.pnl is not None for line in lines):
+        return PROVISIONAL
+    return "Provisional: too little has resolved for any interval"
 
 
 def _board_columns(lines: Lines, look: BoardLook) -> Columns:

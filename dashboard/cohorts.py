@@ -107,7 +107,7 @@ def read_cohort_returns(connection: Connection, agent: str | None = None) -> Coh
         profits_of_cohort = profits.get(cohort.number, {})
         made = [profit for name, profit in profits_of_cohort.items() if name in counted]
         earned = None
-        if made:
+        if made and cohort.rules.money:
             given = cohort.bankroll * len(made)
             earned = 100 * sum(made) / given
         is_playing = stored.ended_at is None and stored.stopped_at is None

@@ -11,10 +11,17 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
+from arena.record.queries.cohorts import read_hidden_rounds
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
+from arena.record.schema.database import Connection
+from arena.record.schema.newest import newest_rows
+from arena.record.schema.turn import ForecastRow, TurnRow
+from arena.record.schema.typed import col, joined, select
+from arena.record.schema.world import MarketVersionRow, ResolutionRow
 from dashboard.html import NOTHING, HtmlColumn, Rows, columns_of_table, html_table
 from dashboard.pictures import REST, SMALL, Scale, dot, small_scale
 from dashboard.words import filled, flat
-from markets.distributions import Distribution, QuestionForm, distribution_of, form_of, question_kind
+from markets.distributions import Distribution, QuestionForm, distribution_of, question_kind
 from markets.millionths import ONE, decimal_of
 
 CALLED_OFF = "called off"
@@ -216,12 +223,46 @@ def _asked_rows(form: QuestionForm, answer: str) -> Iterator[Mapping[str, object
         yield {"option": option, "odds": odds, "happened": "yes" if option == answer else None}
 
 
-def said_rows(answered: Iterable[tuple[str, str, str, str | None]]) -> Rows:
-    """Yield answers to several questions: each as form, answer, what it came to, and where it leads."""
-    for form_text, text, answer, href in answered:
-        form = form_of(form_text)
-        yield {
-            "picture": answer_picture(form, text, REST, answer),
-            "said": answer_words(form, text),
-            "href": href,
-        }
+@dataclass(frozen=True, slots=True)
+class AgentAnswer:
+    """What an agent answered in a round to a question that isn't of yes or no; `answer` None while open."""
+
+    agent: str
+    cohort: int
+    round: int
+    at: datetime
+    question: str
+    form: str
+    distribution: str
+    answer: str | None
+
+
+MOST_ANSWERS = 50
+"""So many answers of an agent are listed."""
+
+
+def read_agent_answers(connection: Connection, agent: str) -> tuple[AgentAnswer, ...]:
+    """Return an agent's newest answers to such questions, but for those that are hidden for now."""
+    is_shown = SnapshotItemRow.snapshot_id == RoundRow.snapshot_id
+    is_asked = SnapshotItemRow.market_id == ForecastRow.market_id
+    query = (
+        select(col(CohortRow.number).label("cohort"), col(RoundRow.number).label("round"))
+        .add_columns(RoundRow.at, ForecastRow.market_id, ForecastRow.distribution)
+        .add_columns(MarketVersionRow.question, MarketVersionRow.form)
+        .select_from(joined(ForecastRow, TurnRow, EntrantRow, RoundRow, CohortRow))
+        .join(SnapshotItemRow, is_shown & is_asked)
+        .join(MarketVersionRow, MarketVersionRow.id == SnapshotItemRow.version_id)
+        .where(EntrantRow.name == agent, ForecastRow.stage == "final", ForecastRow.distribution != "")
+        .where(col(RoundRow.id).not_in(read_hidden_rounds(connection)))
+        .order_by(col(RoundRow.at).desc(), ForecastRow.market_id)
+        .limit(MOST_ANSWERS)
+    )
+    rows = connection.execute(query).all()
+    ends = newest_rows(connection, ResolutionRow, [row.market_id for row in rows], "version", "answer")
+    answers = []
+    for row in rows:
+        end = ends.get(row.market_id)
+        came_to = None if end is None else end.answer
+        place = (agent, row.cohort, row.round, row.at, row.question, row.form)
+        answers.append(AgentAnswer(*place, row.distribution, came_to))
+    return tuple(answers)

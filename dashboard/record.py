@@ -68,6 +68,7 @@ from arena.record.schema.typed import (
 )
 from arena.record.schema.work import IncidentRow, JobRow
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuarantineRow, QuoteRow
+from arena.scores.all_kinds import ALL_KINDS
 from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import MARKET, REFERENCES
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard, LeaderboardRow
@@ -548,7 +549,13 @@ def read_leaderboard_page(connection: Connection, cohort: int | None = None) -> 
 
 
 def read_verdict(connection: Connection) -> Verdict | None:
-    """Return the verdict of the whole record as it was computed last; None before there is one."""
+    """Return the verdict of the whole record as it was computed last; None before there is one.
+
+    It is that of all kinds of questions where there are others than of yes or no.
+    """
+    all_kinds = ALL_KINDS.read(connection)
+    if all_kinds is not None:
+        return all_kinds.value.report.verdict
     board = LEADERBOARD.read(connection)
     if board is None:
         return None

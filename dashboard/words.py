@@ -384,15 +384,17 @@ FILLS = {
 
 
 def rules(cohort: Cohort) -> list[str]:
-    """Return the frozen rules of a cohort, a sentence each."""
+    """Return the frozen rules of a cohort, a sentence each; without money nothing is bet."""
+    traded = [_caps(cohort.rules), *_orders(cohort.rules)]
+    if not cohort.rules.money:
+        traded = ["Agents forecast alone: there is no money, and nothing can be bought."]
     return [
         _schedule(cohort),
         _universe(cohort.universe),
         *_figures_asked(cohort.universe),
         *_markets_asked(cohort.universe),
         *_drawn(cohort.universe),
-        _caps(cohort.rules),
-        *_orders(cohort.rules),
+        *traded,
     ]
 
 
@@ -401,8 +403,8 @@ def _schedule(cohort: Cohort) -> str:
     often = f"every {span(cohort.every)}"
     if cohort.offset is not None:
         often = f"at the start and then {cohort.cadence} UTC"
-    money = dollars(cohort.bankroll)
-    return f"Every agent starts with {money} and decides {count(cohort.rounds, 'time')}, {often}."
+    money = f"starts with {dollars(cohort.bankroll)} and " * cohort.rules.money
+    return f"Every agent {money}decides {count(cohort.rounds, 'time')}, {often}."
 
 
 def _universe(rule: Universe) -> str:

@@ -12,7 +12,7 @@ from math import prod
 from operator import attrgetter
 from typing import Any, TypeVar, get_args
 
-from agents.answers.stated_answers import NO_FORMS, Forms
+from agents.answers.other_answers import NO_FORMS, Forms
 from agents.asked_forms import combined_answer
 from agents.model import (
     DECIDED_STATUSES,

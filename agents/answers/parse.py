@@ -24,8 +24,8 @@ from agents.answers.orders import (
     reason_of,
     sale_of,
 )
+from agents.answers.other_answers import read_stated
 from agents.answers.shape import Answer, find_answer
-from agents.answers.stated_answers import read_stated
 from agents.asked_forms import forms_in
 from agents.model import Decision, Forecast, Stage, View
 from agents.prompts.prompt import named_markets

@@ -31,8 +31,8 @@ from agents.answers.keys import (
     word_set,
 )
 from agents.answers.orders import denying_key, denying_words, disowning_key
+from agents.answers.other_answers import NO_FORMS, Forms, with_answers_aside
 from agents.answers.plain_text import plain_forecasts
-from agents.answers.stated_answers import NO_FORMS, Forms, with_answers_aside
 from agents.text import one_line
 
 SEVERAL = "the answer contains several different answers; expected exactly one JSON object"

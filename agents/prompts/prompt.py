@@ -75,9 +75,9 @@ def render(
     `TooLong` where nothing is left to cut.
     """
     user = compile_template(text)
-    bets = asks_for_bets(user.answer, stage, view.rules)
+    bets = asks_for_bets(user.answer, stage, view)
     shown = offered_listings(view, part)
-    note = note_on_answers(shown, short_ids(view.snapshot), bets)
+    note = note_on_answers(shown, short_ids(view.snapshot), bets) + note_on_hidden(view, user.answer)
     head = user if system is None else compile_template(system)
     sight = PromptContext(view, prices, before, part, "evidence" in user.names | head.names, None, stage)
 
@@ -94,9 +94,19 @@ def render(
     return Prompt(asked, view.seed, stage, bets=bets, kinds=kinds_of(shown))
 
 
-def asks_for_bets(answer: str, stage: Stage, rules: Rules) -> bool:
+def asks_for_bets(answer: str, stage: Stage, view: View) -> bool:
     """Return whether an answer may have bets, if the template asks for a `decision`: only where money is."""
-    return answer == "decision" and stage != "blind" and rules.money
+    return answer == "decision" and stage != "blind" and view.rules.money and not view.hidden
+
+
+def note_on_hidden(view: View, answer: str) -> str:
+    """Return what a prompt says at its end of a round in which prices are hidden; nothing in any other."""
+    if not view.hidden:
+        return ""
+    words = "\n\nPrices, and what others forecast, are hidden in this round."
+    if answer == "decision":
+        words += " Nothing is traded in it: give probabilities alone, and no bets or sales."
+    return words
 
 
 MARKET_NAME = re.compile(r"\bm[1-9]\d*\b")

@@ -120,10 +120,7 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     columns = _with_money(_columns(choice, is_of_cohort, is_early), has_money)
     reasons = _with_money(COHORT_UNRANKED if is_of_cohort else UNRANKED, has_money)
 
-    groups: dict[str, list[Data]] = {}
-    for row in rows:
-        groups.setdefault(_group_of(row, is_early), []).append(row)
-
+    groups = _grouped(rows, is_early)
     if "ranked" in groups:
         yield Table(columns, groups["ranked"], choice=choice)
     if "references" in groups:
@@ -131,6 +128,14 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     if "unranked" in groups:
         yield Table(reasons, groups["unranked"], "Not ranked", tells_hidden=False)
     yield Notes(NOTES, (order,) if "ranked" in groups else ())
+
+
+def _grouped(rows: Sequence[Data], is_early: bool) -> dict[str, list[Data]]:
+    """Return the rows by the table in which they stand."""
+    groups: dict[str, list[Data]] = {}
+    for row in rows:
+        groups.setdefault(_group_of(row, is_early), []).append(row)
+    return groups
 
 
 def _with_money(columns: Sequence[TableColumn], has_money: bool) -> Sequence[TableColumn]:

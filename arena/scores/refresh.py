@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
-from arena.record.queries.answers import has_other_kinds
+from arena.record.queries.answers import plays_questions
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.record import Record
 from arena.record.schema.database import Connection, reading
@@ -56,10 +56,10 @@ def refresh_leaderboards(record: Record, at: datetime, progress: Progress | None
 
 
 def _stale_all_kinds(connection: Connection, keys: Sequence[int | None], at: datetime) -> list[Rollup]:
-    """Return the scores of all kinds of questions where there are others than of yes or no, computed anew."""
+    """Return the scores of all kinds of questions where questions were played, computed anew if stale."""
     rows = []
     for key in keys:
-        if has_other_kinds(connection, key) and not ALL_KINDS.is_current(connection, key):
+        if plays_questions(connection, key) and not ALL_KINDS.is_current(connection, key):
             found = compute_all_kinds(connection, key)
             rows.append(ALL_KINDS.row(connection, at, found, key))
     return rows

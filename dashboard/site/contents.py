@@ -133,7 +133,7 @@ def _cohort_pages(season: SeasonSite, drawing: str) -> Iterator[SitePage]:
     """Yield the pages of cohorts, which change with their scores and with what their markets are worth."""
     connection = season.connection
     valued = read_valued_snapshots(connection)
-    verdict = over_all_cohorts(season.board.verdict)
+    verdict = over_all_cohorts(season.verdict)
     for line in season.overview.cohorts:
         number = line.number
         scores = []
@@ -158,7 +158,7 @@ def _event_pages(season: SeasonSite, drawing: str) -> Iterator[SitePage]:
 
 def _data(season: SeasonSite, version: str) -> Iterator[SiteFile]:
     """Yield the leaderboard for programs, a badge for each agent, and the picture for links to the site."""
-    verdict = season.board.verdict or Verdict()
+    verdict = season.verdict or Verdict()
     stamp = season.overview.cohorts[-1].stamp
     yield SiteFile(CARD, version, partial(card, verdict, season.lines, stamp))
     yield SiteFile("data.json", version, partial(_data_json, season))

@@ -16,6 +16,7 @@ from arena.record.queries.markets import (
     read_newest_instant,
 )
 from arena.record.schema.database import Connection
+from arena.scores.all_kinds import AllKinds, all_kinds_of
 from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import COMPARISONS, Comparisons
 from arena.scores.leaderboard import Leaderboard, read_leaderboard
@@ -59,6 +60,7 @@ from dashboard.cohorts import (
     strip,
 )
 from dashboard.html import EMPTY, NOTHING, beside, bold, bullets, folded, lines, linked, pills, quiet, tiles
+from dashboard.kinds_board import all_kinds_boxes
 from dashboard.pages import Address, way
 from dashboard.record import (
     PAGE_ROWS,
@@ -129,6 +131,16 @@ class SeasonSite:
     def board(self) -> Leaderboard:
         """Return the leaderboard of all, as `arena board` has it."""
         return read_leaderboard(self.connection, None)
+
+    @cached_property
+    def all_kinds(self) -> AllKinds | None:
+        """Return the scores of questions of all kinds; None where all are of yes or no."""
+        return all_kinds_of(self.connection)
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """Return the verdict of the whole record."""
+        return self.all_kinds.report.verdict if self.all_kinds else self.board.verdict
 
     @cached_property
     def lines(self) -> tuple[LeaderboardLine, ...]:
@@ -205,7 +217,7 @@ def home(season: SeasonSite, address: Address) -> Parts:
     overview = season.overview
     connection = season.connection
     board = season.board
-    title, rest = headline(board.verdict or Verdict())
+    title, rest = headline(season.verdict or Verdict())
     yield arena.short_names(title, overview.names)
     sentences = [arena.what_this_is(overview, board), *stamps(overview.cohorts)]
     if season.newest_round:
@@ -225,11 +237,15 @@ def home(season: SeasonSite, address: Address) -> Parts:
         drawing = MoneyLook(
             overview, colours, leads=_leads(address), lucks=arena.lucks_of(lines), height=arena.HIGH
         )
-        money = money_box(drawn, drawing)
-        yield beside(money, _calibration(season, colours, address), look="halves first")
+        charts = _calibration(season, colours, address)
+        if overview.has_money:
+            charts = beside(money_box(drawn, drawing), charts, look="halves first")
+        yield charts
 
-    look = BoardLook(overview, equity_values(drawn, "percent"), colours, address)
+    earned = drawn if overview.has_money else {}
+    look = BoardLook(overview, equity_values(earned, "percent"), colours, address)
     yield season_board(lines, look, provisional=is_provisional(lines))
+    yield all_kinds_boxes(season.all_kinds, overview, address)
     decisions = arena.read_newest_decisions(connection, arena.copies_of(lines))
     yield arena.decisions(decisions, address)
 
@@ -270,7 +286,7 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Parts
     played = f"{day(page.line.starts_at)}: {progress(page.line)}."
     yield quiet(" ".join([played, *stamps([page.line])]))
     if page.board is not None:
-        yield quiet(with_true_minus(over_all_cohorts(season.board.verdict)))
+        yield quiet(with_true_minus(over_all_cohorts(season.verdict)))
         if page.line.ended_at is None:
             yield quiet(cache_note(page.board))
     if asked is None:
@@ -281,11 +297,14 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Parts
     if calibration is not None and page.line.ended_at is not None:
         calibration = replace(calibration, is_current=True)  # that others go on changes nothing of it
     drawing = MoneyLook(overview, colours, leads=_leads(address))
-    money = money_box(curves, drawing, cohort.not_valued(page.line))
-    diagram = cohort_calibration_box(calibration, colours, page.line, page.shown)
-    yield beside(money, diagram)
-    look = BoardLook(overview, equity_values(curves, "dollars"), colours, address)
+    charts = cohort_calibration_box(calibration, colours, page.line, page.shown)
+    if page.cohort.rules.money:
+        charts = beside(money_box(curves, drawing, cohort.not_valued(page.line)), charts)
+    yield charts
+    earned = curves if page.cohort.rules.money else {}
+    look = BoardLook(overview, equity_values(earned, "dollars"), colours, address)
     yield from _cohort_standings(page, calibration, look)
+    yield all_kinds_boxes(all_kinds_of(connection, number), overview, address)
 
     frozen = bullets(rules(page.cohort)) + cohort.line_up(page.cohort, address)
     yield folded(cohort.FROZEN, frozen)
@@ -303,7 +322,8 @@ def _cohort_standings(
         return
 
     every = cohort_lines(page.board.value, calibration)
-    yield season_board(every, look, cohort.ALSO, provisional=is_provisional(every))
+    also = cohort.ALSO if page.cohort.rules.money else ("resolved",)
+    yield season_board(every, look, also, provisional=is_provisional(every))
     table, sentences = ratings(every, [page.line])
     yield folded(RATINGS, table + quiet(lines(sentences)))
     if page.board.value.metaculus:
@@ -331,9 +351,11 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
     shown = agent.figures(stays, line, overview.is_simulated)
     yield tiles(shown)
 
-    equity = agent.equity(name, curve, details, MoneyLook(overview, colours))
-    diagram = agent.calibration(details, colours)
-    yield beside(equity, diagram)
+    charts = agent.calibration(details, colours)
+    if overview.has_money:
+        equity = agent.equity(name, curve, details, MoneyLook(overview, colours))
+        charts = beside(equity, charts)
+    yield charts
     evidence = agent.evidence_of(season.comparisons, name)
     yield agent.evidence_chart(evidence, colours[name])
 

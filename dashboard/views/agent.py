@@ -113,7 +113,15 @@ from dashboard.pages import (
     way,
     way_to_agent,
 )
-from dashboard.pictures import Scale, step
+from dashboard.pictures import CHOSEN, Scale, step
+from dashboard.questions import (
+    MOST_ANSWERS,
+    AgentAnswer,
+    answer_picture,
+    answer_words,
+    end_words,
+    read_agent_answers,
+)
 from dashboard.record import (
     CohortLine,
     Colours,
@@ -146,6 +154,7 @@ from dashboard.words import (
     settings,
     written,
 )
+from markets.distributions import form_of
 from markets.millionths import ONE
 
 
@@ -405,9 +414,11 @@ def _all_cohorts(
     drawn = MoneyLook(
         overview, colours, leads=lambda name: way("turn", agent=name, cohort="").href, rounds=rounds
     )
-    money_chart = equity(name, points, details, drawn)
     diagram = calibration(details, colours)
-    put(beside(money_chart, diagram), "charts")
+    if overview.has_money:
+        money_chart = equity(name, points, details, drawn)
+        diagram = beside(money_chart, diagram)
+    put(diagram, "charts")
 
     part = choice("Part", "part", TABS, "record")
     if part == "record":
@@ -417,7 +428,10 @@ def _all_cohorts(
         record = cohort_by_cohort(stays, details)
         put(record, "cohort by cohort")
         _other_scores(source, name, line, cohorts)
-    elif part == "forecasts" and details is not None:
+    elif part == "forecasts":
+        show_answers(kept(source, read_agent_answers, name))
+        if details is None:
+            return
         notable = kept(source, explain_forecasts, name, details.best, details.worst)
         boxes = notable_boxes(notable, name)
         put(boxes, "notable")
@@ -457,10 +471,13 @@ def _one_cohort(
     times = kept(source, read_round_times)
     rounds = rounds_of(times, number)
     money_look = MoneyLook(overview, {name: look}, leads=turns_of(number), rounds=rounds)
-    money = money_box(curves, money_look)
     shown = own.row.shown if own else None
     diagram = cohort_calibration_box(entry, {name: look}, cohort, shown)
-    put(beside(money, diagram), "charts")
+    if not cohort.rules.money:
+        put(diagram, "charts")
+        link(f"All of cohort {number}", "cohort", cohort=number)
+        return
+    put(beside(money_box(curves, money_look), diagram), "charts")
 
     positions = kept(source, read_cohort_positions, number, name)
     if section(f"Positions in cohort {number}", positions, "It has held none.", icon=FINE):
@@ -505,20 +522,17 @@ def show_held(holdings: Sequence[Holding]) -> None:
         gain += holding.position.money.unrealised
     many = count(len(holdings), "open position")
     amount = in_dollars(value / ONE)
-    worth = f"{many} worth {amount} at mid"
-    largest = holdings_table(ordered[:OPEN])
-    put(quiet(f"{worth}, {gained(gain)} since they were bought.") + largest, "open positions")
+    said = quiet(f"{many} worth {amount} at mid, {gained(gain)} since they were bought.")
+    put(said + holdings_table(ordered[:OPEN]), "open positions")
 
     rest = ordered[OPEN:]
     if rest:
-        more = count(len(rest), "more position")
-        on_demand(more, "more open positions", partial(_more_held, rest))
+        on_demand(count(len(rest), "more position"), "more open positions", partial(_more_held, rest))
 
 
 def _more_held(holdings: Sequence[Holding]) -> None:
     """Show open positions that come after the largest."""
-    others = holdings_table(holdings, says="More open positions")
-    put(others, "more open positions")
+    put(holdings_table(holdings, says="More open positions"), "more open positions")
 
 
 def _other_scores(
@@ -881,6 +895,30 @@ MEANT = {
 WAITING = ":material/hourglass_empty:"
 FINE = ":material/check:"
 UNANSWERED = "It has answered nothing that has resolved: calibration rests on answers alone."
+
+
+def show_answers(answered: Sequence[AgentAnswer]) -> None:
+    """Show what it answered to questions that aren't of yes or no, newest first."""
+    if not answered:
+        return
+    below = f"The newest {len(answered):,}." if len(answered) == MOST_ANSWERS else ""
+    subheading("Answers to questions of other kinds", below)
+    rows = [_answer_row(one) for one in answered]
+    listing(rows, columns_of_table("answers of an agent"), "Answers: one row each")
+
+
+def _answer_row(one: AgentAnswer) -> dict[str, object]:
+    """Return what is said of an answer."""
+    form = form_of(one.form)
+    turn = way("turn", cohort=one.cohort, round=one.round, agent=one.agent)
+    return {
+        "question": one.question,
+        "picture": answer_picture(form, one.distribution, CHOSEN[0], one.answer or ""),
+        "said": answer_words(form, one.distribution),
+        "outcome": end_words(one.form, one.answer) if one.answer is not None else None,
+        "at": one.at,
+        "href": turn.href,
+    }
 
 
 def show_forecasts(details: DetailedProfile, questions: Mapping[str, str], look: str) -> None:

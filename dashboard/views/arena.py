@@ -31,6 +31,7 @@ from arena.record.schema.typed import (
     select_noun,
 )
 from arena.record.schema.world import MarketVersionRow, QuoteRow
+from arena.scores.all_kinds import ALL_KINDS
 from arena.scores.comparisons import MARKET
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.positions import Position
@@ -77,6 +78,7 @@ from dashboard.html import (
     quiet,
     quotes,
 )
+from dashboard.kinds_board import all_kinds_boxes
 from dashboard.pages import (
     ALL,
     Address,
@@ -96,6 +98,7 @@ from dashboard.record import (
     NULLS,
     Colours,
     FailedTurn,
+    LeaderboardPage,
     Lines,
     RecordSource,
     SeasonOverview,
@@ -105,6 +108,7 @@ from dashboard.record import (
     read_failed_turns,
     read_leaderboard_page,
     read_summed_curves,
+    read_verdict,
     season,
 )
 from dashboard.words import (
@@ -400,27 +404,35 @@ def show(record: RecordSource) -> None:
     if have_all_failed(lines):
         put(failures_box(kept(record, read_failed_turns, FAILURES, tuple(WHY)), lines, overview), "failures")
     else:
-        calibration = _right_box(record, overview, number, lines, colours)
+        charts = _right_box(record, overview, number, lines, colours)
         if has_money:
             drawn = MoneyLook(overview, colours, leads=_leads(number), lucks=lucks_of(lines), height=HIGH)
-            calibration = beside(money_box(curves, drawn), calibration, look="halves first")
-        put(calibration, "charts")
+            charts = beside(money_box(curves, drawn), charts, look="halves first")
+        put(charts, "charts")
 
-    if shown.board is None:
-        put(money_table(shown.money, overview.names), "table of money")
-    else:
-        if not has_money:
-            curves = {}
-        if number is not None:
-            lines = cohort_lines(shown.board.value, kept(record, CALIBRATIONS.read, number))
-        look = BoardLook(overview, equity_values(curves, "percent"), colours)
-        provisional = is_provisional(lines)
-        put(season_board(_chosen_lines(lines, overview), look, provisional=provisional), "board")
+    look = BoardLook(overview, equity_values(curves if has_money else {}, "percent"), colours)
+    _boards(record, number, shown, look)
     ways = {"Full leaderboard: all columns, parts of the season, CSV": way("leaderboard")}
     if number is not None:
         ways[f"Cohort {number}: rules, line-up, ranges"] = way("cohort", cohort=number)
     newest = kept(record, read_newest_decisions, copies_of(shown.lines))
     put(decisions(newest) + onward(ways), "decisions")
+
+
+def _boards(record: RecordSource, number: int | None, shown: LeaderboardPage, look: BoardLook) -> None:
+    """Show the board, and that of all kinds of questions where there are others than of yes or no."""
+    lines = shown.lines
+    if shown.board is None:
+        put(money_table(shown.money, look.overview.names), "table of money")
+    else:
+        if number is not None:
+            lines = cohort_lines(shown.board.value, kept(record, CALIBRATIONS.read, number))
+        provisional = is_provisional(lines)
+        put(season_board(_chosen_lines(lines, look.overview), look, provisional=provisional), "board")
+
+    all_kinds = kept(record, ALL_KINDS.read, number)
+    if all_kinds is not None:
+        put(all_kinds_boxes(all_kinds.value, look.overview), "all kinds")
 
 
 def _lead(record: RecordSource, overview: SeasonOverview, number: int | None) -> None:
@@ -429,8 +441,9 @@ def _lead(record: RecordSource, overview: SeasonOverview, number: int | None) ->
     board = None if entry is None else entry.value
     title = "Scores are being computed."
     rest = ""
-    if board is not None and board.verdict is not None:
-        title, rest = headline(board.verdict)
+    verdict = kept(record, read_verdict)
+    if verdict is not None:
+        title, rest = headline(verdict)
     heading(plain(short_names(title, overview.names)))
 
     status = arena_status(record)

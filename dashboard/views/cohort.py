@@ -13,6 +13,7 @@ from arena.record.queries.accounts import AccountEquity, read_account_equity, re
 from arena.record.queries.audits import AuditCounts, read_audit_counts
 from arena.record.queries.cohorts import StoredCohort, read_cohorts
 from arena.record.schema.database import Connection
+from arena.scores.all_kinds import ALL_KINDS, AllKinds
 from arena.scores.cache import CacheEntry
 from arena.scores.leaderboard import LEADERBOARD, Leaderboard
 from arena.scores.profiles.calibrations import CALIBRATIONS
@@ -52,6 +53,7 @@ from dashboard.cohorts import (
     turns_of,
 )
 from dashboard.html import beside, bullets, columns_of_table, html_table
+from dashboard.kinds_board import all_kinds_boxes
 from dashboard.pages import (
     Address,
     Way,
@@ -171,9 +173,11 @@ def show(record: RecordSource) -> None:
         _lead(page, kept(record, read_verdict))
 
     ranked = by_gain(whole)
+    has_money = page.cohort.rules.money
     with controls():
-        unit = choice("Unit", "unit", UNITS, "dollars")
-        ranges = {key: RANGES[key] for key in (*kept(record, read_ranges, number), "all")}
+        unit = choice("Unit", "unit", UNITS, "dollars") if has_money else "dollars"
+        known_ranges = kept(record, read_ranges, number) if has_money else ()
+        ranges = {key: RANGES[key] for key in (*known_ranges, "all")}
         back = choice("Range", "range", ranges, "all") if len(ranges) > 1 else "all"
         reading = choice("Reading", "reading", READINGS, "stated")
         agents = {FIRST: "Highlight one agent"} | named(ranked)
@@ -189,11 +193,11 @@ def show(record: RecordSource) -> None:
     money = money_box(curves, drawn, not_valued(page.line))
     entry = kept(record, CALIBRATIONS.read, number)
     calibration = cohort_calibration_box(entry, colours, page.line, page.shown, reading)
-    put(beside(money, calibration), "charts")
+    put(beside(money, calibration) if has_money else calibration, "charts")
 
-    look = BoardLook(overview, equity_values(whole, "dollars"), colours)
+    look = BoardLook(overview, equity_values(whole if has_money else {}, "dollars"), colours)
     lines = cohort_lines(page.board.value, entry) if page.board else ()
-    _standings(page, lines, look)
+    _standings(page, lines, look, kept(record, ALL_KINDS.read, number))
     on_demand(FROZEN, "rules", partial(_frozen, page))
     _changed(page)
 
@@ -244,14 +248,22 @@ def _lead(page: CohortPage, verdict: Verdict | None) -> None:
     show_age(page.board)
 
 
-def _standings(page: CohortPage, lines: Sequence[LeaderboardLine], look: BoardLook) -> None:
+def _standings(
+    page: CohortPage,
+    lines: Sequence[LeaderboardLine],
+    look: BoardLook,
+    all_kinds: CacheEntry[AllKinds] | None,
+) -> None:
     """Show the board, and below it what else is known of its agents."""
     names = look.overview.names
     if page.board is None:
         put(money_table(page.money, names), "table of money")
         return
 
-    put(season_board(lines, look, ALSO, provisional=is_provisional(lines)), "board")
+    also = ALSO if page.cohort.rules.money else ("resolved",)
+    put(season_board(lines, look, also, provisional=is_provisional(lines)), "board")
+    if all_kinds is not None:
+        put(all_kinds_boxes(all_kinds.value, look.overview), "all kinds")
     link("All columns, CSV", "leaderboard", cohort=page.line.number)
     on_demand(RATINGS, "ratings", partial(show_ratings, lines, [page.line]))
     if page.board.value.metaculus:

@@ -677,14 +677,15 @@ def question_head(
     form = form_of(page.market.form)
     answer = page.ends[-1][0].answer if page.ends else ""
     left = _question_box(page, form, answer)
+    right = NOTHING
     if form.options:
-        left += box("Options", asked_box(form, answer), ODDS_MEANT if form.odds else "")
+        right = box("Options", asked_box(form, answer), ODDS_MEANT if form.odds else "")
 
     answered = sorted(
         (one for one in history.last if one.distribution), key=lambda one: natural_key(one.agent)
     )
     if not answered:
-        return beside(left, box("What agents say", below=UNANSWERED), look="lead whole")
+        return beside(left, right + box("What agents say", below=UNANSWERED), look="lead whole")
     looks = overview.colours(one.agent for one in answered)
     given = []
     for one in answered:
@@ -699,8 +700,10 @@ def question_head(
     about = f"Each agent’s last answer in cohort {cohort}." + MARKED * bool(answer)
     table = answers_table(form, given, answer, f"{title}: one row each")
     told = [_answer_quotation(form, one, address) for one in answered if one.reason]
-    reasons = reasons_box(told) if told else NOTHING
-    return beside(left + reasons, box(title, table, about), look="lead whole")
+    if told:
+        right += reasons_box(told)
+    said = box(title, table, about)
+    return beside(left + said, right, look="lead whole") if right else left + said
 
 
 UNANSWERED = "No agent has answered yet; the next round may ask it."

@@ -16,6 +16,7 @@ from arena.errors import story_count
 from arena.record.queries.accounts import read_payouts
 from arena.record.queries.cohorts import IS_TRADING, PLACE, read_hidden_rounds
 from arena.record.queries.decisions import read_fills, read_rejections
+from arena.record.queries.forecasts import read_frozen_rules
 from arena.record.schema.codec import orders_of
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.database import Connection
@@ -426,6 +427,12 @@ class TurnPage:
     attempts: tuple[CallAttempt, ...]
     failures: tuple[TurnFailure, ...]
     evidence: tuple[tuple[MarketId, Article], ...]
+    has_money: bool
+
+    @property
+    def stated(self) -> int:
+        """Return of how many markets it said something."""
+        return sum(claim.said.final is not None for claim in self.claims)
 
     @property
     def questions(self) -> Mapping[str, str]:
@@ -469,6 +476,7 @@ def read_turn(connection: Connection, cohort: int, round_number: int, agent: str
         tuple(read_attempts(connection, turn)),
         tuple(_read_failures(connection, turn)),
         tuple(evidence),
+        read_frozen_rules(connection)[cohort].get("money", True),
     )
 
 
@@ -625,7 +633,8 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
         st.markdown(f"**Read by repairs:** {names}")
 
     put(reasons(page), "reasons")
-    show_orders(page)
+    if page.has_money:
+        show_orders(page)
     show_rejections(page)
     show_forecasts(page)
     show_fills(page)
@@ -647,6 +656,8 @@ def summary(page: TurnPage) -> str:
         did.append(f"sold {page.sales:,}")
     if turn.status not in ("played", "partly"):
         did = [turn.status]
+    if not page.has_money and turn.status in ("played", "partly"):
+        did = [f"answered {count(page.stated, 'question')}"]
     done = ", ".join(did) or "traded nothing"
     return f"{turn.agent}, round {turn.round}: {done}"
 
@@ -713,11 +724,9 @@ REFUSED = "Sales of positions, in full or in part; orders and items of the answe
 def figures(page: TurnPage, simulated: str) -> list[Tile]:
     """Return how it ended, what it stated and traded, and what that cost."""
     turn = page.turn
-    stated = 0
     shown = 0
     stories = set()
     for claim in page.claims:
-        stated += claim.said.final is not None
         if claim.seen.shown:
             shown += 1
             stories.add(claim.seen.story or claim.seen.event_id)
@@ -729,11 +738,14 @@ def figures(page: TurnPage, simulated: str) -> list[Tile]:
     calls = f"cost of {count(len(page.attempts), 'call')}"
     if page.attempts:
         calls += simulated
-    return [
-        Tile(turn.status, "status", MEANT.get(turn.status, "")),
-        Tile(f"{stated:,} of {shown:,}", forecast),
+    traded = [
         Tile(dollars(page.spent), f"bet, of {dollars(turn.cash)} in cash", purchases),
         Tile(sales, "positions and orders", REFUSED),
+    ]
+    return [
+        Tile(turn.status, "status", MEANT.get(turn.status, "")),
+        Tile(f"{page.stated:,} of {shown:,}", forecast),
+        *traded[: 2 * page.has_money],
         Tile(cost_of(page.attempts), calls, "In dollars."),
     ]
 

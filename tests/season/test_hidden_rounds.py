@@ -169,6 +169,16 @@ def test_nothing_is_traded_and_each_order_is_refused_with_the_reason(season: Pat
     assert {words for _, words in refused} == {"prices are hidden in this round, and nothing is traded"}
 
 
+def test_a_question_says_that_nothing_is_traded(season: Path) -> None:
+    """In hidden rounds alone; so does the document of a program."""
+    for (name, number), text in told_by_round(season).items():
+        words = "Nothing is traded in it"
+        if name == "prog":
+            words = '"hidden":true'
+        plain = text.replace("\\", "").replace('": ', '":')
+        assert (words in plain) == (number <= HIDDEN), (name, number)
+
+
 def test_tools_that_tell_prices_are_not_there(season: Path) -> None:
     query = """SELECT r.number, t.tool, t.text FROM tool_result t JOIN round r ON r.id = t.round_id"""
     answers = rows(season, query, "demo.db")

@@ -14,6 +14,7 @@ from arena.record.hashes import state_hash
 from arena.record.queries.cohorts import read_resolutions
 from arena.record.record import Record
 from arena.record.schema.database import reading
+from arena.record.write.evidence import read_gathered
 from markets.model import MarketId
 from tests.arena.forms.test_autocast import ALL
 from tests.program.command_line import ROOT
@@ -59,7 +60,8 @@ def ends_of(folder: Path, *own_ids: str) -> list[tuple[int, int | None, str]]:
 
 
 def test_the_examples_questions_are_played_to_the_same_bytes_again(tmp_path: Path) -> None:
-    hashes = []
+    hashes: list[str] = []
+    folder = tmp_path
     for name in ("first", "again"):
         folder = tmp_path / name
         folder.mkdir()
@@ -169,3 +171,56 @@ def test_other_commands_read_the_folder(words: tuple[str, ...], tmp_path: Path) 
     (questions / "questions.csv").write_text(HEAD + RAIN, "utf-8")
     done = arena(tmp_path, *words)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+COMPETITION = """\
+markets: {venue: questions, questions: {folder: questions}}
+evidence: {from: folder, per_market: 1, folder: {path: news}}
+cohorts: {first: 2021-03-01, start: mon 06:00, rounds: 1, count: 1}
+agents:
+  - {kind: random, name: one}
+  - {kind: random, name: two}
+"""
+ARTICLES = {
+    "old": ("2021-02-20", "Paper", "What of G2, and who asks?"),
+    "better": ("2021-02-27", "Paper", "What of G2? What of G2 and many more of G2"),
+    "cutoff": ("2021-03-01T02:00Z", "Paper", "What of G2 on the last day"),
+    "that day": ("2021-02-28", "Paper", "What of G2 on a day that may end after the cutoff"),
+    "forbidden": ("2021-02-01", "metaculus.com", "What of G2, by forecasters"),
+}
+
+
+def test_the_rules_of_autocasts_competition(tmp_path: Path) -> None:
+    """Of what was out at six on the closing day, only what was a day old counts, and no forecasting site."""
+    (tmp_path / "config.yaml").write_text(COMPETITION, "utf-8")
+    (tmp_path / "questions").mkdir()
+    crowd = [{"timestamp": "2021-02-01", "forecast": 0.123456}]
+    told = [question | {"crowd": crowd, "source_links": ["https://secret.example"]} for question in ALL[:6]]
+    (tmp_path / "questions" / "autocast.json").write_text(json.dumps(told), "utf-8")
+    (tmp_path / "news").mkdir()
+    for name, (published, source, text) in ARTICLES.items():
+        head = f"title: {name} {text}\npublished: {published}\nsource: {source}\nmarkets: questions:G2\n"
+        (tmp_path / "news" / f"{name}.md").write_text(f"{head}\n{text}\n", "utf-8")
+
+    played = arena(tmp_path, "run", "--once")
+    assert played.returncode == 0, played.stdout + played.stderr
+    with closing(Record.open(str(tmp_path / "arena.db"))) as record:
+        at = datetime(2021, 3, 1, 6, tzinfo=UTC)
+        gathered = record.read(read_gathered, 1, at)
+        taken = record.snapshot(1, at)
+    assert gathered is not None
+    assert taken is not None
+    ((market, articles),) = gathered.articles.items()
+    assert (market, [article.title.partition(" ")[0] for article in articles]) == ("questions:G2", ["better"])
+    dropped = {reason: count for reason, count in gathered.dropped.items() if reason != "audit"}
+    assert dropped == {"cutoff": 1, "later": 1, "restricted": 1, "too_many": 1}
+
+    shown = repr(taken[1])
+    assert "0.123456" not in shown
+    assert "secret.example" not in shown
+
+    errors = arena_json(tmp_path, "board")["all_kinds"]["autocast"]["one"]
+    assert None not in errors.values()
+    assert errors["combined"] == pytest.approx(
+        errors["true_false"] + errors["multiple_choice"] + errors["numeric"]
+    )

@@ -82,10 +82,6 @@ def live_weeks(folder: Path, grow: Callable[[datetime], None], between: Callable
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def no_trouble(_week: int) -> None:
-    """Nothing is wrong in this week."""
-
-
 def ends_of(folder: Path) -> dict[str, list[int | None]]:
     """What each question came to, version by version."""
     ends: dict[str, list[int | None]] = {}
@@ -139,10 +135,21 @@ def check_season(folder: Path) -> None:
 def test_four_weeks_of_a_file_that_grows(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(CONFIG.format(source="folder: series", rounds=ROUNDS), "utf-8")
     folder = GrowingFolder(tmp_path, a_history())
-    live_weeks(tmp_path, folder.grow, no_trouble)
+
+    def between(week: int) -> None:
+        # In the last week the file is gone: what was decided stays, and what was not is called off.
+        if week == LOOKS - 1:
+            folder.file.unlink()
+
+    live_weeks(tmp_path, folder.grow, between)
     check_season(tmp_path)
     shown = arena(
-        tmp_path, "show", "series:river:rise:2026-01-04:2026-01-02:11@2026-01-11", "--database", RECORD
+        tmp_path,
+        "show",
+        "market",
+        "series:river:rise:2026-01-04:2026-01-02:11@2026-01-11",
+        "--database",
+        RECORD,
     ).stdout
     assert "Will river have increased by 2026-01-11 compared with its value on 2026-01-02, 11?" in shown
 
@@ -189,6 +196,7 @@ def test_a_season_is_not_played_from_a_faulty_file(tmp_path: Path) -> None:
     assert "river.csv, line 3, value: 'one' is not a number like 3.91" in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     assert content(tmp_path, RECORD)["turns"] == 0
+    assert "Not all of series is played: river.csv, line 3, value: 'one'" in arena(tmp_path, "check").stdout
 
 
 def test_the_example_plays_and_ends_the_same_however_often_it_is_killed(tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def _decisions_of_model(
         """Return a question that names its part and markets only."""
         form = compile_template(given.prompts[llm.template_of(settings, stage)]).answer
         asked = Message("user", json.dumps([part.number, *part.markets]))
-        return Prompt((asked,), view.seed, stage, bets=asks_for_bets(form, stage, view.rules))
+        return Prompt((asked,), view.seed, stage, bets=asks_for_bets(form, stage, view))
 
     orders = (False, True) if is_ambiguous else (False,)
     limits = (None, 1) if was_cut_off else (None,)

@@ -146,3 +146,27 @@ def test_a_folder_of_no_form_is_told(tmp_path: Path) -> None:
     with pytest.raises(VenueError) as raised:
         read_public_folder(tmp_path)
     assert "neither questions.csv nor files of a form" in raised.value.message
+
+
+def test_posts_of_metaculus_are_asked_with_the_bounds_of_a_logarithmic_scale(tmp_path: Path) -> None:
+    question = {
+        "id": 7,
+        "title": "How many?",
+        "type": "numeric",
+        "description": "Known so far.",
+        "resolution_criteria": "The count.",
+        "scaling": {"range_min": 1, "range_max": 1000, "zero_point": 0},
+        "open_lower_bound": False,
+        "open_upper_bound": True,
+        "open_time": "2021-01-01T00:00:00Z",
+        "scheduled_close_time": "2021-03-01T12:00:00Z",
+        "actual_resolve_time": "2021-03-05T00:00:00Z",
+        "resolution": "250",
+    }
+    post = {"id": 70, "title": "How many?", "projects": {}, "status": "resolved", "question": question}
+    (tmp_path / "posts.json").write_text(json.dumps([post]), "utf-8")
+    (asked,) = read_public_folder(tmp_path).questions.values()
+    form = form_of(asked.market.form)
+    assert (form.kind, form.low, form.high, form.open_high) == ("numeric", "1", "1000", True)
+    assert asked.market.rules == "Known so far.\n\nDecided by: The count."
+    assert [(end.answer, end.known_at.day) for end in asked.ends] == [("250", 5)]

@@ -38,7 +38,7 @@ WRAPPERS = word_set(
 
 
 @dataclass(frozen=True, slots=True)
-class StatedAnswer:
+class AnswerAside:
     """What an answer says of a question that isn't of yes or no, as it was written: once, or several times.
 
     `by_key` is whether it stood under the key of its kind.
@@ -49,7 +49,7 @@ class StatedAnswer:
 
 
 def with_answers_aside(found: list[FoundValue], names: Names, forms: Forms) -> list[FoundValue]:
-    """Return values of an answer in which each answer to one of these questions is a `StatedAnswer`."""
+    """Return values of an answer in which each answer to one of these questions is a `AnswerAside`."""
     if not forms:
         return found
     return [replace(one, value=_aside(one.value, names, forms, 0)) for one in found]
@@ -75,7 +75,7 @@ def _aside(value: Any, names: Names, forms: Forms, depth: int) -> Any:
         if named is None or not isinstance(part, dict | list):
             result[key] = _aside(part, names, forms, depth + 1)
         else:
-            result[key] = _with_answer(part, named) if isinstance(part, dict) else StatedAnswer((part,))
+            result[key] = _with_answer(part, named) if isinstance(part, dict) else AnswerAside((part,))
     return result
 
 
@@ -83,7 +83,7 @@ def _item_aside(item: Any, names: Names, forms: Forms, depth: int) -> Any:
     """Return an item of a list; of a pair of a market and its answer, the answer is put aside."""
     is_pair = isinstance(item, list) and len(item) == 2 and isinstance(item[1], dict | list)
     if is_pair and market_named(item[0], names) in forms:
-        return [item[0], StatedAnswer((item[1],))]
+        return [item[0], AnswerAside((item[1],))]
     return _aside(item, names, forms, depth)
 
 
@@ -116,7 +116,7 @@ def _with_answer(item: dict[str, Any], form: QuestionForm) -> dict[str, Any]:
     held = {key: part for key, part in held.items() if isinstance(part, dict | list)}
     if held:
         rest = {key: part for key, part in item.items() if not _may_hold(key, plain_key(name))}
-        answer = StatedAnswer(tuple(_distinct(held.values())), by_key=[*held] == [name])
+        answer = AnswerAside(tuple(_distinct(held.values())), by_key=[*held] == [name])
         return {**rest, "probability": answer}
 
     plain = {
@@ -126,7 +126,7 @@ def _with_answer(item: dict[str, Any], form: QuestionForm) -> dict[str, Any]:
     }
     if plain and _is_read(form, plain):
         kept = {key: part for key, part in item.items() if key not in plain}
-        return {**kept, "probability": StatedAnswer((plain,))}
+        return {**kept, "probability": AnswerAside((plain,))}
     return item
 
 
@@ -170,7 +170,7 @@ def read_stated(form: QuestionForm, value: Any, repairs: dict[str, None]) -> str
     Notes the repairs that were needed. Raises `MeaninglessItem` with a reason that the model can act on.
     """
     kind = question_kind(form.kind)
-    if not isinstance(value, StatedAnswer):
+    if not isinstance(value, AnswerAside):
         message = f'it is no question of yes or no: it is answered under "{kind.KEY}"'
         raise MeaninglessItem("distribution", message)
     if len(value.values) > 1:

@@ -1,0 +1,89 @@
+"""The board of a season whose questions are not all of yes or no: all kinds as one, and each by itself."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from markupsafe import Markup
+
+from arena.scores.all_kinds import AllKinds, KindScores
+from arena.scores.files.scores import ForecasterScores
+from arena.scores.verdict import better_text
+from dashboard.board import agent_page, span_text
+from dashboard.html import NOTHING, HtmlCell, board_of, box, columns_of_table, html_table
+from dashboard.pages import Address, in_app
+from dashboard.record import SeasonOverview
+from dashboard.words import filled
+from markets.distributions import question_kind
+
+TITLE = "Questions of all kinds"
+ABOUT = (
+    "Skill: the price’s, or the odds’, Brier score less the agent’s; of options, half the sum of squares. "
+    "Numbers and dates count in Metaculus’s scores alone."
+)
+REFERENCES_ARE = "References, not ranked"
+NOT_RANKED = "Not ranked"
+
+
+def all_kinds_boxes(found: AllKinds | None, overview: SeasonOverview, address: Address = in_app) -> Markup:
+    """Return the board of all kinds, and the scores of each kind; nothing where all are of yes or no."""
+    if found is None:
+        return NOTHING
+    references = set(overview.names) - set(overview.players(overview.names))
+    groups: dict[str, list[ForecasterScores]] = {"": [], REFERENCES_ARE: [], NOT_RANKED: []}
+    for row in found.report.rows:
+        title = "" if row.ranked else NOT_RANKED
+        if row.forecaster in references:
+            title = REFERENCES_ARE
+        groups[title].append(row)
+
+    entries = sum(row.rank_low is not None for row in found.report.rows)
+    tables = {}
+    for title, rows in groups.items():
+        if rows:
+            tables[title] = [_row(row, entries, overview, address) for row in rows]
+    board = board_of(tables, columns_of_table("all kinds"), f"{TITLE}: one row an agent")
+    kind_rows = _kind_rows(found.kinds, overview, address)
+    kinds = html_table(kind_rows, columns_of_table("each kind"), "Each kind: one row an agent")
+    return box(TITLE, board, ABOUT) + box("Each kind by itself", kinds)
+
+
+def _row(
+    row: ForecasterScores, entries: int, overview: SeasonOverview, address: Address
+) -> Mapping[str, object]:
+    """Return what the board says of an agent."""
+    better = HtmlCell("")
+    rank = None
+    if row.rank_low is not None and row.rank_high is not None:
+        text = f"{row.rank_low}" if row.rank_low == row.rank_high else f"{row.rank_low}–{row.rank_high}"
+        rank = filled('<span class="rank">%s</span>', text)
+        told = better_text(row.better_than, entries)
+        better = HtmlCell(told, told)
+    return {
+        "rank": rank,
+        "agent": HtmlCell(row.forecaster, row.forecaster, row.why_not or ""),
+        "skill": row.skill,
+        "interval": span_text(row.skill_low, row.skill_high, "%+.4f"),
+        "better": better,
+        "brier": row.brier,
+        "baseline": row.baseline,
+        "peer": row.peer,
+        "coverage": None if row.coverage is None else 100 * row.coverage,
+        "questions": row.questions,
+        "href": agent_page(row.forecaster, overview.names, address),
+    }
+
+
+def _kind_rows(
+    kinds: Sequence[KindScores], overview: SeasonOverview, address: Address
+) -> Iterator[Mapping[str, object]]:
+    """Yield the scores of each agent on each kind."""
+    for row in kinds:
+        yield {
+            "agent": row.agent,
+            "kind": question_kind(row.kind).TITLE,
+            "brier": row.brier,
+            "distance": None if row.distance is None else 100 * row.distance,
+            "baseline": row.baseline,
+            "peer": row.peer,
+            "answered": HtmlCell(f"{row.questions:,} of {row.asked:,}", row.questions),
+            "href": agent_page(row.agent, overview.names, address),
+        }

@@ -1,0 +1,153 @@
+"""Pages of questions that are not of yes or no, and of cohorts without money."""
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from arena.record.schema.database import open_read_only, reading
+from arena.scores.all_kinds import compute_all_kinds
+from dashboard.questions import answer_picture, form_words
+from markets.distributions import Distribution, QuestionForm, distribution_of, form_of
+from portfolio.rules import REALISTIC
+from tests.dashboard.opening import Show, markup, tables, words
+from tests.records.question_season import play
+from tests.records.seasons import worked_out
+from tests.rows import rows_in
+
+
+@pytest.fixture(scope="session")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A season of questions of all kinds in a cohort without money."""
+    path = tmp_path_factory.mktemp("asked") / "record.db"
+    play(path, rules=REALISTIC.model_copy(update={"money": False})).close()
+    return worked_out(path)
+
+
+def ended(record: Path, kind: str) -> tuple[str, str, str]:
+    """The first ended question of a kind with several answers: its id, form and answer."""
+    query = f"""SELECT page.market_id, page.form, resolution.answer FROM market_version AS page
+        JOIN resolution USING (market_id) WHERE page.form LIKE '%"{kind}"%' AND resolution.answer <> ''
+        AND page.market_id IN (SELECT market_id FROM forecast) ORDER BY page.market_id LIMIT 1"""
+    [row] = rows_in(record, query)
+    return row[0], row[1], row[2]
+
+
+def last_answers(record: Path, market: str) -> dict[str, Distribution]:
+    """What each agent answered last, by plain SQL."""
+    query = f"""SELECT entrant.name, distribution FROM forecast JOIN turn ON turn.id = turn_id
+        JOIN entrant ON entrant.id = entrant_id WHERE market_id = '{market}' AND stage = 'final'
+        AND distribution <> '' ORDER BY turn.round_id"""
+    return {name: distribution_of(text) for name, text in rows_in(record, query)}
+
+
+def test_the_page_of_an_option_question_has_odds_and_every_answer(asked: Path, show: Show) -> None:
+    market, text, answer = ended(asked, "multiple_choice")
+    form = form_of(text)
+    page = show("market", asked, market=market)
+    answers, options = tables(page)[:2]
+    assert list(options["option"]) == list(form.options)
+    assert options.loc[options["happened"] == "yes", "option"].tolist() == [answer]
+
+    said = last_answers(asked, market)
+    shown = {row["agent"]: row for _, row in answers.iterrows()}
+    assert set(shown) - {"market odds"} == set(said)
+    for agent, distribution in said.items():
+        for place, chance in enumerate(distribution.chances):
+            assert shown[agent][f"option {place}"] == pytest.approx(chance / 10_000)
+    assert "Over time" not in words(page)
+    assert answer in words(page)
+
+
+@pytest.mark.parametrize("kind", ["numeric", "date"])
+def test_the_page_of_a_range_has_every_agents_quantiles(kind: str, asked: Path, show: Show) -> None:
+    market, text, answer = ended(asked, kind)
+    page = show("market", asked, market=market)
+    [answers] = [table for table in tables(page) if "agent" in table and "picture" in table]
+    said = last_answers(asked, market)
+    shown = {row["agent"]: row for _, row in answers.iterrows()}
+    assert set(shown) == set(said)
+    for agent, distribution in said.items():
+        for share, value in distribution.quantiles:
+            assert str(shown[agent][f"below {share}"]) == value
+    assert form_words(form_of(text)) in "".join(markup(page))
+    assert answer in words(page).replace("\\", "")
+
+
+def test_the_list_of_markets_says_what_questions_came_to(asked: Path, show: Show) -> None:
+    status = {row["question"]: row["status"] for _, row in tables(show("markets", asked))[0].iterrows()}
+    for market, _, answer in (ended(asked, kind) for kind in ("multiple_choice", "numeric", "date")):
+        [(question,)] = rows_in(asked, f"SELECT question FROM market_version WHERE market_id = '{market}'")
+        assert status[question] == answer
+
+
+def test_a_turn_shows_its_answers_apart_from_its_probabilities(asked: Path, show: Show) -> None:
+    page = show("turn", asked, cohort="1", round="1", agent="ann")
+    [answers] = [table for table in tables(page) if "said" in table]
+    query = """SELECT count(*) FROM forecast JOIN turn ON turn.id = turn_id
+        JOIN entrant ON entrant.id = entrant_id JOIN round ON round.id = turn.round_id
+        WHERE number = 1 AND name = 'ann' AND distribution <> ''"""
+    [(count,)] = rows_in(asked, query)
+    assert len(answers) == answers["said"].notna().sum() == count
+    [chances] = [table for table in tables(page) if "final" in table]
+    assert set(chances["question"]).isdisjoint(answers["question"])
+
+
+def test_an_agents_page_lists_its_answers(asked: Path, show: Show) -> None:
+    page = show("agent", asked, agent="ann", part="forecasts")
+    [answers] = [table for table in tables(page) if "said" in table]
+    assert len(answers) == 50
+    assert answers["picture"].notna().all()
+
+
+@pytest.mark.parametrize(
+    ("view", "address"),
+    [("arena", {}), ("arena", {"cohort": "1"}), ("cohort", {"cohort": "1"}), ("agent", {"cohort": "1"})],
+)
+def test_without_money_nothing_is_said_of_money(
+    view: str, address: dict[str, str], asked: Path, show: Show
+) -> None:
+    page = show(view, asked, **({"agent": "ann"} if view == "agent" else {}), **address)
+    text = "".join(markup(page)) + words(page)
+    assert "P/L" not in text
+    assert "Equity" not in text
+    assert "bet" not in text.casefold().split()
+    for table in tables(page):
+        assert not {"pnl", "return_pct", "equity", "invested", "win_rate"} & set(table)
+
+
+def test_the_home_page_has_the_board_of_all_kinds(asked: Path, show: Show) -> None:
+    with open_read_only(str(asked)) as engine, reading(engine) as connection:
+        found = compute_all_kinds(connection)
+    shown = tables(show("arena", asked))
+    boards = [table for table in shown if {"brier", "questions"} <= set(table)]
+    expected = {row.forecaster: row.brier for row in found.report.rows}
+    figures = {row["agent"].lstrip("1–234"): row["brier"] for board in boards for _, row in board.iterrows()}
+    assert figures == pytest.approx(expected, abs=1e-4)
+    [kinds] = [table for table in shown if "distance" in table and "kind" in table]
+    assert len(kinds) == len(found.kinds)
+
+
+OPTIONS = QuestionForm("multiple_choice", ("a", "b"))
+NUMBER = QuestionForm("numeric", low="0", high="10", open_high=True)
+
+
+@pytest.mark.parametrize(
+    ("form", "answer", "outcome"),
+    [
+        (OPTIONS, Distribution((250_000, 750_000)), "b"),
+        (NUMBER, Distribution(quantiles=((100_000, "2"), (500_000, "5"), (900_000, "14"))), "99"),
+        (NUMBER, Distribution(quantiles=((100_000, "2"), (500_000, "2"), (900_000, "2"))), ""),
+    ],
+)
+def test_a_picture_stays_within_its_cell_and_marks_what_happened(
+    form: QuestionForm, answer: Distribution, outcome: str
+) -> None:
+    svg = ET.fromstring(answer_picture(form, answer.text, "c1", outcome))
+    marks = [circle for circle in svg.iter("circle") if "ink" in circle.get("class", "")]
+    assert len(marks) == bool(outcome)
+    for rect in svg.iter("rect"):
+        left, width = float(rect.get("x", "")), float(rect.get("width", ""))
+        assert left >= 0
+        assert left + width <= 132
+        assert 0 <= float(rect.get("y", "")) + float(rect.get("height", "")) <= 26
