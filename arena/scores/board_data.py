@@ -46,7 +46,7 @@ def board_data(connection: Connection, cohort: int | None = None) -> Data:
     for name, forecasts in read_sure_forecasts(connection, cohort).items():
         calibration.append({"agent": name} | asdict(forecasts) | {"text": forecasts.text})
 
-    if not any(played.rules.money for played in cohorts):
+    if cohorts and not any(played.rules.money for played in cohorts):
         data["money"] = False
     data["simulated"] = stamps == {"simulated"}
     data["thinking"] = _thinking(cohorts)

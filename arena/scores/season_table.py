@@ -14,7 +14,7 @@ import numpy as np
 from arena.errors import count_text
 from arena.record.model.answer_columns import AnswerColumns, SeasonMarket
 from arena.record.model.columns import Flags, Floats, Ints
-from arena.scores.comparisons import REFERENCES
+from arena.scores.comparisons import MARKET, REFERENCES
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.season_forms import ShownAnswers, season_forms
 from arena.scores.metaculus_scores import BASELINES
@@ -251,6 +251,6 @@ def _too_little(season: SeasonRows, forecasters: tuple[str, ...]) -> dict[str, s
             is_own = ended & (agent == agents.index(name))
             asked += int(is_own.sum())
             said += int((is_own & stated).sum())
-        if asked and said / asked < season.min_coverage:
+        if season.kinds[name] != MARKET and asked and said / asked < season.min_coverage:
             reasons[name] = f"covers {said / asked:.0%} of what has resolved"
     return reasons
