@@ -70,14 +70,14 @@ markets: {venue: questions, questions: {folder: questions}}
 cohorts: {first: 2026-01-04, rounds: 2, count: 1, corrected_within: 8d}
 agents:
   - {name: three, model: demo/sharp, samples: 3}
-  - {name: parts, model: demo/hasty, batch: 5}
+  - {name: blind, model: demo/sharp, prices: after, samples: 2}
 """
 
 
 def test_a_folder_of_questions_is_picked_up_in_the_middle_of_a_round(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(OWN_QUESTIONS, "utf-8")
     copytree(ROOT / "examples" / "questions", tmp_path / "questions")
-    ends_as_if_unbroken(tmp_path, ["--config", "config.yaml"], times=3, at_once=7)
+    ends_as_if_unbroken(tmp_path, ["--config", "config.yaml"], times=3, at_once=5)
 
 
 def ends_as_if_unbroken(folder: Path, season: list[str], times: int, at_once: int) -> None:
