@@ -364,6 +364,11 @@ def figures_of(line: Any, columns: Iterable[LeaderboardColumn]) -> dict[str, Fig
     return {column.key: column.shown(line) for column in columns}
 
 
+def is_any_known(lines: Lines, columns: Sequence[LeaderboardColumn]) -> bool:
+    """Tell whether any figure of these is known of anyone, and is not 0."""
+    return any(any(figures_of(line, columns).values()) for line in lines)
+
+
 def board_columns(columns: Iterable[LeaderboardColumn]) -> Columns:
     """Return the columns of a board: agents first, and pictures beside the figures that they draw."""
     drawn = columns_of_table("leaderboard drawn")

@@ -412,9 +412,7 @@ def _title(key: str, column: HtmlColumn, ahead: Markup = NOTHING) -> Markup:
     return filled(TITLE, column.look, key, column.kind, order, ahead, inside)
 
 
-def _name(
-    row: Row, key: str, column: HtmlColumn, pictures: Iterable[str], *, is_folded: bool = False
-) -> Markup:
+def _name(row: Row, key: str, column: HtmlColumn, pictures: Iterable[str], *, is_folded: bool) -> Markup:
     """Return the first cell of a row: its pictures, its name as a link, and what follows it."""
     value = row.get(key)
     cell = value if isinstance(value, HtmlCell) else HtmlCell(_text(value, column))
@@ -424,8 +422,8 @@ def _name(
     drawn = NOTHING.join(row[picture] for picture in pictures if row.get(picture) is not None)
     if is_folded:
         inside += filled(UNFOLD, text)
-    sorted_by = _sorted_by(value, column, text + below)
-    return filled(NAME, column.look, column.label, text, sorted_by, drawn, inside)
+    order = _sorted_by(value, column, text + below)
+    return filled(NAME, column.look, column.label, text, order, drawn, inside)
 
 
 def _cell(value: Any, column: HtmlColumn) -> Markup:

@@ -25,7 +25,7 @@ from arena.cli.output import (
     without_password,
 )
 from arena.cli.page import Block, Fields
-from arena.cli.stated_answers import answers_data, kinds_blocks
+from arena.cli.question_answers import answers_data, kinds_blocks
 from arena.cli.table import Table, TableChoice, TableColumn, between, value_in
 from arena.clock import now
 from arena.cohorts.diff import (

@@ -21,7 +21,7 @@ from arena.cli.output import (
     typed,
 )
 from arena.cli.page import Block, line_width
-from arena.cli.stated_answers import (
+from arena.cli.question_answers import (
     answers_data,
     form_data,
     form_words,

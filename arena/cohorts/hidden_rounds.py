@@ -9,6 +9,7 @@ from dataclasses import replace
 from agents.model import PastForecast, View
 from arena.cohorts.cohort import forecast_sources
 from arena.record.model.cohort import Cohort, Entrant
+from markets.distributions import form_of
 from markets.model import Listing
 from portfolio.model import Bet, Rejection, Sale
 
@@ -56,11 +57,19 @@ def view_of_round(cohort: Cohort, view: View) -> View:
 
 
 def _without_prices(listings: Iterable[Listing]) -> tuple[Listing, ...]:
-    return tuple(replace(listing, quote=None) for listing in listings)
+    """Return the listings without quotes, and without the odds of options."""
+    return tuple(
+        replace(listing, quote=None, market=replace(listing.market, form=_without_odds(listing.market.form)))
+        for listing in listings
+    )
 
 
 def _without_past_prices(past: Iterable[PastForecast]) -> tuple[PastForecast, ...]:
-    return tuple(replace(forecast, price=None) for forecast in past)
+    return tuple(replace(forecast, price=None, form=_without_odds(forecast.form)) for forecast in past)
+
+
+def _without_odds(form: str) -> str:
+    return replace(form_of(form), odds=()).text
 
 
 def is_left_out(cohort: Cohort, number: int, entrant: Entrant) -> bool:

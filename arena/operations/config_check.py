@@ -39,7 +39,8 @@ class ConfigCheck:
     """What was found: missing keys by agent, keys of the rule of no use, articles, and a readable `.env`.
 
     The keys in `untold` leave out all markets, or none, because of what the venue reports. `articles` is None
-    where the evidence comes from no files, and `questions` where the venue is no folder of them.
+    where the evidence comes from no files, and `questions` where the venue is no folder of them; what is
+    wrong in other files of the venue is in `file_faults`.
     """
 
     missing_keys: Mapping[str, str]
@@ -47,6 +48,7 @@ class ConfigCheck:
     articles: ArticleCount | None
     readable_env: str | None
     questions: QuestionCount | None = None
+    file_faults: tuple[str, ...] = ()
 
 
 def check_config(config: Config, environ: Mapping[str, str]) -> ConfigCheck:
@@ -58,6 +60,7 @@ def check_config(config: Config, environ: Mapping[str, str]) -> ConfigCheck:
         articles=_article_count(config),
         readable_env=readable_env(config.folder),
         questions=_question_count(config),
+        file_faults=_file_faults(config),
     )
 
 
@@ -99,6 +102,16 @@ def _question_count(config: Config) -> QuestionCount | None:
     return QuestionCount(len(found.questions), tuple(fault.text for fault in found.faults))
 
 
+def _file_faults(config: Config) -> tuple[str, ...]:
+    """Return what is wrong in the files that a venue is read from; nothing of one that has none."""
+    module = load("markets.venues", config.markets.venue, config.extensions("venues"))
+    if not hasattr(module, "file_faults"):
+        return ()
+
+    paths = unfrozen_settings(config.venue_settings, config.folder)
+    return tuple(module.file_faults(config.venue_settings.model_copy(update=paths)))
+
+
 def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Iterator[ConfigWarning]:
     """Yield what may be wrong, in words, beside what the cost already warns of."""
     for estimate in cost.estimates:
@@ -130,7 +143,10 @@ def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Ite
 
 
 def _question_warnings(config: Config, check: ConfigCheck) -> Iterator[ConfigWarning]:
-    """Yield what is wrong in the venue's folder of questions."""
+    """Yield what is wrong in the venue's folder of questions, or of series."""
+    for fault in check.file_faults[:MOST_NAMED]:
+        yield ConfigWarning(f"Not all of {config.markets.venue} is played: {fault}", "correct the file")
+
     faults = () if check.questions is None else check.questions.faults
     for fault in faults[:MOST_NAMED]:
         message, _, hint = fault.partition(" → ")

@@ -151,6 +151,11 @@ def fetch_questions(
     if due not in (None, question_set.due):
         message = f"{source.place}: {name} is of the round due {question_set.due}, not {due}; nothing is kept"
         raise ArenaError("bad_file", message, "correct the file, or fetch it elsewhere with --from")
+
+    for kept in record.read(newest_files, "questions", [question_set.due]):
+        if kept.text != text and kept.name == question_set.name and plan_in(kept.text) is not None:
+            message = f"the record has {kept.name} as a set that was made here, and it stays as it is"
+            raise ArenaError("exists", message, "leave out --from, or keep the other one in another record")
     return record.write(keep_file, NewFile("questions", question_set.name, question_set.due, text), at)
 
 

@@ -1,24 +1,24 @@
 """Question sets of one's own: made from the record's markets and a published set, and kept."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.forms.bench.made_set import Candidate, SetPlan, make_set, plan_in
+from arena.forms.bench.made_set import SetCandidate, SetPlan, make_set, plan_in
 from arena.forms.bench.model import NOTHING, QuestionSet, is_day
 from arena.forms.bench.reading import read_question_set, strictly
 from arena.record.model.benchmark import FORECASTBENCH, BenchmarkFile, NewFile
 from arena.record.queries.benchmark import newest_files
-from arena.record.queries.markets import KnownMarket, read_known_ids, read_markets
+from arena.record.queries.markets import read_known_ids, read_markets
 from arena.record.record import Record
 from arena.record.schema.database import Connection
 from arena.record.write.benchmark import keep_file
 from arena.rounds.benchmark_rounds import QUESTIONS, FileSource
 from markets.hashes import sha256
 from markets.millionths import decimal
-from markets.model import NEVER, Market
+from markets.model import NEVER, Market, Quote
 from markets.universe import Universe, passes
 from markets.venue import venue_page
 
@@ -81,7 +81,7 @@ def _published_set(record: Record, plan: SetPlan, source: FileSource | None) -> 
     return stored[-1].name, stored[-1].text
 
 
-def published_candidates(question_set: QuestionSet, due: str) -> Iterator[Candidate]:
+def published_candidates(question_set: QuestionSet, due: str) -> Iterator[SetCandidate]:
     """Yield the questions of a set that can still be asked on a day: the dates of series move along with it.
 
     Markets that close by then are left out, and questions without a value when the set was frozen.
@@ -94,25 +94,27 @@ def published_candidates(question_set: QuestionSet, due: str) -> Iterator[Candid
         if question.is_market:
             is_open = str(item["market_info_close_datetime"])[:10] > due
             if is_open and question.freeze_probability(question.id) is not None:
-                yield Candidate(item)
+                yield SetCandidate(item)
             continue
 
         days = [date.fromisoformat(day) + moved for day in question.dates]
         item["resolution_dates"] = [day.isoformat() for day in days]
-        yield Candidate(item)
+        yield SetCandidate(item)
 
 
 # ── the record's markets ─────────────────────────────────────────────────────────────────────────────────
 
 
-def record_candidates(connection: Connection, universe: Universe, due: str, at: datetime) -> list[Candidate]:
-    """Return the open markets of the record that the config's rule lets in and that are decided after a day.
+def record_candidates(
+    connection: Connection, universe: Universe, due: str, at: datetime
+) -> list[SetCandidate]:
+    """Return the open markets of the record that the config's rule lets in, decided after a day.
 
     Markets that are one question at several dates are one candidate; those have no price.
     """
     after = datetime.combine(date.fromisoformat(due), time(), UTC) + timedelta(days=1)
-    candidates: list[Candidate] = []
-    by_series: dict[str, list[KnownMarket]] = defaultdict(list)
+    candidates: list[SetCandidate] = []
+    by_series: dict[str, list[Market]] = defaultdict(list)
     known = [market_id for market_id in read_known_ids(connection, at) if _is_of_venue(market_id)]
 
     for seen in read_markets(connection, at, known):
@@ -120,15 +122,23 @@ def record_candidates(connection: Connection, universe: Universe, due: str, at: 
         if seen.status != "open" or market.form:
             continue
         if market.series:
-            by_series[market.series].append(seen)
+            by_series[market.series].append(market)
         elif market.closes_at >= after and passes(seen.listing, universe, at):
-            candidates.append(Candidate(_market_item(seen), market.category))
+            quote = seen.listing.quote
+            if quote is not None and quote.mid is not None:
+                candidates.append(SetCandidate(_market_item(market, quote, quote.mid), market.category))
 
-    for series, dates in sorted(by_series.items()):
-        later = [seen for seen in dates if _day_of(seen.listing.market) > due]
+    for series, dates in _asked_last(by_series).items():
+        later = [market for market in dates if _day_of(market) > due]
         if later:
-            candidates.append(Candidate(_series_item(series, later), later[0].listing.market.category))
+            candidates.append(SetCandidate(_series_item(series, later), later[0].category))
     return candidates
+
+
+def _asked_last(by_series: Mapping[str, Sequence[Market]]) -> dict[str, Sequence[Market]]:
+    """Return the questions of series that were asked on the newest day: each day asks the same ones anew."""
+    newest = max((market.opens_at for dates in by_series.values() for market in dates), default=NEVER)
+    return {series: dates for series, dates in sorted(by_series.items()) if dates[0].opens_at == newest}
 
 
 def _is_of_venue(market_id: str) -> bool:
@@ -141,23 +151,19 @@ def _day_of(market: Market) -> str:
     return market.id.rpartition("@")[2]
 
 
-def _market_item(seen: KnownMarket) -> dict[str, Any]:
+def _market_item(market: Market, quote: Quote, mid: int) -> dict[str, Any]:
     """Return a market in the published form, at its newest price."""
-    item = _page_item(seen.listing.market, seen.listing.market.id)
-    quote = seen.listing.quote
-    if quote is None or quote.mid is None:  # what passes a rule on prices has one
-        raise ValueError(f"{seen.listing.market.id} has no price")
-
+    item = _page_item(market, market.id)
     item["freeze_datetime"] = quote.at.isoformat()
-    item["freeze_datetime_value"] = f"{decimal(quote.mid):f}"
+    item["freeze_datetime_value"] = f"{decimal(mid):f}"
     item["freeze_datetime_value_explanation"] = "The market price."
     return item
 
 
-def _series_item(series: str, dates: Sequence[KnownMarket]) -> dict[str, Any]:
+def _series_item(series: str, dates: Sequence[Market]) -> dict[str, Any]:
     """Return a question at several dates in the published form, as a data question."""
-    days = sorted(_day_of(seen.listing.market) for seen in dates)
-    market = min((seen.listing.market for seen in dates), key=_day_of)
+    days = sorted(map(_day_of, dates))
+    market = min(dates, key=_day_of)
     item = _page_item(market, series)
     item["question"] = market.question.replace(days[0], "{resolution_date}")
     item["resolution_criteria"] = f"So {days[0]} is decided, and the other dates alike. {market.rules}"

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from arena.record.model.columns import Floats, ForecastColumns, Ints
 from arena.record.queries.accounts import read_accounts
-from arena.record.queries.answers import has_other_kinds, read_answer_columns, read_season_markets
+from arena.record.queries.answers import plays_questions, read_answer_columns, read_season_markets
 from arena.record.queries.cohorts import of_cohorts, read_min_coverage, read_newest_time
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.schema.cohort import CohortRow, RoundRow
@@ -65,7 +65,7 @@ def _yes_no_rows(stated: ForecastColumns, time: Floats) -> YesNoRows:
         market=stated.market,
         time=time,
         chance=stated.forecast / ONE,
-        price=stated.mid / ONE,
+        price=np.where(stated.quoted, stated.mid / ONE, np.nan),
         stated=stated.stated,
         early=stated.early,
     )
@@ -115,7 +115,7 @@ ALL_KINDS = CacheKind(
 
 def all_kinds_of(connection: Connection, cohort: int | None = None) -> AllKinds | None:
     """Return the scores of all kinds, from the cache if current; None where all are of yes or no."""
-    if not has_other_kinds(connection, cohort):
+    if not plays_questions(connection, cohort):
         return None
     cached = ALL_KINDS.read_current(connection, cohort)
     return cached or compute_all_kinds(connection, cohort)

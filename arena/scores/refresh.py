@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from arena.record.queries.answers import has_other_kinds
+from arena.record.queries.answers import plays_questions
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.record import Record
 from arena.record.schema.database import Connection, reading
@@ -36,7 +36,7 @@ def refresh_leaderboards(record: Record, at: datetime, progress: Progress | None
         keys = _leaderboard_keys(connection)
         rows = []
         for key in keys:
-            if has_other_kinds(connection, key) and not ALL_KINDS.is_current(connection, key):
+            if plays_questions(connection, key) and not ALL_KINDS.is_current(connection, key):
                 rows.append(ALL_KINDS.row(connection, at, compute_all_kinds(connection, key), key))
         if not COMPARISONS.is_current(connection):
             for key in keys:

@@ -25,13 +25,12 @@ from dashboard.board import (
     REFERENCES,
     SHADED,
     BoardLook,
-    LeaderboardColumn,
     board_parts,
     board_table,
     cohort_label,
     columns_of,
     dashed_note,
-    figures_of,
+    is_any_known,
     is_provisional,
     over_all_cohorts,
     pnl_lines,
@@ -50,7 +49,6 @@ from dashboard.pictures import REST
 from dashboard.record import (
     CohortLine,
     Colours,
-    Lines,
     PnlPoint,
     SeasonOverview,
     leaderboard_lines,
@@ -149,7 +147,8 @@ def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
         yield quiet(f"Twins, which have the same settings, lie {noise:.4f} apart: that much is noise.")
 
     yield from _tables(facts, address)
-    yield quiet(f"* {IMPLIED_NOTE}")
+    if is_any_known(leaderboard_lines(facts.ranking), columns_of("brier_implied")):
+        yield quiet(f"* {IMPLIED_NOTE}")
     yield from _charts(facts)
 
 
@@ -171,22 +170,17 @@ def _tables(facts: ReportFacts, address: Address) -> Iterator[Markup]:
 
     for label, keys in GROUPS.items():
         columns = columns_of(*keys)
-        if _is_any_known(parts.ranked, columns):
+        if is_any_known(parts.ranked, columns):
             yield heading(f"Standings: {label}")
             yield board_table(f"{label}: one row an agent", columns, parts.ranked, names, address)
     for label, keys in GROUPS.items():
-        of_references = reference_columns(columns_of(*keys))
-        if _is_any_known(parts.references, of_references):
+        shown = reference_columns(columns_of(*keys))
+        if is_any_known(parts.references, shown):
             yield heading(f"{REFERENCES}: {label}")
-            yield board_table(f"{label} of references", of_references, parts.references, names, address)
+            yield board_table(f"{label} of references", shown, parts.references, names, address)
     if parts.unranked:
         yield heading(NOT_RANKED)
         yield unranked_table(parts.unranked, names, address)
-
-
-def _is_any_known(lines: Lines, columns: Sequence[LeaderboardColumn]) -> bool:
-    """Tell whether any figure of these is known of anyone, and more than 0."""
-    return any(any(figures_of(line, columns).values()) for line in lines)
 
 
 def heading(text: str) -> Markup:

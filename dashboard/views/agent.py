@@ -522,20 +522,17 @@ def show_held(holdings: Sequence[Holding]) -> None:
         gain += holding.position.money.unrealised
     many = count(len(holdings), "open position")
     amount = in_dollars(value / ONE)
-    worth = f"{many} worth {amount} at mid"
-    largest = holdings_table(ordered[:OPEN])
-    put(quiet(f"{worth}, {gained(gain)} since they were bought.") + largest, "open positions")
+    said = quiet(f"{many} worth {amount} at mid, {gained(gain)} since they were bought.")
+    put(said + holdings_table(ordered[:OPEN]), "open positions")
 
     rest = ordered[OPEN:]
     if rest:
-        more = count(len(rest), "more position")
-        on_demand(more, "more open positions", partial(_more_held, rest))
+        on_demand(count(len(rest), "more position"), "more open positions", partial(_more_held, rest))
 
 
 def _more_held(holdings: Sequence[Holding]) -> None:
     """Show open positions that come after the largest."""
-    others = holdings_table(holdings, says="More open positions")
-    put(others, "more open positions")
+    put(holdings_table(holdings, says="More open positions"), "more open positions")
 
 
 def _other_scores(

@@ -31,6 +31,7 @@ from dashboard.board import (
     columns_of,
     draw_span,
     figures_of,
+    is_any_known,
     is_provisional,
     leading,
     money_table,
@@ -187,7 +188,8 @@ def _boards(lines: Lines, columns: Sequence[LeaderboardColumn], overview: Season
     if parts.unranked:
         subheading(NOT_RANKED)
         put(unranked_table(parts.unranked, overview.names), "table of unranked")
-    if any(column.key == "brier_implied" for column in columns):
+    implied = [column for column in columns if column.key == "brier_implied"]
+    if is_any_known(lines, implied):
         st.caption(f"\\* {IMPLIED_NOTE}")
 
 

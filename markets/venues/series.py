@@ -20,6 +20,7 @@ from pydantic import Field, field_validator, model_validator
 
 from markets.model import Listing, MarketId, Resolution
 from markets.observations import Series, SeriesPage
+from markets.registry import PYTHON_ONLY
 from markets.templates import (
     AskingRule,
     SeriesQuestion,
@@ -29,7 +30,6 @@ from markets.templates import (
     resolutions_of,
     template_of,
 )
-from markets.registry import PYTHON_ONLY
 from markets.venue import (
     EVERY_MARKET,
     Catalogue,
@@ -246,7 +246,7 @@ class SeriesVenue:
     async def _read(self, at: datetime) -> SeriesReading:
         """Return the series as they stand; raise `VenueError` if none could be read."""
         reading = SeriesReading()
-        pages = self._read_folder(reading)
+        pages = self.read_folder(reading)
         await self._read_servers(reading, at)
 
         for fault in reading.faults:
@@ -266,7 +266,7 @@ class SeriesVenue:
 
     # ── files ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _read_folder(self, reading: SeriesReading) -> dict[str, SeriesPage]:
+    def read_folder(self, reading: SeriesReading) -> dict[str, SeriesPage]:
         """Read the files of the folder, and return what is said of series. Mistakes are noted."""
         folder = self._settings.folder
         if not folder.is_dir():
@@ -369,6 +369,16 @@ class SeriesVenue:
     def _tell(self, record: str, code: str, reason: str) -> None:
         """Report what is not asked about or not decided, and why."""
         self._report(QuarantinedRecord("series", record, "page", code, reason))
+
+
+def file_faults(settings: Settings) -> list[str]:
+    """Return what is wrong in the folder of series, each mistake with its place."""
+    try:
+        reading = SeriesReading()
+        SeriesVenue(settings, ignore_report, asyncio.sleep).read_folder(reading)
+    except VenueError as error:
+        return [error.message]
+    return [fault.words for fault in reading.faults]
 
 
 def _merged(page: SeriesPage, own: SeriesPage) -> SeriesPage:

@@ -12,6 +12,7 @@ from portfolio.ledger import fold, post, settle
 from portfolio.model import Bet, Fill, Holdings, Lot, Rejection, Sale
 from portfolio.money import number
 from portfolio.rules import REALISTIC, REFERENCE, REPLAY, SEED, Rules
+from portfolio.sizing import quarter_kelly
 from tests.builders import (
     NOW,
     RAIN,
@@ -278,3 +279,20 @@ def test_a_sale_remembers_its_reason_and_the_cash_it_was_made_with() -> None:
     account = holding(a_bet(500))
     ((sold,), ()) = asked(replace(a_sale(100), reason="done"), account=account)
     assert (sold.reason, sold.base) == ("done", usd(9_500))
+
+
+def test_without_money_every_order_is_refused_and_nobody_is_out() -> None:
+    rules = REALISTIC.model_copy(update={"money": False})
+    bets = [a_bet(100), a_bet(50, "NO")]
+    fills, refused = execute(bets, [a_sale(1)], an_account(), THREE, rules)
+    assert fills == []
+    assert [rejection.code for rejection in refused] == ["no_market"] * 3
+    assert not is_out(an_account(0), rules)
+    assert quarter_kelly({RAIN: usd("0.9")}, an_account(), THREE, rules) == ()
+
+
+def test_money_is_no_part_of_frozen_rules_where_there_is_a_market() -> None:
+    assert "money" not in REALISTIC.model_dump(mode="json")
+    without = REALISTIC.model_copy(update={"money": False})
+    assert without.model_dump(mode="json")["money"] is False
+    assert Rules.model_validate(without.model_dump(mode="json")) == without

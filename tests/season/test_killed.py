@@ -3,9 +3,11 @@
 import sqlite3
 from pathlib import Path
 from random import Random
+from shutil import copytree
 from time import sleep
 from typing import Any
 
+from tests.program.command_line import ROOT
 from tests.program.running import AGREES, arena_json, loaded, provider
 from tests.records.demo import small_demo
 from tests.season.paid import asked_in, stored_questions
@@ -61,6 +63,21 @@ def test_killed_again_and_again_it_ends_in_the_hash_of_an_unbroken_run(
 def test_samples_parts_and_stages_are_picked_up_where_they_were_broken_off(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(MANY_QUESTIONS, "utf-8")
     ends_as_if_unbroken(tmp_path, ["--config", "config.yaml"], times=3, at_once=AT_ONCE)
+
+
+OWN_QUESTIONS = """\
+markets: {venue: questions, questions: {folder: questions}}
+cohorts: {first: 2026-01-04, rounds: 2, count: 1, corrected_within: 8d}
+agents:
+  - {name: three, model: demo/sharp, samples: 3}
+  - {name: parts, model: demo/hasty, batch: 5}
+"""
+
+
+def test_a_folder_of_questions_is_picked_up_in_the_middle_of_a_round(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(OWN_QUESTIONS, "utf-8")
+    copytree(ROOT / "examples" / "questions", tmp_path / "questions")
+    ends_as_if_unbroken(tmp_path, ["--config", "config.yaml"], times=3, at_once=7)
 
 
 def ends_as_if_unbroken(folder: Path, season: list[str], times: int, at_once: int) -> None:

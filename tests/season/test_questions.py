@@ -59,7 +59,8 @@ def ends_of(folder: Path, *own_ids: str) -> list[tuple[int, int | None, str]]:
 
 
 def test_the_examples_questions_are_played_to_the_same_bytes_again(tmp_path: Path) -> None:
-    hashes = []
+    hashes: list[str] = []
+    folder = tmp_path
     for name in ("first", "again"):
         folder = tmp_path / name
         folder.mkdir()

@@ -142,7 +142,12 @@ def test_four_weeks_of_a_file_that_grows(tmp_path: Path) -> None:
     live_weeks(tmp_path, folder.grow, no_trouble)
     check_season(tmp_path)
     shown = arena(
-        tmp_path, "show", "series:river:rise:2026-01-04:2026-01-02:11@2026-01-11", "--database", RECORD
+        tmp_path,
+        "show",
+        "market",
+        "series:river:rise:2026-01-04:2026-01-02:11@2026-01-11",
+        "--database",
+        RECORD,
     ).stdout
     assert "Will river have increased by 2026-01-11 compared with its value on 2026-01-02, 11?" in shown
 
@@ -189,6 +194,7 @@ def test_a_season_is_not_played_from_a_faulty_file(tmp_path: Path) -> None:
     assert "river.csv, line 3, value: 'one' is not a number like 3.91" in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     assert content(tmp_path, RECORD)["turns"] == 0
+    assert "Not all of series is played: river.csv, line 3, value: 'one'" in arena(tmp_path, "check").stdout
 
 
 def test_the_example_plays_and_ends_the_same_however_often_it_is_killed(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from arena.record.queries.cohorts import read_resolutions
 from arena.record.record import Record
 from markets.millionths import ONE
@@ -102,3 +104,24 @@ def test_a_season_of_forecasts_alone(tmp_path: Path) -> None:
     assert [(end.payout, end.answer) for end in ends] == [(None, "red"), (0, ""), (ONE, ""), (None, "4.5")]
     verified = arena_json(tmp_path, "admin", "verify", "--all")
     assert verified == verified | AGREES
+
+
+def test_without_a_price_nobody_is_compared_with_one(tmp_path: Path) -> None:
+    """A yes/no question that has no price is scored by what happened alone, on the board of all kinds."""
+    a_quiz(tmp_path)
+    quiz = tmp_path / "extensions" / "venues" / "quiz.py"
+    dropped = ('"quiz:rain":', '"quiz:rain",', '"multiple_choice"', '"numeric"', "answer=")
+    kept = [line for line in QUIZ.splitlines() if not any(word in line for word in dropped)]
+    quiz.write_text("\n".join(kept) + "\n", "utf-8")
+    agents = "agents:\n  - {kind: constant, p: 0.2}\n  - {kind: constant, name: high, p: 0.9}\n"
+    (tmp_path / "config.yaml").write_text(CONFIG.partition("agents:")[0] + agents, "utf-8")
+
+    played = arena(tmp_path, "run", "--once")
+    assert played.returncode == 0, played.stdout + played.stderr
+
+    board = arena_json(tmp_path, "board")
+    rows = {row["forecaster"]: row for row in board["all_kinds"]["rows"]}
+    assert rows["constant"]["brier"] == pytest.approx(0.2**2), "flood ended NO"
+    assert rows["high"]["brier"] == pytest.approx(0.9**2)
+    assert {row["skill"] for row in rows.values()} == {None}
+    assert "copies the price" not in arena(tmp_path, "board").stdout

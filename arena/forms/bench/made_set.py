@@ -48,8 +48,11 @@ class SetPlan:
         return f"{self.due}-llm.json"
 
 
+PLAN_FIELDS = ("due", "size", "seed", "combinations")
+
+
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class SetCandidate:
     """A question that may be drawn, in the published form, and its category."""
 
     item: Item = field(hash=False)
@@ -71,12 +74,12 @@ class Candidate:
         return not isinstance(self.item["resolution_dates"], list)
 
 
-def make_set(plan: SetPlan, candidates: Sequence[Candidate], origin: Mapping[str, str]) -> str:
+def make_set(plan: SetPlan, candidates: Sequence[SetCandidate], origin: Mapping[str, str]) -> str:
     """Return the text of a set; `origin` are the names and hashes of the files that candidates are from.
 
     Raises `ArenaError` if there are too few candidates.
     """
-    by_source: dict[str, list[Candidate]] = defaultdict(list)
+    by_source: dict[str, list[SetCandidate]] = defaultdict(list)
     for candidate in candidates:
         by_source[candidate.source].append(candidate)
 
@@ -108,9 +111,9 @@ def make_set(plan: SetPlan, candidates: Sequence[Candidate], origin: Mapping[str
 def plan_in(text: str) -> SetPlan | None:
     """Return how a set was made; None for one that comes from elsewhere."""
     made = json.loads(text.removeprefix("\ufeff")).get(MADE)
-    if not isinstance(made, dict):
+    if not isinstance(made, dict) or not made.keys() >= set(PLAN_FIELDS):
         return None
-    return SetPlan(made["due"], made["size"], made["seed"], made["combinations"])
+    return SetPlan(**{name: made[name] for name in PLAN_FIELDS})
 
 
 def share_evenly(room: Mapping[str, int], wanted: int, seed: int) -> dict[str, int]:
@@ -144,7 +147,7 @@ def _pairs(singles: int) -> int:
     return singles * (singles - 1) // 2
 
 
-def _of_source(candidates: Sequence[Candidate], count: int, plan: SetPlan) -> Iterator[Item]:
+def _of_source(candidates: Sequence[SetCandidate], count: int, plan: SetPlan) -> Iterator[Item]:
     """Yield the questions of one source: single ones, then combinations of these."""
     paired = 0
     if plan.combinations:
@@ -154,7 +157,7 @@ def _of_source(candidates: Sequence[Candidate], count: int, plan: SetPlan) -> It
     for candidate in singles:
         yield _published(candidate.item, plan)
 
-    def place(pair: tuple[Candidate, Candidate]) -> bytes:
+    def place(pair: tuple[SetCandidate, SetCandidate]) -> bytes:
         first, second = pair
         return _lot(plan.seed, first.source, first.id, second.id)
 
@@ -162,14 +165,14 @@ def _of_source(candidates: Sequence[Candidate], count: int, plan: SetPlan) -> It
         yield _combined(first.item, second.item)
 
 
-def _drawn(candidates: Sequence[Candidate], count: int, seed: int) -> list[Candidate]:
+def _drawn(candidates: Sequence[SetCandidate], count: int, seed: int) -> list[SetCandidate]:
     """Return so many questions of a source, as many of each category as there can be, by id."""
-    by_category: dict[str, list[Candidate]] = defaultdict(list)
+    by_category: dict[str, list[SetCandidate]] = defaultdict(list)
     for candidate in candidates:
         by_category[candidate.category].append(candidate)
 
     room = {category: len(own) for category, own in by_category.items()}
-    drawn: list[Candidate] = []
+    drawn: list[SetCandidate] = []
     for category, share in share_evenly(room, count, seed).items():
         by_lot = sorted(by_category[category], key=lambda one: (_lot(seed, one.source, one.id), one.id))
         drawn.extend(by_lot[:share])

@@ -16,6 +16,7 @@ from arena.record.queries.forecasts import (
     SHOWN_ITEMS,
     TurnMarketPairs,
     int_column,
+    read_frozen_rules,
     read_shown_turns,
     transpose,
     turn_market_pairs,
@@ -36,6 +37,16 @@ def has_other_kinds(connection: Connection, cohort: int | None = None) -> bool:
         .where(MarketVersionRow.form != "", SnapshotItemRow.shown == 1, of_cohorts(cohort))
     )
     return connection.scalar(query.limit(1)) is not None
+
+
+def plays_questions(connection: Connection, cohort: int | None = None) -> bool:
+    """Tell whether questions were played rather than markets: not all are of yes or no, or nobody trades."""
+    if has_other_kinds(connection, cohort):
+        return True
+    for number, rules in read_frozen_rules(connection).items():
+        if cohort in (None, number) and not rules.get("money", True):
+            return True
+    return False
 
 
 def read_answer_columns(connection: Connection, cohort: int | None = None) -> AnswerColumns:

@@ -10,6 +10,7 @@ from arena.errors import ArenaError
 from arena.forms.bench.model import HALVES
 from arena.forms.csv_columns import Flags, Floats, Ints
 from arena.scores.files.forecasts import ForecastTable
+from arena.scores.files.over_time import TimedRows, put_scores_over_time, timed_rows
 from arena.scores.files.question_forms import FormQuestion
 from arena.scores.rules import log
 from arena.scores.rules._columns import different, is_scored, none_for_nan, runs
@@ -136,7 +137,13 @@ def score_questions(
     events = {name: place for place, name in enumerate(table.events)}
 
     against = settled(table, provisional=provisional)
-    parts = _yes_no_cells(table, against, mode, outside, community=community)
+    timed = None
+    if mode == "exact" and not community:
+        timed = timed_rows(table)
+    if timed is None:
+        parts = _yes_no_cells(table, against, mode, outside, community=community)
+    else:
+        parts = [_mean_cells(table, against)]
     is_settled = ~np.isnan(against)
     who = table.forecaster[is_settled]
     rows = np.bincount(who, minlength=len(names))
@@ -159,14 +166,18 @@ def score_questions(
             continue
 
         event = events.setdefault(form.event, len(events))
-        scores = _form_scores(form, mode, outside, community=community)
-        form_cells = _form_cells(scores, number, event, places)
-        parts.append(form_cells)
+        if timed is None:
+            scores = _form_scores(form, mode, outside, community=community)
+            parts.append(_form_cells(scores, number, event, places))
         for name in form.who:
             place = places[name]
             rows[place] += 1
 
+    if timed is not None:
+        parts.append(_mean_form_cells(table, timed, events))
     cells = _joined(parts)
+    if timed is not None:
+        put_scores_over_time(cells.values, cells.question, cells.who, timed, ~np.isin(names, outside))
     return QuestionScores(
         who=cells.who,
         question=cells.question,
@@ -225,12 +236,16 @@ def _joined(parts: Sequence[ScoredCells]) -> ScoredCells:
     return ScoredCells(who[order], question[order], event[order], values)
 
 
-def _yes_no_cells(
-    table: ForecastTable, against: Floats, mode: Mode, outside: tuple[str, ...], *, community: bool
-) -> list[ScoredCells]:
-    """Return the cells of forecasters, and those of the community where it is wanted."""
-    is_settled = ~np.isnan(against)
-    rows = np.flatnonzero(is_settled)
+def _events_of(table: ForecastTable) -> Ints:
+    """Return the event of each yes/no question."""
+    event_of = np.zeros(len(table.questions), dtype=np.int64)
+    event_of[table.question] = table.event
+    return event_of
+
+
+def _mean_cells(table: ForecastTable, against: Floats) -> ScoredCells:
+    """Return the mean Brier and log scores on yes/no questions, and no others."""
+    rows = np.flatnonzero(~np.isnan(against))
     question = table.question[rows]
     who = table.forecaster[rows]
     starts, lengths = runs(question, who)
@@ -243,6 +258,34 @@ def _yes_no_cells(
     values = _unknown_values(who.size)
     values["brier"] = _group_means(errors**2, starts, lengths)
     values["log"] = _group_means(logs, starts, lengths)
+    return ScoredCells(who, question, _events_of(table)[question], values)
+
+
+def _mean_form_cells(table: ForecastTable, timed: TimedRows, events: Mapping[str, int]) -> ScoredCells:
+    """Return the means on questions of other kinds of their forecasts' own scores, and no others."""
+    rows = np.flatnonzero(timed.question >= len(table.questions))
+    question = timed.question[rows]
+    who = timed.forecaster[rows]
+    starts, lengths = runs(question, who)
+    values = _unknown_values(starts.size)
+    values["brier"] = _group_means(timed.brier[rows], starts, lengths)
+    values["distance"] = _group_means(timed.distance[rows], starts, lengths)
+    values["log"] = _group_means(np.log(timed.chance[rows]), starts, lengths)
+
+    question = question[starts]
+    event_of = np.array([events.get(form.event, -1) for form in table.forms], dtype=np.int64)
+    event = event_of[question - len(table.questions)]
+    return ScoredCells(who[starts], question, event, values)
+
+
+def _yes_no_cells(
+    table: ForecastTable, against: Floats, mode: Mode, outside: tuple[str, ...], *, community: bool
+) -> list[ScoredCells]:
+    """Return the cells of forecasters, and those of the community where it is wanted."""
+    own_cells = _mean_cells(table, against)
+    question = own_cells.question
+    who = own_cells.who
+    values = own_cells.values
 
     is_ended = is_scored(table.outcome)
     ended = table.where(is_ended)
@@ -261,13 +304,9 @@ def _yes_no_cells(
         column = values[score]
         column[place] = line[is_own]
 
-    questions = len(table.questions)
-    event_of = np.zeros(questions, dtype=np.int64)
-    event_of[table.question] = table.event
-    event = event_of[question]
-    parts = [ScoredCells(who, question, event, values)]
-
+    parts = [own_cells]
     if community:
+        event_of = _events_of(table)
         pooled = cells.values[:, is_pooled]
         scores = dict(zip(metaculus.SCORES, pooled, strict=True))
         is_timed = _times_of(table) is not None

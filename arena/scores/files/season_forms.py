@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -269,7 +270,7 @@ class AskedRange(NumberRange):
 
     def place(self, text: str) -> float:
         """Return where a value lies, 0 at the lower end and 1 at the upper; beyond an open one."""
-        share = self.share(parse_value(text))
+        share = self.share(_value(text))
         if not self.open_low:
             share = max(share, 0.0)
         if not self.open_high:
@@ -277,6 +278,13 @@ class AskedRange(NumberRange):
         return share
 
 
+@lru_cache(maxsize=65_536)
+def _value(text: str) -> float:
+    """Return a number, or a date in seconds: the same few are stated again and again."""
+    return parse_value(text)
+
+
+@lru_cache(maxsize=4_096)
 def asked_range(form: QuestionForm) -> AskedRange:
     """Return the range of a number, or of a date in seconds."""
     return AskedRange(parse_value(form.low), parse_value(form.high), form.open_low, form.open_high)
@@ -297,17 +305,23 @@ def _number_columns(own: SaidRows) -> NumberColumns:
         asked = ranges[int(own.market[row])]
         quantiles = own.said[own.answer[row]]["quantiles"]
         levels = tuple(share for share, _ in quantiles)
-        shares = [asked.place(text) for _, text in quantiles]
-        groups[levels, asked.open_low, asked.open_high].append((row, shares))
+        values = [_value(text) for _, text in quantiles]
+        groups[levels, asked.open_low, asked.open_high].append((row, values))
 
     for (levels, open_low, open_high), found in groups.items():
         for start in range(0, len(found), CURVES_AT_ONCE):
             some = found[start : start + CURVES_AT_ONCE]
             rows = np.array([row for row, _ in some])
-            values = np.array([shares for _, shares in some])
             markets = own.market[rows].tolist()
+            low = np.array([[ranges[place].low] for place in markets])
+            high = np.array([[ranges[place].high] for place in markets])
+            shares = (np.array([values for _, values in some]) - low) / (high - low)
+            if not open_low:
+                shares = np.maximum(shares, 0.0)
+            if not open_high:
+                shares = np.minimum(shares, 1.0)
             buckets = [ranges[place].bucket(truths[place], BUCKETS) for place in markets]
-            _put_curves(columns, rows, values, (levels, open_low, open_high), np.array(buckets))
+            _put_curves(columns, rows, shares, (levels, open_low, open_high), np.array(buckets))
     return columns
 
 

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,12 +15,13 @@ from agents.answers.decision_document import (
     read_decision,
     read_sent_decision,
 )
-from agents.episode import DOCUMENTS, schema_of, view_document
-from agents.model import CallError, Decision
+from agents.episode import DOCUMENTS, result_document, schema_of, view_document
+from agents.model import CallError, Decision, Forecast, PastForecast
 from markets.model import MarketId
 from portfolio.model import Bet, Sale
+from tests.agents.every_kind import COLOUR, COST, NO_MONEY, OPENING, PRICE, RAIN, of_every_kind
 from tests.agents.minds import THREE, a_view, replies
-from tests.builders import a_book, a_listing, result_of, usd
+from tests.builders import NOW, a_book, a_listing, result_of, usd
 
 SHOWN = [MarketId(market) for market in THREE[:2]]
 VIEW = a_view(*(a_book([("0.40", "1000")], [("0.42", "1000")], market=market) for market in SHOWN))
@@ -245,3 +247,72 @@ def test_of_a_market_that_is_held_and_off_offer_only_a_sale_is_read() -> None:
     assert (found.forecasts, found.bets) == ((), ())
     assert [sale.market_id for sale in found.sales] == [THREE[2]]
     assert [rejection.code for rejection in found.rejections] == ["not_on_offer"] * 2
+
+
+def test_questions_of_every_kind_are_shown_and_answered() -> None:
+    view = of_every_kind()
+    shown = json.loads(view_document(view).model_dump_json())["markets"]
+    jsonschema.validate(json.loads(view_document(view).model_dump_json()), schema_of("view"))
+    assert [market.get("kind") for market in shown] == [None, "multiple_choice", "numeric", "date"]
+    assert shown[1]["options"] == ["Red", "Blue", "Green"]
+    assert shown[1]["odds"] == {"Red": 0.5, "Blue": 0.3, "Green": 0.2}
+    assert shown[2]["range"] == {
+        "low": "0",
+        "high": "5000",
+        "open_low": False,
+        "open_high": True,
+        "unit": "USD",
+    }
+    assert not {"kind", "answer", "odds", "range"} & shown[0].keys()
+
+    said = {
+        "version": 1,
+        "forecasts": [
+            {"market": RAIN, "options": {"yes": 0.25}},
+            {"market": COLOUR, "options": {"Red": 0.2, "Blue": 0.5, "Green": 0.3}, "reason": "so"},
+            {"market": COST, "range": {"5": 1.5, "50": 20, "95": 300}},
+            {"market": OPENING, "range": {"5": "2026-02-01", "50": "2026-03-01", "95": "2026-04-01"}},
+        ],
+    }
+    jsonschema.validate(said, schema_of("decision"))
+    found = read_sent_decision(json.dumps(said), view)
+    assert found.rejections == ()
+    assert [x.distribution or x.millionths for x in found.forecasts] == [
+        250_000,
+        '{"chances":[200000,500000,300000]}',
+        '{"quantiles":[[50000,"1.5"],[500000,"20"],[950000,"300"]]}',
+        '{"quantiles":[[50000,"2026-02-01"],[500000,"2026-03-01"],[950000,"2026-04-01"]]}',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("item", "words"),
+    [
+        ({"market": COLOUR, "options": {"yes": 0.3}}, "'yes' is none of the options"),
+        ({"market": COLOUR}, "give either options or range"),
+        ({"market": COLOUR, "range": {"5": 1, "50": 2, "95": 3}}, "is none of the options"),
+        ({"market": COST, "options": {"Red": 1}}, "'red' is not a percent"),
+        ({"market": COST, "range": {"5": 1, "95": 3}}, "2 quantiles are stated"),
+        ({"market": RAIN, "range": {"5": 1, "50": 2, "95": 3}}, "options: Field required"),
+    ],
+)
+def test_an_item_that_answers_another_question_is_refused(item: dict[str, Any], words: str) -> None:
+    found = read_decision(json.dumps({"version": 1, "forecasts": [item]}), of_every_kind())
+    [refused] = found.rejections
+    assert refused.code == "bad_item"
+    assert words in refused.message
+
+
+def test_the_result_of_a_question_says_what_it_came_to() -> None:
+    said = Forecast(COST, distribution='{"quantiles":[[50000,"1"],[500000,"2"],[950000,"3"]]}')
+    past = PastForecast(said, 2, NOW, "How much?", form=PRICE.text, answer="2.5")
+    document = json.loads(result_document(past).model_dump_json())
+    jsonschema.validate(document, schema_of("result"))
+    assert (document["range"], document["answer"]) == ({"5": "1", "50": "2", "95": "3"}, "2.5")
+    assert (document["options"], document["paid"]) == ({}, None)
+
+
+def test_without_money_a_view_has_no_account() -> None:
+    view = view_document(of_every_kind(NO_MONEY))
+    assert view.account is None
+    assert view.rules == {"name": "realistic", "money": False}

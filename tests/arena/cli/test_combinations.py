@@ -84,9 +84,9 @@ def with_the_slip(paper: Any, asked: Any, medians: dict[Key, float]) -> tuple[li
     """Squared errors as the paper has them: the second part of data questions is at its first date."""
     ends = ends_of(paper)
     errors: tuple[list[float], list[float]] = ([], [])
-    for question in asked["questions"]:
-        source = question["source"]
-        parts = question["id"] if isinstance(question["id"], list) else [question["id"]]
+    for one in asked["questions"]:
+        source = one["source"]
+        parts = one["id"] if isinstance(one["id"], list) else [one["id"]]
         days = [key[2] for key in ends if key[:2] == (source, parts[0])]
         for day in days:
             keys = [(source, part, day) for part in parts]

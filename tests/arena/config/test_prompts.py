@@ -110,3 +110,18 @@ def test_a_prompt_is_in_the_folder_and_unlike_an_option(tmp_path: Path, name: st
         write(tmp_path, "{{ cash }}", file)
     [said] = told(tmp_path / "c", with_agents(f"{{model: demo/sharp, prompt: {name}}}"))
     assert why in said
+
+
+def test_where_there_is_no_market_the_standard_prompt_asks_for_no_bets(tmp_path: Path) -> None:
+    rows = "id,question,opens,closes\nrain,Will it rain?,2026-01-01,2026-02-01\n"
+    write(tmp_path, rows, "folder/questions.csv")
+    write(tmp_path, "{{ cash | dollars }}", "mine.md")
+    agents = with_agents("{model: demo/sharp}").replace(
+        "venue: simulator", "{venue: questions, questions: {folder: folder}}"
+    )
+    config = load(write(tmp_path, agents))
+    assert not config.rules.money
+    assert list(config.prompts) == ["forecast"]
+    assert '"bets"' not in config.prompts["forecast"]
+    [told_once] = told(tmp_path, agents.replace("demo/sharp", "demo/sharp, prompt: mine.md"))
+    assert "mine.md:1: this figure may be missing" in told_once

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from arena.errors import ArenaError
-from arena.forms.bench.made_set import Candidate, SetPlan, make_set, share_evenly
+from arena.forms.bench.made_set import SetCandidate, SetPlan, make_set, share_evenly
 from arena.forms.bench.reading import read_question_set
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.resolutions import add_resolutions
 from arena.record.write.sync import VenueSource, add_catalogue
-from arena.rounds.benchmark_rounds import FileSource, resolve_rounds
+from arena.rounds.benchmark_rounds import FileSource, read_questions, resolve_rounds
 from arena.rounds.made_sets import make_questions, record_candidates
 from arena.verify import verify
 from markets.model import Listing
@@ -32,11 +32,11 @@ OPEN = Universe(
 SOURCE = VenueSource("kalshi", "live")
 
 
-def candidate(source: str, number: int, category: str = "") -> Candidate:
+def candidate(source: str, number: int, category: str = "") -> SetCandidate:
     changes: dict[str, Any] = {"freeze_datetime": "2026-01-04T00:00:00+00:00"}
     if source == "kalshi":
         changes["resolution_dates"] = "N/A"
-    return Candidate(question(source, f"{source}-{number}", **changes), category)
+    return SetCandidate(question(source, f"{source}-{number}", **changes), category)
 
 
 CANDIDATES = [
@@ -46,8 +46,9 @@ CANDIDATES = [
 ]
 
 
-def made(candidates: list[Candidate] = CANDIDATES, **changes: Any) -> Any:
-    plan = SetPlan(**({"due": DUE, "size": 40, "seed": 1, "combinations": True} | changes))
+def made(candidates: list[SetCandidate] = CANDIDATES, **changes: Any) -> Any:
+    usual: dict[str, Any] = {"due": DUE, "size": 40, "seed": 1, "combinations": True}
+    plan = SetPlan(**(usual | changes))
     return json.loads(make_set(plan, candidates, {}))
 
 
@@ -90,7 +91,7 @@ def test_more_than_there_is_is_refused_with_what_each_source_has() -> None:
 
 
 def listing(market: str, **changes: Any) -> Listing:
-    usual = {"closes_at": NOW + timedelta(days=60), "volume": "5000"}
+    usual: dict[str, Any] = {"closes_at": NOW + timedelta(days=60), "volume": "5000"}
     return a_listing(market=f"kalshi:{market}", **(usual | changes))
 
 
@@ -102,6 +103,7 @@ OFFERED = [
         Listing(a_market(f"series:GDP:rise@{day}", question=f"Will GDP have risen by {day}?"), None)
         for day in ("2026-01-10", "2026-01-21", "2026-02-13")
     ),
+    Listing(a_market("series:GDP:fall@2026-02-13", opens_at=NOW - timedelta(days=31)), None),
 ]
 
 
@@ -159,6 +161,9 @@ def test_a_set_is_made_kept_and_resolved_from_the_record(record: Record, tmp_pat
     later = NOW + timedelta(days=1)
     record.write(add_catalogue, SOURCE, [listing("M0", mid="0.9", bid=None, ask=None, at=later)], later)
     assert make_questions(record, plan, OPEN, source, later) == (kept, False), "it is frozen"
+    (tmp_path / "other" / "published").mkdir(parents=True)
+    with pytest.raises(ArenaError, match="was made here, and it stays as it is"):
+        read_questions(record, published(tmp_path / "other", DUE).place, DUE, later)
     with pytest.raises(ArenaError, match="already, which is another set"):
         make_questions(record, SetPlan(DUE, 14, 4, True), OPEN, source, later)
 

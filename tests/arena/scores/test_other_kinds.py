@@ -35,7 +35,8 @@ def figures_of(record: Record) -> dict[str, object]:
             figures[f"slices {by}"] = read_slices(connection, by, None)
         figures["calibrations"] = as_json(CALIBRATIONS, compute_calibrations(connection, 1))
         figures["provisional"] = compute_provisional(connection)
-        figures["told"] = read_new_ends(connection, 1, NOW, week(9))
+        told = read_new_ends(connection, 1, NOW, week(9))
+        figures["told"] = {market: end for market, end in told.items() if end.payout is not None}
         return figures
 
 

@@ -51,20 +51,16 @@ class GridScores:
 def grid_scores(grid: ForecastGrid) -> GridScores:
     """Return the scores of all."""
     first = np.flatnonzero(np.diff(grid.question, prepend=-1))
-    stands, since = _standing(grid, first)
+    newest, is_standing = _newest(~np.isnan(grid.forecast), first)
+    stands = _at(grid.forecast, newest, is_standing)
+    since = np.where(is_standing, grid.time[newest], np.inf)
     happened = np.where(grid.yes[:, None], stands, 1 - stands)
     chance = clip(happened)
     community = _community(chance, since, grid.base)
     logs = np.log(np.column_stack([chance, community]))
     base = np.append(grid.base, False)
 
-    # an instant counts until the next one of its question, or for good
-    is_followed = np.diff(grid.question, append=-1) == 0
-    following = np.append(grid.time[1:], np.inf)
-    until = np.where(is_followed, following, np.inf)
-    low = np.clip(grid.time, grid.opens, grid.ends)
-    high = np.clip(until, grid.opens, grid.ends)
-    share = (high - low) / (grid.scheduled - grid.opens)
+    until, share = _shares(grid)
     is_last = (grid.time < grid.ends) & (until >= grid.ends)
 
     baselines = baseline.points(np.exp(logs))
@@ -83,6 +79,51 @@ def grid_scores(grid: ForecastGrid) -> GridScores:
         "brier": _means((1 - np.exp(logs)) ** 2, first),
     }
     return GridScores(grid.question[first], values)
+
+
+@dataclass(frozen=True, slots=True)
+class ChanceGrid:
+    """Instants of questions of any kind, in order of question and time; a column for each forecaster.
+
+    `chance` is what a forecast gave to what happened and `own` what it earns against a baseline, NaN where none
+    was stated. `points` is what a step of e in probability earns against others.
+    """
+
+    question: Ints
+    time: Floats
+    chance: Floats
+    own: Floats
+    points: Floats
+    opens: Floats
+    ends: Floats
+    scheduled: Floats
+    base: Flags
+
+
+def chance_scores(grid: ChanceGrid) -> GridScores:
+    """Return the scores over time of all, in mode `exact`; without spot scores and the community."""
+    first = np.flatnonzero(np.diff(grid.question, prepend=-1))
+    newest, is_standing = _newest(~np.isnan(grid.chance), first)
+    logs = np.log(_at(grid.chance, newest, is_standing))
+    baselines = _at(grid.own, newest, is_standing)
+    _, share = _shares(grid)
+
+    score, coverage = _averages(baselines, share, first)
+    peers = _peers(logs, grid.base) * (grid.points / 100)[:, None]
+    peer_score, _ = _averages(peers, share, first)
+    relative_score, _ = _averages(_relatives(logs, grid.base), share, first)
+    values = {"baseline": score, "peer": peer_score, "relative": relative_score, "coverage": coverage}
+    return GridScores(grid.question[first], values)
+
+
+def _shares(grid: ForecastGrid | ChanceGrid) -> tuple[Floats, Floats]:
+    """Return until when each instant counts: the next of its question, or for good; and its share of a life."""
+    is_followed = np.diff(grid.question, append=-1) == 0
+    following = np.append(grid.time[1:], np.inf)
+    until = np.where(is_followed, following, np.inf)
+    low = np.clip(grid.time, grid.opens, grid.ends)
+    high = np.clip(until, grid.opens, grid.ends)
+    return until, (high - low) / (grid.scheduled - grid.opens)
 
 
 def _averages(scores: Floats, share: Floats, first: Ints) -> tuple[Floats, Floats]:
@@ -116,21 +157,22 @@ def _at_last(scores: Floats, is_last: Flags, first: Ints) -> Floats:
     return np.where(count > 0, total, np.nan)
 
 
-def _standing(grid: ForecastGrid, first: Ints) -> tuple[Floats, Floats]:
-    """Return what stands at each instant, and since when."""
-    row = np.arange(grid.time.size)[:, None]
-    is_missing = np.isnan(grid.forecast)
-    newest = np.where(is_missing, -1, row)
+def _newest(is_stated: Flags, first: Ints) -> tuple[Ints, Flags]:
+    """Return for each instant and forecaster the instant of what stands, and where anything does."""
+    row = np.arange(is_stated.shape[0])[:, None]
+    newest = np.where(is_stated, row, -1)
     newest = np.maximum.accumulate(newest, axis=0)
 
-    lengths = np.diff(first, append=grid.time.size)
+    lengths = np.diff(first, append=is_stated.shape[0])
     start = np.repeat(first, lengths)[:, None]
     stands = newest >= start
-    newest = np.where(stands, newest, 0)
+    return np.where(stands, newest, 0), stands
 
-    forecast = np.take_along_axis(grid.forecast, newest, axis=0)
-    since = grid.time[newest]
-    return np.where(stands, forecast, np.nan), np.where(stands, since, np.inf)
+
+def _at(values: Floats, newest: Ints, stands: Flags) -> Floats:
+    """Return the values that stand, NaN where nothing does."""
+    chosen = np.take_along_axis(values, newest, axis=0)
+    return np.where(stands, chosen, np.nan)
 
 
 def _community(chance: Floats, since: Floats, base: Flags) -> Floats:
