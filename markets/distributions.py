@@ -181,6 +181,12 @@ def check_form_text(text: str) -> QuestionForm:
         question_kind(form.kind).check(form)
     except (AttributeError, LookupError, TypeError, RecursionError) as error:
         raise ValueError(f"this is no form of a question: {error}") from error
+
+    # Python takes 1 for true and 0.5 for a number of odds; the text of a form has one way to say each.
+    are_whole = all(type(chance) is int for chance in form.odds)
+    are_flags = isinstance(form.open_low, bool) and isinstance(form.open_high, bool)
+    if not are_whole or not are_flags:
+        raise ValueError("odds are whole millionths, and open_low and open_high are true or false")
     if form.text != text:
         raise ValueError("the text of a form has its keys in order, without spaces")
     return form
@@ -341,8 +347,17 @@ def _check_bounds(form: QuestionForm, numbers: Sequence[Fraction], scale: Quanti
         raise BadDistribution(f"{scale.text(numbers[-1])} is above {form.high}, the most it can be")
 
 
+def check_unused(form: QuestionForm, *fields: str) -> None:
+    """Raise `BadForm` where a question has one of the fields that its kind doesn't have."""
+    for field in fields:
+        if getattr(form, field):
+            message = f"a question of kind {form.kind} has no {field}"
+            raise BadForm(field, message, "leave it empty, or correct the kind")
+
+
 def check_range(form: QuestionForm, scale: QuantileScale) -> None:
-    """Raise `BadForm` where a bound is missing or none, or the lower one is not below the upper one."""
+    """Raise `BadForm` where a bound is missing or can't be read, or low is not below high."""
+    check_unused(form, "options", "odds")
     for name in ("low", "high"):
         text = getattr(form, name)
         hint = "give the range in which the outcome lies, as low and high"
@@ -400,6 +415,21 @@ def quantile_at(answer: Distribution, share: int, scale: QuantileScale) -> Fract
         if share <= right:
             return low + (high - low) * Fraction(share - left, right - left)
     return points[-1][1]
+
+
+def quantile_words(answer: Distribution, scale: QuantileScale, unit: str = "") -> str:
+    """Return the median and the range of 80%, or three of the quantiles where these are not between them."""
+    unit = f" {unit}" if unit else ""
+    shares = [share for share, _ in answer.quantiles]
+    if shares[0] <= 10 * PERCENT and shares[-1] >= 90 * PERCENT:
+        low, middle, high = (
+            scale.text(quantile_at(answer, share * PERCENT, scale)) for share in (10, 50, 90)
+        )
+        return f"{middle}{unit} (80%: {low} to {high})"
+
+    places = (0, len(shares) // 2, -1)
+    shown = [answer.quantiles[place] for place in places]
+    return ", ".join(f"{share // PERCENT}%: {text}{unit}" for share, text in shown)
 
 
 def decimal_fraction(text: str) -> Fraction:

@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict
 
 from markets.model import Listing, Market, MarketId, Quote, Resolution
 
+UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+"""What no database, or no file in UTF-8, can hold: the character NUL, and halves of characters."""
+
 
 class VenueSettings(BaseModel):
     """The base of each venue's `Settings`: the keys of its block under `markets` in the config."""

@@ -13,6 +13,7 @@ from markets.bundle.model import BadBundleValue, shown_value
 from markets.distributions import check_form_text, form_of, question_kind
 from markets.millionths import ONE, millionths
 from markets.model import NEVER, Level, Market, MarketId, Quote, Resolution
+from markets.venue import UNWRITABLE
 
 COLUMNS = {
     PRICES: (("venue", "id", "date", "prob_yes"), ("kind", "bid", "ask", "last", "volume")),
@@ -30,8 +31,6 @@ TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]
 NUMBER = re.compile(r"-?\d{1,12}(\.\d{1,40})?(e[+-]?\d{1,2})?", re.IGNORECASE)
 NAME = re.compile(r"[\w.-]{1,40}", re.ASCII)
 OWN_ID = re.compile(r"[!-~]{1,200}")
-UNWRITABLE = re.compile("[\0\ud800-\udfff]")
-"""What no database, or no file in UTF-8, can hold: the character NUL, and halves of characters."""
 MOST_TEXT = 100_000
 MOST_MONEY = 10**12 * ONE
 YEARS = range(1970, 2200)

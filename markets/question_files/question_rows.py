@@ -13,6 +13,7 @@ from typing import Any
 
 from markets.distributions import decimal_fraction
 from markets.question_files.asked import FaultKind, QuestionFault
+from markets.venue import UNWRITABLE
 
 SEPARATOR = ";"
 """What stands between options, or their odds, in one cell."""
@@ -39,15 +40,21 @@ class QuestionRow:
     def text(self, field: str) -> str:
         """Return a field as text without blanks around it, empty where there is none."""
         value = self.fields.get(field)
-        if value is None:
-            return ""
+        return "" if value is None else self._written(field, value)
+
+    def _written(self, field: str, value: object) -> str:
+        """Return a value as text; empty, with the fault noted, where it is none or can't be stored."""
         if isinstance(value, bool):
             return "true" if value else "false"
-        if isinstance(value, str | int | float):
-            return str(value).strip()
+        if not isinstance(value, str | int | float):
+            self.wrong(field, f"{str(value)[:40]} is not a text", "write a text")
+            return ""
 
-        self.wrong(field, f"{str(value)[:40]} is not a text", "write a text")
-        return ""
+        text = str(value).strip()
+        if UNWRITABLE.search(text):
+            self.wrong(field, f"{text[:40]!a} has characters that can't be stored", "remove them")
+            return ""
+        return text
 
     def needed(self, field: str, hint: str) -> str:
         """Return the text of a field that may not be empty; note a fault where it is."""
@@ -65,7 +72,7 @@ class QuestionRow:
         """Return the texts of a list, or of a cell between semicolons."""
         value = self.fields.get(field)
         if isinstance(value, list):
-            return tuple(str(part).strip() for part in value)
+            return tuple(self._written(field, part) for part in value)
 
         text = self.text(field)
         if not text:

@@ -13,7 +13,7 @@ from markets.distributions import (
     QuestionForm,
     check_range,
     median_quantiles,
-    quantile_at,
+    quantile_words,
     read_quantiles,
     uniform_quantiles,
 )
@@ -111,5 +111,4 @@ def combined(_form: QuestionForm, answers: Sequence[Distribution]) -> Distributi
 
 def words(_form: QuestionForm, answer: Distribution) -> str:
     """Return the median, and the range in which the date lies with a chance of 80%."""
-    low, middle, high = (_text(quantile_at(answer, share * PERCENT, SCALE)) for share in (10, 50, 90))
-    return f"{middle} (80%: {low} to {high})"
+    return quantile_words(answer, SCALE)

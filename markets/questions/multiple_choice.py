@@ -10,6 +10,7 @@ from markets.distributions import (
     BadForm,
     Distribution,
     QuestionForm,
+    check_unused,
     decimal_fraction,
     normalized,
     written,
@@ -36,7 +37,9 @@ NAME_KEYS = ("option", "name", "label", "outcome", "answer", "choice")
 
 
 def check(form: QuestionForm) -> None:
-    """Raise `BadForm` if there are too few options, two of one name, or odds that are none."""
+    """Raise `BadForm` if there are too few options, two of one name, wrong odds, or a range."""
+    check_unused(form, "low", "high", "open_low", "open_high", "unit")
+
     count = len(form.options)
     if not 2 <= count <= MOST_OPTIONS:
         message = f"there are {count:,} options"

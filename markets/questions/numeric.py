@@ -13,7 +13,7 @@ from markets.distributions import (
     check_range,
     decimal_fraction,
     median_quantiles,
-    quantile_at,
+    quantile_words,
     read_quantiles,
     uniform_quantiles,
 )
@@ -97,6 +97,4 @@ def combined(_form: QuestionForm, answers: Sequence[Distribution]) -> Distributi
 
 def words(form: QuestionForm, answer: Distribution) -> str:
     """Return the median, and the range in which the number lies with a chance of 80%."""
-    low, middle, high = (_text(quantile_at(answer, share * PERCENT, SCALE)) for share in (10, 50, 90))
-    unit = f" {form.unit}" if form.unit else ""
-    return f"{middle}{unit} (80%: {low} to {high})"
+    return quantile_words(answer, SCALE, form.unit)

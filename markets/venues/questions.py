@@ -126,8 +126,15 @@ def read_questions(folder: Path, read_form: ReadForm | None = None) -> QuestionF
 
 def _fingerprint(folder: Path) -> Fingerprint:
     """Return the names, sizes and times of a folder's files: what changes if one is written."""
-    stats = [(path.name, path.stat()) for path in data_files(folder)]
-    return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)
+    states = list[tuple[str, int, int]]()
+    for path in data_files(folder):
+        try:
+            status = path.stat()
+        except OSError:  # such as a link to nowhere: reading it tells what is wrong
+            states.append((path.name, 0, 0))
+        else:
+            states.append((path.name, status.st_size, status.st_mtime_ns))
+    return tuple(states)
 
 
 def venue(

@@ -1,5 +1,6 @@
 """Every kind of question, by being in the folder: what it says of nothing, of answers, and of nonsense."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,42 @@ def test_a_form_is_refused_or_has_an_answer_of_who_knows_nothing(
     stated = dict(nothing.quantiles) if nothing.quantiles else {}
     value: object = {share // PERCENT: text for share, text in stated.items()} or 0.5
     assert kind.read(form, value) == nothing
+
+
+def test_a_form_has_nothing_of_another_kind() -> None:
+    for form, name in (
+        (replace(FORMS[1], low="1"), "low"),
+        (replace(FORMS[1], unit="USD"), "unit"),
+        (replace(FORMS[3], options=("Red", "Blue")), "options"),
+        (replace(FORMS[5], odds=(ONE,)), "odds"),
+    ):
+        with pytest.raises(BadForm) as told:
+            question_kind(form.kind).check(form)
+        assert told.value.field == name
+
+
+def test_the_text_of_a_form_has_whole_millionths_and_true_or_false() -> None:
+    for text in (
+        '{"kind":"multiple_choice","odds":[500000.0,500000.0],"options":["a","b"]}',
+        '{"high":"9","kind":"numeric","low":"1","open_low":1}',
+    ):
+        with pytest.raises(ValueError, match="whole millionths"):
+            check_form_text(text)
+
+
+def test_an_answer_in_words_claims_no_range_that_it_does_not_state() -> None:
+    for form, stated, words in (
+        (FORMS[3], {"5": 1, "50": 4, "90": 9}, "4 USD (80%: 1.333333333333 to 9)"),
+        (FORMS[3], {"25": 3, "50": 4, "75": 5}, "25%: 3 USD, 50%: 4 USD, 75%: 5 USD"),
+        (FORMS[3], {"1": 3, "2": 4, "3": 5}, "1%: 3 USD, 2%: 4 USD, 3%: 5 USD"),
+        (
+            FORMS[5],
+            {"40": "2026-02-01", "50": "2026-03-01", "60": "2026-04-01"},
+            "40%: 2026-02-01, 50%: 2026-03-01, 60%: 2026-04-01",
+        ),
+    ):
+        kind = question_kind(form.kind)
+        assert kind.words(form, kind.read(form, stated)) == words
 
 
 READINGS: list[tuple[QuestionForm, object, object]] = [

@@ -179,6 +179,33 @@ def test_nothing_is_played_while_a_whole_file_is_of_no_use(
         assert raised.value.hint
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("options", ["Red", None]),
+        ("options", ["Red", {"Blue": 1}]),
+        ("options", ["Red", "Blue\ud800"]),
+        ("question", "What\ud800?"),
+        ("background", "so\0 far"),
+        ("unit", ["m"]),
+    ],
+)
+def test_what_is_no_text_or_cannot_be_stored_is_a_fault(field: str, value: object, tmp_path: Path) -> None:
+    told = {"id": "a", "question": "What?", "kind": "multiple_choice", "options": ["Red", "Blue"]}
+    told |= {"opens": "2026-01-01", "closes": "2026-01-10", field: value}
+    found = read_folder(a_folder(tmp_path, {"questions.jsonl": json.dumps(told)}))
+    assert not found.questions
+    assert {(fault.field, fault.line) for fault in found.faults} == {(field, 1)}
+
+
+def test_a_link_to_nowhere_is_a_fault(tmp_path: Path) -> None:
+    a_folder(tmp_path, {"questions.csv": HEAD + RAIN})
+    (tmp_path / "questions2.csv").symlink_to(tmp_path / "nowhere")
+    playing, _ = opened(tmp_path)
+    with pytest.raises(VenueError, match=r"questions2\.csv: it can't be read"):
+        result_of(playing.catalogue(OPENS))
+
+
 def test_a_file_that_is_no_text_stops_it_too(tmp_path: Path) -> None:
     (tmp_path / "questions.csv").write_bytes(HEAD.encode() + b"rain,\xff\n")
     playing, _ = opened(tmp_path)

@@ -31,21 +31,27 @@ async def fred_series(graph: HttpClient, api: HttpClient, name: str, key: str) -
 
     Without a key the table behind its graphs is read.
     """
-    if not key:
+    if key:
+        file = f"{name}.json"
+        text = await api.get(
+            "/fred/series/observations",
+            series_id=name,
+            api_key=key,
+            file_type="json",
+            realtime_start=FIRST_VINTAGE,
+            realtime_end=LAST_VINTAGE,
+        )
+    else:
+        file = f"{name}.csv"
         text = await graph.get("/graph/fredgraph.csv", id=name)
-        [series] = read_series(f"{name}.csv", text, None)
-        return _in_category(series, "fred")
 
-    text = await api.get(
-        "/fred/series/observations",
-        series_id=name,
-        api_key=key,
-        file_type="json",
-        realtime_start=FIRST_VINTAGE,
-        realtime_end=LAST_VINTAGE,
-    )
-    [series] = read_series(f"{name}.json", text, None)
-    return _in_category(series, "fred")
+    found = read_series(file, text, None)
+    if [series.name.casefold() for series in found] != [name.casefold()]:
+        raise VenueError("malformed", f"FRED sent something else than {name}", "check the id")
+
+    # FRED heads its table with capital letters; a question's id has the name that the config has.
+    page = replace(found[0].page, category="fred")
+    return replace(found[0], name=name, page=page)
 
 
 async def dbnomics_series(client: HttpClient, name: str) -> Series:
@@ -55,8 +61,3 @@ async def dbnomics_series(client: HttpClient, name: str) -> Series:
     if [series.name for series in found] != [dbnomics_name(name)]:
         raise VenueError("malformed", f"DBnomics sent something else than {name}", "check the codes")
     return found[0]
-
-
-def _in_category(series: Series, category: str) -> Series:
-    """Return a series with a category of its own."""
-    return replace(series, page=replace(series.page, category=category))

@@ -352,6 +352,27 @@ def test_a_server_that_is_down_makes_questions_wait_and_not_end(
         opened.catalogue()
 
 
+def test_a_series_of_fred_is_called_as_the_config_names_it(
+    files: Path, server: VenueServer, wire: SeriesWire
+) -> None:
+    """FRED takes an id in small letters, and heads its table with the capital ones."""
+    answer: Callable[..., object] = wire.graph
+    server.route(GRAPH, lambda asked: answer(replace(asked, query={"id": ["DGS10"]})))
+    opened = a_venue(files, server.url, fred=["dgs10"], dbnomics=[CODES])
+    ours = [name for name in opened.ids() if "dgs10" in name]
+    assert len(ours) == 1
+
+    server.fail(GRAPH, status(500), forever=True)
+    assert opened.ends(SUNDAY + 40 * DAY, *ours) == [], "it waits while the server is down"
+
+
+@pytest.mark.parametrize("table", [b"date,DGS10,DGS2\n2026-01-01,1,2\n", b"date,DGS2\n2026-01-01,1\n"])
+def test_fred_may_not_send_another_series(table: bytes, files: Path, server: VenueServer) -> None:
+    server.fail(GRAPH, reply(table))
+    with pytest.raises(VenueError, match="sent something else than DGS10"):
+        a_venue(files, server.url, fred=["DGS10"]).catalogue()
+
+
 def test_dbnomics_may_not_send_another_series(files: Path, server: VenueServer, wire: SeriesWire) -> None:
     server.route(f"{DBNOMICS}A/B/C", wire.dbnomics)
     wire.series["A/B/C"] = dict(DAILY)
