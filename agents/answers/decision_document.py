@@ -132,8 +132,14 @@ class _ItemReader:
         market = MarketId(said.market)
         if isinstance(said, ForecastDocument):
             return Forecast(market, reason=said.reason, millionths=millionths(said.of_yes))
+
         form = self.questions[market]
-        answer = question_kind(form.kind).read(form, said.options or said.range)
+        key = "options" if form.options else "range"
+        stated = getattr(said, key)
+        if stated is None:
+            raise ValueError(f"it is answered under {key}")
+
+        answer = question_kind(form.kind).read(form, stated)
         return Forecast(market, reason=said.reason, distribution=answer.text)
 
     def forecast_form(self, item: Any) -> type[ForecastDocument] | type[AnswerDocument]:

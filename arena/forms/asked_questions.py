@@ -28,7 +28,7 @@ from markets.question_files.asked import (
     resolution_of,
 )
 from markets.question_files.folder_reader import UNSORTED, rules_text
-from markets.venue import VenueError
+from markets.venue import UNWRITABLE, VenueError
 
 STRANGE = re.compile(r"[^A-Za-z0-9._-]+")
 """What no id of a market has: it becomes a dash."""
@@ -111,6 +111,10 @@ def market_of(question: SourceQuestion, own_id: str) -> Market:
         raise UnaskableQuestion("opened", "it is not known when it opened", "add the file that says so")
     if question.closes is None or question.closes <= question.opened:
         raise UnaskableQuestion("closes", "it is not known when it closes", "correct its times")
+
+    for field in ("title", "options", "background", "source", "event", "category"):
+        if UNWRITABLE.search("".join(getattr(question, field))):
+            raise UnaskableQuestion(field, "it has characters that can't be stored", "remove them")
 
     return Market(
         id=MarketId(f"{VENUE}:{own_id}"),

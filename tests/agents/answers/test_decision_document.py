@@ -290,8 +290,9 @@ def test_questions_of_every_kind_are_shown_and_answered() -> None:
     [
         ({"market": COLOUR, "options": {"yes": 0.3}}, "'yes' is none of the options"),
         ({"market": COLOUR}, "give either options or range"),
-        ({"market": COLOUR, "range": {"5": 1, "50": 2, "95": 3}}, "is none of the options"),
-        ({"market": COST, "options": {"Red": 1}}, "'red' is not a percent"),
+        ({"market": COLOUR, "range": {"Red": 0.1, "Blue": 0.9}}, "it is answered under options"),
+        ({"market": COST, "options": {"5": 0.1, "50": 0.2, "95": 0.3}}, "it is answered under range"),
+        ({"market": COST, "range": {"red": 1}}, "'red' is not a percent"),
         ({"market": COST, "range": {"5": 1, "95": 3}}, "2 quantiles are stated"),
         ({"market": RAIN, "range": {"5": 1, "50": 2, "95": 3}}, "options: Field required"),
     ],

@@ -1,6 +1,7 @@
 """Autocast's questions as a form: what they ask, and what they came to."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,14 @@ def test_a_question_that_cannot_be_asked_says_why() -> None:
     assert "positions from 0 to 1" in found.faults[0].message
     assert not found.questions
     assert not found.whole_faults, "the others would be played"
+
+
+def test_text_that_cannot_be_stored_is_a_fault() -> None:
+    sound = SourceQuestion("q", "Which?", options=("a", "b"), opened=OPENED, closes=CLOSES)
+    broken = replace(sound, key="half", title="Which\ud800?"), replace(sound, key="nul", options=("a", "b\0"))
+    found = asked_folder("Somebody's", SourceData(questions=(sound, *broken)))
+    assert list(found.questions) == ["questions:q"]
+    assert [(fault.record, fault.field) for fault in found.faults] == [("half", "title"), ("nul", "options")]
 
 
 def test_odds_count_from_when_they_were_seen() -> None:
