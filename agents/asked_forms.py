@@ -26,7 +26,7 @@ def answers_of(answers: Mapping[MarketId, Distribution]) -> tuple[Forecast, ...]
 
 
 def uniform_answers(snapshot: Snapshot) -> tuple[Forecast, ...]:
-    """Return the forecasts of who knows nothing, for the questions that aren't of yes or no."""
+    """Return even answers to the questions that aren't of yes or no."""
     forms = forms_in(snapshot)
     return answers_of(
         {market_id: question_kind(form.kind).uniform(form) for market_id, form in forms.items()}
@@ -36,7 +36,7 @@ def uniform_answers(snapshot: Snapshot) -> tuple[Forecast, ...]:
 def odds_answers(snapshot: Snapshot, known_only: bool = True) -> tuple[Forecast, ...]:
     """Return the market's chances of the options as forecasts.
 
-    Without `known_only`, a question that the market gives no chances for is answered as by who knows nothing.
+    Without `known_only`, a question that the market gives no chances for gets an even answer.
     """
     answers: dict[MarketId, Distribution] = {}
     for market_id, form in forms_in(snapshot).items():

@@ -10,6 +10,7 @@ a number or a date has a `range`, and so does its forecast: values by percent.
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
+from itertools import chain
 from operator import not_
 from typing import Annotated, Any, Literal
 
@@ -355,13 +356,13 @@ def view_document(view: View) -> ViewDocument:
         rules=rules if view.rules.money else {"name": view.rules.name, "money": False},
         account=_account(view) if view.rules.money else None,
         markets=tuple(_market(listing, view, listing.market.id in offered) for listing in view.snapshot),
-        past=tuple(map(result_document, (one for each in view.past.values() for one in each))),
+        past=tuple(map(result_document, chain.from_iterable(view.past.values()))),
         ended=tuple(map(result_document, view.ended)),
     )
 
 
 def _account(view: View) -> AccountDocument:
-    """The agent's money and what it holds."""
+    """Return the agent's money and what it holds."""
     held = {listing.market.id: listing for listing in view.snapshot}
     positions = tuple(
         HeldPosition(
@@ -377,7 +378,7 @@ def _account(view: View) -> AccountDocument:
 
 
 def _form_fields(form: QuestionForm) -> dict[str, Any]:
-    """What a document says of a question's kind and answers."""
+    """Return what a document says of a question's kind and answers."""
     if form.kind == YES_NO:
         return {"options": (YES, NO)}
 
@@ -442,7 +443,7 @@ def result_document(past: PastForecast) -> ResultDocument:
 
 
 def _stated_fields(past: PastForecast) -> dict[str, Any]:
-    """What was forecast, and what a question came to that isn't of yes or no."""
+    """Return what was forecast, and the answer to a question that isn't of yes or no."""
     if not past.form:
         chance = past.forecast.millionths
         return {"options": {YES: _float(chance), NO: _float(ONE - chance)}}

@@ -347,6 +347,19 @@ def _check_bounds(form: QuestionForm, numbers: Sequence[Fraction], scale: Quanti
         raise BadDistribution(f"{scale.text(numbers[-1])} is above {form.high}, the most it can be")
 
 
+def read_outcome(form: QuestionForm, text: str) -> str:
+    """Return what a question came to as `Resolution.answer` holds it.
+
+    Raise `ValueError` where it can't come to that: it is none of the options, or beyond a closed bound.
+    """
+    kind = question_kind(form.kind)
+    answer = kind.read_outcome(form, text)
+    scale: QuantileScale | None = getattr(kind, "SCALE", None)
+    if scale is not None:
+        _check_bounds(form, [scale.number(answer)], scale)
+    return answer
+
+
 def check_unused(form: QuestionForm, *fields: str) -> None:
     """Raise `BadForm` where a question has one of the fields that its kind doesn't have."""
     for field in fields:

@@ -86,7 +86,7 @@ def in_order(observations: Sequence[Observation]) -> tuple[Observation, ...]:
 
 
 def known_values(series: Series, at: datetime) -> KnownValues:
-    """Return what was known of a series at an instant: of each date the version published last."""
+    """Return what was known of a series at an instant: the newest version of each date."""
     by_date: dict[date, Decimal | None] = {}
     for seen in series.observations:
         if seen.published > at:

@@ -22,7 +22,7 @@ class VenueSettings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedRecord:
-    """A record of which nothing was made, and why: it makes no sense, or it has to wait.
+    """A record that was set aside, and why: it makes no sense, or it has to wait.
 
     `venue` is who sent it: a venue, or a source of articles. `record` is its own id there, or the page where
     there is none; `raw` is what was sent, cut short.

@@ -206,8 +206,8 @@ def execute_at(
     """Fill orders as `execute` does, on offers that all decisions on one snapshot share."""
     if not offers.rules.money:
         named = [order.market_id for order in sales] + [order.market_id for order in bets]
-        words = "there is no market to trade in"
-        return [], [Rejection("no_market", words, market_id) for market_id in named]
+        message = "there is no market to trade in"
+        return [], [Rejection("no_market", message, market_id) for market_id in named]
 
     trader = Trader(offers, holdings)
     sold, unsold = _sell(sales, holdings, trader)

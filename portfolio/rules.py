@@ -26,8 +26,7 @@ class Rules(BaseModel):
     `max_of_volume` and `max_of_volume_cohort` are the most that an agent trades in a market, by a decision
     and over a cohort, as parts of what had been traded there by the round's snapshot; None is no limit.
     `fill_at` is whose prices count: the snapshot's, or those of when an agent's answer is in. What is left
-    out of a frozen cohort is as by default. Without `money` there is no market, and
-    nobody bets.
+    out of a frozen cohort is as by default. Without `money` there is no market, and nobody bets.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

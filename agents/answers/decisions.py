@@ -76,9 +76,9 @@ def combine_samples(samples: Sequence[Decision], forms: Forms = NO_FORMS) -> Dec
     """The decision of all samples together, in their order.
 
     A forecast is the median of those that state one; a question that isn't of yes or no is combined as its
-    form says. Bets and sales are those of the one sample whose
-    forecasts are closest to the medians, whole: a mix of several would be nobody's decision. A sample
-    without a usable answer leaves a note; only where none has one is the turn malformed, declined or failed.
+    form says. Bets and sales are those of the one sample whose forecasts are closest to the medians, whole: a
+    mix of several would be nobody's decision. A sample without a usable answer leaves a note; only where none
+    has one is the turn malformed, declined or failed.
     """
     if len(samples) == 1:
         return samples[0]
@@ -214,7 +214,7 @@ def _notes(noun: str, decisions: Sequence[Decision]) -> str:
 
 
 def _combined(forecasts: Sequence[Forecast], form: QuestionForm | None) -> Forecast:
-    """The median of forecasts of one market, without a reason."""
+    """Return the median of forecasts of one market, without a reason."""
     first = forecasts[0]
     if form is not None:
         return replace(first, reason="", distribution=combined_answer(form, forecasts))
@@ -228,7 +228,7 @@ def _nearest(forecasts: Sequence[Forecast], middle: Forecast) -> Forecast:
 
 
 def _apart(forecast: Forecast, middle: Forecast) -> int:
-    """How far a forecast is from the median, in millionths; of a distribution how much of it differs."""
+    """Return how far a forecast is from the median, in millionths; of quantiles, how many differ."""
     if not middle.distribution:
         return abs(forecast.millionths - middle.millionths)
 
@@ -319,7 +319,7 @@ def _checked_forecasts(stated: object, view: View, lost: list[Rejection]) -> tup
 
 
 def _forecast_fault(forecast: Forecast, shown: Mapping[MarketId, str]) -> str | None:
-    """Why a forecast can't be kept; `shown` has the form of each question that was asked."""
+    """Return why a forecast can't be kept; `shown` has the form of each question that was asked."""
     if forecast.market_id not in shown:
         return "this market was not shown"
     form = shown[forecast.market_id]
@@ -335,7 +335,7 @@ def _forecast_fault(forecast: Forecast, shown: Mapping[MarketId, str]) -> str | 
 
 
 def _distribution_fault(forecast: Forecast, form: str) -> str | None:
-    """Why a forecast doesn't answer a question of this form."""
+    """Return why a forecast doesn't answer a question of this form."""
     if not form:
         return "the question is of yes or no: state a probability"
     if not forecast.distribution or forecast.millionths:

@@ -1,4 +1,4 @@
-"""Answers to questions that aren't of yes or no, in what a model wrote: found, put aside, and read.
+"""Finds, puts aside and reads the answers to questions that aren't of yes or no in what a model wrote.
 
 Where such questions are asked, what an answer says of each is put aside as one value before its shape is
 looked at, so that the names of options are taken for nothing else. Its kind reads it. Where all questions are
@@ -49,10 +49,10 @@ class AnswerAside:
 
 
 def with_answers_aside(found: list[FoundValue], names: Names, forms: Forms) -> list[FoundValue]:
-    """Return values of an answer in which each answer to one of these questions is a `AnswerAside`."""
+    """Return values of an answer in which each answer to one of these questions is put aside."""
     if not forms:
         return found
-    return [replace(one, value=_aside(one.value, names, forms, 0)) for one in found]
+    return [replace(content, value=_aside(content.value, names, forms, 0)) for content in found]
 
 
 def _aside(value: Any, names: Names, forms: Forms, depth: int) -> Any:
@@ -204,14 +204,19 @@ def _unwrapped(value: Any, own: str) -> Any:
 
 
 def _unclear_part(value: Any, depth: int = 0) -> str:
-    """Return why a part of an answer can't be told: a key stands there twice, or it has no end; or ""."""
+    """Return why an answer is unclear: it has a key twice, or no end; "" where it is clear."""
     if isinstance(value, RepeatedKey):
         return f'the key "{one_line(value.key, 40)}" appears twice'
     if isinstance(value, OpenObject):
         return "it has no end"
     if depth > MOST_NESTED:
         return "it is nested too deeply"
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+    parts: Iterable[Any] = ()
+    if isinstance(value, dict):
+        parts = value.values()
+    elif isinstance(value, list):
+        parts = value
     for part in parts:
         fault = _unclear_part(part, depth + 1)
         if fault:

@@ -111,7 +111,7 @@ def _topic(block: str, today: date) -> PromptMarket:
 
 
 def _asked(block: str) -> AskedAnswer | None:
-    """How a question is to be answered, if it isn't one of yes or no."""
+    """Return how a question is to be answered, if it isn't one of yes or no."""
     how = _ANSWER_KEY.search(block)
     if how is None:
         return None
@@ -243,7 +243,7 @@ def _forecast(topic: PromptMarket, p: int) -> dict[str, Any]:
 
 
 def _answered(topic: PromptMarket, asked: AskedAnswer, dice: Random) -> dict[str, Any]:
-    """A hunch about a question that isn't of yes or no, around the market's chances or within its range."""
+    """Return a hunch about a question that isn't of yes or no: near the market's chances, or in its range."""
     if not asked.options:
         value: Any = _quantiles(asked, 0.3 + 0.4 * dice.random())
         return {"market": topic.id, "reason": "a hunch", asked.key: value}
@@ -258,7 +258,7 @@ def _answered(topic: PromptMarket, asked: AskedAnswer, dice: Random) -> dict[str
 
 
 def _quantiles(asked: AskedAnswer, middle: float) -> dict[str, Any]:
-    """Values around a place of the range, which counts from 0 to 1; dates where its bounds are dates."""
+    """Return values around a place of the range, from 0 to 1; dates where its bounds are dates."""
     places = {f"p{percent}": middle + (percent - 50) / 200 for percent in ASKED_PERCENTS}
     try:
         low, high = float(asked.low), float(asked.high)

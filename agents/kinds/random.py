@@ -57,9 +57,9 @@ def agent(settings: Settings, _given: Given) -> Agent:
 
 
 def drawn_chances(nothing: Distribution, dice: Random) -> Distribution:
-    """Return chances of as many options, all mixes being as likely. Quantiles stay as they are.
+    """Return random chances of as many options; quantiles stay as they are.
 
-    What lies between points that are drawn from an even spread is such a mix.
+    They are the gaps between evenly drawn points, so that every mix of chances is equally likely.
     """
     count = len(nothing.chances)
     if not count:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from math import sqrt
 from statistics import NormalDist
 
+from agents.asked_forms import yes_no_listings
 from agents.model import Agent, Ask, Decision, Given, KindSettings, View, forecasts_of
 from markets.millionths import ONE, millionths
 from markets.model import Market
@@ -31,7 +32,7 @@ def agent(_settings: Settings, _given: Given) -> Agent:
     """Return an agent that continues series."""
 
     async def decide(view: View, _ask: Ask) -> Decision:
-        markets = [listing.market for listing in view.snapshot.shown if not listing.market.form]
+        markets = [listing.market for listing in yes_no_listings(view.snapshot)]
         return Decision(forecasts_of({market.id: continued(market) for market in markets}))
 
     return decide

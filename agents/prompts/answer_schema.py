@@ -37,7 +37,7 @@ def answer_schema(bets: bool = True, kinds: Sequence[str] = ()) -> Schema:
 
 
 def _answer_schemas(kinds: Sequence[str]) -> dict[str, Schema]:
-    """The schemas of answers by their keys; where there are several, each but one of them is null."""
+    """Return the schemas of answers by key; where there are several keys, all but one are null."""
     schemas: dict[str, list[Mapping[str, Any]]] = {}
     for name in kinds:
         kind = question_kind(name)

@@ -119,7 +119,7 @@ def _result_facts(ended: PastForecast, prices: bool) -> dict[str, Any]:
 
 
 def _other_result_facts(ended: PastForecast) -> dict[str, Any]:
-    """How a question ended that isn't of yes or no: its answers stand behind bars, below its question."""
+    """Return how a question that isn't of yes or no ended: answers stand behind bars, below it."""
     lines = [
         quoted_lines(_question_line(ended.question, LONGEST_QUESTION)),
         "You said:",

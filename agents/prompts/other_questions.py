@@ -1,7 +1,7 @@
-"""What a prompt says of questions that aren't of yes or no, whatever its template.
+"""Writes what a prompt says of questions that aren't of yes or no, whatever its template.
 
-How such a question is answered stands with its text, and how the answer is written behind the whole prompt. A
-prompt about questions of yes or no alone has nothing of it.
+How such a question is answered stands with its text; how the answer is written, at the end of the prompt. A
+prompt about questions of yes or no alone has neither.
 """
 
 import json
@@ -84,7 +84,7 @@ def note_on_answers(listings: Sequence[Listing], ids: Mapping[MarketId, str], be
 
 
 def _example(form: QuestionForm) -> dict[str, object]:
-    """Return the answer of who knows nothing, with made-up options: names from outside stay behind bars."""
+    """Return an even answer, with made-up options: names from outside stay behind bars."""
     names = tuple(f"name of option {place}" for place in range(1, EXAMPLE_OPTIONS + 1))
     plain = replace(form, options=names, odds=()) if form.options else form
     kind = question_kind(form.kind)

@@ -202,11 +202,11 @@ NO_MONEY: Mapping[str, Any] = {
     **dict.fromkeys(("base", "cap_line", "prices_line", "fee_line"), ""),
     "committed": 0,
 }
-"""What a prompt says of money where there is no market to bet in."""
+"""The facts about money where there is no market to bet in."""
 
 
 def _money_facts(sight: PromptContext) -> dict[str, Any]:
-    """The account, and the limits of bets."""
+    """Return the facts about the account, and the limits of bets."""
     rules, cash = sight.view.rules, sight.view.holdings.cash
     committed = 0 if sight.part is None else sight.part.committed
     left = max(cash - committed, 0)
@@ -227,7 +227,7 @@ def _money_facts(sight: PromptContext) -> dict[str, Any]:
 
 
 def _asked_text(shown: Sequence[Listing], ids: Mapping[MarketId, str]) -> str:
-    """How many markets are asked for a probability of YES, and which; then which are asked otherwise."""
+    """Return which markets are asked for a probability of YES, and which are asked otherwise."""
     plain, other = asked_markets(shown, ids)
     if not other:
         return market_list(plain)
@@ -262,12 +262,12 @@ def _market_facts(
 
 
 def _has_price(listing: Listing, rules: Rules) -> bool:
-    """Whether a price is to be told of, be it unknown: not of a question that can have none."""
+    """Tell whether a market's price is shown, even if unknown: not where there can be none."""
     return not listing.market.form and (rules.money or listing.mid is not None)
 
 
 def _stated_text(before: Forecast, form: str) -> str:
-    """A forecast made before prices were shown."""
+    """Return a forecast made before prices were shown, as text."""
     if not form:
         return figure_text(before.millionths)
     return f"this one\n{said_answer(before, form)}"

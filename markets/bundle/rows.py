@@ -10,7 +10,7 @@ from typing import Any
 
 from markets.bundle.files import ENDS, PRICES
 from markets.bundle.model import BadBundleValue, shown_value
-from markets.distributions import check_form_text, form_of, question_kind
+from markets.distributions import check_form_text, form_of, read_outcome
 from markets.millionths import ONE, millionths
 from markets.model import NEVER, Level, Market, MarketId, Quote, Resolution
 from markets.venue import UNWRITABLE
@@ -136,10 +136,9 @@ def with_answer(end: Resolution, form: str) -> Resolution:
     if not end.answer:
         return end
 
-    asked = form_of(form)
     try:
-        return replace(end, answer=question_kind(asked.kind).read_outcome(asked, end.answer))
-    except (OverflowError, ValueError) as error:
+        return replace(end, answer=read_outcome(form_of(form), end.answer))
+    except ValueError as error:
         raise BadBundleValue(f"answer {shown_value(end.answer)}", "what its question can come to") from error
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-from markets.distributions import YES_NO, QuantileScale, form_of, question_kind
+from markets.distributions import YES_NO, form_of, read_outcome
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote, Resolution
 from markets.venue import QuarantinedRecord
@@ -48,7 +48,7 @@ class QuestionFault:
         return f"{self.place}: {self.message} → {self.hint}"
 
     def set_aside(self) -> QuarantinedRecord:
-        """Return the record of which nothing was made, as the arena keeps it."""
+        """Return the fault as the arena keeps it."""
         record = self.record or f"{self.file}:{self.line}"
         return QuarantinedRecord(VENUE, record, self.kind, "bad_row", self.text)
 
@@ -101,24 +101,15 @@ def resolution_of(
         return Resolution(market.id, version, known_at, None, source)
 
     form = form_of(market.form)
-    kind = question_kind(form.kind)
-    answer = kind.read_outcome(form, outcome)
+    answer = read_outcome(form, outcome)
     if form.kind == YES_NO:
         return Resolution(market.id, version, known_at, ONE if answer == "YES" else 0, source)
-
-    scale: QuantileScale | None = getattr(kind, "SCALE", None)
-    if scale is not None:
-        number = scale.number(answer)
-        if number < scale.number(form.low) and not form.open_low:
-            raise ValueError(f"{answer} is below {form.low}, the least it can be")
-        if number > scale.number(form.high) and not form.open_high:
-            raise ValueError(f"{answer} is above {form.high}, the most it can be")
     return Resolution(market.id, version, known_at, None, source, answer)
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionFolder:
-    """The questions of a folder by the ids of their markets, and the rows of which nothing was made."""
+    """The questions of a folder by the ids of their markets, and what is wrong with its files."""
 
     form: str
     questions: Mapping[MarketId, AskedQuestion] = field(default_factory=dict)

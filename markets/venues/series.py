@@ -149,10 +149,10 @@ class FileState:
 
 @dataclass
 class SeriesReading:
-    """The series that could be read at an instant, by name, and those of which it is unknown how they stand.
+    """The series that could be read at an instant, by name, and why others could not be.
 
-    `faults` are the mistakes of files, whose series are not known; `trouble` is why nothing could be had of a
-    server, by series. A series that none of these explains is gone.
+    `faults` are the mistakes of files, whose series are not known; `trouble` is why a server sent nothing, by
+    series. A series that none of these explains is gone.
     """
 
     series: dict[str, Series] = field(default_factory=dict)

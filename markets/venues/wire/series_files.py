@@ -27,7 +27,7 @@ MISSING = frozenset({"", ".", "na", "nan", "n/a", "null", "none"})
 """How files say that a date has no value."""
 PAGE_KEYS = ("title", "unit", "about", "category")
 MOST_FAULTS = 20
-"""So many mistakes of a file are told; more are of the same kind."""
+"""The most mistakes of a file that are told: others are mostly of the same kind."""
 _NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,30})?|\.[0-9]{1,30})([eE][+-]?[0-9]{1,2})?")
 _LARGEST = Decimal(10) ** 15
 _FINEST = Decimal(10) ** -12
@@ -50,7 +50,7 @@ class SeriesFault:
 
 
 class BadSeries(ValueError):
-    """A file of which nothing is made, with its mistakes."""
+    """A file that can't be used, with its mistakes."""
 
     def __init__(self, faults: Sequence[SeriesFault]):
         super().__init__("; ".join(fault.words for fault in faults[:3]))
