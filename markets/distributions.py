@@ -184,7 +184,8 @@ def check_form_text(text: str) -> QuestionForm:
 
     # Python takes 1 for true and 0.5 for a number of odds; the text of a form has one way to say each.
     are_whole = all(type(chance) is int for chance in form.odds)
-    are_flags = isinstance(form.open_low, bool) and isinstance(form.open_high, bool)
+    flags: tuple[object, ...] = (form.open_low, form.open_high)
+    are_flags = all(isinstance(flag, bool) for flag in flags)
     if not are_whole or not are_flags:
         raise ValueError("odds are whole millionths, and open_low and open_high are true or false")
     if form.text != text:

@@ -191,8 +191,8 @@ def test_nothing_is_played_while_a_whole_file_is_of_no_use(
     ],
 )
 def test_what_is_no_text_or_cannot_be_stored_is_a_fault(field: str, value: object, tmp_path: Path) -> None:
-    told = {"id": "a", "question": "What?", "kind": "multiple_choice", "options": ["Red", "Blue"]}
-    told |= {"opens": "2026-01-01", "closes": "2026-01-10", field: value}
+    told: dict[str, object] = {"id": "a", "question": "What?", "kind": "multiple_choice"}
+    told |= {"options": ["Red", "Blue"], "opens": "2026-01-01", "closes": "2026-01-10", field: value}
     found = read_folder(a_folder(tmp_path, {"questions.jsonl": json.dumps(told)}))
     assert not found.questions
     assert {(fault.field, fault.line) for fault in found.faults} == {(field, 1)}
