@@ -108,13 +108,9 @@ def season_table(name: str, season: SeasonRows) -> ForecastTable:
     if early:
         notes.append(f"left out: {count_text(early, 'forecast')} from before the release of the model")
     references = tuple(who for who in forecasters if season.kinds[who] in REFERENCES)
-    if references:
-        notes.append(f"not ranked, as on the leaderboard: {', '.join(references)}")
     outside = tuple(who for who in forecasters if season.kinds[who] in BASELINES)
     if len(forecasters) <= len(outside) + 1:
         outside = ()
-    if outside:
-        notes.append(f"left out of peer scores, as on the leaderboard: {', '.join(outside)}")
 
     as_of = np.inf
     if season.as_of is not None:
