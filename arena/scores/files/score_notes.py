@@ -213,7 +213,7 @@ def _odds_notes(compared: Sequence[FormQuestion]) -> Iterator[str]:
     missing = [int(np.count_nonzero(np.isnan(margin))) for margin in margins]
     if any(missing):
         forecasts = count_text(sum(missing), "forecast")
-        questions = count_text(np.count_nonzero(missing), "question")
+        questions = count_text(int(np.count_nonzero(missing)), "question")
         yield f"not in skill: {forecasts} on {questions} without a market_probability for each option"
     yield from scaled_notes(margins)
 
