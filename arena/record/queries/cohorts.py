@@ -108,7 +108,7 @@ def item_of(market: Any) -> ColumnElement[bool]:
 
 
 @dataclass(frozen=True, slots=True)
-class HiddenRounds:
+class HiddenPeriods:
     """How many first rounds each cohort hides, by its number; of cohorts that hide any.
 
     `ids` are the rounds whose forecasts nobody may see yet.
@@ -118,7 +118,7 @@ class HiddenRounds:
     ids: frozenset[int]
 
 
-def read_hiding(connection: Connection) -> HiddenRounds:
+def read_hiding(connection: Connection) -> HiddenPeriods:
     """Return which rounds are hidden.
 
     A cohort's hidden period is over when a later round of it has begun, or it has ended or was stopped.
@@ -136,7 +136,7 @@ def read_hiding(connection: Connection) -> HiddenRounds:
         is_over = row.ended_at or row.stopped_at or not all(cohort.hides(begun.number) for begun in rounds)
         if not is_over:
             hidden.update(begun.id for begun in rounds)
-    return HiddenRounds(counts, frozenset(hidden))
+    return HiddenPeriods(counts, frozenset(hidden))
 
 
 def read_hidden_rounds(connection: Connection) -> frozenset[int]:
