@@ -75,7 +75,7 @@ EARLY = (
 
 def all_kinds_page(data: Data, choice: TableChoice) -> Page:
     """Yield the board of all kinds of questions, and the scores of numbers and dates beside it."""
-    found = data["all_kinds"]
+    scores = data["all_kinds"]
     rows = _rows(data)
     is_early = max((row["events"] for row in rows), default=0) < ENOUGH_EVENTS
     if is_early:
@@ -100,13 +100,13 @@ def all_kinds_page(data: Data, choice: TableChoice) -> Page:
         yield Table(reasons, unranked, "Not ranked", tells_hidden=False)
     yield Notes(NOTES, (order,) if ranked else ())
 
-    numbers = [row for row in found["kinds"] if row["kind"] not in WITH_BRIER]
+    numbers = [row for row in scores["kinds"] if row["kind"] not in WITH_BRIER]
     if numbers:
         yield ""
         titled = [row | {"kind": question_kind(row["kind"]).TITLE} for row in numbers]
         yield Table(NUMBERS, titled, "Numbers and dates, which have no Brier score", choice=TableChoice())
         yield Notes(DISTANCE)
-    for note in found["notes"]:
+    for note in scores["notes"]:
         yield f"- {plain(note)}"
 
 

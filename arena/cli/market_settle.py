@@ -37,8 +37,8 @@ def settle_market(
 
     data = attributes(resolution, "version", "known_at", "withdrawn", "source", "answer")
     data |= {"market": resolution.market_id, "because": resolution.reason}
-    data |= {"payout": exact(resolution.payout), "refund": resolution.payout is None and outcome is None}
-    chosen.answer(data, decision_page, resolution, outcome is not None)
+    data |= {"payout": exact(resolution.payout), "refund": resolution.payout is None and not outcome}
+    chosen.answer(data, decision_page, resolution, bool(outcome))
 
 
 def decision_page(resolution: Resolution, is_question: bool) -> Iterator[str]:

@@ -162,8 +162,8 @@ def show_market(chosen: Options, name: str, limit: int, at: str | None) -> None:
         answers = []
         if market.form:
             stated = read_recorded_answers(connection, market=market.id)
-            told = [own for own in newest_of_agents(stated) if own.at <= when]
-            answers = answers_data(connection, told)
+            told = newest_of_agents([own for own in stated if own.at <= when])
+            answers = answers_data(connection, told, when)
     data = _market_data(seen, quotes, limit)
     if market.form:
         data["form"] = form_data(form_of(market.form))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from arena.cli.output import Data, attributes, plain
@@ -63,11 +64,16 @@ def form_data(form: QuestionForm) -> dict[str, Any]:
     return data | {"words": form_words(form)}
 
 
-def answers_data(connection: Connection, stated: Sequence[RecordedAnswer]) -> list[dict[str, Any]]:
-    """Return answers with what each scored, for JSON; no score where the question is open or called off."""
+def answers_data(
+    connection: Connection, stated: Sequence[RecordedAnswer], at: datetime | None = None
+) -> list[dict[str, Any]]:
+    """Return answers with what each scored, for JSON; no score where the question is open or called off.
+
+    With an instant only what was known by then counts.
+    """
     if not stated:
         return []
-    markets = read_season_markets(connection)
+    markets = read_season_markets(connection, at)
     names = ("cohort", "round", "at", "agent", "market_id", "question", "reason")
     rows = []
     for own in stated:

@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -40,7 +40,14 @@ def read_export(place: Path) -> ForecastTable:
     """Return the forecasts of an export, as `arena board` scores those of its record."""
     with TemporaryDirectory() as spare, open_export(place, Path(spare), whole=False) as (folder, manifest):
         tables = ExportTables(folder, manifest)
-        return season_table(str(place), _season_rows(tables))
+        table = season_table(str(place), _season_rows(tables))
+
+    notes = list(table.notes)
+    if table.references:
+        notes.append(f"not ranked, as on the leaderboard: {', '.join(table.references)}")
+    if table.outside:
+        notes.append(f"left out of peer scores, as on the leaderboard: {', '.join(table.outside)}")
+    return replace(table, notes=tuple(notes))
 
 
 @dataclass(frozen=True, slots=True)

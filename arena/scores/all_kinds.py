@@ -24,6 +24,7 @@ from arena.scores.files.report import FileReport, report_data, report_file
 from arena.scores.files.score_choices import ScoreChoices
 from arena.scores.files.scores import rank_key
 from arena.scores.rules._columns import none_for_nan
+from arena.scores.season_notes import season_notes
 from arena.scores.season_table import SeasonRows, YesNoRows, season_table, turn_times
 from markets.distributions import YES_NO
 from markets.millionths import ONE
@@ -127,7 +128,7 @@ def compute_all_kinds(connection: Connection, cohort: int | None = None) -> AllK
     choices = ScoreChoices(outside=table.outside, rule="skill", references=table.references)
     scored = score_questions(table, "exact", table.outside)
     autocast = {name: autocast_scores(scored, place) for place, name in enumerate(scored.forecasters)}
-    report = report_file(table, choices=choices)
+    report = replace(report_file(table, choices=choices), notes=tuple(season_notes(table, scored)))
     if cohort is not None:
         report = _without_ranks(report, choices)
     return AllKinds(report, _kind_scores(table, scored), autocast)

@@ -39,16 +39,17 @@ def read_cohort_tournament(
     where its hidden period is not over, or where the settings want another one.
     """
     [stored] = select_cohorts(read_cohorts(connection), number)
+    hidden_end = None
     if stored.cohort.hidden:
-        check_hidden_period(connection, stored, settings.hidden)
+        hidden_end = end_of_hidden_rounds(connection, stored, settings.hidden)
 
     rows = read_forecast_columns(connection, number)
-    until = hidden_ends(rows, len(rows.markets), stored.cohort, settings.hidden)
+    until = hidden_ends(rows, stored.cohort, hidden_end, settings.hidden)
     entries = tournament_entries(rows, read_known(connection, rows), until)
 
     answers = read_answer_columns(connection, number)
     if answers.markets:
-        ends = hidden_ends(answers, len(answers.markets), stored.cohort, settings.hidden)
+        ends = hidden_ends(answers, stored.cohort, hidden_end, settings.hidden)
         others = answer_entries(answers, read_season_markets(connection), ends)
         entries = joined_entries(by_chance(entries), others)
 
@@ -64,8 +65,11 @@ def read_cohort_tournament(
     return PlayedTournament(settings.model_copy(update=changes), entries)
 
 
-def check_hidden_period(connection: Connection, stored: StoredCohort, wanted: int | None) -> None:
-    """Raise `ArenaError` where a cohort's hidden period is not over, or another one is wanted."""
+def end_of_hidden_rounds(connection: Connection, stored: StoredCohort, wanted: int | None) -> float:
+    """Return when a cohort's hidden rounds ended, infinity if no other followed.
+
+    Raises `ArenaError` where they are not over, or where so many others are wanted.
+    """
     cohort = stored.cohort
     name = f"cohort {cohort.number}"
     if wanted not in (None, cohort.hidden):
@@ -73,22 +77,29 @@ def check_hidden_period(connection: Connection, stored: StoredCohort, wanted: in
         raise ArenaError("other_hidden", message, "remove hidden: the cohort's own counts")
 
     hidden = read_hidden_rounds(connection)
-    if any(begun.id in hidden for begun in read_rounds(connection, stored.id)):
+    rounds = read_rounds(connection, stored.id)
+    if any(begun.id in hidden for begun in rounds):
         message = f"{name} is in its hidden rounds: nobody sees forecasts yet"
         raise ArenaError("hidden_round", message, f"wait until its first {cohort.hidden} rounds are over")
 
+    later = [begun.at.timestamp() for begun in rounds if not cohort.hides(begun.number)]
+    return min(later, default=np.inf)
+
 
 def hidden_ends(
-    rows: ForecastColumns | AnswerColumns, markets: int, cohort: Cohort, first: int | None
+    rows: ForecastColumns | AnswerColumns, cohort: Cohort, ended: float | None, first: int | None
 ) -> Floats | None:
     """Return when the hidden period of each market ended, NaN for one that has none; None if all have none.
 
-    It is that of the cohort, or where that hides nothing the `first` rounds in which a market was shown.
+    It is that of the cohort, which `ended` then, for markets that were shown in it. Where the cohort hides
+    nothing it is the `first` rounds in which a market was shown.
     """
-    if cohort.hidden:
-        return ends_of_hidden_rounds(rows, markets, cohort)
+    if ended is not None:
+        until = np.full(len(rows.markets), np.nan)
+        until[rows.market[rows.round <= cohort.hidden]] = ended
+        return until
     if first:
-        return ends_of_first_rounds(rows, markets, first)
+        return ends_of_first_rounds(rows, len(rows.markets), first)
     return None
 
 
@@ -101,18 +112,6 @@ def ends_of_first_rounds(rows: ForecastColumns | AnswerColumns, markets: int, hi
 
     until = np.full(markets, np.inf)
     until[is_shown] = instants[after_hidden[is_shown]] % INSTANTS
-    return until
-
-
-def ends_of_hidden_rounds(rows: ForecastColumns | AnswerColumns, markets: int, cohort: Cohort) -> Floats:
-    """Return when the hidden rounds of a cohort ended, by market; NaN for one shown only after them."""
-    is_hidden = rows.round <= cohort.hidden
-    ended = np.inf
-    if not is_hidden.all():
-        ended = float(rows.at[~is_hidden].min())
-
-    until = np.full(markets, np.nan)
-    until[rows.market[is_hidden]] = ended
     return until
 
 

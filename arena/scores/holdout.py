@@ -73,7 +73,7 @@ def _drops(table: ForecastTable, scored: QuestionScores, is_held: Flags) -> list
     for place, agent in enumerate(table.forecasters):
         sizes = (int(counts[0][place]), int(counts[1][place]))
         drops.append(_drop(agent, place, parts, sizes))
-    return sorted(drops, key=lambda found: (found.drop is None, found.drop or 0.0, found.agent))
+    return sorted(drops, key=lambda row: (row.drop is None, row.drop or 0.0, row.agent))
 
 
 def _part(scored: QuestionScores, error: Floats, is_part: Flags) -> MeanIntervals:

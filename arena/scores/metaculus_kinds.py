@@ -18,7 +18,7 @@ from arena.record.queries.answers import has_other_kinds, read_answer_columns, r
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.schema.database import Connection
 from arena.scores.files.question_forms import FormQuestion
-from arena.scores.files.season_forms import ShownAnswers, season_forms
+from arena.scores.files.season_forms import season_forms, shown_answers
 from arena.scores.metaculus_scores import BASELINES, MetaculusScores, peer_order
 from arena.scores.rules._columns import none_for_nan
 from arena.scores.rules.comparisons.mean_interval import mean_intervals
@@ -67,23 +67,8 @@ def stated_questions(
 ) -> Sequence[FormQuestion]:
     """Return the questions with what was stated itself, and not left out or from before a model's release."""
     rows = np.flatnonzero(answers.stated & ~answers.early)
-    return season_forms(
-        ShownAnswers(
-            markets=answers.markets,
-            pages=markets,
-            lives=lives,
-            forms=answers.forms,
-            answers=answers.answers,
-            reasons=answers.reasons,
-            agents=np.array(answers.agents, dtype=np.str_)[answers.agent[rows]],
-            time=answers.at[rows].astype(np.float64),
-            market=answers.market[rows],
-            form=answers.form[rows],
-            answer=answers.answer[rows],
-            reason=answers.reason[rows],
-            blind=answers.blind[rows],
-        )
-    )
+    time = answers.at.astype(np.float64)
+    return season_forms(shown_answers(answers, rows, time, markets, lives))
 
 
 def question_lives(answers: AnswerColumns, markets: Mapping[str, SeasonMarket]) -> dict[str, Floats]:

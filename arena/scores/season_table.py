@@ -16,7 +16,7 @@ from arena.record.model.answer_columns import AnswerColumns, SeasonMarket
 from arena.record.model.columns import Flags, Floats, Ints
 from arena.scores.comparisons import MARKET, REFERENCES
 from arena.scores.files.forecasts import ForecastTable
-from arena.scores.files.season_forms import ShownAnswers, season_forms
+from arena.scores.files.season_forms import season_forms, shown_answers
 from arena.scores.metaculus_scores import BASELINES
 from arena.scores.rules._columns import is_scored
 
@@ -85,36 +85,18 @@ def season_table(name: str, season: SeasonRows) -> ForecastTable:
     forecasters = tuple(sorted(used))
 
     lives = _lives(season)
-    forms = season_forms(
-        ShownAnswers(
-            markets=answers.markets,
-            pages=season.markets,
-            lives=lives.of(answers.markets),
-            forms=answers.forms,
-            answers=answers.answers,
-            reasons=answers.reasons,
-            agents=np.array(answers.agents, dtype=np.str_)[answers.agent[is_answer_counted]],
-            time=season.time[is_answer_counted],
-            market=answers.market[is_answer_counted],
-            form=answers.form[is_answer_counted],
-            answer=answers.answer[is_answer_counted],
-            reason=answers.reason[is_answer_counted],
-            blind=answers.blind[is_answer_counted],
-        )
-    )
+    rows = np.flatnonzero(is_answer_counted)
+    shown = shown_answers(answers, rows, season.time, season.markets, lives.of(answers.markets))
+    forms = season_forms(shown)
 
     early = int(own.early.sum() + answers.early.sum())
     notes = []
     if early:
         notes.append(f"left out: {count_text(early, 'forecast')} from before the release of the model")
     references = tuple(who for who in forecasters if season.kinds[who] in REFERENCES)
-    if references:
-        notes.append(f"not ranked, as on the leaderboard: {', '.join(references)}")
     outside = tuple(who for who in forecasters if season.kinds[who] in BASELINES)
     if len(forecasters) <= len(outside) + 1:
         outside = ()
-    if outside:
-        notes.append(f"left out of peer scores, as on the leaderboard: {', '.join(outside)}")
 
     as_of = np.inf
     if season.as_of is not None:
@@ -145,7 +127,7 @@ class MarketLives:
     planned: Floats
     resolved: Floats
 
-    def of(self, markets: tuple[str, ...]) -> "dict[str, Floats]":
+    def of(self, markets: tuple[str, ...]) -> dict[str, Floats]:
         """Return the times of some markets as columns of a table."""
         rows = np.array([self.places[market] for market in markets], dtype=np.int64)
         return {

@@ -36,11 +36,13 @@ def play(
     settings: Mapping[str, Mapping[str, str]] | None = None,
     rules: Rules = REALISTIC,
     hidden: int = 0,
+    asked_once: Collection[str] = (),
 ) -> Record:
     """A cohort of four agents that is asked `size` questions of yes or no, and so many of each other kind.
 
     Each round asks a third of them, and the first third again. A share of them has ended; those who are
-    `silent` answer no other kind but in the first round. `settings` are those of agents.
+    `silent` answer no other kind but in the first round. `settings` are those of agents. Kinds that are
+    `asked_once` are shown in the first round alone.
     """
     names = list(LINE_UP)
     frozen = settings or {}
@@ -58,6 +60,8 @@ def play(
     for number in range(rounds):
         at = week(number)
         shown = [page for page in (*yes_no, *others) if _is_shown(page, number)]
+        if number:
+            shown = [page for page in shown if form_of(page.form).kind not in asked_once]
         season.look(1, at, *(_listing(page, number) for page in shown))
         for name in names:
             season.turn(1, name, _decision(shown, name, number, ends, is_silent=name in silent))

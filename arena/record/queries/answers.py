@@ -98,10 +98,11 @@ def read_answer_columns(connection: Connection, cohort: int | None = None) -> An
     )
 
 
-def read_season_markets(connection: Connection) -> dict[str, SeasonMarket]:
+def read_season_markets(connection: Connection, at: datetime | None = None) -> dict[str, SeasonMarket]:
     """Return every market that some snapshot lists, by its newest page, and how it ended.
 
-    Those that are held out have not ended, for all that scores know.
+    With an instant only ends that were known by then count. Those that are held out have not ended, for all
+    that scores know.
     """
     listed = select(SnapshotItemRow.market_id).distinct()
     pages = (
@@ -120,6 +121,8 @@ def read_season_markets(connection: Connection) -> dict[str, SeasonMarket]:
         .where(col(ResolutionRow.market_id).in_(listed))
         .order_by(ResolutionRow.version)
     )
+    if at is not None:
+        ends = ends.where(ResolutionRow.known_at <= at)
     hidden = read_hidden_ends(connection)
     for market, known_at, payout, answer in connection.execute(ends):
         if market in hidden:

@@ -107,30 +107,41 @@ def item_of(market: Any) -> ColumnElement[bool]:
     return clause(of_snapshot) & clause(SnapshotItemRow.market_id == market)
 
 
-def read_hidden_counts(connection: Connection) -> dict[int, int]:
-    """Return how many first rounds each cohort hides, by its number; of cohorts that hide any."""
-    return {cohort.number: cohort.hidden for _, cohort in _read_hiding(connection)}
+@dataclass(frozen=True, slots=True)
+class HiddenPeriods:
+    """How many first rounds each cohort hides, by its number; of cohorts that hide any.
+
+    `ids` are the rounds whose forecasts nobody may see yet.
+    """
+
+    counts: Mapping[int, int]
+    ids: frozenset[int]
 
 
-def read_hidden_rounds(connection: Connection) -> frozenset[int]:
-    """Return the ids of the rounds whose forecasts nobody may see yet.
+def read_hiding(connection: Connection) -> HiddenPeriods:
+    """Return which rounds are hidden.
 
     A cohort's hidden period is over when a later round of it has begun, or it has ended or was stopped.
     """
+    counts = {}
     hidden = set[int]()
-    for row, cohort in _read_hiding(connection):
+    query = select(CohortRow.__table__).where(col(CohortRow.frozen).contains('"hidden":'))
+    for row in connection.execute(query).all():
+        cohort = cohort_of(row.frozen)
+        if not cohort.hidden:
+            continue
+
+        counts[cohort.number] = cohort.hidden
         rounds = read_rounds(connection, row.id)
         is_over = row.ended_at or row.stopped_at or not all(cohort.hides(begun.number) for begun in rounds)
         if not is_over:
             hidden.update(begun.id for begun in rounds)
-    return frozenset(hidden)
+    return HiddenPeriods(counts, frozenset(hidden))
 
 
-def _read_hiding(connection: Connection) -> list[tuple[Any, Cohort]]:
-    """Return the cohorts with hidden rounds, and their rows."""
-    query = select(CohortRow.__table__).where(col(CohortRow.frozen).contains('"hidden":'))
-    cohorts = [(row, cohort_of(row.frozen)) for row in connection.execute(query)]
-    return [(row, cohort) for row, cohort in cohorts if cohort.hidden]
+def read_hidden_rounds(connection: Connection) -> frozenset[int]:
+    """Return the ids of the rounds whose forecasts nobody may see yet."""
+    return read_hiding(connection).ids
 
 
 def read_min_coverage(connection: Connection, cohort: int | None = None) -> float:

@@ -30,7 +30,7 @@ from arena.record.model.columns import (
     factorize,
     implied_belief,
 )
-from arena.record.queries.cohorts import of_cohorts, read_hidden_counts, read_hidden_rounds
+from arena.record.queries.cohorts import of_cohorts, read_hiding
 from arena.record.queries.holdout import read_hidden_ends
 from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow
 from arena.record.schema.newest import PLAYED_SETTINGS
@@ -196,11 +196,12 @@ class TurnColumns:
 
 def read_shown_turns(connection: Connection, cohort: int | None) -> TurnColumns:
     """Return the turns that were shown markets."""
+    hiding = read_hiding(connection)
     query = (
         select(TurnRow.id, EntrantRow.name, EntrantRow.id, CohortRow.number, RoundRow.number, RoundRow.at)
         .add_columns(RoundRow.snapshot_id)
         .select_from(PLACED_TURNS)
-        .where(WAS_SHOWN, of_cohorts(cohort), col(RoundRow.id).not_in(read_hidden_rounds(connection)))
+        .where(WAS_SHOWN, of_cohorts(cohort), col(RoundRow.id).not_in(hiding.ids))
         .order_by(*LINE_UP_ORDER)
     )
     columns = transpose(connection.execute(query).all(), 7)
@@ -208,10 +209,9 @@ def read_shown_turns(connection: Connection, cohort: int | None) -> TurnColumns:
 
     agents, agent = factorize(names)
     blind, released = _entrant_settings(connection)
-    hides = read_hidden_counts(connection)
     is_blind = []
     for entrant, number, round_number in zip(entrants, cohorts, rounds, strict=True):
-        is_blind.append(entrant in blind or round_number <= hides.get(number, 0))
+        is_blind.append(entrant in blind or round_number <= hiding.counts.get(number, 0))
 
     return TurnColumns(
         agents=agents,

@@ -1,12 +1,12 @@
 """Notes on the scores of a file: what was not scored and why, and what would give more of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from math import inf
 
 import numpy as np
 
 from arena.errors import count_text, first_names
-from arena.forms.csv_columns import Flags
+from arena.forms.csv_columns import Flags, Floats
 from arena.scores.files.by_question import QuestionScores
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.question_forms import FormQuestion
@@ -134,6 +134,18 @@ def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str
 
 def _constant_notes(table: ForecastTable, ended: Flags, choices: ScoreChoices) -> Iterator[str]:
     """Yield who always says the same, and so moves the peer scores of all others."""
+    constant = constant_forecasters(table, ended, choices.outside)
+    if constant:
+        named = ", ".join(constant)
+        options = " ".join(f"--outside {name}" for name in constant[:5])
+        yield f"always the same answer, and counted in everybody's peer score: {named} ({options})"
+
+
+def constant_forecasters(table: ForecastTable, ended: Flags, outside: Collection[str]) -> list[str]:
+    """Return who gives the same probability every time; nobody where only two are compared."""
+    if len(table.forecasters) <= 2:
+        return []
+
     who = table.forecaster[ended]
     probability = table.probability[ended]
     forecasters = len(table.forecasters)
@@ -148,13 +160,9 @@ def _constant_notes(table: ForecastTable, ended: Flags, choices: ScoreChoices) -
     constant = []
     for place in np.flatnonzero(is_constant):
         name = table.forecasters[place]
-        if name not in choices.outside:
+        if name not in outside:
             constant.append(name)
-
-    if constant and forecasters > 2:
-        named = ", ".join(constant)
-        options = " ".join(f"--outside {name}" for name in constant[:5])
-        yield f"always the same answer, and counted in everybody's peer score: {named} ({options})"
+    return constant
 
 
 def _peer_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
@@ -201,19 +209,23 @@ def _skill_notes(
 
 def _odds_notes(compared: Sequence[FormQuestion]) -> Iterator[str]:
     """Yield how many forecasts of several options have no odds, and whose odds had a margin."""
-    margins = [form.options.margin for form in compared if form.options is not None]
-    sizes = [margin.size for margin in margins]
-    margin = np.concatenate([np.zeros(0), *margins])
-    question = np.repeat(np.arange(len(margins)), sizes)
-
-    without = np.isnan(margin)
-    if without.any():
-        count = int(without.sum())
-        forecasts = count_text(count, "forecast")
-        without_odds = np.unique(question[without])
-        questions = count_text(without_odds.size, "question")
+    margins = odds_margins(compared)
+    missing = [int(np.count_nonzero(np.isnan(margin))) for margin in margins]
+    if any(missing):
+        forecasts = count_text(sum(missing), "forecast")
+        questions = count_text(int(np.count_nonzero(missing)), "question")
         yield f"not in skill: {forecasts} on {questions} without a market_probability for each option"
+    yield from scaled_notes(margins)
 
+
+def odds_margins(forms: Sequence[FormQuestion]) -> list[Floats]:
+    """Return how much more than 1 the odds of each question of several options came to, by forecast."""
+    return [form.options.margin for form in forms if form.options is not None]
+
+
+def scaled_notes(margins: Sequence[Floats]) -> Iterator[str]:
+    """Yield how many forecasts stand beside odds that had a margin, and how large it was."""
+    margin = np.concatenate([np.zeros(0), *margins])
     is_scaled = np.abs(margin) > SLACK
     scaled = margin[is_scaled]
     if scaled.size:

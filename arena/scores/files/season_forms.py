@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from arena.record.model.answer_columns import SeasonMarket
+from arena.record.model.answer_columns import AnswerColumns, SeasonMarket
 from arena.record.model.columns import Flags, Floats, Ints
 from arena.scores.files.question_forms import (
     BUCKETS,
@@ -63,6 +63,31 @@ class ShownAnswers:
         rank = np.array([places[name] for name in self.markets], dtype=np.int64)
         order: Ints = np.lexsort((self.time, self.agents, rank[self.market]))
         return order
+
+
+def shown_answers(
+    answers: AnswerColumns,
+    rows: Ints,
+    time: Floats,
+    pages: Mapping[str, SeasonMarket],
+    lives: Mapping[str, Floats],
+) -> ShownAnswers:
+    """Return some rows of a season's answers; `time` is of all rows."""
+    return ShownAnswers(
+        markets=answers.markets,
+        pages=pages,
+        lives=lives,
+        forms=answers.forms,
+        answers=answers.answers,
+        reasons=answers.reasons,
+        agents=np.array(answers.agents, dtype=np.str_)[answers.agent[rows]],
+        time=time[rows],
+        market=answers.market[rows],
+        form=answers.form[rows],
+        answer=answers.answer[rows],
+        reason=answers.reason[rows],
+        blind=answers.blind[rows],
+    )
 
 
 @dataclass(frozen=True, slots=True)

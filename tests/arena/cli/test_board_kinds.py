@@ -39,12 +39,28 @@ def test_the_board_is_that_of_the_export(season: Path, tmp_path: Path) -> None:
     export = answered("score", tmp_path / "export")
     assert board["all_kinds"]["rows"] == export["rows"]
     assert board["sentence"] == export["sentence"]
-    for name in ("calibration", "copies", "worst", "notes"):
+    for name in ("calibration", "copies", "worst"):
         assert board["all_kinds"][name] == export[name], name
 
     combined = rows_of(answered("score", tmp_path / "export", "--rule", "autocast")["rows"])
     for agent, scores in board["all_kinds"]["autocast"].items():
         assert scores["combined"] == combined[agent]["combined"]
+
+
+def test_notes_speak_of_a_season_and_not_of_a_file(tmp_path: Path) -> None:
+    season = tmp_path / "season.db"
+    play(season, size=24).close()
+    notes = answered("board", "--database", season)["all_kinds"]["notes"]
+    assert notes == [
+        "not scored: 20 questions that have not ended, are held out, or were refunded or settled in part",
+        "left out of the others' peer scores: flat",
+        "not in skill: 60 forecasts on 9 questions without a price or odds at that time",
+    ]
+
+    invoke("share", "export", tmp_path / "export", "--database", season)
+    of_file = answered("score", tmp_path / "export")["notes"]
+    assert "not ranked, as on the leaderboard: flat" in of_file
+    assert "not in skill: 60 forecasts on 9 questions without a market_probability for each option" in of_file
 
 
 def test_the_page_tells_one_story(season: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from portfolio.rules import REALISTIC
 from tests.program.in_process import answered, invoke
+from tests.records.full_record import week
 from tests.records.question_season import OPTIONS, play
 from tests.rows import rows_in
 
@@ -37,6 +38,18 @@ def test_a_market_tells_its_form_the_answers_and_what_it_came_to(season: Path) -
         squares = sum((chance / 1e6 - (name == came_to)) ** 2 for name, chance in chances.items())
         assert row["brier"] == pytest.approx(squares / 2)
         assert row["baseline"] == pytest.approx(100 * log(4 * chances[came_to] / 1e6) / log(4))
+
+
+def test_at_an_instant_a_question_shows_what_was_known_then(season: Path) -> None:
+    market = ("market", "q:multiple_choice-3", "--database", season)
+    now = answered("show", *market)
+    then = answered("show", *market, "--at", week(1).isoformat())
+    assert [row["agent"] for row in then["answers"]] == [row["agent"] for row in now["answers"]]
+    assert {row["round"] for row in now["answers"]} == {3}
+    assert {row["round"] for row in then["answers"]} == {2}
+    assert then["resolutions"] == []
+    for row in then["answers"]:
+        assert (row["came_to"], row["brier"], row["baseline"]) == (None, None, None)
 
 
 def test_a_number_has_a_range_and_a_distance(season: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import numpy as np
 import pytest
 
 from arena.record.queries.answers import read_answer_columns
@@ -116,6 +117,16 @@ def test_a_hidden_round_alone_counts_as_coverage_of_what_was_asked_in_it(
     assert found["ann"]["coverage"] == whole["ann"]
     assert 0 < found["cid"]["coverage"] < whole["cid"]
     assert found["cid"]["questions"] < found["ann"]["questions"]
+
+
+def test_the_hidden_period_of_all_kinds_ends_with_the_cohorts_hidden_rounds(tmp_path: Path) -> None:
+    """Also of kinds that were not shown again after it."""
+    record = play(tmp_path / "demo.db", hidden=HIDDEN, asked_once=("multiple_choice", "numeric", "date"))
+    with reading(record.engine) as connection:
+        entries = read_cohort_tournament(connection, RULES, 1).entries
+    assert entries.hidden_until is not None
+    ends = set(entries.hidden_until[~np.isnan(entries.hidden_until)].tolist())
+    assert ends == {week(HIDDEN).timestamp()}
 
 
 def test_takes_of_all_kinds_by_loops(season: Path) -> None:
