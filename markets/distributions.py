@@ -379,9 +379,8 @@ def check_range(form: QuestionForm, scale: QuantileScale) -> None:
             number = scale.number(text)
             kept = scale.number(scale.text(number))
         except ValueError:
-            shown = f"{text[:40]!r} is not" if text else "there is no"
-            message = f"{shown} {scale.noun}"
-            raise BadForm(name, message, hint) from None
+            shown = f"{text[:40]!r} is not {scale.noun}" if text else "it is empty"
+            raise BadForm(name, shown, hint) from None
         if kept != number:
             raise BadForm(name, f"{text[:40]!r} is finer than an answer can be", "round it")
 

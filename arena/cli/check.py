@@ -171,9 +171,9 @@ def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
     yield "rounds", f"{often}; the newest {data['keep_deciding']} cohorts decide"
     if rules.get("money", True):
         yield from money_fields(data)
-    shown = f"{universe['show']} of {data['venue']} a round, {universe['per_event']} an event"
+    shown = f"up to {universe['show']} a round from {data['venue']}, {universe['per_event']} an event"
     if data["questions"]:
-        shown += f", from a folder of {data['questions']['questions']:,}"
+        shown += f", {data['questions']['questions']:,} in the folder"
     yield "markets", f"{shown}, closing within {universe['closes_within'] / 86_400:g} days"
     yield "ends", ends_text(data)
 

@@ -51,6 +51,10 @@ def start_text(data: Data) -> str:
     text = f"{when}: cohort {data['next_cohort']}"
     if count and not by_hand:
         text += f" of {count}"
+
+    is_last = count and data["next_cohort"] - by_hand >= count
+    if is_last:
+        return text
     return f"{text}; then one a week"
 
 

@@ -145,7 +145,7 @@ def list_page(rows: Table, matching: int, known: int) -> Iterator[Block]:
         yield "No market is known."
         yield f"Next: {typed('run --sync')}"
     elif not matching:
-        yield f"None of the {known:,} markets in the record matches."
+        yield f"None of the {known:,} markets in the record is listed: they are not open, or do not match."
         yield f"Next: {typed('show markets --status all')}"
     else:
         yield rows

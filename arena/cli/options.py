@@ -215,7 +215,7 @@ SHARED: dict[str, tuple[Any, Any]] = {
 """The options that many commands have: their types, and how they are written."""
 LEAVE_FAILED = flag("Go on without turns that failed because a model gave no answer.", "--leave-failed")
 BASELINES = flag("Start a cohort even if no model has its key; models join later.")
-CLOCK_FILE = option("Rehearse at the time in this file, such as 2026-03-01T00:00Z.", "PATH")
+CLOCK_FILE = option("Rehearse at the time in this file: its first line, such as 2026-03-01T00:00Z.", "PATH")
 Command = Callable[..., None]
 
 

@@ -101,7 +101,7 @@ def test_lines_of_json_say_the_same_as_rows(tmp_path: Path) -> None:
             "add up to 0.9",
         ),
         ("a,What?,,,7,,,,,,,,2026-01-01,2026-01-10", "questions.csv:3: odds", "is not a probability"),
-        ("a,How?,numeric,,,,9,,,,,,2026-01-01,2026-01-10", "questions.csv:3: low", "there is no"),
+        ("a,How?,numeric,,,,9,,,,,,2026-01-01,2026-01-10", "questions.csv:3: low", "it is empty"),
         ("a,How?,numeric,,,9,1,,,,,,2026-01-01,2026-01-10", "questions.csv:3: high", "is not above low"),
         ("a,How?,numeric,,0.5,1,9,,,,,,2026-01-01,2026-01-10", "questions.csv:3: odds", "there are 1"),
         ("a,How?,numeric,,,1,9,perhaps,,,,,2026-01-01,2026-01-10", "questions.csv:3: open_low", "neither"),
