@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-from markets.distributions import YES_NO, QuantileScale, form_of, question_kind
+from markets.distributions import YES_NO, QuantileScale, QuestionForm, form_of, question_kind
 from markets.millionths import ONE
 from markets.model import Listing, Market, MarketId, Quote, Resolution
 from markets.venue import QuarantinedRecord
@@ -101,11 +101,16 @@ def resolution_of(
         return Resolution(market.id, version, known_at, None, source)
 
     form = form_of(market.form)
-    kind = question_kind(form.kind)
-    answer = kind.read_outcome(form, outcome)
+    answer = read_outcome(form, outcome)
     if form.kind == YES_NO:
         return Resolution(market.id, version, known_at, ONE if answer == "YES" else 0, source)
+    return Resolution(market.id, version, known_at, None, source, answer)
 
+
+def read_outcome(form: QuestionForm, text: str) -> str:
+    """Return an outcome as its kind of question writes it; raise `ValueError` where it can't come to that."""
+    kind = question_kind(form.kind)
+    answer = kind.read_outcome(form, text)
     scale: QuantileScale | None = getattr(kind, "SCALE", None)
     if scale is not None:
         number = scale.number(answer)
@@ -113,7 +118,7 @@ def resolution_of(
             raise ValueError(f"{answer} is below {form.low}, the least it can be")
         if number > scale.number(form.high) and not form.open_high:
             raise ValueError(f"{answer} is above {form.high}, the most it can be")
-    return Resolution(market.id, version, known_at, None, source, answer)
+    return answer
 
 
 @dataclass(frozen=True, slots=True)
