@@ -21,7 +21,13 @@ from arena.record.schema.world import MarketVersionRow, ResolutionRow
 from dashboard.html import NOTHING, HtmlColumn, Rows, columns_of_table, html_table
 from dashboard.pictures import REST, SMALL, Scale, dot, small_scale
 from dashboard.words import filled, flat
-from markets.distributions import Distribution, QuestionForm, distribution_of, question_kind
+from markets.distributions import (
+    Distribution,
+    QuestionForm,
+    check_distribution_text,
+    distribution_of,
+    question_kind,
+)
 from markets.millionths import ONE, decimal_of
 
 CALLED_OFF = "called off"
@@ -62,6 +68,19 @@ def form_words(form: QuestionForm) -> str:
 def answer_words(form: QuestionForm, text: str) -> str:
     """Return an answer in a few words."""
     return flat(question_kind(form.kind).words(form, distribution_of(text)))
+
+
+def is_answer(form: QuestionForm, text: str) -> bool:
+    """Tell whether a text is an answer to a question as it is asked now; it may have changed since.
+
+    >>> is_answer(QuestionForm("multiple_choice", ("a", "b")), '{"chances":[1000000]}')
+    False
+    """
+    try:
+        check_distribution_text(form, text)
+    except ValueError:
+        return False
+    return True
 
 
 def end_words(form_text: str, answer: str) -> str | None:
@@ -254,7 +273,7 @@ def read_agent_answers(connection: Connection, agent: str) -> tuple[AgentAnswer,
         .join(MarketVersionRow, MarketVersionRow.id == SnapshotItemRow.version_id)
         .where(EntrantRow.name == agent, ForecastRow.stage == "final", ForecastRow.distribution != "")
         .where(col(RoundRow.id).not_in(read_hidden_rounds(connection)))
-        .order_by(col(RoundRow.at).desc(), ForecastRow.market_id)
+        .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc(), ForecastRow.market_id)
         .limit(MOST_ANSWERS)
     )
     rows = connection.execute(query).all()
