@@ -7,7 +7,6 @@ from typing import Literal
 from arena.cli.commands.shared import ONE_COHORT, QUESTIONS, RESOLUTIONS, Files, Names
 from arena.cli.options import Options, argument, command, flag, option
 from arena.errors import ArenaError
-from arena.forms.sources.choose import form_names
 
 VIEWS = ("--by", "--provisional", "--metaculus")
 """What a board shows in place of its usual figures, one at a time."""
@@ -85,7 +84,7 @@ def score(
     files: list[Path] = argument("SOURCE…", "Files, folders, clones, a tournament's YAML, or -."),
     outcomes: Files = option("Join outcomes by question; repeatable.", "FILE"),
     prices: Files = option("Join market prices by question; repeatable.", "FILE"),
-    form: str | None = option(f"Read as one of: {', '.join(form_names())}.", "FORM"),
+    form: str | None = option("Read by this form; a wrong name lists all.", "FORM"),
     skip_faulty: bool = flag("Score the rows without a fault alone."),
     questions: Files = QUESTIONS,
     resolutions: Files = RESOLUTIONS,
