@@ -21,7 +21,13 @@ from arena.record.schema.world import MarketVersionRow, ResolutionRow
 from dashboard.html import NOTHING, HtmlColumn, Rows, columns_of_table, html_table
 from dashboard.pictures import REST, SMALL, Scale, dot, small_scale
 from dashboard.words import filled, flat
-from markets.distributions import Distribution, QuestionForm, distribution_of, question_kind
+from markets.distributions import (
+    Distribution,
+    QuestionForm,
+    check_distribution_text,
+    distribution_of,
+    question_kind,
+)
 from markets.millionths import ONE, decimal_of
 
 CALLED_OFF = "called off"
@@ -64,6 +70,19 @@ def answer_words(form: QuestionForm, text: str) -> str:
     return flat(question_kind(form.kind).words(form, distribution_of(text)))
 
 
+def is_answer(form: QuestionForm, text: str) -> bool:
+    """Tell whether a text is an answer to a question as it is asked now; it may have changed since.
+
+    >>> is_answer(QuestionForm("multiple_choice", ("a", "b")), '{"chances":[1000000]}')
+    False
+    """
+    try:
+        check_distribution_text(form, text)
+    except ValueError:
+        return False
+    return True
+
+
 def end_words(form_text: str, answer: str) -> str | None:
     """Say what a question came to that isn't of yes or no; None of one that is."""
     if not form_text:
@@ -78,11 +97,11 @@ def odds_of(form: QuestionForm) -> Distribution | None:
 
 def answer_picture(form: QuestionForm, text: str, look: str, answer: str = "") -> Markup:
     """Draw an answer in a cell, with a mark where the question has come to something."""
-    said = distribution_of(text)
-    if said.chances:
-        inside = _bars(form, said.chances, look, answer)
+    distribution = distribution_of(text)
+    if distribution.chances:
+        inside = _bars(form, distribution.chances, look, answer)
     else:
-        inside = _strip(form, said.quantiles, look, answer)
+        inside = _strip(form, distribution.quantiles, look, answer)
     size = filled('width="%s" height="%s" viewBox="0 0 %s %s"', *SMALL, *SMALL)
     return filled('<svg class="cell" %s aria-hidden="true">%s</svg>', size, inside)
 
@@ -153,7 +172,7 @@ def answers_table(form: QuestionForm, given: Sequence[GivenAnswer], answer: str,
     columns = dict(columns_of_table("answers"))
     rows: Iterable[Mapping[str, object]]
     if form.options:
-        chosen = _likeliest(form, [distribution_of(one.text).chances for one in given], answer)
+        chosen = _likeliest(form, [distribution_of(row.text).chances for row in given], answer)
         for place in chosen:
             option = flat(form.options[place])
             label = f"{option[:40]} %" + " ✓" * (form.options[place] == answer)
@@ -168,17 +187,17 @@ def answers_table(form: QuestionForm, given: Sequence[GivenAnswer], answer: str,
     return html_table(rows, columns, says)
 
 
-def _row(form: QuestionForm, one: GivenAnswer, answer: str) -> dict[str, object]:
+def _row(form: QuestionForm, given: GivenAnswer, answer: str) -> dict[str, object]:
     """Return what every row begins with."""
     return {
-        "agent": one.agent,
-        "picture": answer_picture(form, one.text, one.look, answer),
-        "href": one.href,
+        "agent": given.agent,
+        "picture": answer_picture(form, given.text, given.look, answer),
+        "href": given.href,
     }
 
 
 def _likeliest(form: QuestionForm, chances: Sequence[Sequence[int]], answer: str) -> list[int]:
-    """Return the places of the options that are likeliest to all together; what happened is among them."""
+    """Return the places of the options with the highest chances on average, and of the one that happened."""
     weights = [sum(column) for column in zip(*chances, strict=True)]
     ranked = sorted(range(len(weights)), key=lambda place: (form.options[place] != answer, -weights[place]))
     return sorted(ranked[:MOST_COLUMNS])
@@ -188,24 +207,24 @@ def _option_rows(
     form: QuestionForm, given: Sequence[GivenAnswer], answer: str, chosen: Sequence[int]
 ) -> Rows:
     """Yield the chances that each answer gives to the chosen options."""
-    for one in given:
-        chances = distribution_of(one.text).chances
-        yield _row(form, one, answer) | {f"option {place}": chances[place] / 10_000 for place in chosen}
+    for row in given:
+        chances = distribution_of(row.text).chances
+        yield _row(form, row, answer) | {f"option {place}": chances[place] / 10_000 for place in chosen}
 
 
 def _shares(given: Sequence[GivenAnswer]) -> list[int]:
     """Return the shares of the quantiles that any answer states."""
     shares = set[int]()
-    for one in given:
-        shares.update(share for share, _ in distribution_of(one.text).quantiles)
+    for row in given:
+        shares.update(share for share, _ in distribution_of(row.text).quantiles)
     return sorted(shares)
 
 
 def _quantile_rows(form: QuestionForm, given: Sequence[GivenAnswer], answer: str) -> Rows:
     """Yield the quantiles of each answer."""
-    for one in given:
-        quantiles = distribution_of(one.text).quantiles
-        yield _row(form, one, answer) | {f"below {share}": value for share, value in quantiles}
+    for row in given:
+        quantiles = distribution_of(row.text).quantiles
+        yield _row(form, row, answer) | {f"below {share}": value for share, value in quantiles}
 
 
 def asked_box(form: QuestionForm, answer: str) -> Markup:
@@ -254,7 +273,7 @@ def read_agent_answers(connection: Connection, agent: str) -> tuple[AgentAnswer,
         .join(MarketVersionRow, MarketVersionRow.id == SnapshotItemRow.version_id)
         .where(EntrantRow.name == agent, ForecastRow.stage == "final", ForecastRow.distribution != "")
         .where(col(RoundRow.id).not_in(read_hidden_rounds(connection)))
-        .order_by(col(RoundRow.at).desc(), ForecastRow.market_id)
+        .order_by(col(RoundRow.at).desc(), col(CohortRow.number).desc(), ForecastRow.market_id)
         .limit(MOST_ANSWERS)
     )
     rows = connection.execute(query).all()

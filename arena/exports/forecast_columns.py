@@ -19,7 +19,7 @@ from arena.exports.forms.cells import bad_file
 from arena.exports.manifest import ExportManifest, is_export, is_zipped_export, open_export
 from arena.exports.table import ExportColumn
 from arena.record.model.answer_columns import AnswerColumns, SeasonMarket
-from arena.record.model.cohort import MIN_COVERAGE
+from arena.record.model.cohort import BENCHMARK, MIN_COVERAGE
 from arena.record.model.columns import UNKNOWN, factorize
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.season_table import SeasonRows, YesNoRows, season_table, turn_times
@@ -101,7 +101,8 @@ def _season_rows(tables: ExportTables) -> SeasonRows:
         is_over = row["ended_at"] or row["stopped_at"]
         hides = frozen.get("hidden", 0)
         hidden[number] = HiddenRounds(hides, is_now=not is_over and begun <= hides)
-        min_coverage = frozen.get("min_coverage", MIN_COVERAGE)
+        if frozen.get("stamp") != BENCHMARK:  # one that answers a benchmark is in no figure
+            min_coverage = frozen.get("min_coverage", MIN_COVERAGE)
 
     answers = _answers(tables, rounds, entrants, hidden, pages)
     as_of = max((row["at"] for row in tables.rows("snapshots")), default=None)

@@ -96,10 +96,10 @@ def _question_count(config: Config) -> QuestionCount | None:
 
     folder = unfrozen_settings(config.venue_settings, config.folder)["folder"]
     try:
-        found = module.read_questions(folder, read_public_folder)
+        asked = module.read_questions(folder, read_public_folder)
     except VenueError as error:
         return QuestionCount(0, (f"{error.message} → {error.hint}",))
-    return QuestionCount(len(found.questions), tuple(fault.text for fault in found.faults))
+    return QuestionCount(len(asked.questions), tuple(fault.text for fault in asked.faults))
 
 
 def _file_faults(config: Config) -> tuple[str, ...]:

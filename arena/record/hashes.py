@@ -7,8 +7,8 @@ which articles were dropped, the code's version, marks and the hashes in the rec
 
 The state hash is the same for a season however often it was broken off. The hash of the config file in what
 a cohort froze is no part of it: a comment there, or how many calls are made at once, changes nothing. Nor
-are credentials in addresses: no export has them. Of the answers to one stage and sample the last good one
-counts.
+are credentials in addresses: no export has them. Of the answers to one question, also put again with what
+was wrong, the last good one counts.
 
 The heads of a cohort fix what was frozen, seen and decided up to a round, and nothing later, so they can be
 published before anyone knows how the markets end. A round has a head once it is over. Of the answers to one
@@ -365,13 +365,23 @@ def _without_empty_end(values: Sequence[str]) -> Sequence[str]:
 
 
 def _last_answers(calls: Iterable[FactLine]) -> Iterator[FactLine]:
-    """Yield the last good answer of each stage and sample of a turn, with its question."""
+    """Yield the last good answer to each question of a turn, without questions that another one continues.
+
+    Parts that were asked at once are answered in any order, so attempts don't tell which of them was last.
+    """
     for turn, own in groupby(calls, key=BY_TURN):
-        last = {}
+        replies = {}
         for *_, stage, sample, messages, _seed, reply, _finish, _model, _fingerprint in own:
-            last[stage, sample] = [messages, reply]
-        for question in sorted(last):
-            yield [*turn, *question, *last[question]]
+            replies[stage, sample, messages] = reply
+
+        before = None
+        for stage, sample, messages in sorted(replies):
+            # As JSON lists go, those with more messages come just before the one that they continue.
+            begins = (stage, sample, messages[:-1])
+            is_continued = before is not None and (*before[:2], before[2][: len(messages) - 1]) == begins
+            if not is_continued:
+                yield [*turn, stage, sample, messages, replies[stage, sample, messages]]
+            before = stage, sample, messages
 
 
 def _first_answers(calls: Iterable[FactLine]) -> Iterator[FactLine]:

@@ -315,7 +315,7 @@ class RoundContext:
         ended: list[PastForecast] = []
         for market_id, end in self.ends.items():
             forecasts = past.pop(market_id, ())
-            ended.extend(replace(each, outcome=end.outcome, answer=end.answer) for each in forecasts)
+            ended.extend(replace(forecast, outcome=end.outcome, answer=end.answer) for forecast in forecasts)
 
         return replace(
             view,

@@ -496,6 +496,7 @@ def begin_set(
         evidence_settings=planned.evidence_settings if method.evidence else {},
         by_hand=True,
         offset=None,
+        hidden=0,
     )
     start_cohort(cohort, texts, record)
 

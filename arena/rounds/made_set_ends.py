@@ -1,4 +1,4 @@
-"""What the questions of a set of one's own came to, as far as the record's markets tell."""
+"""Resolutions of a question set that was made here, from the record's markets."""
 
 import json
 from collections.abc import Collection
@@ -15,9 +15,9 @@ from markets.model import MarketId
 def with_recorded_ends(
     connection: Connection, question_set: QuestionSet, text: str | None, at: datetime
 ) -> str | None:
-    """Return a resolution set with the rows of the record's markets that it lacks; None if it has no row.
+    """Return the text of a resolution set with the record's rows added; None if there is neither.
 
-    A market that is open yet has its newest price.
+    A market that is still open has its newest price.
     """
     data: dict[str, Any] = {
         "forecast_due_date": question_set.due,
@@ -38,7 +38,7 @@ def with_recorded_ends(
 def _end_rows(
     connection: Connection, question_set: QuestionSet, there: Collection[tuple[Any, str]], at: datetime
 ) -> list[dict[str, Any]]:
-    """Return the rows of the record's markets that a set asks about, without the questions that are there."""
+    """Return the rows of the record's markets that a set asks about, but for questions with a row already."""
     questions = _market_ids(question_set)
     wanted = []
     for market_id in read_known_ids(connection, at):
@@ -60,7 +60,7 @@ def has_questions_of_others(connection: Connection, question_set: QuestionSet, a
 
 
 def _market_ids(question_set: QuestionSet) -> dict[MarketId, BenchQuestion]:
-    """Return the single questions of a set by what the record calls them, or each of their dates."""
+    """Return the single questions of a set by the ids of their markets; a data question has one a date."""
     questions = {}
     for question in question_set.questions:
         if question.combined:

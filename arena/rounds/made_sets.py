@@ -1,4 +1,4 @@
-"""Question sets of one's own: made from the record's markets and a published set, and kept."""
+"""Question sets that are made here, from the record's markets and a published set, and kept."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ MARKET_INTRO = (
 def make_questions(
     record: Record, plan: SetPlan, universe: Universe, source: FileSource | None, at: datetime
 ) -> tuple[BenchmarkFile, bool]:
-    """Make a set, keep it, and return it with whether it is new; one that was made so before stays as it is.
+    """Make a set, keep it, and return it and whether it is new; one made by the same plan before is returned.
 
     Raises `ArenaError` if the record has another set of that day, or too little to make one from.
     """
@@ -55,8 +55,9 @@ def make_questions(
         name, text = published
         origin[name] = sha256(text)
         question_set: QuestionSet = strictly(read_question_set, name, text)
-        published_ones = published_candidates(question_set, plan.due)
-        candidates.extend(one for one in published_ones if one.source not in sources)
+        for candidate in published_candidates(question_set, plan.due):
+            if candidate.source not in sources:
+                candidates.append(candidate)
 
     text = make_set(plan, candidates, origin)
     strictly(read_question_set, plan.name, text, combinations=True)

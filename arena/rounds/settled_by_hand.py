@@ -27,11 +27,13 @@ from arena.record.schema.statements import batches
 from arena.record.schema.typed import IDS, col, func, joined, select
 from arena.record.schema.world import SightingRow, SyncRow
 from arena.record.write.operations import read_jobs
-from arena.record.write.resolutions import insert_resolutions, read_answer, read_forms
+from arena.record.write.resolutions import insert_resolutions, read_forms
 from arena.record.write.sync import markets_gone_since
 from arena.rounds.settlement import LATEST, pay_ended_cohorts
+from markets.distributions import form_of
 from markets.millionths import ONE, millionths
 from markets.model import DECIDED, WITHDRAWN, MarketId, Resolution
+from markets.question_files.asked import read_outcome
 
 LONGEST_REASON = 500
 PAYOUTS: dict[str, int | None] = {"50-50": ONE // 2, "refund": None}
@@ -146,10 +148,11 @@ def _read_outcome(connection: Connection, decision: HandSettlement) -> str:
 
     Raise `ArenaError` if the market has no such outcome.
     """
-    market = decision.market_id
-    form = read_forms(connection, [market]).get(market)
     if decision.withdrawn:
         return ""
+
+    market = decision.market_id
+    form = read_forms(connection, [market]).get(market)
     if form is None:
         if decision.outcome:
             message = f"{market} is a market of yes or no, which pays"
@@ -161,7 +164,7 @@ def _read_outcome(connection: Connection, decision: HandSettlement) -> str:
         message = f"no share of {market} is paid: its question is not of yes or no"
         raise ArenaError("bad_payout", message, f'give --outcome: what it came to, or "{CALLED_OFF}"')
     try:
-        return read_answer(form, outcome)
+        return read_outcome(form_of(form), outcome)
     except ValueError as error:
         if outcome.casefold() == CALLED_OFF:
             return ""

@@ -102,7 +102,7 @@ async def settle_cohort(
 ) -> tuple[str, ...]:
     """Ask how markets ended, those forecast as well as those held, and pay what they pay.
 
-    Return why questions of one's own that were asked can't end, such as that they are gone.
+    Return notes on what was set aside in a cohort without money: a question gone from its folder, say.
     """
     unresolved = record.read(read_unresolved_markets, at - world.corrected_within)
     set_aside: list[QuarantinedRecord] = []
@@ -130,7 +130,7 @@ async def settle_cohort(
 
 
 def set_aside_notes(set_aside: Sequence[QuarantinedRecord]) -> tuple[str, ...]:
-    """Return what to say of records of a folder of one's own of which nothing was made."""
+    """Return a note on records that were set aside, with the reason of the first; nothing without any."""
     if not set_aside:
         return ()
     return (f"{count_text(len(set_aside), 'record')} set aside: {set_aside[0].reason}",)

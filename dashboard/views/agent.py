@@ -903,20 +903,20 @@ def show_answers(answered: Sequence[AgentAnswer]) -> None:
         return
     below = f"The newest {len(answered):,}." if len(answered) == MOST_ANSWERS else ""
     subheading("Answers to questions of other kinds", below)
-    rows = [_answer_row(one) for one in answered]
+    rows = map(_answer_row, answered)
     listing(rows, columns_of_table("answers of an agent"), "Answers: one row each")
 
 
-def _answer_row(one: AgentAnswer) -> dict[str, object]:
+def _answer_row(answered: AgentAnswer) -> dict[str, object]:
     """Return what is said of an answer."""
-    form = form_of(one.form)
-    turn = way("turn", cohort=one.cohort, round=one.round, agent=one.agent)
+    form = form_of(answered.form)
+    turn = way("turn", cohort=answered.cohort, round=answered.round, agent=answered.agent)
     return {
-        "question": one.question,
-        "picture": answer_picture(form, one.distribution, CHOSEN[0], one.answer or ""),
-        "said": answer_words(form, one.distribution),
-        "outcome": end_words(one.form, one.answer) if one.answer is not None else None,
-        "at": one.at,
+        "question": answered.question,
+        "picture": answer_picture(form, answered.distribution, CHOSEN[0], answered.answer or ""),
+        "said": answer_words(form, answered.distribution),
+        "outcome": end_words(answered.form, answered.answer) if answered.answer is not None else None,
+        "at": answered.at,
         "href": turn.href,
     }
 

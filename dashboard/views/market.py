@@ -81,6 +81,7 @@ from dashboard.questions import (
     asked_box,
     end_words,
     form_words,
+    is_answer,
     odds_of,
 )
 from dashboard.record import MarketFilter, RecordSource, SeasonOverview, kept, read_market_list, season
@@ -681,17 +682,16 @@ def question_head(
     if form.options:
         right = box("Options", asked_box(form, answer), ODDS_MEANT if form.odds else "")
 
-    answered = sorted(
-        (one for one in history.last if one.distribution), key=lambda one: natural_key(one.agent)
-    )
+    answered = [last for last in history.last if is_answer(form, last.distribution)]
+    answered.sort(key=lambda last: natural_key(last.agent))
     if not answered:
         return beside(left, right + box("What agents say", below=UNANSWERED), look="lead whole")
-    looks = overview.colours(one.agent for one in answered)
+    looks = overview.colours(last.agent for last in answered)
     given = []
-    for one in answered:
-        look = looks[one.agent] if agent in ("", NOBODY, one.agent) else "rest"
-        href = address(way("agent", agent=one.agent))
-        given.append(GivenAnswer(one.agent, one.distribution, look, href))
+    for last in answered:
+        look = looks[last.agent] if agent in ("", NOBODY, last.agent) else "rest"
+        href = address(way("agent", agent=last.agent))
+        given.append(GivenAnswer(last.agent, last.distribution, look, href))
     odds = odds_of(form)
     if odds is not None:
         given.insert(0, GivenAnswer(MARKET_ODDS, odds.text, "grey"))
@@ -699,7 +699,7 @@ def question_head(
     title = "What agents said last" if page.ends else "What agents say"
     about = f"Each agent’s last answer in cohort {cohort}." + MARKED * bool(answer)
     table = answers_table(form, given, answer, f"{title}: one row each")
-    told = [_answer_quotation(form, one, address) for one in answered if one.reason]
+    told = [_answer_quotation(form, last, address) for last in answered if last.reason]
     if told:
         right += reasons_box(told)
     said = box(title, table, about)

@@ -738,14 +738,16 @@ def figures(page: TurnPage, simulated: str) -> list[Tile]:
     calls = f"cost of {count(len(page.attempts), 'call')}"
     if page.attempts:
         calls += simulated
-    traded = [
-        Tile(dollars(page.spent), f"bet, of {dollars(turn.cash)} in cash", purchases),
-        Tile(sales, "positions and orders", REFUSED),
-    ]
+    traded = []
+    if page.has_money:
+        traded = [
+            Tile(dollars(page.spent), f"bet, of {dollars(turn.cash)} in cash", purchases),
+            Tile(sales, "positions and orders", REFUSED),
+        ]
     return [
         Tile(turn.status, "status", MEANT.get(turn.status, "")),
         Tile(f"{page.stated:,} of {shown:,}", forecast),
-        *traded[: 2 * page.has_money],
+        *traded,
         Tile(cost_of(page.attempts), calls, "In dollars."),
     ]
 

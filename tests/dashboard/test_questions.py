@@ -1,5 +1,7 @@
 """Pages of questions that are not of yes or no, and of cohorts without money."""
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -13,6 +15,7 @@ from portfolio.rules import REALISTIC
 from tests.dashboard.opening import Show, markup, tables, words
 from tests.records.question_season import play
 from tests.records.seasons import worked_out
+from tests.records.tampering import tamper
 from tests.rows import rows_in
 
 
@@ -57,6 +60,26 @@ def test_the_page_of_an_option_question_has_odds_and_every_answer(asked: Path, s
             assert shown[agent][f"option {place}"] == pytest.approx(chance / 10_000)
     assert "Over time" not in words(page)
     assert answer in words(page)
+
+
+def test_answers_to_what_a_question_asked_before_are_not_among_those_of_now(
+    asked: Path, tmp_path: Path, show: Show
+) -> None:
+    """An option came to it, or its kind changed, after it was answered."""
+    market, text, _ = ended(asked, "multiple_choice")
+    form = form_of(text)
+    more = replace(form, options=(*form.options, "pink"), odds=())
+    for changed in (more, QuestionForm("numeric", low="0", high="9")):
+        copy = tmp_path / f"{changed.kind}.db"
+        shutil.copy(asked, copy)
+        tamper(
+            copy,
+            f"UPDATE market_version SET form = '{changed.text}' WHERE market_id = '{market}'",
+            f"DELETE FROM resolution WHERE market_id = '{market}'",
+        )
+        page = show("market", copy, market=market)
+        assert form_words(changed) in "".join(markup(page))
+        assert not [table for table in tables(page) if "agent" in table and "picture" in table]
 
 
 @pytest.mark.parametrize("kind", ["numeric", "date"])

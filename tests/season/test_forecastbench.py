@@ -320,6 +320,7 @@ def test_the_papers_crowd_there_and_back(tmp_path: Path, provider: FaultyProvide
         provider.script(f"fake-{model}", of_the_nine)
     nine = [(model, prompt) for model in (1, 2, 3) for prompt in PROMPTS]
     head = (tmp_path / "config.yaml").read_text().partition("agents:")[0]
+    head += "cohorts: {hidden: 1}\n"  # which is for cohorts that play markets
     of = ", ".join(f"m{model}-{prompt}" for model, prompt in nine)
     lines = [
         f"  - {{name: m{model}-{prompt}, model: openai/fake-{model}, prompt: superforecaster_{prompt}, "

@@ -350,6 +350,8 @@ def test_a_question_is_settled_by_what_it_came_to(
         (CUP, ("--outcome", "Gelb"), "bad_outcome"),
         (SALES, ("--outcome", "many"), "bad_outcome"),
         (LAUNCH, ("--outcome", "soon"), "bad_outcome"),
+        (SALES, ("--outcome", "-1"), "bad_outcome"),
+        (LAUNCH, ("--outcome", "2027-01-01"), "bad_outcome"),
         (CUP, ("--payout", "1"), "bad_payout"),
         (CUP, ("--outcome", "Blau", "--payout", "1"), "no_payout"),
     ],

@@ -1,4 +1,4 @@
-"""A question set of one's own in the published form, balanced as the paper's and drawn by lot.
+"""Makes a question set in the published form, balanced as the paper's and drawn by lot.
 
 - Size: half of each source's questions are single ones, half are combinations of two of them, if there are to
   be combinations. A source that has too few single questions leaves its places to the others.
@@ -172,9 +172,13 @@ def _drawn(candidates: Sequence[SetCandidate], count: int, seed: int) -> list[Se
         by_category[candidate.category].append(candidate)
 
     room = {category: len(own) for category, own in by_category.items()}
+
+    def lot(candidate: SetCandidate) -> tuple[bytes, str]:
+        return _lot(seed, candidate.source, candidate.id), candidate.id
+
     drawn: list[SetCandidate] = []
     for category, share in share_evenly(room, count, seed).items():
-        by_lot = sorted(by_category[category], key=lambda one: (_lot(seed, one.source, one.id), one.id))
+        by_lot = sorted(by_category[category], key=lot)
         drawn.extend(by_lot[:share])
     return sorted(drawn, key=lambda candidate: candidate.id)
 
@@ -211,5 +215,5 @@ def _combined(first: Item, second: Item) -> Item:
 
 
 def _lot(seed: int, *names: str) -> bytes:
-    """Return the lot of what is called so."""
+    """Return the lot of what has these names."""
     return hashlib.sha256("/".join([str(seed), *names]).encode()).digest()

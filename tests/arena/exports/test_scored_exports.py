@@ -1,6 +1,6 @@
 """An export is scored as its record is, to the last bit, whatever kinds of questions it holds."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,17 @@ import arena
 from arena.exports import ExportRequest, export
 from arena.exports.forecast_columns import read_export
 from arena.exports.forms import form_of
+from arena.record.model.cohort import BENCHMARK
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.scores.all_kinds import read_all_kinds
 from arena.scores.files.forecasts import ForecastTable
 from arena.scores.files.report import report_data, report_file
 from arena.scores.files.score_choices import ScoreChoices
+from portfolio.rules import REALISTIC
 from tests.builders import NOW
 from tests.program.in_process import answered
+from tests.records.full_record import Season, a_cohort
 from tests.records.question_season import play
 
 SEASONS: dict[str, dict[str, Any]] = {
@@ -52,6 +55,14 @@ def test_an_export_is_scored_as_its_record(tmp_path: Path, season: dict[str, Any
         elif field.name not in ("forms", "name", "notes", "titles"):
             assert one == other, field.name
     assert [form.name for form in ours.forms] == [form.name for form in theirs.forms]
+    assert report_of(ours) == report_of(theirs)
+
+
+def test_a_benchmarks_coverage_is_not_that_of_the_season(tmp_path: Path) -> None:
+    record = play(tmp_path / "season.db", **SEASONS["gaps"])
+    later = a_cohort(2, NOW, REALISTIC, "ann")
+    Season(record).start(replace(later, stamp=BENCHMARK, min_coverage=100_000))
+    ours, theirs = tables(record, tmp_path / "export", "csv")
     assert report_of(ours) == report_of(theirs)
 
 

@@ -237,6 +237,35 @@ def test_only_the_last_good_answer_counts(whole: tuple[str, Heads], changing: Ta
     assert hash_of(changing) != whole[0]
 
 
+def test_parts_of_a_question_count_in_whichever_order_they_were_answered(changing: TamperedRecord) -> None:
+    """Parts are asked at once, so how many attempts came before an answer is chance."""
+    changing.driver.execute("DELETE FROM call WHERE error_code IS NOT NULL")
+    other = """'[{"content":"the other part","role":"user"}]'"""
+    changing.driver.execute(f"UPDATE call SET messages = {other} WHERE reply = 'prose'")
+    before = hash_of(changing)
+
+    one, two = "reply = 'prose'", "reply = 'more prose'"
+    for values, where in (("attempt + 100", two), ("attempt + 1", one), ("attempt - 101", two)):
+        changing.driver.execute(f"UPDATE call SET attempt = {values} WHERE {where}")
+    assert hash_of(changing) == before
+
+    for where in (one, two):
+        changing.driver.execute(f"UPDATE call SET reply = reply || '!' WHERE {where}")
+        assert hash_of(changing) != before
+        before = hash_of(changing)
+
+
+def test_a_question_that_was_put_again_counts_with_its_last_answer_alone(changing: TamperedRecord) -> None:
+    changing.driver.execute("DELETE FROM call WHERE error_code IS NOT NULL")
+    longer = """substr(messages, 1, length(messages) - 1) || ',{"content":"again","role":"user"}]'"""
+    changing.driver.execute(f"UPDATE call SET messages = {longer} WHERE reply = 'more prose'")
+    before = hash_of(changing)
+    changing.driver.execute("UPDATE call SET reply = 'other prose' WHERE reply = 'prose'")
+    assert hash_of(changing) == before
+    changing.driver.execute("UPDATE call SET reply = 'other prose' WHERE reply = 'more prose'")
+    assert hash_of(changing) != before
+
+
 LOST = ("fill_level", "fill", "rejection", "forecast", "turn", "entry", "call", "evidence", "snapshot_item")
 
 
