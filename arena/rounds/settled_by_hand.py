@@ -30,10 +30,9 @@ from arena.record.write.operations import read_jobs
 from arena.record.write.resolutions import insert_resolutions, read_forms
 from arena.record.write.sync import markets_gone_since
 from arena.rounds.settlement import LATEST, pay_ended_cohorts
-from markets.distributions import form_of
+from markets.distributions import form_of, read_outcome
 from markets.millionths import ONE, millionths
 from markets.model import DECIDED, WITHDRAWN, MarketId, Resolution
-from markets.question_files.asked import read_outcome
 
 LONGEST_REASON = 500
 PAYOUTS: dict[str, int | None] = {"50-50": ONE // 2, "refund": None}
