@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from math import nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -158,15 +159,22 @@ def _yes_no(
     rounds: Mapping[tuple[int, int], datetime],
     entrants: Mapping[tuple[int, str], EntrantRead],
 ) -> YesNoRows:
-    """Return the forecasts of yes/no markets."""
+    """Return the forecasts of yes/no markets; where a snapshot had no quote, there is no price."""
+    unpriced = set()
+    for row in tables.rows("snapshot_items"):
+        if not row["quote_hash"]:
+            unpriced.add((row["cohort"], row["at"], row["market_id"]))
+
     columns = defaultdict[str, list[Any]](list)
     for row in tables.rows("scores", columns_of(ScoreLine)):
         if row["reading"] != "stated":
             continue
         entrant = entrants[row["cohort"], row["agent"]]
-        at = rounds[row["cohort"], row["round"]].timestamp()
-        columns["early"].append(entrant.released != UNKNOWN and at // 1 < entrant.released)
-        for name in ("cohort", "round", "agent", "market_id", "forecast", "mid", "said"):
+        at = rounds[row["cohort"], row["round"]]
+        columns["early"].append(entrant.released != UNKNOWN and at.timestamp() // 1 < entrant.released)
+        is_priced = (row["cohort"], at, row["market_id"]) not in unpriced
+        columns["price"].append(row["mid"] / ONE if is_priced else nan)
+        for name in ("cohort", "round", "agent", "market_id", "forecast", "said"):
             columns[name].append(row[name])
 
     agents, agent = factorize(columns["agent"])
@@ -180,7 +188,7 @@ def _yes_no(
         market=market,
         time=turn_times(cohort, number, rounds),
         chance=np.array(columns["forecast"], dtype=np.float64),
-        price=np.array(columns["mid"], dtype=np.float64) / ONE,
+        price=np.array(columns["price"], dtype=np.float64),
         stated=np.array(columns["said"], dtype=np.bool_),
         early=np.array(columns["early"], dtype=np.bool_),
     )

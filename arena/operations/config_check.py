@@ -6,6 +6,7 @@ from shlex import quote
 
 from agents.evidence import ResearchError
 from agents.research.folder import ArticleCount
+from arena.cohorts.freeze import stamp_of
 from arena.config import Config
 from arena.config.environment import environment, missing_keys, readable_env
 from arena.forms.asked_questions import read_public_folder
@@ -144,8 +145,10 @@ def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Ite
 
 def _question_warnings(config: Config, check: ConfigCheck) -> Iterator[ConfigWarning]:
     """Yield what is wrong in the venue's folder of questions, or of series."""
+    # The past is there whole, so no round of it is played before its files are right.
+    played = "Nothing" if stamp_of(config) == "replay" else "Not all"
     for fault in check.file_faults[:MOST_NAMED]:
-        yield ConfigWarning(f"Not all of {config.markets.venue} is played: {fault}", "correct the file")
+        yield ConfigWarning(f"{played} of {config.markets.venue} is played: {fault}", "correct the file")
 
     faults = () if check.questions is None else check.questions.faults
     for fault in faults[:MOST_NAMED]:

@@ -66,7 +66,7 @@ def _yes_no_rows(stated: ForecastColumns, time: Floats) -> YesNoRows:
         market=stated.market,
         time=time,
         chance=stated.forecast / ONE,
-        price=np.where(stated.quoted, stated.mid / ONE, np.nan),
+        price=np.where(stated.priced, stated.mid / ONE, np.nan),
         stated=stated.stated,
         early=stated.early,
     )

@@ -61,6 +61,7 @@ def a_season(
         payout=outcome[market].astype(np.float64),
         known=BEGAN + DAY * (7.0 * number + 1 + market % 70),
         quoted=np.ones(agent.size, dtype=np.bool_),
+        priced=np.ones(agent.size, dtype=np.bool_),
     )
 
 

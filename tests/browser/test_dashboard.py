@@ -103,7 +103,7 @@ def test_a_phone_s_page_stands_still_though_its_markup_is_drawn_after_its_text(
     watched = in_look(context, 390, "dark")
     page = watched.page
     held: list[Route] = []
-    page.route(LATE, lambda route: held.append(route))
+    page.route(LATE, held.append)
     # What is drawn too late is not waited for: on a slow machine that time could run out here.
     animations = context.new_cdp_session(page)
     animations.send("Animation.enable")

@@ -37,12 +37,13 @@ def play(
     rules: Rules = REALISTIC,
     hidden: int = 0,
     asked_once: Collection[str] = (),
+    unpriced: Collection[str] = (),
 ) -> Record:
     """A cohort of four agents that is asked `size` questions of yes or no, and so many of each other kind.
 
     Each round asks a third of them, and the first third again. A share of them has ended; those who are
     `silent` answer no other kind but in the first round. `settings` are those of agents. Kinds that are
-    `asked_once` are shown in the first round alone.
+    `asked_once` are shown in the first round alone, and the markets of `unpriced` have no quote.
     """
     names = list(LINE_UP)
     frozen = settings or {}
@@ -62,7 +63,7 @@ def play(
         shown = [page for page in (*yes_no, *others) if _is_shown(page, number)]
         if number:
             shown = [page for page in shown if form_of(page.form).kind not in asked_once]
-        season.look(1, at, *(_listing(page, number) for page in shown))
+        season.look(1, at, *(_listing(page, number, unpriced) for page in shown))
         for name in names:
             season.turn(1, name, _decision(shown, name, number, ends, is_silent=name in silent))
         season.value(1, at)
@@ -104,8 +105,8 @@ def _is_shown(page: Market, number: int) -> bool:
     return place % 3 in (0, number)
 
 
-def _listing(page: Market, number: int) -> Listing:
-    if page.form:
+def _listing(page: Market, number: int, unpriced: Collection[str]) -> Listing:
+    if page.form or page.id in unpriced:
         return Listing(page, None)
     price = Random(f"price {page.id} {number}").randint(10, 90)
     fields = {name: getattr(page, name) for name in ("event_id", "category", "closes_at")}

@@ -196,7 +196,9 @@ def test_a_season_is_not_played_from_a_faulty_file(tmp_path: Path) -> None:
     assert "river.csv, line 3, value: 'one' is not a number like 3.91" in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
     assert content(tmp_path, RECORD)["turns"] == 0
-    assert "Not all of series is played: river.csv, line 3, value: 'one'" in arena(tmp_path, "check").stdout
+    checked = arena(tmp_path, "check")
+    assert "Nothing of series is played: river.csv, line 3, value: 'one'" in checked.stdout
+    assert checked.returncode == 1
 
 
 def test_the_example_plays_and_ends_the_same_however_often_it_is_killed(tmp_path: Path) -> None:

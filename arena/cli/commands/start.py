@@ -333,7 +333,7 @@ def check(
         tried = check_live(config, venue or [], model or [], quiet=chosen.json)
         status = live_status(tried)
         data |= tried
-    if cannot_answer(data) or (data["questions"] or {}).get("faults"):
+    if cannot_answer(data) or data["file_faults"] or (data["questions"] or {}).get("faults"):
         status = 1
 
     chosen.answer({"ok": not status} | data, lambda _: ["", f"Next: {typed(data['next_command'])}"])

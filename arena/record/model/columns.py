@@ -40,8 +40,8 @@ class ForecastColumns:
     release, all in seconds since 1970, and UNKNOWN where nobody said. `outcome` is 1, 0, OPEN or NO_SCORE,
     `payout` what a YES share paid, from 0 to 1, NaN of a refund. `known` is from when on the end counts: when
     it could first be known, though no earlier than the market was to close, since what ends early more often
-    ends YES; infinite while it is open. `quoted` says whether the price was one to be judged by: there, in
-    time and not too wide.
+    ends YES; infinite while it is open. `priced` says whether the snapshot had a price, `quoted` whether it
+    was one to be judged by: in time and not too wide.
     """
 
     agents: tuple[str, ...]
@@ -66,6 +66,7 @@ class ForecastColumns:
     payout: Floats
     known: Floats
     quoted: Flags
+    priced: Flags
 
     @property
     def early(self) -> Flags:

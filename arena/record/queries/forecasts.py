@@ -171,6 +171,7 @@ def read_forecast_columns(connection: Connection, cohort: int | None = None) -> 
         closes=closes,
         mid=mid,
         quoted=quoted,
+        priced=items.priced[item],
         forecast=np.where(chance >= 0, chance, skipped),
         stated=chance >= 0,
         outcome=ends.outcome[pairs.market],
@@ -256,6 +257,7 @@ class ShownItems:
     closes: Ints
     mid: Ints
     quoted: Flags
+    priced: Flags
 
 
 SHOWN_ITEMS = (
@@ -277,13 +279,14 @@ def _read_shown_items(connection: Connection, cohort: int | None) -> ShownItems:
     """Return the markets that were shown; those of other questions than yes or no have no probability."""
     query = (
         select(SnapshotItemRow.snapshot_id, SnapshotItemRow.market_id, *PAGE_COLUMNS)
+        .add_columns(SnapshotItemRow.quote_id)
         .add_columns(CohortRow.number, RoundRow.at, SnapshotItemRow.quoted_at, *PRICE_COLUMNS)
         .select_from(SHOWN_ITEMS)
         .where(SnapshotItemRow.shown == 1, MarketVersionRow.form == "", of_cohorts(cohort))
         .order_by(CohortRow.number, RoundRow.number, SnapshotItemRow.position)
     )
-    columns = transpose(connection.execute(query).all(), 12)
-    snapshots, ids, event_ids, own_stories, category_names, closes, *quotes = columns
+    columns = transpose(connection.execute(query).all(), 13)
+    snapshots, ids, event_ids, own_stories, category_names, closes, quote_ids, *quotes = columns
 
     markets, market = factorize(ids)
     events, event = factorize(event_ids)
@@ -302,6 +305,7 @@ def _read_shown_items(connection: Connection, cohort: int | None) -> ShownItems:
         closes=seconds_column(closes),
         mid=int_column([ONE // 2 if mid is None else mid for mid in quotes[-1]]),
         quoted=_quoted_column(connection, quotes),
+        priced=np.array([quote_id is not None for quote_id in quote_ids], dtype=np.bool_),
     )
 
 

@@ -29,6 +29,7 @@ SEASONS: dict[str, dict[str, Any]] = {
     "options alone": {"kinds": ("multiple_choice",), "size": 6},
     "yes or no alone": {"kinds": ()},
     "gaps": {"silent": ("bob", "cid"), "settings": {"bob": {"prices": "hidden"}}},
+    "without prices": {"unpriced": ("q:yes_no-0", "q:yes_no-1", "q:yes_no-4", "q:yes_no-5")},
     "a later model": {"settings": {"ann": {"released": "2026-01-12"}}},
 }
 
