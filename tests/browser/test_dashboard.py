@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Route, expect
 
 from tests.browser.watching import PATIENCE, Watched, choose, in_look, open_at, rows_of, settled, stands_still
 from tests.dashboard.serving import Served
@@ -84,6 +84,47 @@ def test_what_is_not_there_is_said_at_its_own_address(
     assert unquote(unquote(page.url)) == f"{served.address}/{path}"
     page.locator(".bar .links").get_by_role("link", name="Cohorts").click()
     expect(page).to_have_title("Cohorts · Paper Arena")
+
+
+LATE = re.compile(r"/_stcore/bidi-components/dashboard\.html/arena\.js")
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("duel", "Duel"),
+        ("operations", "Operations"),
+        ("agent?agent=random&part=forecasts", "Agents"),
+    ],
+)
+def test_a_phone_s_page_stands_still_though_its_markup_is_drawn_after_its_text(
+    path: str, title: str, served: Served, context: BrowserContext
+) -> None:
+    watched = in_look(context, 390, "dark")
+    page = watched.page
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(LATE, hold)
+    # Late markup is waited for three seconds only; slowed down, they don't run out on a busy machine.
+    animations = context.new_cdp_session(page)
+    animations.send("Animation.enable")
+    animations.send("Animation.setPlaybackRate", {"playbackRate": 0.1})
+
+    with page.expect_request(LATE):
+        open_at(page, f"{served.address}/{path}", title)
+    text = page.get_by_test_id("stMarkdown").last.locator("p")
+    expect(text).to_be_attached()
+    expect(text).to_be_hidden()
+    page.route(LATE, lambda route: route.continue_())
+    for route in held:
+        route.continue_()
+    expect(text).to_be_visible()
+    stands_still(page)
+    page.close()
+    assert watched.errors == []
 
 
 PLANT = """([tag, name, value]) => new Promise(told => {
