@@ -65,8 +65,10 @@ class _Lines:
 
 
 def _table(name: str) -> io.StringIO:
+    """Return a table with its header: venues have markets of yes or no, whose ends have no answer."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(TABLES[name])
+    header = [column for column in TABLES[name] if column != "answer"]
+    csv.writer(text, lineterminator="\n").writerow(header)
     return text
 
 

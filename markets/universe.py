@@ -255,7 +255,7 @@ def is_held_out(rule: Universe, story: str) -> bool:
     ...     show=1, per_event=1, closes_within=1, min_volume=0, max_spread=0, holdout=300_000, holdout_seed=7
     ... )
     >>> sum(is_held_out(rule, f"story {number}") for number in range(1_000))
-    303
+    311
     """
     lot = int.from_bytes(_lot(rule.holdout_seed, f"holdout {story}")[:8])
     return lot * ONE < rule.holdout << 64

@@ -31,10 +31,8 @@ def how_to_answer(text: str, odds: bool) -> str:
     """Return how a question of this form is answered, its options behind bars, with their `odds` if wanted.
 
     >>> form = QuestionForm("multiple_choice", ("Red", "Blue"), (400_000, 600_000))
-    >>> print(how_to_answer(form.text, True)[-58:])
-    each with its chance by the market:
-    | - Red: 0.4
-    | - Blue: 0.6
+    >>> how_to_answer(form.text, True).splitlines()[-2:]
+    ['| - Red: 0.4', '| - Blue: 0.6']
     """
     form = form_of(text)
     kind = question_kind(form.kind)

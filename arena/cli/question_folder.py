@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from arena.cli.options import Options
+from arena.cli.options import DEFAULT, Options
 from arena.cli.output import program
 from arena.cli.page import Page
 from arena.cli.table import Table, TableColumn
@@ -34,7 +34,9 @@ FAULTS = (
 def is_question_folder(folder: Path) -> bool:
     """Tell whether a folder may hold questions: it has files of data, and none of a recording."""
     is_recording = any((folder / name).exists() for name in RECORDED)
-    return folder.is_dir() and not is_recording and bool(data_files(folder))
+    if is_recording or not folder.is_dir():
+        return False
+    return any(path.name != DEFAULT.name for path in data_files(folder))
 
 
 def check_questions(chosen: Options, folder: Path) -> None:

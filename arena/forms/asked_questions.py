@@ -219,7 +219,7 @@ def outcome_text(question: SourceQuestion, value: float | str | None) -> str:
     """Return what a question came to as its kind reads it.
 
     >>> outcome_text(SourceQuestion("q", low=0, high=1, ratio=100.0, real_low=1, real_high=100), 0.5)
-    '10'
+    '10.0'
     """
     if value is None:
         return "annulled"

@@ -73,7 +73,7 @@ def dashboard(spoiled: Spoiled) -> Iterator[Served]:
 
 
 def unfold(page: Page) -> None:
-    folded = page.get_by_test_id("stExpander").locator("details:not([open]) summary")
+    folded = page.get_by_test_id("stExpander").locator("details:not([open]) summary:visible")
     while folded.count():
         folded.first.click()
     settled(page)

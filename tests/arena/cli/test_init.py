@@ -77,7 +77,7 @@ def test_a_simulated_arena_plays_at_once_in_the_folder_one_is_in(tmp_path: Path)
     for word in (
         "demo/sharp",
         "realistic",
-        "40 of simulator",
+        "up to 40 a round from simulator",
         "$10,000",
         "arena run --round\n",
         "models are free",
