@@ -8,6 +8,7 @@ Prints the CPU of one reading; three seconds are wanted at most.
 import csv
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -75,7 +76,7 @@ def readings() -> Iterator[dict[str, object]]:
             folder = Path(name)
             write(folder)
             found = read(folder)
-            seconds = least_cpu(lambda folder=folder, read=read: read(folder))  # type: ignore[misc]
+            seconds = least_cpu(partial(read, folder))
             yield {
                 "what": what,
                 "questions": len(found.questions),

@@ -6,6 +6,7 @@ from markupsafe import Markup
 
 from arena.scores.all_kinds import AllKinds, KindScores
 from arena.scores.files.scores import ForecasterScores
+from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.verdict import better_text
 from dashboard.board import agent_page, span_text
 from dashboard.html import NOTHING, HtmlCell, board_of, box, columns_of_table, html_table
@@ -35,7 +36,10 @@ def all_kinds_boxes(found: AllKinds | None, overview: SeasonOverview, address: A
             title = REFERENCES_ARE
         groups[title].append(row)
 
-    entries = sum(row.rank_low is not None for row in found.report.rows)
+    # As on the season's own board, and in the terminal, nobody has a rank before enough has resolved.
+    entries = 0
+    if max((row.events for row in found.report.rows), default=0) >= ENOUGH_EVENTS:
+        entries = sum(row.rank_low is not None for row in found.report.rows)
     tables = {}
     for title, rows in groups.items():
         if rows:
@@ -49,10 +53,10 @@ def all_kinds_boxes(found: AllKinds | None, overview: SeasonOverview, address: A
 def _row(
     row: ForecasterScores, entries: int, overview: SeasonOverview, address: Address
 ) -> Mapping[str, object]:
-    """Return what the board says of an agent."""
+    """Return what the board says of an agent; without `entries` nobody has a rank."""
     better = HtmlCell("")
     rank = None
-    if row.rank_low is not None and row.rank_high is not None:
+    if entries and row.rank_low is not None and row.rank_high is not None:
         text = f"{row.rank_low}" if row.rank_low == row.rank_high else f"{row.rank_low}–{row.rank_high}"
         rank = filled('<span class="rank">%s</span>', text)
         told = better_text(row.better_than, entries)

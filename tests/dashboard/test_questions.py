@@ -151,6 +151,14 @@ def test_the_home_page_has_the_board_of_all_kinds(asked: Path, show: Show) -> No
     assert len(kinds) == len(found.kinds)
 
 
+def test_before_enough_has_resolved_nobody_has_a_rank(tmp_path: Path, show: Show) -> None:
+    path = tmp_path / "record.db"
+    play(path, size=6, rules=REALISTIC.model_copy(update={"money": False})).close()
+    page = "".join(markup(show("arena", worked_out(path))))
+    assert "Questions of all kinds" in page
+    assert 'class="rank"' not in page
+
+
 OPTIONS = QuestionForm("multiple_choice", ("a", "b"))
 NUMBER = QuestionForm("numeric", low="0", high="10", open_high=True)
 
