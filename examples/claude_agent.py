@@ -2,7 +2,7 @@
 # requires-python = ">=3.11"
 # dependencies = ["claude-agent-sdk"]
 # ///
-"""An outside agent made with the Claude Agent SDK: it takes one turn at the desk by MCP, and says what it did.
+"""An outside agent made with the Claude Agent SDK: it takes a turn at the desk by MCP, and says what it did.
 
 ARENA_KEY=… ANTHROPIC_API_KEY=… uv run --script claude_agent.py
 """
