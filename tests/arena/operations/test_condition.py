@@ -6,13 +6,8 @@ from typing import Any
 
 import pytest
 
-from arena.operations.status import (
-    BudgetUse,
-    RoundCalendar,
-    Spending,
-    Status,
-    judge_health,
-)
+from arena.operations.health import BudgetUse, RoundCalendar, Spending, Status
+from arena.operations.judge import judge_health
 from arena.record.model.cohort import JobState
 from arena.record.model.incident import Incident, RecordedIncident
 from arena.record.model.status import LeaderStatus, RoundState
