@@ -40,6 +40,11 @@ BACKUP_AGE = timedelta(days=2)
 CLOCK_TOLERANCE = timedelta(minutes=2)
 LEAST_FREE = 1_000_000_000
 """This many bytes should be free beside the record, or twice its size: backups and the log need room."""
+RECORD_RETRY = timedelta(seconds=10)
+"""After so long `arena run` tries again to use a record that can't be used."""
+DISK_FAULTS = ("disk_full", "disk_error")
+DISK_WORDS = ("the disk is full", "the disk failed")
+"""How the notes of jobs begin that could not write."""
 FULL = 16_000_000
 """With fewer bytes the disk counts as full: the log of a round may need as many."""
 PRICE_JOBS = ("quotes", "catalogue")
@@ -286,6 +291,7 @@ def _incident_reasons(status: Status) -> Iterator[HealthReason]:
     failed are named by their models' reasons.
     """
     explained = {turn.agent for turns in status.unanswered.values() for turn in turns}
+    full_disks = list(_full_disks(status))
     for recorded in status.incidents:
         kind = recorded.incident.kind
         data = recorded.incident.data
@@ -297,12 +303,14 @@ def _incident_reasons(status: Status) -> Iterator[HealthReason]:
         about = [data["agent"]] if "agent" in data else data.get("agents", ())
         if kind in AGENT_TROUBLES and about and explained.issuperset(about):
             continue
-        if kind == "job_failing" or kind == "cost_unknown":
+        if kind in ("job_failing", "cost_unknown") or (_is_full(status) and recorded in full_disks):
             continue
         yield incident_reason(recorded, status)
 
 
-WAITING_KINDS: frozenset[IncidentKind] = frozenset({"agent_waiting", "lead_taken", "clock_stepped"})
+WAITING_KINDS: frozenset[IncidentKind] = frozenset(
+    {"agent_waiting", "lead_taken", "clock_stepped", "workers_gone"}
+)
 """Incidents for which nothing has to be done."""
 
 
@@ -320,6 +328,9 @@ def incident_reason(recorded: RecordedIncident, status: Status) -> HealthReason:
     cause = str(data.get("message") or "")
     if cause in text:
         cause = ""
+    if incident.kind == "records_rejected":
+        own = [row for row in status.quarantined if row.venue == data.get("venue")]
+        cause = ", ".join(f"{row.records:,} {row.kind} {row.code}" for row in own)
 
     reason = HealthReason(
         word="waiting" if incident.kind in WAITING_KINDS else "trouble",
@@ -357,7 +368,7 @@ def _mending_command(recorded: RecordedIncident, status: Status) -> str:
         return ""
     if fault == "damaged":
         return _restore_command(status)
-    if fault in ("disk_full", "disk_error"):
+    if fault in DISK_FAULTS:
         return "admin prune"
     return ""
 
@@ -369,6 +380,8 @@ def _next_try(recorded: RecordedIncident, status: Status) -> datetime | None:
         return status.calendar.next_round
     if kind == "heads_unpublished":
         return status.heads.next_try_at
+    if kind == "record_unusable":
+        return status.at + RECORD_RETRY
 
     names = RETRYING_JOBS.get(kind, ())
     if kind == "job_failing":
@@ -384,6 +397,8 @@ def _next_try(recorded: RecordedIncident, status: Status) -> datetime | None:
 
 def _waiting_rounds(recorded: RecordedIncident, status: Status) -> str:
     """Return the round that waits for a venue, as the last try of it says; nothing where none does."""
+    if recorded.incident.kind == "record_unusable":
+        return "everything"
     if recorded.incident.kind not in VENUE_TROUBLES:
         return ""
 
@@ -415,7 +430,8 @@ def _job_reasons(status: Status) -> Iterator[HealthReason]:
     begun = {failing.incident.data.get("job"): failing for failing in _ongoing(status, ("job_failing",))}
     for job in status.jobs:
         recorded = begun.get(job.name)
-        if job.name in covered or job.note in causes or not job.failures:
+        is_full = _is_full(status) and job.note.startswith(DISK_WORDS)
+        if job.name in covered or job.note in causes or is_full or not job.failures:
             continue
         if recorded is not None or job.failures >= FAILURES:
             yield _failing_job_reason(job, recorded, status)
@@ -459,12 +475,33 @@ def _record_reasons(status: Status) -> Iterator[HealthReason]:
             waits="whatever reads that page",
             instead=_restore_command(status),
         )
-    if around.free is not None and around.free < FULL:
-        text = f"the disk of the record is full: {megabytes(around.free)} are free"
-        yield HealthReason("trouble", "disk_full", text, waits="everything")
+    if _is_full(status):
+        known = list(_full_disks(status))
+        yield HealthReason(
+            word="trouble",
+            code="disk_full",
+            text=f"the disk of the record is full: {megabytes(around.free or 0)} are free",
+            since=min((recorded.incident.at for recorded in known), default=None),
+            next_try=status.at + RECORD_RETRY if status.running else None,
+            waits="everything",
+            incidents=tuple(recorded.id for recorded in known),
+        )
     elif around.free is not None and around.free < max(LEAST_FREE, 2 * around.size):
         text = f"{megabytes(around.free)} are free for a record of {megabytes(around.size)}"
         yield HealthReason("waiting", "disk", text)
+
+
+def _is_full(status: Status) -> bool:
+    """Tell whether the disk of the record is full."""
+    free = status.around.free
+    return free is not None and free < FULL
+
+
+def _full_disks(status: Status) -> Iterator[RecordedIncident]:
+    """Yield the ongoing incidents of a record that can't be written since its disk is full."""
+    for recorded in _ongoing(status, ("record_unusable",)):
+        if recorded.incident.data.get("reason") in DISK_FAULTS:
+            yield recorded
 
 
 def megabytes(size: int) -> str:
@@ -489,7 +526,7 @@ def _machine_reasons(status: Status) -> Iterator[HealthReason]:
         )
 
     workers = status.workers
-    if workers is not None and workers.silent:
+    if workers is not None and workers.silent and not any(_ongoing(status, ("workers_gone",))):
         text = f"{workers.silent:,} of {count_text(workers.silent + workers.alive, 'worker')} gives no sign"
         yield HealthReason(
             word="waiting",
