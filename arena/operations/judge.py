@@ -109,6 +109,7 @@ def judge_health(status: Status, due: DueRounds) -> Status:
     reasons += [*_incident_reasons(status), *_job_reasons(status)]
     for round_reason in waiting_rounds:
         reasons = _with_round(reasons, round_reason)
+    reasons += _step_reasons(status, [reason.cause for reason in reasons if reason.cause])
     reasons += [*_machine_reasons(status), *_waits(status), *_unproven(status)]
     reasons = merged_reasons(reasons)
     reasons.sort(key=lambda reason: HEALTH_WORDS.index(reason.word), reverse=True)
@@ -185,7 +186,7 @@ def _begun_round_reason(
     message = f"{count_text(state.missing, 'turn')} still to come in {which}"
     if since > PATIENCE:
         return _with_failure(HealthReason("late", "unfinished", message), stored, status)
-    return HealthReason("waiting", "playing", message)
+    return _with_failure(HealthReason("waiting", "playing", message), stored, status)
 
 
 @dataclass
@@ -435,6 +436,30 @@ def _job_reasons(status: Status) -> Iterator[HealthReason]:
             continue
         if recorded is not None or job.failures >= FAILURES:
             yield _failing_job_reason(job, recorded, status)
+
+
+def _step_reasons(status: Status, causes: Sequence[str]) -> Iterator[HealthReason]:
+    """Yield the steps of cohorts that fail for a cause which no other reason names.
+
+    A round that was played with failed turns counts as a failure too: its note says how its turns went.
+    """
+    playing = {f"cohort {stored.cohort.number}" for stored in status.playing}
+    for step in status.steps.values():
+        if not step.failures:
+            continue
+        is_named = step.note.startswith("round ") or any(step.note.endswith(cause) for cause in causes)
+        is_over = step.name not in {*playing, "start"} or retry_at(step) + SHOWN_FOR < status.at
+        if is_named or is_over:
+            continue
+        yield HealthReason(
+            word="trouble" if step.failures >= FAILURES else "waiting",
+            code="job_failing",
+            text=f"{step.name} has failed {count_text(step.failures, 'time')} in a row",
+            about=step.name,
+            cause=step.note,
+            since=step.due_at,
+            next_try=retry_at(step),
+        )
 
 
 def _failing_job_reason(job: JobState, recorded: RecordedIncident | None, status: Status) -> HealthReason:

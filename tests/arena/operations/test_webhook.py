@@ -444,7 +444,7 @@ def test_the_command_lists_what_has_happened(record: Record, tmp_path: Path) -> 
     database = ["--database", str(tmp_path / "arena.db")]
     told = CliRunner().invoke(app, ["status", "--incidents", *database])
     assert (
-        told.output == "2026-01-04 12:00 UTC  sky does not answer: timeout (venue_down, not sent, ongoing)\n"
+        told.output == "2026-01-04 12:00 UTC  sky does not answer in time (venue_down, not sent, ongoing)\n"
     )
     found = json.loads(CliRunner().invoke(app, ["status", "--incidents", "--json", *database]).output)
     assert found["incidents"][0]["data"]["code"] == "timeout"
