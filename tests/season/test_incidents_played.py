@@ -113,11 +113,16 @@ class Arena:
         _, events = rehearse(self.folder, self.record, once=True)
         return [event.words for event in events if event.kind == "failed"]
 
+    def command(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        """Run `arena` in the folder, with the keys."""
+        hook = self.environ["ARENA_WEBHOOK"]
+        return arena(self.folder, *words, CANARY_AUTH_KEY=KEY, ARENA_WEBHOOK=hook)
+
     def status(self, *words: str) -> dict[str, Any]:
         """What `arena status` says as JSON; in words it says the same, and holds no secret."""
         more = (*words, "--clock", "clock", "--database", self.record)
-        shown = arena(self.folder, "status", *more, **self.environ)
-        told = arena(self.folder, "status", "--json", *more, **self.environ)
+        shown = self.command("status", *more)
+        told = self.command("status", "--json", *more)
         found: dict[str, Any] = json.loads(told.stdout)
         poor = found["health"] in ("late", "trouble")
         assert shown.returncode == told.returncode == (2 if poor else 0), shown.stderr
@@ -167,7 +172,7 @@ def over(world: Arena, at: datetime) -> None:
     """Nothing goes on any more, and what was says until when."""
     found = world.status()
     assert [told["kind"] for told in found["incidents"] if told["ended_at"] is None] == []
-    shown = arena(world.folder, "status", "--incidents", "--database", world.record).stdout
+    shown = world.command("status", "--incidents", "--database", world.record).stdout
     assert f"until {at:%Y-%m-%d %H:%M} UTC" in shown
 
 
@@ -499,13 +504,13 @@ def test_9_a_lead_that_another_process_takes_over(world: Arena, forked: Forks) -
     while not world.provider.log:
         assert first.runs, first.said()
         time.sleep(0.02)
-    second = arena(world.folder, "run", "--once", *here, **world.environ)
+    second = world.command("run", "--once", *here)
     assert second.returncode == 2
     assert "another arena run is using this record" in second.stderr
 
     first.kill()
     world.provider.latency = 0.0
-    third = arena(world.folder, "run", "--once", *here, **world.environ)
+    third = world.command("run", "--once", *here)
     assert third.returncode == 0, third.stderr
     reason = world.reasons("lead_taken")["lead_taken"]
     pattern = rf"process {os.getpid()} on \S+ took over as `arena run` from process {first.pid} on \S+"
@@ -633,7 +638,7 @@ def test_12_a_damaged_page(world: Arena) -> None:
     assert (told["text"], told["cause"]) == (reason["text"], reason["cause"])
     assert told["command"] == f"arena admin restore {backup} --force"
 
-    restored = arena(world.folder, *reason["command"].split()[1:], **world.environ)
+    restored = world.command(*reason["command"].split()[1:])
     assert restored.returncode == 0, restored.stderr
     assert world.once(SUNDAY + WEEK) == []
     world.reasons("lead_taken")  # the backup was made while a process had the lead
@@ -643,7 +648,7 @@ def test_a_record_that_cannot_be_read_at_all_has_an_exit_status_of_its_own(world
     world.open("eve")
     world.once(SUNDAY)
     spoil(world.folder / "arena.db", "cohort")
-    shown = arena(world.folder, "status", "--clock", "clock", **world.environ)
+    shown = world.command("status", "--clock", "clock")
     assert shown.returncode == 1
     assert "arena.db is damaged" in shown.stderr
     assert "restore a backup" in shown.stderr
