@@ -20,7 +20,8 @@ import streamlit as st
 from agents.model import USABLE_STATUSES
 from arena.clock import now
 from arena.errors import ArenaError
-from arena.operations.status import Status, read_status_by_config
+from arena.operations.health import Status
+from arena.operations.status import read_status_by_config
 from arena.record.queries.accounts import AccountEquity, read_account_equity, read_cohort_depths
 from arena.record.queries.cohorts import (
     PLACE,

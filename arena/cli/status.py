@@ -8,6 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from arena.cli.options import DEFAULT, Options, clock_of
 from arena.cli.output import left_out_words, minute, plain, typed
 from arena.cli.page import Fields, Page
@@ -15,16 +17,15 @@ from arena.cli.table import Table
 from arena.clock import now
 from arena.config import Config, environment
 from arena.errors import ArenaError, count_text, far_text, length_text
+from arena.operations.health import GOOD_WORDS, RoundCalendar, Status
 from arena.operations.status import (
-    HealthReason,
-    RoundCalendar,
-    Status,
     incident_data,
     read_status_by_config,
     status_data,
 )
-from arena.operations.today import Task, last_backup, read_tasks
+from arena.operations.today import Task, read_tasks
 from arena.operations.webhook import send, test_message, webhook_of
+from arena.record.files.integrity import find_damage
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.status import RoundState
 from arena.record.queries.cohorts import read_cohorts
@@ -41,21 +42,27 @@ CLOCKS = {
 """Whose time it is, where that is not plain."""
 
 
+POOR_HEALTH = 2
+"""The exit status where a round is late, or something needs the operator."""
+
+
 def show_status(chosen: Options, clock: Path | None) -> None:
-    """Show what is to be done, and how the arena stands."""
+    """Show what is to be done, and how the arena stands; exit with status 2 where health is poor."""
     config = chosen.known()
     address = chosen.record() if config is None else config.database
     at = clock_of(clock)().now()
     with open_read_only(address) as engine, reading(engine) as connection:
         if config is not None and chosen.config is None and chosen.database is not None:
             config = config_of_record(connection, config)
-        status = read_status_by_config(connection, at, config, pretended=clock is not None)
-        tasks = read_tasks(connection, status, config)
-        backup_at = last_backup(connection, status, config)
+        damage = find_damage(connection)
+        status = read_status_by_config(connection, at, config, pretended=clock is not None, damage=damage)
+        tasks = read_tasks(connection, status)
         verified = read_verified(connection, chosen.config or DEFAULT)
 
-    data = {"today": tasks} | status_data(status) | {"backup": backup_at, "verified": verified_data(verified)}
-    chosen.answer(data, status_page, status, tasks, backup_at, verified)
+    data = {"today": tasks} | status_data(status) | {"verified": verified_data(verified)}
+    chosen.answer(data, status_page, status, tasks, verified)
+    if status.word not in GOOD_WORDS:
+        raise typer.Exit(POOR_HEALTH)
 
 
 def config_of_record(connection: Connection, config: Config) -> Config | None:
@@ -83,9 +90,7 @@ def verified_data(verified: VerifiedHead) -> dict[str, Any]:
     }
 
 
-def status_page(
-    status: Status, tasks: Sequence[Task], backup_at: datetime | None, verified: VerifiedHead
-) -> Page:
+def status_page(status: Status, tasks: Sequence[Task], verified: VerifiedHead) -> Page:
     """Yield what is to be done, then how the arena stands."""
     to_do = [task for task in tasks if not task.is_look]
     today = "nothing to do"
@@ -102,14 +107,10 @@ def status_page(
         yield from task_lines(looks)
 
     yield f"\nHealth: {status.word}"
-    for reason in status.reasons:
-        yield f"  {reason.text}"
-        details = ", ".join(reason_details(reason, status.at))
-        if details:
-            yield f"    {details}"
+    yield from reason_lines(status)
     yield ""
 
-    yield Fields(dict(status_fields(status, backup_at)) | {"record": verified_text(verified, status.at)})
+    yield Fields(dict(status_fields(status)) | {"record": verified_text(verified, status.at)})
     if status.jobs:
         yield jobs_table(status)
     for told in status.incidents:
@@ -122,17 +123,18 @@ def task_lines(tasks: Sequence[Task]) -> Iterator[str]:
         yield f"  {task.text}\n    {typed(task.command)}"
 
 
-def reason_details(reason: HealthReason, at: datetime) -> Iterator[str]:
-    """Yield why something is so, since when, and when it is tried again."""
-    if reason.cause:
-        yield plain(reason.cause)
-    if reason.since is not None:
-        yield f"since {when(reason.since, at)}"
-    if reason.next_try is not None:
-        yield f"next try {when(reason.next_try, at)}"
+def reason_lines(status: Status) -> Iterator[str]:
+    """Yield each reason of the health; below it the cause, since when, and the next try; and the command."""
+    for reason in status.reasons:
+        yield f"  {reason.text}"
+        details = ", ".join(map(plain, reason.details(status.at)))
+        if details:
+            yield f"    {details}"
+        if reason.command:
+            yield f"    {typed(reason.command)}"
 
 
-def status_fields(status: Status, backup_at: datetime | None) -> Iterator[tuple[str, str]]:
+def status_fields(status: Status) -> Iterator[tuple[str, str]]:
     """Yield the label of each line, and what it says."""
     at = status.at
     calendar = status.calendar
@@ -165,7 +167,7 @@ def status_fields(status: Status, backup_at: datetime | None) -> Iterator[tuple[
     rejected = ", ".join(f"{row.records:,} {row.venue} {row.kind} {row.code}" for row in status.quarantined)
     yield "quarantine", f"{rejected or 'nothing'} in the last day"
     yield "heads", heads_text(status)
-    yield "backup", when(backup_at, at) if backup_at else "none yet"
+    yield "backup", when(status.backup_at, at) if status.backup_at else "none yet"
 
 
 def verified_text(verified: VerifiedHead, at: datetime) -> str:
@@ -266,7 +268,9 @@ def jobs_table(status: Status) -> Table:
 def incident_line(told: RecordedIncident) -> str:
     """Return something that happened, as a line."""
     incident = told.incident
-    state = "" if told.ended_at else ", ongoing"
+    state = ", ongoing"
+    if told.ended_at is not None:
+        state = "" if told.ended_at == incident.at else f", until {minute(told.ended_at)} UTC"
     return f"{minute(incident.at)} UTC  {incident.text} ({incident.kind}, {told.delivery}{state})"
 
 

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from agents.model import model_settings
 from agents.registry import prompt_names
 from arena.cohorts.cohort import ADDRESS_KEY, forecast_sources, play_waves
-from arena.record.model.cohort import Cohort, Entrant, Replacement
+from arena.errors import first_names
+from arena.record.model.cohort import MOST_NAMED, Cohort, Entrant, Replacement
 from markets.hashes import canonical, digest
 
 if TYPE_CHECKING:
@@ -161,4 +162,4 @@ def unproven_hint(names: Sequence[str]) -> str:
         have = "has"
 
     advice = f"check {its} server, or correct {its} block in config.yaml, before the next round"
-    return f"{', '.join(names)} {have} no good turn yet: {advice}"
+    return f"{first_names(names, MOST_NAMED)} {have} no good turn yet: {advice}"

@@ -19,7 +19,8 @@ from urllib.parse import parse_qsl
 
 from arena.config import Endpoint
 from arena.errors import ArenaError
-from arena.operations.status import HEALTH_WORDS, Status, health_data
+from arena.operations.health import GOOD_WORDS, HEALTH_WORDS, Status
+from arena.operations.status import health_data
 from markets.millionths import ONE
 
 MOST_BYTES = 8_192
@@ -37,7 +38,6 @@ HEADER = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):(?P<value>[^\x00-\x0
 SINGLE_HEADERS = frozenset(("authorization", "content-length", "host", "transfer-encoding"))
 """Headers of which a second one would make it unclear what is asked, and by whom."""
 CONFIG_KEY = "watch.health"
-GOOD_WORDS = frozenset({"ok", "waiting"})
 JSON, PLAIN = "application/json", "text/plain; charset=utf-8"
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 NO_METRICS = 'metrics need the extra of that name: pip install "paper-arena[metrics]", then start again\n'

@@ -16,35 +16,51 @@ from arena.clock import now as this_instant
 from arena.config import Config, environment
 from arena.errors import ArenaError
 from arena.operations.due import MissedRound
+from arena.operations.health import Status
 from arena.operations.http import serve_health
 from arena.operations.jobs import Unanswered
+from arena.operations.judge import incident_reason
+from arena.operations.leader import FormerLead
 from arena.operations.publisher import keep_publishing
 from arena.operations.status import status_source
-from arena.operations.webhook import keep_pinging, keep_sending, ping_of, webhook_of
+from arena.operations.webhook import (
+    RecordTrouble,
+    keep_pinging,
+    keep_sending,
+    ping_of,
+    webhook_of,
+)
 from arena.record.model.incident import (
     FAILING,
     UNPRICED,
     CodedError,
     Incident,
     IncidentKind,
+    RecordedIncident,
     RoundEnd,
     aborted_rounds,
     agent_incident,
     agent_over,
     catalogue_incomplete,
+    job_failing,
+    lead_taken,
     market_unsettled,
     missed_round,
     record_inconsistent,
+    record_unusable,
     records_rejected,
     round_incidents,
     site_unpublished,
     venue_outage,
+    workers_gone,
 )
+from arena.record.model.lease import is_gone
 from arena.record.model.status import CatalogueRead
 from arena.record.queries.cohorts import read_cohorts
 from arena.record.record import Record
 from arena.record.schema.cohort import EntrantRow
 from arena.record.schema.database import Connection, open_read_only, reading
+from arena.record.schema.database_errors import CODES as DATABASE_CODES
 from arena.record.schema.ledger import EntryRow
 from arena.record.schema.typed import col, columns_of, func, joined, select
 from arena.record.schema.world import ResolutionRow, SyncRow
@@ -54,8 +70,9 @@ from arena.record.write.operations import (
     read_ongoing_incidents,
     read_recent_incidents,
     read_round_ends,
+    record_delivery,
 )
-from arena.rounds.error_text import error_text, redact_keys
+from arena.rounds.error_text import error_text, redact_keys, type_text
 from arena.rounds.settled_by_hand import read_closed_since
 from arena.rounds.settlement import VenueUnavailable
 from markets.model import MarketId
@@ -75,6 +92,8 @@ VERIFYING_JOBS = ("verify", "backup")
 """Jobs that find out whether the record is consistent."""
 RECORD_FAULTS = ("differs", "damaged")
 """What these say of a record that is not."""
+AWAY_CODES = ("locked", "unreachable")
+"""Errors of a database that can't be asked at all."""
 
 
 def note_rounds(record: Record, at: datetime) -> None:
@@ -202,11 +221,8 @@ def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: 
         note_venue(record, venue, at, trouble)
         note_rejected(record, venue, at)
     else:
-        # The message of a foreign error may hold anything, so only its type is recorded.
-        error = ArenaError("broken", type(fault).__name__)
-        if isinstance(fault, ArenaError):
-            error = ArenaError(fault.code, error_text(fault))
-        add_incidents(record.engine, [aborted_rounds(due, at, error)])
+        add_incidents(record.engine, [aborted_rounds(due, at, coded_error(fault))])
+        note_damage(record, at, fault)
 
     note_rounds(record, at)
     note_unsettled(record, at)
@@ -214,13 +230,7 @@ def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: 
 
 def note_job(record: Record, name: str, venue: str, at: datetime, fault: BaseException | None) -> None:
     """Record how a job went: whether its venue gave an answer, or the record was found to be consistent."""
-    if name in VENUE_JOBS:
-        faults = fault.faults if isinstance(fault, Unanswered) else [(venue, fault)]
-        for asked_venue, venue_fault in faults:
-            trouble = venue_trouble(venue_fault)
-            if venue_fault is None or trouble is not None:
-                note_venue(record, asked_venue, at, trouble)
-
+    _note_venues(record, name, venue, at, fault)
     if name == "catalogue" and fault is None:
         note_rejected(record, venue, at)
     if name in SETTLING_JOBS and fault is None:
@@ -229,6 +239,105 @@ def note_job(record: Record, name: str, venue: str, at: datetime, fault: BaseExc
         note_site(record, at, fault)
     if name in VERIFYING_JOBS:
         note_verified(record, name, at, fault)
+    elif fault is not None:
+        note_damage(record, at, fault)
+    _note_failing(record, name, at, fault)
+
+
+def _note_venues(record: Record, name: str, venue: str, at: datetime, fault: BaseException | None) -> None:
+    """Record which venues gave an answer to a job that asks them."""
+    if name in VENUE_JOBS:
+        faults = fault.faults if isinstance(fault, Unanswered) else [(venue, fault)]
+        for asked_venue, venue_fault in faults:
+            trouble = venue_trouble(venue_fault)
+            if venue_fault is None or trouble is not None:
+                note_venue(record, asked_venue, at, trouble)
+
+
+def _note_failing(record: Record, name: str, at: datetime, fault: BaseException | None) -> None:
+    """Record that a job fails for a cause of its own, or that it no longer does."""
+    if fault is None:
+        end_incidents(record.engine, "job_failing", at, about=f"{name}@")
+        return
+
+    # Other incidents tell of a venue, of the record, and of the web site.
+    is_venue = isinstance(fault, Unanswered) or venue_trouble(fault) is not None
+    error = coded_error(fault)
+    if is_venue or name == "publish" or error.code in (*RECORD_FAULTS, *DATABASE_CODES):
+        return
+    add_incidents(record.engine, [job_failing(name, at, error)], unless=f"{name}@")
+
+
+def coded_error(fault: BaseException) -> ArenaError:
+    """Return a fault as an error with a code, and with words that may be kept.
+
+    The message of a foreign error may hold anything, so only its type is kept, and that of its cause.
+    """
+    if isinstance(fault, ArenaError):
+        return ArenaError(fault.code, redact_keys(error_text(fault)))
+    return ArenaError("broken", f"an unexpected error: {type_text(fault)}")
+
+
+def note_damage(record: Record, at: datetime, fault: BaseException) -> None:
+    """Record that the record's file is damaged, if that is the fault."""
+    if isinstance(fault, ArenaError) and fault.code == "damaged":
+        add_incidents(record.engine, [record_inconsistent("file", at, coded_error(fault))], unless="file@")
+
+
+def note_unusable(record: Record, at: datetime, fault: BaseException, trouble: RecordTrouble) -> None:
+    """Keep in memory that the record can't be used, and write it there if that is possible all the same."""
+    error = coded_error(fault)
+    incident = record_unusable(at, error)
+    if error.code == "damaged":
+        incident = record_inconsistent("file", at, error)
+    if trouble.incident is not None:
+        return
+
+    trouble.incident = incident
+    trouble.reason = incident_reason(RecordedIncident(0, incident, None, None, 0, None), Status(at))
+    if error.code in AWAY_CODES:  # to try would take another half minute
+        return
+    try:
+        add_incidents(record.engine, [incident], unless=incident.subject.partition("@")[0] + "@")
+        trouble.is_written = True
+    except Exception:  # noqa: BLE001 - it is what this is about, and is sent from memory
+        trouble.is_written = False
+
+
+def note_usable(record: Record, at: datetime, trouble: RecordTrouble) -> None:
+    """Record that the record can be used again, and since when it could not be."""
+    incident = trouble.incident
+    if incident is None:
+        return
+
+    if not trouble.is_written:
+        add_incidents(record.engine, [incident])
+        if trouble.is_sent:
+            for recorded in record.read(read_ongoing_incidents, incident.kind, incident.subject):
+                record_delivery(record.engine, recorded.id, at, None)
+    end_incidents(record.engine, "record_unusable", at)
+    trouble.forget()
+
+
+def note_takeover(record: Record, at: datetime, me: str, former: FormerLead) -> None:
+    """Record that this process leads in place of one that had not let go of it."""
+    why = "it has ended without letting go"
+    if not is_gone(former.holder) and former.renewed_at is not None:
+        why = f"no sign of it since {former.renewed_at:%Y-%m-%d %H:%M} UTC by the clock of the database"
+    add_incidents(record.engine, [lead_taken(at, me, former.holder, why)])
+
+
+def note_clock(record: Record, incident: Incident) -> None:
+    """Record that the clock has stepped, or is behind the record."""
+    add_incidents(record.engine, [incident])
+
+
+def note_workers(record: Record, at: datetime, gone: bool) -> None:
+    """Record that no worker gives a sign, or that they do again."""
+    if gone:
+        add_incidents(record.engine, [workers_gone(at)], unless="workers@")
+    else:
+        end_incidents(record.engine, "workers_gone", at)
 
 
 def note_verified(record: Record, job: str, at: datetime, fault: BaseException | None) -> None:
@@ -240,7 +349,10 @@ def note_verified(record: Record, job: str, at: datetime, fault: BaseException |
     if fault is None:
         about = "" if job == "backup" else f"{job}@"
         end_incidents(record.engine, "verify_failed", at, about=about)
-    elif isinstance(fault, ArenaError) and fault.code in RECORD_FAULTS:
+        return
+
+    note_damage(record, at, fault)
+    if isinstance(fault, ArenaError) and fault.code == "differs":
         add_incidents(record.engine, [record_inconsistent(job, at, fault)], unless=f"{job}@")
 
 
@@ -338,7 +450,8 @@ async def report_decision_time(
     stop_at_once = asyncio.Event()
     stop_at_once.set()
     await keep_publishing(config, record, this_instant, stop_at_once, say)
-    await keep_sending(record, webhook, this_instant, stop_at_once, say)
+    read_status = status_source(record, config, this_instant)
+    await keep_sending(record, webhook, this_instant, stop_at_once, say, read_status)
 
 
 @asynccontextmanager
@@ -349,11 +462,12 @@ async def monitoring(
     me: str,
     say: Callable[[str], None],
     good_step: asyncio.Event,
+    trouble: RecordTrouble,
 ) -> AsyncIterator[None]:
     """Serve the health endpoint, send messages and publish heads, for as long as the block lasts.
 
     After each `good_step` the address for pings is pinged. `now` is the arena's time, which may be pretended;
-    messages are sent by the real one.
+    messages are sent by the real one. `trouble` has what can't be written to the record.
     """
     environ = environment(config.folder, os.environ)
     webhook = webhook_of(config.watch, environ)
@@ -361,9 +475,10 @@ async def monitoring(
     note_rounds(record, now())
 
     stop = asyncio.Event()
-    async with serve_health(status_source(record, config, now, me), config.watch.health):
+    read_status = status_source(record, config, now, me)
+    async with serve_health(read_status, config.watch.health):
         tasks = asyncio.gather(
-            keep_sending(record, webhook, this_instant, stop, say),
+            keep_sending(record, webhook, this_instant, stop, say, read_status, trouble),
             keep_publishing(config, record, this_instant, stop, say),
             keep_pinging(record, ping_address, good_step, this_instant, stop, say),
         )

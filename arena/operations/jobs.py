@@ -213,7 +213,7 @@ async def digest(context: JobContext, at: datetime) -> str:
 
     def read(connection: Connection) -> Incident:
         status = read_status_by_config(connection, context.world.now(), context.config)
-        tasks = read_tasks(connection, status, context.config)
+        tasks = read_tasks(connection, status)
         return weekly_digest(at, tasks, read_leaderboard(connection))
 
     incident = await asyncio.to_thread(record.read, read)

@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 
 from arena.clock import sleep_unless_stopped
 from arena.errors import ArenaError
 from arena.record.record import Record
-from arena.record.write.operations import LeaseLost, release_lease, renew_lease, take_lease
+from arena.record.write.operations import LeaseLost, read_lease, release_lease, renew_lease, take_lease
 
 LEADER_LEASE = "scheduler"
 LEASE = timedelta(seconds=60)
@@ -18,6 +19,22 @@ BEAT = timedelta(seconds=15)
 """How often the lease is renewed."""
 LOOK = timedelta(seconds=3)
 """How often a process that stands by looks whether the lease is free."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormerLead:
+    """A lead that was not let go of: who has it, and when it was last renewed by the database's clock."""
+
+    holder: str
+    renewed_at: datetime | None
+
+
+def read_held_lead(record: Record, me: str) -> FormerLead | None:
+    """Return the lead that another process has, or has left behind; None if it is free or one's own."""
+    hold = record.read(read_lease, LEADER_LEASE)
+    if hold is None or hold.beat is None or hold.holder == me:
+        return None
+    return FormerLead(hold.holder, hold.renewed_at)
 
 
 def take_lead(record: Record, holder: str) -> int | None:
@@ -32,16 +49,19 @@ async def wait_to_lead(
     stop: asyncio.Event,
     on_standby: Callable[[], None],
     on_error: Callable[[ArenaError], None],
+    on_takeover: Callable[[FormerLead], None] = lambda _: None,
 ) -> int | None:
     """Wait for the lease, take it and return its token; return None when told to stop before.
 
-    Call `on_standby` once, and `on_error` each time that the record becomes unusable, which is waited out.
+    Call `on_standby` once, `on_error` each time that the record becomes unusable, which is waited out, and
+    `on_takeover` if the lease was not let go of by who had it.
     """
     reported_standby = False
     usable = True
 
     while not stop.is_set():
         try:
+            former = read_held_lead(record, holder)
             token = take_lead(record, holder)
             usable = True
         except ArenaError as error:
@@ -49,6 +69,8 @@ async def wait_to_lead(
                 on_error(error)
             usable = False
         else:
+            if token is not None and former is not None:
+                on_takeover(former)
             if token is not None:
                 return token
             if not reported_standby:

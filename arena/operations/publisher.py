@@ -185,7 +185,10 @@ def _put_off(record: Record, state: Publication, error: Exception, now: datetime
 
     After a long time without success an incident is recorded too.
     """
-    reason = one_line(redact_keys(str(error)), LONGEST_ERROR)
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.filename}: {error.strerror}"
+    reason = one_line(redact_keys(text), LONGEST_ERROR)
     if isinstance(error, TimeoutError):
         reason = f"not finished within {TIMEOUT:g} s"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from arena.clock import Clock, PretendedClock, sleep_unless_stopped
+from arena.clock import Clock, PretendedClock, SystemClock, sleep_unless_stopped
 from arena.cohorts.freeze import plan_of, stamp_of
 from arena.cohorts.schedule import (
     MOST_TRIES,
@@ -35,7 +35,17 @@ from arena.operations.due import (
     blocked_cohorts,
     due_work,
 )
-from arena.operations.incidents import monitoring, note_job, note_missed, note_played
+from arena.operations.incidents import (
+    monitoring,
+    note_clock,
+    note_job,
+    note_missed,
+    note_played,
+    note_takeover,
+    note_unusable,
+    note_usable,
+    note_workers,
+)
 from arena.operations.jobs import (
     JOB_FUNCTIONS,
     JobContext,
@@ -45,11 +55,21 @@ from arena.operations.jobs import (
     do_step,
     end_cohorts,
 )
-from arena.operations.leader import LOOK, take_lead, wait_to_lead, work_as_leader
+from arena.operations.judge import CLOCK_TOLERANCE
+from arena.operations.leader import (
+    LOOK,
+    FormerLead,
+    read_held_lead,
+    take_lead,
+    wait_to_lead,
+    work_as_leader,
+)
 from arena.operations.progress import OnRunEvent, RunEvent, RunProgress, StopRequest, work_until_stopped
 from arena.operations.service import service_notices
 from arena.operations.wake import SchedulerWake, SimulatedWake, Wake
+from arena.operations.webhook import RecordTrouble
 from arena.record.model.cohort import REHEARSAL, JobState, UnansweredTurn, unanswered_text
+from arena.record.model.incident import clock_behind, clock_stepped
 from arena.record.model.lease import LEASE_LENGTH, holder_name
 from arena.record.queries.operations import count_turns
 from arena.record.queries.progress import read_progress
@@ -81,6 +101,14 @@ NO_WORKERS = "no worker is running: turns are played here until one starts (`are
 MINUTE_FORMAT = "%Y-%m-%d %H:%M"
 
 
+@dataclass(frozen=True, slots=True)
+class ClockReading:
+    """What the clock said when a step began, and the seconds of a timer that never goes back."""
+
+    at: datetime
+    seconds: float
+
+
 @dataclass
 class Run:
     """What a run is given, and what it remembers of itself; all else is in the record.
@@ -109,6 +137,8 @@ class Run:
     reported_misses: set[MissedRound] = field(default_factory=set)
     reported_round: datetime | None = None
     last_looks: dict[int, LastLook] = field(default_factory=dict)
+    unusable: RecordTrouble = field(default_factory=RecordTrouble)
+    last_step: ClockReading | None = None
     good_step: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -135,6 +165,7 @@ class Run:
         if always or message != self.record_trouble:
             self.report("failed", message)
         self.record_trouble = message
+        note_unusable(self.record, self.progress.now or self.open_clock().now(), error, self.unusable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +236,10 @@ async def _lead_until_stopped(running: Run, me: str) -> None:
         else:
             on_standby = partial(running.report, "standby", f"{IN_USE}; standing by")
             on_error = partial(running.report_trouble, always=True)
-            token = await wait_to_lead(running.record, me, running.stop.asked, on_standby, on_error)
+            on_takeover = partial(_note_takeover, running, me)
+            token = await wait_to_lead(
+                running.record, me, running.stop.asked, on_standby, on_error, on_takeover
+            )
 
         work = partial(_work, running, me)
         if token is None or await work_as_leader(running.record, token, work):
@@ -220,6 +254,7 @@ async def _take_once(running: Run, me: str) -> int | None:
     first.
     """
     record = running.record
+    former = read_held_lead(record, me)
     token = take_lead(record, me)
     if token is None and record.watch.is_in_doubt():
         message = f"{IN_USE}, or has died on another machine; waiting up to a minute for a sign of it"
@@ -229,12 +264,21 @@ async def _take_once(running: Run, me: str) -> int | None:
         await sleep_unless_stopped(LOOK, running.stop.asked)
         if running.stop.asked.is_set():
             return None
+        former = read_held_lead(record, me)
         token = take_lead(record, me)
 
     if token is None:
         hint = "it does what is due; without --once, this one would stand by"
         raise ArenaError("busy", IN_USE, hint, status=2)
+    if former is not None:
+        _note_takeover(running, me, former)
     return token
+
+
+def _note_takeover(running: Run, me: str, former: FormerLead) -> None:
+    """Note that this process leads in place of one that had not let go."""
+    now = running.open_clock().now()
+    _note_or_report(running, partial(note_takeover, running.record, now, me, former))
 
 
 async def _work(running: Run, me: str, record: Record) -> None:
@@ -269,7 +313,9 @@ async def _work(running: Run, me: str, record: Record) -> None:
         leader = Leader(running, clock, wake, context)
 
         report_untold = partial(running.report, "untold")
-        monitors = monitoring(config, running.record, clock.now, me, report_untold, running.good_step)
+        monitors = monitoring(
+            config, running.record, clock.now, me, report_untold, running.good_step, running.unusable
+        )
         await stack.enter_async_context(monitors)
 
         running.report("started", f"leading; it is {clock.now():{MINUTE_FORMAT}} UTC")
@@ -302,6 +348,7 @@ async def run_step(leader: Leader) -> bool:
     record = leader.context.record
     now = leader.clock.now()
     states = {**record.read(read_jobs), **running.unwritten_states}
+    _watch_clock(leader, states, now)
 
     work = due_work(_read_situation(leader, states, now))
     jobs = [job for job in running.jobs if not work.idle or job.name not in COHORT_JOBS]
@@ -327,6 +374,25 @@ async def run_step(leader: Leader) -> bool:
         return True
 
     return await _sleep(work, states, now, leader)
+
+
+def _watch_clock(leader: Leader, states: Mapping[str, JobState], now: datetime) -> None:
+    """Note that this machine's clock has stepped since the last step; at the first, that it is behind."""
+    running = leader.running
+    last = running.last_step
+    reading = ClockReading(now, asyncio.get_running_loop().time())
+    running.last_step = reading
+    if last is None:
+        newest = max((state.started_at for state in states.values()), default=now)
+        if newest - now > CLOCK_TOLERANCE:
+            _note_or_report(running, partial(note_clock, running.record, clock_behind(now, newest)))
+        return
+    if not isinstance(leader.clock, SystemClock):
+        return
+
+    seconds = (reading.at - last.at).total_seconds() - (reading.seconds - last.seconds)
+    if abs(seconds) > CLOCK_TOLERANCE.total_seconds():
+        _note_or_report(running, partial(note_clock, running.record, clock_stepped(now, seconds)))
 
 
 def _read_situation(leader: Leader, states: Mapping[str, JobState], now: datetime) -> DueSituation:
@@ -511,6 +577,7 @@ def _keep_state(state: JobState, leader: Leader) -> None:
         leader.context.record.write(put_job, state)
         running.unwritten_states.pop(state.name, None)
         running.record_trouble = ""
+        note_usable(running.record, state.ended_at or state.started_at, running.unusable)
     except LeaseLost:
         raise
     except Exception as error:  # noqa: BLE001 - a full disk, say: what was done was recorded by itself
@@ -573,6 +640,8 @@ def _report_outcome(running: Run, task: DueTask, outcome: StepOutcome) -> None:
 def _report_workers(running: Run, alone: bool) -> None:
     """Report who plays the turns from now on."""
     running.progress.alone = alone
+    now = running.progress.now or running.open_clock().now()
+    _note_or_report(running, partial(note_workers, running.record, now, alone))
     if alone:
         running.report("alone", NO_WORKERS)
     else:

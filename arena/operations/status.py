@@ -1,42 +1,42 @@
-"""The status of an arena, read from its record at one instant, and whether all is well.
+"""Reads the status of an arena from its record at one instant, and returns it as data for programs."""
 
-The command line, the health endpoint and the pages all show this status; programs get it as JSON, with
-amounts in dollars.
-"""
-
+import os
+import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from arena.calls.wait_reports import wait_text
-from arena.cohorts.replacements import unproven_hint, without_followers
+from agents.model import model_settings
+from arena.cohorts.replacements import without_followers
 from arena.cohorts.schedule import (
     JOB_NAMES,
     KEEP_DECIDING,
-    PLAY_WINDOW,
     Expected,
     expected_rounds,
     next_cohort_start,
     next_job_time,
     next_round_time,
 )
-from arena.errors import count_text
+from arena.errors import ArenaError
 from arena.operations import status_queries
-from arena.record.model.cohort import REHEARSAL, JobState, UnansweredTurn, unanswered_text
+from arena.operations.health import (
+    BudgetUse,
+    HealthReason,
+    RoundCalendar,
+    Spending,
+    Status,
+    Surroundings,
+)
+from arena.operations.judge import PRICE_JOBS, DueRounds, judge_health
+from arena.record.files.backup import newest_backup_file
+from arena.record.model.cohort import REHEARSAL, JobState, UnansweredTurn, server_of
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.lease import is_gone
-from arena.record.model.reservation import PausedCalls, midnight
-from arena.record.model.status import (
-    CallsUnderWay,
-    CatalogueRead,
-    LeaderStatus,
-    OpenPositions,
-    PublishedHeads,
-    QuarantineCount,
-    RoundState,
-)
+from arena.record.model.reservation import midnight
+from arena.record.model.status import RoundState
 from arena.record.queries import calls, operations
 from arena.record.queries.cohorts import (
     StoredCohort,
@@ -44,6 +44,7 @@ from arena.record.queries.cohorts import (
     read_unanswered_turns,
     read_unproven,
 )
+from arena.record.schema.database_errors import sqlite_path
 from arena.record.schema.statements import attributes_of
 from arena.record.write.heads import read_published_heads
 from arena.record.write.operations import read_jobs, read_recent_incidents
@@ -52,368 +53,16 @@ from markets.millionths import ONE
 
 if TYPE_CHECKING:
     from arena.config import Config
+    from arena.config.model import AgentConfig
     from arena.record.record import Record
     from arena.record.schema.database import Connection
 
-GRACE = timedelta(minutes=15)
-"""How long after its time a round may begin."""
-PATIENCE = timedelta(hours=1)
-"""How long a round may take."""
-FAILURES = 3
-"""After so many in a row a job is not expected to recover by itself."""
 DAY = timedelta(days=1)
+NO_SURROUNDINGS = Surroundings()
 NEWEST_INCIDENTS = 5
 """How many of the newest incidents are shown."""
-ONGOING_INCIDENTS = 50
-"""How many of the ongoing incidents are shown."""
-PRICE_JOBS = ("quotes", "catalogue")
-"""The jobs that read prices."""
-LATE_CODES = ("due", "late", "playing", "unfinished")
-"""The reasons for which a round that should have been played counts as late."""
-
-AGENT_TROUBLES = ("all_agents_failed", "agent_failing", "no_good_turn")
-"""Troubles of agents, which end with a turn that is played well."""
-RETRYING_JOBS: Mapping[str, tuple[str, ...]] = {
-    "venue_down": PRICE_JOBS,
-    "catalogue_incomplete": ("catalogue",),
-    "records_rejected": ("catalogue",),
-    "site_unpublished": ("publish",),
-    "verify_failed": ("verify", "backup"),
-}
-"""The jobs that try again what failed, by the code of the trouble."""
-
-HealthWord = Literal["ok", "waiting", "late", "trouble"]
-HEALTH_WORDS: tuple[HealthWord, ...] = ("ok", "waiting", "late", "trouble")
-"""Health in one word, the best first: all is as it should be; something is still to come by itself; a round
-is over its time; something does not pass by itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class HealthReason:
-    """Why health is no better than a word; `code` is for programs, `about` names the agent, job or market.
-
-    `where`, a round or a cohort, is written behind the text. `cause` is the last error behind it, if one is
-    known, `since` when it began, and `next_try` when it may be over by itself.
-    """
-
-    word: HealthWord
-    code: str
-    text: str
-    about: str = ""
-    where: str = ""
-    cause: str = ""
-    since: datetime | None = None
-    next_try: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetUse:
-    """A budget: its scope, whose it is where there are several, and what was spent of it. In millionths."""
-
-    scope: str
-    whose: str
-    spent: int
-    limit: int
-
-    @property
-    def used(self) -> float:
-        """Return the share of it that is spent, at most 1."""
-        return min(self.spent / self.limit, 1.0) if self.limit else 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Spending:
-    """What calls cost today and this month (UTC), at their worst where it is unknown; and all budgets."""
-
-    today: int = 0
-    month: int = 0
-    limits: tuple[BudgetUse, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RoundCalendar:
-    """How many cohorts there are, how many rounds were due and are done, and what comes next if known.
-
-    What comes next is by the clock where the world is `live`, else by the time of that world.
-    """
-
-    cohorts: int = 0
-    due: int = 0
-    done: int = 0
-    next_round: datetime | None = None
-    next_cohort: datetime | None = None
-    live: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """The status of an arena at an instant.
-
-    `rounds` are those of open cohorts, and of the newest decision time; `unproven` has, by the number of its
-    cohort, who has not had one good turn yet. `looked_at` is when prices were last read; `lag` by how much
-    the latest round is late that should have been played. `pauses` are models and providers that are left
-    alone now, while turns are missing. `next_jobs` says when jobs of the config are due next. `clock` is
-    whose time it is: the real one, the pretended one of a rehearsal, or the real one over a rehearsal's
-    record. `unanswered` has, by the id of a round, the turns whose models gave no answer.
-    """
-
-    at: datetime
-    leader: LeaderStatus | None = None
-    calendar: RoundCalendar = RoundCalendar()
-    playing: tuple[StoredCohort, ...] = ()
-    unproven: Mapping[int, Sequence[str]] = field(default_factory=dict)
-    rounds: tuple[RoundState, ...] = ()
-    lag: timedelta = timedelta()
-    turns: Mapping[str, int] = field(default_factory=dict)
-    spend: Spending = Spending()
-    under_way: CallsUnderWay = field(default_factory=CallsUnderWay)
-    pauses: tuple[PausedCalls, ...] = ()
-    held: OpenPositions = field(default_factory=OpenPositions)
-    heads: PublishedHeads = field(default_factory=PublishedHeads)
-    looked_at: datetime | None = None
-    quarantined: tuple[QuarantineCount, ...] = ()
-    catalogues: tuple[CatalogueRead, ...] = ()
-    jobs: tuple[JobState, ...] = ()
-    next_jobs: Mapping[str, datetime] = field(default_factory=dict)
-    incidents: tuple[RecordedIncident, ...] = ()
-    reasons: tuple[HealthReason, ...] = ()
-    clock: Literal["real", "pretended", "mixed"] = "real"
-    unanswered: Mapping[int, Sequence[UnansweredTurn]] = field(default_factory=dict)
-
-    @property
-    def last(self) -> tuple[RoundState, ...]:
-        """Return the rounds of the newest decision time."""
-        newest = max((state.at for state in self.rounds), default=None)
-        return tuple(state for state in self.rounds if state.at == newest)
-
-    @property
-    def word(self) -> HealthWord:
-        """Return health in one word: the worst of its reasons."""
-        return max((reason.word for reason in self.reasons), key=HEALTH_WORDS.index, default="ok")
-
-    @property
-    def running(self) -> bool:
-        """Tell whether some `arena run` leads, and is alive."""
-        return self.leader is not None and self.leader.alive
-
-    @property
-    def backup(self) -> JobState | None:
-        """Return how the backup of `arena run` went last, if one was made."""
-        return next((job for job in self.jobs if job.name == "backup"), None)
-
-
-DueRounds = Mapping[int, tuple[int, datetime]]
-"""The last round whose time has come, number and time, by the number of its cohort."""
-
-
-def judge_health(status: Status, due: DueRounds) -> Status:
-    """Return the status with the reasons of its health, the worst first, and with its lag."""
-    begun = {(state.cohort, state.number): state for state in status.rounds}
-    reasons = list(_troubles(status))
-    lag = timedelta()
-
-    for stored in status.playing:
-        cohort = stored.cohort
-        if cohort.number not in due or stored.paused_at is not None:
-            continue
-
-        number, at = due[cohort.number]
-        reason = _round_reason(stored, number, at, begun.get((cohort.number, number)), status)
-        if reason is not None:
-            reasons.append(reason)
-            if reason.code in LATE_CODES and cohort.stamp == "live":
-                lag = max(lag, status.at - at)
-
-    reasons += [*_waits(status), *_unproven(status)]
-    reasons = merged_reasons(reasons)
-    reasons.sort(key=lambda reason: HEALTH_WORDS.index(reason.word), reverse=True)
-    return replace(status, reasons=tuple(reasons), lag=lag)
-
-
-def merged_reasons(reasons: Sequence[HealthReason]) -> list[HealthReason]:
-    """Return the reasons, with the same reason of several rounds or cohorts as one that names them all.
-
-    >>> late = [HealthReason("late", "late", "not finished", where=f"round {n}") for n in (1, 2)]
-    >>> merged_reasons(late)[0].text
-    'not finished (round 1, round 2)'
-    """
-    alike: dict[HealthReason, list[HealthReason]] = {}
-    for reason in reasons:
-        alike.setdefault(replace(reason, where="", since=None), []).append(reason)
-
-    merged = []
-    for reason, group in alike.items():
-        text = reason.text
-        if any(one.where for one in group):
-            text += f" ({', '.join(one.where for one in group)})"
-        since = min((one.since for one in group if one.since is not None), default=None)
-        merged.append(replace(reason, text=text, since=since))
-
-    return merged
-
-
-def _round_reason(
-    stored: StoredCohort, number: int, at: datetime, state: RoundState | None, status: Status
-) -> HealthReason | None:
-    """Return the reason that the last round of a cohort whose time has come gives, None if it is done."""
-    which = f"round {number} of cohort {stored.cohort.number}"
-    if state is not None and state.done:
-        return None
-
-    if stored.cohort.stamp != "live":
-        if state is None or state.missing:
-            return HealthReason("waiting", "unfinished", "not finished yet", where=which)
-        message = f"arena run --round --at {at:%Y-%m-%dT%H:%MZ} tries the failed turns again"
-        unanswered = status.unanswered.get(state.id, ())
-        if unanswered:
-            message = f"{unanswered_text(unanswered)}; {message}"
-        return HealthReason("waiting", "failed_turns", message, where=which)
-
-    if state is not None:
-        return _begun_round_reason(which, state, status.at)
-
-    since = status.at - at
-    if since <= GRACE:
-        return HealthReason("waiting", "due", f"{which} is due")
-    if since <= PLAY_WINDOW or not status.running:
-        return HealthReason("late", "late", f"{which} was due at {at:%Y-%m-%d %H:%M} UTC and has not begun")
-    # The running process has passed over the round: nothing is to be done but to wait for the next one.
-    return HealthReason("waiting", "missed", f"{which} was missed: {at:%Y-%m-%d %H:%M} UTC")
-
-
-def _begun_round_reason(which: str, state: RoundState, now: datetime) -> HealthReason:
-    """Return the reason that a live round gives which has begun and isn't done."""
-    since = now - state.taken_at
-    if since > PLAY_WINDOW + GRACE:
-        return HealthReason("late", "unfinished", "not finished yet", where=which)
-
-    if not state.missing:
-        failed = count_text(state.turns.get("failed", 0), "turn")
-        return HealthReason("waiting", "failed_turns", f"{failed} in {which} failed and will be tried again")
-
-    message = f"{count_text(state.missing, 'turn')} still to come in {which}"
-    if since > PATIENCE:
-        return HealthReason("late", "unfinished", message)
-    return HealthReason("waiting", "playing", message)
-
-
-def _troubles(status: Status) -> Iterator[HealthReason]:
-    """Yield ongoing incidents and failing jobs, which do not pass by themselves.
-
-    Calls at an unknown price are no trouble, and an agent without a key only waits.
-    """
-    for recorded in status.incidents:
-        incident = recorded.incident
-        if recorded.ended_at is not None or incident.kind == "cost_unknown":
-            continue
-
-        word: HealthWord = "waiting" if incident.kind == "agent_waiting" else "trouble"
-        text = incident.text
-        where = ""
-        if incident.kind == "all_agents_failed":  # its text names one round, a merged line names all
-            where = f"round {incident.data['round']} of cohort {incident.data['cohort']}"
-            text = text.removesuffix(f" ({where})")
-        about = str(incident.data.get("agent") or incident.data.get("market") or "")
-        cause = str(incident.data.get("message") or "")
-        if incident.kind in AGENT_TROUBLES:
-            agents = [about] if about else incident.data.get("agents", ())
-            cause = _cause_of(agents, status)
-        # What the sentence says already is no further cause.
-        if cause in text:
-            cause = ""
-        next_try = _next_try(incident.kind, status)
-        yield HealthReason(word, incident.kind, text, about, where, cause, incident.at, next_try)
-
-    for job in status.jobs:
-        if job.failures >= FAILURES:
-            message = f"the job {job.name} has failed {job.failures} times in a row"
-            yield HealthReason(
-                word="trouble",
-                code="job_failing",
-                text=message,
-                about=job.name,
-                cause=job.note,
-                since=job.ended_at,
-                next_try=status.next_jobs.get(job.name),
-            )
-
-
-def _cause_of(agents: Iterable[str], status: Status) -> str:
-    """Return the errors of agents' failed turns, and of how many turns each was the error."""
-    counts = Counter(
-        f"{turn.code}: {turn.message}"
-        for turns in status.unanswered.values()
-        for turn in turns
-        if turn.agent in agents
-    )
-    return "; ".join(f"{error} ({count_text(count, 'turn')})" for error, count in counts.most_common(2))
-
-
-def _next_try(code: str, status: Status) -> datetime | None:
-    """Return when what has failed is tried again by itself; None where it isn't, or nothing runs."""
-    if code in AGENT_TROUBLES:
-        return status.calendar.next_round
-
-    jobs = RETRYING_JOBS.get(code, ())
-    return min((status.next_jobs[name] for name in jobs if name in status.next_jobs), default=None)
-
-
-def _unproven(status: Status) -> Iterator[HealthReason]:
-    """Yield agents without a good turn, which may still change; after `FAILURES` rounds that is trouble."""
-    rounds = Counter(state.cohort for state in status.rounds if state.turns)
-    cohorts: dict[tuple[str, ...], list[int]] = {}
-    for number, names in status.unproven.items():
-        if names:
-            cohorts.setdefault(tuple(names), []).append(number)
-
-    for agents, numbers in cohorts.items():
-        word: HealthWord = "waiting"
-        if any(rounds[number] >= FAILURES for number in numbers):
-            word = "trouble"
-        yield HealthReason(
-            word=word,
-            code="no_good_turn",
-            text=unproven_hint(agents),
-            about=min(agents),
-            where=f"cohort {', '.join(map(str, numbers))}",
-            cause=_cause_of(agents, status),
-            next_try=_next_try("no_good_turn", status),
-        )
-
-
-def _waits(status: Status) -> Iterator[HealthReason]:
-    """Yield what is still to come, or is left to the operator."""
-    if not status.calendar.cohorts:
-        yield HealthReason("waiting", "nothing_begun", "no cohort has started yet")
-
-    if not status.running and any(stored.cohort.stamp == "live" for stored in status.playing):
-        yield HealthReason("waiting", "not_running", "`arena run` is not running, so no rounds start")
-
-    for stored in status.playing:
-        if stored.paused_at is not None:
-            yield HealthReason("waiting", "paused", f"cohort {stored.cohort.number} is paused")
-
-    for paused in status.pauses:
-        message = wait_text(paused.name, status.at + timedelta(seconds=paused.seconds))
-        yield HealthReason("waiting", "rate_limit", message, paused.name)
-
-    yield from _spent_budgets(status)
-
-
-def _spent_budgets(status: Status) -> Iterator[HealthReason]:
-    """Yield the budgets that are spent. That of the day is new at midnight; others have to be raised."""
-    for budget in status.spend.limits:
-        if budget.spent < budget.limit:
-            continue
-
-        whose = f" of {budget.whose}" if budget.whose else ""
-        text = f"the budget per {budget.scope}{whose} is spent"
-        if budget.scope == "day":
-            tomorrow = midnight(status.at) + DAY
-            yield HealthReason("waiting", "budget_spent_today", text, next_try=tomorrow)
-        else:
-            text += f": raise budget.{budget.scope} in the config"
-            yield HealthReason("waiting", "budget_spent", text)
+ONGOING_INCIDENTS = 500
+"""How many of the ongoing incidents are looked at."""
 
 
 def status_source(
@@ -428,20 +77,71 @@ def status_source(
 
 
 def read_status_by_config(
-    connection: "Connection", now: datetime, config: "Config | None", me: str = "", pretended: bool = False
+    connection: "Connection",
+    now: datetime,
+    config: "Config | None",
+    me: str = "",
+    pretended: bool = False,
+    damage: str = "",
 ) -> Status:
-    """Return the status of an arena at a time by its config; by its record alone, where there is none."""
+    """Return the status of an arena at a time by its config; by its record alone, where there is none.
+
+    `damage` is what a look at the pages of its file found to be wrong.
+    """
+    around = read_surroundings(connection, config, damage)
     if config is None:
-        return read_status(connection, now, Expected(), pretended)
+        return read_status(connection, now, Expected(), pretended, around)
 
     from arena.cohorts.freeze import expected_of  # loads all that cohorts are made of
 
     begun = [stored.cohort for stored in read_cohorts(connection)]
-    return read_status(connection, now, expected_of(config, now, begun, me), pretended)
+    return read_status(connection, now, expected_of(config, now, begun, me), pretended, around)
+
+
+def read_surroundings(connection: "Connection", config: "Config | None", damage: str = "") -> Surroundings:
+    """Return the size of the record, the room on its disk (SQLite only), and what the config adds."""
+    path = sqlite_path(connection.engine.url)
+    free = shutil.disk_usage(Path(path).parent).free if path else None
+    size = calls.record_size(connection)
+    if config is None:
+        return Surroundings(size=size, free=free, damage=damage)
+
+    from arena.config.environment import environment, missing_keys
+
+    missing = missing_keys(config.agents, environment(config.folder, os.environ))
+    backup = _newest_backup_file(connection, config)
+    return Surroundings(
+        missing_keys=missing,
+        size=size,
+        free=free,
+        expects_backups=bool(config.run.backup),
+        backup_at=None if backup is None else backup[0],
+        damage=damage,
+        backup_file="" if backup is None else str(backup[1]),
+        servers={agent.name: _server_of(agent) for agent in config.agents},
+    )
+
+
+def _server_of(agent: "AgentConfig") -> str:
+    """Return who is asked for an agent's model by the config; nothing for one without a model."""
+    settings = model_settings(agent.settings)
+    return "" if settings is None else server_of(settings.model, settings.base_url)
+
+
+def _newest_backup_file(connection: "Connection", config: "Config") -> tuple[datetime, Path] | None:
+    """Return when the newest backup in the config's folder was made, and its file, if that can be read."""
+    try:
+        return newest_backup_file(connection.engine.url, config.backups)
+    except ArenaError:
+        return None
 
 
 def read_status(
-    connection: "Connection", now: datetime, expected: Expected, pretended: bool = False
+    connection: "Connection",
+    now: datetime,
+    expected: Expected,
+    pretended: bool = False,
+    around: Surroundings = NO_SURROUNDINGS,
 ) -> Status:
     """Return the status of an arena at a time, which may be only `pretended`."""
     playing = read_cohorts(connection, only_open=True)
@@ -492,6 +192,9 @@ def read_status(
         next_jobs=next_jobs,
         incidents=tuple(incidents.values()),
         unanswered=_read_unanswered(connection, playing, rounds),
+        steps={name: state for name, state in states.items() if name not in JOB_NAMES},
+        workers=operations.read_worker_signs(connection),
+        around=around,
     )
     return judge_health(status, due)
 
@@ -627,13 +330,14 @@ def status_data(status: Status) -> dict[str, Any]:
             "published_at": heads.at,
             "failing_since": heads.failing_since,
             "error": heads.error or None,
+            "next_try": heads.next_try_at,
         },
         "prices": {"read_at": status.looked_at, "oldest_held": held.oldest},
         "catalogues": [asdict(read) for read in status.catalogues],
         "quarantined": [asdict(count) for count in status.quarantined],
         "jobs": [_job_data(job, status) for job in status.jobs],
         "incidents": [incident_data(recorded) for recorded in status.incidents],
-        "backup": status.backup and status.backup.ended_at,
+        "backup": status.backup_at,
     }
 
 
@@ -660,17 +364,7 @@ def _spending_data(spend: Spending) -> dict[str, Any]:
 def health_data(status: Status) -> dict[str, Any]:
     """Return what a health check asks for: the word and why, which process leads, and how the rounds go."""
     calendar = status.calendar
-    reasons = [
-        {
-            "health": reason.word,
-            "code": reason.code,
-            "text": reason.text,
-            "cause": reason.cause or None,
-            "since": reason.since,
-            "next_try": reason.next_try,
-        }
-        for reason in status.reasons
-    ]
+    reasons = [reason_data(reason) for reason in status.reasons]
 
     return {
         "health": status.word,
@@ -684,6 +378,20 @@ def health_data(status: Status) -> dict[str, Any]:
             "next": calendar.next_round,
             "last": [_round_data(state) for state in status.last],
         },
+    }
+
+
+def reason_data(reason: HealthReason) -> dict[str, Any]:
+    """Return a reason as data: what is wrong, the cause, since when, the next try and the command."""
+    return {
+        "health": reason.word,
+        "code": reason.code,
+        "text": reason.text,
+        "cause": reason.cause or None,
+        "since": reason.since,
+        "next_try": reason.next_try,
+        "waits": reason.waits or None,
+        "command": reason.typed,
     }
 
 

@@ -3,25 +3,19 @@
 Once a week they are sent to the webhook too, with the leaderboard.
 """
 
-import os
-import shutil
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agents.model import DECIDED_STATUSES
 from arena.errors import count_text
-from arena.operations.status import Status
-from arena.record.files.backup import newest_backup_file
+from arena.operations.health import Status, Surroundings
 from arena.record.model.calendar import WEEK
 from arena.record.model.incident import Incident
 from arena.record.model.status import AgentAnswers
-from arena.record.queries.calls import record_size
 from arena.record.schema.cohort import EntrantRow, RoundRow
-from arena.record.schema.database_errors import sqlite_path
 from arena.record.schema.turn import TurnRow
 from arena.record.schema.typed import case, col, func, joined, read_nouns, select_as, total
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow, percent_of_price
@@ -29,17 +23,12 @@ from arena.scores.verdict import Verdict
 from markets.hashes import timestamp_text
 
 if TYPE_CHECKING:
-    from arena.config import Config
     from arena.record.schema.database import Connection
 
 MALFORMED_SHARE = 0.1
 """More than this share of an agent's answers is worth a look."""
 MALFORMED_LEAST = 2
 """Fewer malformed answers than these are not worth a look."""
-LEAST_FREE = 1_000_000_000
-"""This many bytes should be free beside the record, or twice its size: backups and the log need room."""
-CLOCK_TOLERANCE = timedelta(minutes=2)
-BACKUP_AGE = timedelta(days=2)
 MOST_TASKS = 7
 PASSING = (
     "due",
@@ -50,31 +39,20 @@ PASSING = (
     "agent_waiting",
     "rate_limit",
     "budget_spent_today",
+    "clock_stepped",
+    "lead_taken",
 )
 """Reasons for which nothing is to be done; missing keys are found by the config."""
-LOOKS = ("all_agents_failed", "agent_failing", "cost_unknown", "no_good_turn", "malformed")
+LOOKS = (
+    "all_agents_failed",
+    "agent_failing",
+    "cost_unknown",
+    "no_good_turn",
+    "malformed",
+    "rate_limited",
+    "server_failing",
+)
 """Reasons that end with the next good turns of an agent: their command only shows why."""
-COMMANDS: Mapping[str, str] = {
-    "late": "run",
-    "not_running": "run",
-    "nothing_begun": "run",
-    "unfinished": "run --round",
-    "budget_spent": "check",
-    "all_agents_failed": "check --live",
-    "agent_failing": "show turn {} --play",
-    "cost_unknown": "show agent {}",
-    "no_good_turn": "show turn {} --play",
-    "venue_down": "run --sync",
-    "catalogue_incomplete": "run --sync",
-    "records_rejected": "run --sync",
-    "market_unsettled": "admin settle {} --payout … --because …",
-    "verify_failed": "admin backup",
-    "heads_unpublished": "run --once",
-    "site_unpublished": "share site",
-    "ping_failed": "run",
-    "job_failing": "run",
-}
-"""The command that helps against a reason, or shows more of it, by its code; `{}` is what it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,35 +72,20 @@ class Task:
         return self.code in LOOKS
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What is not in the record: its size and the room on its disk in bytes, and the config's part.
-
-    `missing_keys` has, by agent, the environment variable that is not set. With `expects_backups` the config
-    has the backup turned on, and `backup_at` is when the newest file in its folder was made.
-    """
-
-    missing_keys: Mapping[str, str] = field(default_factory=dict)
-    size: int = 0
-    free: int | None = None
-    expects_backups: bool = False
-    backup_at: datetime | None = None
-
-
-def tasks_for(status: Status, answers: Sequence[AgentAnswers], around: Surroundings) -> list[Task]:
+def tasks_for(status: Status, answers: Sequence[AgentAnswers]) -> list[Task]:
     """Return what is to be done, the worst first, without what passes by itself.
 
     >>> from datetime import UTC
     >>> calm = Status(datetime(2026, 1, 4, tzinfo=UTC))
-    >>> tasks_for(calm, [AgentAnswers("claude", 40, 12)], Surroundings())[0].text
+    >>> tasks_for(calm, [AgentAnswers("claude", 40, 12)])[0].text
     'claude: 12 of 40 answers malformed'
     """
     tasks = [
-        Task(reason.code, reason.text, COMMANDS[reason.code].format(reason.about))
+        Task(reason.code, reason.text, reason.command)
         for reason in status.reasons
         if reason.code not in PASSING
     ]
-    tasks += [*_missing_keys(around), *_malformed(answers), *_machine(status, around)]
+    tasks += [*_missing_keys(status.around), *_malformed(answers)]
     return tasks[:MOST_TASKS]
 
 
@@ -144,42 +107,11 @@ def _malformed(answers: Sequence[AgentAnswers]) -> Iterator[Task]:
             yield Task("malformed", reason, f"show agent {counts.agent}")
 
 
-def _machine(status: Status, around: Surroundings) -> Iterator[Task]:
-    """Yield what is to be done about the disk, the clock and backups."""
-    if around.free is not None and around.free < max(LEAST_FREE, 2 * around.size):
-        reason = f"{_megabytes(around.free)} are free for a record of {_megabytes(around.size)}"
-        yield Task("disk", reason, "admin prune")
-
-    by_clock = status.clock == "real" and status.calendar.live
-    if by_clock and status.looked_at and status.looked_at > status.at + CLOCK_TOLERANCE:
-        reason = f"this machine's clock is behind: prices were read at {status.looked_at:%Y-%m-%d %H:%M} UTC"
-        yield Task("clock", reason, "check --live")
-
-    if around.expects_backups and status.calendar.cohorts and status.calendar.live:
-        last = newest_backup(status, around.backup_at)
-        if last is None:
-            yield Task("backup", "there is no backup yet", "admin backup")
-        elif status.at - last > BACKUP_AGE:
-            days = (status.at - last).days
-            yield Task("backup", f"the last backup is {days} days old", "admin backup")
-
-
-def newest_backup(status: Status, file_at: datetime | None) -> datetime | None:
-    """Return when the record was last backed up: by `arena run`, or into a file by hand."""
-    job_at = None if status.backup is None else status.backup.ended_at
-    return max(filter(None, (job_at, file_at)), default=None)
-
-
-def _megabytes(size: int) -> str:
-    """Return a number of bytes as text, in MB or GB."""
-    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
-
-
-def read_tasks(connection: "Connection", status: Status, config: "Config | None") -> list[Task]:
-    """Return what is to be done, by the record, the config, the keys that are set and the disk."""
+def read_tasks(connection: "Connection", status: Status) -> list[Task]:
+    """Return what is to be done, by the status and the answers of the last week."""
     newest = max((state.at for state in status.rounds), default=status.at)
     answers = _read_agent_answers(connection, newest - WEEK)
-    return tasks_for(status, answers, _surroundings(connection, config))
+    return tasks_for(status, answers)
 
 
 def _read_agent_answers(connection: "Connection", since: datetime) -> list[AgentAnswers]:
@@ -193,27 +125,6 @@ def _read_agent_answers(connection: "Connection", since: datetime) -> list[Agent
         .order_by(EntrantRow.name)
     )
     return read_nouns(AgentAnswers, connection.execute(query))
-
-
-def last_backup(connection: "Connection", status: Status, config: "Config | None") -> datetime | None:
-    """Return when the record was last backed up, by whom and wherever the config says."""
-    file_at = None if config is None else newest_backup_file(connection.engine.url, config.backups)
-    return newest_backup(status, file_at)
-
-
-def _surroundings(connection: "Connection", config: "Config | None") -> Surroundings:
-    """Return the size of the record, the room on its disk (SQLite only), and what the config adds."""
-    path = sqlite_path(connection.engine.url)
-    free = shutil.disk_usage(Path(path).parent).free if path else None
-    size = record_size(connection)
-    if config is None:
-        return Surroundings(size=size, free=free)
-
-    from arena.config.environment import environment, missing_keys
-
-    missing = missing_keys(config.agents, environment(config.folder, os.environ))
-    backup_at = newest_backup_file(connection.engine.url, config.backups)
-    return Surroundings(missing, size, free, bool(config.run.backup), backup_at)
 
 
 BOARD_WIDTH = 80

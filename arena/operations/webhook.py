@@ -12,10 +12,11 @@ import asyncio
 import json
 import logging
 import ssl
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
+from itertools import islice
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -27,8 +28,9 @@ from arena.clock import sleep_unless_stopped
 from arena.config.field_types import is_address
 from arena.config.sections import WatchSection
 from arena.errors import ArenaError
+from arena.operations.health import COMMANDS, HealthReason, Status
 from arena.operations.wake import any_of
-from arena.record.model.incident import MOST_TRIES, Incident, RecordedIncident, ping_failed
+from arena.record.model.incident import MOST_LISTED, MOST_TRIES, Incident, RecordedIncident, ping_failed
 from arena.record.record import Record
 from arena.record.write.operations import (
     add_incidents,
@@ -100,16 +102,72 @@ def _secret_parts(url: str) -> Iterator[str]:
             yield word
 
 
-def incident_message(incident: Incident) -> dict[str, Any]:
-    """Return the message about an incident."""
+def incident_message(incident: Incident, reason: HealthReason | None = None) -> dict[str, Any]:
+    """Return the message about an incident, with what the status says of it: `reason`, if it goes on."""
+    cause = incident.data.get("message")
+    since = incident.at
+    next_try = None
+    waits = ""
+    command = COMMANDS.get(incident.kind, "").format(incident.data.get("agent", ""))
+    if reason is not None:
+        cause = reason.cause or cause
+        since = reason.since or since
+        next_try = reason.next_try
+        waits = reason.waits
+        command = reason.command
     return {
         "version": VERSION,
         "id": f"{incident.kind}:{incident.subject}",
         "event": incident.kind,
         "at": incident.at.isoformat(),
         "text": incident.text,
+        "cause": cause or None,
+        "since": since.isoformat(),
+        "next_try": None if next_try is None else next_try.isoformat(),
+        "waits": waits or None,
+        "command": f"arena {command}" if command else None,
         "data": dict(incident.data),
     }
+
+
+def told_together(
+    untold: Sequence[RecordedIncident], reasons: Sequence[HealthReason]
+) -> Iterator[tuple[list[RecordedIncident], HealthReason | None]]:
+    """Yield the incidents that are told in one message, the oldest first, and the reason they are part of.
+
+    Fifty agents that fail for one reason are one message.
+    """
+    groups: dict[object, list[RecordedIncident]] = {}
+    found: dict[object, HealthReason | None] = {}
+    for recorded in untold:
+        reason = _reason_of(recorded, reasons)
+        key: object = recorded.id
+        if reason is not None and "agent" in recorded.incident.data:
+            key = (recorded.incident.kind, reason.code, reason.about)
+        groups.setdefault(key, []).append(recorded)
+        found[key] = reason
+
+    for key, group in groups.items():
+        yield group, found[key]
+
+
+def _reason_of(recorded: RecordedIncident, reasons: Sequence[HealthReason]) -> HealthReason | None:
+    """Return the reason that an incident is part of; of several, one with all their causes."""
+    own = [reason for reason in reasons if recorded.id in reason.incidents]
+    if len(own) < 2:
+        return own[0] if own else None
+    causes = [f"{reason.text}, {reason.cause}" for reason in own]
+    return replace(own[0], cause="; ".join(causes))
+
+
+def _told_as_one(group: Sequence[RecordedIncident], reason: HealthReason | None) -> dict[str, Any]:
+    """Return the message about incidents that are told together."""
+    message = incident_message(group[0].incident, reason)
+    if len(group) > 1 and reason is not None:
+        agents = [recorded.incident.data.get("agent") for recorded in group]
+        message["text"] = reason.text
+        message["data"] |= {"agents": agents[:MOST_LISTED], "count": len(group)}
+    return message
 
 
 def test_message(at: datetime) -> dict[str, Any]:
@@ -153,6 +211,9 @@ EVERY = timedelta(seconds=15)
 FIRST_PAUSE = timedelta(seconds=30)
 LONGEST_PAUSE = timedelta(hours=1)
 MOST_AT_ONCE = 20
+"""So many messages are sent at a time."""
+MOST_TOGETHER = 500
+"""So many incidents are looked at together; those of one reason are one message."""
 HEADERS = {"Content-Type": "application/json", "User-Agent": "paper-arena"}
 
 REPLY_WORDS = {
@@ -225,13 +286,31 @@ def _trusted() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-async def send_due(record: Record, webhook: Webhook, now: datetime, seconds: float = TIMEOUT) -> list[str]:
-    """Send what is to be sent now until one message does not arrive; return what went wrong, in words."""
-    for recorded in read_untold(record.engine, now, MOST_AT_ONCE):
-        reply = await send(webhook, incident_message(recorded.incident), seconds)
+async def send_due(
+    record: Record,
+    webhook: Webhook,
+    now: datetime,
+    seconds: float = TIMEOUT,
+    read_status: Callable[[], Status] | None = None,
+) -> list[str]:
+    """Send what is to be sent now until one message does not arrive; return what went wrong, in words.
+
+    `read_status` returns the status, which says why something goes on and when it is tried again.
+    """
+    untold = read_untold(record.engine, now, MOST_TOGETHER)
+    if not untold:
+        return []
+
+    reasons: Sequence[HealthReason] = ()
+    if read_status is not None:
+        status = await asyncio.to_thread(read_status)
+        reasons = status.reasons
+    for group, reason in islice(told_together(untold, reasons), MOST_AT_ONCE):
+        reply = await send(webhook, _told_as_one(group, reason), seconds)
         if not reply.ok:
-            return [_put_off(record, webhook, recorded, reply, now)]
-        record_delivery(record.engine, recorded.id, now, None)
+            return [_put_off(record, webhook, recorded, reply, now) for recorded in group][:1]
+        for recorded in group:
+            record_delivery(record.engine, recorded.id, now, None)
 
     return []
 
@@ -250,36 +329,81 @@ def _put_off(
     return f"the message {recorded.incident.kind} was not delivered: {webhook.name} {reply.words}; {then}"
 
 
+@dataclass
+class RecordTrouble:
+    """An incident of a record that can't be used, kept in memory: nothing can be written to it just now.
+
+    It is sent once, unless it could be `written` after all.
+    """
+
+    incident: Incident | None = None
+    reason: HealthReason | None = None
+    is_written: bool = False
+    is_sent: bool = False
+
+    def forget(self) -> None:
+        """Hold nothing any more: the record can be used again."""
+        self.incident = None
+        self.reason = None
+        self.is_written = False
+        self.is_sent = False
+
+
 async def keep_sending(
     record: Record,
     webhook: Webhook | None,
     now: Callable[[], datetime],
     stop: asyncio.Event,
     say: Callable[[str], None],
+    read_status: Callable[[], Status] | None = None,
+    record_trouble: RecordTrouble | None = None,
 ) -> None:
     """Send messages as they come up, and a last time when told to stop; without a webhook, drop them.
 
-    If the record can't be used just then, that is reported, and tried again.
+    If the record can't be used just then, that is reported, and tried again. What `record_trouble` holds was
+    not written to it, and is sent all the same.
     """
+    trouble = record_trouble or RecordTrouble()
     while not stop.is_set():
-        await _send_or_report(record, webhook, now(), say, TIMEOUT)
+        await _send_or_report(record, webhook, now(), say, TIMEOUT, read_status)
+        await _send_unwritten(webhook, trouble, say, TIMEOUT)
         await sleep_unless_stopped(EVERY, stop)
 
-    await _send_or_report(record, webhook, now(), say, LAST_TIMEOUT)
+    await _send_or_report(record, webhook, now(), say, LAST_TIMEOUT, read_status)
+    await _send_unwritten(webhook, trouble, say, LAST_TIMEOUT)
 
 
 async def _send_or_report(
-    record: Record, webhook: Webhook | None, now: datetime, say: Callable[[str], None], seconds: float
+    record: Record,
+    webhook: Webhook | None,
+    now: datetime,
+    say: Callable[[str], None],
+    seconds: float,
+    read_status: Callable[[], Status] | None,
 ) -> None:
     """Send or drop what is to be sent now, and report what went wrong."""
     try:
         if webhook is None:
             drop_untold(record.engine)
             return
-        for message in await send_due(record, webhook, now, seconds):
+        for message in await send_due(record, webhook, now, seconds, read_status):
             say(message)
     except ArenaError as error:
         say(f"could not send messages: {error.message}")
+
+
+async def _send_unwritten(
+    webhook: Webhook | None, trouble: RecordTrouble, say: Callable[[str], None], seconds: float
+) -> None:
+    """Send the incident of a record to which it could not be written."""
+    incident = trouble.incident
+    if webhook is None or incident is None or trouble.is_written or trouble.is_sent:
+        return
+
+    reply = await send(webhook, incident_message(incident, trouble.reason), seconds)
+    trouble.is_sent = reply.ok
+    if not reply.ok:
+        say(f"the message {incident.kind} was not delivered: {webhook.name} {reply.words}")
 
 
 PING = "ARENA_PING"

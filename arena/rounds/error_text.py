@@ -7,6 +7,9 @@ from agents.text import one_line
 from arena.errors import ArenaError
 from markets.venue import VenueError
 
+LIBRARY_WORDS = {"ConnectorException": "the database of the queue can't be reached"}
+"""What has happened, by the class of a library's error that does not say so."""
+
 
 def error_text(error: BaseException) -> str:
     """Return what went wrong, on one line and without keys."""
@@ -18,10 +21,41 @@ def error_text(error: BaseException) -> str:
 def unexpected_error_text(error: BaseException) -> str:
     """Return the class and the message of an error that was not expected.
 
+    A library may wrap the error that it met in one that says nothing: then the first one's text follows.
+
     >>> unexpected_error_text(ZeroDivisionError("no such luck"))
     'ZeroDivisionError: no such luck'
     """
-    return f"{type(error).__name__}: {error}"
+    first = first_cause(error)
+    if type(error).__name__ in LIBRARY_WORDS:
+        return f"{LIBRARY_WORDS[type(error).__name__]} ({type(first).__name__}: {first})"
+
+    text = f"{type(error).__name__}: {error}"
+    if first is not error and str(first) and str(first) not in text:
+        text += f" ({type(first).__name__}: {first})"
+    return text
+
+
+def first_cause(error: BaseException) -> BaseException:
+    """Return the error from which another was raised in the end; the error itself without one."""
+    seen = [error]
+    while error.__cause__ is not None and error.__cause__ not in seen:
+        error = error.__cause__
+        seen.append(error)
+    return error
+
+
+def type_text(error: BaseException) -> str:
+    """Return the names of an error's class and of that of its first cause, without any message.
+
+    >>> type_text(ZeroDivisionError("anything"))
+    'ZeroDivisionError'
+    """
+    first = first_cause(error)
+    text = type(error).__name__
+    if text in LIBRARY_WORDS:
+        return f"{LIBRARY_WORDS[text]} ({type(first).__name__})"
+    return text if first is error else f"{text} by {type(first).__name__}"
 
 
 def redact_keys(text: str) -> str:

@@ -13,8 +13,7 @@ from markupsafe import Markup
 
 from arena.clock import now
 from arena.errors import far_text, natural_key
-from arena.operations.status import BudgetUse, Status
-from arena.record.model.cohort import JobState
+from arena.operations.health import BudgetUse, HealthReason, Status
 from arena.record.model.incident import RecordedIncident
 from arena.record.model.reservation import midnight
 from arena.record.model.status import CallsUnderWay, RoundState
@@ -211,7 +210,7 @@ def show(record: RecordSource) -> None:
 
 def _health(status: Status, starter: str) -> None:
     """Show how the arena is, and why."""
-    reasons = [reason.text for reason in status.reasons]
+    reasons = [_reason_text(reason, status.at) for reason in status.reasons]
     word = status.word
     sentence = _sentence(status, starter)
     put(light(word, f"{word.capitalize()}.", sentence, reasons), "health")
@@ -225,6 +224,12 @@ def _health(status: Status, starter: str) -> None:
         st.warning(
             "The config can't be read, so budgets and what is to come are not known: `arena check` says why."
         )
+
+
+def _reason_text(reason: HealthReason, at: datetime) -> str:
+    """Return a reason with its cause, since when, the next try and the command, as `arena status` has it."""
+    text = "; ".join([reason.text, *reason.details(at)])
+    return f"{text}: {reason.typed}" if reason.typed else text
 
 
 def _sentence(status: Status, starter: str) -> str:
@@ -333,7 +338,7 @@ def at_work(status: Status, page: OperationsPage, simulated: str, starter: str) 
 
     calls = _calls(status.under_way)
     spent = usd(status.spend.month)
-    backup = _backup(status.backup, status)
+    backup = _backup(status)
     verified = _verified(status)
     megabytes = page.size / MEGABYTE
     return {
@@ -368,8 +373,9 @@ def _verified(status: Status) -> str:
     return "Each backup is verified as it is made; “arena admin verify” recomputes every balance at any time."
 
 
-def _backup(job: JobState | None, status: Status) -> str:
+def _backup(status: Status) -> str:
     """Say when the last backup was made, or why there is none."""
+    job = status.backup
     if job is None or job.ended_at is None:
         return "none by “arena run” yet; “arena admin backup” makes one"
     if job.failures:

@@ -58,7 +58,11 @@ def test_what_went_wrong_is_listed_as_text(troubled: Path, show: Show) -> None:
     assert ("10 of 10", "turns failed, newest rounds") in [(value, label) for label, value in tiles(page)]
     [fields] = [html for html in markup(page) if "turn-failed" in html]
     assert fields.count('class="turn-failed"') == 10
-    assert f"polymarket does not answer: {PAYLOAD}" in words(page), "as text: no element is made of it"
+    said = words(page)
+    assert f"polymarket does not answer: {PAYLOAD}" in said, "as text: no element is made of it"
+    assert "since 2026-01-18 09:30 UTC" in said
+    assert "arena run --sync" in said
+    assert "arena admin backup" in said
 
 
 def test_a_reason_for_trouble_cannot_turn_the_order_of_its_letters() -> None:

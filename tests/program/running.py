@@ -65,9 +65,10 @@ def _is_free() -> bool:
 
 
 def arena_json(folder: Path, *words: str, home: Path = ROOT, status: int = 0, **more: str) -> Any:
-    """What `arena … --json` answers."""
+    """What `arena … --json` answers. The exit status of `arena status` goes by the health that it tells."""
     done = arena(folder, *words, "--json", home=home, **more)
-    assert done.returncode == status, done.stdout[-2000:] + done.stderr[-2000:]
+    good = (0, 2) if words[0] == "status" else (status,)
+    assert done.returncode in good, done.stdout[-2000:] + done.stderr[-2000:]
     return json.loads(done.stdout)
 
 

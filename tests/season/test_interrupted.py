@@ -229,6 +229,11 @@ def test_status_names_the_model_that_a_season_waits_for_and_since_when(
     record = Record.open(str(tmp_path / "arena.db"))
     status = record.read(read_status, NOVEMBER, Expected(live=False))
     record.close()
-    [reason] = [reason for reason in status.reasons if reason.code == "failed_turns"]
-    assert reason.text.startswith("no answer for eve since 2026-11-28 02:10 UTC (overloaded: ")
-    assert "arena run --round --at 2026-01-04T00:00Z tries the failed turns again" in reason.text
+    reasons = {reason.code: reason for reason in status.reasons}
+    away = reasons["server_failing"]
+    assert away.text.endswith(" answers with errors: eve")
+    assert away.cause.startswith("overloaded: ")
+    assert (f"{away.since:%Y-%m-%d %H:%M}", away.waits) == ("2026-11-28 02:10", "round 1 of cohort 1")
+    command = "run --round --at 2026-01-04T00:00Z"
+    assert reasons["failed_turns"].command == command
+    assert f"arena {command} tries the failed turns again" in reasons["failed_turns"].text

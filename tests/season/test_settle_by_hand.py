@@ -107,7 +107,7 @@ def test_a_held_market_is_told_two_weeks_after_it_closed_until_it_is_settled(fol
         ]
         with reading(record.engine) as connection:
             status = read_status_by_config(connection, closed + 16 * DAY, None)
-            tasks = read_tasks(connection, status, None)
+            tasks = read_tasks(connection, status)
         assert status.word == "trouble"
         assert ("market_unsettled", f"admin settle {RAIN} --payout … --because …") in [
             (task.code, task.command) for task in tasks

@@ -108,7 +108,7 @@ def status(
     """Show what to do today, and how the arena stands.
 
     Health is ok; waiting, for something that needs no action; late, with a round overdue; or trouble, which
-    needs you. The exit status is 0.
+    needs you. The exit status is 2 if health is late or trouble, and 1 if the record can't be read.
 
     Incidents are failed rounds, spent budgets, outages and finished cohorts. `arena run` posts each to
     `watch.webhook` once; one that has not ended, such as an outage, is marked ongoing. If the message of

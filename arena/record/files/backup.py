@@ -79,16 +79,16 @@ def stem_of(url: URL) -> str:
     return (url.database or "arena").replace("/", "_")
 
 
-def newest_backup_file(url: URL, folder: Path) -> datetime | None:
-    """Return when the newest backup of a record in a folder was made, by its file's name."""
+def newest_backup_file(url: URL, folder: Path) -> tuple[datetime, Path] | None:
+    """Return when the newest backup of a record in a folder was made, by its file's name, and that file."""
     stem = stem_of(url)
-    times = []
+    files = []
     for path in folder.glob(f"{escape(stem)}-{NAME_PATTERN}"):
         if is_backup(path):
             name = path.name.removeprefix(f"{stem}-").removesuffix(".db")
-            times.append(datetime.strptime(name, NAME_TIME).replace(tzinfo=UTC))
+            files.append((datetime.strptime(name, NAME_TIME).replace(tzinfo=UTC), path))
 
-    return max(times, default=None)
+    return max(files, default=None)
 
 
 def is_backup(path: Path) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from arena.clock import timer
 from arena.errors import ArenaError
 from arena.record.files.copy import ProgressCallback, copy_to_file, no_progress
 from arena.record.schema.database import (
@@ -28,6 +29,9 @@ MAGIC = b"SQLite format 3\0"
 HEAD = 100
 STEPS_BETWEEN_CALLS = 100_000
 """Steps of SQLite's machine between two looks up from work: some milliseconds."""
+LONGEST_LOOK = 0.25
+"""Seconds that a look at the pages of a file takes at most."""
+STEPS_BETWEEN_LOOKS = 1_000
 RETAKE_HINT = "take another backup: arena admin restore FILE"
 
 
@@ -71,6 +75,28 @@ def check_pages(path: Path, progress: ProgressCallback = no_progress) -> str:
     if problems != ["ok"] or version is None:
         raise ArenaError("damaged", f"{path} is damaged: {problems[0]}", RETAKE_HINT)
     return version
+
+
+def find_damage(connection: Connection) -> str:
+    """Return what is wrong with a file's pages, as far as a short look finds it; nothing of a server.
+
+    All pages of some 50 MB are read in that time, and the first tables of a larger file.
+    """
+    driver = connection.connection.driver_connection
+    if not isinstance(driver, sqlite3.Connection):
+        return ""
+
+    ends_at = timer() + LONGEST_LOOK
+    driver.set_progress_handler(lambda: timer() > ends_at, STEPS_BETWEEN_LOOKS)
+    try:
+        problems = [row[0] for row in driver.execute("PRAGMA quick_check(1)")]
+    except sqlite3.OperationalError:
+        return ""  # the time was over, or another process has the file: the queries that follow say so
+    except sqlite3.DatabaseError as error:
+        return str(error)
+    finally:
+        driver.set_progress_handler(None, 0)
+    return "" if problems == ["ok"] else problems[0].splitlines()[-1]
 
 
 @contextmanager

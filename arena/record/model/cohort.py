@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from agents.guard import Guard
 from agents.model import Decision
+from arena.errors import first_names
 from arena.record.model.calendar import Cadence, Calendar
 from markets.hashes import canonical, digest
 from markets.model import Snapshot
@@ -20,6 +22,8 @@ UNLOADED = "unloaded"
 """The only key of the settings of an extension that was not loaded when they were frozen to be compared."""
 BENCHMARK = "benchmark"
 """The stamp of a cohort that answers the questions of a benchmark: nothing of it is traded."""
+MOST_NAMED = 10
+"""So many agents with the same error are named; the others are counted."""
 MIN_COVERAGE = 800_000
 """The part of what it was shown that an agent must have forecast to be ranked, in millionths."""
 
@@ -159,7 +163,7 @@ class UnansweredTurn:
     """An agent whose turn failed because its model gave no answer: why, and since when.
 
     What is `passing` may be over by itself: a server that is away, an overload, a rate limit. The rest a
-    person has to put right: a wrong key, an unknown model, an empty account.
+    person has to put right: a wrong key, an unknown model, an empty account. `server` is who was asked.
     """
 
     agent: str
@@ -167,14 +171,34 @@ class UnansweredTurn:
     message: str
     passing: bool
     since: datetime
+    server: str = ""
 
 
 def unanswered_text(turns: Sequence[UnansweredTurn]) -> str:
-    """Say whose model gave no answer, since when, and why."""
-    return "; ".join(
-        f"no answer for {turn.agent} since {turn.since:%Y-%m-%d %H:%M} UTC ({turn.code}: {turn.message})"
-        for turn in turns
-    )
+    """Say whose models gave no answer, since when, and why; those with the same error together."""
+    alike: dict[tuple[str, str], list[UnansweredTurn]] = {}
+    for turn in turns:
+        alike.setdefault((turn.code, turn.message), []).append(turn)
+
+    texts = []
+    for (code, message), group in alike.items():
+        agents = first_names([turn.agent for turn in group], MOST_NAMED)
+        since = min(turn.since for turn in group)
+        texts.append(f"no answer for {agents} since {since:%Y-%m-%d %H:%M} UTC ({code}: {message})")
+    return "; ".join(texts)
+
+
+def server_of(model: object, address: str | None) -> str:
+    """Return who is asked for a model: the host of its own server, else its provider.
+
+    >>> server_of("openai/m", "http://ann:pass@127.0.0.1:8000/v1"), server_of("anthropic/claude", None)
+    ('127.0.0.1:8000', 'anthropic')
+    """
+    if address:
+        return urlsplit(address).netloc.rpartition("@")[2]
+
+    provider, slash, _ = str(model or "").partition("/")
+    return provider if slash else ""
 
 
 @dataclass(frozen=True, slots=True)

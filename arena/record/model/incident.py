@@ -5,11 +5,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from statistics import median
 from typing import Any, Literal, Protocol
 
-from arena.errors import count_text
+from arena.errors import count_text, length_text
 from arena.record.model.status import CatalogueRead
 from markets.hashes import timestamp_text
 
@@ -35,6 +35,11 @@ IncidentKind = Literal[
     "site_unpublished",
     "ping_failed",
     "wrong_keys",
+    "job_failing",
+    "record_unusable",
+    "workers_gone",
+    "lead_taken",
+    "clock_stepped",
     "cohort_finished",
     "weekly_digest",
 ]
@@ -52,6 +57,9 @@ LASTING_KINDS: frozenset[IncidentKind] = frozenset(
         "ping_failed",
         "agent_failing",
         "cost_unknown",
+        "job_failing",
+        "record_unusable",
+        "workers_gone",
     }
 )
 """Kinds that go on until they end; the others are over as they happen."""
@@ -216,9 +224,23 @@ def aborted_rounds(due: datetime, at: datetime, error: CodedError) -> Incident:
     return Incident("round_failed", f"{timestamp_text(due)}/{error.code}", at, text, data)
 
 
+VENUE_WORDS = {
+    "unreachable": "can't be reached",
+    "timeout": "does not answer in time",
+    "rate_limited": "limits requests",
+    "server_error": "answers with errors",
+    "refused": "refuses requests",
+    "bad_url": "has an invalid address",
+    "missing": "has no such page",
+    "not_json": "sends no usable answer",
+    "too_large": "sends a page that is too long",
+}
+"""What a venue does that gives no answer, by the code of its error."""
+
+
 def venue_outage(venue: str, at: datetime, trouble: CodedError) -> Incident:
     """Return the incident that a venue gives no answer since then."""
-    text = f"{venue} does not answer: {trouble.code}"
+    text = f"{venue} {VENUE_WORDS.get(trouble.code, 'does not answer')}"
     since = at.isoformat()
     data = {"venue": venue, "code": trouble.code, "message": trouble.message, "since": since}
     return _since("venue_down", venue, at, at, text, **data)
@@ -283,8 +305,13 @@ def market_unsettled(market: str, closed_at: datetime, agents: Sequence[str], at
 
 
 def record_inconsistent(job: str, at: datetime, trouble: CodedError) -> Incident:
-    """Return the incident that a job, the backup or the daily check, found the record to be inconsistent."""
+    """Return the incident that a job, the backup or the daily check, found the record to be inconsistent.
+
+    That its file is damaged may be found by any job, or by a round.
+    """
     text = "the record is inconsistent"
+    if trouble.code == "damaged":
+        text = "the file of the record is damaged"
     if job == "backup":
         text = f"a backup was discarded: {text}"
     return _since("verify_failed", job, at, at, text, reason=trouble.code, message=trouble.message)
@@ -316,6 +343,58 @@ def wrong_keys(at: datetime, requests: int, address: str) -> Incident:
     text = f"{count_text(requests, 'request')} with a wrong key came to the desk, the last from {address}"
     hour = at.replace(minute=0, second=0, microsecond=0)
     return _since("wrong_keys", "desk", hour, at, text, requests=requests, address=address)
+
+
+def job_failing(job: str, at: datetime, trouble: CodedError) -> Incident:
+    """Return the incident that a job of `arena run` fails, for a cause that no other incident names."""
+    text = f"the job {job} has failed"
+    return _since("job_failing", job, at, at, text, job=job, reason=trouble.code, message=trouble.message)
+
+
+def record_unusable(at: datetime, trouble: CodedError) -> Incident:
+    """Return the incident that the record can't be used: its disk is full, or its server is away."""
+    text = "the record can't be used"
+    return _since("record_unusable", "record", at, at, text, reason=trouble.code, message=trouble.message)
+
+
+def workers_gone(at: datetime) -> Incident:
+    """Return the incident that no worker gives a sign, so that `arena run` plays the turns itself."""
+    text = "no worker gives a sign: `arena run` plays their turns itself"
+    return _since("workers_gone", "workers", at, at, text, since=at.isoformat())
+
+
+def lead_taken(at: datetime, holder: str, former: str, why: str) -> Incident:
+    """Return the incident that one `arena run` has taken over from another that had not let go."""
+    text = f"{_process_text(holder)} took over as `arena run` from {_process_text(former)}"
+    return _since("lead_taken", "lead", at, at, text, since=at.isoformat(), message=why)
+
+
+def _process_text(holder: str) -> str:
+    """Return which process a holder is.
+
+    >>> _process_text("host/4711/abc.9.f")
+    'process 4711 on host'
+    """
+    host, _, rest = holder.partition("/")
+    return f"process {rest.partition('/')[0]} on {host}"
+
+
+def clock_stepped(at: datetime, seconds: float) -> Incident:
+    """Return the incident that the clock went further than time has passed, or went back."""
+    way = "forward" if seconds > 0 else "back"
+    length = length_text(timedelta(seconds=abs(seconds)))
+    text = f"this machine's clock went {way} by {length}"
+    why = "it was set, or the machine was suspended"
+    return _since("clock_stepped", "clock", at, at, text, seconds=round(seconds), message=why)
+
+
+def clock_behind(at: datetime, newest: datetime) -> Incident:
+    """Return the incident that the record holds later instants than it is by the clock."""
+    text = f"this machine's clock is behind the record by {length_text(newest - at)}"
+    why = f"jobs were done at {newest:%Y-%m-%d %H:%M} UTC: the clock is wrong now, or was ahead then"
+    seconds = round((at - newest).total_seconds())
+    # By that instant, so that a start every ten minutes tells it once.
+    return _since("clock_stepped", "clock", newest, at, text, seconds=seconds, message=why)
 
 
 def cohort_finished(cohort: int, at: datetime, rounds: int, agents: int) -> Incident:

@@ -58,13 +58,32 @@ class CallsUnderWay:
 
 @dataclass(frozen=True, slots=True)
 class PublishedHeads:
-    """The newest head, the newest that has left the machine (0: none) and when, and since when that fails."""
+    """The newest head, the newest that has left the machine (0: none) and when, and since when that fails.
+
+    After a failure it is tried again at `next_try_at`.
+    """
 
     newest: int = 0
     published: int = 0
     at: datetime | None = None
     failing_since: datetime | None = None
     error: str = ""
+    next_try_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSigns:
+    """How many workers take turns from the queue, and of how many nothing was heard for too long.
+
+    Of these `silent_since` is when the first was heard of last, `jobs` counts the turns that they have, and
+    at `given_up_at` others get these.
+    """
+
+    alive: int
+    silent: int = 0
+    silent_since: datetime | None = None
+    jobs: int = 0
+    given_up_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

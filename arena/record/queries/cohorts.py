@@ -16,7 +16,14 @@ from sqlalchemy import BindParameter, ColumnElement, Connection, Row, bindparam,
 from agents.model import USABLE_STATUSES, Call, CallError, Forecast, Message, Prompt
 from arena.errors import ArenaError
 from arena.record.model.benchmark import FORECASTBENCH
-from arena.record.model.cohort import BENCHMARK, MIN_COVERAGE, REFUSED_CODES, Cohort, UnansweredTurn
+from arena.record.model.cohort import (
+    BENCHMARK,
+    MIN_COVERAGE,
+    REFUSED_CODES,
+    Cohort,
+    UnansweredTurn,
+    server_of,
+)
 from arena.record.schema.codec import cohort_of
 from arena.record.schema.cohort import (
     CohortRow,
@@ -28,6 +35,7 @@ from arena.record.schema.cohort import (
     SnapshotRow,
 )
 from arena.record.schema.ledger import EntryRow, MarkRow
+from arena.record.schema.newest import PLAYED_SETTINGS
 from arena.record.schema.statements import attributes_of
 from arena.record.schema.turn import CallRow, ForecastRow, TurnRow
 from arena.record.schema.typed import (
@@ -528,6 +536,8 @@ FAILED_CALLS = (
         message=CallRow.error_message,
         retry=CallRow.error_retry,
         at=CallRow.made_at,
+        settings=PLAYED_SETTINGS,
+        address=EntrantRow.address,
     )
     .select_from(joined(CallRow, EntrantRow).join(TurnRow, clause(IS_TURN_OF_CALL)))
     .where(CallRow.round_id == ROUND_ID, TurnRow.status == "failed")
@@ -552,7 +562,14 @@ def read_unanswered_turns(connection: Connection, round_id: int) -> list[Unanswe
     for row in last_attempts.values():
         if row.code is None or not (row.retry or row.code in REFUSED_CODES):
             continue
-        turn = UnansweredTurn(row.name, row.code, row.message, bool(row.retry), first_failures[row.name])
+        turn = UnansweredTurn(
+            row.name,
+            row.code,
+            row.message,
+            bool(row.retry),
+            first_failures[row.name],
+            server_of(json.loads(row.settings).get("model"), row.address),
+        )
         before = unanswered.get(row.name)
         if before is None or before.passing:
             unanswered[row.name] = turn

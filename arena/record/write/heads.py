@@ -279,7 +279,7 @@ def read_published_heads(connection: Connection) -> PublishedHeads:
     """Return how far the heads were published, for the arena's status."""
     state = read_publication(connection) or Publication("")
     newest = read_newest_head(connection)
-    return PublishedHeads(newest, state.number, state.at, state.failing_since, state.error)
+    return PublishedHeads(newest, state.number, state.at, state.failing_since, state.error, state.next_try_at)
 
 
 def put_publication(connection: Connection, publication: Publication) -> None:

@@ -95,6 +95,22 @@ def take_lease(connection: Connection, name: str, holder: str, is_over: Callable
     return int(row.token) + 1
 
 
+@dataclass(frozen=True, slots=True)
+class LeaseState:
+    """Who has a lease, or had it last; `beat` is None once it was let go of."""
+
+    holder: str
+    beat: int | None
+    renewed_at: datetime | None
+
+
+def read_lease(connection: Connection, name: str) -> LeaseState | None:
+    """Return the state of a lease; None where nobody ever had it."""
+    columns = columns_of(LeaseRow, LeaseState.__dataclass_fields__)
+    rows = read_nouns(LeaseState, connection.execute(select(*columns).where(LeaseRow.name == name)))
+    return rows[0] if rows else None
+
+
 def renew_lease(connection: Connection, name: str, token: int) -> bool:
     """Renew a duty; return whether it is still one's own."""
     return connection.execute(RENEW_LEASE, {"duty": name, "held": token}).rowcount == 1

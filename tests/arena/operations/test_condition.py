@@ -6,13 +6,8 @@ from typing import Any
 
 import pytest
 
-from arena.operations.status import (
-    BudgetUse,
-    RoundCalendar,
-    Spending,
-    Status,
-    judge_health,
-)
+from arena.operations.health import BudgetUse, RoundCalendar, Spending, Status
+from arena.operations.judge import judge_health
 from arena.record.model.cohort import JobState
 from arena.record.model.incident import Incident, RecordedIncident
 from arena.record.model.status import LeaderStatus, RoundState
@@ -118,3 +113,24 @@ def test_the_worst_reason_comes_first_and_gives_the_word() -> None:
     status = after(20, leader=None, jobs=(job,))
     assert codes(status) == ["job_failing", "late", "not_running"]
     assert status.word == "trouble"
+
+
+def test_a_step_that_fails_says_why_and_when_it_is_tried_again() -> None:
+    """As part of the round that is due, or by itself where that is done."""
+    step = JobState("cohort 2", NOW, NOW, minutes(5), 1, "arena.db can only be read")
+    (due,) = after(5, steps={"cohort 2": step}).reasons
+    (tracked,) = after(5, DONE, steps={"cohort 2": step}).reasons
+    assert [due.code, tracked.code] == ["due", "job_failing"]
+    for reason in (due, tracked):
+        assert (reason.cause, reason.since, reason.next_try) == (step.note, NOW, minutes(6))
+    assert tracked.text == "cohort 2 has failed 1 time in a row"
+    assert after(999, DONE, steps={"cohort 2": step}).word == "ok", "nobody tries it any more"
+
+
+def test_jobs_that_fail_since_their_venue_is_down_are_part_of_that() -> None:
+    outage = Incident("venue_down", "sky@1", NOW, "sky can't be reached", {"venue": "sky", "message": "no"})
+    told = RecordedIncident(7, outage, None, None, 0, None)
+    jobs = tuple(JobState(name, NOW, NOW, NOW, 9, "sky: no") for name in ("quotes", "resolutions"))
+    (reason,) = after(30, DONE, incidents=(told,), jobs=jobs, next_jobs={"quotes": minutes(31)}).reasons
+    assert (reason.code, reason.cause, reason.next_try) == ("venue_down", "no", minutes(31))
+    assert reason.incidents == (7,)

@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from agents.model import Call, Prompt
 from arena.config import Endpoint, load
 from arena.errors import ArenaError
+from arena.operations.health import BudgetUse, HealthReason, HealthWord, RoundCalendar, Spending, Status
 from arena.operations.http import (
     MOST_WAITING,
     NO_METRICS,
@@ -29,15 +30,7 @@ from arena.operations.http import (
     serve_health,
     serve_http,
 )
-from arena.operations.status import (
-    BudgetUse,
-    HealthReason,
-    HealthWord,
-    RoundCalendar,
-    Spending,
-    Status,
-    status_source,
-)
+from arena.operations.status import status_source
 from arena.record.model.cohort import JobState
 from arena.record.model.incident import Incident, RecordedIncident
 from arena.record.model.status import (
@@ -116,7 +109,7 @@ def test_health_says_the_word_and_why_with_a_status_for_machines() -> None:
     }
     assert late.json()["reasons"] == [
         {"health": "late", "code": "late", "text": "round 1 is late"}
-        | {"cause": None, "since": None, "next_try": None}
+        | {"cause": None, "since": None, "next_try": None, "waits": None, "command": "arena run"}
     ]
     assert late.headers["Content-Type"] == "application/json"
     assert late.headers["Cache-Control"] == "no-store"

@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 from arena.cli.main import app
 from arena.cohorts.schedule import Expected, Job, expected_rounds
 from arena.config import cadence
-from arena.operations.status import BudgetUse, Status, read_status, status_data
+from arena.operations.health import BudgetUse, Status
+from arena.operations.status import read_status, status_data
 from arena.record.model.lease import holder_name
 from arena.record.model.status import CallsUnderWay
 from arena.record.queries.cohorts import StoredCohort
@@ -253,7 +254,7 @@ def test_the_command_says_it_in_words_and_as_json(record: Record, tmp_path: Path
     played(record)
     database = ["--database", str(tmp_path / "arena.db")]
     told = CliRunner().invoke(app, ["status", *database])
-    assert told.exit_code == 0, told.output
+    assert told.exit_code == 2, told.output
     assert "\n\nHealth: late\n" in told.output
     assert "1 of cohort 1: 1 failed, 2 played" in told.output
     found = json.loads(CliRunner().invoke(app, ["status", *database, "--json"]).output)

@@ -9,16 +9,10 @@ from typer.testing import CliRunner
 
 from arena.cli.main import app
 from arena.config import load
+from arena.operations.health import COMMANDS, HealthReason, Status, Surroundings
 from arena.operations.jobs import JobContext, digest
-from arena.operations.status import HealthReason, Status
-from arena.operations.today import (
-    BOARD_WIDTH,
-    COMMANDS,
-    PASSING,
-    Surroundings,
-    board_lines,
-    tasks_for,
-)
+from arena.operations.judge import judge_health
+from arena.operations.today import BOARD_WIDTH, PASSING, board_lines, tasks_for
 from arena.record.model.cohort import JobState
 from arena.record.model.incident import LASTING_KINDS
 from arena.record.model.status import AgentAnswers
@@ -39,7 +33,10 @@ ROOM = Surroundings(free=10**12)
 
 
 def texts(status: Status, *answers: AgentAnswers, around: Surroundings = ROOM) -> dict[str, str]:
-    return {task.text: task.command for task in tasks_for(status, answers, around)}
+    judged = judge_health(replace(status, around=around), {})
+    begun = [reason for reason in judged.reasons if reason.code != "nothing_begun"]
+    reasons = (*status.reasons, *begun)
+    return {task.text: task.command for task in tasks_for(replace(judged, reasons=reasons), answers)}
 
 
 def test_nothing_is_to_be_done_where_all_is_well_or_passes_by_itself() -> None:
@@ -74,11 +71,11 @@ def test_a_clock_that_is_behind_and_a_backup_that_is_old_are_told() -> None:
     status = replace(status, calendar=replace(status.calendar, cohorts=1))
     backs_up = Surroundings(expects_backups=True)
     assert list(texts(status, around=backs_up)) == [
-        "this machine's clock is behind: prices were read at 2026-01-05 12:00 UTC",
+        "this machine's clock is behind the record: prices were read at 2026-01-05 12:00 UTC",
         "the last backup is 3 days old",
     ]
     assert "there is no backup yet" in texts(replace(status, jobs=()), around=backs_up)
-    assert texts(replace(status, clock="pretended", jobs=())) == {}
+    assert texts(replace(status, clock="mixed", jobs=())) == {}
     assert texts(replace(status, calendar=replace(status.calendar, live=False))) == {}, "a time of its own"
 
 

@@ -44,16 +44,21 @@ from arena.record.model.incident import (
     agent_incident,
     agent_over,
     catalogue_incomplete,
+    clock_stepped,
     cohort_finished,
     heads_unpublished,
+    job_failing,
+    lead_taken,
     market_unsettled,
     ping_failed,
     record_inconsistent,
+    record_unusable,
     records_rejected,
     round_incidents,
     site_unpublished,
     usage_not_believed,
     venue_outage,
+    workers_gone,
     wrong_keys,
 )
 from arena.record.model.status import CatalogueRead
@@ -116,7 +121,12 @@ def test_what_has_happened_arrives_as_json_and_once(record: Record) -> None:
             "id": f"venue_down:sky@{timestamp_text(NOW)}",
             "event": "venue_down",
             "at": NOW.isoformat(),
-            "text": "sky does not answer: timeout",
+            "text": "sky does not answer in time",
+            "cause": "sky did not answer within 20 s (asked for /markets)",
+            "since": NOW.isoformat(),
+            "next_try": None,
+            "waits": None,
+            "command": "arena run --sync",
             "data": {
                 "venue": "sky",
                 "code": "timeout",
@@ -394,6 +404,11 @@ def test_the_page_shows_a_message_and_lists_what_every_other_holds() -> None:
         heads_unpublished(due + HOUR, due, 4, "./publish.sh ended with 1: no route to host"),
         site_unpublished(due, ArenaError("no_folder", "there is no folder /srv")),
         ping_failed(due, "https://hc.example", "can't be reached"),
+        job_failing("backup", due, ArenaError("cannot_write", "/mnt is a file, not a folder")),
+        record_unusable(due, ArenaError("disk_full", "the disk is full: cannot write arena.db")),
+        workers_gone(due),
+        lead_taken(due, "host/4712/b", "host/4711/a", "it has ended without letting go"),
+        clock_stepped(due, 18_000.0),
         wrong_keys(due, 40, "192.0.2.7"),
         cohort_finished(1, due, 5, 3),
         weekly_digest(due + 32 * HOUR, [task], Leaderboard(NOBODY, None, (claude,))),
@@ -429,7 +444,7 @@ def test_the_command_lists_what_has_happened(record: Record, tmp_path: Path) -> 
     database = ["--database", str(tmp_path / "arena.db")]
     told = CliRunner().invoke(app, ["status", "--incidents", *database])
     assert (
-        told.output == "2026-01-04 12:00 UTC  sky does not answer: timeout (venue_down, not sent, ongoing)\n"
+        told.output == "2026-01-04 12:00 UTC  sky does not answer in time (venue_down, not sent, ongoing)\n"
     )
     found = json.loads(CliRunner().invoke(app, ["status", "--incidents", "--json", *database]).output)
     assert found["incidents"][0]["data"]["code"] == "timeout"
