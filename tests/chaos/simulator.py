@@ -48,7 +48,7 @@ from arena.record.schema.database import (
     reading,
 )
 from arena.record.write.cohorts import pause_cohort
-from arena.record.write.turn_queue import PlayTurn, TurnJob
+from arena.record.write.turn_queue import PlayTurns, TurnJob
 from arena.rounds import adapters
 from arena.rounds.open_world import open_world
 from arena.rounds.season import next_decision_time, play_time_when_free
@@ -135,7 +135,7 @@ class Queue:
             raise ArenaError("unreachable", "the queue is away")
         yield []
 
-    async def work(self, used: list[str], play: PlayTurn, at_once: int, _grace: float) -> None:
+    async def work(self, used: list[str], play: PlayTurns, at_once: int, _grace: float) -> None:
         """Play turns until the server goes away."""
         if used:
             raise Broken("the task is registered already")
@@ -148,8 +148,8 @@ class Queue:
                 await asyncio.sleep(0.5)
         raise ArenaError("unreachable", "the queue is away")
 
-    async def _play(self, play: PlayTurn, job: TurnJob) -> None:
-        await play(job)
+    async def _play(self, play: PlayTurns, job: TurnJob) -> None:
+        await play(job, lambda: None)
 
     @asynccontextmanager
     async def dispatched(
@@ -166,7 +166,7 @@ class Queue:
                 if tries % 10 == 0:
                     number = stored.cohort.number
                     self.jobs += [
-                        TurnJob(number, stored_round.number, name, code_version(), again) for name in left
+                        TurnJob(number, stored_round.number, (name,), code_version(), again) for name in left
                     ]
                 await asyncio.sleep(1.0)
             return missing()
