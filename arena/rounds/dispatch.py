@@ -31,7 +31,7 @@ LONGEST_SILENCE = 60.0
 
 MOST_TURNS_A_JOB = 20
 JOBS_A_WORKER = 4
-"""How many jobs a round has for each worker, if its turns suffice: then all are done at about the same time."""
+"""How many jobs a round has for each worker, if its turns suffice: then all are done about together."""
 
 OnAlone = Callable[[bool], None]
 """Called with True when turns are played without workers from now on, with False when workers are back."""

@@ -18,6 +18,7 @@ from arena.record.write.turn_queue import (
     enqueue_turns,
     open_queue,
     queue_address,
+    run_worker,
     upgrade_queue,
 )
 from tests.program.running import arena_json
@@ -104,3 +105,40 @@ def test_the_command_upgrades_the_queue_beside_the_record(
     done = arena_json(tmp_path, "admin", "backup", "--upgrade", "--database", address)
     assert (done["from"] == done["to"], done["queue"]) == (True, True)
     assert not arena_json(tmp_path, "admin", "backup", "--upgrade", "--database", address)["queue"]
+
+
+def test_a_worker_takes_jobs_while_fewer_turns_than_it_plays_at_once_have_not_ended(
+    new_database: Callable[[], str],
+) -> None:
+    """A job whose last turn takes long keeps one place, and no job is taken for which there is none."""
+    jobs = [TurnJob(1, 1, (f"a{n}", f"b{n}"), "0.1.0") for n in range(3)]
+    taken = asyncio.Queue[tuple[TurnJob, Callable[[], None]]]()
+    all_done = asyncio.Event()
+
+    async def play(job: TurnJob, ended: Callable[[], None]) -> None:
+        taken.put_nowait((job, ended))
+        await all_done.wait()
+
+    async def go(address: str) -> int:
+        async with open_queue(address) as app:
+            await enqueue_turns(app, jobs)
+            working = asyncio.create_task(run_worker(app, play, 3, 5.0))
+            (first, end_a_turn), (second, _) = await taken.get(), await taken.get()
+            await asyncio.sleep(0.2)
+            assert taken.empty(), "four turns, where three are played at once"
+
+            end_a_turn()
+            await asyncio.sleep(0.2)
+            assert taken.empty(), "three are left"
+
+            end_a_turn()
+            third, _ = await taken.get()
+            assert [first, second, third] == jobs
+            assert await count_open_jobs(app, 1, 1) == 3
+
+            all_done.set()
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+            return await count_open_jobs(app, 1, 1)
+
+    assert asyncio.run(go(new_database())) == 0
