@@ -161,7 +161,7 @@ def test_a_job_that_two_workers_are_given_is_played_once(database: str) -> None:
 
 
 def test_a_turn_in_two_jobs_of_one_worker_is_asked_once(database: str) -> None:
-    """The worker was not heard of, so that its turns are delivered again in other jobs, which it takes too."""
+    """The worker was not heard of, so that its turns are delivered again in other jobs: it takes these."""
     with waiting(database, *NAMES) as (record, _):
         again = Told()
 
@@ -202,7 +202,7 @@ def test_the_turns_that_an_error_keeps_from_ending_are_told_and_make_room_too(da
 
         def go(job: TurnJob) -> None:
             world = worker(record, "a", Model())
-            broken = replace(world, missing_key=lambda _: 1 / 0)
+            broken = replace(world, missing_key=lambda _: str(1 / 0))
             play = partial(play_job, world=broken, record=record)
             asyncio.run(play_reported(job, play, report, lambda: ended.append(None)))
 
