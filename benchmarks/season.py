@@ -1,6 +1,6 @@
 """How many turns a second: on SQLite, on PostgreSQL, and with workers that take them from PostgreSQL.
 
-The agents answer at once, so that all the work is the arena's: more workers than cores can't help. Workers are
+The agents answer at once, so that all the work is the arena's: more workers than cores can't help. They are
 there before the clock starts. In `benchmarks/worker_crews.py` agents have models that take a second.
 
 python -m benchmarks.season

@@ -1,7 +1,17 @@
 """The turns of a round: played all at once, and written as they end, together if they end together."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -96,7 +106,7 @@ async def play_turns(
     late: bool,
     again: bool,
     only: Collection[str] | None = None,
-) -> AsyncIterator[Turn]:
+) -> AsyncGenerator[Turn, None]:
     """Play the turns that are missing and, until it is too `late`, those that failed; yield what is written.
 
     Agents that others are made from play before these. `only` names the agents to play, of one wave: then

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -12,7 +12,7 @@ from arena.clock import sleep_unless_stopped
 from arena.cohorts.freeze import code_version
 from arena.config import Config
 from arena.errors import ArenaError
-from arena.record.queries.cohorts import read_rounds, read_taken_at
+from arena.record.queries.cohorts import read_cohorts, read_rounds, read_taken_at
 from arena.record.record import Record
 from arena.record.write.turn_queue import PlayTurns, TurnEnded, TurnJob, open_queue, run_worker
 from arena.rounds.error_text import error_text
@@ -175,20 +175,23 @@ async def play_job(job: TurnJob, tell: OnTurn, world: World, record: Record) -> 
     if job.version != code_version():
         raise OtherVersion(job.version)
 
-    stored = next((stored for stored in record.cohorts() if stored.cohort.number == job.cohort), None)
+    cohorts = record.read(read_cohorts, record.line_ups, only_open=True)
+    stored = next((stored for stored in cohorts if stored.cohort.number == job.cohort), None)
     rounds = record.read(read_rounds, stored.id) if stored else []
     stored_round = next((played for played in rounds if played.number == job.round), None)
     left = dict.fromkeys(job.agents, "not played: it is not in this record, or over")
     if stored is not None and stored_round is not None and not stored_round.done:
         seen_at = record.read(read_taken_at, stored.id, stored_round.at) or stored_round.at
-        agents = [agent for agent in job.agents if agent in stored.entrant_ids]
+        agents = stored.entrant_ids.keys() & job.agents
         if is_late(stored.cohort, seen_at, world.now()):
             left |= dict.fromkeys(agents, "not played: too late")
         else:
             left |= dict.fromkeys(agents, "not played: done, or taken by another worker")
-            async for turn in play_turns(stored, stored_round, world, record, False, job.again, agents):
-                del left[turn.entrant]
-                tell(turn.entrant, turn.decision.status)
+            playing = play_turns(stored, stored_round, world, record, False, job.again, agents)
+            async with aclosing(playing) as played:
+                async for turn in played:
+                    del left[turn.entrant]
+                    tell(turn.entrant, turn.decision.status)
 
     for agent, reason in left.items():
         tell(agent, reason)
