@@ -80,11 +80,17 @@ async def serve_turns(
         on_job(f"waiting for turns, {at_once} at once; Ctrl-C ends it")
 
         async def play(job: TurnJob, ended: TurnEnded) -> None:
+            def tell(agent: str, outcome: str) -> None:
+                on_job(JobOutcome(job, agent, outcome))
+                ended()
+
             try:
-                await play_reported(job, play_once, on_job, ended)
+                await play_once(job, tell)
             except OtherVersion as error:
                 faults.append(error)
                 stop.set()
+            except Exception as error:  # noqa: BLE001 - it is reported; the turns are delivered again
+                on_job(f"cohort {job.cohort}, round {job.round}: interrupted: {error_text(error)}")
 
         failures = 0
         while not stop.is_set():
@@ -101,28 +107,6 @@ async def serve_turns(
 
         if faults:
             raise faults[0]
-
-
-async def play_reported(job: TurnJob, play: PlayJob, on_job: OnJob, ended: TurnEnded) -> None:
-    """Play a job, and report each of its turns as it ends; those that an error keeps from ending, with that.
-
-    Raise `OtherVersion` if the job was delivered by another version of the code.
-    """
-    left = dict.fromkeys(job.agents)
-
-    def tell(agent: str, outcome: str) -> None:
-        del left[agent]
-        on_job(JobOutcome(job, agent, outcome))
-        ended()
-
-    try:
-        await play(job, tell)
-    except OtherVersion:
-        raise
-    except Exception as error:  # noqa: BLE001 - it is reported; the turns are delivered again
-        reason = error_text(error)
-        for agent in [*left]:
-            tell(agent, f"interrupted: {reason}")
 
 
 def once_at_a_time(play: PlayJob) -> PlayJob:

@@ -16,7 +16,7 @@ from arena.cohorts.freeze import code_version
 from arena.record.record import Record
 from arena.record.write.turn_queue import TurnJob
 from arena.record.write.turns import release_claims
-from arena.rounds.worker import JobOutcome, OtherVersion, once_at_a_time, play_job, play_reported
+from arena.rounds.worker import OtherVersion, once_at_a_time, play_job
 from arena.rounds.world import Player, World
 from tests.faults.test_late import HOUR, Model, asks_and_bets, facts, waiting, worker
 
@@ -192,24 +192,9 @@ def test_what_can_not_be_played_of_a_job_keeps_nothing_else_from_being_played(da
         assert model.asked == []
 
 
-def test_the_turns_that_an_error_keeps_from_ending_are_told_and_make_room_too(database: str) -> None:
+def test_of_a_job_of_another_version_no_turn_is_played(database: str) -> None:
     with waiting(database, *NAMES) as (record, _):
-        told, ended = list[str](), list[None]()
-
-        def report(outcome: JobOutcome | str) -> None:
-            assert isinstance(outcome, JobOutcome)
-            told.append(f"{outcome.agent}: {outcome.outcome}")
-
-        def go(job: TurnJob) -> None:
-            world = worker(record, "a", Model())
-            broken = replace(world, missing_key=lambda _: str(1 / 0))
-            play = partial(play_job, world=broken, record=record)
-            asyncio.run(play_reported(job, play, report, lambda: ended.append(None)))
-
-        go(JOB)
-        assert told == [f"{name}: interrupted: ZeroDivisionError: division by zero" for name in NAMES]
-        assert len(ended) == 3
-
+        model = Model()
         with pytest.raises(OtherVersion):
-            go(replace(JOB, version="0.0.0"))
-        assert len(told) == 3
+            outcomes_of(replace(JOB, version="0.0.0"), worker(record, "a", model), record)
+        assert facts(record) == {"call": 0, "turn": 0, "fill": 0, "entry": 3, "reservation": 0}
