@@ -1,8 +1,7 @@
 """How many turns a second: on SQLite, on PostgreSQL, and with workers that take them from PostgreSQL.
 
-First with agents that answer at once, so that all the work is the arena's: more workers than cores can't help
-there. Then with agents whose models take a second, of whom a worker asks 10 at a time and no provider limits
-anyone: there every worker adds its own. The workers are there before the clock starts.
+The agents answer at once, so that all the work is the arena's: more workers than cores can't help. They are
+there before the clock starts. In `benchmarks/worker_crews.py` agents have models that take a second.
 
 python -m benchmarks.season
 """
@@ -23,12 +22,11 @@ from arena.rounds.dispatch import dispatch_to_workers
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_time
 from arena.rounds.world import Dispatch
-from benchmarks.fanout import provider
 from benchmarks.measure import Measurement, Timed, an_arena, instant, options, report, row, since
 from tests.postgres import a_server, database
 
 AGENTS, ROUNDS = 200, 3
-THINKERS, AT_ONCE = 100, 10
+AT_ONCE = 10
 
 
 def line_up(folder: Path, blocks: Iterable[str]) -> Config:
@@ -86,7 +84,7 @@ async def _dispatch(config: Config, workers: bool) -> AsyncIterator[Dispatch | N
 def main() -> None:
     chosen = options(__doc__).parse_args()
     rows: list[Measurement] = []
-    with tempfile.TemporaryDirectory() as name, a_server() as server, provider() as url:
+    with tempfile.TemporaryDirectory() as name, a_server() as server:
         folder, uri = Path(name), server.get_uri()
         kinds = ("random", "constant")
         config = line_up(folder, [f"  - {{name: a{n}, kind: {kinds[n % 2]}}}" for n in range(AGENTS)])
@@ -96,13 +94,6 @@ def main() -> None:
         crews = {n: play(replace(config, database=database(uri, f"i{n}")), n) for n in (1, 2, 4)}
         for n, timed in crews.items():
             rows.append(row(f"instant agents, {n} workers", timed, "one worker", crews[1].per_second, 0.9))
-        price = "price: {input: 1, output: 4}"
-        model = f"model: openai/plays, base_url: '{url}', {price}"
-        config = line_up(folder, [f"  - {{name: a{n}, {model}}}" for n in range(THINKERS)])
-        slow = {n: play(replace(config, database=database(uri, f"s{n}")), n) for n in (1, 2, 4)}
-        for n, timed in slow.items():
-            what = f"models of 1 s, {n} workers of {AT_ONCE}"
-            rows.append(row(what, timed, "one worker", slow[1].per_second, 0.75 * n))
     report(rows, chosen.json, [f"SQLite, no worker: {here.per_second:,.0f} turns a second"])
 
 

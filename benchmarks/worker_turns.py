@@ -1,6 +1,6 @@
 """What a turn costs a worker, by the size of the line-up that it is one of.
 
-A round of so many agents without a model, whose first turns are played as a worker plays jobs, one by one, on
+A round of so many agents without a model, whose first jobs are played as one of two workers plays them, on
 SQLite: the CPU of this process, and how many statements a turn sends. The ceiling is the same at any size.
 
 python -m benchmarks.worker_turns
@@ -18,6 +18,7 @@ from arena.cohorts.freeze import code_version, plan_of
 from arena.record.queries.cohorts import StoredCohort, StoredRound
 from arena.record.record import Record
 from arena.record.write.turn_queue import TurnJob
+from arena.rounds.dispatch import groups_of_turns
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_time
 from arena.rounds.worker import play_job
@@ -25,7 +26,7 @@ from arena.rounds.world import MissingTurns
 from benchmarks.measure import Timed, an_arena, instant, options, report, since, within
 
 SIZES = 50, 800, 3_200
-JOBS = 40
+JOBS, WORKERS = 5, 2
 MOST = 0.004
 """Seconds of CPU a turn."""
 
@@ -52,17 +53,23 @@ async def cost_of_turns(agents: int, folder: Path) -> tuple[Timed, float]:
             again: bool,
         ) -> Collection[str]:
             """Play some turns as jobs; the rest is left to the process itself."""
-            jobs = [
-                TurnJob(stored.cohort.number, stored_round.number, name, code_version(), again)
-                for name in names[: JOBS + 1]
-            ]
-            await play_job(jobs[0], world, record)  # what a process does once
+            place = stored.cohort.number, stored_round.number
+            outcomes = list[str]()
+
+            async def play(group: tuple[str, ...]) -> None:
+                job = TurnJob(*place, group, code_version(), again)
+                await play_job(job, lambda _agent, outcome: outcomes.append(outcome), world, record)
+
+            first, *groups = groups_of_turns(names, WORKERS)
+            await play(first)  # what a process does once
             before = sent[0]
             started = instant()
-            for job in jobs[1:]:
-                assert await play_job(job, world, record) == "played"
-            costs.append((since(started, JOBS), (sent[0] - before) / JOBS))
-            return names[JOBS + 1 :]
+            for group in groups[:JOBS]:
+                await play(group)
+            turns = len(outcomes) - len(first)
+            costs.append((since(started, turns), (sent[0] - before) / turns))
+            assert outcomes == ["played"] * len(outcomes)
+            return names[len(outcomes) :]
 
         event.listen(record.engine, "before_cursor_execute", count)
         plan = plan_of(config, world.now())

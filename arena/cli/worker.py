@@ -2,7 +2,6 @@
 
 import json
 import os
-from dataclasses import asdict
 
 from arena.cli.options import Options
 from arena.cli.output import plain
@@ -15,13 +14,21 @@ def work(chosen: Options, at_once: int | None) -> None:
     config = chosen.load_to_play(os.environ)
 
     def report(outcome: JobOutcome | str) -> None:
+        data: dict[str, object]
         if isinstance(outcome, str):
             data = {"told": outcome}
             line = outcome
         else:
             job = outcome.job
-            data = asdict(job) | {"outcome": outcome.outcome}
-            line = f"cohort {job.cohort}, round {job.round}, {job.agent}: {outcome.outcome}"
+            data = {
+                "cohort": job.cohort,
+                "round": job.round,
+                "agent": outcome.agent,
+                "version": job.version,
+                "again": job.again,
+                "outcome": outcome.outcome,
+            }
+            line = f"cohort {job.cohort}, round {job.round}, {outcome.agent}: {outcome.outcome}"
         print(json.dumps(data, ensure_ascii=False) if chosen.json else plain(line), flush=True)
 
     run_worker(config, at_once or config.calls.at_once, report)

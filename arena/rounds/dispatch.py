@@ -12,9 +12,10 @@ from arena.record.model.lease import Watch
 from arena.record.queries.cohorts import StoredCohort, StoredRound
 from arena.record.write.turn_queue import (
     TurnJob,
+    agents_of_open_jobs,
+    count_open_jobs,
+    count_workers,
     enqueue_turns,
-    has_workers,
-    open_locks,
     open_queue,
     requeue_stalled,
 )
@@ -27,6 +28,10 @@ REQUEUE_EVERY = 5.0
 """Seconds of waiting between two rescues of jobs whose workers went silent."""
 LONGEST_SILENCE = 60.0
 """Seconds that a turn waits for workers of which nothing is heard."""
+
+MOST_TURNS_A_JOB = 20
+JOBS_A_WORKER = 4
+"""How many jobs a round has for each worker, if its turns suffice: then all are done about together."""
 
 OnAlone = Callable[[bool], None]
 """Called with True when turns are played without workers from now on, with False when workers are back."""
@@ -41,7 +46,7 @@ async def dispatch_to_workers(
     """Open the queue of a record, and yield what has its workers play turns for this version of the code."""
     async with open_queue(database) as app:
         watch = Watch()
-        presence = WorkerPresence(partial(has_workers, app, watch), on_change)
+        presence = WorkerPresence(partial(count_workers, app, watch), on_change)
         yield partial(_play_turns, app, version, presence)
 
 
@@ -56,23 +61,25 @@ async def _play_turns(
     again: bool,
 ) -> Collection[str]:
     """Wait until workers have played the turns of these agents; return those left for want of workers."""
-    jobs = [
-        TurnJob(
-            cohort=stored.cohort.number, round=stored_round.number, agent=name, version=version, again=again
-        )
-        for name in names
-    ]
+    place = stored.cohort.number, stored_round.number
+
+    async def deliver(wanted: Collection[str]) -> None:
+        """Put the turns of those agents in the queue that are in no job yet."""
+        delivered = await agents_of_open_jobs(app, *place)
+        agents = [name for name in names if name in wanted and name not in delivered]
+        groups = groups_of_turns(agents, presence.workers)
+        if groups:
+            await enqueue_turns(app, [TurnJob(*place, group, version, again) for group in groups])
 
     presence.heard_at = timer()  # workers have from now on to give a sign
     if await presence.alone():
         return names
 
-    await enqueue_turns(app, jobs)
+    await deliver(frozenset(names))
     pause = FIRST_LOOK
     waited = 0.0
     while True:
-        open_jobs = await open_locks(app, jobs)
-        if not open_jobs and not missing():
+        if not await count_open_jobs(app, *place) and not missing():
             return ()
 
         await asyncio.sleep(pause)
@@ -85,26 +92,43 @@ async def _play_turns(
         waited = 0.0
         left = missing()
         if await presence.alone():
-            return [job.agent for job in jobs if job.lock in open_jobs or job.agent in left]
+            delivered = await agents_of_open_jobs(app, *place)
+            return [name for name in names if name in delivered or name in left]
 
         await requeue_stalled(app)
-        missing_jobs = [job for job in jobs if job.agent in left]
-        await enqueue_turns(app, missing_jobs)
+        await deliver(left)
+
+
+def groups_of_turns(names: Sequence[str], workers: int) -> list[tuple[str, ...]]:
+    """Return the agents of each job: of several turns, where every worker gets some jobs all the same.
+
+    What a job reads, it reads once for all of its turns.
+
+    >>> groups_of_turns(["a", "b", "c", "d", "e"], 1)
+    [('a',), ('b',), ('c',), ('d',), ('e',)]
+    >>> groups_of_turns(["a", "b", "c", "d", "e", "f", "g", "h"], 1)
+    [('a', 'b'), ('c', 'd'), ('e', 'f'), ('g', 'h')]
+    """
+    for_all = len(names) // (JOBS_A_WORKER * max(1, workers))
+    size = max(1, min(MOST_TURNS_A_JOB, for_all))
+    return [tuple(names[first : first + size]) for first in range(0, len(names), size)]
 
 
 @dataclass
 class WorkerPresence:
-    """Whether workers are running. After a wait in vain no turn waits before a worker is heard of again."""
+    """How many workers are running. After a wait in vain no turn waits before a worker is heard of again."""
 
-    has_workers: Callable[[], Awaitable[bool]]
+    count_workers: Callable[[], Awaitable[int]]
     on_change: OnAlone
+    workers: int = 0
     heard_at: float = field(default_factory=timer)
     absent: bool = False
 
     async def alone(self) -> bool:
         """Return whether turns are to be played without workers."""
         before = self.absent
-        if await self.has_workers():
+        self.workers = await self.count_workers()
+        if self.workers:
             self.heard_at = timer()
             self.absent = False
         elif timer() - self.heard_at >= LONGEST_SILENCE:

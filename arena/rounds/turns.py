@@ -1,7 +1,17 @@
 """The turns of a round: played all at once, and written as they end, together if they end together."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -95,12 +105,12 @@ async def play_turns(
     record: Record,
     late: bool,
     again: bool,
-    only: str | None = None,
-) -> AsyncIterator[Turn]:
+    only: Collection[str] | None = None,
+) -> AsyncGenerator[Turn, None]:
     """Play the turns that are missing and, until it is too `late`, those that failed; yield what is written.
 
-    Agents that others are made from play before these. `only` names the one agent to play: then nothing is
-    read of the others, however many there are. `again` says whether the round was begun before.
+    Agents that others are made from play before these. `only` names the agents to play, of one wave: then
+    nothing is read of the others, however many there are. `again` says whether the round was begun before.
     """
     taken = record.snapshot(stored.id, stored_round.at)
     if taken is None:
@@ -141,7 +151,7 @@ async def play_turns(
         async with heartbeat(partial(world.reservations.renew_turns, stored_round.id, held, record)):
             for claim in claims:
                 held[claim.entrant_id] = claim.token
-                task = asyncio.create_task(play_turn(claim, stored_round.number))
+                task = asyncio.create_task(play_turn_in_place(claim, stored_round.number, world))
                 tasks[task] = claim
             async with at_work([*tasks], world):
                 async for ended in ended_turns(tasks):
@@ -199,11 +209,11 @@ async def play_by_workers(
     return played, left
 
 
-def waves_to_play(cohort: Cohort, only: str | None) -> Sequence[Sequence[Entrant]]:
-    """Return the entrants in waves that can play one after another, or the one of that name alone."""
+def waves_to_play(cohort: Cohort, only: Collection[str] | None) -> Sequence[Sequence[Entrant]]:
+    """Return the entrants in waves that can play one after another, or those of these names alone."""
     if only is None:
         return play_waves(cohort.entrants)
-    return [[entrant for entrant in cohort.entrants if entrant.name == only]]
+    return [[entrant for entrant in cohort.entrants if entrant.name in only]]
 
 
 def entrant_ids_for(wave: Sequence[Entrant], stored: StoredCohort) -> dict[str, int]:
@@ -408,6 +418,12 @@ def player_of(entrant: Entrant, cohort: Cohort, world: World) -> Player:
         raise fault
 
     return Player(fails, unasked, lambda _: None)
+
+
+async def play_turn_in_place(claim: ClaimedTurn, number: int, world: World) -> Turn:
+    """Play a turn once there is a place for it."""
+    async with world.turn_places:
+        return await play_turn(claim, number)
 
 
 async def play_turn(claim: ClaimedTurn, number: int) -> Turn:

@@ -2,18 +2,19 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager, aclosing, suppress
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from arena.clock import sleep_unless_stopped
 from arena.cohorts.freeze import code_version
 from arena.config import Config
 from arena.errors import ArenaError
-from arena.record.queries.cohorts import read_rounds, read_taken_at
+from arena.record.queries.cohorts import read_cohorts, read_rounds, read_taken_at
 from arena.record.record import Record
-from arena.record.write.turn_queue import PlayTurn, TurnJob, open_queue, run_worker
+from arena.record.write.turn_queue import PlayTurns, TurnEnded, TurnJob, open_queue, run_worker
 from arena.rounds.error_text import error_text
 from arena.rounds.open_world import open_world
 from arena.rounds.turns import is_late, play_turns
@@ -25,9 +26,10 @@ DATABASE_WAITS = (1.0, 2.0, 5.0, 10.0, 30.0)
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """A job that was taken, and its outcome in words: the status of the turn, or why it was not played."""
+    """A turn of a job, and its outcome in words: its status, or why it was not played."""
 
     job: TurnJob
+    agent: str
     outcome: str
 
 
@@ -40,7 +42,10 @@ class OtherVersion(ArenaError):
 
 
 OnJob = Callable[[JobOutcome | str], None]
-"""Called with the outcome of each job, and with a text when something happens to the worker itself."""
+"""Called with the outcome of each turn, and with a text when something happens to the worker itself."""
+OnTurn = Callable[[str, str], None]
+"""Called with an agent and the outcome of its turn."""
+PlayJob = Callable[[TurnJob, OnTurn], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class TurnQueue:
     """A queue of turns: how it is opened, and how its turns are worked on until that is cancelled."""
 
     open: Callable[[str], AbstractAsyncContextManager[Any]]
-    work: Callable[[Any, PlayTurn, int, float], Coroutine[Any, Any, None]]
+    work: Callable[[Any, PlayTurns, int, float], Coroutine[Any, Any, None]]
 
 
 POSTGRESQL_QUEUE = TurnQueue(open_queue, run_worker)
@@ -70,17 +75,22 @@ async def serve_turns(
     """
     async with open_world(config, record, report_wait=on_job) as world:
         faults: list[ArenaError] = []
-        play_once = once_at_a_time(lambda job: play_job(job, world, record))
+        at_work = replace(world, turn_places=asyncio.Semaphore(at_once))
+        play_once = once_at_a_time(partial(play_job, world=at_work, record=record))
         on_job(f"waiting for turns, {at_once} at once; Ctrl-C ends it")
 
-        async def play(job: TurnJob) -> None:
+        async def play(job: TurnJob, ended: TurnEnded) -> None:
+            def tell(agent: str, outcome: str) -> None:
+                on_job(JobOutcome(job, agent, outcome))
+                ended()
+
             try:
-                on_job(JobOutcome(job, await play_once(job)))
+                await play_once(job, tell)
             except OtherVersion as error:
                 faults.append(error)
                 stop.set()
-            except Exception as error:  # noqa: BLE001 - it is reported; the turn is delivered again
-                on_job(JobOutcome(job, f"interrupted: {error_text(error)}"))
+            except Exception as error:  # noqa: BLE001 - it is reported; the turns are delivered again
+                on_job(f"cohort {job.cohort}, round {job.round}: interrupted: {error_text(error)}")
 
         failures = 0
         while not stop.is_set():
@@ -99,23 +109,29 @@ async def serve_turns(
             raise faults[0]
 
 
-def once_at_a_time(play: Callable[[TurnJob], Awaitable[str]]) -> Callable[[TurnJob], Awaitable[str]]:
+def once_at_a_time(play: PlayJob) -> PlayJob:
     """Return `play`, but so that a turn which this process already plays is not begun again.
 
-    A worker of which nothing was heard for a while gets its own jobs again, and its own claims would not
-    stop it.
+    A worker of which nothing was heard for a while gets its own turns again, maybe in other jobs, and its own
+    claims would not stop it.
     """
-    locks = set[str]()
+    under_way = set[tuple[int, int, str]]()
 
-    async def play_once(job: TurnJob) -> str:
-        if job.lock in locks:
-            return "not played: this worker already has it"
+    async def play_once(job: TurnJob, tell: OnTurn) -> None:
+        free = list[str]()
+        for agent in job.agents:
+            if (job.cohort, job.round, agent) in under_way:
+                tell(agent, "not played: this worker already has it")
+            else:
+                free.append(agent)
 
-        locks.add(job.lock)
+        places = [(job.cohort, job.round, agent) for agent in free]
+        under_way.update(places)
         try:
-            return await play(job)
+            if free:
+                await play(replace(job, agents=tuple(free)), tell)
         finally:
-            locks.discard(job.lock)
+            under_way.difference_update(places)
 
     return play_once
 
@@ -135,25 +151,31 @@ async def _work_until(stop: asyncio.Event, working: Coroutine[Any, Any, None]) -
         await work
 
 
-async def play_job(job: TurnJob, world: World, record: Record) -> str:
-    """Play a turn that was delivered, if it is still to be played, and return its outcome in words.
+async def play_job(job: TurnJob, tell: OnTurn, world: World, record: Record) -> None:
+    """Play the turns of a job that are still to be played, all at once, and tell the outcome of each.
 
     Raise `OtherVersion` if it was delivered by another version of the code.
     """
     if job.version != code_version():
         raise OtherVersion(job.version)
 
-    stored = next((stored for stored in record.cohorts() if stored.cohort.number == job.cohort), None)
+    cohorts = record.read(read_cohorts, record.line_ups, only_open=True)
+    stored = next((stored for stored in cohorts if stored.cohort.number == job.cohort), None)
     rounds = record.read(read_rounds, stored.id) if stored else []
     stored_round = next((played for played in rounds if played.number == job.round), None)
-    if stored is None or stored_round is None or stored_round.done or job.agent not in stored.entrant_ids:
-        return "not played: it is not in this record, or over"
+    left = dict.fromkeys(job.agents, "not played: it is not in this record, or over")
+    if stored is not None and stored_round is not None and not stored_round.done:
+        seen_at = record.read(read_taken_at, stored.id, stored_round.at) or stored_round.at
+        agents = stored.entrant_ids.keys() & job.agents
+        if is_late(stored.cohort, seen_at, world.now()):
+            left |= dict.fromkeys(agents, "not played: too late")
+        else:
+            left |= dict.fromkeys(agents, "not played: done, or taken by another worker")
+            playing = play_turns(stored, stored_round, world, record, False, job.again, agents)
+            async with aclosing(playing) as played:
+                async for turn in played:
+                    del left[turn.entrant]
+                    tell(turn.entrant, turn.decision.status)
 
-    seen_at = record.read(read_taken_at, stored.id, stored_round.at) or stored_round.at
-    if is_late(stored.cohort, seen_at, world.now()):
-        return "not played: too late"
-
-    turns = [
-        turn async for turn in play_turns(stored, stored_round, world, record, False, job.again, job.agent)
-    ]
-    return turns[0].decision.status if turns else "not played: done, or taken by another worker"
+    for agent, reason in left.items():
+        tell(agent, reason)

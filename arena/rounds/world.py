@@ -3,6 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -94,7 +95,7 @@ class World:
     The venue is asked for ends again until it has corrected none for the time `corrected_within`. Agents
     from outside take their turns at the `desk`; without one they can't. `tool` finds tools by name; with
     `recorded` lookups nothing is searched anew. Where no time passes, a season waits for models that give no
-    answer, unless it `leaves_failed` turns as they are.
+    answer, unless it `leaves_failed` turns as they are. Each turn is played in one of the `turn_places`.
     """
 
     venue: Callable[[Cohort], Venue]
@@ -118,6 +119,7 @@ class World:
     pretended: bool = False
     corrected_within: timedelta = timedelta(days=60)
     leaves_failed: bool = False
+    turn_places: AbstractAsyncContextManager[None] = field(default_factory=nullcontext)
 
     @property
     def under_way(self) -> RunningCalls:

@@ -10,7 +10,7 @@ from typing import Any
 from arena.cohorts.freeze import code_version
 from arena.config import Config
 from arena.errors import ArenaError
-from arena.record.write.turn_queue import PlayTurn, TurnJob
+from arena.record.write.turn_queue import PlayTurns, TurnJob
 from arena.rounds.world import Dispatch, MissingTurns
 from tests.chaos.record_reads import Broken
 
@@ -34,7 +34,7 @@ class Queue:
             raise ArenaError("unreachable", "the queue is away")
         yield []
 
-    async def work(self, used: list[str], play: PlayTurn, _at_once: int, _grace: float) -> None:
+    async def work(self, used: list[str], play: PlayTurns, _at_once: int, _grace: float) -> None:
         """Play turns until the server goes away."""
         if used:
             raise Broken("the task is registered already")
@@ -48,8 +48,8 @@ class Queue:
                 await asyncio.sleep(0.5)
         raise ArenaError("unreachable", "the queue is away")
 
-    async def _play(self, play: PlayTurn, job: TurnJob) -> None:
-        await play(job)
+    async def _play(self, play: PlayTurns, job: TurnJob) -> None:
+        await play(job, lambda: None)
 
     @asynccontextmanager
     async def dispatched(
@@ -67,8 +67,10 @@ class Queue:
 
                 if look % LOOKS_BEFORE_REDELIVERY == 0:
                     cohort = stored.cohort.number
-                    for name in left:
-                        self.jobs.append(TurnJob(cohort, stored_round.number, name, code_version(), again))
+                    # First one job for all, then one for each, which a worker may have beside the other.
+                    names = tuple(sorted(left))
+                    for agents in [names] if look == 0 else [(name,) for name in names]:
+                        self.jobs.append(TurnJob(cohort, stored_round.number, agents, code_version(), again))
                 await asyncio.sleep(1.0)
             return missing()
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 
 from agents.model import Call, Decision, Prompt
 from arena.cohorts.freeze import code_version
@@ -13,13 +14,18 @@ from arena.record.record import Record
 from arena.record.write.turn_queue import TurnJob
 from arena.record.write.turns import TurnUnderClaim, claim_turns, release_claims
 from arena.rounds.round import close_round, play_round
-from arena.rounds.worker import once_at_a_time, play_job
+from arena.rounds.worker import OnTurn, once_at_a_time, play_job
 from arena.rounds.world import MissingTurns
 from tests.builders import NOW
 from tests.faults.test_late import HOUR, Model, facts, waiting, worker
 from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live
 
-JOB = TurnJob(1, 1, "ann", code_version())
+JOB = TurnJob(1, 1, ("ann",), code_version())
+
+
+def tell_to(outcomes: list[str]) -> OnTurn:
+    """Keep what is told of turns."""
+    return lambda _agent, outcome: outcomes.append(outcome)
 
 
 def test_workers_play_a_round_that_is_caught_up_a_day_later(database: str) -> None:
@@ -36,7 +42,7 @@ def test_workers_play_a_round_that_is_caught_up_a_day_later(database: str) -> No
             _again: bool,
         ) -> Collection[str]:
             assert missing() == set(names)
-            outcomes.append(await play_job(JOB, worker(record, "a", Model(), day), record))
+            await play_job(JOB, tell_to(outcomes), worker(record, "a", Model(), day), record)
             return ()
 
         report = asyncio.run(play_round(stored, 1, replace(scheduler, dispatch=dispatch), record))
@@ -51,16 +57,18 @@ def test_a_turn_that_its_own_worker_is_given_again_is_asked_once(database: str) 
 
         class Slow(Model):
             async def meanwhile(self) -> None:
-                again.append(await play(JOB))
+                await play(JOB, tell_to(again))
 
         model = Slow()
         world = worker(record, "a", model)
-        play = once_at_a_time(lambda job: play_job(job, world, record))
+        play = once_at_a_time(partial(play_job, world=world, record=record))
+        first = list[str]()
 
-        async def go() -> str:
-            return await play(JOB)
+        async def go() -> None:
+            await play(JOB, tell_to(first))
 
-        assert asyncio.run(go()) == "played"
+        asyncio.run(go())
+        assert first == ["played"]
         assert again == ["not played: this worker already has it"]
         assert model.asked == ["question 1", "question 2"]
         assert facts(record) == {"call": 2, "turn": 1, "fill": 1, "entry": 2, "reservation": 0}
@@ -81,8 +89,9 @@ def test_a_turn_that_failed_is_played_no_more_once_its_round_was_closed(database
 
         asyncio.run(play_round(stored, 1, worker(record, "c", Down()), record))
         record.write_unfenced(release_claims, 1, [1])
-        outcome = asyncio.run(play_job(JOB, worker(record, "a", Slow()), record))
-        assert outcome == "not played: done, or taken by another worker"
+        outcomes = list[str]()
+        asyncio.run(play_job(JOB, tell_to(outcomes), worker(record, "a", Slow()), record))
+        assert outcomes == ["not played: done, or taken by another worker"]
         token = record.write(claim_turns, 1, [1], "a.invalid/1/x", lambda _: True)[1]
         again = TurnUnderClaim(1, token, Turn("ann", 10_000_000_000, Decision()))
         assert record.add_turns(1, (1, 1), [again], "test") == set()

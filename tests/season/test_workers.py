@@ -229,7 +229,8 @@ def test_a_worker_of_another_version_plays_nothing_and_says_so(tmp_path: Path) -
     async def plays() -> None:
         with closing(Record.open(config.database)) as record:
             async with open_world(config, record) as world:
-                await play_job(TurnJob(1, 1, "market", "0.0.0"), world, record)
+                job = TurnJob(1, 1, ("market",), "0.0.0")
+                await play_job(job, lambda *_: None, world, record)
 
     with pytest.raises(ArenaError, match=r"arena run is paper-arena 0\.0\.0, this worker is") as error:
         asyncio.run(plays())
@@ -249,13 +250,13 @@ def test_a_worker_outlives_an_outage_that_is_longer_than_its_pool_waits(
 
     async def outage(server: Any, address: str) -> None:
         async with open_queue(address) as app:
-            await enqueue_turns(app, [TurnJob(1, 1, "before", code_version())])
+            await enqueue_turns(app, [TurnJob(1, 1, ("before",), code_version())])
         await heard(lambda: len(told) == 2)
         await asyncio.to_thread(server.stop)
         await heard(lambda: len(told) > 4)
         await asyncio.to_thread(server.start)
         async with open_queue(address) as app:
-            await enqueue_turns(app, [TurnJob(1, 1, "after", code_version())])
+            await enqueue_turns(app, [TurnJob(1, 1, ("after",), code_version())])
         await heard(lambda: isinstance(told[-1], JobOutcome))
         stop.set()
 
@@ -269,6 +270,6 @@ def test_a_worker_outlives_an_outage_that_is_longer_than_its_pool_waits(
         address = database(server.get_uri(), "arena")
         with closing(Record.open(address)) as record:
             asyncio.run(go(server, address, record))
-    played = [x.job.agent for x in told if isinstance(x, JobOutcome)]
+    played = [x.agent for x in told if isinstance(x, JobOutcome)]
     assert played == ["before", "after"]
     assert len({x for x in told if isinstance(x, str)}) > 1

@@ -9,15 +9,16 @@ import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
-from procrastinate.jobs import DeleteJobCondition, Job, Status
+from procrastinate.jobs import Job, Status
 from procrastinate.schema import SchemaManager
+from psycopg.errors import Error as PsycopgError
 from psycopg.errors import InsufficientPrivilege
 from sqlalchemy import Connection, Engine
 
@@ -56,35 +57,47 @@ READ_WORKERS = (
     "SELECT id, (extract(epoch FROM last_heartbeat) * 1000000)::bigint AS beat FROM procrastinate_workers"
 )
 FORGET_WORKERS = "DELETE FROM procrastinate_workers WHERE id = ANY(%(ids)s)"
-OPEN_JOBS = (
-    "SELECT queueing_lock FROM procrastinate_jobs "
-    "WHERE queue_name = %(queue)s AND status IN ('todo', 'doing') AND queueing_lock = ANY(%(locks)s)"
+OF_ROUND = (
+    "FROM procrastinate_jobs WHERE queue_name = %(queue)s AND status IN ('todo', 'doing') "
+    "AND starts_with(queueing_lock, %(round)s)"
 )
+COUNT_JOBS = f"SELECT count(*) AS count {OF_ROUND}"
+READ_LOCKS = f"SELECT queueing_lock {OF_ROUND}"
+POLLING_SECONDS = 1.0
+"""Seconds after which an idle worker looks for turns. It hears of new ones, not of those of the dead."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnJob:
-    """A turn to be played, in words that outlive ids, and the code version of who wants it.
+    """Turns of one round to be played, in words that outlive ids, and the code version of who wants them.
 
-    It is wanted `again` where its round was begun before.
+    They are of one wave: none of the agents is made from another. They are wanted `again` where their round
+    was begun before.
 
-    >>> TurnJob(1, 3, "sonnet", "0.1.0").lock
-    '1/3/sonnet'
+    >>> TurnJob(1, 3, ("sonnet", "opus"), "0.1.0").lock
+    '1/3/sonnet opus'
     """
 
     cohort: int
     round: int
-    agent: str
+    agents: tuple[str, ...]
     version: str
     again: bool = False
 
     @property
     def lock(self) -> str:
         """Return the lock of the job: of jobs with the same one only one waits in the queue."""
-        return f"{self.cohort}/{self.round}/{self.agent}"
+        return f"{round_prefix(self.cohort, self.round)}{' '.join(self.agents)}"
 
 
-PlayTurn = Callable[[TurnJob], Awaitable[None]]
+def round_prefix(cohort: int, number: int) -> str:
+    """Return what the locks of all jobs of a round begin with."""
+    return f"{cohort}/{number}/"
+
+
+TurnEnded = Callable[[], None]
+PlayTurns = Callable[[TurnJob, TurnEnded], Awaitable[None]]
+"""Plays the turns of a job, and calls a function as each of them has ended."""
 
 
 def queue_address(database: str) -> str:
@@ -186,9 +199,8 @@ def _version(connection: Connection) -> str | None:
 
 
 async def enqueue_turns(app: App, turns: Sequence[TurnJob]) -> None:
-    """Put turns in the queue, in this order; one that already exists is left as it is."""
-    there = await open_locks(app, turns)
-    jobs = [_job(app, turn) for turn in turns if turn.lock not in there]
+    """Put jobs in the queue, in this order; one that waits there already is left as it is."""
+    jobs = [_job(app, turn) for turn in turns]
     try:
         await app.job_manager.batch_defer_jobs_async(jobs)
     except AlreadyEnqueued:  # somebody else delivers too
@@ -198,19 +210,46 @@ async def enqueue_turns(app: App, turns: Sequence[TurnJob]) -> None:
 
 
 def _job(app: App, turn: TurnJob) -> Job:
-    return app.configure_task(TASK_NAME, queue=QUEUE, queueing_lock=turn.lock).make_new_job(**asdict(turn))
+    """Return a job as the queue keeps it.
+
+    The names are one text, as the one name was in jobs of a single turn: a worker that knows only these reads
+    the job, and says that it is of another version.
+    """
+    args: dict[str, Any] = {
+        "cohort": turn.cohort,
+        "round": turn.round,
+        "agent": " ".join(turn.agents),
+        "version": turn.version,
+        "again": turn.again,
+    }
+    return app.configure_task(TASK_NAME, queue=QUEUE, queueing_lock=turn.lock).make_new_job(**args)
 
 
-async def open_locks(app: App, turns: Sequence[TurnJob]) -> set[str]:
-    """Return the locks of those turns that wait in the queue or are being played."""
-    rows = await app.connector.execute_query_all_async(
-        OPEN_JOBS, queue=QUEUE, locks=[turn.lock for turn in turns]
-    )
-    return {row["queueing_lock"] for row in rows}
+def _turn_job(job: Job) -> TurnJob:
+    """Return the turns that a job in the queue is about."""
+    args: dict[str, Any] = dict(job.task_kwargs)
+    agents = tuple(args["agent"].split())
+    return TurnJob(args["cohort"], args["round"], agents, args["version"], args["again"])
 
 
-async def has_workers(app: App, watch: Watch) -> bool:
-    """Return whether any worker lives, and forget those that were silent for too long.
+async def count_open_jobs(app: App, cohort: int, number: int) -> int:
+    """Return how many jobs of a round wait in the queue or are being played."""
+    prefix = round_prefix(cohort, number)
+    row = await app.connector.execute_query_one_async(COUNT_JOBS, queue=QUEUE, round=prefix)
+    return int(row["count"])
+
+
+async def agents_of_open_jobs(app: App, cohort: int, number: int) -> set[str]:
+    """Return the agents of a round that are in a job which waits in the queue or is being played."""
+    prefix = round_prefix(cohort, number)
+    agents = set[str]()
+    for row in await app.connector.execute_query_all_async(READ_LOCKS, queue=QUEUE, round=prefix):
+        agents.update(row["queueing_lock"].removeprefix(prefix).split())
+    return agents
+
+
+async def count_workers(app: App, watch: Watch) -> int:
+    """Return how many workers live, and forget those that were silent for too long.
 
     A heartbeat is an instant of the server's clock. What counts is that it changes, not which it is.
     """
@@ -222,7 +261,7 @@ async def has_workers(app: App, watch: Watch) -> bool:
             silent_ids.append(row["id"])
     if silent_ids:
         await app.connector.execute_query_async(FORGET_WORKERS, ids=silent_ids)
-    return len(silent_ids) < len(rows)
+    return len(rows) - len(silent_ids)
 
 
 async def requeue_stalled(app: App) -> int:
@@ -238,35 +277,129 @@ async def requeue_stalled(app: App) -> int:
     return rescued
 
 
-async def run_worker(app: App, play: PlayTurn, at_once: int, grace: float) -> None:
-    """Take turns from the queue and play them, so many at once, until cancelled.
+async def run_worker(app: App, play: PlayTurns, at_once: int, grace: float) -> None:
+    """Take jobs from the queue and play their turns until cancelled; raise `ArenaError` if the queue is lost.
 
-    Then turns under way have some seconds of `grace` to end by themselves. Where the database goes away it
-    returns, or says so by an error.
+    Jobs are taken while fewer than `at_once` turns are to be played. In the end those in progress have some
+    seconds of `grace` to end by themselves.
     """
-
-    @app.task(name=TASK_NAME, queue=QUEUE)
-    async def turn(**job: Any) -> None:
-        await play(TurnJob(**job))
-
-    asyncio.get_running_loop().set_exception_handler(_handle_stray_error)
     try:
-        await app.run_worker_async(
-            queues=[QUEUE],
-            concurrency=at_once,
-            fetch_job_polling_interval=1.0,
-            shutdown_graceful_timeout=grace,
-            delete_jobs=DeleteJobCondition.ALWAYS,
-            install_signal_handlers=False,
-            update_heartbeat_interval=HEARTBEAT_SECONDS,
-            stalled_worker_timeout=NEVER,
-        )
-    except ConnectorException as error:
+        worker_id = await app.job_manager.register_worker()
+        await QueueWorker(app, play, at_once, grace, worker_id).work()
+    except (ConnectorException, PsycopgError) as error:  # the one who listens raises the driver's own
         hint = "the worker resumes by itself once the server is back"
         raise ArenaError("unreachable", "the queue's database can't be reached", hint) from error
 
 
-def _handle_stray_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Tell of what no task waits for any more, but not that the database was away."""
-    if not isinstance(context.get("exception"), ConnectorException):
-        loop.default_exception_handler(context)
+@dataclass
+class QueueWorker:
+    """A worker as the queue knows it: the jobs that it has, and how many of their turns have not ended.
+
+    The library's own worker counts jobs. Of these some have one turn and others twenty, and a job whose last
+    turn takes long must not keep the places of those that have ended.
+    """
+
+    app: App
+    play: PlayTurns
+    at_once: int
+    grace: float
+    worker_id: int
+    turns: int = 0
+    jobs: set["asyncio.Task[None]"] = field(default_factory=set)
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    room: asyncio.Event = field(default_factory=asyncio.Event)
+    lost: "asyncio.Future[None]" = field(init=False)
+
+    async def work(self) -> None:
+        """Take jobs until cancelled, or until the queue is lost, whose error is raised then."""
+        self.lost = asyncio.get_running_loop().create_future()
+        tasks: list[asyncio.Future[None]] = [
+            self.lost,
+            asyncio.create_task(self._beat()),
+            asyncio.create_task(self._listen()),
+            asyncio.create_task(self._take_jobs()),
+        ]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            ended = await asyncio.gather(*tasks, return_exceptions=True)
+            await self._leave()
+
+        for outcome in ended:
+            if isinstance(outcome, Exception):
+                raise outcome
+
+    async def _beat(self) -> None:
+        """Give signs of life."""
+        while True:
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            await self.app.job_manager.update_heartbeat(self.worker_id)
+
+    async def _listen(self) -> None:
+        """Have new jobs taken at once."""
+
+        async def tell(**_notification: Any) -> None:
+            self.news.set()
+
+        await self.app.job_manager.listen_for_jobs(on_notification=tell, queues=[QUEUE])
+
+    async def _take_jobs(self) -> None:
+        """Take one job after another, as there is room for turns."""
+        while True:
+            while self.turns >= self.at_once:
+                self.room.clear()
+                await self.room.wait()
+
+            self.news.clear()
+            job = await self.app.job_manager.fetch_job([QUEUE], self.worker_id)
+            if job is not None:
+                turns = _turn_job(job)
+                self.turns += len(turns.agents)
+                task = asyncio.create_task(self._play(job, turns))
+                self.jobs.add(task)
+                task.add_done_callback(self.jobs.discard)
+                continue
+
+            with suppress(TimeoutError):
+                async with asyncio.timeout(POLLING_SECONDS):
+                    await self.news.wait()
+
+    async def _play(self, job: Job, turns: TurnJob) -> None:
+        """Play the turns of a job, and take it out of the queue however they end.
+
+        Where that can't be done the queue is lost, and the job is given to others, who find what is played.
+        """
+        left = len(turns.agents)
+
+        def ended() -> None:
+            nonlocal left
+            left -= 1
+            self._free(1)
+
+        try:
+            await self.play(turns, ended)
+        finally:
+            self._free(left)
+            try:
+                await self.app.job_manager.finish_job(job, Status.SUCCEEDED, delete_job=True)
+            except ConnectorException as error:
+                if not self.lost.done():
+                    self.lost.set_exception(error)
+
+    def _free(self, turns: int) -> None:
+        """Make room for as many other turns."""
+        self.turns -= turns
+        self.room.set()
+
+    async def _leave(self) -> None:
+        """Wait for the turns in progress, but not for ever, and sign off."""
+        if self.jobs:
+            await asyncio.wait(self.jobs, timeout=self.grace)
+        for task in self.jobs:
+            task.cancel()
+        await asyncio.gather(*self.jobs, return_exceptions=True)
+
+        with suppress(ConnectorException):  # whoever watches the heartbeats finds out
+            await self.app.job_manager.unregister_worker(self.worker_id)

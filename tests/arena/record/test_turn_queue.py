@@ -13,15 +13,18 @@ from arena.errors import ArenaError
 from arena.record.record import Record
 from arena.record.write.turn_queue import (
     TurnJob,
+    agents_of_open_jobs,
+    count_open_jobs,
     enqueue_turns,
-    open_locks,
     open_queue,
     queue_address,
+    run_worker,
     upgrade_queue,
 )
 from tests.program.running import arena_json
 
-JOBS = [TurnJob(1, 1, "ann", "0.1.0"), TurnJob(1, 2, "ann", "0.1.0")]
+JOBS = [TurnJob(1, 1, ("ann", "bob"), "0.1.0"), TurnJob(1, 1, ("eve",), "0.1.0")]
+OTHER_ROUND = TurnJob(1, 11, ("fay",), "0.1.0")
 CATALOGUE = (
     "table_name, column_name, data_type FROM information_schema.columns WHERE table_name ~ '^procrastinate'",
     "proname, prosrc FROM pg_proc WHERE proname ~ '^procrastinate'",
@@ -47,11 +50,11 @@ def catalogue(address: str) -> list[list[Any]]:
         return [sorted(connection.execute(f"SELECT {query}".encode()).fetchall()) for query in CATALOGUE]
 
 
-async def queued(address: str, jobs: list[TurnJob]) -> set[str]:
-    """Jobs put into the queue, and what is in it then."""
+async def queued(address: str, jobs: list[TurnJob]) -> tuple[int, set[str]]:
+    """Jobs put into the queue, and what is in it then of the first round."""
     async with open_queue(address) as app:
         await enqueue_turns(app, jobs)
-        return await open_locks(app, JOBS)
+        return await count_open_jobs(app, 1, 1), await agents_of_open_jobs(app, 1, 1)
 
 
 @pytest.mark.parametrize("last", ["03.01.00_50", "03.02.00_01", "03.02.00_50", "03.04.00_01", "03.04.00_50"])
@@ -65,8 +68,8 @@ def test_tables_of_an_older_library_become_those_of_this_one_with_the_jobs_in_th
             "INSERT INTO procrastinate_jobs (queue_name, task_name, queueing_lock) VALUES ('turns', 'a', %s)",
             [JOBS[0].lock],
         )
-    assert asyncio.run(queued(old, JOBS[1:])) == {job.lock for job in JOBS}
-    assert asyncio.run(queued(new, [])) == set()
+    assert asyncio.run(queued(old, [*JOBS, OTHER_ROUND])) == (2, {"ann", "bob", "eve"})
+    assert asyncio.run(queued(new, [])) == (0, set())
     assert catalogue(old) == catalogue(new)
     assert not upgrade_queue(old)
 
@@ -102,3 +105,40 @@ def test_the_command_upgrades_the_queue_beside_the_record(
     done = arena_json(tmp_path, "admin", "backup", "--upgrade", "--database", address)
     assert (done["from"] == done["to"], done["queue"]) == (True, True)
     assert not arena_json(tmp_path, "admin", "backup", "--upgrade", "--database", address)["queue"]
+
+
+def test_a_worker_takes_jobs_while_fewer_turns_than_it_plays_at_once_have_not_ended(
+    new_database: Callable[[], str],
+) -> None:
+    """A job whose last turn takes long keeps one place, and no job is taken for which there is none."""
+    jobs = [TurnJob(1, 1, (f"a{n}", f"b{n}"), "0.1.0") for n in range(3)]
+    taken = asyncio.Queue[tuple[TurnJob, Callable[[], None]]]()
+    all_done = asyncio.Event()
+
+    async def play(job: TurnJob, ended: Callable[[], None]) -> None:
+        taken.put_nowait((job, ended))
+        await all_done.wait()
+
+    async def go(address: str) -> int:
+        async with open_queue(address) as app:
+            await enqueue_turns(app, jobs)
+            working = asyncio.create_task(run_worker(app, play, 3, 5.0))
+            (first, end_a_turn), (second, _) = await taken.get(), await taken.get()
+            await asyncio.sleep(0.2)
+            assert taken.empty(), "four turns, where three are played at once"
+
+            end_a_turn()
+            await asyncio.sleep(0.2)
+            assert taken.empty(), "three are left"
+
+            end_a_turn()
+            third, _ = await taken.get()
+            assert [first, second, third] == jobs
+            assert await count_open_jobs(app, 1, 1) == 3
+
+            all_done.set()
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+            return await count_open_jobs(app, 1, 1)
+
+    assert asyncio.run(go(new_database())) == 0

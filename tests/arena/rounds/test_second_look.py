@@ -157,7 +157,11 @@ def test_what_a_restart_has_left_over_is_filled_at_the_price_of_then(by_worker: 
 
     async def dispatch(*given: object) -> Collection[str]:
         again = given[-1] is True
-        return [] if await play_job(TurnJob(1, 1, "ann", code_version(), again), world, record) else ["ann"]
+        told = list[tuple[str, str]]()
+        job = TurnJob(1, 1, ("ann",), code_version(), again)
+        await play_job(job, lambda *said: told.append(said), world, record)
+        assert told == [("ann", "played")]
+        return []
 
     (fill,) = play(stored, 1, replace(world, dispatch=dispatch if by_worker else None), record)["ann"].fills
     assert (fill.quote_at, fill.levels[0].price) == (NOW + HOUR, usd("0.61"))
