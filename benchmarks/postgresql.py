@@ -1,0 +1,517 @@
+"""Plays seasons on PostgreSQL behind a proxy that cuts and stalls, and holds each against an unbroken one.
+
+A seed says who plays (schedulers and workers), which commands run beside them, and what goes wrong: with
+connections (`tests/faults/postgresql_proxy.py`), kills, suspensions, restarts of the server, steps of its
+clock. Whatever it says, the season ends in the state of an unbroken one, and a question is asked again only
+where the process that had asked it was killed, or was silent for a whole lease, before its answer was kept.
+
+python -m benchmarks.postgresql --seed 1 --minutes 20
+"""
+
+import argparse
+import json
+import signal
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any, Literal
+
+import psycopg
+from sqlalchemy import create_engine, make_url
+
+from arena.clock import timer
+from arena.record.model.lease import LEASE_LENGTH
+from arena.record.record import Record
+from tests.faults.postgresql_proxy import Fault, PostgreSqlProxy, drawn_fault, proxied
+from tests.postgres import a_server, database
+from tests.program.clocks import step_server
+from tests.program.forked import Forked, Forks, forks
+from tests.program.rehearsal import content_at
+from tests.provider.replies import GOOD, Asked, late, says
+from tests.provider.server import FaultyProvider, faulty
+from tests.serving import Reply
+
+CONFIG = """\
+markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 10, markets: 50, events: 16}}}}
+cohorts: {{rounds: 4, count: 3, bankroll: 1000}}
+calls: {{per_provider: 4}}
+run: {{workers: {workers}}}
+agents:
+{agents}
+  - {{kind: crowd, of: [a0, a1]}}
+  - {{kind: random}}
+"""
+"""All else of `run` is as by default."""
+AGENT = "  - {{name: a{n}, model: openai/plays, base_url: '{url}', price: {{input: 1, output: 4}}}}"
+AGENTS = 4
+LONGEST_ANSWER = 5.0
+LONGEST = 400.0
+"""Seconds that anything is waited for; what takes longer hangs."""
+MISHAPS = 16
+"""In a season; then it may end."""
+SILENT = LEASE_LENGTH.total_seconds() - 5
+"""Seconds without an answer from the server after which another process may have taken a turn over."""
+CLOCK_STEPS = (3_600, -3_600, 86_400, -86_400)
+COMMANDS: tuple[tuple[str, ...], ...] = (
+    ("admin", "verify"),
+    ("admin", "verify", "--all"),
+    ("admin", "backup", "{new}.db"),
+    ("share", "export", "{new}.zip"),
+    ("board",),
+    ("status",),
+    ("run", "--once"),
+    ("run", "--round"),
+    ("admin", "cohort", "pause", "1"),
+)
+REASONS = (
+    "can't be reached",
+    "in use",
+    "is gone",
+    "no cohort",
+    "has ended",
+    "no round is left",
+    "is playing",
+)
+"""What a command may say that ends with an error."""
+PAUSE = ("admin", "cohort", "pause", "1")
+RESUME = ("admin", "cohort", "resume", "1")
+
+QUESTIONS = "SELECT messages, seed FROM call WHERE error_code IS NULL"
+RESERVATIONS = "SELECT holder, beat FROM reservation"
+LATE_TURNS = "SELECT count(*) FROM turn WHERE status = 'late'"
+Question = tuple[str, int]
+
+
+class Broken(Exception):
+    """What must never be has come about."""
+
+
+MishapKind = Literal["fault", "kill", "suspend", "restart", "clock", "command"]
+MISHAP_KINDS: tuple[MishapKind, ...] = (
+    *("fault",) * 9,
+    *("command",) * 4,
+    "kill",
+    "kill",
+    "suspend",
+    "restart",
+    "clock",
+)
+"""What goes wrong, each as often as it is drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mishap:
+    """Something that goes wrong, or is done beside, so many seconds after the one before."""
+
+    after: float
+    kind: MishapKind
+    process: str = ""
+    seconds: float = 0.0
+    fault: Fault | None = None
+    command: tuple[str, ...] = ()
+
+
+def drawn_roster(chance: Random) -> list[str]:
+    """Return who plays: one or two schedulers, and up to three workers."""
+    schedulers = chance.choice((1, 1, 2))
+    workers = chance.choice((0, 1, 2, 2, 3))
+    return [*(f"run {n + 1}" for n in range(schedulers)), *(f"worker {n + 1}" for n in range(workers))]
+
+
+def drawn_plan(chance: Random, roster: list[str], mishaps: int) -> list[Mishap]:
+    """Return what goes wrong in a season."""
+    return [drawn_mishap(chance, roster) for _ in range(mishaps)]
+
+
+def drawn_mishap(chance: Random, roster: list[str]) -> Mishap:
+    """Return something that goes wrong: most often with connections."""
+    kind = chance.choice(MISHAP_KINDS)
+    after = round(chance.uniform(0.2, 6.0), 2)
+    process = chance.choice(roster)
+    if kind == "fault":
+        longest = chance.choice((3.0, 10.0, 60.0))
+        return Mishap(after, kind, fault=drawn_fault(chance, [*roster, "command"], longest))
+    if kind == "suspend":
+        return Mishap(after, kind, process, round(chance.uniform(1.0, 40.0), 1))
+    if kind == "restart":
+        return Mishap(after, kind, seconds=chance.choice((0.0, 3.0, 10.0, 45.0)))
+    if kind == "clock":
+        return Mishap(after, kind, seconds=chance.choice(CLOCK_STEPS))
+    if kind == "command":
+        return Mishap(after, kind, command=chance.choice(COMMANDS))
+    return Mishap(after, "kill", process)
+
+
+@dataclass(eq=False)
+class Player:
+    """A process of the arena, by a name of its own, which its connections and its key for the model have."""
+
+    name: str
+    forked: Forked
+    killed_at: float | None = None
+    wakes_at: float | None = None
+
+    @property
+    def role(self) -> str:
+        """Return its place in the roster."""
+        return self.name.partition(".")[0]
+
+
+@dataclass
+class Season:
+    """A season on a server, and all who have played it."""
+
+    bench: "Bench"
+    number: int
+    proxy: PostgreSqlProxy
+    server: Any
+    direct: str
+    players: list[Player] = field(default_factory=list)
+    log: list[tuple[float, str]] = field(default_factory=list)
+    stepped: int = 0
+    began: float = field(default_factory=timer)
+    paused: bool = False
+
+    @property
+    def place(self) -> str:
+        """Return the address of the record through the proxy."""
+        url = make_url(self.direct).set(host="127.0.0.1", port=self.proxy.port, query={})
+        return url.render_as_string(hide_password=False)
+
+    def note(self, words: str) -> None:
+        """Log something, for who looks at a season that broke."""
+        self.log.append((timer(), words))
+
+    def start(self, role: str, *words: str) -> Player:
+        """Start a process of the arena."""
+        name = f"{role}.{len(self.players) + 1}"
+        more = {"PGAPPNAME": name, "OPENAI_API_KEY": f"{self.number}/{name}"}
+        forked = self.bench.forks.start(self.bench.folder, *words, "--database", self.place, **more)
+        self.players.append(Player(name, forked))
+        self.note(f"{name} starts: {' '.join(words)}")
+        return self.players[-1]
+
+    def start_role(self, role: str) -> None:
+        """Start who has a place in the roster."""
+        words = ("run", "--worker") if role.startswith("worker") else ("run",)
+        self.start(role, *words)
+
+    def alive(self, role: str) -> Player | None:
+        """Return who has a place in the roster now."""
+        for player in self.players:
+            if player.role == role and player.forked.runs:
+                return player
+        return None
+
+    def check(self, roster: list[str]) -> bool:
+        """Wake who has slept enough; return whether the schedulers say that the season is over."""
+        for player in self.players:
+            if player.wakes_at is not None and timer() > player.wakes_at:
+                player.wakes_at = None
+                player.forked.signal(signal.SIGCONT)
+            ended = not player.forked.runs and player.killed_at is None
+            if ended and player.role in roster and (player.role.startswith("worker") or player.forked.status):
+                said = player.forked.said()[-3_000:]
+                raise Broken(f"{player.name} has ended with {player.forked.status}:\n{said}")
+        return not any(self.alive(role) for role in roster if role.startswith("run"))
+
+    def play(self, roster: list[str], plan: list[Mishap]) -> None:
+        """Play the season to its end, whatever happens meanwhile."""
+        for role in roster:
+            self.start_role(role)
+
+        due = timer()
+        for mishap in plan:
+            due = max(due, timer() - 1.0) + mishap.after
+            while timer() < due and not self.check(roster):
+                time.sleep(0.05)
+            if self.check(roster):
+                break
+            self.happen(mishap)
+
+        self.note("nothing more goes wrong")
+        last = timer()
+        while not self.check(roster):
+            if self.paused and timer() > last + 5.0:
+                self.resume()
+            if timer() > last + LONGEST:
+                raise Broken("the season does not end")
+            time.sleep(0.1)
+        self.finish(roster)
+
+    def happen(self, mishap: Mishap) -> None:
+        """Have it happen."""
+        self.bench.mishaps[mishap.fault.kind if mishap.fault else mishap.kind] += 1
+        if mishap.fault is not None:
+            self.proxy.do(mishap.fault)
+        elif mishap.kind == "restart":
+            self.note(f"the server is away for {mishap.seconds:.0f} s")
+            self.server.stop()
+            time.sleep(mishap.seconds)
+            self.server.start()
+        elif mishap.kind == "clock":
+            self.step_clock(int(mishap.seconds))
+        elif mishap.kind == "command":
+            self.paused = self.paused or mishap.command == PAUSE
+            new = f"new-{self.number}-{len(self.players)}"
+            self.start("command", *(word.format(new=new) for word in mishap.command))
+        else:
+            self.strike(mishap)
+
+    def strike(self, mishap: Mishap) -> None:
+        """Kill or suspend a process; another takes the place of one that was killed."""
+        player = self.alive(mishap.process)
+        if player is None:
+            return
+
+        if mishap.kind == "suspend":
+            self.note(f"{player.name} is suspended for {mishap.seconds:.1f} s")
+            player.forked.signal(signal.SIGSTOP)
+            player.wakes_at = timer() + mishap.seconds
+            return
+
+        self.note(f"{player.name} is killed")
+        player.killed_at = timer()
+        player.forked.signal(signal.SIGCONT)
+        player.forked.kill()
+        self.start_role(mishap.process)
+
+    def step_clock(self, seconds: int) -> None:
+        """Put the server's clock forward or back."""
+        self.stepped += seconds
+        self.note(f"the server's clock is put {seconds:+} s, to {self.stepped:+}")
+        engine = create_engine(self.direct)
+        with engine.begin() as connection:
+            step_server(connection, self.stepped)
+        engine.dispose()
+
+    def resume(self) -> None:
+        """Let the cohort decide again, however often that has to be said."""
+        for player in self.players:
+            if player.role == "command":
+                player.forked.ended.wait(LONGEST)
+        resumed = self.start("command", *RESUME)
+        self.paused = bool(resumed.forked.wait())
+
+    def finish(self, roster: list[str]) -> None:
+        """Stop the workers in good order, and let commands end."""
+        self.proxy.calm()
+        for player in self.players:
+            if player.role.startswith("worker"):
+                player.forked.signal(signal.SIGCONT)
+                player.forked.signal(signal.SIGTERM)
+        for player in self.players:
+            if not player.forked.ended.wait(LONGEST):
+                raise Broken(f"{player.name} does not end")
+            said = player.forked.said()
+            if "Traceback" in said:
+                raise Broken(f"{player.name} ended in a traceback:\n{said[-4_000:]}")
+            if player.killed_at is not None or player.forked.status == 0:
+                continue
+            if player.role in roster or not any(reason in said for reason in REASONS):
+                raise Broken(f"{player.name} ended with {player.forked.status}:\n{said[-3_000:]}")
+            self.bench.refused += 1
+
+    # ---- what must be so
+
+    def judge(self) -> None:
+        """Hold the season against an unbroken one, and each question against who asked it when."""
+        found = content_at(self.direct)
+        if found["differences"]:
+            raise Broken(f"arena admin verify: {found['differences'][:5]}")
+        with psycopg.connect(self.direct.replace("+psycopg", "")) as connection:
+            late_turns = connection.execute(LATE_TURNS).fetchone()
+            kept = Counter(question_kept(*row) for row in connection.execute(QUESTIONS))
+            left = connection.execute(RESERVATIONS).fetchall()
+
+        if found["hash"] != self.bench.whole:
+            if late_turns == (0,):
+                raise Broken(f"the state is {found['hash']}, and {self.bench.whole} in an unbroken run")
+            self.bench.paused += 1
+        self.judge_questions(kept)
+        self.judge_reservations(left)
+
+    def judge_questions(self, kept: "Counter[Question]") -> None:
+        """Hold each question that was asked again, or is not in the record, against who had asked it."""
+        by_key = {f"Bearer {self.number}/{player.name}": player for player in self.players}
+        asked = defaultdict[Question, list[Asked]](list)
+        for call in sorted(self.bench.server.log, key=lambda call: call.at):
+            if call.key in by_key:
+                asked[question_asked(call)].append(call)
+
+        for question, calls in asked.items():
+            silent = 0
+            for earlier, later in pairwise(calls):
+                player = by_key[earlier.key]
+                killed = player.killed_at
+                if killed is not None and earlier.at < killed <= later.at:
+                    self.bench.lost += 1
+                elif self.was_silent(player, earlier.at, later.at):
+                    silent += 1
+                else:
+                    who = f"{player.name} at {earlier.at:.1f}, {by_key[later.key].name} at {later.at:.1f}"
+                    raise Broken(f"a question was asked again: {who}: {question}")
+            if not 1 <= kept[question] <= 1 + silent:
+                whose = [f"{by_key[call.key].name} at {call.at:.1f}" for call in calls]
+                raise Broken(f"a question asked by {whose} has {kept[question]} answers in the record")
+            self.bench.taken_over += silent
+        self.bench.questions += len(asked)
+        self.bench.requests += sum(map(len, asked.values()))
+
+    def was_silent(self, player: Player, since: float, until: float) -> bool:
+        """Tell whether a process had no answer from the server for so long that it counted as dead."""
+        heard = [
+            at for at in self.proxy.heard[player.name] if since - LEASE_LENGTH.total_seconds() < at < until
+        ]
+        return any(after - before >= SILENT for before, after in pairwise([*heard, until]))
+
+    def judge_reservations(self, left: list[tuple[Any, ...]]) -> None:
+        """Hold that no call counts as under way or as lost but those of processes that were killed."""
+        by_pid = {str(player.forked.pid): player for player in self.players}
+        for holder, beat in left:
+            player = by_pid[holder.split("/")[1]]
+            if player.killed_at is None:
+                raise Broken(f"{player.name} was never killed, and has a reservation with beat {beat}")
+            self.bench.reserved += 1
+
+    def story(self) -> str:
+        """Return all that happened, and what each process said last."""
+        happened = sorted([*self.log, *self.proxy.log])
+        lines = [f"{at - self.began:8.1f} {words}" for at, words in happened if at >= self.began]
+        for player in self.players:
+            lines += [f"--- {player.name}, pid {player.forked.pid}", player.forked.said()[-2_500:]]
+        return "\n".join(lines)
+
+
+def question_asked(call: Asked) -> Question:
+    """Return what makes two questions the same, as the provider has it."""
+    return "\n".join(message["content"] for message in call.body["messages"]), call.body["seed"]
+
+
+def question_kept(messages: str, seed: int) -> Question:
+    """Return the same as the record has it."""
+    return "\n".join(message["content"] for message in json.loads(messages)), seed
+
+
+def answer_slowly(call: Asked) -> Reply:
+    """Return an answer that comes after a while, which the question decides."""
+    return late(
+        says(GOOD, system_fingerprint="fp-9"), Random(str(question_asked(call))).uniform(0.1, LONGEST_ANSWER)
+    )
+
+
+@dataclass
+class Bench:
+    """What all seasons share, and what was counted in them."""
+
+    folder: Path
+    server: FaultyProvider
+    forks: Forks
+    whole: str = ""
+    mishaps: "Counter[str]" = field(default_factory=Counter)
+    seasons: int = 0
+    questions: int = 0
+    requests: int = 0
+    lost: int = 0
+    taken_over: int = 0
+    reserved: int = 0
+    refused: int = 0
+    paused: int = 0
+
+    def write_config(self, workers: bool) -> None:
+        """Write the config of every season."""
+        agents = "\n".join(AGENT.format(n=n, url=self.server.url) for n in range(AGENTS))
+        text = CONFIG.format(agents=agents, workers=json.dumps(workers))
+        (self.folder / "config.yaml").write_text(text, "utf-8")
+
+    def play_unbroken(self) -> None:
+        """Play the season once with nothing wrong, on SQLite, without workers."""
+        self.write_config(workers=False)
+        place = str(self.folder / "whole.db")
+        began = timer()
+        running = self.forks.start(self.folder, "run", "--database", place)
+        if not running.ended.wait(LONGEST) or running.status:
+            raise Broken(f"the unbroken season does not end:\n{running.said()}")
+        self.whole = content_at(place)["hash"]
+        print(f"the unbroken season took {timer() - began:.0f} s", flush=True)
+        self.server.script("plays", answer_slowly)
+
+    def play_season(self, seed: int, mishaps: int, server: Any, proxy: PostgreSqlProxy) -> None:
+        """Play the season of a seed."""
+        chance = Random(seed)
+        roster = drawn_roster(chance)
+        plan = drawn_plan(chance, roster, mishaps)
+        self.write_config(workers=any(role.startswith("worker") for role in roster))
+
+        direct = database(server.get_uri(), f"season{seed}")
+        Record.open(direct).close()
+        season = Season(self, seed, proxy, server, direct)
+        season.step_clock(0)
+        with players_of(season):
+            season.play(roster, plan)
+            season.judge()
+        self.seasons += 1
+        took = timer() - season.began
+        print(f"seed {seed}: {', '.join(roster)}; {took:.0f} s; {self.tally()}", flush=True)
+
+    def tally(self) -> str:
+        """Return in a line what was counted so far."""
+        counts = (
+            f"{self.requests:,} requests for {self.questions:,} questions",
+            f"{self.lost} lost at a kill",
+            f"{self.taken_over} taken over after a silent lease",
+            f"{self.reserved} reservations of killed processes",
+            f"{self.refused} commands refused in words",
+            f"{self.paused} states differ by turns missed in a pause",
+        )
+        return ", ".join(counts)
+
+
+@contextmanager
+def players_of(season: Season) -> Iterator[None]:
+    """Tell what happened in a season that broke; whatever happens, nobody is left."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"seed {season.number}\n{season.story()}")
+        raise
+    finally:
+        season.proxy.calm()
+        for player in season.players:
+            player.forked.signal(signal.SIGCONT)
+            player.forked.kill()
+
+
+def main() -> None:
+    """Play seasons, one a seed, for some minutes; the exit status is 1 where one was not as it must be."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.postgresql", description=__doc__)
+    parser.add_argument("--seed", type=int, default=1, help="of the first season; the next one has the next")
+    parser.add_argument("--minutes", type=float, default=20.0, help="no season begins later")
+    parser.add_argument("--mishaps", type=int, default=MISHAPS, help="in a season")
+    options = parser.parse_args()
+
+    began = timer()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        bench = Bench(folder, stack.enter_context(faulty(0.05)), stack.enter_context(forks()))
+        bench.play_unbroken()
+        server = stack.enter_context(a_server())
+        directory = make_url(server.get_uri()).query["host"]
+        proxy = stack.enter_context(proxied(Path(str(directory)) / ".s.PGSQL.5432"))
+        seed = options.seed
+        while bench.seasons == 0 or timer() < began + 60 * options.minutes:
+            bench.play_season(seed, options.mishaps, server, proxy)
+            seed += 1
+
+    print(", ".join(f"{count} {kind}" for kind, count in sorted(bench.mishaps.items())))
+    print(f"{bench.seasons} seasons, each ended as if unbroken: {bench.tally()}")
+
+
+if __name__ == "__main__":
+    main()
