@@ -13,9 +13,9 @@ import json
 import signal
 import tempfile
 import time
+import traceback
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -38,8 +38,8 @@ from tests.provider.server import FaultyProvider, faulty
 from tests.serving import Reply
 
 CONFIG = """\
-markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 10, markets: 50, events: 16}}}}
-cohorts: {{rounds: 4, count: 3, bankroll: 1000}}
+markets: {{venue: simulator, show: 4, simulator: {{start: 2026-01-04, weeks: 5, markets: 24, events: 8}}}}
+cohorts: {{rounds: 3, count: 2, bankroll: 1000}}
 calls: {{per_provider: 4}}
 run: {{workers: {workers}}}
 agents:
@@ -48,7 +48,9 @@ agents:
   - {{kind: random}}
 """
 """All else of `run` is as by default."""
-AGENT = "  - {{name: a{n}, model: openai/plays, base_url: '{url}', price: {{input: 1, output: 4}}}}"
+AGENT = """\
+  - {{name: a{n}, model: openai/plays, base_url: '{url}', api_key_env: WHO_ASKS,
+      price: {{input: 1, output: 4}}}}"""
 AGENTS = 4
 LONGEST_ANSWER = 5.0
 LONGEST = 400.0
@@ -67,7 +69,6 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("status",),
     ("run", "--once"),
     ("run", "--round"),
-    ("admin", "cohort", "pause", "1"),
 )
 REASONS = (
     "can't be reached",
@@ -79,12 +80,13 @@ REASONS = (
     "is playing",
 )
 """What a command may say that ends with an error."""
+PAUSE_CHANCE = 0.1
 PAUSE = ("admin", "cohort", "pause", "1")
 RESUME = ("admin", "cohort", "resume", "1")
 
 QUESTIONS = "SELECT messages, seed FROM call WHERE error_code IS NULL"
 RESERVATIONS = "SELECT holder, beat FROM reservation"
-LATE_TURNS = "SELECT count(*) FROM turn WHERE status = 'late'"
+TURNS = "SELECT count(*) FROM turn WHERE status <> 'late'"
 Question = tuple[str, int]
 
 
@@ -144,7 +146,9 @@ def drawn_mishap(chance: Random, roster: list[str]) -> Mishap:
     if kind == "clock":
         return Mishap(after, kind, seconds=chance.choice(CLOCK_STEPS))
     if kind == "command":
-        return Mishap(after, kind, command=chance.choice(COMMANDS))
+        pauses = chance.random() < PAUSE_CHANCE
+        command = chance.choice(COMMANDS)
+        return Mishap(after, kind, command=PAUSE if pauses else command)
     return Mishap(after, "kill", process)
 
 
@@ -191,7 +195,7 @@ class Season:
     def start(self, role: str, *words: str) -> Player:
         """Start a process of the arena."""
         name = f"{role}.{len(self.players) + 1}"
-        more = {"PGAPPNAME": name, "OPENAI_API_KEY": f"{self.number}/{name}"}
+        more = {"PGAPPNAME": name, "WHO_ASKS": f"{self.number}/{name}"}
         forked = self.bench.forks.start(self.bench.folder, *words, "--database", self.place, **more)
         self.players.append(Player(name, forked))
         self.note(f"{name} starts: {' '.join(words)}")
@@ -318,6 +322,13 @@ class Season:
                 raise Broken(f"{player.name} ended with {player.forked.status}:\n{said[-3_000:]}")
             self.bench.refused += 1
 
+    def dismiss(self) -> None:
+        """Leave nobody at work."""
+        self.proxy.calm()
+        for player in self.players:
+            player.forked.signal(signal.SIGCONT)
+            player.forked.kill()
+
     # ---- what must be so
 
     def judge(self) -> None:
@@ -326,12 +337,13 @@ class Season:
         if found["differences"]:
             raise Broken(f"arena admin verify: {found['differences'][:5]}")
         with psycopg.connect(self.direct.replace("+psycopg", "")) as connection:
-            late_turns = connection.execute(LATE_TURNS).fetchone()
+            turns = connection.execute(TURNS).fetchone()
             kept = Counter(question_kept(*row) for row in connection.execute(QUESTIONS))
             left = connection.execute(RESERVATIONS).fetchall()
 
         if found["hash"] != self.bench.whole:
-            if late_turns == (0,):
+            was_paused = any("pause" in words for _, words in self.log)
+            if not was_paused or turns == (self.bench.turns,):
                 raise Broken(f"the state is {found['hash']}, and {self.bench.whole} in an unbroken run")
             self.bench.paused += 1
         self.judge_questions(kept)
@@ -345,6 +357,8 @@ class Season:
             if call.key in by_key:
                 asked[question_asked(call)].append(call)
 
+        if asked.keys() != kept.keys():
+            raise Broken(f"{len(asked)} questions were asked, and {len(kept)} are in the record")
         for question, calls in asked.items():
             silent = 0
             for earlier, later in pairwise(calls):
@@ -414,8 +428,10 @@ class Bench:
     server: FaultyProvider
     forks: Forks
     whole: str = ""
+    turns: int = 0
     mishaps: "Counter[str]" = field(default_factory=Counter)
     seasons: int = 0
+    failed: list[int] = field(default_factory=list)
     questions: int = 0
     requests: int = 0
     lost: int = 0
@@ -435,10 +451,12 @@ class Bench:
         self.write_config(workers=False)
         place = str(self.folder / "whole.db")
         began = timer()
-        running = self.forks.start(self.folder, "run", "--database", place)
+        running = self.forks.start(self.folder, "run", "--database", place, WHO_ASKS="nobody")
         if not running.ended.wait(LONGEST) or running.status:
             raise Broken(f"the unbroken season does not end:\n{running.said()}")
-        self.whole = content_at(place)["hash"]
+        found = content_at(place)
+        self.whole = found["hash"]
+        self.turns = found["turns"]
         print(f"the unbroken season took {timer() - began:.0f} s", flush=True)
         self.server.script("plays", answer_slowly)
 
@@ -453,9 +471,15 @@ class Bench:
         Record.open(direct).close()
         season = Season(self, seed, proxy, server, direct)
         season.step_clock(0)
-        with players_of(season):
+        try:
             season.play(roster, plan)
             season.judge()
+        except Exception:  # noqa: BLE001 - whatever it is, that seed has found it
+            self.failed.append(seed)
+            print(f"seed {seed} failed\n{traceback.format_exc()}\n{season.story()}", flush=True)
+        finally:
+            season.dismiss()
+
         self.seasons += 1
         took = timer() - season.began
         print(f"seed {seed}: {', '.join(roster)}; {took:.0f} s; {self.tally()}", flush=True)
@@ -471,21 +495,6 @@ class Bench:
             f"{self.paused} states differ by turns missed in a pause",
         )
         return ", ".join(counts)
-
-
-@contextmanager
-def players_of(season: Season) -> Iterator[None]:
-    """Tell what happened in a season that broke; whatever happens, nobody is left."""
-    try:
-        yield
-    except Exception as error:
-        error.add_note(f"seed {season.number}\n{season.story()}")
-        raise
-    finally:
-        season.proxy.calm()
-        for player in season.players:
-            player.forked.signal(signal.SIGCONT)
-            player.forked.kill()
 
 
 def main() -> None:
@@ -510,7 +519,8 @@ def main() -> None:
             seed += 1
 
     print(", ".join(f"{count} {kind}" for kind, count in sorted(bench.mishaps.items())))
-    print(f"{bench.seasons} seasons, each ended as if unbroken: {bench.tally()}")
+    print(f"{bench.seasons} seasons, {len(bench.failed)} failed: {bench.failed}; {bench.tally()}")
+    raise SystemExit(bool(bench.failed))
 
 
 if __name__ == "__main__":

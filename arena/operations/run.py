@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
+from arena.calls.faults import UNAVAILABLE_CODES
 from arena.clock import Clock, PretendedClock, sleep_unless_stopped
 from arena.cohorts.freeze import plan_of, stamp_of
 from arena.cohorts.schedule import (
@@ -187,18 +188,32 @@ def _stop(running: Run, loop: asyncio.AbstractEventLoop) -> None:
 async def run(running: Run) -> None:
     """Wait until this process leads, then do what is due; wait again if it loses the lead."""
     me = holder_name()
-    before = running.record.read(count_turns)
+    before = _read_turn_count(running.record)
 
     try:
         await _lead_until_stopped(running, me)
     finally:
         # The progress lacks the turns of a round that was broken off.
-        turns = sum(running.record.read(count_turns).values()) - sum(before.values())
-        running.progress.turns = max(running.progress.turns, turns)
+        after = _read_turn_count(running.record)
+        if before is not None and after is not None:
+            running.progress.turns = max(running.progress.turns, after - before)
+
+
+def _read_turn_count(record: Record) -> int | None:
+    """Return how many turns there are; None where the record is away, which nothing must end for."""
+    try:
+        return sum(record.read(count_turns).values())
+    except ArenaError as error:
+        if error.code not in UNAVAILABLE_CODES:
+            raise
+        return None
 
 
 async def _lead_until_stopped(running: Run, me: str) -> None:
-    """Work as leader until all is over or the run is stopped, each time that the lead is free."""
+    """Work as leader until all is over or the run is stopped, each time that the lead is free.
+
+    A record or a queue that is away as the work begins or ends is tried again; with `once` it is an error.
+    """
     while not running.stop.asked.is_set():
         if running.once:
             token = await _take_once(running, me)
@@ -208,9 +223,16 @@ async def _lead_until_stopped(running: Run, me: str) -> None:
             token = await wait_to_lead(running.record, me, running.stop.asked, on_standby, on_error)
 
         work = partial(_work, running, me)
-        if token is None or await work_as_leader(running.record, token, work):
-            return
-        running.report("superseded", "another arena run has taken over")
+        try:
+            if token is None or await work_as_leader(running.record, token, work):
+                return
+        except ArenaError as error:
+            if running.once or error.code not in UNAVAILABLE_CODES:
+                raise
+            running.report_trouble(error, always=True)
+            await sleep_unless_stopped(TROUBLED, running.stop.asked)
+        else:
+            running.report("superseded", "another arena run has taken over")
 
 
 async def _take_once(running: Run, me: str) -> int | None:

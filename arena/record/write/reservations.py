@@ -188,6 +188,7 @@ RENEW_RESERVATIONS = (
     update(ReservationRow).where(OF_THESE_RESERVATIONS).values(beat=func.coalesce(ReservationRow.beat, 0) + 1)
 )
 WITHDRAW_RESERVATIONS = delete(ReservationRow).where(OF_THESE_RESERVATIONS)
+LOCK_RESERVATIONS = f"LOCK TABLE {ReservationRow.__tablename__} IN SHARE ROW EXCLUSIVE MODE"
 DELETE_RESERVATION = (
     delete(ReservationRow)
     .where(ReservationRow.id == bindparam("place"))
@@ -302,7 +303,12 @@ def lose_reservations(connection: Connection, ids: Collection[int]) -> None:
 
 
 def withdraw_reservations(connection: Connection, ids: Collection[int]) -> None:
-    """Delete reservations of calls that were never made: nothing was spent."""
+    """Delete reservations of calls that were never made: nothing was spent.
+
+    A server may still be at the transaction that adds one, though its client was cut off: it is waited for.
+    """
+    if is_postgresql(connection):
+        connection.exec_driver_sql(LOCK_RESERVATIONS)
     connection.execute(WITHDRAW_RESERVATIONS, {"ids": sorted(ids)})
 
 

@@ -1,0 +1,94 @@
+"""The record is away at any one transaction of `arena run`, which goes on and ends as if it were not."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, event
+
+from arena.clock import PretendedClock
+from arena.config import load
+from arena.errors import ArenaError
+from arena.operations.progress import RunEvent, RunProgress
+from arena.operations.run import Run, run
+from arena.record.hashes import state_hash
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.rounds.world import Dispatch
+from tests.program.rehearsal import SUNDAY, clock_at
+
+CONFIG = """\
+markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 3, markets: 10, events: 3}}}}
+cohorts: {{rounds: 1, count: 1}}
+run: {{scores: off, backup: off, workers: {workers}}}
+agents: [{{kind: market}}, {{kind: random}}]
+"""
+AFTER = SUNDAY + timedelta(weeks=20)
+"""The whole season is due at once, and each job once."""
+AWAY = ArenaError("unreachable", "the record can't be reached")
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for real seconds here."""
+    for name in ("run.TROUBLED", "leader.LOOK"):
+        monkeypatch.setattr(f"arena.operations.{name}", timedelta())
+
+
+def played(folder: Path, away_at: int = 0, **more: Callable[..., object]) -> tuple[str, int, RunProgress]:
+    """Play the season of a folder; return its state, how many transactions it took, and how it went."""
+    clock_at(folder, AFTER)
+    begun = 0
+
+    def begin(_: Connection) -> None:
+        nonlocal begun
+        begun += 1
+        if begun == away_at:
+            raise AWAY
+
+    config = replace(load(folder / "config.yaml"), database=str(folder / f"{away_at}.db"))
+    with closing(Record.open(config.database)) as record:
+        event.listen(record.engine, "begin", begin)
+        running = Run(config, record, lambda: PretendedClock.read(folder / "clock"), lambda _: None)
+        for name, value in more.items():
+            setattr(running, name, value)
+        asyncio.run(run(running))
+        event.remove(record.engine, "begin", begin)
+        with reading(record.engine) as connection:
+            return state_hash(connection), begun, running.progress
+
+
+def test_away_at_any_transaction_it_goes_on_and_ends_as_if_it_were_not(
+    tmp_path: Path, thorough: bool
+) -> None:
+    (tmp_path / "config.yaml").write_text(CONFIG.format(workers="false"), "utf-8")
+    whole, count, progress = played(tmp_path)
+    assert progress.turns == 2
+    assert count > 50
+    first_and_last = (1, 2, count - 1, count)
+    for away_at in range(1, count + 1) if thorough else first_and_last:
+        assert played(tmp_path, away_at)[0] == whole, f"away at transaction {away_at}"
+
+
+def test_a_queue_that_is_away_as_it_takes_the_lead_is_tried_again(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(CONFIG.format(workers="true"), "utf-8")
+    told = list[RunEvent]()
+    opened = 0
+
+    @asynccontextmanager
+    async def open_dispatch(*_: object) -> AsyncIterator[Dispatch | None]:
+        nonlocal opened
+        opened += 1
+        if opened == 1:
+            raise AWAY
+        yield None
+
+    _, _, progress = played(tmp_path, tell=told.append, open_dispatch=open_dispatch)
+    assert (opened, progress.turns) == (2, 2)
+    assert [event.words for event in told if event.kind == "failed"] == [
+        "the record: the record can't be reached"
+    ]
