@@ -188,6 +188,11 @@ class Season:
         url = make_url(self.direct).set(host="127.0.0.1", port=self.proxy.port, query={})
         return url.render_as_string(hide_password=False)
 
+    @property
+    def was_paused(self) -> bool:
+        """Tell whether a cohort was paused, whose rounds may have been missed meanwhile."""
+        return any(" ".join(PAUSE) in words for _, words in self.log)
+
     def note(self, words: str) -> None:
         """Log something, for who looks at a season that broke."""
         self.log.append((timer(), words))
@@ -342,48 +347,52 @@ class Season:
             left = connection.execute(RESERVATIONS).fetchall()
 
         if found["hash"] != self.bench.whole:
-            was_paused = any("pause" in words for _, words in self.log)
-            if not was_paused or turns == (self.bench.turns,):
+            if not self.was_paused or turns == (self.bench.turns,):
                 raise Broken(f"the state is {found['hash']}, and {self.bench.whole} in an unbroken run")
             self.bench.paused += 1
         self.judge_questions(kept)
         self.judge_reservations(left)
 
     def judge_questions(self, kept: "Counter[Question]") -> None:
-        """Hold each question that was asked again, or is not in the record, against who had asked it."""
+        """Hold each question against who had asked it, and how often it has an answer in the record."""
+        asked = defaultdict[Question, list[tuple[float, Player]]](list)
         by_key = {f"Bearer {self.number}/{player.name}": player for player in self.players}
-        asked = defaultdict[Question, list[Asked]](list)
         for call in sorted(self.bench.server.log, key=lambda call: call.at):
             if call.key in by_key:
-                asked[question_asked(call)].append(call)
+                asked[question_asked(call)].append((call.at, by_key[call.key]))
 
-        if asked.keys() != kept.keys():
-            raise Broken(f"{len(asked)} questions were asked, and {len(kept)} are in the record")
+        if not asked or kept.keys() - asked.keys():
+            raise Broken(f"{len(kept)} questions are in the record, and {len(asked)} were asked")
         for question, calls in asked.items():
-            silent = 0
-            for earlier, later in pairwise(calls):
-                player = by_key[earlier.key]
-                killed = player.killed_at
-                if killed is not None and earlier.at < killed <= later.at:
-                    self.bench.lost += 1
-                elif self.was_silent(player, earlier.at, later.at):
-                    silent += 1
-                else:
-                    who = f"{player.name} at {earlier.at:.1f}, {by_key[later.key].name} at {later.at:.1f}"
-                    raise Broken(f"a question was asked again: {who}: {question}")
-            if not 1 <= kept[question] <= 1 + silent:
-                whose = [f"{by_key[call.key].name} at {call.at:.1f}" for call in calls]
-                raise Broken(f"a question asked by {whose} has {kept[question]} answers in the record")
-            self.bench.taken_over += silent
+            self.judge_question(calls, kept[question])
         self.bench.questions += len(asked)
         self.bench.requests += sum(map(len, asked.values()))
 
+    def judge_question(self, calls: list[tuple[float, Player]], answers: int) -> None:
+        """Hold that each call but the last was lost, with its process or after a silent lease."""
+        who = ", ".join(f"{player.name} at {at - self.began:.1f}" for at, player in calls)
+        killed = 0
+        silent = 0
+        for (at, player), (next_at, _) in pairwise(calls):
+            if player.killed_at is not None and at < player.killed_at <= next_at:
+                killed += 1
+            elif self.was_silent(player, at, next_at):
+                silent += 1
+            else:
+                raise Broken(f"a question was asked again: by {who}")
+
+        last = calls[-1][1]
+        least = 0 if last.killed_at is not None and self.was_paused else 1
+        if not least <= answers <= 1 + silent:
+            raise Broken(f"a question has {answers} answers in the record, and was asked by {who}")
+        self.bench.lost += killed
+        self.bench.taken_over += silent
+
     def was_silent(self, player: Player, since: float, until: float) -> bool:
         """Tell whether a process had no answer from the server for so long that it counted as dead."""
-        heard = [
-            at for at in self.proxy.heard[player.name] if since - LEASE_LENGTH.total_seconds() < at < until
-        ]
-        return any(after - before >= SILENT for before, after in pairwise([*heard, until]))
+        heard = [at for at in self.proxy.heard[player.name] if at < until]
+        gaps = pairwise([*heard, until])
+        return any(after > since and after - before >= SILENT for before, after in gaps)
 
     def judge_reservations(self, left: list[tuple[Any, ...]]) -> None:
         """Hold that no call counts as under way or as lost but those of processes that were killed."""

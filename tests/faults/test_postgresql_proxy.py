@@ -1,5 +1,6 @@
 """The proxy of faults: each happens as it says, to the process that it names; a seed draws the same ones."""
 
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from sqlalchemy import make_url
 
 from benchmarks.postgresql import drawn_plan, drawn_roster
 from tests.faults.postgresql_proxy import KINDS, Fault, Kind, PostgreSqlProxy, proxied
+from tests.program.forked import quick_program
 
 OPEN_TRANSACTIONS = """SELECT count(*) FROM pg_stat_activity
     WHERE application_name = 'ann.1' AND state = 'idle in transaction'"""
@@ -157,3 +159,11 @@ def test_no_connection_is_let_in_until_it_is(behind: Behind) -> None:
     behind.proxy.calm()
     with behind.connect("bob.1") as bob:
         bob.execute("SELECT 1")
+
+
+@pytest.mark.thorough
+def test_seasons_behind_the_proxy_end_as_if_unbroken() -> None:
+    line = [*quick_program("benchmarks.postgresql"), "--minutes", "5"]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=2_000)
+    assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-2_000:]
+    assert " 0 failed" in done.stdout
