@@ -72,12 +72,11 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 )
 REASONS = (
     "can't be reached",
-    "in use",
+    "is using this record",
     "is gone",
-    "no cohort",
     "has ended",
-    "no round is left",
     "is playing",
+    "has closed a connection",
 )
 """What a command may say that ends with an error."""
 PAUSE_CHANCE = 0.1

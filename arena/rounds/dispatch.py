@@ -17,6 +17,7 @@ from arena.record.write.turn_queue import (
     open_locks,
     open_queue,
     requeue_stalled,
+    translated_queue_errors,
 )
 from arena.rounds.world import Dispatch, MissingTurns
 
@@ -42,7 +43,13 @@ async def dispatch_to_workers(
     async with open_queue(database) as app:
         watch = Watch()
         presence = WorkerPresence(partial(has_workers, app, watch), on_change)
-        yield partial(_play_turns, app, version, presence)
+
+        async def play_turns(*work: Any) -> Collection[str]:
+            """Have workers play turns, and say in the record's words where the queue is away."""
+            with translated_queue_errors():
+                return await _play_turns(app, version, presence, *work)
+
+        yield play_turns
 
 
 async def _play_turns(

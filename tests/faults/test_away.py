@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection, event, make_url
 
 from arena.clock import PretendedClock
 from arena.config import load
@@ -16,10 +16,15 @@ from arena.errors import ArenaError
 from arena.operations.progress import RunEvent, RunProgress
 from arena.operations.run import Run, run
 from arena.record.hashes import state_hash
+from arena.record.queries.cohorts import StoredRound
 from arena.record.record import Record
 from arena.record.schema.database import reading
+from arena.rounds.dispatch import dispatch_to_workers
 from arena.rounds.world import Dispatch
+from tests.builders import NOW
+from tests.faults.postgresql_proxy import Fault, PostgreSqlProxy, proxied
 from tests.program.rehearsal import SUNDAY, clock_at
+from tests.records.little_world import a_cohort, begun
 
 CONFIG = """\
 markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 3, markets: 10, events: 3}}}}
@@ -92,3 +97,26 @@ def test_a_queue_that_is_away_as_it_takes_the_lead_is_tried_again(tmp_path: Path
     assert [event.words for event in told if event.kind == "failed"] == [
         "the record: the record can't be reached"
     ]
+
+
+def test_a_queue_that_goes_away_while_turns_are_waited_for_is_said_in_words(
+    new_server_record: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.record.write.turn_queue.POOL_WAIT", 0.5)
+    url = make_url(new_server_record())
+
+    async def wait_in_vain(proxy: PostgreSqlProxy) -> None:
+        address = url.set(host="127.0.0.1", port=proxy.port, query={})
+        database = address.render_as_string(hide_password=False)
+        with closing(Record.open(database)) as record:
+            stored = begun(record, a_cohort(("ann",)))
+            stored_round = StoredRound(1, 1, NOW, 1, done=False)
+            async with dispatch_to_workers(database, "1", lambda _: None) as dispatch:
+                proxy.do(Fault("refuse", "", 60.0))
+                proxy.do(Fault("reset", ""))
+                await dispatch(stored, stored_round, ["ann"], lambda: ["ann"], False)
+
+    with proxied(Path(str(url.query["host"])) / ".s.PGSQL.5432") as proxy:
+        with pytest.raises(ArenaError, match="the queue's database can't be reached") as caught:
+            asyncio.run(wait_in_vain(proxy))
+        assert caught.value.code == "unreachable"

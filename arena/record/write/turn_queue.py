@@ -7,8 +7,8 @@ A job that is delivered twice, or that outlives its worker, does no harm.
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -85,6 +85,23 @@ class TurnJob:
 
 
 PlayTurn = Callable[[TurnJob], Awaitable[None]]
+
+
+class QueueAway(ArenaError):
+    """The queue's server has gone away during work."""
+
+    def __init__(self) -> None:
+        hint = "it goes on by itself once the server is back"
+        super().__init__("unreachable", "the queue's database can't be reached", hint)
+
+
+@contextmanager
+def translated_queue_errors() -> Iterator[None]:
+    """Raise `QueueAway` in place of the library's error."""
+    try:
+        yield
+    except ConnectorException as error:
+        raise QueueAway from error
 
 
 def queue_address(database: str) -> str:
@@ -250,7 +267,7 @@ async def run_worker(app: App, play: PlayTurn, at_once: int, grace: float) -> No
         await play(TurnJob(**job))
 
     asyncio.get_running_loop().set_exception_handler(_handle_stray_error)
-    try:
+    with translated_queue_errors():
         await app.run_worker_async(
             queues=[QUEUE],
             concurrency=at_once,
@@ -261,9 +278,6 @@ async def run_worker(app: App, play: PlayTurn, at_once: int, grace: float) -> No
             update_heartbeat_interval=HEARTBEAT_SECONDS,
             stalled_worker_timeout=NEVER,
         )
-    except ConnectorException as error:
-        hint = "the worker resumes by itself once the server is back"
-        raise ArenaError("unreachable", "the queue's database can't be reached", hint) from error
 
 
 def _handle_stray_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
