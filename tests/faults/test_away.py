@@ -19,6 +19,7 @@ from arena.record.hashes import state_hash
 from arena.record.queries.cohorts import StoredRound
 from arena.record.record import Record
 from arena.record.schema.database import reading
+from arena.record.write.turn_queue import upgrade_queue
 from arena.rounds.dispatch import dispatch_to_workers
 from arena.rounds.world import Dispatch
 from tests.builders import NOW
@@ -120,3 +121,17 @@ def test_a_queue_that_goes_away_while_turns_are_waited_for_is_said_in_words(
         with pytest.raises(ArenaError, match="the queue's database can't be reached") as caught:
             asyncio.run(wait_in_vain(proxy))
         assert caught.value.code == "unreachable"
+
+
+def test_cut_off_at_any_statement_as_the_queue_is_made_it_says_so(
+    new_server_record: Callable[[], str],
+) -> None:
+    url = make_url(new_server_record())
+    with proxied(Path(str(url.query["host"])) / ".s.PGSQL.5432") as proxy:
+        address = url.set(host="127.0.0.1", port=proxy.port, query={})
+        database = address.render_as_string(hide_password=False)
+        for skipped in range(14):  # the last one makes all tables
+            proxy.do(Fault("unanswered", "", skipped=skipped))
+            with pytest.raises(ArenaError, match="can't be reached"):
+                upgrade_queue(database, make=True)
+        assert upgrade_queue(database, make=True)
