@@ -43,13 +43,7 @@ async def dispatch_to_workers(
     async with open_queue(database) as app:
         watch = Watch()
         presence = WorkerPresence(partial(has_workers, app, watch), on_change)
-
-        async def play_turns(*work: Any) -> Collection[str]:
-            """Have workers play turns, and say in the record's words where the queue is away."""
-            with translated_queue_errors():
-                return await _play_turns(app, version, presence, *work)
-
-        yield play_turns
+        yield partial(_play_turns, app, version, presence)
 
 
 async def _play_turns(
@@ -70,33 +64,33 @@ async def _play_turns(
         for name in names
     ]
 
-    presence.heard_at = timer()  # workers have from now on to give a sign
-    if await presence.alone():
-        return names
-
-    await enqueue_turns(app, jobs)
-    pause = FIRST_LOOK
-    waited = 0.0
-    while True:
-        open_jobs = await open_locks(app, jobs)
-        if not open_jobs and not missing():
-            return ()
-
-        await asyncio.sleep(pause)
-        waited += pause
-        pause = min(1.5 * pause, LAST_LOOK)
-        if waited < REQUEUE_EVERY:
-            continue
-
-        # Jobs whose workers went silent are delivered again, unless no worker is there to take them.
-        waited = 0.0
-        left = missing()
+    with translated_queue_errors():
+        presence.heard_at = timer()  # workers have from now on to give a sign
         if await presence.alone():
-            return [job.agent for job in jobs if job.lock in open_jobs or job.agent in left]
+            return names
 
-        await requeue_stalled(app)
-        missing_jobs = [job for job in jobs if job.agent in left]
-        await enqueue_turns(app, missing_jobs)
+        await enqueue_turns(app, jobs)
+        pause = FIRST_LOOK
+        waited = 0.0
+        while True:
+            open_jobs = await open_locks(app, jobs)
+            if not open_jobs and not missing():
+                return ()
+
+            await asyncio.sleep(pause)
+            waited += pause
+            pause = min(1.5 * pause, LAST_LOOK)
+            if waited < REQUEUE_EVERY:
+                continue
+
+            # Jobs whose workers went silent are delivered again, unless no worker is there to take them.
+            waited = 0.0
+            left = missing()
+            if await presence.alone():
+                return [job.agent for job in jobs if job.lock in open_jobs or job.agent in left]
+
+            await requeue_stalled(app)
+            await enqueue_turns(app, [job for job in jobs if job.agent in left])
 
 
 @dataclass

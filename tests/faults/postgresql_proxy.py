@@ -101,6 +101,8 @@ def drawn_fault(chance: Random, processes: list[str], longest: float) -> Fault:
         seconds = 0.0
     if kind == "late commit":
         seconds = min(seconds, 10.0)
+    if kind == "orphan":  # longer than a lease, unless the server ends it
+        seconds *= 4
     return Fault(kind, process, seconds, towards, skipped if kind in ARMED else 0)
 
 

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
-from benchmarks.postgresql import drawn_plan, drawn_roster
+from tests.faults.mishaps import drawn_plan, drawn_roster
 from tests.faults.postgresql_proxy import KINDS, Fault, Kind, PostgreSqlProxy, proxied
 from tests.program.forked import quick_program
 

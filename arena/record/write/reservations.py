@@ -188,7 +188,6 @@ RENEW_RESERVATIONS = (
     update(ReservationRow).where(OF_THESE_RESERVATIONS).values(beat=func.coalesce(ReservationRow.beat, 0) + 1)
 )
 WITHDRAW_RESERVATIONS = delete(ReservationRow).where(OF_THESE_RESERVATIONS)
-LOCK_RESERVATIONS = f"LOCK TABLE {ReservationRow.__tablename__} IN SHARE ROW EXCLUSIVE MODE"
 DELETE_RESERVATION = (
     delete(ReservationRow)
     .where(ReservationRow.id == bindparam("place"))
@@ -308,7 +307,7 @@ def withdraw_reservations(connection: Connection, ids: Collection[int]) -> None:
     A server may still be at the transaction that adds one, though its client was cut off: it is waited for.
     """
     if is_postgresql(connection):
-        connection.exec_driver_sql(LOCK_RESERVATIONS)
+        connection.exec_driver_sql("LOCK TABLE reservation IN SHARE ROW EXCLUSIVE MODE")
     connection.execute(WITHDRAW_RESERVATIONS, {"ids": sorted(ids)})
 
 

@@ -24,7 +24,6 @@ from sqlalchemy import Connection, Engine
 from arena.errors import ArenaError
 from arena.record.model.lease import Hold, Watch
 from arena.record.schema.database import connect, url_of, with_timeouts
-from arena.record.schema.database_errors import record_name
 
 QUEUE = "turns"
 TASK_NAME = "arena.turn"
@@ -87,21 +86,15 @@ class TurnJob:
 PlayTurn = Callable[[TurnJob], Awaitable[None]]
 
 
-class QueueAway(ArenaError):
-    """The queue's server has gone away during work."""
-
-    def __init__(self) -> None:
-        hint = "it goes on by itself once the server is back"
-        super().__init__("unreachable", "the queue's database can't be reached", hint)
-
-
 @contextmanager
 def translated_queue_errors() -> Iterator[None]:
-    """Raise `QueueAway` in place of the library's error."""
+    """Raise an `ArenaError` where the queue's server goes away."""
     try:
         yield
     except ConnectorException as error:
-        raise QueueAway from error
+        raise ArenaError(
+            "unreachable", "the queue's database can't be reached", "it goes on once the server is back"
+        ) from error
 
 
 def queue_address(database: str) -> str:
@@ -125,11 +118,8 @@ async def open_queue(database: str) -> AsyncIterator[App]:
     address = queue_address(database)
     upgrade_queue(database, make=True)
     app = App(connector=PsycopgConnector(conninfo=address, min_size=1, max_size=4, timeout=POOL_WAIT))
-    try:
+    with translated_queue_errors():
         await app.open_async()
-    except ConnectorException as error:
-        hint = "check the server, then start again; nothing is lost"
-        raise ArenaError("unreachable", f"{record_name(url_of(database))} is gone", hint) from error
     try:
         yield app
     finally:
