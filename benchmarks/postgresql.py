@@ -203,7 +203,7 @@ class Season:
             self.strike(mishap)
 
     def strike(self, mishap: Mishap) -> None:
-        """Kill or suspend a process; another takes the place of one that was killed."""
+        """Suspend a process, or kill it once calls are under way; another takes its place then."""
         player = self.alive(mishap.process)
         if player is None:
             return
@@ -214,7 +214,10 @@ class Season:
             player.wakes_at = timer() + mishap.seconds
             return
 
-        self.note(f"{player.name} is killed")
+        patience = timer() + LONGEST_ANSWER
+        while self.bench.server.at_once == 0 and timer() < patience:
+            time.sleep(0.02)
+        self.note(f"{player.name} is killed, {self.bench.server.at_once} calls at the provider")
         player.killed_at = timer()
         player.forked.signal(signal.SIGCONT)
         player.forked.kill()
