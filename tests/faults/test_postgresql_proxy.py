@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import psycopg
 import pytest
 from sqlalchemy import make_url
 
 from tests.faults.mishaps import drawn_plan, drawn_roster
-from tests.faults.postgresql_proxy import KINDS, Fault, Kind, PostgreSqlProxy, proxied
+from tests.faults.postgresql_proxy import KINDS, SIDES, Fault, Kind, PostgreSqlProxy, Side, proxied
 from tests.program.forked import quick_program
 
 OPEN_TRANSACTIONS = """SELECT count(*) FROM pg_stat_activity
@@ -26,7 +27,7 @@ class Behind:
     proxy: PostgreSqlProxy
     direct: str
 
-    def connect(self, name: str, autocommit: bool = False) -> "psycopg.Connection[tuple[int, ...]]":
+    def connect(self, name: str, autocommit: bool = False) -> "psycopg.Connection[tuple[Any, ...]]":
         """Connect through the proxy, as the process of that name."""
         url = make_url(self.direct).set(host="127.0.0.1", port=self.proxy.port, query={})
         address = url.render_as_string(hide_password=False)
@@ -129,16 +130,17 @@ def test_the_server_keeps_the_transaction_of_a_client_that_it_has_not_heard_end(
     assert behind.ask(OPEN_TRANSACTIONS) == 1
 
 
-@pytest.mark.parametrize("towards", ["server", "client", "both"])
-def test_a_stall_lets_nothing_pass_until_it_is_over(towards: str, behind: Behind) -> None:
+@pytest.mark.parametrize("towards", SIDES)
+def test_a_stall_lets_nothing_pass_until_it_is_over(towards: Side, behind: Behind) -> None:
     answered = threading.Event()
+
+    def ask() -> None:
+        ann.execute("SELECT 1")
+        answered.set()
+
     with behind.connect("ann.1") as ann:
-        fault = {
-            "server": Fault("stall", "ann", 60.0, "server"),
-            "client": Fault("stall", "ann", 60.0, "client"),
-        }
-        behind.proxy.do(fault.get(towards, Fault("stall", "ann", 60.0)))
-        asking = threading.Thread(target=lambda: (ann.execute("SELECT 1"), answered.set()))
+        behind.proxy.do(Fault("stall", "ann", 60.0, towards))
+        asking = threading.Thread(target=ask)
         asking.start()
         assert not answered.wait(0.2)
         behind.proxy.calm()
