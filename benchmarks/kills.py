@@ -1,28 +1,21 @@
 """Kills the arena at any moment, and holds what is left against an unbroken run.
 
-`python -m benchmarks.kills` kills `arena run` 200 times. With `--postgresql` workers play: for some minutes
-they are killed and suspended, and the database's server is stopped.
+`python -m benchmarks.kills` kills `arena run` 200 times, on SQLite; `benchmarks.postgresql` does it with
+schedulers and workers on a server.
 """
 
 import argparse
 import json
 import signal
 import sqlite3
-import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any
-
-import psycopg
 
 from arena.clock import timer
-from arena.record.record import Record
-from tests.postgres import a_server, database
 from tests.program.forked import Forked, Forks, forks
 from tests.program.rehearsal import content_at
 from tests.provider.server import FaultyProvider, faulty
@@ -31,19 +24,16 @@ CONFIG = """\
 markets: {{venue: simulator, show: 6, simulator: {{start: 2026-01-04, weeks: 14, markets: 60, events: 20}}}}
 cohorts: {{rounds: 6, count: 4, bankroll: 1000}}
 calls: {{per_provider: 4}}
-run: {{workers: {workers}}}
 agents:
 {agents}
   - {{kind: crowd, of: [a0, a1]}}
   - {{kind: random}}
 """
 AGENT = "  - {{name: a{n}, model: openai/plays, base_url: '{url}', price: {{input: 1, output: 4}}}}"
-AGENTS, WORKERS = 4, 2
+AGENTS = 4
 LATENCY = 0.4
 LONGEST = 300.0
 """Seconds that anything is waited for; a process that takes longer hangs."""
-MOST_MISHAPS = 30
-"""In one season with workers; then it may end."""
 LOST = "SELECT count(*) FROM reservation"
 """Calls that were under way as their process was killed: nobody has ended them."""
 
@@ -68,11 +58,10 @@ class Arena:
     again: int = 0
     lost: int = 0
 
-    def write_config(self, workers: bool) -> None:
+    def write_config(self) -> None:
         """The season, whose models are slow."""
         agents = "\n".join(AGENT.format(n=n, url=self.server.url) for n in range(AGENTS))
-        text = CONFIG.format(agents=agents, workers=json.dumps(workers))
-        (self.folder / "config.yaml").write_text(text, "utf-8")
+        (self.folder / "config.yaml").write_text(CONFIG.format(agents=agents), "utf-8")
 
     def start(self, command: str, place: str) -> Forked:
         """A process of the arena."""
@@ -138,102 +127,10 @@ def play_killed(arena: Arena, kills: int) -> None:
             arena.judge(place, record.execute(LOST).fetchone()[0])
 
 
-@dataclass
-class Crew:
-    """A season on a server: who runs the schedule, and the workers. It goes on without any of them."""
-
-    arena: Arena
-    server: Any
-    place: str
-    processes: dict[str, Forked] = field(default_factory=dict)
-    asleep: dict[str, float] = field(default_factory=dict)
-
-    def fill(self) -> None:
-        """Start whoever is missing, and wake who has slept enough."""
-        for name in ("run", *(f"worker {n + 1}" for n in range(WORKERS))):
-            if name not in self.processes:
-                self.processes[name] = self.arena.start(name.partition(" ")[0], self.place)
-        for name in [name for name, until in self.asleep.items() if timer() > until]:
-            del self.asleep[name]
-            self.processes[name].signal(signal.SIGCONT)
-
-    def over(self) -> bool:
-        """Whether the season is; workers go on until they are told to stop."""
-        for name, process in self.processes.items():
-            if name != "run" and not process.runs:
-                raise Broken(f"{name} has ended:\n{process.said()[-3_000:]}")
-        return self.arena.ends(self.processes["run"], 0.0)
-
-    def kill(self) -> str:
-        """One of them is killed, and started again."""
-        name = self.arena.chance.choice(sorted(self.processes))
-        self.asleep.pop(name, None)
-        self.arena.kill(self.processes.pop(name))
-        return f"{name} is killed"
-
-    def suspend(self) -> str:
-        """One of them stands still for a while."""
-        name, seconds = self.arena.chance.choice(sorted(self.processes)), self.arena.chance.uniform(1, 20)
-        self.processes[name].signal(signal.SIGSTOP)
-        self.asleep[name] = timer() + seconds
-        return f"{name} is suspended for {seconds:.1f} s"
-
-    def restart(self) -> str:
-        """The database's server is away for a while, sometimes for longer than anyone's patience."""
-        seconds = self.arena.chance.choice((0.0, 3.0, 10.0, 45.0))
-        self.server.stop()
-        time.sleep(seconds)
-        self.server.start()
-        return f"the server was away for {seconds:.0f} s"
-
-    def dismiss(self) -> None:
-        """Nobody is left."""
-        for process in self.processes.values():
-            self.arena.kill(process)
-
-
-def play_with_workers(arena: Arena, minutes: float) -> None:
-    """Seasons of workers on PostgreSQL, under mishaps until the time is over."""
-    arena.write_config(workers=True)
-    with a_server() as server:
-        end = timer() + 60 * minutes
-        while timer() < end:
-            place = database(server.get_uri(), f"season{arena.seasons}")
-            Record.open(place).close()
-            crew, mishaps, last = Crew(arena, server, place), 0, timer()
-            with dismissed(crew):
-                crew.fill()
-                while not crew.over():
-                    time.sleep(arena.chance.uniform(0.5, 6.0))
-                    if timer() > end or mishaps == MOST_MISHAPS:
-                        if timer() > last + LONGEST + 60:
-                            raise Broken(f"the season does not end:\n{crew.processes['run'].said()[-3_000:]}")
-                    elif not crew.over():
-                        happens = arena.chance.choice((crew.kill, crew.kill, crew.suspend, crew.restart))
-                        mishaps, last = mishaps + 1, timer()
-                        arena.mishaps[happens.__name__] += 1
-                        say(f"mishap {sum(arena.mishaps.values())}: {happens()}")
-                    crew.fill()
-            with psycopg.connect(place.replace("+psycopg", "")) as connection:
-                lost = connection.execute(LOST).fetchone()
-            arena.judge(place, lost[0] if lost else 0)
-
-
-@contextmanager
-def dismissed(crew: Crew) -> Iterator[None]:
-    """Whatever happens, nobody is left."""
-    try:
-        yield
-    finally:
-        crew.dismiss()
-
-
 def main() -> None:
     """All of it; the exit status is 1 when something was not as it must be."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kills", description=__doc__)
     parser.add_argument("--kills", type=int, default=200, help="how many of arena run")
-    parser.add_argument("--postgresql", action="store_true", help="workers on PostgreSQL instead")
-    parser.add_argument("--minutes", type=float, default=20.0, help="for how long, with --postgresql")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     with ExitStack() as stack:
@@ -242,14 +139,11 @@ def main() -> None:
             folder, stack.enter_context(faulty(LATENCY)), stack.enter_context(forks()), Random(options.seed)
         )
         place = str(arena.folder / "whole.db")
-        arena.write_config(workers=False)
+        arena.write_config()
         if not arena.ends(arena.start("run", place)):
             raise Broken("the unbroken season does not end")
         arena.judge(place, 0)
-        if options.postgresql:
-            play_with_workers(arena, options.minutes)
-        else:
-            play_killed(arena, options.kills)
+        play_killed(arena, options.kills)
     counts = ", ".join(f"{count} {name}" for name, count in arena.mishaps.items())
     print(f"{arena.seasons - 1} seasons, {counts}: each ended as if unbroken")
     print(

@@ -6,11 +6,12 @@ What is due is read from the record before each step, so starting, going on and 
 import asyncio
 import signal
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
+from arena.calls.faults import is_unavailable
 from arena.clock import Clock, PretendedClock, SystemClock, sleep_unless_stopped
 from arena.cohorts.freeze import plan_of, stamp_of
 from arena.cohorts.schedule import (
@@ -216,20 +217,13 @@ def _stop(running: Run, loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def run(running: Run) -> None:
-    """Wait until this process leads, then do what is due; wait again if it loses the lead."""
+    """Wait until this process leads, then do what is due, until all is over or the run is stopped.
+
+    Wait again if it loses the lead. A record or a queue that is away as the work begins or ends is tried
+    again; with `once` it is an error.
+    """
     me = holder_name()
-    before = running.record.read(count_turns)
 
-    try:
-        await _lead_until_stopped(running, me)
-    finally:
-        # The progress lacks the turns of a round that was broken off.
-        turns = sum(running.record.read(count_turns).values()) - sum(before.values())
-        running.progress.turns = max(running.progress.turns, turns)
-
-
-async def _lead_until_stopped(running: Run, me: str) -> None:
-    """Work as leader until all is over or the run is stopped, each time that the lead is free."""
     while not running.stop.asked.is_set():
         if running.once:
             token = await _take_once(running, me)
@@ -241,10 +235,16 @@ async def _lead_until_stopped(running: Run, me: str) -> None:
                 running.record, me, running.stop.asked, on_standby, on_error, on_takeover
             )
 
-        work = partial(_work, running, me)
-        if token is None or await work_as_leader(running.record, token, work):
-            return
-        running.report("superseded", "another arena run has taken over")
+        try:
+            if token is None or await work_as_leader(running.record, token, partial(_work, running, me)):
+                return
+        except ArenaError as error:
+            if running.once or not is_unavailable(error):
+                raise
+            running.report_trouble(error, always=True)
+            await sleep_unless_stopped(TROUBLED, running.stop.asked)
+        else:
+            running.report("superseded", "another arena run has taken over")
 
 
 async def _take_once(running: Run, me: str) -> int | None:
@@ -286,10 +286,11 @@ async def _work(running: Run, me: str, record: Record) -> None:
     config = running.config
     clock = running.open_clock()
     running.progress.now = clock.now()
+    before = sum(record.read(count_turns).values())
 
     if isinstance(clock, PretendedClock):
-        state = JobState(REHEARSAL, clock.at, clock.at, clock.at, note="on a rehearsal clock")
-        record.write(put_job, state)
+        at = clock.at
+        record.write(put_job, JobState(REHEARSAL, at, at, at, note="on a rehearsal clock"))
         wake: Wake = SimulatedWake(clock)
     else:
         wake = running.open_wake()
@@ -308,10 +309,15 @@ async def _work(running: Run, me: str, record: Record) -> None:
         venue = open_venue(config, report=quarantined.append, timed=not world.pretended)
         stack.push_async_callback(venue.close)
 
-        source = VenueSource(config.markets.venue, stamp_of(config))
-        context = JobContext(config, world, record, source, venue, quarantined, baselines=running.baselines)
-        leader = Leader(running, clock, wake, context)
-
+        context = JobContext(
+            config,
+            world,
+            record,
+            VenueSource(config.markets.venue, stamp_of(config)),
+            venue,
+            quarantined,
+            baselines=running.baselines,
+        )
         report_untold = partial(running.report, "untold")
         monitors = monitoring(
             config, running.record, clock.now, me, report_untold, running.good_step, running.unusable
@@ -319,7 +325,14 @@ async def _work(running: Run, me: str, record: Record) -> None:
         await stack.enter_async_context(monitors)
 
         running.report("started", f"leading; it is {clock.now():{MINUTE_FORMAT}} UTC")
-        await work_until_stopped(_step_until_over(leader), running.stop, world.under_way, config.run.grace)
+        try:
+            steps = _step_until_over(Leader(running, clock, wake, context))
+            await work_until_stopped(steps, running.stop, world.under_way, config.run.grace)
+        finally:
+            # The progress lacks the turns of a round that was broken off.
+            with suppress(ArenaError):
+                turns = sum(record.read(count_turns).values())
+                running.progress.turns = max(running.progress.turns, turns - before)
 
 
 async def _step_until_over(leader: Leader) -> None:

@@ -18,6 +18,7 @@ from arena.record.write.turn_queue import (
     enqueue_turns,
     open_queue,
     requeue_stalled,
+    translated_queue_errors,
 )
 from arena.rounds.world import Dispatch, MissingTurns
 
@@ -71,32 +72,33 @@ async def _play_turns(
         if groups:
             await enqueue_turns(app, [TurnJob(*place, group, version, again) for group in groups])
 
-    presence.heard_at = timer()  # workers have from now on to give a sign
-    if await presence.alone():
-        return names
-
-    await deliver(frozenset(names))
-    pause = FIRST_LOOK
-    waited = 0.0
-    while True:
-        if not await count_open_jobs(app, *place) and not missing():
-            return ()
-
-        await asyncio.sleep(pause)
-        waited += pause
-        pause = min(1.5 * pause, LAST_LOOK)
-        if waited < REQUEUE_EVERY:
-            continue
-
-        # Jobs whose workers went silent are delivered again, unless no worker is there to take them.
-        waited = 0.0
-        left = missing()
+    with translated_queue_errors():
+        presence.heard_at = timer()  # workers have from now on to give a sign
         if await presence.alone():
-            delivered = await agents_of_open_jobs(app, *place)
-            return [name for name in names if name in delivered or name in left]
+            return names
 
-        await requeue_stalled(app)
-        await deliver(left)
+        await deliver(frozenset(names))
+        pause = FIRST_LOOK
+        waited = 0.0
+        while True:
+            if not await count_open_jobs(app, *place) and not missing():
+                return ()
+
+            await asyncio.sleep(pause)
+            waited += pause
+            pause = min(1.5 * pause, LAST_LOOK)
+            if waited < REQUEUE_EVERY:
+                continue
+
+            # Jobs whose workers went silent are delivered again, unless no worker is there to take them.
+            waited = 0.0
+            left = missing()
+            if await presence.alone():
+                delivered = await agents_of_open_jobs(app, *place)
+                return [name for name in names if name in delivered or name in left]
+
+            await requeue_stalled(app)
+            await deliver(left)
 
 
 def groups_of_turns(names: Sequence[str], workers: int) -> list[tuple[str, ...]]:

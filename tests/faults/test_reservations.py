@@ -1,12 +1,16 @@
 """Calls that are reserved: one whose worker is lost goes on counting; what a provider tells one, all heed."""
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from time import sleep
 
 import pytest
+from sqlalchemy import Connection
 
 from agents.model import Call, CallError, Message, Prompt
 from arena.calls.reservations import new_reservation_id
@@ -26,7 +30,13 @@ from arena.record.model.reservation import (
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.calls import add_call
-from arena.record.write.reservations import lose_reservations, read_pauses, read_spent, reserve
+from arena.record.write.reservations import (
+    lose_reservations,
+    read_pauses,
+    read_spent,
+    reserve,
+    withdraw_reservations,
+)
 from markets.millionths import ONE
 from tests.builders import NOW
 from tests.faults.hammer import COST, forking, hang
@@ -104,6 +114,26 @@ def test_a_late_but_paid_answer_costs_what_it_costs(record: Record) -> None:
 
 
 EIGHT = terms({}, most=8)
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_a_reservation_whose_commit_comes_late_is_withdrawn_all_the_same(
+    database: str, record: Record
+) -> None:
+    """Its client was cut off, and the server is still at it."""
+    reservation_id = new_reservation_id()
+    with closing(Record.open(database)) as cut_off, ThreadPoolExecutor(1) as pool:
+        with cut_off.engine.begin() as late:
+            assert isinstance(reserve(late, THERE, terms({}), reservation_id), Reservation)
+            withdrawing = pool.submit(record.write_unfenced, withdraw_reservations, [reservation_id])
+            wait_for([withdrawing], 0.3)
+        withdrawing.result()
+    assert record.read(count_reservations) == 0
+
+
+def count_reservations(connection: Connection) -> int:
+    """Return how many calls are under way or lost."""
+    return int(connection.exec_driver_sql("SELECT count(*) FROM reservation").scalar_one())
 
 
 def lane(record: Record) -> tuple[int, bool]:

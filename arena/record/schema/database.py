@@ -68,8 +68,9 @@ TIMEOUTS = {
     "tcp_user_timeout": "60000",
 }
 """How long a server may say nothing, as its connections know it: 10 seconds at first, then about a minute."""
-IDLE_WRITER_MS = 5 * 60_000
-"""A writer that says nothing for so long within a transaction counts as suspended, and loses its locks."""
+IDLE_WRITER_MS = 60_000
+"""A writer that says nothing for so long within a transaction counts as suspended, and loses its locks. That
+is less than a lease, or those who wait for them would miss their heartbeats; in a long change it is more."""
 LIMIT_TRANSACTION = """SELECT set_config('transaction_timeout', '{}', true)
     WHERE current_setting('server_version_num')::int >= 170000"""
 LONGEST_CHANGE = "30min"
@@ -225,6 +226,7 @@ def allow_long_change(connection: Connection) -> None:
     """Let this transaction take as long as it needs: one may bring a whole record, or prune years of it."""
     if is_postgresql(connection):
         connection.exec_driver_sql(LIMIT_TRANSACTION.format("0"))
+        connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = '5min'")
 
 
 def _sqlite_engine(name: URL, url: URL, *, read_only: bool = False) -> Engine:

@@ -82,7 +82,10 @@ def translate_errors(engine: Engine, url: URL) -> None:
         if known is not None:
             raise known from context.original_exception
 
-        if isinstance(context.sqlalchemy_exception, OperationalError) and _is_cut_off(context):
+        # There is no connection to a server, or none any more.
+        is_cut_off = context.connection is None or context.is_disconnect
+        is_operational = isinstance(context.sqlalchemy_exception, OperationalError)
+        if context.dialect.name != "sqlite" and is_cut_off and is_operational:
             message = f"{name} can't be reached: {_reason(words, url)}"
             hint = "check that the server is running, and the address, user and password"
             raise ArenaError("unreachable", message, hint) from None  # the cause may hold the password
@@ -112,26 +115,16 @@ def translated_driver_errors(url: URL) -> Iterator[None]:
 def translated_file_errors(place: Path) -> Iterator[None]:
     """Translate what the driver or the system says of work on a file that goes past SQLAlchemy."""
     try:
-        yield
-    except sqlite3.Error as error:
-        known = _known_error(str(error), str(place))
-        if known is None:
-            raise
-        raise known from error
+        with translated_driver_errors(URL.create("sqlite", database=str(place))):
+            yield
     except OSError as error:
         message = f"{error.filename or place}: {error.strerror}"
         raise ArenaError("cannot_write", message, "check permissions and free space") from error
 
 
-def _is_cut_off(context: ExceptionContext) -> bool:
-    """Return whether there is no connection to a server, or none any more."""
-    return context.dialect.name != "sqlite" and (context.connection is None or context.is_disconnect)
-
-
 def _reason(said: str, url: URL) -> str:
     """Return the first line of what the driver said, without the password."""
     reason = next(iter(said.strip().splitlines()), "no reason given")
-    secrets = (url.password, url.query.get("password"))
-    for secret in (str(secret) for secret in secrets if secret):
-        reason = reason.replace(secret, "***")
+    for secret in filter(None, (url.password, url.query.get("password"))):
+        reason = reason.replace(str(secret), "***")
     return reason

@@ -302,7 +302,12 @@ def lose_reservations(connection: Connection, ids: Collection[int]) -> None:
 
 
 def withdraw_reservations(connection: Connection, ids: Collection[int]) -> None:
-    """Delete reservations of calls that were never made: nothing was spent."""
+    """Delete reservations of calls that were never made: nothing was spent.
+
+    A server may still be at the transaction that adds one, though its client was cut off: it is waited for.
+    """
+    if is_postgresql(connection):
+        connection.exec_driver_sql("LOCK TABLE reservation IN SHARE ROW EXCLUSIVE MODE")
     connection.execute(WITHDRAW_RESERVATIONS, {"ids": sorted(ids)})
 
 

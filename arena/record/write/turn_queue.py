@@ -7,8 +7,8 @@ A job that is delivered twice, or that outlives its worker, does no harm.
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -25,7 +25,6 @@ from sqlalchemy import Connection, Engine
 from arena.errors import ArenaError
 from arena.record.model.lease import Hold, Watch
 from arena.record.schema.database import connect, url_of, with_timeouts
-from arena.record.schema.database_errors import record_name
 
 QUEUE = "turns"
 TASK_NAME = "arena.turn"
@@ -100,6 +99,17 @@ PlayTurns = Callable[[TurnJob, TurnEnded], Awaitable[None]]
 """Plays the turns of a job, and calls a function as each of them has ended."""
 
 
+@contextmanager
+def translated_queue_errors() -> Iterator[None]:
+    """Raise an `ArenaError` where the queue's server goes away."""
+    try:
+        yield
+    except (ConnectorException, PsycopgError) as error:  # who listens raises the driver's own
+        raise ArenaError(
+            "unreachable", "the queue's database can't be reached", "it goes on once the server is back"
+        ) from error
+
+
 def queue_address(database: str) -> str:
     """Return the address of the PostgreSQL that a record is on."""
     url = url_of(database)
@@ -121,11 +131,8 @@ async def open_queue(database: str) -> AsyncIterator[App]:
     address = queue_address(database)
     upgrade_queue(database, make=True)
     app = App(connector=PsycopgConnector(conninfo=address, min_size=1, max_size=4, timeout=POOL_WAIT))
-    try:
+    with translated_queue_errors():
         await app.open_async()
-    except ConnectorException as error:
-        hint = "check the server, then start again; nothing is lost"
-        raise ArenaError("unreachable", f"{record_name(url_of(database))} is gone", hint) from error
     try:
         yield app
     finally:
@@ -283,12 +290,10 @@ async def run_worker(app: App, play: PlayTurns, at_once: int, grace: float) -> N
     Jobs are taken while fewer than `at_once` turns are to be played. In the end those in progress have some
     seconds of `grace` to end by themselves.
     """
-    try:
+    with translated_queue_errors():
         worker_id = await app.job_manager.register_worker()
         await QueueWorker(app, play, at_once, grace, worker_id).work()
-    except (ConnectorException, PsycopgError) as error:  # the one who listens raises the driver's own
-        hint = "the worker resumes by itself once the server is back"
-        raise ArenaError("unreachable", "the queue's database can't be reached", hint) from error
+
 
 
 @dataclass

@@ -16,6 +16,7 @@ import pytest
 from sqlalchemy import Connection, Engine, text
 
 from arena.errors import ArenaError
+from arena.record.model.lease import LEASE_LENGTH
 from arena.record.queries import cohorts
 from arena.record.record import Record
 from arena.record.schema.cohort import PromptRow
@@ -220,7 +221,7 @@ def test_a_writer_that_is_suspended_within_a_transaction_holds_no_lock_for_ever(
         suspended.write(keep_prompt, "one")
 
         def change(connection: Connection) -> None:
-            assert connection.scalar(text("SHOW idle_in_transaction_session_timeout")) == "5min"
+            assert connection.scalar(IDLE_MS) < LEASE_LENGTH.total_seconds() * 1_000
             keep_prompt(connection, "two")
             connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 200"))
             other.write(keep_prompt, "two")  # it waits until the server has ended this transaction
@@ -232,6 +233,18 @@ def test_a_writer_that_is_suspended_within_a_transaction_holds_no_lock_for_ever(
         suspended.write(keep_prompt, "four")
         texts = other.read(lambda connection: set(connection.scalars(select(PromptRow.text))))
         assert texts == {"one", "two", "four"}
+
+
+def test_in_a_long_change_a_writer_may_be_silent_for_longer(new_database: Callable[[], str]) -> None:
+    with closing(Record.open(new_database())) as record:
+        usual = record.write(Connection.scalar, IDLE_MS)
+
+        def change(connection: Connection) -> int:
+            allow_long_change(connection)
+            return int(connection.scalar(IDLE_MS))
+
+        assert record.write(change) == 5 * usual
+        assert record.write(Connection.scalar, IDLE_MS) == usual
 
 
 def test_a_writer_that_is_suspended_between_many_rows_holds_no_lock_for_ever(
@@ -272,6 +285,9 @@ def test_a_change_that_takes_too_long_is_undone_and_said_so(new_database: Callab
             record.write(change)
         assert caught.value.code == "unreachable"
         assert record.read(lambda connection: list(connection.scalars(select(PromptRow.text)))) == []
+
+
+IDLE_MS = text("SELECT setting::int FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout'")
 
 
 def keep_prompt(connection: Connection, text: str) -> None:
