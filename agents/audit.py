@@ -314,6 +314,8 @@ def _of_answer(part: _Part, title: str, question: str, at: datetime) -> Iterator
     asked = _asked(question)
     places = {place for key in asked.keys for place in _places(key, part.folded)}
     places.update(candidates(part.words, question))
+    if part.place == "text" and asked.is_named(title):
+        places.update(start for start, _ in part.sentences)
     for sentence in dict.fromkeys(map(part.sentence, sorted(places))):
         if _answers(sentence, title, asked, question, at) or _has_outcome(sentence, title, asked, at):
             yield AuditFinding("answer", sentence, part.place, question)
@@ -336,8 +338,8 @@ def _has_outcome(sentence: str, title: str, asked: _Asked, at: datetime) -> bool
     if say.OTHERS.search(sentence) or say.OPEN.search(sentence) or say.AGES_AGO.search(sentence):
         return False
 
-    named = asked.is_named(sentence)
-    told = asked.is_told(sentence, title)
+    named = asked.is_named(sentence) or asked.is_named(title)
+    told = asked.is_told(f"{sentence} {title}", "")
     return tells_outcome(_bare(sentence), asked.subject, named, told, at)
 
 

@@ -53,7 +53,8 @@ SETTLED = re.compile(
     r"|(?:merger|takeover|deal|acquisition) (?:has )?(?:(?:is )?(?:complete|done|completed)|closed)"
     r"|ceased trading|delisted"
     r"|champions of|after beating|newly elected|incoming (?:mayor|president|governor|prime minister)"
-    r"|ousts|ousting of|removes|impeaches|convicts|acquits)\b",
+    r"|ousts|ousting of|removes|impeaches|convicts|acquits|transition team|put (?:their|his|her) names? to"
+    r"|wholly owned subsidiary|top prize|stands? pat|concedes|upheld|annulled|turned down)\b",
     re.IGNORECASE,
 )
 RATE_MOVE = re.compile(
@@ -85,7 +86,7 @@ FORESEEN = re.compile(
 )
 FIGURE = re.compile(r"[+−-]?\d+(?:\.\d+)?\s?(?:%|percent\b|per cent\b|pct\b)|\b\d{2,3},\d{3}\b")
 ENDS_PERIOD = re.compile(
-    r"\b(?:ends?|ended|finish(?:es|ed)?|clos(?:es|ed)(?: out)?)(?: off)? (?:the )?(?:month of )?"
+    r"\b(?:ends?|ended|finish(?:es|ed)?|clos(?:es|ed)(?: out)?|opens?)(?: off)? (?:the )?(?:month of )?"
     r"(?P<period>[a-z]+(?: quarter| half)?)\b.{0,24}\d",
     re.IGNORECASE,
 )
@@ -98,6 +99,7 @@ OUT = (
     r"|(?:,? which)? (?:came|comes) out\b"
     r"|(?:'s)? (?:release notes|system card|changelog|model card)\b"
     r"|(?: (?:was|has been|got))? (?:released|launched|rolled out|shipped)\b"
+    r"|\.\d|-stable\b| \(day-0 support"
 )
 """What follows the name of a thing that exists."""
 USED = (
@@ -145,6 +147,8 @@ def tells_outcome(sentence: str, subject: Subject, named: bool, told: bool, at: 
 
 def _is_settled(sentence: str, subject: Subject, told: bool) -> bool:
     """Return whether a sentence has a tally or a label by which such a question is over."""
+    if _is_labelled(sentence, subject):
+        return True
     told = told or _has_long_name(sentence, subject)
     if TALLY.search(sentence):
         return told or _has_deed(sentence, subject.question)
@@ -270,8 +274,21 @@ def _tells_statistic(sentence: str, question: str, at: datetime) -> bool:
     if elsewhere - {region.casefold() for region in REGIONS.findall(question)}:
         return False
     months = _months_asked(question, at)
-    words = re.findall(r"\b[A-Z][a-z]{2,}\b", sentence)
+    words = re.findall(r"\b[A-Z][A-Za-z]{2,}\b", sentence)
     return any(MONTHS.get(word.casefold(), 0) in months for word in words)
+
+
+def _is_labelled(sentence: str, subject: Subject) -> bool:
+    """Return whether a sentence has two names of the question as a heading and what stands under it.
+
+    A list of prizes has the form "Best Film: The Salt Road".
+    """
+    if not CONTEST.search(subject.question):
+        return False
+
+    names = ["|".join(map(re.escape, ways)) for ways in subject.names]
+    pairs = permutations(names, 2)
+    return any(re.search(rf"(?:^|\W)(?:{first}): \"?(?:{second})\b", sentence) for first, second in pairs)
 
 
 def _has_long_name(sentence: str, subject: Subject) -> bool:

@@ -106,8 +106,8 @@ AGES_AGO = re.compile(
 """Words of a time so long ago that no open question asks of it."""
 STAGE = re.compile(
     r"\b(?:first round|first leg|group stage|round of \d+|quarter-?finals?|semi-?finals?|league|friendly"
-    r"|debate|endorsement|last (?:eight|four|sixteen)"
-    r"|primar(?:y|ies)|qualif\w+|lower house|committee|(?:district|lower|appeals) court|preliminary)\b",
+    r"|debate|endorsement|last (?:eight|four|sixteen)|primar(?:y|ies)|qualif\w+|lower house"
+    r"|(?<!policy )(?<!market )committee|(?:district|lower|appeals) court|preliminary)\b",
     re.IGNORECASE,
 )
 """What comes before that which is asked, unless it is asked itself."""
@@ -175,7 +175,8 @@ ENDS: Mapping[str, str] = {
         r"|prime minister)|knocked out|eliminated|\w+-elect|congratulat\w+|sworn in|takes office as"
         r"|(?-i:[A-Z]\w+ \d{1,2}[,–-] ?(?:[A-Z]\w+ )?\d{1,2}\b)"
     ),
-    r"pass|passes|approved?|adopt|enact|ratif\w+|law|bill|act|referendum|votes?|confirm\w*|impeach\w*": (
+    r"pass|passes|approved?|adopt|enact|ratif\w+|law|bill|act|referendum|votes?|confirm\w*|impeach\w*|accept"
+    r"|initiative": (
         r"pass(?:ed|es)|adopt(?:ed|s)|approv(?:ed|es)|reject(?:ed|s)|vot(?:ed|es) (?:for|against|down|to|by"
         r"|in favou?r)|enacted|ratified|signed into law|became law|clear(?:ed|s)|defeat(?:ed|s)|turned down"
         r"|confirmed|impeached"

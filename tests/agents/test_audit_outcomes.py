@@ -1,10 +1,17 @@
 """Outcomes told without a verb: what headlines, tables and other languages give away, and what they don't."""
 
+import json
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from agents.audit import audit
+from tests.program.command_line import ROOT
+
+SECOND_AUTHOR = Path(__file__).parent / "second_author_articles.jsonl"
+"""Texts by somebody who had not seen the rules: a line with a question, then its texts."""
 
 QUESTIONS = {
     "btc": ("Will Bitcoin be above $95,000 on 31 March 2026?", datetime(2026, 3, 10, 12, tzinfo=UTC)),
@@ -123,3 +130,23 @@ def test_an_outcome_is_found(name: str, text: str) -> None:
 def test_what_was_or_may_be_is_no_outcome(name: str, text: str) -> None:
     question, at = QUESTIONS[name]
     assert audit("", text, "", [question], at).verdict == "clean"
+
+
+def test_the_page_has_the_figures_of_the_second_author() -> None:
+    found = {"leak": 0, "clean": 0}
+    of = {"leak": 0, "clean": 0}
+    asked = {}
+    for line in SECOND_AUTHOR.read_text("utf-8").splitlines():
+        told = json.loads(line)
+        if "question" in told:
+            asked = told
+            continue
+        kind = "leak" if "leak" in told else "clean"
+        of[kind] += 1
+        at = datetime.fromisoformat(asked["at"])
+        verdict = audit(told["title"], told["text"], "", [asked["question"]], at).verdict
+        found[kind] += verdict != "clean"
+
+    page = re.sub(r"\s+", " ", (ROOT / "docs" / "evidence.md").read_text("utf-8"))
+    figures = f"{found['leak']} of {of['leak']} leaks, and {found['clean']} of {of['clean']} clean texts"
+    assert figures in page
