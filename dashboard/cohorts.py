@@ -35,9 +35,9 @@ from dashboard.charts import (
     calibration_chart,
     line_chart,
     luck_band,
-    short_forms,
 )
 from dashboard.html import CHOSEN_PILL, NOTHING, Rows, board_of, box, columns_of_table, venue_cell
+from dashboard.long_names import short_forms
 from dashboard.pages import ALL, Address, Way, in_app, no_such, way
 from dashboard.pictures import REST, Scale
 from dashboard.record import (

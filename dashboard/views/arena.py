@@ -48,7 +48,6 @@ from dashboard.board import (
     season_board,
     stamps,
 )
-from dashboard.charts import short_forms
 from dashboard.cohorts import (
     Curves,
     Leads,
@@ -79,6 +78,7 @@ from dashboard.html import (
     quotes,
 )
 from dashboard.kinds_board import all_kinds_boxes
+from dashboard.long_names import short_forms
 from dashboard.pages import (
     ALL,
     Address,
