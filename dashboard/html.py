@@ -159,7 +159,7 @@ def light(look: str, word: str, sentence: str, reasons: Sequence[str]) -> Markup
         '<p class="light %s"><span aria-hidden="true"></span><b>%s</b> %s</p>', look, word, sentence
     )
     if reasons:
-        inside += bullets(map(flat, reasons))
+        inside += bullets(unfolding(flat(reason)) for reason in reasons)
     return filled('<section class="box" aria-label="Health">%s</section>', inside)
 
 
@@ -186,6 +186,29 @@ def venue_link(page: tuple[str, str] | None, text: str = "At {}") -> Markup:
 def folded(title: str, inside: Markup) -> Markup:
     """Return what is shown to those who open it."""
     return filled('<details class="more"><summary>%s</summary>%s</details>', title, inside)
+
+
+LONG_TEXT = 280
+"""Of longer texts the first lines are shown."""
+UNFOLDED = '<details class="whole"><summary><span>%s</span><i></i></summary></details>'
+
+
+def unfolding(text: str | Markup) -> Markup:
+    """Return a text of which the first lines are shown, and all of it to those who open it.
+
+    >>> print(unfolding("a < b"), unfolding("a" * 300)[:44])
+    a &lt; b <details class="whole"><summary><span>aaaaaa
+    """
+    if len(text) <= LONG_TEXT:
+        return escape(text)
+    return filled(UNFOLDED, text)
+
+
+def remark(title: str, text: str) -> Markup:
+    """Return a foreign text after a bold word or two that say what it is."""
+    whole = filled("<b>%s:</b> %s", title, flat(text))
+    inside = unfolding(whole)
+    return filled('<div class="remark">%s</div>', inside)
 
 
 def tag(text: str, look: str) -> Markup:
@@ -220,7 +243,7 @@ def bold(text: str) -> Markup:
     return shown
 
 
-def bullets(sentences: Iterable[str]) -> Markup:
+def bullets(sentences: Iterable[str | Markup]) -> Markup:
     """Return sentences as a list."""
     return filled('<ul class="points">%s</ul>', each("<li>%s</li>", sentences))
 
@@ -503,7 +526,10 @@ def _text(value: Any, column: HtmlColumn) -> Markup:
         return escape(day(value) if column.format == "day" else moment(value))
     if column.kind == "number" and isinstance(value, int | float):
         return escape(written(value, column.format))
-    return escape(flat(str(value)))
+    text = flat(str(value))
+    if column.format == "long":
+        return unfolding(text)
+    return escape(text)
 
 
 def _is_empty(value: Any) -> bool:

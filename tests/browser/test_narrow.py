@@ -12,7 +12,7 @@ import dashboard
 from arena.scores.rules.reliability.diagram import diagram
 from dashboard.board import CALIBRATION
 from dashboard.charts import Line, calibration_chart, line_chart
-from dashboard.html import HtmlCell, board_of, box, columns_of_table
+from dashboard.html import HtmlCell, board_of, box, columns_of_table, html_table, light
 from dashboard.site.shell import css
 from tests.browser.watching import sticks_out
 
@@ -87,3 +87,16 @@ def test_a_heading_of_two_lines_leaves_the_highest_tick_free(narrow: Page, look:
     found = diagram(stated, happened, np.random.default_rng(1), draws=50)
     put(narrow, box(CALIBRATION, calibration_chart([("ann", found, "c1")], "Calibration", 136)), look)
     assert narrow.evaluate(OVERLAPPING) == 0
+
+
+def test_a_long_text_shows_its_first_lines_and_all_of_it_when_opened(narrow: Page) -> None:
+    text = "a venue that does not answer " * 40
+    html = html_table([{"What": text}], columns_of_table("incidents"), "Incidents")
+    put(narrow, html + light("trouble", "Trouble.", "Something needs an operator.", [text]))
+    folded = narrow.locator(".whole")
+    assert folded.count() == 2
+    for part in folded.all():
+        assert part.evaluate("part => part.offsetHeight") < 130
+        part.locator("summary").click()
+        assert part.evaluate("part => part.offsetHeight") > 300
+        assert part.text_content() == text.strip()
