@@ -272,9 +272,9 @@ LONGEST_CHIP = 10
 def _chips(lines: Sequence[tuple[str, str, str]], alone: bool = False) -> Markup:
     """Return a button for each line by its name, its class and its end; only the first is on where `alone`.
 
-    A line by itself has none. Those that have a colour come first.
+    A line by itself has none, unless it is one that is shown alone. Those that have a colour come first.
     """
-    if len(lines) < 2:
+    if len(lines) < 2 and not alone:
         return NOTHING
     chip = '<button type="button" class="%s" data-line="%s" title="%s" aria-pressed="%s"><i></i>%s%s</button>'
     names = [name for name, _, _ in lines]
@@ -726,11 +726,16 @@ QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def calibration_chart(
-    curves: Sequence[tuple[str, ReliabilityDiagram, str]], says: str, height: int = SQUARE
+    curves: Sequence[tuple[str, ReliabilityDiagram, str]],
+    says: str,
+    height: int = SQUARE,
+    *,
+    is_named: bool = True,
 ) -> Markup:
     """Draw by tenths of the scale what was said against what happened, below it how often, and say it.
 
-    `curves` are names, diagrams and classes: one is shown at a time, the first until another is chosen.
+    `curves` are names, diagrams and classes: one is shown at a time, the first until another is chosen. One
+    by itself need not be named where the page is about it.
     """
     curves = [curve for curve in curves if curve[1].deciles]
     if not curves:
@@ -779,7 +784,9 @@ def calibration_chart(
         _label(0, whole.height - 3, "count", "axis", "end", -8),
     ]
     lines = [(mark["name"], mark["look"], "") for mark in told]
-    chips = _chips(lines, alone=True)
+    chips = NOTHING
+    if is_named or len(lines) > 1:
+        chips = _chips(lines, alone=True)
     marks = {"x": [0, 1], "y": [0, 1], "high": height, "lines": told}
     return _chart(says, whole.height, (52, 12), drawn, marks, chips + sentences)
 
