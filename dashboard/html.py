@@ -190,14 +190,14 @@ def folded(title: str, inside: Markup) -> Markup:
 
 LONG_TEXT = 280
 """Of longer texts the first lines are shown."""
-UNFOLDED = '<details class="whole"><summary><span>%s</span><i></i></summary></details>'
+UNFOLDED = '<details class="clamp"><summary><span>%s</span><i></i></summary></details>'
 
 
 def unfolding(text: str | Markup) -> Markup:
     """Return a text of which the first lines are shown, and all of it to those who open it.
 
     >>> print(unfolding("a < b"), unfolding("a" * 300)[:44])
-    a &lt; b <details class="whole"><summary><span>aaaaaa
+    a &lt; b <details class="clamp"><summary><span>aaaaaa
     """
     if len(text) <= LONG_TEXT:
         return escape(text)

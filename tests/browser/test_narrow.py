@@ -93,7 +93,7 @@ def test_a_long_text_shows_its_first_lines_and_all_of_it_when_opened(narrow: Pag
     text = "a venue that does not answer " * 40
     html = html_table([{"What": text}], columns_of_table("incidents"), "Incidents")
     put(narrow, html + light("trouble", "Trouble.", "Something needs an operator.", [text]))
-    folded = narrow.locator(".whole")
+    folded = narrow.locator(".clamp")
     assert folded.count() == 2
     for part in folded.all():
         assert part.evaluate("part => part.offsetHeight") < 130
