@@ -519,7 +519,7 @@ def _market(season: SeasonSite, market_id: MarketId, address: Address) -> Parts:
         yield folded(market.RULES, rules_text)
 
 
-METER = '<li class="%s"><label>%s <meter value="%s"></meter> %s</label></li>'
+METER = '<li class="%s"><label>%s <meter value="%s"></meter> <span>%s</span></label></li>'
 
 
 def _meters(history: market.History, overview: SeasonOverview) -> Markup:
