@@ -269,14 +269,15 @@ def progress(line: CohortLine) -> str:
     if line.unfinished:
         text += f", {line.unfinished} with turns that failed or are to come"
 
+    waits = "open positions are still tracked" if line.rules.money else "questions are still open"
     if line.ended_at is not None:
         text += f", ended {day(line.ended_at)}"
         if line.corrected_at:
             text += f", then corrected on {day(line.corrected_at)}"
     elif line.stopped:
-        text += ", ended by hand, open positions are still tracked"
+        text += f", ended by hand, {waits}"
     elif line.played == line.rounds:
-        text += ", open positions are still tracked"
+        text += f", {waits}"
     elif line.paused:
         text += ", paused"
     return text

@@ -22,6 +22,7 @@ from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
 from arena.scores.rules.reliability.reading import reading_sentence
 from dashboard.html import NOTHING, folded, quiet
+from dashboard.long_names import cut_in_middle, cut_places, short_forms
 from dashboard.pictures import REST, Points, Scale, dot
 from dashboard.words import cents, compact, day, filled, written
 from markets.millionths import ONE
@@ -65,6 +66,9 @@ LONG = 230
 LEFT = (8, 36, 52, 76, 110, 150, 200)
 RIGHT = (12, 48, 76, 104, 132, 160, 188)
 """The rooms at the sides, for which the style sheet has a class each: `left36`, `right48` and so on."""
+HIDDEN = 132
+ON_PHONE = 10
+"""From which room on names at the ends of lines are hidden on a phone, and the room that is left there."""
 WIDE = 1_000
 """How wide the picture is that is stretched; each pixel of its height is ten of its units."""
 
@@ -155,21 +159,54 @@ def _levels(plot: Plot, values: Iterable[float], unit: str) -> Iterator[Markup]:
         yield _level(y, text, look)
 
 
-def _marks_below(plot: Plot, values: Sequence[float], unit: str) -> Iterator[Markup]:
-    """Draw the ticks of the lower axis, with more places than the pattern `unit` has where they need them."""
+def _marks_below(plot: Plot, values: Sequence[float], unit: str, room: int) -> Iterator[Markup]:
+    """Draw the ticks of the lower axis, with more places than the pattern `unit` has where they need them.
+
+    `room` is how wide the picture is on a narrow phone.
+    """
     exact = _exact(unit, values)
-    for value in values:
-        x = plot.across(value)
-        text = written(value, exact)
-        yield _label(x, plot.height + 18, text, "axis", "middle")
+    texts = [(plot.across(value), written(value, exact)) for value in values]
+    yield from _words_below(plot, texts, room)
 
 
-def _times_below(plot: Plot, first: float, last: float) -> Iterator[Markup]:
+def _times_below(plot: Plot, first: float, last: float, room: int) -> Iterator[Markup]:
     """Draw the ticks of a lower axis that is time, each with its line upwards."""
-    for at, text in time_ticks(first, last):
-        x = plot.across(at)
+    texts = [(plot.across(at), text) for at, text in time_ticks(first, last)]
+    for x, _ in texts:
         yield _upright("grid", x, 0, plot.height)
-        yield _label(x, plot.height + 18, text, "axis", "middle")
+    yield from _words_below(plot, texts, room)
+
+
+NARROW = 300
+"""How wide a chart is on a narrow phone, in pixels, with the rooms at its sides."""
+APART = 8
+"""How far words stand from each other, in pixels."""
+
+
+def _words_below(plot: Plot, texts: Sequence[tuple[float, str]], room: int) -> Iterator[Markup]:
+    """Draw words below the lower axis at their places in percent; the style sheet hides some on a phone."""
+    step = words_step(texts, room)
+    for number, (x, text) in enumerate(texts):
+        look = "axis spare" if number % step else "axis"
+        yield _label(x, plot.height + 18, text, look, "middle")
+
+
+def words_step(texts: Sequence[tuple[float, str]], room: int) -> int:
+    """Return the least step at which words, at places in percent of so many pixels, stand apart.
+
+    >>> words_step([(0, "9 Jan"), (50, "11 Jan"), (100, "13 Jan")], 200)
+    1
+    >>> words_step([(0, "9 Jan"), (50, "11 Jan"), (100, "13 Jan")], 60)
+    2
+    """
+    for step in range(1, len(texts)):
+        is_apart = True
+        for (x, text), (next_x, next_text) in pairwise(texts[::step]):
+            need = LETTER * (len(text) + len(next_text)) / 2 + APART
+            is_apart = is_apart and (next_x - x) * room / 100 >= need
+        if is_apart:
+            return step
+    return max(len(texts), 1)
 
 
 def _stretched(plot: Plot, inside: Iterable[Markup]) -> Markup:
@@ -228,18 +265,20 @@ def _json(marks: Mapping[str, Any]) -> Markup:
 
 MOST_CHIPS = 16
 """So many lines are named below a chart; the others are folded away."""
+LONGEST_CHIP = 10
+"""Longer names are cut there where there is no room for them."""
 
 
 def _chips(lines: Sequence[tuple[str, str, str]], alone: bool = False) -> Markup:
     """Return a button for each line by its name, its class and its end; only the first is on where `alone`.
 
-    A line by itself has none. Those that have a colour come first.
+    A line by itself has none, unless it is one that is shown alone. Those that have a colour come first.
     """
-    if len(lines) < 2:
+    if len(lines) < 2 and not alone:
         return NOTHING
     chip = '<button type="button" class="%s" data-line="%s" title="%s" aria-pressed="%s"><i></i>%s%s</button>'
     names = [name for name, _, _ in lines]
-    forms = short_forms(names, 26)
+    places = cut_places(names, LONGEST_CHIP)
     first: list[Markup] = []
     others: list[Markup] = []
     for place, (name, look, end) in enumerate(lines):
@@ -247,7 +286,7 @@ def _chips(lines: Sequence[tuple[str, str, str]], alone: bool = False) -> Markup
         value = filled(" <b>%s</b>", end) if end else NOTHING
         is_coloured = look != REST or alone
         shown = first if is_coloured else others
-        label = forms[name]
+        label = cut_in_middle(name, places)
         shown.append(filled(chip, look, place, name, pressed, label, value))
 
     chips = first + others
@@ -315,70 +354,6 @@ def spread(places: Sequence[float], low: float, high: float) -> list[float]:
         apart[number] = max(raised, low)
         limit = apart[number] - LINE
     return apart
-
-
-def shortened(name: str, letters: int) -> str:
-    """Return a name of at most so many letters: without its maker if it is longer, then without its middle.
-
-    >>> shortened("openai/gpt-5.6", 14), shortened("openai/gpt-5.6", 9), shortened("openai/gpt-5.6-pro", 9)
-    ('openai/gpt-5.6', 'gpt-5.6', 'gpt-…-pro')
-    """
-    if len(name) > letters:
-        without_maker = name.rpartition("/")[2]
-        name = without_maker or name
-    if len(name) <= letters:
-        return name
-    ends = max((letters - 1) // 2, 1)
-    return f"{name[:ends]}…{name[-ends:]}"
-
-
-def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
-    """Return names of at most so many letters; those that would look alike are cut where they differ.
-
-    >>> list(short_forms(["a-model-v1-with-all-tools", "a-model-v2-with-all-tools"], 18).values())
-    ['a-model-v1-with-a…', 'a-model-v2-with-a…']
-    >>> list(short_forms(["a-model-v1-thinking", "a-model-v2-thinking"], 9).values())
-    ['…v1-thin…', '…v2-thin…']
-    >>> short_forms(["gpt-5.6", "maker/gpt-5.6"], 8)
-    {'gpt-5.6': 'gpt-5.6', 'maker/gpt-5.6': 'maker/g…'}
-    """
-    alike: dict[str, list[str]] = {}
-    for name in dict.fromkeys(names):
-        short = shortened(name, letters)
-        alike.setdefault(short, []).append(name)
-
-    forms = {}
-    for text, some in alike.items():
-        if len(some) == 1:
-            forms[some[0]] = text
-            continue
-        start = _first_difference(some)
-        if start + DIFFERENT < letters:
-            start = 0
-        for name in some:
-            before = "…" * (start > 0)
-            rest = before + name[start:]
-            if len(rest) > letters:
-                rest = rest[: letters - 1].rstrip("-") + "…"
-            forms[name] = rest
-    return forms
-
-
-def _first_difference(names: Sequence[str]) -> int:
-    """Return where the first word begins in which different names differ.
-
-    >>> _first_difference(["a-model-v1-fast", "a-model-v2-fast"])
-    8
-    """
-    alike = 0
-    while len({name[: alike + 1] for name in names}) == 1:
-        alike += 1
-    whole_words = re.sub(r"\w*$", "", names[0][:alike])
-    return len(whole_words)
-
-
-DIFFERENT = 8
-"""By so many letters after their common beginning names differ."""
 
 
 STEPS = (1.0, 2.0, 5.0, 2.5, 10.0, 20.0)
@@ -572,9 +547,10 @@ def line_chart(
     shapes = [_polygon(band, plot)]
     shapes += [_drawn_line(place, line, plot) for place, line in (*others, *reversed(named))]
     picture = _stretched(plot, shapes)
+    beside = ON_PHONE if len(lines) > 1 or right >= HIDDEN else right
     drawn = [
         *_levels(plot, levels, pattern),
-        *_times_below(plot, first, last),
+        *_times_below(plot, first, last, NARROW - left - beside),
         picture,
         *_ends(plot, named, right),
     ]
@@ -750,11 +726,16 @@ QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def calibration_chart(
-    curves: Sequence[tuple[str, ReliabilityDiagram, str]], says: str, height: int = SQUARE
+    curves: Sequence[tuple[str, ReliabilityDiagram, str]],
+    says: str,
+    height: int = SQUARE,
+    *,
+    is_named: bool = True,
 ) -> Markup:
     """Draw by tenths of the scale what was said against what happened, below it how often, and say it.
 
-    `curves` are names, diagrams and classes: one is shown at a time, the first until another is chosen.
+    `curves` are names, diagrams and classes: one is shown at a time, the first until another is chosen. One
+    by itself need not be named where the page is about it.
     """
     curves = [curve for curve in curves if curve[1].deciles]
     if not curves:
@@ -803,7 +784,9 @@ def calibration_chart(
         _label(0, whole.height - 3, "count", "axis", "end", -8),
     ]
     lines = [(mark["name"], mark["look"], "") for mark in told]
-    chips = _chips(lines, alone=True)
+    chips = NOTHING
+    if is_named or len(lines) > 1:
+        chips = _chips(lines, alone=True)
     marks = {"x": [0, 1], "y": [0, 1], "high": height, "lines": told}
     return _chart(says, whole.height, (52, 12), drawn, marks, chips + sentences)
 
@@ -884,8 +867,9 @@ def gap_chart(
     drawn.append(gap_dot)
 
     marks = ticks(-reach, reach)
-    drawn += _marks_below(plot, marks, "%+.3f")
-    return _chart("The gap and its interval, over 0", plot.height, (36, 48), drawn)
+    sides = (36, 48)
+    drawn += _marks_below(plot, marks, "%+.3f", NARROW - sum(sides))
+    return _chart("The gap and its interval, over 0", plot.height, sides, drawn)
 
 
 def columns_chart(
@@ -915,9 +899,9 @@ def columns_chart(
         drawn.append(column)
 
     marks = ticks(low, high)
-    drawn += _marks_below(plot, marks, unit)
-    left_room = _left_room(levels, "localized")
-    return _chart(says, plot.height, (left_room, 12), drawn)
+    sides = (_left_room(levels, "localized"), 12)
+    drawn += _marks_below(plot, marks, unit, NARROW - sum(sides))
+    return _chart(says, plot.height, sides, drawn)
 
 
 Spot = tuple[str, float, float, str]
@@ -939,7 +923,8 @@ def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Marku
     zero = _upright("base", plot.across(0), 0, plot.height)
     drawn = [*_levels(plot, levels, y_unit), zero]
     marks = ticks(*plot.x)
-    drawn += _marks_below(plot, marks, x_unit)
+    sides = (_left_room(levels, y_unit), 12)
+    drawn += _marks_below(plot, marks, x_unit, NARROW - sum(sides))
 
     chosen = []
     ordered = sorted(spots, key=lambda spot: spot[3] != REST)
@@ -964,8 +949,7 @@ def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Marku
         label = _label(x, y + 4, forms[name], f"{look} name", *beside)
         drawn.append(label)
 
-    left_room = _left_room(levels, y_unit)
-    return _chart(says, plot.height, (left_room, 12), drawn)
+    return _chart(says, plot.height, sides, drawn)
 
 
 def strip(

@@ -14,10 +14,11 @@ from arena.record.model.cohort import Cohort
 from arena.record.queries.accounts import read_marked_cohort, read_profits
 from arena.record.queries.cohorts import StoredCohort, read_cohorts, select_cohorts
 from arena.record.queries.markets import read_listed_markets
-from arena.record.schema.cohort import CohortRow, EntrantRow, SnapshotRow
+from arena.record.schema.cohort import CohortRow, EntrantRow, RoundRow, SnapshotItemRow, SnapshotRow
 from arena.record.schema.database import Connection
 from arena.record.schema.ledger import EntryRow, MarkRow
 from arena.record.schema.typed import col, column_of, func, joined, or_, select
+from arena.record.schema.world import ResolutionRow
 from arena.scores.cache import CacheEntry
 from arena.scores.comparisons import REFERENCES
 from arena.scores.leaderboard import Leaderboard
@@ -35,9 +36,9 @@ from dashboard.charts import (
     calibration_chart,
     line_chart,
     luck_band,
-    short_forms,
 )
 from dashboard.html import CHOSEN_PILL, NOTHING, Rows, board_of, box, columns_of_table, venue_cell
+from dashboard.long_names import short_forms
 from dashboard.pages import ALL, Address, Way, in_app, no_such, way
 from dashboard.pictures import REST, Scale
 from dashboard.record import (
@@ -50,7 +51,7 @@ from dashboard.record import (
     cache_note,
     leaderboard_lines,
 )
-from dashboard.words import day, filled, percent, written
+from dashboard.words import count, day, filled, percent, written
 from markets.millionths import ONE
 from markets.venue import venue_page
 
@@ -73,12 +74,16 @@ Diagrams = Mapping[str, ReliabilityDiagram]
 
 @dataclass(frozen=True, slots=True)
 class CohortReturn:
-    """What agents of a cohort have made of what they were given, in percent; None before the first mark."""
+    """What agents of a cohort have made of what they were given, in percent; None before the first mark.
+
+    Where nobody bets, `ended` is how many of its questions have ended.
+    """
 
     number: int
     starts_at: datetime
     percent: float | None
     is_playing: bool
+    ended: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +115,25 @@ def read_cohort_returns(connection: Connection, agent: str | None = None) -> Coh
         if made and cohort.rules.money:
             given = cohort.bankroll * len(made)
             earned = 100 * sum(made) / given
+        ended = None if cohort.rules.money else _count_ended(connection, stored.id)
         is_playing = stored.ended_at is None and stored.stopped_at is None
-        returns.append(CohortReturn(cohort.number, cohort.starts_at, earned, is_playing))
+        returns.append(CohortReturn(cohort.number, cohort.starts_at, earned, is_playing, ended))
 
     for line in reversed(returns):
         if _is_any_settled(connection, line.number):
             return CohortReturns(tuple(returns), line.number)
     valued = next((line for line in returns if line.percent is not None), returns[-1])
     return CohortReturns(tuple(returns), valued.number)
+
+
+def _count_ended(connection: Connection, cohort_id: int) -> int:
+    """Return how many of the questions that a cohort was asked have ended."""
+    asked = select(SnapshotItemRow.market_id).join(
+        RoundRow, RoundRow.snapshot_id == SnapshotItemRow.snapshot_id
+    )
+    ids = asked.where(RoundRow.cohort_id == cohort_id)
+    ended = select(func.count(func.distinct(ResolutionRow.market_id)))
+    return connection.scalar(ended.where(col(ResolutionRow.market_id).in_(ids))) or 0
 
 
 def _players(cohort: Cohort) -> list[str]:
@@ -328,6 +344,8 @@ def strip(
 def _bar(cohort: CohortReturn, up: Scale, start: str, href: str, *, is_chosen: bool) -> Markup:
     """Return the bar of a cohort over its number, its return and its start."""
     earned = EMPTY_RETURN
+    if cohort.ended is not None:
+        earned = f"{cohort.ended:,} ended"
     look = "rest"
     if cohort.percent is not None:
         earned = written(cohort.percent, "%+.0f%")
@@ -353,6 +371,8 @@ def cohort_name(cohort: CohortReturn) -> str:
     name = f"Cohort {cohort.number} · {day(cohort.starts_at)}"
     if cohort.percent is not None:
         name += f" · {written(cohort.percent, '%+.0f%')}"
+    if cohort.ended is not None:
+        name += f" · {count(cohort.ended, 'question')} ended"
     return name + " · playing" * cohort.is_playing
 
 
@@ -519,8 +539,13 @@ def calibration_box(
     price: ReliabilityDiagram | None = None,
     meant: str = "",
     height: int = SQUARE,
+    *,
+    is_named: bool = True,
 ) -> Markup:
-    """Return how well agents are calibrated, one at a time, those that are coloured first, and the price."""
+    """Return how well agents are calibrated, one at a time, those that are coloured first, and the price.
+
+    One by itself is not named where the page is about it.
+    """
     scored = [name for name, diagram in diagrams.items() if diagram.deciles]
     order = sorted(scored, key=lambda name: name not in colours)
     drawn_names = order[:MOST_CURVES]
@@ -530,7 +555,7 @@ def calibration_box(
 
     if price is not None and price.deciles:
         curves.append((MARKET_PRICE, price, REST))
-    chart = calibration_chart(curves, "What was said against what happened", height)
+    chart = calibration_chart(curves, "What was said against what happened", height, is_named=is_named)
     note = f"{SHADED} {meant}".strip()
     return box(CALIBRATION, chart, note)
 

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from markupsafe import Markup, escape
 
+from dashboard.long_names import cut_in_middle, cut_places
 from dashboard.words import JOINER, count, day, filled, flat, moment, written
 
 QUOTED = 4
@@ -127,13 +128,15 @@ def box(title: str, inside: Markup = NOTHING, below: str | Markup = "") -> Marku
 def quotes(shown: Iterable[Quotation]) -> Markup:
     """Return what was done and why, one below the other."""
     inside = NOTHING
+    shown = list(shown)
+    places = cut_places(quotation.who for quotation in shown)
     for quotation in shown:
         why = NOTHING
         if quotation.why:
             why = filled('<p class="why">“%s”</p>', quotation.why)
         inside += filled(
             '<div class="quote"><p>%s %s</p> %s<p class="quiet">%s</p></div>',
-            linked(filled("<b>%s</b>", quotation.who), quotation.href),
+            linked(filled("<b>%s</b>", cut_in_middle(quotation.who, places)), quotation.href),
             quotation.did,
             why,
             flat(quotation.where),
@@ -156,7 +159,7 @@ def light(look: str, word: str, sentence: str, reasons: Sequence[str]) -> Markup
         '<p class="light %s"><span aria-hidden="true"></span><b>%s</b> %s</p>', look, word, sentence
     )
     if reasons:
-        inside += bullets(map(flat, reasons))
+        inside += bullets(unfolding(flat(reason)) for reason in reasons)
     return filled('<section class="box" aria-label="Health">%s</section>', inside)
 
 
@@ -183,6 +186,29 @@ def venue_link(page: tuple[str, str] | None, text: str = "At {}") -> Markup:
 def folded(title: str, inside: Markup) -> Markup:
     """Return what is shown to those who open it."""
     return filled('<details class="more"><summary>%s</summary>%s</details>', title, inside)
+
+
+LONG_TEXT = 280
+"""Of longer texts the first lines are shown."""
+UNFOLDED = '<details class="clamp"><summary><span>%s</span><i></i></summary></details>'
+
+
+def unfolding(text: str | Markup) -> Markup:
+    """Return a text of which the first lines are shown, and all of it to those who open it.
+
+    >>> print(unfolding("a < b"), unfolding("a" * 300)[:44])
+    a &lt; b <details class="clamp"><summary><span>aaaaaa
+    """
+    if len(text) <= LONG_TEXT:
+        return escape(text)
+    return filled(UNFOLDED, text)
+
+
+def remark(title: str, text: str) -> Markup:
+    """Return a foreign text after a bold word or two that say what it is."""
+    whole = filled("<b>%s:</b> %s", title, flat(text))
+    inside = unfolding(whole)
+    return filled('<div class="remark">%s</div>', inside)
 
 
 def tag(text: str, look: str) -> Markup:
@@ -217,7 +243,7 @@ def bold(text: str) -> Markup:
     return shown
 
 
-def bullets(sentences: Iterable[str]) -> Markup:
+def bullets(sentences: Iterable[str | Markup]) -> Markup:
     """Return sentences as a list."""
     return filled('<ul class="points">%s</ul>', each("<li>%s</li>", sentences))
 
@@ -371,13 +397,14 @@ def _table(
         titles += _title(key, shown[key])
 
     bodies = []
+    places = cut_places(_text_of(row.get(head)) for row in rows)
     for title, some in groups.items():
         if title:
             bodies.append(filled(BODY, GROUP, filled(GROUP_TITLE, len(others) + 1, title)))
         lines = []
         for row in some:
             cells = "".join(_cell(row.get(key), shown[key]) for key in others)
-            name = _name(row, head, shown[head], pictures, is_folded=is_folded)
+            name = _name(row, head, shown[head], pictures, places, is_folded=is_folded)
             lines.append(f'<tr role="row">{name}{cells}</tr>\n')
         bodies.append(filled(BODY, NOTHING, Markup("".join(lines))))  # noqa: S704 - our own, of escaped values
 
@@ -412,13 +439,34 @@ def _title(key: str, column: HtmlColumn, ahead: Markup = NOTHING) -> Markup:
     return filled(TITLE, column.look, key, column.kind, order, ahead, inside)
 
 
-def _name(row: Row, key: str, column: HtmlColumn, pictures: Iterable[str], *, is_folded: bool) -> Markup:
-    """Return the first cell of a row: its pictures, its name as a link, and what follows it."""
+def _text_of(value: Any) -> str:
+    """Return what a cell shows if that is text that is not markup; nothing else."""
+    shown = value.shown if isinstance(value, HtmlCell) else value
+    if isinstance(shown, str) and not isinstance(shown, Markup):
+        return shown
+    return ""
+
+
+def _name(
+    row: Row,
+    key: str,
+    column: HtmlColumn,
+    pictures: Iterable[str],
+    cut: Mapping[str, int],
+    *,
+    is_folded: bool,
+) -> Markup:
+    """Return the first cell of a row: its pictures, its name as a link, and what follows it.
+
+    `cut` has of long names where they may be cut.
+    """
     value = row.get(key)
     cell = value if isinstance(value, HtmlCell) else HtmlCell(_text(value, column))
     text = escape(cell.shown)
     below = _below(cell)
-    inside = linked(text, row.get("href")) + below
+    own = _text_of(value)
+    shown = cut_in_middle(own, cut) if own in cut else text
+    inside = linked(shown, row.get("href")) + below
     drawn = NOTHING.join(row[picture] for picture in pictures if row.get(picture) is not None)
     if is_folded:
         inside += filled(UNFOLD, text)
@@ -478,7 +526,10 @@ def _text(value: Any, column: HtmlColumn) -> Markup:
         return escape(day(value) if column.format == "day" else moment(value))
     if column.kind == "number" and isinstance(value, int | float):
         return escape(written(value, column.format))
-    return escape(flat(str(value)))
+    text = flat(str(value))
+    if column.format == "long":
+        return unfolding(text)
+    return escape(text)
 
 
 def _is_empty(value: Any) -> bool:

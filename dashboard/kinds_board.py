@@ -1,6 +1,7 @@
 """The board of a season whose questions are not all of yes or no: all kinds as one, and each by itself."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from markupsafe import Markup
 
@@ -11,7 +12,7 @@ from arena.scores.verdict import better_text
 from dashboard.board import agent_page, span_text
 from dashboard.html import NOTHING, HtmlCell, board_of, box, columns_of_table, html_table
 from dashboard.pages import Address, in_app
-from dashboard.record import SeasonOverview
+from dashboard.record import Lines, SeasonOverview
 from dashboard.words import filled
 from markets.distributions import question_kind
 
@@ -22,10 +23,19 @@ ABOUT = (
 )
 REFERENCES_ARE = "References, not ranked"
 NOT_RANKED = "Not ranked"
+PROVISIONAL = f"Provisional: nobody is ranked before {ENOUGH_EVENTS:g} events have resolved"
 
 
-def all_kinds_boxes(found: AllKinds | None, overview: SeasonOverview, address: Address = in_app) -> Markup:
-    """Return the board of all kinds, and the scores of each kind; nothing where all are of yes or no."""
+def all_kinds_boxes(
+    found: AllKinds | None,
+    overview: SeasonOverview,
+    address: Address = in_app,
+    costs: Mapping[str, float | None] | None = None,
+) -> Markup:
+    """Return the board of all kinds, and the scores of each kind; nothing where all are of yes or no.
+
+    `costs` has by agent what its calls cost, where no other board says so.
+    """
     if found is None:
         return NOTHING
     references = set(overview.names) - set(overview.players(overview.names))
@@ -43,15 +53,29 @@ def all_kinds_boxes(found: AllKinds | None, overview: SeasonOverview, address: A
     tables = {}
     for title, rows in groups.items():
         if rows:
-            tables[title] = [_row(row, entries, overview, address) for row in rows]
-    board = board_of(tables, columns_of_table("all kinds"), f"{TITLE}: one row an agent")
+            shown_title = title or PROVISIONAL * (not entries)
+            tables[shown_title] = [_row(row, entries, overview, address, costs or {}) for row in rows]
+    columns = dict(columns_of_table("all kinds"))
+    if overview.is_simulated:
+        columns["cost_usd"] = replace(columns["cost_usd"], label="Cost (simulated)")
+    board = board_of(tables, columns, f"{TITLE}: one row an agent")
     kind_rows = _kind_rows(found.kinds, overview, address)
     kinds = html_table(kind_rows, columns_of_table("each kind"), "Each kind: one row an agent")
-    return box(TITLE, board, ABOUT) + box("Each kind by itself", kinds)
+    boxes = box(TITLE, board, ABOUT) + box("Each kind by itself", kinds)
+    return filled('<div class="column">%s</div>', boxes)
+
+
+def costs_of(lines: Lines) -> dict[str, float | None]:
+    """Return what the calls of each agent cost."""
+    return {line.row.agent: line.row.cost_usd for line in lines}
 
 
 def _row(
-    row: ForecasterScores, entries: int, overview: SeasonOverview, address: Address
+    row: ForecasterScores,
+    entries: int,
+    overview: SeasonOverview,
+    address: Address,
+    costs: Mapping[str, float | None],
 ) -> Mapping[str, object]:
     """Return what the board says of an agent; without `entries` nobody has a rank."""
     better = HtmlCell("")
@@ -72,6 +96,7 @@ def _row(
         "peer": row.peer,
         "coverage": None if row.coverage is None else 100 * row.coverage,
         "questions": row.questions,
+        "cost_usd": costs.get(row.forecaster),
         "href": agent_page(row.forecaster, overview.names, address),
     }
 

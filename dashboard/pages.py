@@ -16,6 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from arena.scores.cache import CacheEntry
 from dashboard.html import Columns, Row, bold, html_table
+from dashboard.long_names import short_forms
 from dashboard.record import SOON, cache_note
 from dashboard.words import code, filled, unbroken
 from markets.registry import find, load, names
@@ -287,9 +288,13 @@ def no_such(what: str, asked: Iterable[str | None], known: Container[str]) -> No
             raise NotThereError(f"The record has no {what} {code(name)}.")
 
 
+LONGEST_OPTION = 36
+"""So many letters of a name stand in a list from which one is chosen."""
+
+
 def named(names: Iterable[str]) -> dict[str, str]:
-    """Return options that are shown by their own names."""
-    return {name: name for name in names}
+    """Return options that are shown by their own names, long ones so shortened that they differ."""
+    return short_forms(names, LONGEST_OPTION)
 
 
 OPEN = "page that is open"

@@ -4,10 +4,12 @@ A picture is as large as a cell of a table: bars of options, or a strip of a num
 the middle half of it thicker. Below what happened stands a mark. What it shows stands in words beside it.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
+from math import ceil, log10
 
 from markupsafe import Markup
 
@@ -31,6 +33,11 @@ from markets.distributions import (
 from markets.millionths import ONE, decimal_of
 
 CALLED_OFF = "called off"
+DECIMALS = re.compile(r"(?<![\w.])-?\d+\.\d{3,}")
+"""A number with more places than are read."""
+TIME_OF_DAY = re.compile(r"(?<=\d{4}-\d\d-\d\d)T[\d:.]+(Z|\+00:00)?")
+MANY_DAYS = 10 * 24 * 60 * 60
+"""Of dates that can lie so many seconds apart nobody reads the time of day."""
 MOST_COLUMNS = 5
 """So many options, the likeliest, have a column each."""
 QUARTERS = (250_000, 750_000)
@@ -66,8 +73,21 @@ def form_words(form: QuestionForm) -> str:
 
 
 def answer_words(form: QuestionForm, text: str) -> str:
-    """Return an answer in a few words."""
-    return flat(question_kind(form.kind).words(form, distribution_of(text)))
+    """Return an answer in a few words; its numbers and dates no finer than a thousandth of the range.
+
+    >>> form = QuestionForm("numeric", low="0", high="10", unit="mm")
+    >>> text = Distribution(quantiles=((100_000, "1.123456"), (500_000, "2"), (900_000, "4.5"))).text
+    >>> answer_words(form, text)
+    '2 mm (80%: 1.12 to 4.5)'
+    """
+    words = question_kind(form.kind).words(form, distribution_of(text))
+    if form.options:
+        return flat(words)
+    reach = place_of(form, form.high) - place_of(form, form.low)
+    if form.kind == "date":
+        return flat(TIME_OF_DAY.sub("", words) if reach > MANY_DAYS else words)
+    places = max(0, 3 - ceil(log10(reach)))
+    return flat(DECIMALS.sub(lambda number: f"{float(number[0]):.{places}f}", words))
 
 
 def is_answer(form: QuestionForm, text: str) -> bool:

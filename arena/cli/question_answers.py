@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from arena.cli.output import Data, attributes, plain
+from arena.cli.output import Data, attributes, minute, plain
 from arena.cli.page import Block
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.record.queries.answers import RecordedAnswer, read_season_markets
@@ -23,7 +23,13 @@ SCORES = (
     TableColumn("baseline", show="+.1f", gives_way=3),
 )
 OF_MARKET = (TableColumn("agent", narrow="cut middle"), *SCORES)
-OF_AGENT = (TableColumn("question", show=plain, narrow="wrap"), *SCORES)
+OF_AGENT = (
+    TableColumn("question", show=plain, narrow="wrap"),
+    TableColumn("round", value=lambda row: f"{row['cohort']}.{row['round']}", gives_way=4),
+    TableColumn("at", "decided (UTC)", value=lambda row: minute(row["at"]), gives_way=5),
+    *SCORES,
+)
+"""A round is named by its cohort's number and its own."""
 KINDS = (
     TableColumn("kind", value=lambda row: question_kind(row["kind"]).TITLE),
     TableColumn("brier", "Brier", ".4f"),

@@ -60,7 +60,7 @@ from dashboard.cohorts import (
     strip,
 )
 from dashboard.html import EMPTY, NOTHING, beside, bold, bullets, folded, lines, linked, pills, quiet, tiles
-from dashboard.kinds_board import all_kinds_boxes
+from dashboard.kinds_board import all_kinds_boxes, costs_of
 from dashboard.pages import Address, way
 from dashboard.record import (
     PAGE_ROWS,
@@ -244,8 +244,12 @@ def home(season: SeasonSite, address: Address) -> Parts:
 
     earned = drawn if overview.has_money else {}
     look = BoardLook(overview, equity_values(earned, "percent"), colours, address)
-    yield season_board(lines, look, provisional=is_provisional(lines))
-    yield all_kinds_boxes(season.all_kinds, overview, address)
+    costs = None
+    if season.all_kinds is not None and not overview.has_money:
+        costs = costs_of(lines)
+    else:
+        yield season_board(lines, look, provisional=is_provisional(lines))
+    yield all_kinds_boxes(season.all_kinds, overview, address, costs)
     decisions = arena.read_newest_decisions(connection, arena.copies_of(lines))
     yield arena.decisions(decisions, address)
 
@@ -303,8 +307,7 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Parts
     yield charts
     earned = curves if page.cohort.rules.money else {}
     look = BoardLook(overview, equity_values(earned, "dollars"), colours, address)
-    yield from _cohort_standings(page, calibration, look)
-    yield all_kinds_boxes(all_kinds_of(connection, number), overview, address)
+    yield from _cohort_standings(page, calibration, look, all_kinds_of(connection, number))
 
     frozen = bullets(rules(page.cohort)) + cohort.line_up(page.cohort, address)
     yield folded(cohort.FROZEN, frozen)
@@ -313,7 +316,10 @@ def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Parts
 
 
 def _cohort_standings(
-    page: cohort.CohortPage, calibration: CacheEntry[CohortCalibrations] | None, look: BoardLook
+    page: cohort.CohortPage,
+    calibration: CacheEntry[CohortCalibrations] | None,
+    look: BoardLook,
+    all_kinds: AllKinds | None,
 ) -> Iterator[Markup]:
     """Yield the board of a cohort, and what else is known of its agents."""
     names = look.overview.names
@@ -322,8 +328,12 @@ def _cohort_standings(
         return
 
     every = cohort_lines(page.board.value, calibration)
-    also = cohort.ALSO if page.cohort.rules.money else ("resolved",)
-    yield season_board(every, look, also, provisional=is_provisional(every))
+    has_money = page.cohort.rules.money
+    if all_kinds is None or has_money:
+        also = cohort.ALSO if has_money else ("resolved",)
+        yield season_board(every, look, also, provisional=is_provisional(every))
+    costs = None if has_money else costs_of(every)
+    yield all_kinds_boxes(all_kinds, look.overview, look.address, costs)
     table, sentences = ratings(every, [page.line])
     yield folded(RATINGS, table + quiet(lines(sentences)))
     if page.board.value.metaculus:
@@ -348,7 +358,7 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
     yield quiet(cache_note(entry, agent.LATER))
     details = entry.value if entry else None
     colours = overview.colours([name])
-    shown = agent.figures(stays, line, overview.is_simulated)
+    shown = agent.figures(stays, line, overview)
     yield tiles(shown)
 
     charts = agent.calibration(details, colours)
@@ -363,7 +373,7 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
     yield agent.cohort_by_cohort(stays, details, address)
     if details is not None:
         notable = explain_forecasts(connection, name, details.best, details.worst)
-        yield agent.notable_boxes(notable, name, address)
+        yield agent.notable_boxes(notable, name, address, has_money=overview.has_money)
     held = season.holdings.get(name)
     if held:
         yield heading("Open positions")
@@ -509,7 +519,7 @@ def _market(season: SeasonSite, market_id: MarketId, address: Address) -> Parts:
         yield folded(market.RULES, rules_text)
 
 
-METER = '<li class="%s"><label>%s <meter value="%s"></meter> %s</label></li>'
+METER = '<li class="%s"><label>%s <meter value="%s"></meter> <span>%s</span></label></li>'
 
 
 def _meters(history: market.History, overview: SeasonOverview) -> Markup:

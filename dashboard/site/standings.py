@@ -230,5 +230,5 @@ def _panel(agent: ForecasterCalibration, facts: ReportFacts) -> Markup:
     curves = [(name, agent.diagram, facts.season.colours([name])[name])]
     if facts.price is not None and facts.price.scored:
         curves.append((MARKET_PRICE, facts.price.diagram, REST))
-    chart = calibration_chart(curves, f"Calibration of {name}")
+    chart = calibration_chart(curves, f"Calibration of {name}", is_named=False)
     return box(name, chart, SHADED)

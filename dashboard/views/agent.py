@@ -247,7 +247,7 @@ def read_questions(connection: Connection, market_ids: Sequence[str]) -> dict[st
 class AgentCohort:
     """An agent in one cohort: how it is set up, what was changed, how its turns ended, and what it has made.
 
-    `pnl` is None before the first mark. `statuses` counts turns, `refused` orders.
+    `pnl` is None before the first mark and where nobody bets. `statuses` counts turns, `refused` orders.
     """
 
     cohort: int
@@ -312,7 +312,9 @@ def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...
         before = setup
 
         acted = actions.get(key, {})
-        pnl = newest[key] - cohort.bankroll if key in newest else None
+        pnl = None
+        if cohort.rules.money and key in newest:
+            pnl = newest[key] - cohort.bankroll
         forecasts = stages.get(key, {}).get("final", 0)
         stays.append(
             AgentCohort(
@@ -402,10 +404,11 @@ def _all_cohorts(
     colours = overview.colours([name])
     look = colours[name]
 
-    shown = figures(stays, line, overview.is_simulated)
+    shown = figures(stays, line, overview)
     put(tiles(shown), "figures")
-    holdings = kept(source, read_holdings, name)
-    show_held(holdings)
+    if overview.has_money:
+        holdings = kept(source, read_holdings, name)
+        show_held(holdings)
 
     numbers = [stay.cohort for stay in stays]
     times = kept(source, read_round_times)
@@ -420,7 +423,8 @@ def _all_cohorts(
         diagram = beside(money_chart, diagram)
     put(diagram, "charts")
 
-    part = choice("Part", "part", TABS, "record")
+    tabs = {part: label for part, label in TABS.items() if part != "money" or overview.has_money}
+    part = choice("Part", "part", tabs, "record")
     if part == "record":
         evidence = kept(source, read_agent_evidence, name)
         put(evidence_chart(evidence, look), "evidence")
@@ -433,7 +437,7 @@ def _all_cohorts(
         if details is None:
             return
         notable = kept(source, explain_forecasts, name, details.best, details.worst)
-        boxes = notable_boxes(notable, name)
+        boxes = notable_boxes(notable, name, has_money=overview.has_money)
         put(boxes, "notable")
         deals = tuple(deal.market_id for deal in details.profile.bargains)
         questions = kept(source, read_questions, deals)
@@ -466,7 +470,7 @@ def _one_cohort(
     points = kept(source, read_cohort_curves, number)
     curves = curves_of(points)
     look = overview.colours([name])[name]
-    shown_figures = cohort_figures(name, own, curves)
+    shown_figures = cohort_figures(name, own, curves if cohort.rules.money else {})
     put(tiles(shown_figures), "figures")
     times = kept(source, read_round_times)
     rounds = rounds_of(times, number)
@@ -487,7 +491,10 @@ def _one_cohort(
 
 
 def cohort_figures(name: str, line: LeaderboardLine | None, curves: Curves) -> list[Tile]:
-    """Return what an agent made in a cohort, its place among all accounts, how close it was, and its bets."""
+    """Return what an agent made in a cohort, its place among all accounts, how close it was, and its bets.
+
+    Where nobody bets there are no curves, and nothing is said of money.
+    """
     shown = []
     if name in curves:
         last = curves[name][-1]
@@ -499,7 +506,7 @@ def cohort_figures(name: str, line: LeaderboardLine | None, curves: Curves) -> l
         place = f"{rank:,} of {len(curves):,}"
         shown.append(Tile(place, "by profit, references too", "Its place, the highest profit first."))
     shown += [_closer_tile(line), _calibration_tile(line)]
-    if line is not None:
+    if line is not None and curves:
         sales = count(line.row.sold, "sale")
         shown.append(Tile(f"{line.row.bets:,}", f"bets, {sales}", "Accepted bets."))
     return shown
@@ -589,9 +596,12 @@ def verdict_of(line: LeaderboardLine | None) -> str:
     return " ".join(filter(None, sentences))
 
 
-def figures(stays: Stays, line: LeaderboardLine | None, is_simulated: bool) -> list[Tile]:
-    """Return profit, how close it is, calibration and cost: what matters most."""
-    return [_profit_tile(stays), _closer_tile(line), _calibration_tile(line), _cost_tile(stays, is_simulated)]
+def figures(stays: Stays, line: LeaderboardLine | None, overview: SeasonOverview) -> list[Tile]:
+    """Return profit where agents bet, how close it is, calibration and cost: what matters most."""
+    shown = [_closer_tile(line), _calibration_tile(line), _cost_tile(stays, overview.is_simulated)]
+    if overview.has_money:
+        return [_profit_tile(stays), *shown]
+    return shown
 
 
 def _closer_tile(line: LeaderboardLine | None) -> Tile:
@@ -689,7 +699,7 @@ def calibration(details: DetailedProfile | None, colours: Colours) -> Markup:
     if details is None:
         return box(CALIBRATION, below="being computed")
     profile = details.profile
-    return calibration_box({profile.agent: profile.calibration}, colours, UNANSWERED)
+    return calibration_box({profile.agent: profile.calibration}, colours, UNANSWERED, is_named=False)
 
 
 def evidence_chart(evidence: Evidence, look: str) -> Markup:
@@ -729,8 +739,6 @@ def _cohort_row(stay: AgentCohort, gain: Gain | None, calibrated: Calibrated | N
         "Cohort": stay.cohort,
         "Started": day(stay.starts_at),
         "Brier": calibrated and calibrated.parts.brier,
-        "Bets": stay.bets,
-        "Sales": stay.sales,
         "Stated": stay.forecasts,
         "Turns": turns,
         "State": "ended" if stay.ended else "playing",
@@ -739,6 +747,7 @@ def _cohort_row(stay: AgentCohort, gain: Gain | None, calibrated: Calibrated | N
         row |= {"Skill": gain.skill, "from": gain.low, "to": gain.high, "Events": gain.events}
     if stay.pnl is not None:
         row |= {"P/L": stay.pnl / ONE, "Return %": 100 * stay.pnl / stay.bankroll}
+        row |= {"Bets": stay.bets, "Sales": stay.sales}
     return row
 
 
@@ -916,6 +925,8 @@ def _answer_row(answered: AgentAnswer) -> dict[str, object]:
         "picture": answer_picture(form, answered.distribution, CHOSEN[0], answered.answer or ""),
         "said": answer_words(form, answered.distribution),
         "outcome": end_words(answered.form, answered.answer) if answered.answer is not None else None,
+        "cohort": answered.cohort,
+        "round": answered.round,
         "at": answered.at,
         "href": turn.href,
     }
@@ -981,7 +992,7 @@ def _readings(details: DetailedProfile, look: str) -> None:
     drawn = []
     for title, diagram in (("Anchored", details.anchored), ("Implied", details.implied)):
         if diagram.points:
-            chart = calibration_chart([(title, diagram, look)], f"Calibration, {title}")
+            chart = calibration_chart([(title, diagram, look)], f"Calibration, {title}", is_named=False)
             drawn.append(box(title, chart))
     if not details.profile.calibration.points:
         st.info(UNANSWERED, icon=WAITING)
@@ -1071,35 +1082,39 @@ def _known(value: float | None, form: str, times: int = 1) -> str:
     return written(times * value, form)
 
 
-def notable_boxes(notable: NotableForecasts, name: str, address: Address = in_app) -> Markup:
+def notable_boxes(
+    notable: NotableForecasts, name: str, address: Address = in_app, *, has_money: bool = True
+) -> Markup:
     """Return its best and its worst forecasts against the price, each with the reason that it gave."""
     boxes = []
     for title, forecasts in (("Best forecasts", notable.best), ("Worst forecasts", notable.worst)):
         if forecasts:
-            quotations = quotes(_quotation(forecast, name, address) for forecast in forecasts)
+            quotations = quotes(
+                _quotation(forecast, name, address, has_money=has_money) for forecast in forecasts
+            )
             boxes.append(box(title, quotations))
     if not boxes:
         return NOTHING
     return beside(*boxes)
 
 
-def _quotation(explained: ExplainedForecast, name: str, address: Address) -> Quotation:
+def _quotation(explained: ExplainedForecast, name: str, address: Address, *, has_money: bool) -> Quotation:
     """Return a forecast: what it said, what the price was, how the market ended, and why it said so."""
     forecast = explained.forecast
     ended = "YES" if forecast.outcome else "NO"
-    staked = "nothing staked"
+    parts = ["nothing staked"] if has_money else []
     if forecast.staked:
         amount = dollars(forecast.staked)
-        staked = f"{amount} on {forecast.side}"
+        parts = [f"{amount} on {forecast.side}"]
     place = f"cohort {forecast.cohort}, round {forecast.round}"
     points = written(forecast.gain, "%+.3f")
-    gain = f"{points} Brier points against the price"
+    parts += [f"{points} Brier points against the price", place]
     turn = way("turn", cohort=forecast.cohort, round=forecast.round, agent=name)
     return Quotation(
         who=forecast.question,
         did=f"said {forecast.forecast:.0%}, price {forecast.price:.0%}, ended {ended}",
         why=flat(explained.reason),
-        where=f"{staked} · {gain} · {place}",
+        where=" · ".join(parts),
         href=address(turn),
     )
 

@@ -48,7 +48,6 @@ from dashboard.board import (
     season_board,
     stamps,
 )
-from dashboard.charts import short_forms
 from dashboard.cohorts import (
     Curves,
     Leads,
@@ -78,7 +77,8 @@ from dashboard.html import (
     quiet,
     quotes,
 )
-from dashboard.kinds_board import all_kinds_boxes
+from dashboard.kinds_board import all_kinds_boxes, costs_of
+from dashboard.long_names import short_forms
 from dashboard.pages import (
     ALL,
     Address,
@@ -411,7 +411,7 @@ def show(record: RecordSource) -> None:
         put(charts, "charts")
 
     look = BoardLook(overview, equity_values(curves if has_money else {}, "percent"), colours)
-    _boards(record, number, shown, look)
+    _boards(record, number, shown, look, has_money=has_money)
     ways = {"Full leaderboard: all columns, parts of the season, CSV": way("leaderboard")}
     if number is not None:
         ways[f"Cohort {number}: rules, line-up, ranges"] = way("cohort", cohort=number)
@@ -419,9 +419,20 @@ def show(record: RecordSource) -> None:
     put(decisions(newest) + onward(ways), "decisions")
 
 
-def _boards(record: RecordSource, number: int | None, shown: LeaderboardPage, look: BoardLook) -> None:
-    """Show the board, and that of all kinds of questions where there are others than of yes or no."""
+def _boards(
+    record: RecordSource, number: int | None, shown: LeaderboardPage, look: BoardLook, *, has_money: bool
+) -> None:
+    """Show the board, and that of all kinds of questions where there are others than of yes or no.
+
+    That of all kinds stands alone where nobody bets: it has all that is known there.
+    """
     lines = shown.lines
+    entry = kept(record, ALL_KINDS.read, number)
+    all_kinds = None if entry is None else entry.value
+    if all_kinds is not None and not has_money:
+        put(all_kinds_boxes(all_kinds, look.overview, costs=costs_of(lines)), "all kinds")
+        return
+
     if shown.board is None:
         put(money_table(shown.money, look.overview.names), "table of money")
     else:
@@ -430,9 +441,7 @@ def _boards(record: RecordSource, number: int | None, shown: LeaderboardPage, lo
         provisional = is_provisional(lines)
         put(season_board(_chosen_lines(lines, look.overview), look, provisional=provisional), "board")
 
-    all_kinds = kept(record, ALL_KINDS.read, number)
-    if all_kinds is not None:
-        put(all_kinds_boxes(all_kinds.value, look.overview), "all kinds")
+    put(all_kinds_boxes(all_kinds, look.overview), "all kinds")
 
 
 def _lead(record: RecordSource, overview: SeasonOverview, number: int | None) -> None:

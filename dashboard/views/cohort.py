@@ -53,7 +53,7 @@ from dashboard.cohorts import (
     turns_of,
 )
 from dashboard.html import beside, bullets, columns_of_table, html_table
-from dashboard.kinds_board import all_kinds_boxes
+from dashboard.kinds_board import all_kinds_boxes, costs_of
 from dashboard.pages import (
     Address,
     Way,
@@ -179,7 +179,8 @@ def show(record: RecordSource) -> None:
         known_ranges = kept(record, read_ranges, number) if has_money else ()
         ranges = {key: RANGES[key] for key in (*known_ranges, "all")}
         back = choice("Range", "range", ranges, "all") if len(ranges) > 1 else "all"
-        reading = choice("Reading", "reading", READINGS, "stated")
+        readings = {key: label for key, label in READINGS.items() if key != "implied" or has_money}
+        reading = choice("Reading", "reading", readings, "stated")
         agents = {FIRST: "Highlight one agent"} | named(ranked)
         agent = choice("Highlight", "agent", agents, FIRST, "list")
     colours = overview.colours([agent])
@@ -260,10 +261,12 @@ def _standings(
         put(money_table(page.money, names), "table of money")
         return
 
-    also = ALSO if page.cohort.rules.money else ("resolved",)
-    put(season_board(lines, look, also, provisional=is_provisional(lines)), "board")
-    if all_kinds is not None:
-        put(all_kinds_boxes(all_kinds.value, look.overview), "all kinds")
+    has_money = page.cohort.rules.money
+    found = None if all_kinds is None else all_kinds.value
+    if found is None or has_money:
+        also = ALSO if has_money else ("resolved",)
+        put(season_board(lines, look, also, provisional=is_provisional(lines)), "board")
+    put(all_kinds_boxes(found, look.overview, costs=None if has_money else costs_of(lines)), "all kinds")
     link("All columns, CSV", "leaderboard", cohort=page.line.number)
     on_demand(RATINGS, "ratings", partial(show_ratings, lines, [page.line]))
     if page.board.value.metaculus:

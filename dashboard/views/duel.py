@@ -13,8 +13,9 @@ from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.spending import read_spending, spending_sentences
 from arena.scores.verdict import PairVerdict, Verdict, day_text, duel_sentences, duel_verdict, pace_text
 from dashboard.board import leading, stamps
-from dashboard.charts import columns_chart, gap_chart, short_forms
+from dashboard.charts import columns_chart, gap_chart
 from dashboard.html import EMPTY, Rows, Tile, box, columns_of_table, tiles
+from dashboard.long_names import short_forms
 from dashboard.pages import (
     choice,
     controls,

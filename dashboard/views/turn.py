@@ -47,6 +47,7 @@ from dashboard.html import (
     columns_of_table,
     pills,
     reasons_box,
+    remark,
     tiles,
     venue_cell,
 )
@@ -619,14 +620,13 @@ def show_turn(record: RecordSource, page: TurnPage) -> None:
 
     notes = [failure.note for failure in page.failures]
     if turn.note and turn.note not in notes:
-        note = plain(turn.note, most=5_000)
-        st.markdown(f"**Note:** {note}")
+        put(remark("Note", turn.note), "note")
     for failure in page.failures:
         when = ""
         if failure.at:
             when = f", {moment(failure.at)}"
-        text = plain(failure.note, most=5_000)
-        st.markdown(f"**Failure {failure.number}{when}:** {text}")
+        name = f"Failure {failure.number}{when}"
+        put(remark(name, failure.note), f"failure {failure.number}")
     repaired = json.loads(turn.repaired)
     if repaired:
         names = plain(", ".join(repaired))
@@ -977,9 +977,8 @@ def _call_texts(record: RecordSource, attempt: CallAttempt) -> None:
     texts = kept(record, read_call_texts, attempt.id)
     key = _call_key(attempt)
     if attempt.error_message:
-        error = plain(attempt.error_code or "")
-        message = plain(attempt.error_message, most=2_000)
-        st.markdown(f"**{error}:** {message}")
+        error = flat(attempt.error_code or "")
+        put(remark(error, attempt.error_message), f"error {key}")
     with st.expander("Answer"):
         if texts.reply is None:
             st.caption("None came.")

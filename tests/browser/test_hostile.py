@@ -126,10 +126,10 @@ def test_every_other_page_does_nothing_with_them(
 
 
 def what_went_wrong_is_read_word_for_word(page: Page, was_refused: bool) -> None:
-    whole = (page.get_by_test_id("stMain").text_content() or "").replace(JOINER, "")
-    assert f"Note: {flat(TOGETHER, 5_000)}" in whole
+    remarks = [text.replace(JOINER, "") for text in page.locator(".remark").all_text_contents()]
+    assert f"Note: {flat(TOGETHER, 5_000)}" in remarks
     if was_refused:
-        assert f"rate_limit: {flat(TOGETHER, 2_000)}" in whole
+        assert f"rate_limit: {flat(TOGETHER, 5_000)}" in remarks
         return
     answer = page.get_by_test_id("stExpander").filter(has_text="Answer").get_by_test_id("stCode").first
     shown = re.sub(r"\s+", " ", answer.text_content() or "")

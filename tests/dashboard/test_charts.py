@@ -197,6 +197,14 @@ def test_a_chip_has_the_whole_name_beside_its_end_and_many_of_them_are_folded() 
     assert "24 more" in chart.itertext()
 
 
+def test_calibration_of_one_agent_says_whose_it_is_where_the_page_does_not() -> None:
+    own = diagram([0.7, 0.7, 0.1], [1, 0, 0], np.random.default_rng(1), draws=50)
+    named = drawn(calibration_chart([("ann", own, "c1")], "Calibration"))
+    assert [chip.get("title") for chip in named.iter("button") if chip.get("data-line")] == ["ann"]
+    bare = drawn(calibration_chart([("ann", own, "c1")], "Calibration", is_named=False))
+    assert not [chip for chip in bare.iter("button") if chip.get("data-line")]
+
+
 def test_the_script_of_charts_is_small_and_without_a_dependency() -> None:
     script = (Path(charts.__file__).parent / "assets" / "marks.js").read_text("utf-8")
     assert len(script.encode()) <= 10 * 1_024

@@ -9,7 +9,7 @@ import pytest
 
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.all_kinds import compute_all_kinds
-from dashboard.questions import answer_picture, form_words
+from dashboard.questions import answer_picture, answer_words, form_words
 from markets.distributions import Distribution, QuestionForm, distribution_of, form_of
 from portfolio.rules import REALISTIC
 from tests.dashboard.opening import Show, markup, tables, words
@@ -121,11 +121,23 @@ def test_an_agents_page_lists_its_answers(asked: Path, show: Show) -> None:
     [answers] = [table for table in tables(page) if "said" in table]
     assert len(answers) == 50
     assert answers["picture"].notna().all()
+    query = """SELECT cohort.number, round.number, round.at FROM round
+        JOIN cohort ON cohort.id = cohort_id ORDER BY round.at DESC LIMIT 1"""
+    [(cohort, number, at)] = rows_in(asked, query)
+    newest = answers.iloc[0]
+    assert (newest["cohort"], newest["round"], newest["at"].isoformat()[:16]) == (cohort, number, at[:16])
 
 
 @pytest.mark.parametrize(
     ("view", "address"),
-    [("arena", {}), ("arena", {"cohort": "1"}), ("cohort", {"cohort": "1"}), ("agent", {"cohort": "1"})],
+    [
+        ("arena", {}),
+        ("arena", {"cohort": "1"}),
+        ("cohort", {"cohort": "1"}),
+        ("agent", {}),
+        ("agent", {"part": "forecasts"}),
+        ("agent", {"cohort": "1"}),
+    ],
 )
 def test_without_money_nothing_is_said_of_money(
     view: str, address: dict[str, str], asked: Path, show: Show
@@ -134,7 +146,9 @@ def test_without_money_nothing_is_said_of_money(
     text = "".join(markup(page)) + words(page)
     assert "P/L" not in text
     assert "Equity" not in text
-    assert "bet" not in text.casefold().split()
+    assert "bet" not in text.replace("a bet on its skill", "").casefold().split()
+    for said in ("profit", "no return", "open position", "staked"):
+        assert said not in text.casefold()
     for table in tables(page):
         assert not {"pnl", "return_pct", "equity", "invested", "win_rate"} & set(table)
 
@@ -149,6 +163,34 @@ def test_the_home_page_has_the_board_of_all_kinds(asked: Path, show: Show) -> No
     assert figures == pytest.approx(expected, abs=1e-4)
     [kinds] = [table for table in shown if "distance" in table and "kind" in table]
     assert len(kinds) == len(found.kinds)
+
+
+@pytest.mark.parametrize("view", ["arena", "cohort"])
+def test_where_nobody_bets_that_board_stands_alone(view: str, asked: Path, show: Show) -> None:
+    page = show(view, asked)
+    others = [table for table in tables(page) if "agent" in table and "kind" not in table]
+    assert not any("closer" in table or "answered" in table for table in others)
+    boards = [table for table in others if "questions" in table]
+    assert boards
+    assert all(board["cost_usd"].notna().all() for board in boards)
+
+
+def test_where_nobody_bets_a_cohort_says_how_many_of_its_questions_have_ended(
+    asked: Path, show: Show
+) -> None:
+    query = """SELECT count(DISTINCT resolution.market_id) FROM resolution
+        JOIN snapshot_item USING (market_id) JOIN round USING (snapshot_id)"""
+    [(ended_questions,)] = rows_in(asked, query)
+    assert f"{ended_questions} ended" in "".join(markup(show("arena", asked)))
+
+
+def test_answers_are_read_as_finely_as_their_range() -> None:
+    given = Distribution(quantiles=((100_000, "1.234567"), (500_000, "5"), (900_000, "7.25")))
+    assert answer_words(NUMBER, given.text) == "5 (80%: 1.23 to 7.25)"
+    year = QuestionForm("date", low="2026-01-01", high="2026-12-31")
+    instants = ((100_000, "2026-02-01"), (500_000, "2026-03-01T12:00:00Z"), (900_000, "2026-04-01"))
+    given = Distribution(quantiles=instants)
+    assert answer_words(year, given.text) == "2026-03-01 (80%: 2026-02-01 to 2026-04-01)"
 
 
 def test_before_enough_has_resolved_nobody_has_a_rank(tmp_path: Path, show: Show) -> None:

@@ -1,0 +1,118 @@
+"""Long names where there is little room: shortened in drawings, and cut in their middle by the style sheet.
+
+Names of agents often begin alike, and often end alike too: they are cut where they do not differ.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from markupsafe import Markup, escape
+
+from dashboard.words import filled
+
+
+def shortened(name: str, letters: int) -> str:
+    """Return a name of at most so many letters: without its maker if it is longer, then without its middle.
+
+    >>> shortened("openai/gpt-5.6", 14), shortened("openai/gpt-5.6", 9), shortened("openai/gpt-5.6-pro", 9)
+    ('openai/gpt-5.6', 'gpt-5.6', 'gpt-…-pro')
+    """
+    if len(name) > letters:
+        without_maker = name.rpartition("/")[2]
+        name = without_maker or name
+    if len(name) <= letters:
+        return name
+    ends = max((letters - 1) // 2, 1)
+    return f"{name[:ends]}…{name[-ends:]}"
+
+
+def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
+    """Return names of at most so many letters; those that would look alike are cut where they differ.
+
+    >>> list(short_forms(["a-model-v1-with-all-tools", "a-model-v2-with-all-tools"], 18).values())
+    ['a-model-v1-with-a…', 'a-model-v2-with-a…']
+    >>> list(short_forms(["a-model-v1-thinking", "a-model-v2-thinking"], 9).values())
+    ['…v1-thin…', '…v2-thin…']
+    >>> short_forms(["gpt-5.6", "maker/gpt-5.6"], 8)
+    {'gpt-5.6': 'gpt-5.6', 'maker/gpt-5.6': 'maker/g…'}
+    """
+    alike: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        short = shortened(name, letters)
+        alike.setdefault(short, []).append(name)
+
+    forms = {}
+    for text, some in alike.items():
+        if len(some) == 1:
+            forms[some[0]] = text
+            continue
+        start = _first_difference(some)
+        if start + DIFFERENT < letters:
+            start = 0
+        for name in some:
+            before = "…" * (start > 0)
+            rest = before + name[start:]
+            if len(rest) > letters:
+                rest = rest[: letters - 1].rstrip("-") + "…"
+            forms[name] = rest
+    return forms
+
+
+def _first_difference(names: Sequence[str]) -> int:
+    """Return where the first word begins in which different names differ.
+
+    >>> _first_difference(["a-model-v1-fast", "a-model-v2-fast"])
+    8
+    """
+    alike = 0
+    while len({name[: alike + 1] for name in names}) == 1:
+        alike += 1
+    whole_words = re.sub(r"\w*$", "", names[0][:alike])
+    return len(whole_words)
+
+
+DIFFERENT = 8
+"""By so many letters after their common beginning names differ."""
+
+
+NAME = re.compile(r"[\w./:-]+")
+"""What can be the name of an agent."""
+LONG = 16
+"""Longer names are cut in a table where there is no room for them."""
+TAIL = 8
+"""So many letters at the end of a name are left when its middle is cut."""
+
+
+def cut_places(names: Iterable[str], longest: int = LONG) -> dict[str, int]:
+    """Return of longer names where each may be cut: what follows is shown as long as there is room for it.
+
+    >>> cut_places(["a-model-of-25-letters-v01", "a-model-of-25-letters-v02", "short", "a text of words"])
+    {'a-model-of-25-letters-v01': 17, 'a-model-of-25-letters-v02': 17}
+    >>> cut_places(["a-model-v1-with-all-tools", "a-model-v2-with-all-tools"])
+    {'a-model-v1-with-all-tools': 8, 'a-model-v2-with-all-tools': 8}
+    """
+    alike: dict[tuple[str, str], list[str]] = {}
+    for name in dict.fromkeys(names):
+        if len(name) > longest and NAME.fullmatch(name):
+            alike.setdefault((name[:TAIL], name[-TAIL:]), []).append(name)
+
+    places = {}
+    for (_, end), some in alike.items():
+        for name in some:
+            place = len(name) - len(end)
+            if len(some) > 1:
+                place = min(place, _first_difference(some))
+            places[name] = place
+    return places
+
+
+def cut_in_middle(name: str, places: Mapping[str, int]) -> Markup:
+    """Return a name that is cut before a place where there is no room for the whole.
+
+    >>> print(cut_in_middle("a-model-v1", {"a-model-v1": 8}), cut_in_middle("<b>", {}))
+    <span class="cut"><span>a-model-</span><span>v1</span></span> &lt;b&gt;
+    """
+    place = places.get(name)
+    if not place:
+        return escape(name)
+    return filled('<span class="cut"><span>%s</span><span>%s</span></span>', name[:place], name[place:])

@@ -1,0 +1,102 @@
+"""Parts of pages on a phone, without a server: what is long or wide stays readable there."""
+
+from base64 import b64encode
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+import dashboard
+from arena.scores.rules.reliability.diagram import diagram
+from dashboard.board import CALIBRATION
+from dashboard.charts import Line, calibration_chart, line_chart
+from dashboard.html import HtmlCell, board_of, box, columns_of_table, html_table, light
+from dashboard.site.shell import css
+from tests.browser.watching import sticks_out
+
+pytestmark = pytest.mark.browser
+
+LETTERS = (Path(dashboard.__file__).parent / "assets" / "arena-sans.woff2").read_bytes()
+FONT = "@font-face { font-family: 'Arena Sans'; src: url(data:font/woff2;base64,%s); font-weight: 400 700 }"
+STYLE = FONT % b64encode(LETTERS).decode() + css()
+NAMES = [f"anthropic-claude-with-search-and-tools-v{number:02}" for number in range(1, 21)]
+"""They differ at their ends alone."""
+CUT_ENDS = """() => [...document.querySelectorAll(".cut > :last-child")]
+    .filter(end => end.scrollWidth > end.clientWidth || end.getBoundingClientRect().right > innerWidth)
+    .filter(end => !end.closest(".chips"))
+    .map(end => end.parentElement.textContent)"""
+OVERLAPPING = """() => {
+    const words = [...document.querySelectorAll("svg .axis")];
+    const places = words.flatMap(word => [...word.getClientRects()]);
+    const heading = document.createRange();
+    heading.selectNodeContents(document.querySelector("h2"));
+    places.push(...heading.getClientRects());
+    const across = (a, b) => a.left < b.right && b.left < a.right;
+    const meet = (a, b) => across(a, b) && a.top < b.bottom && b.top < a.bottom;
+    return places.flatMap((a, i) => places.slice(i + 1).filter(b => meet(a, b))).length;
+}"""
+"""Ticks that lie on each other, or on the heading."""
+
+
+@pytest.fixture
+def narrow(context: BrowserContext) -> Iterator[Page]:
+    """A page as wide as a phone."""
+    page = context.new_page()
+    page.set_viewport_size({"width": 390, "height": 900})
+    yield page
+    page.close()
+
+
+def put(page: Page, html: str, look: str = "first") -> None:
+    """Show a part of a page."""
+    page.set_content(f'<style>{STYLE}</style><div class="place"><div class="{look}">{html}</div></div>')
+    page.evaluate("document.fonts.load(\"12px 'Arena Sans'\").then(() => null)")
+
+
+def test_names_that_differ_at_their_ends_are_told_apart(narrow: Page) -> None:
+    rows = [{"agent": HtmlCell(name, name, "made up"), "pnl": 1_234_567.0, "href": "agent"} for name in NAMES]
+    put(narrow, board_of({"": rows}, columns_of_table("short board"), "Leaderboard"))
+    assert narrow.locator("tbody .cut").count() == len(NAMES)
+    assert narrow.evaluate(CUT_ENDS) == []
+    assert narrow.locator("tbody th a").evaluate_all("all => all.map(a => a.textContent)") == NAMES
+    assert sticks_out(narrow) == 0
+
+
+def test_chips_of_many_long_names_take_one_line(narrow: Page) -> None:
+    lines = [Line(name, [(0.0, 0.0), (9e5, 1.0)], "c1", "+$1.0k") for name in NAMES]
+    put(narrow, box("Profit and loss", line_chart(lines, "Profit", "short")))
+    place = narrow.locator(".chips").bounding_box()
+    assert place is not None
+    assert place["height"] < 40
+
+
+@pytest.mark.parametrize("days", [2, 5, 13, 40, 150, 700])
+def test_ticks_of_time_stand_apart(narrow: Page, days: int) -> None:
+    points = [(day * 86_400.0, 1_000.0 * day) for day in range(days)]
+    line = Line("oracle", points, "c1", "+$1.0k")
+    put(narrow, box("Profit and loss", line_chart([line], "P/L", "short")))
+    assert narrow.evaluate(OVERLAPPING) == 0
+
+
+@pytest.mark.parametrize("look", ["first", "halves"])
+def test_a_heading_of_two_lines_leaves_the_highest_tick_free(narrow: Page, look: str) -> None:
+    stated = [place / 100 for place in range(100)]
+    happened = [place % 3 == 0 for place in range(100)]
+    found = diagram(stated, happened, np.random.default_rng(1), draws=50)
+    put(narrow, box(CALIBRATION, calibration_chart([("ann", found, "c1")], "Calibration", 136)), look)
+    assert narrow.evaluate(OVERLAPPING) == 0
+
+
+def test_a_long_text_shows_its_first_lines_and_all_of_it_when_opened(narrow: Page) -> None:
+    text = "a venue that does not answer " * 40
+    html = html_table([{"What": text}], columns_of_table("incidents"), "Incidents")
+    put(narrow, html + light("trouble", "Trouble.", "Something needs an operator.", [text]))
+    folded = narrow.locator(".clamp")
+    assert folded.count() == 2
+    for part in folded.all():
+        assert part.evaluate("part => part.offsetHeight") < 130
+        part.locator("summary").click()
+        assert part.evaluate("part => part.offsetHeight") > 300
+        assert part.text_content() == text.strip()
