@@ -28,6 +28,7 @@ class SeededLoop(asyncio.BaseEventLoop):
     def __init__(self, chance: Random, meanwhile: Callable[[], None]) -> None:
         super().__init__()
         self.chance, self.meanwhile = chance, meanwhile
+        self.after_step: Callable[[str], None] = lambda _: None
         self.moment = 0.0
         self.steps = 0
         self.suspended: dict[str, float] = {}
@@ -80,8 +81,10 @@ class SeededLoop(asyncio.BaseEventLoop):
         del self._ready[place]
         self.moment += self.chance.random() * STEP
         self.steps += 1
-        if not handle._cancelled and self._process(handle) not in self.dead:
+        process = self._process(handle)
+        if not handle._cancelled and process not in self.dead:
             handle._run()
+            self.after_step(process)
 
     @staticmethod
     def _process(handle: Any) -> str:

@@ -25,6 +25,7 @@ def suspend(season: Simulation) -> None:
     name = season.victim()
     seconds = season.chance.uniform(1, LONGEST_PAUSE)
     season.loop.suspended[name] = season.loop.time() + seconds
+    season.lives.trouble(name, seconds, "suspended")
     season.note(f"{name} is suspended for {seconds:.1f} s")
 
 
@@ -32,13 +33,17 @@ def cut_off(season: Simulation) -> None:
     """Leave a process without a database, or without room in it."""
     name = season.victim()
     code = season.chance.choice(FAULT_CODES)
-    season.database.cut_off(name, code, season.chance.uniform(0.5, LONGEST_FAULT))
+    seconds = season.chance.uniform(0.5, LONGEST_FAULT)
+    season.database.cut_off(name, code, seconds)
+    season.lives.trouble(name, seconds, "database")
     season.note(f"{name} meets {code}")
 
 
 def fill_disk(season: Simulation) -> None:
     """Leave nobody room to write for a while."""
-    season.database.fill(season.chance.uniform(0.5, LONGEST_FULL))
+    seconds = season.chance.uniform(0.5, LONGEST_FULL)
+    season.database.fill(seconds)
+    season.lives.trouble("", seconds, "disk")
     season.note(f"the disk is full until {season.database.full_until:.1f}")
 
 

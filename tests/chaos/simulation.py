@@ -28,9 +28,13 @@ from arena.rounds.open_world import open_world
 from arena.rounds.season import next_decision_time, play_time_when_free
 from arena.rounds.worker import TurnQueue, serve_turns
 from tests.chaos.database_faults import FAULT_CODES, DatabaseFaults
+from tests.chaos.hold_history import HoldHistory
 from tests.chaos.loop import PROCESS, SeededLoop
 from tests.chaos.machine_clocks import MachineClocks
-from tests.chaos.record_reads import Broken, count_ended_cohorts, stored_questions
+from tests.chaos.process_lives import ProcessLives
+from tests.chaos.question_history import QuestionHistory
+from tests.chaos.record_reads import Broken, count_ended_cohorts
+from tests.chaos.record_watch import RecordWatch
 from tests.chaos.season_config import write_config
 from tests.chaos.simulated_provider import Provider
 from tests.chaos.simulated_queue import Queue
@@ -56,8 +60,6 @@ class Simulation:
     mishaps: Sequence[Mishap] = ()
     """What may go wrong; one that is to be more likely stands there more often."""
     log: list[str] = field(default_factory=list)
-    under_way: int = 0
-    """How many calls were under way in processes as they were killed."""
     paused: bool = False
     fault: BaseException | None = None
 
@@ -69,7 +71,12 @@ class Simulation:
         self.loop = SeededLoop(self.chance, self.meanwhile)
         self.clocks = MachineClocks(self.loop)
         self.database = DatabaseFaults(self.loop)
-        self.provider = Provider(self.chance)
+        self.lives = ProcessLives(self.loop.time)
+        self.holds = HoldHistory(self.lives)
+        room = self.config.calls.per_provider
+        self.history = QuestionHistory(RecordWatch(self.file), self.lives, self.holds, PROCESS.get, room)
+        self.loop.after_step = self.history.look
+        self.provider = Provider(self.chance, self.history)
         self.queue = Queue(self.chance)
 
         self.left = MOST_MISHAPS if self.mishaps else 0
@@ -97,6 +104,7 @@ class Simulation:
 
         def ended(done: "asyncio.Task[None]") -> None:
             self.tasks.pop(name, None)
+            self.lives.ended(name)
             if not done.cancelled():
                 fault = done.exception()
                 if fault is not None:
@@ -111,19 +119,14 @@ class Simulation:
         task.add_done_callback(ended)
 
     def kill(self, name: str) -> int:
-        """Kill a process and start another of its kind; return how many calls it had under way.
-
-        What it had asked and not kept may be bought again.
-        """
-        kept = stored_questions(self.file)
-        lost = [asked for by, asked in self.provider.asked if by == name and asked not in kept]
-        self.under_way += len(lost)
-
+        """Kill a process and start another of its kind; return how many calls it had under way."""
+        under_way = self.history.under_way(name)
+        self.lives.killed(name)
         self.loop.dead.add(name)
         task = self.tasks.pop(name)
         self.buried.append(task)  # or its `finally` blocks would run as it is collected
         self.start(name.partition(" ")[0])
-        return len(lost)
+        return under_way
 
     async def schedule(self, once: bool = False) -> None:
         """Run `arena run`."""
@@ -208,7 +211,9 @@ class Simulation:
 
         def holder() -> str:
             number = next(machines)
-            return f"machine-{number}/1/machine-{number}.1"
+            name = f"machine-{number}/1/machine-{number}.1"
+            self.holds.processes[name] = PROCESS.get()
+            return name
 
         def release(room: AnswerRoom) -> bool:
             return self.database.release(room)
@@ -234,7 +239,7 @@ class Simulation:
         return count_ended_cohorts(self.file) == self.config.cohorts.count
 
     def play_season(self) -> None:
-        """Play the season to its end; raise `Broken` if a call was made again that need not have been."""
+        """Play the season to its end; raise `Broken` if something happened that must never happen."""
         with self.doors():
             for kind in self.roster():
                 self.start(kind)
@@ -243,15 +248,14 @@ class Simulation:
         if self.fault is not None:
             raise self.fault
 
-        again = len(self.provider.asked) - len(stored_questions(self.file))
-        if again > self.under_way:
-            raise Broken(
-                f"{again} calls were made again, and {self.under_way} were under way as one was killed"
-            )
+        self.history.judge()
+        self.history.watch.close()
+        if self.history.fault is not None:
+            raise self.history.fault
 
     async def until_over(self) -> None:
         """Look now and then whether the season is over."""
-        while not self.over() and self.fault is None:
+        while not self.over() and self.fault is None and self.history.fault is None:
             await asyncio.sleep(5.0)
             if self.loop.steps > MOST_STEPS:
                 raise Broken(f"not over after {MOST_STEPS} steps")
