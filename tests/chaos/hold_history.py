@@ -17,6 +17,12 @@ LATEST_BEAT = 1.2 * HEARTBEAT_INTERVAL.total_seconds() + 5.0
 """Seconds after which a holder that nothing troubles has renewed what it holds."""
 
 
+def turn_name(turn: TurnKey) -> str:
+    """Return the name of a turn as a hold."""
+    round_id, entrant_id = turn
+    return f"turn {round_id}/{entrant_id}"
+
+
 @dataclass
 class HoldHistory:
     """The holds as they were at the last look, since when they are so, and whose name in them is whose."""
@@ -27,7 +33,8 @@ class HoldHistory:
     claims: dict[TurnKey, HoldSeen] = field(default_factory=dict)
     leases: dict[str, HoldSeen] = field(default_factory=dict)
     reservations: dict[int, tuple[TurnKey, HoldSeen]] = field(default_factory=dict)
-    changed_at: dict[object, float] = field(default_factory=dict)
+    changed_at: dict[str, float] = field(default_factory=dict)
+    """When each hold was last changed, by its name as `Hold` has it."""
     unused: dict[str, list[int]] = field(default_factory=dict)
     """The reservations of each process under which nothing was asked yet."""
     lost: set[int] = field(default_factory=set)
@@ -54,9 +61,7 @@ class HoldHistory:
 
     def reserved(self) -> dict[int, tuple[TurnKey, str]]:
         """Return the turns and processes of the reservations that there are."""
-        return {
-            number: (turn, self.process_of(hold)) for number, (turn, hold) in self.reservations.items()
-        }
+        return {number: (turn, self.process_of(hold)) for number, (turn, hold) in self.reservations.items()}
 
     def process_of(self, hold: HoldSeen) -> str:
         """Return the process that holds something."""
@@ -75,13 +80,13 @@ class HoldHistory:
         """Return what to say where a process did not renew what it holds while it waited for an answer."""
         claim = self.claims.get(turn)
         if claim is not None and self.process_of(claim) == process and claim.beat is not None:
-            if self._is_overdue(process, ("claim", turn)):
+            if self._is_overdue(process, turn_name(turn)):
                 return f"{process} did not renew its claim"
-        if reservation in self.reservations and self._is_overdue(process, ("call", reservation)):
+        if reservation in self.reservations and self._is_overdue(process, f"call {reservation}"):
             return f"{process} did not renew the reservation of a call"
         return ""
 
-    def _is_overdue(self, process: str, hold: object) -> bool:
+    def _is_overdue(self, process: str, hold: str) -> bool:
         """Return whether a hold should have been renewed by now."""
         since = self.changed_at[hold]
         healthy = self.lives.time() - since - self.lives.silence(process, since)
@@ -97,9 +102,7 @@ class HoldHistory:
         self.unused.clear()
         self.season = change.season
 
-    def changed(
-        self, change: RecordChange, process: str, turns: Mapping[TurnKey, TurnSeen]
-    ) -> Iterator[str]:
+    def changed(self, change: RecordChange, process: str, turns: Mapping[TurnKey, TurnSeen]) -> Iterator[str]:
         """Take over what a step of a process has changed, and yield what it may not have."""
         yield from self._changed_claims(change, process, turns)
         yield from self._changed_leases(change, process)
@@ -112,13 +115,12 @@ class HoldHistory:
             before = self.claims.get(turn)
             if claim == before:
                 continue
-            self.changed_at["claim", turn] = self.lives.time()
-            yield from self._changed_hold(f"turn {turn}", before, claim, process, LEASE)
+            yield from self._changed_hold(turn_name(turn), before, claim, process, LEASE)
 
             is_taken = before is not None and claim.token != before.token
             played = turns.get(turn)
             if is_taken and played is not None and played.status != "failed":
-                yield f"{process} claims turn {turn}, which was played"
+                yield f"{process} claims {turn_name(turn)}, which was played"
         self.claims = change.claims
 
     def _changed_leases(self, change: RecordChange, process: str) -> Iterator[str]:
@@ -129,7 +131,7 @@ class HoldHistory:
                 before = None
             if lease in (before, self.leases.get(name)) or lease.token == 0:
                 continue
-            yield from self._changed_hold(name, before, lease, process, LEAD.total_seconds())
+            yield from self._changed_hold(f"duty {name}", before, lease, process, LEAD.total_seconds())
             if before is not None and lease.token != before.token:
                 self.lives.lives[self.process_of(before)].lost_lead_at = self.lives.time()
         self.leases = change.leases
@@ -145,7 +147,7 @@ class HoldHistory:
     def _changed_reservations(self, change: RecordChange, process: str) -> Iterator[str]:
         for number, (turn, hold) in change.reservations.items():
             if number not in self.reservations:
-                self.changed_at["call", number] = self.lives.time()
+                self.changed_at[f"call {number}"] = self.lives.time()
                 self.unused.setdefault(process, []).append(number)
                 if self.process_of(hold) != process:
                     yield f"{process} reserves money for a call of {self.process_of(hold)}"
@@ -154,10 +156,9 @@ class HoldHistory:
             before = self.reservations[number][1]
             if hold == before:
                 continue
-            self.changed_at["call", number] = self.lives.time()
             if hold.beat is None:
                 self.lost.add(number)
-            yield from self._changed_hold(f"call {number} in turn {turn}", before, hold, process, LEASE)
+            yield from self._changed_hold(f"call {number}", before, hold, process, LEASE)
 
         for number in self.reservations.keys() - change.reservations.keys():
             holder = self.process_of(self.reservations[number][1])
@@ -172,6 +173,7 @@ class HoldHistory:
         self, what: str, before: HoldSeen | None, hold: HoldSeen, process: str, lease: float
     ) -> Iterator[str]:
         """Yield what a process must not have done to a hold: each is renewed and let go of by its holder."""
+        self.changed_at[what] = self.lives.time()
         holder = self.process_of(hold)
         if before is None or hold.token != before.token:
             if holder != process:

@@ -18,6 +18,7 @@ from sqlalchemy import Engine, event
 
 from arena.cohorts.freeze import plan_of
 from arena.errors import ArenaError
+from arena.operations.progress import RunProgress
 from arena.operations.run import Run, run
 from arena.record.files.room import AnswerRoom
 from arena.record.model.lease import Watch
@@ -143,9 +144,13 @@ class Simulation:
                 open_dispatch=self.queue.dispatched,
             )
             await run(running)
-            left = running.progress.failed or running.progress.left
-            if once and not left and not self.over():
+            if once and self.says_all_is_done(running.progress) and not self.over():
                 raise Broken("arena run --once said that nothing is left to do")
+
+    @staticmethod
+    def says_all_is_done(progress: RunProgress) -> bool:
+        """Return whether `arena run --once` would end with 0."""
+        return not (progress.failed or progress.left)
 
     async def cron(self) -> None:
         """Run `arena run --once`."""
