@@ -7,7 +7,8 @@ is dead, or was silent for a lease.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from arena.operations.leader import LEADER_LEASE, LEASE as LEAD
+from arena.operations.leader import LEADER_LEASE
+from arena.operations.leader import LEASE as LEAD
 from arena.record.model.lease import HEARTBEAT_INTERVAL, LEASE_LENGTH
 from tests.chaos.process_lives import ProcessLives
 from tests.chaos.record_watch import HoldSeen, RecordChange, TurnKey, TurnSeen
@@ -79,9 +80,9 @@ class HoldHistory:
     def unrenewed(self, process: str, turn: TurnKey, reservation: int) -> str:
         """Return what to say where a process did not renew what it holds while it waited for an answer."""
         claim = self.claims.get(turn)
-        if claim is not None and self.process_of(claim) == process and claim.beat is not None:
-            if self._is_overdue(process, turn_name(turn)):
-                return f"{process} did not renew its claim"
+        is_held = claim is not None and self.process_of(claim) == process and claim.beat is not None
+        if is_held and self._is_overdue(process, turn_name(turn)):
+            return f"{process} did not renew its claim"
         if reservation in self.reservations and self._is_overdue(process, f"call {reservation}"):
             return f"{process} did not renew the reservation of a call"
         return ""
@@ -145,29 +146,30 @@ class HoldHistory:
         self.season = change.season
 
     def _changed_reservations(self, change: RecordChange, process: str) -> Iterator[str]:
-        for number, (turn, hold) in change.reservations.items():
-            if number not in self.reservations:
-                self.changed_at[f"call {number}"] = self.lives.time()
-                self.unused.setdefault(process, []).append(number)
-                if self.process_of(hold) != process:
-                    yield f"{process} reserves money for a call of {self.process_of(hold)}"
-                continue
+        for number, (_, hold) in change.reservations.items():
+            before = self.reservations.get(number)
+            if before is None:
+                yield from self._added_reservation(number, hold, process)
+            elif hold != before[1]:
+                if hold.beat is None:
+                    self.lost.add(number)
+                yield from self._changed_hold(f"call {number}", before[1], hold, process, LEASE)
 
-            before = self.reservations[number][1]
-            if hold == before:
-                continue
-            if hold.beat is None:
-                self.lost.add(number)
-            yield from self._changed_hold(f"call {number}", before, hold, process, LEASE)
-
-        for number in self.reservations.keys() - change.reservations.keys():
+        for number in sorted(self.reservations.keys() - change.reservations.keys()):
             holder = self.process_of(self.reservations[number][1])
             if holder != process:
                 yield f"{process} gives back the money that is reserved for a call of {holder}"
-            for unused in self.unused.values():
-                if number in unused:
-                    unused.remove(number)
+            unused = self.unused.get(holder, [])
+            if number in unused:
+                unused.remove(number)
         self.reservations = change.reservations
+
+    def _added_reservation(self, number: int, hold: HoldSeen, process: str) -> Iterator[str]:
+        """Remember a reservation under which nothing was asked yet."""
+        self.changed_at[f"call {number}"] = self.lives.time()
+        self.unused.setdefault(process, []).append(number)
+        if self.process_of(hold) != process:
+            yield f"{process} reserves money for a call of {self.process_of(hold)}"
 
     def _changed_hold(
         self, what: str, before: HoldSeen | None, hold: HoldSeen, process: str, lease: float

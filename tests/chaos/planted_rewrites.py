@@ -52,7 +52,7 @@ REWRITES_HEADS = "what a head covers"
 
 
 def plant_rewrite(file: Path, chance: Random) -> str:
-    """Plant one of the rewrites that a record can have, and return which; raise `Broken` if it isn't found."""
+    """Plant one of the rewrites, and return which; raise `Broken` if verifying doesn't find it."""
     names = chance.sample(PLANTED, len(PLANTED))
     with closing(TamperedRecord(file)) as record:
         for name in names:

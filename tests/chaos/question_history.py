@@ -7,10 +7,10 @@ question may be asked again only where the call before is known not to come to a
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from arena.calls.recorded_ask import DATABASE_WAITS, INTERRUPTED
+from arena.calls.recorded_ask import DATABASE_WAITS
 from arena.record.model.lease import LEASE_LENGTH
 from tests.chaos.hold_history import HoldHistory, TurnKey
 from tests.chaos.process_lives import ProcessLives
@@ -104,7 +104,8 @@ class QuestionHistory:
             return
         for fault in self.holds.changed(change, process, self.turns):
             self.broke(None, fault)
-        self._check_calls(change, process)
+        if change.calls is not None:
+            self._check_calls(change.calls, process)
         self._check_turns(change, process)
 
     def power_cut(self) -> None:
@@ -115,11 +116,11 @@ class QuestionHistory:
                 self.broke(None, "the record is gone after a power cut")
             return
 
+        calls = self.watch.calls
         for number, call in self.kept.items():
-            if change.calls.get(number) != call and call.code in ANSWER_CODES:
+            if calls.get(number) != call:
                 self.broke(call.turn, f"a kept answer to {short(call.question)} is gone after a power cut")
-        for number in self.kept.keys() - change.calls.keys():
-            del self.kept[number]
+        self.kept = dict(calls)
         self.turns = {turn.key: turn for turn in change.turns}
         self.holds.begin_again(change)
 
@@ -175,16 +176,13 @@ class QuestionHistory:
                 return f"{process} had no database for {longest:.0f} s"
         return ""
 
-    def _check_calls(self, change: RecordChange, process: str) -> None:
+    def _check_calls(self, calls: Mapping[int, CallSeen], process: str) -> None:
         """Check the rows of calls: none goes, and each new one keeps what its process was answered."""
-        if change.calls is None:
-            return
-
-        for number in self.kept.keys() - change.calls.keys():
+        for number in sorted(self.kept.keys() - calls.keys()):
             call = self.kept.pop(number)
             self.broke(call.turn, f"a kept call to {short(call.question)} is gone")
-        for number in sorted(change.calls.keys() - self.kept.keys()):
-            call = change.calls[number]
+        for number in sorted(calls.keys() - self.kept.keys()):
+            call = calls[number]
             self.kept[number] = call
             self._check_kept(number, call, process)
 
@@ -228,27 +226,35 @@ class QuestionHistory:
 
     def judge(self) -> None:
         """Check at the end that each answer was kept and used, and that no money stays reserved."""
+        self._judge_answers()
+        self._judge_uses()
+        self._judge_reservations()
+
+    def _judge_answers(self) -> None:
+        """Check that each answer that reached a process was kept, unless there is a reason."""
         for asking in self.askings:
             if asking.outcome == "answer" and asking.kept is None and not self.excuse(asking):
                 text = f"the answer to {short(asking.question)} that reached {asking.process} was never kept"
                 self.broke(asking.turn, text)
 
-        used = defaultdict[TurnKey, int](int)
-        for turn in self.turns.values():
-            used[turn.key] += turn.status != "failed"
+    def _judge_uses(self) -> None:
+        """Check that one turn of record rests on each question that was answered."""
+        used = {turn.key for turn in self.turns.values() if turn.status != "failed"}
         for call in self.kept.values():
-            if call.code in ANSWER_CODES and used[call.turn] != 1:
-                text = f"{short(call.question)} was answered, and {used[call.turn]} turns rest on that"
-                self.broke(call.turn, text)
+            if call.code in ANSWER_CODES and call.turn not in used:
+                self.broke(call.turn, f"{short(call.question)} was answered, and no turn rests on that")
 
+    def _judge_reservations(self) -> None:
+        """Check that money stays reserved only for calls that were under way as their process died."""
         by_reservation = {asking.reservation: asking for asking in self.askings}
-        for reservation, (turn_key, process) in self.holds.reserved().items():
-            made = by_reservation.get(reservation)
-            if made is not None and (not made.outcome or self.excuse(made)):
-                continue  # under way still, or as its process was killed or silent
-            if made is None and self.lives.is_dead(process):
-                continue  # killed between the reservation and the call
-            self.broke(turn_key, f"money stays reserved for a call of {process} that is not under way")
+        for reservation, (turn, process) in self.holds.reserved().items():
+            asking = by_reservation.get(reservation)
+            if asking is None:
+                is_explained = self.lives.is_dead(process)  # killed between the reservation and the call
+            else:
+                is_explained = not asking.outcome or bool(self.excuse(asking))
+            if not is_explained:
+                self.broke(turn, f"money stays reserved for a call of {process} that is not under way")
 
     def under_way(self, process: str) -> int:
         """Return how many calls a process has under way, or has not kept yet."""
@@ -278,11 +284,6 @@ class QuestionHistory:
         self.fault = Broken(f"{self.lives.time():.2f} {text}")
         if turn is not None:
             self.fault.add_note("\n".join([f"the turn {turn}:", *self.events[turn][-MOST_EVENTS:]]))
-
-
-def is_interrupted(call: CallSeen) -> bool:
-    """Return whether a kept call was cancelled before its answer."""
-    return call.message == INTERRUPTED.message
 
 
 def short(question: str) -> str:
