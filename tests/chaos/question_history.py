@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from arena.calls.recorded_ask import DATABASE_WAITS
 from arena.record.model.lease import LEASE_LENGTH
-from tests.chaos.hold_history import HoldHistory, TurnKey
+from tests.chaos.hold_history import HoldHistory
 from tests.chaos.process_lives import ProcessLives
 from tests.chaos.record_reads import Broken
-from tests.chaos.record_watch import CallSeen, RecordChange, RecordWatch, TurnSeen
+from tests.chaos.record_watch import CallSeen, RecordChange, RecordWatch, TurnKey, TurnSeen
 
 LEASE = LEASE_LENGTH.total_seconds()
 LONGEST_KEEPING = 0.8 * sum(DATABASE_WAITS)
