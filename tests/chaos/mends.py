@@ -124,9 +124,9 @@ class ExpiryWatch(Watch):
         season = self.season
         if season is None:
             return False
-        ahead = season.clocks.ahead
         holder = season.holds.processes[hold.holder]
-        clocks_differ = ahead.get(PROCESS.get(), 0.0) - ahead.get(holder, 0.0)
+        own_clock = season.clocks.clock_of(PROCESS.get())
+        clocks_differ = own_clock.ahead - season.clocks.clock_of(holder).ahead
         age = season.lives.time() - season.holds.changed_at[hold.what] + clocks_differ
         return age > lease.total_seconds()
 

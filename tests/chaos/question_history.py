@@ -9,6 +9,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from arena.calls.recorded_ask import DATABASE_WAITS
 from arena.record.model.lease import LEASE_LENGTH
@@ -108,8 +109,13 @@ class QuestionHistory:
             self._check_calls(change.calls, process)
         self._check_turns(change, process)
 
-    def power_cut(self) -> None:
-        """Note that the power was cut: what was committed and not synced may be gone, but no kept answer."""
+    def power_cut(self, file: Path) -> None:
+        """Note that the power was cut, and which file is left.
+
+        What was committed and not synced may be gone, but no kept answer.
+        """
+        self.watch.close()
+        self.watch.file = file
         change = self.watch.read()
         if change is None:
             if self.kept:

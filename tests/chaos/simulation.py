@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -17,6 +18,7 @@ from unittest.mock import patch
 from sqlalchemy import Engine, event
 
 from arena.cohorts.freeze import plan_of
+from arena.config import load
 from arena.errors import ArenaError
 from arena.operations.progress import RunProgress
 from arena.operations.run import Run, run
@@ -28,10 +30,11 @@ from arena.rounds import adapters
 from arena.rounds.open_world import open_world
 from arena.rounds.season import next_decision_time, play_time_when_free
 from arena.rounds.worker import TurnQueue, serve_turns
-from tests.chaos.database_faults import FAULT_CODES, DatabaseFaults
+from tests.chaos.database_faults import FAULT_CODES, Change, DatabaseFaults, WatchedConnection
 from tests.chaos.hold_history import HoldHistory
 from tests.chaos.loop import PROCESS, SeededLoop
 from tests.chaos.machine_clocks import MachineClocks
+from tests.chaos.power_cut import SyncedLog, copy_others
 from tests.chaos.process_lives import ProcessLives
 from tests.chaos.question_history import QuestionHistory
 from tests.chaos.record_reads import Broken, count_ended_cohorts
@@ -40,7 +43,7 @@ from tests.chaos.season_config import write_config
 from tests.chaos.simulated_provider import Provider
 from tests.chaos.simulated_queue import Queue
 
-EXPECTED_CODES = {"busy", "raced", "over", "superseded", *FAULT_CODES}
+EXPECTED_CODES = {"busy", "raced", "over", "superseded", "cannot_open", *FAULT_CODES}
 """The errors with which a process may end, to be started anew."""
 MISHAP = 0.02
 """How likely something goes wrong before a step."""
@@ -66,17 +69,18 @@ class Simulation:
 
     def __post_init__(self) -> None:
         self.chance = Random(self.seed)
+        self.first_folder = self.folder
         self.config = write_config(self.folder, self.config_number)
         self.file = self.folder / "arena.db"
 
         self.loop = SeededLoop(self.chance, self.meanwhile)
         self.clocks = MachineClocks(self.loop)
-        self.database = DatabaseFaults(self.loop)
-        self.lives = ProcessLives(self.loop.time)
+        self.lives = ProcessLives(lambda: self.loop.moment)
         self.holds = HoldHistory(self.lives)
         room = self.config.calls.per_provider
         self.history = QuestionHistory(RecordWatch(self.file), self.lives, self.holds, PROCESS.get, room)
-        self.loop.after_step = self.history.look
+        self.database = DatabaseFaults(self.loop, self.note, self.lives.trouble, self.committed)
+        self.log_on_disk = SyncedLog(self.file)
         self.provider = Provider(self.chance, self.history)
         self.queue = Queue(self.chance)
 
@@ -91,6 +95,8 @@ class Simulation:
     def start(self, kind: str) -> None:
         """Start a process, and start it anew when it has ended before the season."""
         name = f"{kind} {next(self.numbers)}"
+        if self.mishaps:
+            self.clocks.begin(name, self.chance)
         work: Callable[[], Coroutine[Any, Any, None]] = self.kinds[kind]
 
         async def living() -> None:
@@ -103,31 +109,53 @@ class Simulation:
                     raise
                 self.note(f"{name}: {error.code}")
 
-        def ended(done: "asyncio.Task[None]") -> None:
-            self.tasks.pop(name, None)
-            self.lives.ended(name)
-            if not done.cancelled():
-                fault = done.exception()
-                if fault is not None:
-                    self.fault = self.fault or fault
-                    return
-
-            if not self.over():
-                self.start(kind)
-
         task = self.loop.create_task(living())
         self.tasks[name] = task
-        task.add_done_callback(ended)
+        task.add_done_callback(partial(self.ended, name))
+
+    def ended(self, name: str, done: "asyncio.Task[None]") -> None:
+        """Start a process anew that has ended before the season; an error that none may end with is kept."""
+        self.tasks.pop(name, None)
+        self.lives.ended(name)
+        if not done.cancelled():
+            fault = done.exception()
+            if fault is not None:
+                self.fault = self.fault or fault
+                return
+
+        if not self.over():
+            self.start(name.partition(" ")[0])
 
     def kill(self, name: str) -> int:
         """Kill a process and start another of its kind; return how many calls it had under way."""
         under_way = self.history.under_way(name)
         self.lives.killed(name)
         self.loop.dead.add(name)
+        self.database.let_go(name)
         task = self.tasks.pop(name)
         self.buried.append(task)  # or its `finally` blocks would run as it is collected
         self.start(name.partition(" ")[0])
         return under_way
+
+    def cut_power(self) -> None:
+        """Kill all processes, and go on with what was on the disk, in a folder of its own.
+
+        In the old one SQLite would still end what the dead processes have begun.
+        """
+        for name in sorted(self.tasks):
+            self.kill(name)
+
+        folder = self.first_folder / f"after {self.loop.moment:.3f} s"
+        folder.mkdir()
+        if self.file.exists():
+            self.log_on_disk.cut(folder, self.chance)
+        copy_others(self.folder, folder, self.file)
+
+        self.folder = folder
+        self.file = folder / self.file.name
+        self.config = load(folder / self.config.file.name)
+        self.log_on_disk = SyncedLog(self.file)
+        self.history.power_cut(self.file)
 
     async def schedule(self, once: bool = False) -> None:
         """Run `arena run`."""
@@ -186,7 +214,12 @@ class Simulation:
 
     def note(self, what: str) -> None:
         """Log what happened, for who looks at a seed that failed."""
-        self.log.append(f"{self.loop.time():8.2f} {what}")
+        self.log.append(f"{self.loop.moment:8.2f} {what}")
+
+    def committed(self, connection: WatchedConnection, change: Change) -> None:
+        """Look at what a process has written."""
+        self.log_on_disk.note_commit(connection.synchronous())
+        self.history.look(PROCESS.get())
 
     # ---- what the processes are given
 
@@ -200,7 +233,7 @@ class Simulation:
         self.database.watch(engine)
 
     def open_record(self) -> Record:
-        """Open the record as a process does that has the loop's time for its timer."""
+        """Open the record as a process does; it has a timer of its own."""
         record = Record.open(str(self.file))
         return replace(record, watch=Watch(self.loop.time))
 
@@ -227,11 +260,15 @@ class Simulation:
             self.database.extend(room, folder, answers)
 
         ask = self.provider.ask_of
+        noting = self.database.noting
         with (
             patch("arena.rounds.open_world.holder_name", holder),
             patch("arena.operations.run.holder_name", holder),
             patch.object(adapters.OpenModels, "ask", lambda _models, settings: ask(settings)),
             patch("arena.record.record.connect", connected),
+            patch.object(Record, "write", noting(Record.write)),
+            patch.object(Record, "write_unfenced", noting(Record.write_unfenced)),
+            patch.object(Record, "write_answer", noting(Record.write_answer)),
             patch.object(AnswerRoom, "release", release),
             patch.object(AnswerRoom, "_extend", extend),
         ):

@@ -170,7 +170,7 @@ def test_an_answer_is_kept_once(played: PlayedHistory) -> None:
 def test_no_kept_answer_is_gone_after_a_power_cut(played: PlayedHistory) -> None:
     played.answer("worker 1")
     played.record.now = replace(played.record.now, calls={})
-    played.history.power_cut()
+    played.history.power_cut(Path("arena.db"))
     assert "is gone after a power cut" in played.fault
 
 
