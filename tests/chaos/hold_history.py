@@ -139,7 +139,7 @@ class HoldHistory:
 
         lead = change.leases.get(LEADER_LEASE)
         is_scheduler = process.startswith(("run ", "once "))
-        if change.season != self.season and is_scheduler:
+        if self.season and change.season != self.season and is_scheduler:
             leaders = {self.process_of(hold) for hold in (lead_before, lead) if hold is not None}
             if process not in leaders:
                 yield f"{process} goes on with the season, which {' and '.join(sorted(leaders))} leads"
