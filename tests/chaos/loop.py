@@ -63,6 +63,7 @@ class SeededLoop(asyncio.BaseEventLoop):
     def __init__(self, chance: Random, meanwhile: Callable[[], None]) -> None:
         super().__init__()
         self.chance, self.meanwhile = chance, meanwhile
+        self.after_step: Callable[[str], None] = lambda _: None
         self.moment = 0.0
         self.steps = 0
         self.suspended: dict[str, float] = {}
@@ -194,6 +195,7 @@ class SeededLoop(asyncio.BaseEventLoop):
         stepping.switch()
         if not stepping.dead:
             self.standing[name] = stepping
+        self.after_step(name)
 
     @staticmethod
     def _process(handle: Any) -> str:

@@ -66,7 +66,7 @@ def suspend(season: Simulation) -> None:
     name = season.victim()
     seconds = pause_length(season)
     season.loop.suspend(name, seconds)
-    season.trouble(name, seconds, "suspended")
+    season.lives.trouble(name, seconds, "suspended")
     season.note(f"{name} is suspended for {seconds:.1f} s")
 
 
@@ -75,7 +75,7 @@ def sleep(season: Simulation) -> None:
     name = season.victim()
     seconds = pause_length(season)
     season.loop.sleep_machine(name, seconds)
-    season.trouble(name, seconds, "suspended")
+    season.lives.trouble(name, seconds, "suspended")
     season.note(f"the machine of {name} sleeps for {seconds:.1f} s")
 
 

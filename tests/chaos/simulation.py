@@ -19,6 +19,7 @@ from sqlalchemy import Engine, event
 from arena.cohorts.freeze import plan_of
 from arena.config import load
 from arena.errors import ArenaError
+from arena.operations.progress import RunProgress
 from arena.operations.run import Run, run
 from arena.record.files.room import AnswerRoom
 from arena.record.model.lease import Watch
@@ -29,14 +30,17 @@ from arena.rounds.open_world import open_world
 from arena.rounds.season import next_decision_time, play_time_when_free
 from arena.rounds.worker import TurnQueue, serve_turns
 from tests.chaos.database_faults import FAULT_CODES, Change, DatabaseFaults, WatchedConnection
+from tests.chaos.hold_history import HoldHistory
 from tests.chaos.loop import PROCESS, SeededLoop
 from tests.chaos.machine_clocks import MachineClocks
 from tests.chaos.power_cut import SyncedLog, copy_others
-from tests.chaos.record_reads import Broken, count_ended_cohorts, stored_questions
+from tests.chaos.process_lives import ProcessLives
+from tests.chaos.question_history import QuestionHistory
+from tests.chaos.record_reads import Broken, count_ended_cohorts
+from tests.chaos.record_watch import RecordWatch
 from tests.chaos.season_config import write_config
 from tests.chaos.simulated_provider import Provider
 from tests.chaos.simulated_queue import Queue
-from tests.chaos.watched_holds import WatchedHolds
 
 EXPECTED_CODES = {"busy", "raced", "over", "superseded", "cannot_open", *FAULT_CODES}
 """The errors with which a process may end, to be started anew."""
@@ -59,8 +63,6 @@ class Simulation:
     mishaps: Sequence[Mishap] = ()
     """What may go wrong; one that is to be more likely stands there more often."""
     log: list[str] = field(default_factory=list)
-    under_way: int = 0
-    """How many calls were under way in processes as they were killed."""
     paused: bool = False
     fault: BaseException | None = None
 
@@ -72,14 +74,16 @@ class Simulation:
 
         self.loop = SeededLoop(self.chance, self.meanwhile)
         self.clocks = MachineClocks(self.loop)
-        self.database = DatabaseFaults(self.loop, self.note, self.trouble, self.committed)
+        self.lives = ProcessLives(lambda: self.loop.moment)
+        self.database = DatabaseFaults(self.loop, self.note, self.lives.trouble, self.committed)
         self.log_on_disk = SyncedLog(self.file)
-        most_calls = self.config.calls.per_provider
-        self.holds = WatchedHolds(self.file, lambda: self.loop.moment, most_calls, self.broke)
-        self.provider = Provider(self.chance)
+        self.holds = HoldHistory(self.lives)
+        room = self.config.calls.per_provider
+        self.history = QuestionHistory(RecordWatch(self.file), self.lives, self.holds, PROCESS.get, room)
+        self.loop.after_step = self.history.look
+        self.provider = Provider(self.chance, self.history)
         self.queue = Queue(self.chance)
 
-        self.troubled = False
         self.left = MOST_MISHAPS if self.mishaps else 0
         self.numbers = count(1)
         self.tasks: dict[str, asyncio.Task[None]] = {}
@@ -107,6 +111,7 @@ class Simulation:
 
         def ended(done: "asyncio.Task[None]") -> None:
             self.tasks.pop(name, None)
+            self.lives.ended(name)
             if not done.cancelled():
                 fault = done.exception()
                 if fault is not None:
@@ -121,20 +126,15 @@ class Simulation:
         task.add_done_callback(ended)
 
     def kill(self, name: str) -> int:
-        """Kill a process and start another of its kind; return how many calls it had under way.
-
-        What it had asked and not kept may be bought again.
-        """
-        kept = stored_questions(self.file)
-        lost = [asked for by, asked in self.provider.asked if by == name and asked not in kept]
-        self.under_way += len(lost)
-
+        """Kill a process and start another of its kind; return how many calls it had under way."""
+        under_way = self.history.under_way(name)
+        self.lives.killed(name)
         self.loop.dead.add(name)
         self.database.let_go(name)
         task = self.tasks.pop(name)
         self.buried.append(task)  # or its `finally` blocks would run as it is collected
         self.start(name.partition(" ")[0])
-        return len(lost)
+        return under_way
 
     def cut_power(self) -> None:
         """Kill all processes, and go on with what was on the disk, in a folder of its own.
@@ -143,7 +143,7 @@ class Simulation:
         """
         for name in sorted(self.tasks):
             self.kill(name)
-        kept = stored_questions(self.file)
+        self.history.watch.close()
 
         folder = self.first_folder / f"after {self.loop.moment:.3f} s"
         folder.mkdir()
@@ -154,11 +154,10 @@ class Simulation:
         self.folder = folder
         self.file = folder / self.file.name
         self.config = load(folder / self.config.file.name)
+        self.history.watch.file = self.file
+        self.history.power_cut()  # its reader brings the log in order
         self.log_on_disk = SyncedLog(self.file)
-        lost = kept - stored_questions(self.file)
-        if lost:
-            self.broke(f"a power cut lost {len(lost)} answers that were kept")
-        self.holds.move(self.file)
+        self.log_on_disk.note_start()
 
     async def schedule(self, once: bool = False) -> None:
         """Run `arena run`."""
@@ -175,9 +174,13 @@ class Simulation:
                 open_dispatch=self.queue.dispatched,
             )
             await run(running)
-            left = running.progress.failed or running.progress.left
-            if once and not left and not self.over():
+            if once and self.says_all_is_done(running.progress) and not self.over():
                 raise Broken("arena run --once said that nothing is left to do")
+
+    @staticmethod
+    def says_all_is_done(progress: RunProgress) -> bool:
+        """Return whether `arena run --once` would end with 0."""
+        return not (progress.failed or progress.left)
 
     async def cron(self) -> None:
         """Run `arena run --once`."""
@@ -215,19 +218,15 @@ class Simulation:
         """Log what happened, for who looks at a seed that failed."""
         self.log.append(f"{self.loop.moment:8.2f} {what}")
 
-    def trouble(self, name: str, seconds: float, kind: str) -> None:
-        """Learn that a process, or all, are suspended, or without a database or a disk, for so long."""
-        self.troubled = True
-
-    def broke(self, what: str) -> None:
-        """End the season: something happened that must never happen."""
-        self.note(what)
-        self.fault = self.fault or Broken(what)
-
     def committed(self, connection: WatchedConnection, change: Change) -> None:
         """Look at what a process has written."""
+        process = PROCESS.get()
         self.log_on_disk.note_commit(connection.synchronous())
-        self.holds.look(PROCESS.get(), change)
+        self.history.look(process)
+
+        fence = change.fence
+        if fence is not None and self.holds.leases[fence.name].token != fence.token:
+            self.history.broke(None, f"{process} writes {change.name} without the lead")
 
     # ---- what the processes are given
 
@@ -258,7 +257,7 @@ class Simulation:
         def holder() -> str:
             number = next(machines)
             name = f"machine-{number}/1/machine-{number}.1"
-            self.holds.holders[name] = PROCESS.get()
+            self.holds.processes[name] = PROCESS.get()
             return name
 
         def release(room: AnswerRoom) -> bool:
@@ -289,7 +288,7 @@ class Simulation:
         return count_ended_cohorts(self.file) == self.config.cohorts.count
 
     def play_season(self) -> None:
-        """Play the season to its end; raise `Broken` if a call was made again that need not have been."""
+        """Play the season to its end; raise `Broken` if something happened that must never happen."""
         with self.doors():
             for kind in self.roster():
                 self.start(kind)
@@ -298,15 +297,14 @@ class Simulation:
         if self.fault is not None:
             raise self.fault
 
-        again = len(self.provider.asked) - len(stored_questions(self.file))
-        if again > self.under_way and not self.troubled:
-            raise Broken(
-                f"{again} calls were made again, and {self.under_way} were under way as one was killed"
-            )
+        self.history.judge()
+        self.history.watch.close()
+        if self.history.fault is not None:
+            raise self.history.fault
 
     async def until_over(self) -> None:
         """Look now and then whether the season is over."""
-        while not self.over() and self.fault is None:
+        while not self.over() and self.fault is None and self.history.fault is None:
             await asyncio.sleep(5.0)
             if self.loop.steps > MOST_STEPS:
                 raise Broken(f"not over after {MOST_STEPS} steps")
