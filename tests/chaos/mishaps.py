@@ -109,8 +109,7 @@ def cut_off(season: Simulation) -> None:
     """Leave a process without a database, or without room in it."""
     name = season.victim()
     code = season.chance.choice(FAULT_CODES)
-    seconds = season.chance.uniform(0.5, LONGEST_FAULT)
-    season.database.cut_off(name, code, seconds)
+    season.database.cut_off(name, code, season.chance.uniform(0.5, LONGEST_FAULT))
     season.note(f"{name} meets {code}")
 
 
@@ -132,8 +131,7 @@ def fail_commit(season: Simulation) -> None:
 
 def fill_disk(season: Simulation) -> None:
     """Leave nobody room to write for a while."""
-    seconds = season.chance.uniform(0.5, LONGEST_FULL)
-    season.database.fill(seconds)
+    season.database.fill(season.chance.uniform(0.5, LONGEST_FULL))
     season.note(f"the disk is full until {season.database.full_until:.1f}")
 
 

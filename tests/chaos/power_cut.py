@@ -82,6 +82,15 @@ class SyncedLog:
         elif was_copied:
             self.main_torn = True
 
+    def note_start(self) -> None:
+        """Note that what is in the log has been on the disk since before the machine was started."""
+        index = LogIndex.read(self.file)
+        if index is not None:
+            self.salt = index.salt
+            self.header = True
+            self.frames = index.frames
+            self.copied = index.copied
+
     def cut(self, into: Path, chance: Random) -> None:
         """Copy what a power cut leaves of the record into a folder."""
         survival = chance.choice(SURVIVAL)

@@ -144,6 +144,7 @@ class Simulation:
         """
         for name in sorted(self.tasks):
             self.kill(name)
+        self.history.watch.close()
 
         folder = self.first_folder / f"after {self.loop.moment:.3f} s"
         folder.mkdir()
@@ -154,8 +155,9 @@ class Simulation:
         self.folder = folder
         self.file = folder / self.file.name
         self.config = load(folder / self.config.file.name)
+        self.history.power_cut(self.file)  # its reader brings the log in order
         self.log_on_disk = SyncedLog(self.file)
-        self.history.power_cut(self.file)
+        self.log_on_disk.note_start()
 
     async def schedule(self, once: bool = False) -> None:
         """Run `arena run`."""
@@ -218,8 +220,13 @@ class Simulation:
 
     def committed(self, connection: WatchedConnection, change: Change) -> None:
         """Look at what a process has written."""
+        process = PROCESS.get()
         self.log_on_disk.note_commit(connection.synchronous())
-        self.history.look(PROCESS.get())
+        self.history.look(process)
+
+        fence = change.fence
+        if fence is not None and self.holds.leases[fence.name].token != fence.token:
+            self.history.broke(None, f"{process} writes {change.name} without the lead")
 
     # ---- what the processes are given
 
