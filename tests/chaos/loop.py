@@ -7,8 +7,8 @@ import asyncio
 import heapq
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Executor
-from contextvars import ContextVar
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextvars import ContextVar, copy_context
 from random import Random
 from typing import Any, TypeVar, TypeVarTuple
 
@@ -41,12 +41,13 @@ class SeededLoop(asyncio.BaseEventLoop):
     def run_in_executor(
         self, executor: Executor | None, func: Callable[[*Parts], T], *args: *Parts
     ) -> "asyncio.Future[T]":
-        """A thread is a step of its own."""
+        """A thread is a step of its own: a real one, since what is done there may have a loop of its own."""
         future: asyncio.Future[T] = self.create_future()
 
         def work() -> None:
             try:
-                result = func(*args)
+                with ThreadPoolExecutor(1) as thread:
+                    result = thread.submit(copy_context().run, func, *args).result()
             except BaseException as error:  # noqa: BLE001 - as a thread hands it over
                 future.set_exception(error)
             else:

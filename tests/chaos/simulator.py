@@ -9,8 +9,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from tests.chaos.drawn_commands import COMMANDS
 from tests.chaos.mishaps import MISHAPS
+from tests.chaos.outages import OUTAGES
 from tests.chaos.record_reads import Broken, state_of
 from tests.chaos.season_config import config_number
 from tests.chaos.simulation import Simulation
@@ -30,7 +30,7 @@ def simulate(seed: int) -> list[str]:
     number = config_number(seed)
     wanted = unbroken(number)
     with tempfile.TemporaryDirectory() as folder:
-        played = Simulation(Path(folder), seed, number, (*MISHAPS, *COMMANDS))
+        played = Simulation(Path(folder), seed, number, (*MISHAPS, *OUTAGES))
         try:
             played.play_season()
             if state_of(played.file) != wanted and not played.paused:
