@@ -6,15 +6,19 @@ machines, networks and disks, `drawn_commands.py` the commands that an operator 
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
 from functools import partial
+from io import StringIO
 from itertools import count
 from pathlib import Path
 from random import Random
+from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
+from pydantic import BaseModel
 from sqlalchemy import Engine, event
 
 from arena.cohorts.freeze import plan_of
@@ -26,32 +30,54 @@ from arena.record.files.room import AnswerRoom
 from arena.record.model.lease import Watch
 from arena.record.record import Record
 from arena.record.schema.database import connect
-from arena.rounds import adapters
+from arena.rounds.adapters import connect as connect_venue
 from arena.rounds.open_world import open_world
 from arena.rounds.season import next_decision_time, play_time_when_free
 from arena.rounds.worker import TurnQueue, serve_turns
+from markets.venue import Report, Venue
 from tests.chaos.database_faults import FAULT_CODES, Change, DatabaseFaults, WatchedConnection
+from tests.chaos.drawn_commands import operate
 from tests.chaos.hold_history import HoldHistory
 from tests.chaos.loop import PROCESS, SeededLoop
 from tests.chaos.machine_clocks import MachineClocks
+from tests.chaos.operator_script import Operator, script_of
 from tests.chaos.power_cut import SyncedLog, copy_others
 from tests.chaos.process_lives import ProcessLives
 from tests.chaos.question_history import QuestionHistory
 from tests.chaos.record_reads import Broken, count_ended_cohorts
 from tests.chaos.record_watch import RecordWatch
-from tests.chaos.season_config import write_config
+from tests.chaos.season_config import is_plain, write_config
 from tests.chaos.simulated_provider import Provider
 from tests.chaos.simulated_queue import Queue
+from tests.chaos.simulated_venue import SimulatedVenue, VenueFaults
 
-EXPECTED_CODES = {"busy", "raced", "over", "superseded", "cannot_open", *FAULT_CODES}
+EXPECTED_CODES = {"busy", "raced", "over", "superseded", "cannot_open", "unanswered", *FAULT_CODES}
 """The errors with which a process may end, to be started anew."""
 MISHAP = 0.02
 """How likely something goes wrong before a step."""
 MOST_MISHAPS = 10
+MOST_COMMANDS = 2
+LONG = 600.0
+"""Seconds for which an operator who gives no more commands looks away."""
 MOST_STEPS = 60_000
 """After so many steps a season counts as one that does not end."""
 
 Mishap = Callable[["Simulation"], None]
+
+
+@dataclass(frozen=True)
+class ProcessTime:
+    """What `arena.clock` takes for the class `datetime`: it reads the clock of the process that asks."""
+
+    clocks: MachineClocks
+
+    def now(self, _zone: tzinfo) -> datetime:
+        """Return the time by the wall clock of the process."""
+        return self.clocks.now()
+
+    def fromisoformat(self, text: str) -> datetime:
+        """Return a time as it is written."""
+        return datetime.fromisoformat(text)
 
 
 @dataclass
@@ -64,7 +90,6 @@ class Simulation:
     mishaps: Sequence[Mishap] = ()
     """What may go wrong; one that is to be more likely stands there more often."""
     log: list[str] = field(default_factory=list)
-    paused: bool = False
     fault: BaseException | None = None
 
     def __post_init__(self) -> None:
@@ -81,14 +106,24 @@ class Simulation:
         self.history = QuestionHistory(RecordWatch(self.file), self.lives, self.holds, PROCESS.get, room)
         self.database = DatabaseFaults(self.loop, self.note, self.lives.trouble, self.committed)
         self.log_on_disk = SyncedLog(self.file)
-        self.provider = Provider(self.chance, self.history)
+        self.provider = Provider(self.loop, self.chance, self.history, self.config_number, bool(self.mishaps))
+        self.venue = VenueFaults(self.loop, self.chance, self.config_number, is_plain(self.config_number))
         self.queue = Queue(self.chance)
 
         self.left = MOST_MISHAPS if self.mishaps else 0
         self.numbers = count(1)
         self.tasks: dict[str, asyncio.Task[None]] = {}
         self.buried: list[asyncio.Task[None]] = []
-        self.kinds = {"run": self.schedule, "once": self.cron, "worker": self.work, "round": self.play}
+        self.printed = StringIO()
+        self.commands = MOST_COMMANDS
+        self.operator = Operator(self, script_of(self.config_number))
+        self.kinds = {
+            "run": self.schedule,
+            "once": self.cron,
+            "worker": self.work,
+            "round": self.play,
+            "command": self.command,
+        }
 
     # ---- processes
 
@@ -197,9 +232,26 @@ class Simulation:
         with closing(self.open_record()) as record:
             plan = plan_of(self.config, self.clocks.now(), record.begun())
             at = next_decision_time(plan, record, live=False, now=self.clocks.now())
-            if at in plan.decision_times():
+            if at in plan.decision_times() and not await self.operator.changes_before(at):
                 async with open_world(self.config, record, self.clocks) as world:
                     await play_time_when_free(at, plan, world, record)
+
+    async def command(self) -> None:
+        """Give a command of `drawn_commands.py`, or none any more."""
+        if not self.commands:
+            await asyncio.sleep(LONG)
+            return
+
+        self.commands -= 1
+        await operate(self)
+
+    def other_config(self) -> Path:
+        """Return the config of another arena, for commands that write one."""
+        folder = self.folder / "other"
+        if not folder.exists():
+            folder.mkdir()
+            write_config(folder, 0)
+        return folder / "config.yaml"
 
     # ---- what goes wrong
 
@@ -266,12 +318,23 @@ class Simulation:
         def extend(room: AnswerRoom, folder: Path, answers: int) -> None:
             self.database.extend(room, folder, answers)
 
-        ask = self.provider.ask_of
         noting = self.database.noting
+
+        def connected_venue(module: ModuleType, settings: BaseModel, report: Report, timed: bool) -> Venue:
+            venue = connect_venue(module, settings, report, timed)
+            return SimulatedVenue(module.__name__.rpartition(".")[2], venue, self.venue, report)
+
         with (
+            self.provider.behind_client(),
+            redirect_stdout(self.printed),
+            redirect_stderr(self.printed),
+            self.operator.at_work(),
+            patch("arena.clock.datetime", ProcessTime(self.clocks)),
+            patch("arena.record.schema.database.connect", connected),
+            patch("arena.rounds.adapters.connect", connected_venue),
+            patch("arena.rounds.open_world.connect", connected_venue),
             patch("arena.rounds.open_world.holder_name", holder),
             patch("arena.operations.run.holder_name", holder),
-            patch.object(adapters.OpenModels, "ask", lambda _models, settings: ask(settings)),
             patch("arena.record.record.connect", connected),
             patch.object(Record, "write", noting(Record.write)),
             patch.object(Record, "write_unfenced", noting(Record.write_unfenced)),
@@ -316,4 +379,5 @@ class Simulation:
 
         schedulers = self.chance.choice((0, 1, 2, 2))
         workers = 3 * self.chance.choice((0, 1)) if schedulers else 0
-        return ["run"] * schedulers + ["worker"] * workers + ["once"] * (2 - schedulers) + ["round"]
+        others = ["once"] * (2 - schedulers) + ["round", "command"]
+        return ["run"] * schedulers + ["worker"] * workers + others
