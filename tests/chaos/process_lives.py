@@ -60,6 +60,16 @@ class ProcessLives:
         """Return whether a process has died, or has ended by itself."""
         return self.is_dead(name) or self.lives[name].ended_at is not None
 
+    def ended_without_database(self, name: str) -> bool:
+        """Return whether a process could not write as it ended."""
+        ended_at = self.lives[name].ended_at
+        if ended_at is None:
+            return False
+        troubles = [*self.lives[name].troubles, *self.lives[""].troubles]
+        return any(
+            trouble.kind != "suspended" and trouble.since <= ended_at <= trouble.until for trouble in troubles
+        )
+
     def trouble(self, name: str, seconds: float, kind: str) -> None:
         """Note what keeps a process, or all with the name "", from giving a sign of life for a while."""
         now = self.time()

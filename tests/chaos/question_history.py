@@ -256,7 +256,8 @@ class QuestionHistory:
         for reservation, (turn, process) in self.holds.reserved().items():
             asking = by_reservation.get(reservation)
             if asking is None:
-                is_explained = self.lives.is_dead(process)  # killed between the reservation and the call
+                # It was killed between the reservation and the call, or could not give it back.
+                is_explained = self.lives.is_dead(process) or self.lives.ended_without_database(process)
             else:
                 is_explained = not asking.outcome or bool(self.excuse(asking))
             if not is_explained:
