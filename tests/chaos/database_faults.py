@@ -76,7 +76,7 @@ class ArmedFault:
 
 @dataclass(frozen=True, slots=True)
 class ArmedPause:
-    """A pause of whoever makes a change next: as it begins, or once it is done.
+    """A pause of whoever makes a change next: as it begins, before its commit, or once that is done.
 
     It may be only for one to whom something was `silent` for so many seconds. `then` is given the process.
     """
@@ -127,7 +127,7 @@ class WatchedConnection(sqlite3.Connection):
         """Let a statement meet a fault."""
         if sql.startswith("PRAGMA busy_timeout"):
             self.patience = float(sql.rpartition("=")[2]) / 1_000
-        elif self.faults is not None:
+        elif self.faults is not None and not sql.startswith("PRAGMA"):
             self.faults.before_statement(self, sql)
 
     def commit(self) -> None:
@@ -272,7 +272,9 @@ class DatabaseFaults:
         if name in self.loop.dead:
             raise Dead
         if name and connection.writes:
-            self._meet_armed("commit", name, self.changes.get(name, Change()))
+            change = self.changes.get(name, Change())
+            self._pause("commit", change)
+            self._meet_armed("commit", name, change)
 
     def after_commit(self, connection: WatchedConnection) -> None:
         """Let a commit meet a fault once it has taken effect."""

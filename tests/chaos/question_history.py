@@ -120,7 +120,7 @@ class QuestionHistory:
         if change is None:
             if self.kept:
                 self.broke(None, "the record is gone after a power cut")
-            return
+            change = RecordChange({}, {}, {}, [], {}, "")
 
         calls = self.watch.calls
         for number, call in self.kept.items():
@@ -198,7 +198,8 @@ class QuestionHistory:
         if call.code not in ANSWER_CODES:
             return
 
-        for asking in self.by_turn.get(call.turn, {}).get(call.question, ()):
+        # Of several answers that a process was given, those that it could not keep came first.
+        for asking in reversed(self.by_turn.get(call.turn, {}).get(call.question, ())):
             if asking.process == process and asking.outcome == "answer" and asking.kept is None:
                 asking.kept = number
                 if self.holds.has_reservation(asking.reservation):

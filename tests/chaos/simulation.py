@@ -130,8 +130,7 @@ class Simulation:
     def start(self, kind: str) -> None:
         """Start a process, and start it anew when it has ended before the season."""
         name = f"{kind} {next(self.numbers)}"
-        if self.mishaps:
-            self.clocks.begin(name, self.chance)
+        self.clocks.begin(name, self.chance)
         work: Callable[[], Coroutine[Any, Any, None]] = self.kinds[kind]
 
         async def living() -> None:
