@@ -26,6 +26,8 @@ DEFAULT_SHARE = 0.25
 PLAIN_SHARE = 0.4
 """The share of other configs whose venue has no faults of its own."""
 MOST_KEYS = 14
+OFTEN_DRAWN = ("calls.at_once", "calls.per_provider", "ask.batch", "ask.prices", "ask.samples", "cohorts.hidden")
+"""Keys that decide on how many calls there are and which wait for each other: each config has two of them."""
 MOST_DRAWS = 40
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PRICE = {"input": 1.0, "output": 4.0}
@@ -302,7 +304,9 @@ def drawn_season(chance: Random) -> Block:
     season = season_of(venue, agents)
 
     keys = [key for key in sorted(CANDIDATES) if fits(key, venue)]
-    for key in chance.sample(keys, chance.randrange(3, MOST_KEYS)):
+    drawn = chance.sample(keys, chance.randrange(3, MOST_KEYS))
+    drawn += chance.sample(OFTEN_DRAWN, 2)
+    for key in dict.fromkeys(drawn):
         put(season, key, deepcopy(chance.choice(CANDIDATES[key])))
     return season
 

@@ -28,11 +28,14 @@ from tests.serving import Reply
 
 ADDRESS = "http://models.test/v1"
 LATENCY = 12.0
-LONG_LATENCY = 100.0
+LONG_LATENCY = 200.0
 TOO_LATE = 1_000.0
-"""Seconds that an answer takes at most, that one in twenty takes at most, and after which nobody waits."""
-OFTEN = 0.05
-"""How likely an answer takes long, and how likely a call meets a passing fault."""
+"""Seconds that an answer takes at most, that a slow one takes at most, and after which nobody waits."""
+OF_PATIENCE = 0.95
+"""The share of the time that its asker waits which a slow answer takes at most."""
+SLOW = 0.08
+PASSING_SHARE = 0.05
+"""How likely an answer is slow, and how likely a call meets a passing fault."""
 LASTING_SHARE = 0.12
 """The share of questions that always get the same odd answer."""
 DRIP_PAUSE = 0.4
@@ -84,6 +87,8 @@ class ProviderCall:
 
     process: str
     question: str
+    patience: float
+    """For how many seconds the answer is waited for."""
     outcome: str = ""
 
 
@@ -117,7 +122,7 @@ class Provider:
         model_ask = make_ask(settings, self.loop.time, {})
 
         async def ask(prompt: Prompt) -> Call:
-            call = ProviderCall(PROCESS.get(), name_of(prompt))
+            call = ProviderCall(PROCESS.get(), name_of(prompt), settings.timeout)
             self.calls.append(call)
             CALL.set(call)
 
@@ -155,8 +160,8 @@ class Provider:
     def reply_to(self, call: ProviderCall, asked: Asked) -> tuple[Reply, float]:
         """Return what a call gets, and after how many seconds."""
         seconds = self.chance.uniform(0.1, LATENCY)
-        if self.chance.random() < OFTEN:
-            seconds = self.chance.uniform(LATENCY, LONG_LATENCY)
+        if self.chance.random() < SLOW:
+            seconds = self.chance.uniform(seconds, min(LONG_LATENCY, OF_PATIENCE * call.patience))
 
         fault = self.passing_fault()
         if fault == "too-late":
@@ -186,7 +191,7 @@ class Provider:
             return ""
         if self.loop.moment < self.away_until:
             return self.away_with
-        if self.chance.random() < OFTEN:
+        if self.chance.random() < PASSING_SHARE:
             return self.chance.choice(PASSING)
         return ""
 
