@@ -64,8 +64,10 @@ class MachineClocks:
         moment += timedelta(seconds=float(shift.partition(" ")[0]))
         return f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
 
-    def julianday(self, at: str) -> float:
-        """Return a time in days."""
+    def julianday(self, at: str | None) -> float | None:
+        """Return a time in days, nothing for none."""
+        if at is None:
+            return None
         moment = self.now() if at == "now" else datetime.fromisoformat(at)
         return moment.timestamp() / 86_400
 
