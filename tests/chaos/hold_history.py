@@ -17,6 +17,9 @@ LEASE = LEASE_LENGTH.total_seconds()
 LATEST_BEAT = 1.2 * HEARTBEAT_INTERVAL.total_seconds() + 5.0
 """Seconds after which a holder that nothing troubles has renewed what it holds."""
 
+MOST_TIMER_DRIFT = 0.02
+"""How much of a lease a timer may be fast: one takes over what it saw unchanged for a lease by its own."""
+
 
 def turn_name(turn: TurnKey) -> str:
     """Return the name of a turn as a hold."""
@@ -175,7 +178,9 @@ class HoldHistory:
         self, what: str, before: HoldSeen | None, hold: HoldSeen, process: str, lease: float
     ) -> Iterator[str]:
         """Yield what a process must not have done to a hold: each is renewed and let go of by its holder."""
+        silence = self.lives.time() - self.changed_at.get(what, 0.0)
         self.changed_at[what] = self.lives.time()
+        is_silent = silence >= (1 - MOST_TIMER_DRIFT) * lease
         holder = self.process_of(hold)
         if before is None or hold.token != before.token:
             if holder != process:
@@ -183,16 +188,12 @@ class HoldHistory:
             if before is None or before.beat is None:
                 return
             earlier = self.process_of(before)
-            if earlier != process and not self._may_be_taken(earlier, lease):
+            if earlier != process and not is_silent:
                 yield f"{process} takes {what}, which {earlier} holds"
             return
 
         if holder == process:
             return
-        is_given_up = hold.beat is None and self._may_be_taken(holder, lease)
+        is_given_up = hold.beat is None and is_silent
         if not is_given_up:
             yield f"{process} changes the hold of {holder} on {what}"
-
-    def _may_be_taken(self, holder: str, lease: float) -> bool:
-        """Return whether what a process holds may be taken over."""
-        return self.lives.is_gone(holder) or self.lives.was_silent_for(holder, lease)
