@@ -118,4 +118,3 @@ def check_answer(line: str, status: int, answer: Any) -> None:
         raise Broken(f"arena {line}: {answer}")
     if line.startswith("admin verify") and status == 1 and not code:
         raise Broken(f"arena {line}: {answer}")
-

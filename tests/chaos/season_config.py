@@ -256,7 +256,8 @@ def write_files(folder: Path) -> None:
     news = folder / "news"
     news.mkdir(exist_ok=True)
     for number in range(3):
-        text = f"---\ndate: 2026-01-0{number + 2}\nurl: https://news.test/{number}\n---\n# A story\n\nIt is told.\n"
+        head = f"---\ndate: 2026-01-0{number + 2}\nurl: https://news.test/{number}\n---\n"
+        text = f"{head}# A story\n\nIt is told.\n"
         (news / f"{number}.md").write_text(text, "utf-8")
     (folder / "house.md").write_text("You are careful.\n", "utf-8")
 
@@ -329,5 +330,3 @@ def put(season: Block, key: str, value: object) -> None:
     for name in path:
         block = block.setdefault(name, {})
     block[last] = value
-
-

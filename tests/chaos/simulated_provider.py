@@ -22,6 +22,7 @@ from agents.llm.bodies import response_with_whole_counts
 from agents.llm.library import litellm
 from agents.model import Ask, Call, Message, ModelSettings, Prompt
 from tests.chaos.loop import PROCESS, SeededLoop
+from tests.chaos.question_history import ANSWER_CODES, QuestionHistory
 from tests.provider.replies import BEHAVIOURS, Asked, fails, for_all_markets, says
 from tests.serving import Reply
 
@@ -82,7 +83,7 @@ CALL: ContextVar["ProviderCall"] = ContextVar("provider_call")
 
 @dataclass
 class ProviderCall:
-    """A call: which process asked what, and how it ended: "" while it is under way, else `answer` or a code."""
+    """A call: which process asked what, and how it ended: "" while it is under way, `answer`, or a code."""
 
     process: str
     question: str
@@ -101,6 +102,7 @@ class Provider:
 
     loop: SeededLoop
     chance: Random
+    history: QuestionHistory
     number: int = 0
     troubled: bool = False
     calls: list[ProviderCall] = field(default_factory=list)
@@ -124,8 +126,11 @@ class Provider:
             self.calls.append(call)
             CALL.set(call)
 
+            number = self.history.asked(call.question)
             answered = await model_ask(prompt)
-            call.outcome = "answer" if answered.error is None else answered.error.code
+            code = None if answered.error is None else answered.error.code
+            call.outcome = code or "answer"
+            self.history.ended(number, "answer" if code in ANSWER_CODES else "error")
             return answered
 
         return ask
@@ -139,7 +144,9 @@ class Provider:
         await self.arrival(seconds)
 
         if reply.how in ("drop", "cut"):
-            raise httpx.RemoteProtocolError("Server disconnected without sending a response.", request=request)
+            raise httpx.RemoteProtocolError(
+                "Server disconnected without sending a response.", request=request
+            )
         if reply.how == "reset":
             raise httpx.ReadError("Connection reset by peer", request=request)
         if reply.status == 0:

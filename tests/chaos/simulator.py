@@ -8,9 +8,11 @@ as it was killed.
 import tempfile
 from functools import cache
 from pathlib import Path
+from random import Random
 
 from tests.chaos.mishaps import MISHAPS
 from tests.chaos.outages import OUTAGES
+from tests.chaos.planted_rewrites import plant_rewrite
 from tests.chaos.record_reads import Broken, state_of
 from tests.chaos.season_config import config_number
 from tests.chaos.simulation import Simulation
@@ -33,8 +35,10 @@ def simulate(seed: int) -> list[str]:
         played = Simulation(Path(folder), seed, number, (*MISHAPS, *OUTAGES))
         try:
             played.play_season()
-            if state_of(played.file) != wanted and not played.paused:
+            if state_of(played.file) != wanted:
                 raise Broken("the state is not that of an unbroken season")
+            rewrite = plant_rewrite(played.file, Random(f"rewrite {seed}"))
+            played.note(f"verify finds: {rewrite}")
         except BaseException as error:
             error.add_note("\n".join([f"seed {seed}", *played.log]))
             raise
