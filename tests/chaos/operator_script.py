@@ -76,6 +76,10 @@ class Operator:
         after = max(change.place - len(times) + 1, 0)
         return times[min(change.place, len(times) - 1)] + timedelta(weeks=after)
 
+    def begin_anew(self) -> None:
+        """Give all commands again: what they changed may be lost. Twice they change no more than once."""
+        self.given = 0
+
     async def changes_before(self, at: datetime) -> bool:
         """Give the next command if it is to be given before what is due at a time; return whether it was.
 
