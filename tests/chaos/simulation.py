@@ -335,6 +335,7 @@ class Simulation:
             patch("arena.rounds.open_world.connect", connected_venue),
             patch("arena.rounds.open_world.holder_name", holder),
             patch("arena.operations.run.holder_name", holder),
+            patch("arena.operations.publisher.holder_name", holder),
             patch("arena.record.record.connect", connected),
             patch.object(Record, "write", noting(Record.write)),
             patch.object(Record, "write_unfenced", noting(Record.write_unfenced)),
