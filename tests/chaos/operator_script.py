@@ -1,7 +1,8 @@
 """What an operator changes in a simulated season: a script of commands, each given at a time of the season.
 
 The config has it, so an unbroken season meets the same changes. A command is given before anybody begins what
-is due at its time or later, by whoever would begin that, and once it has taken effect everybody goes on.
+the season has due at its time or later, by whoever would begin that, and once it has taken effect everybody
+goes on.
 """
 
 import asyncio
@@ -16,10 +17,11 @@ from unittest.mock import patch
 from arena.cohorts.freeze import plan_of
 from arena.operations import run as running
 from arena.operations.due import DueWork
-from arena.operations.run import DueTask, Leader
+from arena.operations.run import SEASON_JOBS, DueTask, Leader
 from arena.record.model.cohort import JobState
 from tests.chaos.database_faults import FAULT_CODES
 from tests.chaos.drawn_commands import command_words, error_code, give
+from tests.chaos.loop import PROCESS
 from tests.chaos.machine_clocks import BEGINNING
 
 if TYPE_CHECKING:
@@ -74,6 +76,10 @@ class Operator:
         after = max(change.place - len(times) + 1, 0)
         return times[min(change.place, len(times) - 1)] + timedelta(weeks=after)
 
+    def begin_anew(self) -> None:
+        """Give all commands again: what they changed may be lost. Twice they change no more than once."""
+        self.given = 0
+
     async def changes_before(self, at: datetime) -> bool:
         """Give the next command if it is to be given before what is due at a time; return whether it was.
 
@@ -90,7 +96,7 @@ class Operator:
             return True
 
         self.given = max(self.given, self.script.index(change) + 1)
-        self.season.note(f"arena {change.line}: {error_code(answer) or status}")
+        self.season.note(f"arena {change.line}, before {at} in {PROCESS.get()}: {error_code(answer) or status}")
         return True
 
     @contextmanager
@@ -98,7 +104,8 @@ class Operator:
         """Have every scheduler wait for the operator before it begins something."""
 
         async def do(task: DueTask, work: DueWork, states: Mapping[str, JobState], leader: Leader) -> None:
-            if not await self.changes_before(task.at):
+            is_of_season = task.due is not None or task.name in SEASON_JOBS
+            if not is_of_season or not await self.changes_before(task.at):
                 await DO(task, work, states, leader)
 
         with patch("arena.operations.run._do", do):

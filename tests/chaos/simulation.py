@@ -189,6 +189,7 @@ class Simulation:
         self.folder = folder
         self.file = folder / self.file.name
         self.config = load(folder / self.config.file.name)
+        self.operator.begin_anew()
         self.history.power_cut(self.file)  # its reader brings the log in order
         self.log_on_disk = SyncedLog(self.file)
         self.log_on_disk.note_start()
