@@ -50,7 +50,7 @@ class Dead(BaseException):
 class Change:
     """What a process writes in a transaction: the name of the function, its fence, if it must outlive a cut.
 
-    Of all that the process watches, something is `silent` for so many seconds.
+    Of the turns that the process waits for, the holder of one is `silent` for so many seconds.
     """
 
     name: str = ""
@@ -204,7 +204,7 @@ class DatabaseFaults:
         @wraps(method)
         def write(record: Record, change: Callable[..., Any], *args: Any, **options: Any) -> Any:
             name = PROCESS.get()
-            silent = max((silence.seconds for silence in record.watch.silences.values()), default=0.0)
+            silent = longest_silence(record)
             fence = record.fence if fenced else None
             self.changes[name] = Change(getattr(change, "__name__", ""), fence, durable, silent)
             try:
@@ -351,6 +351,15 @@ class DatabaseFaults:
         if self.is_full():
             raise OSError(ENOSPC, strerror(ENOSPC))
         EXTEND(room, folder, answers)
+
+
+def longest_silence(record: Record) -> float:
+    """Return for how long the holder of a turn is silent that a process waits for."""
+    longest = 0.0
+    for silence in record.watch.silences.values():
+        if silence.hold.what.startswith("turn "):
+            longest = max(longest, silence.seconds)
+    return longest
 
 
 def driver_error(code: str, name: str) -> Exception:
