@@ -26,7 +26,14 @@ DEFAULT_SHARE = 0.25
 PLAIN_SHARE = 0.4
 """The share of other configs whose venue has no faults of its own."""
 MOST_KEYS = 14
-OFTEN_DRAWN = ("calls.at_once", "calls.per_provider", "ask.batch", "ask.prices", "ask.samples", "cohorts.hidden")
+OFTEN_DRAWN = (
+    "calls.at_once",
+    "calls.per_provider",
+    "ask.batch",
+    "ask.prices",
+    "ask.samples",
+    "cohorts.hidden",
+)
 """Keys that decide on how many calls there are and which wait for each other: each config has two of them."""
 MOST_DRAWS = 40
 EXAMPLES = Path(__file__).parents[2] / "examples"
