@@ -81,9 +81,9 @@ async def operate(season: "Simulation") -> None:
 
 def command_words(line: str, season: "Simulation") -> list[str]:
     """Return a command line as the words of it, for the config of a season."""
-    new = season.folder / f"made {next(season.numbers)}"
-    places = {"new": str(new), "other": str(season.other_config())}
-    words = [word.format(**places) for word in line.split()]
+    new = str(season.folder / f"made {next(season.numbers)}")
+    other = str(season.other_config()) if "{other}" in line else ""
+    words = [word.format(new=new, other=other) for word in line.split()]
     if "--config" not in words:
         words += ["--config", str(season.config.file)]
     return [*words, "--json"]

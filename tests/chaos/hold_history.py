@@ -39,6 +39,8 @@ class HoldHistory:
     reservations: dict[int, tuple[TurnKey, HoldSeen]] = field(default_factory=dict)
     changed_at: dict[str, float] = field(default_factory=dict)
     """When each hold was last changed, by its name as `Hold` has it."""
+    taken_at: dict[str, float] = field(default_factory=dict)
+    """When each hold was last taken by whoever has it now."""
     unused: dict[str, list[int]] = field(default_factory=dict)
     """The reservations of each process under which nothing was asked yet."""
     lost: set[int] = field(default_factory=set)
@@ -79,6 +81,10 @@ class HoldHistory:
         if self.process_of(claim) != process:
             return f"{process} works at a turn that {self.process_of(claim)} has claimed"
         return ""
+
+    def claimed_at(self, turn: TurnKey) -> float:
+        """Return when a turn was claimed by whoever holds it now."""
+        return self.taken_at.get(turn_name(turn), 0.0)
 
     def unrenewed(self, process: str, turn: TurnKey, reservation: int) -> str:
         """Return what to say where a process did not renew what it holds while it waited for an answer."""
@@ -183,6 +189,7 @@ class HoldHistory:
         is_silent = silence >= (1 - MOST_TIMER_DRIFT) * lease
         holder = self.process_of(hold)
         if before is None or hold.token != before.token:
+            self.taken_at[what] = self.lives.time()
             if holder != process:
                 yield f"{process} takes {what} for {holder}"
             if before is None or before.beat is None:

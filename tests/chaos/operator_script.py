@@ -96,7 +96,8 @@ class Operator:
             return True
 
         self.given = max(self.given, self.script.index(change) + 1)
-        self.season.note(f"arena {change.line}, before {at} in {PROCESS.get()}: {error_code(answer) or status}")
+        outcome = error_code(answer) or status
+        self.season.note(f"arena {change.line}, before {at} in {PROCESS.get()}: {outcome}")
         return True
 
     @contextmanager

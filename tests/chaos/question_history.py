@@ -64,6 +64,8 @@ class QuestionHistory:
     askings: list[Asking] = field(default_factory=list)
     by_turn: dict[TurnKey, dict[str, list[Asking]]] = field(default_factory=dict)
     kept: dict[int, CallSeen] = field(default_factory=dict)
+    kept_by: dict[int, tuple[str, float]] = field(default_factory=dict)
+    """The process that kept each call, and when."""
     turns: dict[TurnKey, TurnSeen] = field(default_factory=dict)
     events: dict[TurnKey, list[str]] = field(default_factory=lambda: defaultdict(list))
     fault: Broken | None = None
@@ -136,21 +138,7 @@ class QuestionHistory:
         """Check that a question may be asked now, and note why where it was asked before."""
         self._report(asking.turn, self.holds.held_by_another(asking.process, asking.turn))
 
-        for call in self.kept.values():
-            same = (call.turn, call.question) == (asking.turn, asking.question)
-            if same and call.code in ANSWER_CODES:
-                self.broke(asking.turn, f"{asking.process} asks {short(asking.question)}: its answer is kept")
-
-        reasons = []
-        for earlier in self.by_turn.get(asking.turn, {}).get(asking.question, ()):
-            if not earlier.is_open:
-                continue
-            reason = self.excuse(earlier)
-            if reason:
-                reasons.append(reason)
-            else:
-                text = f"{asking.process} asks {short(asking.question)}, which {earlier.process} has in hand"
-                self.broke(asking.turn, text)
+        reasons = [*self._reasons_though_kept(asking), *self._reasons_though_open(asking)]
         asking.reason = "; ".join(reasons)
         if reasons:
             self.note(asking.turn, f"again, since {asking.reason}")
@@ -159,6 +147,33 @@ class QuestionHistory:
         if len(under_way) >= self.room:
             askers = ", ".join(call.process for call in under_way)
             self.broke(asking.turn, f"{asking.process} asks beside {askers}: there is room for {self.room}")
+
+    def _reasons_though_kept(self, asking: Asking) -> Iterator[str]:
+        """Yield why a question may be asked of which answers are kept.
+
+        Who claims a turn reads what is kept then. What another keeps later, it does not see.
+        """
+        claimed_at = self.holds.claimed_at(asking.turn)
+        for number, call in self.kept.items():
+            if call.code not in ANSWER_CODES or (call.turn, call.question) != (asking.turn, asking.question):
+                continue
+            keeper, kept_at = self.kept_by[number]
+            if keeper != asking.process and kept_at >= claimed_at:
+                yield f"{keeper} kept an answer after the turn was taken from it"
+            else:
+                self.broke(asking.turn, f"{asking.process} asks {short(asking.question)}: its answer is kept")
+
+    def _reasons_though_open(self, asking: Asking) -> Iterator[str]:
+        """Yield why a question may be asked for which other calls are open."""
+        for earlier in self.by_turn.get(asking.turn, {}).get(asking.question, ()):
+            if not earlier.is_open:
+                continue
+            reason = self.excuse(earlier)
+            if reason:
+                yield reason
+            else:
+                text = f"{asking.process} asks {short(asking.question)}, which {earlier.process} has in hand"
+                self.broke(asking.turn, text)
 
     def _takes_room(self, asking: Asking) -> bool:
         """Return whether a call is under way, and was never taken for lost."""
@@ -194,6 +209,7 @@ class QuestionHistory:
 
     def _check_kept(self, number: int, call: CallSeen, process: str) -> None:
         """Check a call that was kept just now."""
+        self.kept_by[number] = process, self.lives.time()
         self.note(call.turn, f"{process} keeps {call.code or 'an answer'} to {short(call.question)}")
         if call.code not in ANSWER_CODES:
             return

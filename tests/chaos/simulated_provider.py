@@ -31,6 +31,7 @@ LATENCY = 12.0
 LONG_LATENCY = 200.0
 TOO_LATE = 1_000.0
 """Seconds that an answer takes at most, that a slow one takes at most, and after which nobody waits."""
+OK = 200
 OF_PATIENCE = 0.95
 """The share of the time that its asker waits which a slow answer takes at most."""
 SLOW = 0.08
@@ -171,19 +172,22 @@ class Provider:
         if fault:
             reply = reply_of(fault, asked)
             return reply, TOO_LATE if reply.how == "hang" else seconds
+        return self.lasting_reply(call, asked), seconds
 
+    def lasting_reply(self, call: ProviderCall, asked: Asked) -> Reply:
+        """Return what a question gets from a provider without trouble, the same each time."""
         refused = BEHAVIOURS.get(self.refuses)
-        if callable(refused) and refused(asked).status != 200:
-            return refused(asked), 0.1
+        if callable(refused) and refused(asked).status != OK:
+            return refused(asked)
 
         lasting = self.lasting_fault(call.question)
         if lasting == "wrong-market":
-            return says('{"forecasts": [{"market": "m99", "probability": 0.4}]}'), seconds
+            return says('{"forecasts": [{"market": "m99", "probability": 0.4}]}')
         if lasting == "drip":
-            return replace(self.good_reply(asked), how="drip"), seconds
+            return replace(self.good_reply(asked), how="drip")
         if lasting:
-            return reply_of(lasting, asked), seconds
-        return self.good_reply(asked), seconds
+            return reply_of(lasting, asked)
+        return self.good_reply(asked)
 
     def passing_fault(self) -> str:
         """Draw the name of a passing fault; empty for none."""

@@ -46,7 +46,7 @@ from tests.chaos.process_lives import ProcessLives
 from tests.chaos.question_history import QuestionHistory
 from tests.chaos.record_reads import Broken, count_ended_cohorts
 from tests.chaos.record_watch import RecordWatch
-from tests.chaos.season_config import is_plain, write_config
+from tests.chaos.season_config import draw_config, is_plain, write_config
 from tests.chaos.simulated_provider import Provider
 from tests.chaos.simulated_queue import Queue
 from tests.chaos.simulated_venue import SimulatedVenue, VenueFaults
@@ -247,11 +247,10 @@ class Simulation:
 
     def other_config(self) -> Path:
         """Return the config of another arena, for commands that write one."""
-        folder = self.folder / "other"
-        if not folder.exists():
-            folder.mkdir()
-            write_config(folder, 0)
-        return folder / "config.yaml"
+        file = self.folder / "other.yaml"
+        if not file.exists():
+            file.write_text(draw_config(0), "utf-8")
+        return file
 
     # ---- what goes wrong
 

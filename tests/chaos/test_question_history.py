@@ -112,7 +112,7 @@ def test_what_is_kept_is_not_asked(played: PlayedHistory) -> None:
 def test_a_living_process_that_gives_signs_is_left_what_it_asks(played: PlayedHistory) -> None:
     played.claim("worker 1")
     played.ask("worker 1")
-    played.moment = 100.0
+    played.moment = 50.0
     played.claim("worker 2", token=2)
     assert "takes turn 1/1, which worker 1 holds" in played.fault
 

@@ -1,4 +1,4 @@
-"""What a simulated season is made of: every documented key and command, and what provider and venue may do."""
+"""What a simulated season is made of: documented keys and commands, and what provider and venue may do."""
 
 import json
 from collections.abc import Iterator, Mapping
