@@ -16,7 +16,7 @@ from tests.chaos.simulated_provider import ADDRESS, LASTING, PASSING, Provider
 from tests.provider.replies import BEHAVIOURS
 
 ASKED = Prompt((Message("system", "You bet."), Message("user", "### m1\nWill it rain?\n")), seed=3)
-CONFIGS_READ = 6
+CONFIGS_READ = 4
 
 
 def documented_keys() -> set[str]:
@@ -42,11 +42,9 @@ def test_every_documented_key_is_drawn_or_left_out_for_a_reason() -> None:
 
 
 def test_every_command_is_drawn_scripted_or_left_out_for_a_reason() -> None:
-    in_roster = {"run"}
     listed = [*drawn_commands.DRAWN, *drawn_commands.SCRIPTED, *drawn_commands.LEFT_OUT]
 
     assert sorted(listed) == sorted(commands(COMMANDS))
-    assert in_roster <= set(listed)
 
 
 def test_every_fault_of_the_providers_own_suite_is_drawn_or_left_out_for_a_reason() -> None:
