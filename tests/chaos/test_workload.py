@@ -74,6 +74,14 @@ def test_a_quarter_of_the_seeds_play_the_defaults() -> None:
     assert set(numbers) == set(range(season_config.CONFIGS))
 
 
+def test_what_a_command_answers_is_told_from_what_others_print() -> None:
+    text = 'a warning: {"odd"\n{\n  "error": {"code": "locked"}\n}\nanother\n'
+
+    assert drawn_commands.error_code(drawn_commands.value_in(text)) == "locked"
+    assert drawn_commands.value_in("nothing") == "nothing"
+    assert drawn_commands.error_code("nothing") == ""
+
+
 @pytest.fixture
 def provider() -> Iterator[Provider]:
     """Yield a provider on a loop of its own."""
