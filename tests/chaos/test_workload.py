@@ -11,7 +11,11 @@ from agents.model import Call, Message, ModelSettings, Prompt
 from arena.cli.surface import COMMANDS, Places
 from arena.config.listing import sections
 from tests.chaos import drawn_commands, season_config, simulated_provider
-from tests.chaos.loop import SeededLoop
+from tests.chaos.hold_history import HoldHistory
+from tests.chaos.loop import PROCESS, SeededLoop
+from tests.chaos.process_lives import ProcessLives
+from tests.chaos.question_history import QuestionHistory
+from tests.chaos.record_watch import RecordWatch
 from tests.chaos.simulated_provider import ADDRESS, LASTING, PASSING, Provider
 from tests.provider.replies import BEHAVIOURS
 
@@ -83,12 +87,17 @@ def test_what_a_command_answers_is_told_from_what_others_print() -> None:
 
 
 @pytest.fixture
-def provider() -> Iterator[Provider]:
-    """Yield a provider on a loop of its own."""
+def provider(tmp_path: Path) -> Iterator[Provider]:
+    """Yield a provider on a loop of its own; the record of its season is still empty."""
     chance = Random(1)
     loop = SeededLoop(chance, lambda: None)
-    yield Provider(loop, chance, troubled=True)
+    lives = ProcessLives(lambda: loop.moment)
+    watch = RecordWatch(tmp_path / "arena.db")
+    history = QuestionHistory(watch, lives, HoldHistory(lives), PROCESS.get, 1)
+
+    yield Provider(loop, chance, history, troubled=True)
     loop.close()
+    watch.close()
 
 
 def ask(provider: Provider, times: int = 1) -> list[Call]:
@@ -136,7 +145,9 @@ def test_an_answer_arrives_after_a_while_of_the_loops_own_time(provider: Provide
     assert answered.reply
     assert json.loads(answered.reply)["forecasts"]
     assert 0.1 < provider.loop.moment < 120
-    assert provider.asked == [("", simulated_provider.name_of(ASKED))]
+    assert [(call.question, call.outcome) for call in provider.calls] == [
+        (simulated_provider.name_of(ASKED), "answer")
+    ]
 
 
 def test_outside_of_a_season_nothing_is_left_behind(provider: Provider) -> None:
