@@ -5,6 +5,7 @@ Those here change nothing of how the season ends; what does is in `operator_scri
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -98,11 +99,21 @@ def give(words: Sequence[str], printed: StringIO) -> tuple[int, Any]:
     except SystemExit as ended:
         status = int(ended.code or 0)
 
-    text = printed.getvalue()[begin:]
-    try:
-        return status, json.loads(text)
-    except ValueError:
-        return status, text
+    return status, value_in(printed.getvalue()[begin:])
+
+
+def value_in(text: str) -> Any:
+    """Return the first JSON that a text has at the beginning of a line; the text itself if it has none.
+
+    Others print too while a command is suspended.
+    """
+    decoder = json.JSONDecoder()
+    for line in re.finditer(r"^[{\[]", text, re.MULTILINE):
+        try:
+            return decoder.raw_decode(text, line.start())[0]
+        except ValueError:
+            continue
+    return text
 
 
 def error_code(answer: Any) -> str:

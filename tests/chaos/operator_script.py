@@ -37,24 +37,24 @@ PASSING = {*FAULT_CODES, "busy", "raced", "database"}
 
 
 @dataclass(frozen=True)
-class Change:
+class ScriptedCommand:
     """A command that changes the season, and at which of the season's decision times it is given."""
 
     line: str
     place: int
 
 
-SCRIPTS: tuple[tuple[Change, ...], ...] = (
-    (Change("admin cohort pause 1", 1), Change("admin cohort resume 1", 2)),
-    (Change("admin cohort end 1 --yes", 1),),
-    (Change("admin cohort pause 2", 2), Change("admin cohort resume 2", 3)),
-    (Change("admin cohort end 2 --yes", 2),),
-    (Change("admin cohort pause 1", 1), Change("admin cohort end 1 --yes", 2)),
+SCRIPTS: tuple[tuple[ScriptedCommand, ...], ...] = (
+    (ScriptedCommand("admin cohort pause 1", 1), ScriptedCommand("admin cohort resume 1", 2)),
+    (ScriptedCommand("admin cohort end 1 --yes", 1),),
+    (ScriptedCommand("admin cohort pause 2", 2), ScriptedCommand("admin cohort resume 2", 3)),
+    (ScriptedCommand("admin cohort end 2 --yes", 2),),
+    (ScriptedCommand("admin cohort pause 1", 1), ScriptedCommand("admin cohort end 1 --yes", 2)),
 )
 """What an operator may change in the course of a season, each change later than the one before."""
 
 
-def script_of(number: int) -> tuple[Change, ...]:
+def script_of(number: int) -> tuple[ScriptedCommand, ...]:
     """Return the script of a config; most have none."""
     chance = Random(f"script {number}")
     if number == 0 or chance.random() >= SCRIPTED_SHARE:
@@ -67,10 +67,10 @@ class Operator:
     """Gives the commands of a season's script, each at its time; `given` is how many were."""
 
     season: "Simulation"
-    script: tuple[Change, ...]
+    script: tuple[ScriptedCommand, ...]
     given: int = 0
 
-    def time(self, change: Change) -> datetime:
+    def time(self, change: ScriptedCommand) -> datetime:
         """Return when a command is given: at a decision time, or so many weeks after the last."""
         times = plan_of(self.season.config, BEGINNING).decision_times()
         after = max(change.place - len(times) + 1, 0)

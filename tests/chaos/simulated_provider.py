@@ -113,11 +113,6 @@ class Provider:
     def __post_init__(self) -> None:
         self.refuses = Random(f"forms {self.number}").choice(FORMS)
 
-    @property
-    def asked(self) -> list[tuple[str, str]]:
-        """Return the process and the question of each call that was answered, or is not over."""
-        return [(call.process, call.question) for call in self.calls if call.outcome in ("", "answer")]
-
     def make_ask(self, settings: ModelSettings, _timer: object, _environ: Mapping[str, str]) -> Ask:
         """Return what asks a model, as `make_ask` does, by the loop's own time."""
         model_ask = make_ask(settings, self.loop.time, {})
