@@ -90,13 +90,13 @@ class HoldHistory:
         """Return what to say where a process did not renew what it holds while it waited for an answer."""
         claim = self.claims.get(turn)
         is_held = claim is not None and self.process_of(claim) == process and claim.beat is not None
-        if is_held and self._is_overdue(process, turn_name(turn)):
+        if is_held and self.is_overdue(process, turn_name(turn)):
             return f"{process} did not renew its claim"
-        if reservation in self.reservations and self._is_overdue(process, f"call {reservation}"):
+        if reservation in self.reservations and self.is_overdue(process, f"call {reservation}"):
             return f"{process} did not renew the reservation of a call"
         return ""
 
-    def _is_overdue(self, process: str, hold: str) -> bool:
+    def is_overdue(self, process: str, hold: str) -> bool:
         """Return whether a hold should have been renewed by now."""
         since = self.changed_at[hold]
         healthy = self.lives.time() - since - self.lives.silence(process, since)

@@ -61,6 +61,8 @@ class QuestionHistory:
     process: Callable[[], str]
     room: int
     """How many calls the provider may have at once."""
+    rounds_are_closed: bool = False
+    """Whether an operator ends rounds before all turns in them are played."""
     askings: list[Asking] = field(default_factory=list)
     by_turn: dict[TurnKey, dict[str, list[Asking]]] = field(default_factory=dict)
     kept: dict[int, CallSeen] = field(default_factory=dict)
@@ -191,7 +193,7 @@ class QuestionHistory:
             return f"{process} has lost the lead"
         if self.lives.was_silent_for(process, LEASE):
             return f"{process} was silent for a lease"
-        if asking.outcome == "answer":
+        if asking.outcome:
             longest = self.lives.longest_without_database(process, asking.ended_at)
             if longest >= LONGEST_KEEPING:
                 return f"{process} had no database for {longest:.0f} s"
@@ -262,7 +264,7 @@ class QuestionHistory:
 
     def _judge_uses(self) -> None:
         """Check that one turn of record rests on each question that was answered."""
-        used = {turn.key for turn in self.turns.values() if turn.status != "failed"}
+        used = {turn.key for turn in self.turns.values() if turn.status != "failed" or self.rounds_are_closed}
         for call in self.kept.values():
             if call.code in ANSWER_CODES and call.turn not in used:
                 self.broke(call.turn, f"{short(call.question)} was answered, and no turn rests on that")
@@ -272,6 +274,8 @@ class QuestionHistory:
         by_reservation = {asking.reservation: asking for asking in self.askings}
         for reservation, (turn, process) in self.holds.reserved().items():
             asking = by_reservation.get(reservation)
+            if asking is None and not self.holds.is_overdue(process, f"call {reservation}"):
+                continue  # the next heartbeat gives it back
             if asking is None:
                 # It was killed between the reservation and the call, or could not give it back.
                 is_explained = self.lives.is_dead(process) or self.lives.ended_without_database(process)

@@ -117,6 +117,7 @@ class Simulation:
         self.printed = StringIO()
         self.commands = MOST_COMMANDS
         self.operator = Operator(self, script_of(self.config_number))
+        self.history.rounds_are_closed = bool(self.operator.script)
         self.kinds = {
             "run": self.schedule,
             "once": self.cron,

@@ -178,6 +178,7 @@ def test_money_stays_reserved_only_for_a_call_of_the_dead(played: PlayedHistory)
     played.answer("worker 1")
     played.use("worker 1")
     played.write("worker 1", reservations={9: (TURN, HoldSeen(0, "worker 1", 0))})
+    played.moment = 100.0
     assert "money stays reserved" in played.fault
 
 
