@@ -154,9 +154,8 @@ class CallReservations:
 
     def close(self) -> None:
         """Give back what was reserved for calls that were never made: no heartbeat comes after this."""
-        if self.record is not None:
-            with suppress(ArenaError):  # a record that is away now counts them as spent
-                self._withdraw_unanswered(self.record)
+        with suppress(ArenaError):  # a record that is away now counts them as spent
+            self.renew()
 
     @contextmanager
     def renewed(self, reservation: Reservation | None) -> Iterator[None]:

@@ -82,14 +82,18 @@ class SeededLoop(asyncio.BaseEventLoop):
         return self.timer_of(PROCESS.get()).time_at(self.moment)
 
     def call_later(
-        self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self,
+        delay: float,
+        callback: Callable[[*Parts], object],
+        *args: *Parts,
+        context: Context | None = None,
     ) -> asyncio.TimerHandle:
         """Call a function after so many seconds by the timer of its process."""
         timer = self.timer_of(_process_of(context))
         return self.call_at(timer.time_at(self.moment) + delay, callback, *args, context=context)
 
     def call_at(
-        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self, when: float, callback: Callable[[*Parts], object], *args: *Parts, context: Context | None = None
     ) -> asyncio.TimerHandle:
         """Call a function at a time by the timer of its process."""
         moment = self.timer_of(_process_of(context)).moment_of(when)

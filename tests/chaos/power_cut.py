@@ -107,7 +107,7 @@ class SyncedLog:
         tear(log, self._synced_size(log), survival, chance)
         beside(copy, "-wal").write_bytes(log)
 
-    def _synced_size(self, log: bytes) -> int:
+    def _synced_size(self, log: bytes | bytearray) -> int:
         """Return how many bytes of the log are on the disk for certain."""
         index = LogIndex.read(self.file)
         if index is None or index.salt != self.salt or not self.header:
