@@ -155,10 +155,10 @@ class HoldHistory:
         self.season = change.season
 
     def _changed_reservations(self, change: RecordChange, process: str) -> Iterator[str]:
-        for number, (_, hold) in change.reservations.items():
+        for number, (turn, hold) in change.reservations.items():
             before = self.reservations.get(number)
             if before is None:
-                yield from self._added_reservation(number, hold, process)
+                yield from self._added_reservation(number, turn, hold, process)
             elif hold != before[1]:
                 if hold.beat is None:
                     self.lost.add(number)
@@ -173,12 +173,15 @@ class HoldHistory:
                 unused.remove(number)
         self.reservations = change.reservations
 
-    def _added_reservation(self, number: int, hold: HoldSeen, process: str) -> Iterator[str]:
-        """Remember a reservation under which nothing was asked yet."""
+    def _added_reservation(self, number: int, turn: TurnKey, hold: HoldSeen, process: str) -> Iterator[str]:
+        """Remember a reservation under which nothing was asked yet; only who holds the turn makes one."""
         self.changed_at[f"call {number}"] = self.lives.time()
         self.unused.setdefault(process, []).append(number)
         if self.process_of(hold) != process:
             yield f"{process} reserves money for a call of {self.process_of(hold)}"
+        taken = self.held_by_another(process, turn)
+        if taken:
+            yield taken
 
     def _changed_hold(
         self, what: str, before: HoldSeen | None, hold: HoldSeen, process: str, lease: float
