@@ -90,6 +90,8 @@ class ProviderCall:
     question: str
     patience: float
     """For how many seconds the answer is waited for."""
+    fixed_form: bool = False
+    """Whether its agent's settings leave no other form of an answer to be asked for."""
     outcome: str = ""
 
 
@@ -118,7 +120,8 @@ class Provider:
         model_ask = make_ask(settings, self.loop.time, {})
 
         async def ask(prompt: Prompt) -> Call:
-            call = ProviderCall(PROCESS.get(), name_of(prompt), settings.timeout)
+            fixed = settings.form is not None
+            call = ProviderCall(PROCESS.get(), name_of(prompt), settings.timeout, fixed)
             self.calls.append(call)
             CALL.set(call)
 
@@ -172,7 +175,7 @@ class Provider:
     def lasting_reply(self, call: ProviderCall, asked: Asked) -> Reply:
         """Return what a question gets from a provider without trouble, the same each time."""
         refused = BEHAVIOURS.get(self.refuses)
-        if callable(refused) and refused(asked).status != OK:
+        if callable(refused) and refused(asked).status != OK and not call.fixed_form:
             return refused(asked)
 
         lasting = self.lasting_fault(call.question)
