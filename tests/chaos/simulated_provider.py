@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import Context, ContextVar
 from dataclasses import dataclass, field, replace
+from http.client import HTTPMessage
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -139,7 +140,10 @@ class Provider:
     async def handle(self, request: httpx.Request) -> httpx.Response:
         """Answer a request, as a transport does."""
         call = CALL.get()
-        reply, seconds = self.reply_to(call, Asked(json.loads(request.content), request.headers, 0.0, 1))
+        asked_headers = HTTPMessage()
+        for name, value in request.headers.items():
+            asked_headers[name] = value
+        reply, seconds = self.reply_to(call, Asked(json.loads(request.content), asked_headers, 0.0, 1))
         await self.arrival(seconds)
 
         if reply.how in ("drop", "cut"):

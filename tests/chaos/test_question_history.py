@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,7 +49,7 @@ class PlayedHistory:
         holds = HoldHistory(self.lives, names)
         self.history = QuestionHistory(self.record, self.lives, holds, lambda: self.process, 2)
 
-    def write(self, process: str, **values: object) -> None:
+    def write(self, process: str, **values: Any) -> None:
         """Commit something, in a step of a process."""
         self.process = process
         self.record.now = replace(self.record.now, **values)
