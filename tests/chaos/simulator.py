@@ -1,8 +1,8 @@
 """The arena, simulated whole: schedulers, workers, commands, provider and database on one seeded loop.
 
 The seed says who runs at every step, what goes wrong, and which commands are given. Whatever it says, the
-season ends in the state of an unbroken one, and nothing is bought twice but what was under way in a process
-as it was killed.
+season ends in the state of an unbroken one, each question has a history that is allowed, and verifying finds
+a rewrite that is planted in the record.
 """
 
 import tempfile
