@@ -21,6 +21,12 @@ Block = dict[str, Any]
 
 CONFIGS = 40
 """How many configs there are: the season of each is played once by itself, for comparison."""
+SET_ASIDE: Mapping[int, str] = {
+    7: "verify doubts a right record: parts of a question about series, side by side (`ask.batch`)",
+    13: "its season does not end within 5,000 steps",
+    26: "as 7",
+}
+"""Configs that no seed plays until their trouble is understood, and what it is."""
 DEFAULT_SHARE = 0.25
 """The share of seeds that play config 0."""
 PLAIN_SHARE = 0.4
@@ -239,7 +245,7 @@ def config_number(seed: int) -> int:
     chance = Random(f"config of seed {seed}")
     if chance.random() < DEFAULT_SHARE:
         return 0
-    return chance.randrange(1, CONFIGS)
+    return chance.choice([number for number in range(1, CONFIGS) if number not in SET_ASIDE])
 
 
 def is_plain(number: int) -> bool:
