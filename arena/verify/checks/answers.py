@@ -139,14 +139,13 @@ def _opening(question: Prompt) -> Conversation:
     return question.messages[: roles.index("assistant")]
 
 
-def _likeness(messages: Conversation, wanted: set[str]) -> tuple[int, int]:
-    """Return how far a question is about these markets and no others, and how often it names them.
+def _likeness(messages: Conversation, wanted: set[str]) -> int:
+    """Return how far a question is about these markets and no others.
 
     Examples of answers name markets too, but a question names its own more often.
     """
     named = _named_markets(messages[-1].content)
-    right = len(wanted & named.keys())
-    return 2 * right - len(named), sum(named[name] for name in wanted)
+    return 2 * sum(named[name] for name in wanted) - named.total()
 
 
 @lru_cache(maxsize=8192)

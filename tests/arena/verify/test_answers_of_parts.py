@@ -3,6 +3,8 @@
 import asyncio
 import json
 
+import pytest
+
 from agents.model import Call, Message, Prompt
 from arena.verify.checks.answers import StoredAnswers
 from markets.model import MarketId
@@ -12,14 +14,15 @@ FIRST = MarketId("questions:first")
 FOURTH = MarketId("questions:fourth")
 
 
-def asked_about(name: str) -> Call:
+def asked_about(name: str, more: str = "") -> Call:
     """Return the call of a part about one market, with an example that names two."""
-    message = Message("user", f"### {name}\nWill it rain?\n\n{EXAMPLE} There is no chance of YES for {name}.")
-    return Call(Prompt((message,), 7, "final", bets=False), f"about {name}")
+    text = f"### {name}\nWill it rain?\n\n{EXAMPLE} There is no chance of YES for {name}.{more}"
+    return Call(Prompt((Message("user", text),), 7, "final", bets=False), f"about {name}")
 
 
-def test_a_part_is_told_from_one_whose_market_its_example_names() -> None:
-    answers = StoredAnswers([asked_about("m4"), asked_about("m1")], {FIRST: "m1", FOURTH: "m4"})
+@pytest.mark.parametrize("more", ["", " It hangs on m2."])
+def test_a_part_is_told_from_one_whose_market_its_example_names(more: str) -> None:
+    answers = StoredAnswers([asked_about("m4"), asked_about("m1", more)], {FIRST: "m1", FOURTH: "m4"})
 
     replies = []
     for number, market in enumerate((FIRST, FOURTH), 1):
