@@ -22,9 +22,7 @@ Block = dict[str, Any]
 CONFIGS = 40
 """How many configs there are: the season of each is played once by itself, for comparison."""
 SET_ASIDE: Mapping[int, str] = {
-    7: "verify doubts a right record: parts of a question about series, side by side (`ask.batch`)",
     13: "its season does not end within 5,000 steps",
-    26: "as 7",
 }
 """Configs that no seed plays until their trouble is understood, and what it is."""
 DEFAULT_SHARE = 0.25
