@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from arena.errors import ArenaError
 
-UNAVAILABLE_CODES = frozenset({"unreachable", "locked", "disk_full", "disk_error"})
+UNAVAILABLE_CODES = frozenset({"unreachable", "locked", "disk_full", "disk_error", "read_only"})
 """Errors of a database that can't be reached or written to just now, which may pass."""
 
 

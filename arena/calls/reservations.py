@@ -152,6 +152,11 @@ class CallReservations:
             record.write_unfenced(withdraw_reservations, ids)
             self.unanswered -= ids
 
+    def close(self) -> None:
+        """Give back what was reserved for calls that were never made: no heartbeat comes after this."""
+        with suppress(ArenaError):  # a record that is away now counts them as spent
+            self.renew()
+
     @contextmanager
     def renewed(self, reservation: Reservation | None) -> Iterator[None]:
         """Have a reservation renewed while its call is made; a call that breaks counts as spent."""

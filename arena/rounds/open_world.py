@@ -82,6 +82,8 @@ async def open_world(
         waits = Random(f"{holder}/waits")
         limiter = RateLimiter(config.calls.at_once, config.calls.per_provider, waits, timed)
         reports = WaitReports(now, report_wait if timed else report_nothing)
+        reservations = CallReservations(budget, limiter, record, waits=reports)
+        stack.callback(reservations.close)
 
         yield World(
             venue=adapters.venue,
@@ -89,7 +91,7 @@ async def open_world(
             now=now,
             holder=holder,
             code_version=code_version(),
-            reservations=CallReservations(budget, limiter, record, waits=reports),
+            reservations=reservations,
             research=adapters.research,
             quarantined=adapters.quarantined,
             tool=partial(tool, extra=config.extensions("tools")),

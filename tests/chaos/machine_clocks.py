@@ -1,37 +1,57 @@
-"""The clocks of a simulated season: one time for all, and a wall clock for each process."""
+"""The clocks of a simulated season: each process has a wall clock, which steps and drifts, and a timer."""
 
 import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from random import Random
 from typing import Any
 
 from arena.cohorts.schedule import next_of
 from arena.operations.wake import LONGEST_SLEEP
-from tests.chaos.loop import PROCESS, SeededLoop
+from tests.chaos.loop import PROCESS, ProcessTimer, SeededLoop
 
 BEGINNING = datetime(2026, 3, 4, tzinfo=UTC)
 """When the processes start: long after the season that is played."""
+MOST_DRIFT = 0.005
+"""By how much of the time that passes a clock is fast, or slow."""
+
+
+@dataclass
+class WallClock:
+    """By how many seconds a wall clock is ahead, and how much faster it goes than it should."""
+
+    ahead: float = 0.0
+    drift: float = 0.0
+
+    def time_at(self, moment: float) -> datetime:
+        """Return what the clock says at a moment of the loop."""
+        return BEGINNING + timedelta(seconds=self.ahead + moment * (1 + self.drift))
 
 
 @dataclass
 class MachineClocks:
-    """The time of the loop, and by how many seconds the wall clock of each process is ahead of it."""
+    """The wall clocks of all processes. Whoever is none of them has one that is right."""
 
     loop: SeededLoop
-    ahead: dict[str, float] = field(default_factory=dict)
+    clocks: dict[str, WallClock] = field(default_factory=dict)
+
+    def clock_of(self, name: str) -> WallClock:
+        """Return the wall clock of a process."""
+        return self.clocks.setdefault(name, WallClock())
 
     def now(self) -> datetime:
-        """Return the time by the clock of all."""
-        return BEGINNING + timedelta(seconds=self.loop.time())
-
-    def wall_time(self) -> datetime:
         """Return the time by the wall clock of the process that asks."""
-        return self.now() + timedelta(seconds=self.ahead.get(PROCESS.get(), 0.0))
+        return self.clock_of(PROCESS.get()).time_at(self.loop.moment)
+
+    def begin(self, name: str, chance: Random) -> None:
+        """Give a process a wall clock and a timer that go a little too fast, or too slow."""
+        self.clock_of(name).drift = chance.uniform(-MOST_DRIFT, MOST_DRIFT)
+        self.loop.timers[name] = ProcessTimer(1 + chance.uniform(-MOST_DRIFT, MOST_DRIFT))
 
     def step(self, name: str, seconds: float) -> None:
         """Put the wall clock of a process forward, or back."""
-        self.ahead[name] = self.ahead.get(name, 0.0) + seconds
+        self.clock_of(name).ahead += seconds
 
     def connect(self, driver: Any) -> None:
         """Let a connection to the database read the clock of its process."""
@@ -40,13 +60,15 @@ class MachineClocks:
 
     def strftime(self, _form: str, at: str = "now", shift: str = "0 seconds") -> str:
         """Return a time as SQLite does, in the one form that is asked for."""
-        moment = self.wall_time() if at == "now" else datetime.fromisoformat(at)
+        moment = self.now() if at == "now" else datetime.fromisoformat(at)
         moment += timedelta(seconds=float(shift.partition(" ")[0]))
         return f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
 
-    def julianday(self, at: str) -> float:
-        """Return a time in days."""
-        moment = self.wall_time() if at == "now" else datetime.fromisoformat(at)
+    def julianday(self, at: str | None) -> float | None:
+        """Return a time in days, nothing for none."""
+        if at is None:
+            return None
+        moment = self.now() if at == "now" else datetime.fromisoformat(at)
         return moment.timestamp() / 86_400
 
     async def wait(self, schedules: Any, now: datetime, stop: asyncio.Event) -> None:

@@ -1,16 +1,18 @@
 """The arena, simulated whole: schedulers, workers, commands, provider and database on one seeded loop.
 
 The seed says who runs at every step, what goes wrong, and which commands are given. Whatever it says, the
-season ends in the state of an unbroken one, and nothing is bought twice but what was under way in a process
-as it was killed.
+season ends in the state of an unbroken one, each question has a history that is allowed, and verifying finds
+a rewrite that is planted in the record.
 """
 
 import tempfile
 from functools import cache
 from pathlib import Path
+from random import Random
 
-from tests.chaos.drawn_commands import COMMANDS
 from tests.chaos.mishaps import MISHAPS
+from tests.chaos.outages import OUTAGES
+from tests.chaos.planted_rewrites import plant_rewrite
 from tests.chaos.record_reads import Broken, state_of
 from tests.chaos.season_config import config_number
 from tests.chaos.simulation import Simulation
@@ -30,11 +32,13 @@ def simulate(seed: int) -> list[str]:
     number = config_number(seed)
     wanted = unbroken(number)
     with tempfile.TemporaryDirectory() as folder:
-        played = Simulation(Path(folder), seed, number, (*MISHAPS, *COMMANDS))
+        played = Simulation(Path(folder), seed, number, (*MISHAPS, *OUTAGES))
         try:
             played.play_season()
-            if state_of(played.file) != wanted and not played.paused:
+            if state_of(played.file) != wanted:
                 raise Broken("the state is not that of an unbroken season")
+            rewrite = plant_rewrite(played.file, Random(f"rewrite {seed}"))
+            played.note(f"verify finds: {rewrite}")
         except BaseException as error:
             error.add_note("\n".join([f"seed {seed}", *played.log]))
             raise

@@ -15,12 +15,13 @@ from arena.cohorts.freeze import plan_of
 from arena.config import Config, load
 from arena.errors import ArenaError
 from arena.record.hashes import state_hash
+from arena.record.model.cohort import Cohort, Entrant
 from arena.record.record import Record
 from arena.record.schema.database import READ_ONLY_OPTION, reading
 from arena.record.write.calls import add_call
 from arena.rounds.open_world import open_world
 from arena.rounds.season import play_time
-from arena.rounds.world import World
+from arena.rounds.world import Player, World
 from arena.verify import verify
 from tests.builders import NOW
 from tests.faults.test_every_statement import CONFIG, Fate, watched_players
@@ -35,6 +36,7 @@ class Cuts:
     record: Record
     left: int = 0
     takes_effect: bool = False
+    code: str = "unreachable"
     commits: int = 0
     cut: list[int] = field(default_factory=list)
 
@@ -54,7 +56,7 @@ class Cuts:
             driver.cursor().execute("COMMIT")
         elif self.takes_effect:
             driver.commit()
-        raise ArenaError("unreachable", "the connection was cut at a commit")
+        raise ArenaError(self.code, "the connection was cut at a commit")
 
 
 async def play_until_done(config: Config, world: World, record: Record) -> None:
@@ -118,6 +120,35 @@ def test_cut_off_at_any_commit_a_round_is_played_once_and_nothing_stays_reserved
             cuts, found = played(replace(config, database=address), left, takes_effect)
             assert cuts.cut == [left]
             assert found == wanted, f"commit {left}, which {'took' if takes_effect else 'took no'} effect"
+
+
+def test_what_a_cut_commit_has_reserved_is_given_back_when_its_process_ends(tmp_path: Path) -> None:
+    """Its round failed, and no heartbeat came after that."""
+    (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
+    config = load(tmp_path / "config.yaml")
+
+    async def play_once(record: Record) -> None:
+        async with open_world(config, record) as world:
+            cuts = Cuts(record, takes_effect=True, code="disk_error")
+            player = world.player
+            plan = plan_of(config, world.now(), record.begun())
+
+            def players(cohort: Cohort, entrant: Entrant) -> Player:
+                made = player(cohort, entrant)
+
+                def worst_case(prompt: Prompt) -> int | None:
+                    cuts.left = cuts.commits + 1  # the next commit reserves this call
+                    return made.worst_case(prompt)
+
+                return replace(made, worst_case=worst_case)
+
+            await play_time(plan.decision_times()[0], plan, replace(world, player=players), record)
+
+    with closing(Record.open(config.database)) as record:
+        with pytest.raises(ArenaError, match="cut at a commit"):
+            asyncio.run(play_once(record))
+        with reading(record.engine) as connection:
+            assert connection.exec_driver_sql("SELECT count(*) FROM reservation").scalar_one() == 0
 
 
 @pytest.mark.parametrize("takes_effect", [False, True])

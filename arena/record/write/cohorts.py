@@ -6,6 +6,7 @@ from typing import Literal
 
 from sqlalchemy import Connection, bindparam, func
 
+from arena.errors import ArenaError
 from arena.record.model.cohort import Cohort, Replacement
 from arena.record.schema.codec import cohort_text
 from arena.record.schema.cohort import (
@@ -31,7 +32,6 @@ from arena.record.write.listings import add_page_rows, add_quote_rows
 from arena.record.write.operations import add_cohort_finished
 from markets.hashes import canonical, digest, plain_value
 from markets.model import Snapshot
-from portfolio.ledger import LedgerError
 from portfolio.model import Entry, Mark
 
 
@@ -106,13 +106,17 @@ NEWEST_ENTRIES = (
 
 
 def add_entries(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) -> None:
-    """Add lines to entrants' ledgers, by entrant id. Raise `LedgerError` for one older than its last."""
+    """Add lines to entrants' ledgers, by entrant id.
+
+    Raise `ArenaError` for one older than its last: another process has gone on while this one slept.
+    """
     last = dict(connection.execute(NEWEST_ENTRIES, {"ids": list(ledgers)}).all())
     lines = []
     for entrant_id, entries in ledgers.items():
         for entry in entries:
             if entrant_id in last and entry.at < last[entrant_id]:
-                raise LedgerError(f"an entry of {entry.at} can't follow one of {last[entrant_id]}")
+                message = f"another process has settled what is later than {entry.at:%Y-%m-%d %H:%M} UTC"
+                raise ArenaError("raced", message, "start it again to play what is missing", status=2)
             lines.append(((entrant_id,), entry))
     insert_facts(connection, EntryRow, ("entrant_id",), lines, ENTRY_FIELDS)
 

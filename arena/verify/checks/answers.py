@@ -6,7 +6,7 @@ questions were asked and by the markets that they name: the questions' own words
 
 import asyncio
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -140,14 +140,17 @@ def _opening(question: Prompt) -> Conversation:
 
 
 def _likeness(messages: Conversation, wanted: set[str]) -> int:
-    """Return how far a question is about these markets and no others."""
+    """Return how far a question is about these markets and no others.
+
+    Examples of answers name markets too, but a question names its own more often.
+    """
     named = _named_markets(messages[-1].content)
-    return len(wanted & named) - len(named - wanted)
+    return 2 * sum(named[name] for name in wanted) - named.total()
 
 
 @lru_cache(maxsize=8192)
-def _named_markets(text: str) -> frozenset[str]:
-    return frozenset(MARKET_NAME.findall(text))
+def _named_markets(text: str) -> Counter[str]:
+    return Counter(MARKET_NAME.findall(text))
 
 
 def decisions_of(

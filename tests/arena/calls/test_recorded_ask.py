@@ -178,7 +178,7 @@ def test_an_answer_that_cannot_be_kept_stops_even_an_agent_that_shrugs(record: R
     assert replies(record) == []
 
 
-@pytest.mark.parametrize("code", ["unreachable", "locked", "disk_full"])
+@pytest.mark.parametrize("code", ["unreachable", "locked", "disk_full", "read_only"])
 def test_an_answer_is_kept_though_the_record_is_away_for_a_while(
     code: str, monkeypatch: pytest.MonkeyPatch, record: Record
 ) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Table, event, func
 
 from agents.model import Call, CallError, Decision, Forecast, Message, Prompt
+from arena.errors import ArenaError
 from arena.record.model.cohort import Turn
 from arena.record.model.reservation import SCOPE_WORDS
 from arena.record.queries.accounts import read_ledgers
@@ -255,6 +256,17 @@ def test_an_entry_keeps_the_largest_amounts(season: Season) -> None:
     season.record.add_entries({1: [entry]})
     with reading(season.record.engine) as connection:
         assert read_ledgers(connection, 1)["ann"][1] == entry
+
+
+def test_an_entry_that_came_too_late_is_refused_as_a_race(season: Season) -> None:
+    """A process that slept before it settled a round writes nothing once another is past that round."""
+    later = Entry(2, NOW + timedelta(days=7), "refund", SUN, "YES", 0, 0, 0, 0, 0, 0, "", "", "")
+    season.record.add_entries({1: [later]})
+
+    with pytest.raises(ArenaError, match="another process") as error:
+        season.record.add_entries({1: [replace(later, number=3, at=NOW)]})
+
+    assert (error.value.code, error.value.status) == ("raced", 2)
 
 
 def test_a_market_of_no_snapshot_can_be_no_forecast(season: Season) -> None:
