@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cache
 
 from tests.guards.sites import ROOT, Site
 
@@ -37,7 +37,7 @@ def removal_at(site: Site) -> TextChange:
     """Return the change that takes out a guard, as its kind and form want it."""
     source = (ROOT / site.path).read_text("utf-8")
     node = site.node
-    call = call_of(node, ast.parse(source))
+    call = node if isinstance(node, ast.Call) else calls_in(source).get(span(node))
     label = site.label.partition(" #")[0]
 
     if isinstance(node, ast.ExceptHandler):
@@ -117,19 +117,10 @@ UNIQUE: Mapping[type[ast.AST], Callable[[str], str]] = {
 }
 
 
-def call_of(node: ast.AST, tree: ast.AST) -> ast.Call | None:
-    """Return the call of a name, or the node itself if it is one."""
-    if isinstance(node, ast.Call):
-        return node
-    for other in ast.walk(tree):
-        if isinstance(other, ast.Call) and same_place(other.func, node):
-            return other
-    return None
-
-
-def same_place(one: ast.AST, other: ast.AST) -> bool:
-    """Return whether two nodes stand for the same piece of a file."""
-    return type(one) is type(other) and span(one) == span(other)
+@cache
+def calls_in(source: str) -> dict[tuple[int, int, int, int], ast.Call]:
+    """Return the calls of a file, by where the name stands of what is called."""
+    return {span(node.func): node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)}
 
 
 def span(node: ast.AST) -> tuple[int, int, int, int]:
