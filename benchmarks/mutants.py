@@ -9,40 +9,38 @@ python -m benchmarks.mutants --finding --jobs 2         # those that the simulat
 python -m benchmarks.mutants --resume mutants.jsonl     # what is not in the file yet
 """
 
-import contextlib
 import json
-import os
 import re
-import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from queue import Queue
 
+from benchmarks.tree_copies import ROOT, Commands, Copies, changed
 from markets.hashes import sha256
 from tests.guards.registry import Mutant, all_mutants
-from tests.guards.removal import TextChange
 
-ROOT = Path(__file__).resolve().parent.parent
-FAILED_TEST = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
-FAILED_SEED = re.compile(r"^seed (\d+)")
-LONGEST_TESTS = 400.0
-LONGEST_SEED = 300.0
-"""Seconds after which tests, or a simulator that prints nothing, count as hanging."""
+PAGE = ROOT / "docs" / "performance.md"
+HEADING = "## Guards taken out"
+SECTION = re.compile(rf"\n{HEADING}\n.*", re.DOTALL)
+INTRO = """\
+`python -m benchmarks.mutants --page` writes this table. Every guard found in the tree is taken out by itself, in a
+copy; [the list](../tests/guards/guards.toml) says how. A named test notices, or one of the simulator's first {seeds}
+seeds, as {findings} of them must."""
+LONGEST_TESTS = 900.0
+"""Seconds that tests may take as long as nothing is taken out."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Who noticed that a guard was gone: a test, a seed of the simulator, or nobody."""
+    """Who noticed that a guard was gone: a test, a seed of the simulator after `seeds` at most, or nobody."""
 
     name: str
     kind: str
@@ -54,224 +52,87 @@ class Outcome:
     finding: int = 0
 
     @property
-    def verdict(self) -> str:
-        """Return the outcome in a word or two."""
+    def noticed(self) -> bool:
+        """Return whether somebody did, of those that must; where it changes nothing nobody can."""
         if self.equivalent:
-            return "equivalent"
-        by = []
-        if self.tests:
-            by.append("a test")
+            return True
+        if self.finding and self.seeds:
+            return self.seed is not None
+        return bool(self.tests) or self.seed is not None
+
+    @property
+    def words(self) -> str:
+        """Return who noticed."""
+        if self.equivalent:
+            return "changes nothing"
+        by = [self.tests] if self.tests else []
         if self.seed is not None:
             by.append(f"seed {self.seed}")
         elif self.seeds:
             by.append(f"no seed of {self.seeds}")
         return ", ".join(by) or "nobody"
 
-    @property
-    def killed(self) -> bool:
-        """Return whether somebody noticed."""
-        return bool(self.tests) or self.seed is not None
-
-
-@dataclass
-class Copies:
-    """Copies of the tree, one for each job, which are gone at the end."""
-
-    base: Path
-    free: "Queue[Path]" = field(default_factory=Queue)
-    written: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def add(self, number: int) -> None:
-        """Make one more copy of the tree as it is now, with what is not committed."""
-        tree = self.base / str(number) / "tree"
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        for name in listed.stdout.split("\0"):
-            if name and (ROOT / name).is_file():
-                (tree / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, tree / name)
-
-        (tree / ".venv").symlink_to(ROOT / ".venv")
-        shared = ROOT.parent / "shared"
-        if shared.exists():
-            (tree.parent / "shared").symlink_to(shared.resolve())
-        self.free.put(tree)
-
-    @contextlib.contextmanager
-    def one(self) -> Iterator[Path]:
-        """Lend a copy that nobody uses."""
-        tree = self.free.get()
-        try:
-            yield tree
-        finally:
-            self.free.put(tree)
-
-    @contextlib.contextmanager
-    def changed(self, tree: Path, change: TextChange) -> Iterator[None]:
-        """Have a copy changed for as long as the block lasts."""
-        file = tree / change.path
-        source = file.read_text("utf-8")
-        self._write(file, change.apply(source))
-        try:
-            yield
-        finally:
-            self._write(file, source)
-
-    def _write(self, file: Path, source: str) -> None:
-        """Write a file with a time that it never had, or Python would take what it compiled before."""
-        file.write_text(source, "utf-8")
-        with self.lock:
-            self.written += 1
-            at = int(time.time()) + self.written
-        os.utime(file, (at, at))
-
-
-@dataclass
-class Commands:
-    """Runs commands in copies of the tree, and ends them when the run ends."""
-
-    running: set[int] = field(default_factory=set)
-    ended: bool = False
-
-    def start(self, tree: Path, *words: str) -> "subprocess.Popen[str]":
-        """Start Python in a copy, whose packages it imports whatever is installed."""
-        if self.ended:
-            raise KeyboardInterrupt
-        scratch = tree.parent / "tmp"
-        scratch.mkdir(exist_ok=True)
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(tree),
-            "PYTHONPYCACHEPREFIX": str(tree.parent / "compiled"),
-            "PYTHONUNBUFFERED": "1",
-            "TMPDIR": str(scratch),
-        }
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # to compile it all again takes longer than a test
-        process = subprocess.Popen(
-            [sys.executable, *words],
-            cwd=tree,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        self.running.add(process.pid)
-        return process
-
-    def end(self, process: "subprocess.Popen[str]") -> None:
-        """End a command and all that it has started."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        self.running.discard(process.pid)
-
-    def end_all(self) -> None:
-        """End whatever runs, and let nothing begin."""
-        self.ended = True
-        for pid in [*self.running]:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(pid, signal.SIGKILL)
-
-    def failing_test(self, tree: Path, tests: Sequence[str], longest: float) -> str:
-        """Return the first of the tests that fails in a copy; nothing if they are green."""
-        process = self.start(tree, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-rfE", *tests)
-        try:
-            output, _ = process.communicate(timeout=longest)
-        except subprocess.TimeoutExpired:
-            return "hangs"
-        finally:
-            self.end(process)
-
-        if self.ended:
-            raise KeyboardInterrupt
-        if process.returncode == 0:
-            return ""
-        failed = FAILED_TEST.search(output)
-        return failed[1] if failed else f"pytest ended with {process.returncode}: {output[-300:]}"
-
-    def failing_seed(self, tree: Path, seeds: int) -> int | None:
-        """Return the first seed of the simulator that fails in a copy, 0 if it does not even begin."""
-        words = ("--first", "1", "--seeds", str(seeds), "--processes", "1")
-        process = self.start(tree, "-m", "benchmarks.chaos", *words)
-        timer = threading.Timer(LONGEST_SEED * max(1, seeds / 4), self.end, [process])
-        timer.start()
-        assert process.stdout is not None
-        try:
-            for line in process.stdout:
-                failed = FAILED_SEED.match(line)
-                if failed:
-                    return int(failed[1])
-            process.wait()
-        finally:
-            timer.cancel()
-            self.end(process)
-
-        if self.ended:
-            raise KeyboardInterrupt
-        return None if process.returncode == 0 else 0
-
 
 @dataclass
 class Trial:
-    """A run over mutants: what is wanted, and what came of each."""
+    """A run over mutants. What is `kept` of an earlier one is not tried again."""
 
     copies: Copies
     commands: Commands
-    seeds: int
-    tests: bool
+    options: Namespace
     kept: dict[str, Outcome]
-    file: Path | None
     green: dict[tuple[str, ...], float] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     done: int = 0
 
     def play(self, mutant: Mutant, most: int) -> Outcome:
-        """Return what came of a mutant, and keep it."""
-        before = self.kept.get(mutant.name)
+        """Try a mutant, keep what came of it, and return that."""
         outcome = Outcome(
-            mutant.name, mutant.kind, digest_of(mutant), equivalent=mutant.equivalent, finding=mutant.finding
+            mutant.name,
+            mutant.kind,
+            digest_of(mutant),
+            equivalent=mutant.equivalent,
+            finding=mutant.finding,
         )
+        before = self.kept.get(mutant.name)
         if before is not None and before.change == outcome.change:
-            outcome = Outcome(**{**asdict(outcome), "tests": before.tests, "seed": before.seed, "seeds": before.seeds})
-
+            outcome = replace(before, equivalent=mutant.equivalent, finding=mutant.finding)
         if mutant.change is not None and not mutant.equivalent:
-            with self.copies.one() as tree:
-                outcome = self._tried(mutant, mutant.change, outcome, tree)
+            with self.copies.lent() as tree:
+                outcome = self._noticed_by_simulator(
+                    mutant, self._noticed_by_tests(mutant, outcome, tree), tree
+                )
 
         with self.lock:
             self.done += 1
-            print(f"{self.done}/{most} {outcome.verdict}: {mutant.name}", file=sys.stderr, flush=True)
+            print(f"{self.done}/{most} {mutant.name}: {outcome.words}", file=sys.stderr, flush=True)
             self.kept[mutant.name] = outcome
-            if self.file is not None and outcome != before:
-                with self.file.open("a", encoding="utf-8") as file:
+            if self.options.resume is not None and outcome != before:
+                with self.options.resume.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(asdict(outcome)) + "\n")
         return outcome
 
-    def _tried(self, mutant: Mutant, change: TextChange, outcome: Outcome, tree: Path) -> Outcome:
-        """Return what came of the tests, and then of the simulator."""
-        tests = outcome.tests
-        if self.tests and mutant.tests and not tests:
-            longest = self._green(mutant.tests, tree)
-            with self.copies.changed(tree, change):
-                tests = self.commands.failing_test(tree, mutant.tests, longest)
+    def _noticed_by_tests(self, mutant: Mutant, outcome: Outcome, tree: Path) -> Outcome:
+        """Run the named tests, unless one of them has noticed before."""
+        if outcome.tests or self.options.no_tests or mutant.change is None:
+            return outcome
 
-        seed = outcome.seed
-        seeds = outcome.seeds
-        wanted = mutant.finding > 0 or not tests
-        if wanted and seed is None and self.seeds > seeds:
-            seeds = self.seeds
-            with self.copies.changed(tree, change):
-                seed = self.commands.failing_seed(tree, seeds)
-        return Outcome(**{**asdict(outcome), "tests": tests, "seed": seed, "seeds": seeds})
+        longest = self._time_for(mutant.tests, tree)
+        with changed(tree, mutant.change):
+            return replace(outcome, tests=self.commands.failing_test(tree, mutant.tests, longest))
 
-    def _green(self, tests: tuple[str, ...], tree: Path) -> float:
+    def _noticed_by_simulator(self, mutant: Mutant, outcome: Outcome, tree: Path) -> Outcome:
+        """Play seeds until one fails, where no test has noticed or the simulator must."""
+        is_wanted = mutant.finding > 0 or not outcome.tests
+        if not is_wanted or outcome.seed is not None or self.options.seeds <= outcome.seeds:
+            return outcome
+
+        assert mutant.change is not None
+        with changed(tree, mutant.change):
+            seed = self.commands.failing_seed(tree, self.options.seeds)
+        return replace(outcome, seed=seed, seeds=self.options.seeds)
+
+    def _time_for(self, tests: tuple[str, ...], tree: Path) -> float:
         """Check that tests are green as long as nothing is taken out; return for how long they may run."""
         if tests not in self.green:
             began = time.perf_counter()
@@ -290,7 +151,7 @@ def digest_of(mutant: Mutant) -> str:
 
 
 def kept_in(file: Path | None) -> dict[str, Outcome]:
-    """Return the last outcome of each mutant in a file of an earlier run."""
+    """Return the last outcome of each mutant in the file of an earlier run."""
     if file is None or not file.exists():
         return {}
     outcomes = [Outcome(**json.loads(line)) for line in file.read_text("utf-8").splitlines()]
@@ -309,34 +170,19 @@ def chosen_mutants(options: Namespace) -> list[Mutant]:
     return mutants
 
 
-def table(outcomes: Sequence[Outcome]) -> str:
-    """Return the outcomes by kind as Markdown."""
-    lines = ["|guards |taken out |by a test |by a seed |equivalent |survived|", "|---|---:|---:|---:|---:|---:|"]
-    kinds = Counter(outcome.kind for outcome in outcomes)
-    for kind in sorted(kinds):
-        of_kind = [outcome for outcome in outcomes if outcome.kind == kind]
-        by_test = sum(bool(outcome.tests) for outcome in of_kind)
-        by_seed = sum(outcome.seed is not None for outcome in of_kind)
-        equivalent = sum(bool(outcome.equivalent) for outcome in of_kind)
-        survived = sum(not outcome.killed and not outcome.equivalent for outcome in of_kind)
-        taken_out = len(of_kind) - equivalent
-        lines.append(f"|{kind} |{taken_out} |{by_test} |{by_seed} |{equivalent} |{survived}|")
-    return "\n".join(lines)
-
-
 def play_all(options: Namespace, mutants: Sequence[Mutant]) -> list[Outcome]:
-    """Play the mutants in so many copies at once; Ctrl-C ends it, and what came until then is kept."""
+    """Play the mutants, so many at once. Ctrl-C ends it: what came until then is kept, no copy is left."""
     kept = kept_in(options.resume)
     commands = Commands()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copies = Copies(Path(folder))
-        for number in range(options.jobs):
-            copies.add(number)
-        trial = Trial(copies, commands, options.seeds, not options.no_tests, kept, options.resume)
-        play: Callable[[Mutant], Outcome] = lambda mutant: trial.play(mutant, len(mutants))
+        for _ in range(options.jobs):
+            copies.add()
+
+        trial = Trial(copies, commands, options, kept)
         pool = ThreadPoolExecutor(options.jobs)
         try:
-            return list(pool.map(play, mutants))
+            return list(pool.map(partial(trial.play, most=len(mutants)), mutants))
         except KeyboardInterrupt:
             return [kept[mutant.name] for mutant in mutants if mutant.name in kept]
         finally:
@@ -344,19 +190,60 @@ def play_all(options: Namespace, mutants: Sequence[Mutant]) -> list[Outcome]:
             pool.shutdown(cancel_futures=True)
 
 
+def table(outcomes: Sequence[Outcome]) -> str:
+    """Return the outcomes by kind as Markdown."""
+    lines = [
+        "|guards |taken out |noticed by a test |by a seed |by nobody |changes nothing|",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    by_kind: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_kind.setdefault(outcome.kind, []).append(outcome)
+    for kind, of_kind in sorted(by_kind.items()):
+        lines.append(line_of(kind, of_kind))
+    lines.append(line_of("all", outcomes))
+    return "\n".join(lines)
+
+
+def line_of(kind: str, outcomes: Sequence[Outcome]) -> str:
+    """Return the line of some outcomes."""
+    tried = [outcome for outcome in outcomes if not outcome.equivalent]
+    counts = [
+        len(tried),
+        sum(bool(outcome.tests) for outcome in tried),
+        sum(outcome.seed is not None for outcome in tried),
+        sum(not outcome.noticed for outcome in tried),
+        len(outcomes) - len(tried),
+    ]
+    return "|".join(["", kind, *[f" {count}" for count in counts], ""]).replace("| ", " |", 1)
+
+
+def section(outcomes: Sequence[Outcome]) -> str:
+    """Return the part of the page on performance that has the table."""
+    seeds = max((outcome.seeds for outcome in outcomes), default=0)
+    findings = sum(outcome.finding > 0 for outcome in outcomes)
+    parts = [HEADING, INTRO.format(seeds=seeds, findings=findings), table(outcomes)]
+    return "\n" + "\n\n".join(parts) + "\n"
+
+
 def main() -> None:
-    """Play what is wanted, and print the table; the exit status is 1 when a mutant survived."""
+    """Play what is wanted, and print the table; the exit status is 1 where nobody noticed."""
     parser = ArgumentParser(
-        prog="python -m benchmarks.mutants", description=__doc__, formatter_class=RawDescriptionHelpFormatter
+        prog="python -m benchmarks.mutants",
+        description=__doc__,
+        formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--only", nargs="+", metavar="NAME", help="guards whose name has this in it")
     parser.add_argument("--kind", nargs="+", help="guards of these kinds")
-    parser.add_argument("--finding", action="store_true", help="guards that the simulator must miss by itself")
+    parser.add_argument(
+        "--finding", action="store_true", help="guards that the simulator must miss by itself"
+    )
     parser.add_argument("--seeds", type=int, default=100, help="of the simulator; 0 for none")
     parser.add_argument("--no-tests", action="store_true", help="the simulator alone")
     parser.add_argument("--jobs", type=int, default=1, help="so many at once")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="where outcomes are kept as they come")
-    parser.add_argument("--json", action="store_true", help="every mutant, instead of the table")
+    parser.add_argument("--json", action="store_true", help="every guard, instead of the table")
+    parser.add_argument("--page", action="store_true", help="put the table into docs/performance.md too")
     options = parser.parse_args()
 
     # Ended by another program, or begun in the background, it tidies up as it does at Ctrl-C.
@@ -369,9 +256,12 @@ def main() -> None:
     else:
         print(table(outcomes))
         for outcome in outcomes:
-            if not outcome.killed and not outcome.equivalent:
-                print(f"survived: {outcome.name}")
-    raise SystemExit(any(not outcome.killed and not outcome.equivalent for outcome in outcomes))
+            if not outcome.noticed:
+                print(f"not noticed: {outcome.name} ({outcome.words})")
+    if options.page:
+        text = SECTION.sub("", PAGE.read_text("utf-8"))
+        PAGE.write_text(text + section(outcomes), "utf-8")
+    raise SystemExit(not all(outcome.noticed for outcome in outcomes))
 
 
 if __name__ == "__main__":

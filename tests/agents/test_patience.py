@@ -9,12 +9,12 @@ from agents.llm.patience import patience
 
 
 async def answer(after: float, held_up: float, longest: float, steps: int = 5) -> str:
-    """What comes after so many seconds, and takes the loop some steps to read, while something holds it up."""
+    """What comes after so many seconds and takes some steps to read, while something holds the loop up."""
     loop = asyncio.get_running_loop()
     arrived: asyncio.Future[str] = loop.create_future()
     loop.call_later(after, arrived.set_result, "yes")
     async with patience(longest):
-        time.sleep(held_up)
+        time.sleep(held_up)  # noqa: ASYNC251 - as if the whole process stood still
         text = await arrived
         for _ in range(steps):
             await asyncio.sleep(0)

@@ -241,7 +241,7 @@ class GuardFinder(ast.NodeVisitor):
         for item in node.items:
             source = ast.unparse(item.context_expr)
             if LOCKS.search(source):
-                self._add("lock", f"async with {source}", item)
+                self._add("lock", f"async with {source}", item.context_expr)
         self.generic_visit(node)
 
     def visit_While(self, node: ast.While) -> None:

@@ -18,7 +18,7 @@ def test_every_guard_has_an_entry() -> None:
 
 
 def test_every_entry_can_be_tried() -> None:
-    """Its change fits, and the tests that it names are there; else it says why its removal changes nothing."""
+    """Its change fits and the tests that it names are there, or it says why its removal changes nothing."""
     for mutant in all_mutants():
         if mutant.equivalent:
             assert len(mutant.equivalent.split()) > 5, mutant.name

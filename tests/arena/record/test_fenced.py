@@ -32,7 +32,7 @@ UNFENCED = {
 
 
 def test_all_else_is_written_under_the_fence() -> None:
-    """One that was taken for dead and wakes late writes no fact: its lease is looked at in the same breath."""
+    """One that was taken for dead and wakes late writes no fact: its lease is looked at just before."""
     changes = Counter[str]()
     for path in ARENA.rglob("*.py"):
         source = path.read_text("utf-8")

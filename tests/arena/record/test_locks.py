@@ -83,7 +83,9 @@ class Case:
 
 
 CASES = {
-    "renewing claims, the claims": Case(lambda one: renew_claims(one, 1, {1: 99}), "claim WHERE entrant_id = 1"),
+    "renewing claims, the claims": Case(
+        lambda one: renew_claims(one, 1, {1: 99}), "claim WHERE entrant_id = 1"
+    ),
     "writing turns, the claims": Case(writes_turn, "claim WHERE entrant_id = 1"),
     "keeping a call, the claim": Case(keeps_call, "claim WHERE entrant_id = 1"),
     "keeping a call, the round": Case(keeps_call, "round WHERE id = 1"),

@@ -1,4 +1,4 @@
-"""What may be written again, as by one who could not learn whether it was: it is there once, as it should be."""
+"""What may be written again, as by one who could not learn whether it was: it is there once."""
 
 from collections.abc import Iterator
 from contextlib import closing
