@@ -31,9 +31,9 @@ PAGE = ROOT / "docs" / "performance.md"
 HEADING = "## Guards taken out"
 SECTION = re.compile(rf"\n{HEADING}\n.*", re.DOTALL)
 INTRO = """\
-`python -m benchmarks.mutants --page` writes this table. Every guard found in the tree is taken out by itself, in a
-copy; [the list](../tests/guards/guards.toml) says how. A named test notices, or one of the simulator's first {seeds}
-seeds, as {findings} of them must."""
+`python -m benchmarks.mutants --page` writes this table. Every guard found in the tree is taken out by itself,
+in a copy, as [the list](../tests/guards/guards.toml) says. A test that the list names notices, or one of the
+simulator's first {seeds} seeds: of {findings} it must be a seed."""
 LONGEST_TESTS = 900.0
 """Seconds that tests may take as long as nothing is taken out."""
 

@@ -179,7 +179,7 @@ class GuardFinder(ast.NodeVisitor):
 
         if target.id in ITEMS and self._is_in(MIGRATIONS):
             for item in items_of(node.value):
-                self._add(ITEMS[target.id], f"{target.id} {item.value}", item)
+                self._add(ITEMS[target.id], f"{target.id} {item.value!s}", item)
         self._walk(target.id, node)
 
     def visit_Import(self, node: ast.Import) -> None:

@@ -15,7 +15,8 @@ from arena.clock import SystemClock
 from arena.config import Config, load
 from arena.operations.jobs import JOB_FUNCTIONS, JobContext, marks
 from arena.operations.leader import LEADER_LEASE
-from arena.operations.run import Run, RunEvent, run
+from arena.operations.progress import RunEvent
+from arena.operations.run import Run, run
 from arena.record.model.cohort import JobState
 from arena.record.record import Record
 from arena.record.write.operations import LeaseLost, put_job, take_lease
