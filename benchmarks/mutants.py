@@ -82,6 +82,7 @@ class Trial:
     options: Namespace
     kept: dict[str, Outcome]
     green: dict[tuple[str, ...], float] = field(default_factory=dict)
+    green_seeds: dict[int, bool] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     done: int = 0
 
@@ -128,9 +129,22 @@ class Trial:
             return outcome
 
         assert mutant.change is not None
-        with changed(tree, mutant.change):
-            seed = self.commands.failing_seed(tree, self.options.seeds)
+        first = 1
+        seed: int | None = None
+        while first <= self.options.seeds:
+            with changed(tree, mutant.change):
+                seed = self.commands.failing_seed(tree, first, self.options.seeds + 1 - first)
+            if not seed or self._is_green(seed, tree):
+                break
+            first = seed + 1
+            seed = None
         return replace(outcome, seed=seed, seeds=self.options.seeds)
+
+    def _is_green(self, seed: int, tree: Path) -> bool:
+        """Return whether a seed passes as long as nothing is taken out: else it tells nothing of a mutant."""
+        if seed not in self.green_seeds:
+            self.green_seeds[seed] = self.commands.failing_seed(tree, seed, 1) is None
+        return self.green_seeds[seed]
 
     def _time_for(self, tests: tuple[str, ...], tree: Path) -> float:
         """Check that tests are green as long as nothing is taken out; return for how long they may run."""

@@ -99,9 +99,9 @@ class Commands:
         failed = FAILED_TEST.search(output)
         return failed[1] if failed else f"pytest ended with {process.returncode}: {output[-300:]}"
 
-    def failing_seed(self, tree: Path, seeds: int) -> int | None:
-        """Return the first seed that fails in a copy, 0 if not even the unbroken season is played."""
-        words = ("--first", "1", "--seeds", str(seeds), "--processes", "1")
+    def failing_seed(self, tree: Path, first: int, seeds: int) -> int | None:
+        """Return the first of so many seeds that fails in a copy, 0 if none can be played there."""
+        words = ("--first", str(first), "--seeds", str(seeds), "--processes", "1")
         process = self._start(tree, "-m", "benchmarks.chaos", *words)
         timer = threading.Timer(LONGEST_SEED * seeds, self._end, [process])
         timer.start()
