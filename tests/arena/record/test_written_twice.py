@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from agents.model import CallError
+from agents.model import Call, CallError, Message, Prompt
 from arena.record.model.cohort import JobState
 from arena.record.model.incident import Incident
 from arena.record.model.reservation import (
@@ -17,8 +17,10 @@ from arena.record.model.reservation import (
     ReservationRequest,
     ReservationTerms,
 )
+from arena.record.queries.cohorts import read_calls
 from arena.record.record import Record
 from arena.record.schema.work import DeskKeyRow, IncidentRow, ReservationRow
+from arena.record.write.calls import add_call
 from arena.record.write.desk import open_desk_turn, put_desk_key
 from arena.record.write.evidence import GatheredEvidence, add_evidence
 from arena.record.write.operations import add_incident, put_job, read_jobs
@@ -88,6 +90,16 @@ def test_a_call_that_is_reserved_again_under_its_number_has_one_place(record: Re
     assert reserved(record, 7).id == reserved(record, 7).id == 7
     with record.engine.connect() as connection:
         assert connection.scalars(select(ReservationRow.__table__.c.id)).all() == [7]
+
+
+def test_an_answer_that_is_kept_again_under_its_reservation_is_there_once(record: Record) -> None:
+    """Whoever stores it again could not learn whether it was stored."""
+    place = reserved(record, 1)
+    answer = Call(Prompt((Message("user", "?"),)), "yes", cost=5)
+    for _ in range(2):
+        record.write_answer(add_call, 1, 1, 1, answer, NOW, place)
+    calls = record.read(read_calls, 1, [1])[1]
+    assert [call.reply for call in calls] == ["yes"]
 
 
 def test_a_provider_and_a_model_may_be_limited_more_than_once(record: Record) -> None:
