@@ -229,7 +229,7 @@ def line_of(kind: str, outcomes: Sequence[Outcome]) -> str:
         sum(not outcome.noticed for outcome in tried),
         len(outcomes) - len(tried),
     ]
-    return "|".join(["", kind, *[f" {count}" for count in counts], ""]).replace("| ", " |", 1)
+    return f"|{kind} |{' |'.join(map(str, counts))}|"
 
 
 def section(outcomes: Sequence[Outcome]) -> str:
