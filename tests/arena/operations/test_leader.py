@@ -90,7 +90,7 @@ def test_who_leads_renews_the_duty_also_after_a_moment_without_a_record(
     async def work(_fenced: Record) -> None:
         async with asyncio.timeout(20):
             while beats(record) < 3:
-                await asyncio.sleep(0.001)
+                await sleep_unless_stopped(timedelta(milliseconds=1), asyncio.Event())
 
     monkeypatch.setattr(leader, "BEAT", timedelta(milliseconds=1))
     monkeypatch.setattr(leader, "renew_lease", renew)
