@@ -118,8 +118,9 @@ def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: Record) -
         waiting = asyncio.create_task(
             wait_to_lead(record, "host/2/two", stop, lambda: words.append("waits"), fail)
         )
-        while not words:
-            await sleep_unless_stopped(timedelta(milliseconds=5), asyncio.Event())
+        async with asyncio.timeout(20):
+            while not words:
+                await sleep_unless_stopped(timedelta(milliseconds=5), asyncio.Event())
         stop.set()
         return await waiting, len(words)
 
