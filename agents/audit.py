@@ -18,13 +18,14 @@ from operator import itemgetter
 from typing import Literal
 
 from agents import audit_words as say
+from agents.audit_outcomes import Subject, candidates, tells_outcome
 from agents.search_terms import COMMON, JOINING, SHORTEST, Kind, search_terms
 from agents.written_dates import MONTHS, WrittenDate, written_dates
 
 Verdict = Literal["clean", "dated later", "answer", "odds", "unsure"]
 VERDICTS: tuple[Verdict, ...] = ("odds", "dated later", "answer", "unsure")
 """Those of suspects, the worst first."""
-RULES = 3
+RULES = 4
 """The version of these rules: a verdict is recomputed only by the rules that gave it."""
 Place = Literal["title", "text", "url"]
 LONGEST, OVERLAP = 400, 100
@@ -112,9 +113,17 @@ def _plain(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """A text in small letters, each where it stood."""
+    """A text in small letters without accents, each where it stood."""
+    text = _bare(text)
     small = text.lower()
     return small if len(small) == len(text) else "".join(x.lower()[:1] for x in text)
+
+
+def _bare(text: str) -> str:
+    """A text without accents, each letter where it stood."""
+    if text.isascii():
+        return text
+    return "".join(unicodedata.normalize("NFD", letter)[0] for letter in text)
 
 
 def _sentences(text: str) -> list[tuple[int, str]]:
@@ -234,12 +243,18 @@ class _Asked:
     keys: tuple[str, ...]
     need: int
     ends: re.Pattern[str]
+    subject: Subject
+
+    def is_named(self, part: str) -> bool:
+        """Whether a part of a sentence has one of its names."""
+        bare = _bare(part)
+        return any(name.search(bare) for name in self.names)
 
     def is_told(self, part: str, title: str) -> bool:
         """Whether a part of a sentence is about it, together with the title."""
-        if not any(name.search(part) for name in self.names):
+        if not self.is_named(part):
             return False
-        whole = f"{part} {title}"
+        whole = _bare(f"{part} {title}")
         return sum(bool(term.search(whole)) for term in (*self.names, *self.others)) >= self.need
 
     def of_something_else(self, match: re.Match[str]) -> bool:
@@ -254,7 +269,7 @@ class _Asked:
 def _asked(question: str) -> _Asked:
     ways: dict[Kind, list[tuple[str, ...]]] = {"name": [], "figure": [], "word": []}
     for term in search_terms(question, MOST_TERMS):
-        ways.get(term.kind, []).append(term.ways)
+        ways.get(term.kind, []).append(tuple(map(_bare, term.ways)))
     asking = [words for words in say.ENDS if re.search(rf"\b(?:{words})\b", question, re.IGNORECASE)]
     words = [each[0] for each in ways["word"]]
     plain = [word for word in words if not any(re.fullmatch(each, word, re.IGNORECASE) for each in asking)]
@@ -272,7 +287,7 @@ def _asked(question: str) -> _Asked:
         re.IGNORECASE,
     )
     names, more = (named, others) if named else (others, [])
-    return _Asked(tuple(names), tuple(more), keys, need, ends)
+    return _Asked(tuple(names), tuple(more), keys, need, ends, Subject(question, tuple(ways["name"])))
 
 
 def _name_ways(ways: Iterable[str]) -> Iterator[str]:
@@ -297,11 +312,33 @@ def _figure_way(way: str) -> str:
 def _of_answer(part: _Part, title: str, question: str, at: datetime) -> Iterator[AuditFinding]:
     """A sentence that says how a question has ended."""
     asked = _asked(question)
-    named = sorted({place for key in asked.keys for place in _places(key, part.folded)})
-    for sentence in dict.fromkeys(map(part.sentence, named)):
-        if _answers(sentence, title, asked, question, at):
+    places = {place for key in asked.keys for place in _places(key, part.folded)}
+    places.update(candidates(part.words, question))
+    for sentence in dict.fromkeys(map(part.sentence, sorted(places))):
+        if _answers(sentence, title, asked, question, at) or _has_outcome(sentence, title, asked, at):
             yield AuditFinding("answer", sentence, part.place, question)
             return
+
+
+def _may_answer(sentence: str, question: str, at: datetime) -> bool:
+    """Return whether a sentence states something, of no other stage or time than a question asks about."""
+    if sentence.endswith("?") or say.INVERTED.match(sentence):
+        return False
+    if any(stage[0].casefold() not in question.casefold() for stage in say.STAGE.finditer(sentence)):
+        return False
+    return not _is_dated_before(sentence, question, at)
+
+
+def _has_outcome(sentence: str, title: str, asked: _Asked, at: datetime) -> bool:
+    """Return whether a sentence tells an outcome in another form than a verb, and of no other time."""
+    if not _may_answer(sentence, asked.subject.question, at):
+        return False
+    if say.OTHERS.search(sentence) or say.OPEN.search(sentence) or say.AGES_AGO.search(sentence):
+        return False
+
+    named = asked.is_named(sentence)
+    told = asked.is_told(sentence, title)
+    return tells_outcome(_bare(sentence), asked.subject, named, told, at)
 
 
 def _places(key: str, text: str) -> Iterator[int]:
@@ -313,15 +350,11 @@ def _places(key: str, text: str) -> Iterator[int]:
 
 
 def _answers(sentence: str, title: str, asked: _Asked, question: str, at: datetime) -> bool:
-    if sentence.endswith("?") or say.INVERTED.match(sentence):
-        return False
-    if any(stage[0].casefold() not in question.casefold() for stage in say.STAGE.finditer(sentence)):
-        return False
-    if _is_dated_before(sentence, question, at):
+    if not _may_answer(sentence, question, at):
         return False
     for match in islice(asked.ends.finditer(sentence), MOST_ENDS):
         clause = _clause(sentence, match.start(), match.end())
-        if say.HABIT.search(sentence, 0, match.start()) or say.PLURAL.match(sentence, match.end()):
+        if _is_no_verb(sentence, match):
             continue
         if say.EARLIER.search(clause) or say.OPEN.search(clause) or say.OTHERS.search(clause):
             continue
@@ -331,6 +364,13 @@ def _answers(sentence: str, title: str, asked: _Asked, question: str, at: dateti
         if asked.is_told(part, title) and not asked.of_something_else(match):
             return True
     return False
+
+
+def _is_no_verb(sentence: str, match: re.Match[str]) -> bool:
+    """Return whether a word that may end a question is a habit, a plural or a noun where it stands."""
+    if say.HABIT.search(sentence, 0, match.start()) or say.PLURAL.match(sentence, match.end()):
+        return True
+    return bool(say.MOVE.fullmatch(match[0]) and say.AS_A_NOUN.search(sentence, 0, match.start()))
 
 
 @lru_cache(maxsize=4096)

@@ -98,6 +98,12 @@ EARLIER = re.compile(
     r"|in (?:spring|summer|autumn|winter)|defending|outgoing|incumbent|in a row|record of)\b",
     re.IGNORECASE,
 )
+AGES_AGO = re.compile(
+    r"\b(?:\w+ (?:years?|decades?|seasons?) (?:ago|before|earlier)|last (?:year|season|time)|previous(?:ly)?"
+    r"|formerly|since (?:19|20)\d\d|for the first time in)\b",
+    re.IGNORECASE,
+)
+"""Words of a time so long ago that no open question asks of it."""
 STAGE = re.compile(
     r"\b(?:first round|first leg|group stage|round of \d+|quarter-?finals?|semi-?finals?|league|friendly"
     r"|debate|endorsement|last (?:eight|four|sixteen)"
@@ -141,6 +147,9 @@ OTHERS = re.compile(
     re.IGNORECASE,
 )
 HABIT, PLURAL = re.compile(r"\b(?:is|are|be|being) $", re.IGNORECASE), re.compile(r" (?:are|were)\b")
+MOVE = re.compile(r"cuts?|hikes?|holds?|wins?|leaves", re.IGNORECASE)
+AS_A_NOUN = re.compile(r"\b(?:an?|any|another|further|more|next|rate|of|for|such) $", re.IGNORECASE)
+"""Before a word of `MOVE` that is no verb."""
 HARD = re.compile(r";|\b(?:but|while|although|though|whereas)\b")
 BARE_MONTH = re.compile(
     r"\b(?:in|of|for|during|by) (january|february|march|april|may|june|july|august|september|october|november"

@@ -1,7 +1,7 @@
 """Writes the pages of docs/ that come from the code; with --check it only says which of them drifted.
 
 docs/agents.md and config.md come from settings, cli.md from the program's own help, data.md from the tables
-of an export, and the rules in scoring.md from their docstrings.
+of an export, the rules in scoring.md from their docstrings, and llms.txt from the pages of the site.
 """
 
 import json
@@ -264,6 +264,37 @@ def glossary_page() -> str:
     return "\n".join([GLOSSARY, *rows, ""])
 
 
+SITE_SECTION = re.compile(r"^  - ([^:]+): \[(.*)\]$", re.MULTILINE)
+"""A section of the site's pages in mkdocs.yml."""
+FIRST_SENTENCE = re.compile(r"^[A-Z`].*?[.:](?=\s|$)", re.MULTILINE | re.DOTALL)
+BESIDE_DOCS = {"index.md": "README.md", "contributing.md": "CONTRIBUTING.md", "changes.md": "CHANGELOG.md"}
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+PAGE_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+
+
+def llms_page() -> str:
+    """Every page of the site in a line, for language models that read a site by its `llms.txt`."""
+    parts = ["# Paper Arena", f"> {first_sentence(ROOT / 'README.md')}"]
+    for section, pages in SITE_SECTION.findall((ROOT / "mkdocs.yml").read_text(encoding="utf-8")):
+        lines = [f"## {section}", ""]
+        for name in pages.split(", "):
+            path = ROOT / BESIDE_DOCS[name] if name in BESIDE_DOCS else DOCS / name
+            title = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+            about = first_sentence(path)
+            lines.append(f"- [{title}]({name.removesuffix('.md')}.html){': ' * bool(about)}{about}")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def first_sentence(path: Path) -> str:
+    """The first sentence of a page after its title, without links; nothing for a page that has none."""
+    text = FENCED.sub("", path.read_text(encoding="utf-8").partition("\n")[2])
+    found = FIRST_SENTENCE.search(text)
+    if found is None:
+        return ""
+    return PAGE_LINK.sub(r"\1", cell(found[0])).rstrip(".:") + "."
+
+
 PAGES = {
     "agents.md": agents_page,
     "config.md": config_page,
@@ -271,6 +302,7 @@ PAGES = {
     "data.md": data_page,
     "glossary.md": glossary_page,
     "scoring.md": scoring_page,
+    "llms.txt": llms_page,  # the last: it quotes the others
 }
 
 if __name__ == "__main__":

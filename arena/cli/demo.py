@@ -25,22 +25,23 @@ from arena.scores.board_data import board_data
 from arena.scores.refresh import refresh_cache
 
 RECORD = Path(".demo/demo.db")
-"""Where the season is kept if no other record is named."""
+REAL_RECORD = Path(".demo/real.db")
+"""Where the season is kept if no other record is named: the simulated one, and the one over real markets."""
 
 
-def prepare(address: str | None, resume: bool) -> str:
+def prepare(address: str | None, resume: bool, own: Path = RECORD) -> str:
     """Make room for a new season and return the address of its record; only the demo's own is thrown away."""
     if address is None:
         try:
-            RECORD.parent.mkdir(exist_ok=True)
+            own.parent.mkdir(exist_ok=True)
             if not resume:
-                for path in RECORD.parent.glob(f"{RECORD.name}*"):
+                for path in own.parent.glob(f"{own.name}*"):
                     path.unlink()
         except OSError as error:
             hint = "go to a writable folder, or name a record: --database PATH"
-            message = f"{RECORD.parent} can't be used: {error.strerror}"
+            message = f"{own.parent} can't be used: {error.strerror}"
             raise ArenaError("not_writable", message, hint) from error
-        return str(RECORD)
+        return str(own)
 
     with closing(Record.open(address)) as record:
         if not resume and not record.is_empty():

@@ -9,7 +9,7 @@ from arena.cli.page import Page
 from arena.clock import now
 from arena.cohorts.freeze import code_version
 from arena.errors import count_text
-from arena.exports import ExportManifest, ExportRequest, export
+from arena.exports import ExportManifest, ExportRequest, export, form_of
 from arena.exports.restore import restore, restore_rows
 from arena.record.schema.database import open_read_only
 
@@ -31,10 +31,9 @@ def write_export(chosen: Options, place: Path, wanted: ExportRequest, force: boo
 def export_page(place: Path, manifest: ExportManifest, rows: int, size: int) -> Page:
     """Yield how much was written, and what can be done with it."""
     explained = "Next: data.md in it explains every column; "
-    yield (
-        f"{place}: {len(manifest.files) - 1} tables, {count_text(rows, 'row')}, {size:,} bytes "
-        f"as {manifest.form}"
-    )
+    ending = form_of(manifest.form).ending
+    tables = sum(name.endswith(ending) for name in manifest.files)
+    yield f"{place}: {tables} tables, {count_text(rows, 'row')}, {size:,} bytes as {manifest.form}"
     if manifest.whole and manifest.prompts:
         yield f"State hash {manifest.state_hash}"
         yield f"{explained}{program()} admin restore {place} --database copy.db"

@@ -21,6 +21,7 @@ from arena.cli.output import (
 from arena.cli.page import Page
 from arena.cli.table import TableChoice
 from arena.clock import timer
+from arena.config import Config
 from arena.errors import count_text
 from arena.record.model.cohort import later_models_words
 from arena.record.queries.cohorts import count_facts
@@ -30,6 +31,7 @@ from arena.rounds.replay import (
     NOTICE,
     Replay,
     ReplayRequest,
+    arrange_replay,
     check_same_replay,
     count_open_positions,
     market_brier,
@@ -38,6 +40,8 @@ from arena.rounds.replay import (
 )
 from markets.bundle import Bundle
 
+PAST_MARKETS = Path(__file__).resolve().parents[1] / "past_markets"
+"""A recording of real markets that comes with the package."""
 LONGEST_FACT = 200
 
 
@@ -85,6 +89,16 @@ def replay_page(data: dict[str, Any], choice: TableChoice) -> Page:
     yield ""
     yield NOTICE
     yield f"Next: {program()} board --database {data['database']}"
+
+
+def play_past_markets(base: Config, address: str, leave_failed: bool = False) -> dict[str, Any]:
+    """Play a config's agents over the recording that comes with the package, and return what it came to."""
+    bundle = open_recording(PAST_MARKETS)
+    season = arrange_replay(PAST_MARKETS, bundle, base)
+    request = ReplayRequest(address=address, leave_failed=leave_failed)
+    hint = f"arena demo --real --resume --database {address} continues it"
+    with interruptible("stopped; what was played is kept", hint):
+        return play(season, bundle, request)
 
 
 def probe(probed: ProbedReplay, bundle: Bundle, count: int) -> LeakProbe:

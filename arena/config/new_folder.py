@@ -68,7 +68,7 @@ WantedBy=multi-user.target
 
 
 def template(name: str) -> Path:
-    """Return a config that comes with the package: `config.yaml` or `demo.yaml`, also in a checkout."""
+    """Return a config of the package, such as `config.yaml` or `demo.yaml`, also in a checkout."""
     places = (PACKAGED / name, CHECKOUT / name, CHECKOUT / "examples" / name)
     return next(place for place in places if place.is_file())
 

@@ -2,6 +2,6 @@
 
 from arena.exports.forms import FORMS, form_of
 from arena.exports.manifest import ExportFile, ExportManifest
-from arena.exports.write import ExportRequest, export
+from arena.exports.write import ExportRequest, export, with_license
 
-__all__ = ["FORMS", "ExportFile", "ExportManifest", "ExportRequest", "export", "form_of"]
+__all__ = ["FORMS", "ExportFile", "ExportManifest", "ExportRequest", "export", "form_of", "with_license"]

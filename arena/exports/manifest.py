@@ -34,7 +34,7 @@ MARK = f'"{KIND}"'.encode()
 VERSION = 1
 MOST_BYTES = 1_000_000
 NAME_EXPORT = "name what arena share export has written: a folder or a .zip"
-FILE_NAME = re.compile(r"[a-z_]{1,40}\.(?:csv|parquet|jsonl|md)")
+FILE_NAME = re.compile(r"[a-z_]{1,40}\.(?:csv|parquet|jsonl|md)|README\.md|croissant\.json|datapackage\.json")
 Count = Annotated[int, Field(ge=0, strict=True)]
 
 

@@ -5,10 +5,11 @@ An export is written in a hidden folder next to its place, and moved there when 
 
 import hashlib
 import os
+import re
 import shutil
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -17,6 +18,7 @@ from sqlalchemy import Connection, Engine
 
 from arena.errors import ArenaError
 from arena.exports.computed_tables import COMPUTED
+from arena.exports.data_set_cards import UNKNOWN_LICENSE, DataSet, TableFile, cards
 from arena.exports.dictionary import data_page
 from arena.exports.fact_tables import FACTS
 from arena.exports.forms import FileForm
@@ -42,17 +44,22 @@ HEADS = "heads"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)
 """The time of every file in a ZIP, so that equal exports are equal files."""
 UNWRITABLE = "name a path in a folder that exists and is writable"
+LICENSE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{0,39}")
 STEP = 1_000
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """What to export: in which form, which cohorts (without a number: all), and with prompts or not."""
+    """What to export: in which form, which cohorts (without a number: all), and with prompts or not.
+
+    The license is what the cards of a data set name.
+    """
 
     form: FileForm
     cohorts: tuple[int, ...] = ()
     prompts: bool = True
+    license: str = UNKNOWN_LICENSE
 
     def facts(self) -> list[FactTable]:
         """Return the tables of facts that such an export has."""
@@ -60,6 +67,17 @@ class ExportRequest:
         if not self.cohorts:
             return tables
         return [table for table in tables if table.of_cohorts is not None]
+
+
+def with_license(request: ExportRequest, name: str) -> ExportRequest:
+    """Return a request with the license that its cards name. Raise `ArenaError` if it has none."""
+    if not request.form.has_cards:
+        message = f"an export as {request.form.name} names no license"
+        raise ArenaError("no_license", message, "leave out --license, or add --format dataset", status=64)
+    if not LICENSE.fullmatch(name):
+        hint = "give the short name of a license, such as cc-by-4.0 or mit"
+        raise ArenaError("bad_license", f"{name!r} is not the name of a license", hint, status=64)
+    return replace(request, license=name)
 
 
 def export(
@@ -136,6 +154,12 @@ def _write_all(
     if not request.cohorts:
         record_hash = state_hash(connection)
 
+    if request.form.has_cards:
+        tables = _table_files(request, files)
+        for name, text in cards(DataSet(tables, made_at, version, record_hash, request.license)).items():
+            (folder / name).write_text(text, encoding="utf-8")
+            files[name] = _file(folder / name, 0)
+
     manifest = ExportManifest(
         form=request.form.name,
         made_at=made_at,
@@ -183,6 +207,20 @@ def _write_tables(
         path = folder / f"{sheet.name}{request.form.ending}"
         files[path.name] = _file(path, request.form.write(path, sheet.columns, rows))
     return files
+
+
+def _table_files(request: ExportRequest, files: Mapping[str, ExportFile]) -> list[TableFile]:
+    """Return the tables of an export with what is known of their files."""
+    sheets = [table.sheet for table in FACTS]
+    sheets += [table.sheet for table in COMPUTED]
+
+    tables = []
+    for sheet in sheets:
+        name = f"{sheet.name}{request.form.ending}"
+        if name in files:
+            file = files[name]
+            tables.append(TableFile(sheet, name, file.rows, file.bytes, file.sha256))
+    return tables
 
 
 def _counted(rows: Iterable[Row], done: Iterator[int], whole: int, progress: Progress) -> Iterator[Row]:

@@ -18,7 +18,8 @@ from arena.record.queries.cohorts import StoredCohort, read_rounds
 from arena.record.record import Record
 from arena.rounds.round import finish_round
 from arena.rounds.world import World
-from tests.chaos import simulator
+from tests.chaos.database_faults import DatabaseFaults
+from tests.chaos.simulated_queue import Queue
 
 
 async def close_earlier_rounds(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
@@ -70,10 +71,9 @@ def mark_without(todo: DueWork, *words: Any) -> list[DueTask]:
 
 
 MENDS: Mapping[str, Callable[[], AbstractContextManager[object]]] = {
-    "queue": lambda: patch.object(simulator.Queue, "open", same_connection(simulator.Queue.open)),
+    "queue": lambda: patch.object(Queue, "open", same_connection(Queue.open)),
     "rounds": rounds_are_passed,
     "timer": lambda: patch.object(waiting, "patience", timer_wins),
     "marks": lambda: patch("arena.operations.run.due_tasks", mark_without),
-    "room": lambda: patch.object(simulator.Simulation, "release", lambda _simulation, _room: False),
-    "left": lambda: patch.object(simulator, "succeeded", lambda progress: not progress.failed),
+    "room": lambda: patch.object(DatabaseFaults, "release", lambda _faults, _room: False),
 }

@@ -92,12 +92,23 @@ def of_agent(folder: Path, name: str, what: str, record: str = "demo.db") -> lis
     return rows(folder, f"{query} ORDER BY t.id", record)
 
 
+def registered_words(url: str) -> list[str]:
+    """The words after the program's name that a host finds in `server.json`, for a desk at an address."""
+    [package] = json.loads((ROOT / "server.json").read_text("utf-8"))["packages"]
+    words = []
+    for argument in package["packageArguments"]:
+        if argument["type"] == "named":
+            words.append(argument["name"])
+        words.append(argument["value"].format(desk=url))
+    return words
+
+
 async def by_protocol(url: str, key: str, share: float) -> dict[str, Any]:
     """A turn by the Model Context Protocol's own client: its tools, and what each answered."""
     from mcp import Client, StdioServerParameters, stdio_client
     from mcp.types import TextContent
 
-    program, *words = quick_command("outside", "mcp", "--url", url)
+    program, *words = quick_command(*registered_words(url))
     server = StdioServerParameters(command=program, args=words, env=environment(ARENA_KEY=key))
     async with Client(stdio_client(server, sys.stderr)) as client:
 

@@ -101,9 +101,10 @@ def export(
     chosen: Options,
     place: Path = argument("DIR|FILE.zip", "A new folder, or one file."),
     cohort: list[int] | None = option("Only this cohort, by number; repeatable.", min=1),
-    form: Literal["csv", "parquet", "json"] = option(
+    form: Literal["csv", "parquet", "json", "dataset"] = option(
         "The form of the tables.", "", "--format", default="csv"
     ),
+    terms: str = option("The license of a dataset.", "NAME", "--license", default=""),
     no_prompts: bool = flag("Leave out prompts and answers."),
     force: bool = flag("Replace an existing export."),
 ) -> None:
@@ -111,7 +112,7 @@ def export(
 
     It has one file per table, a manifest with their hashes, and data.md, which explains every column. arena
     admin restore turns a complete export back into a record; a partial one (--cohort, --no-prompts) can only
-    be read.
+    be read. --format dataset is Parquet with what Hugging Face (README.md), Croissant and frictionless read.
 
     Example: arena share export season.zip --format parquet
 
@@ -121,7 +122,9 @@ def export(
     Next: arena admin restore season.zip --database copy.db
     """
     from arena.cli.exports import write_export
-    from arena.exports import ExportRequest, form_of
+    from arena.exports import ExportRequest, form_of, with_license
 
     wanted = ExportRequest(form_of(form), tuple(sorted(set(cohort or []))), not no_prompts)
+    if terms:
+        wanted = with_license(wanted, terms)
     write_export(chosen, place, wanted, force)

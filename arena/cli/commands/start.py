@@ -31,6 +31,7 @@ UNCHANGED = "the config was not changed"
 def demo(
     chosen: Options,
     headless: bool = flag("Print the results only."),
+    real: bool = flag("Play agents that follow rules over recorded markets of Polymarket."),
     seed: int | None = option("Play a different simulated world.", min=0),
     rounds: int | None = option("Stop after this many decision times.", min=1),
     resume: bool = flag("Continue where the record ends."),
@@ -39,8 +40,8 @@ def demo(
 ) -> None:
     """Play a whole season, offline and without a key.
 
-    Then it shows the leaderboard and, in a terminal, the dashboard. The record is .demo/demo.db; each run
-    replaces it, unless --resume or --database is given.
+    Then it shows the leaderboard and, in a terminal, the dashboard. The record is .demo/demo.db (with --real,
+    .demo/real.db); each run replaces it, unless --resume or --database is given.
 
     Example: arena demo --headless
 
@@ -55,19 +56,34 @@ def demo(
     Next: arena dashboard --database .demo/demo.db
     """
     from arena.cli.board_columns import COLUMNS
-    from arena.cli.demo import play, prepare, season_page
+    from arena.cli.demo import REAL_RECORD, play, prepare, season_page
     from arena.config.new_folder import template
 
     # Nothing is played for a table that can't be shown.
     chosen.table.of(COLUMNS)
-    config = chosen.load_to_play(default=template("demo.yaml"))
-    if seed is not None:
-        config = config.with_seed(seed)
-    address = prepare(chosen.database, resume)
-    with prints_aside():
-        data = play(config, address, rounds, leave_failed)
+    table = replace(chosen.table, width=80)
+    if real:
+        from arena.cli.replay import play_past_markets, replay_page
 
-    chosen.answer(data, season_page, data, replace(chosen.table, width=80))
+        if rounds is not None:
+            message = "the recorded season is played to its end"
+            raise ArenaError("whole_season", message, "leave out --rounds, or --real", status=64)
+        config = chosen.load_to_play(default=template("real.yaml"))
+        if seed is not None:
+            config = config.with_seed(seed)
+        address = prepare(chosen.database, resume, REAL_RECORD)
+        with prints_aside():
+            data = play_past_markets(config, address, leave_failed)
+        chosen.answer(data, replay_page, data, table)
+    else:
+        config = chosen.load_to_play(default=template("demo.yaml"))
+        if seed is not None:
+            config = config.with_seed(seed)
+        address = prepare(chosen.database, resume)
+        with prints_aside():
+            data = play(config, address, rounds, leave_failed)
+        chosen.answer(data, season_page, data, table)
+
     if chosen.json:
         return
     if headless or not sys.stdout.isatty():

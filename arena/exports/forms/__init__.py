@@ -22,18 +22,23 @@ __all__ = ["FORMS", "FileForm", "form_of"]
 
 @dataclass(frozen=True, slots=True)
 class FileForm:
-    """A file format: its name, the ending of its files, and the functions that write and read them."""
+    """A file format: its name, the ending of its files, and the functions that write and read them.
+
+    With `has_cards` an export describes itself to catalogues of data sets.
+    """
 
     name: str
     ending: str
     write: Callable[[Path, Sequence[ExportColumn], Iterable[Row]], int]
     read: Callable[[Path, Sequence[ExportColumn]], Iterator[Row]]
+    has_cards: bool = False
 
 
 FORMS = {
     "csv": FileForm("csv", ".csv", csv_files.write, csv_files.read),
     "parquet": FileForm("parquet", ".parquet", parquet_files.write, parquet_files.read),
     "json": FileForm("json", ".jsonl", json_lines.write, json_lines.read),
+    "dataset": FileForm("dataset", ".parquet", parquet_files.write, parquet_files.read, has_cards=True),
 }
 
 

@@ -1,0 +1,58 @@
+"""Check an export as a data set with the libraries that others open it with.
+
+python scripts/check_data_set.py DIR    # what `arena share export DIR --format dataset` has written
+
+`datasets`, `mlcroissant` and `frictionless` are installed into an environment that is thrown away: the
+product doesn't need them. Nothing is asked of a network but their packages.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+PACKAGES = ("datasets", "mlcroissant[parquet]", "frictionless[parquet]")
+CHECK = """
+import sys
+
+import datasets
+import frictionless
+import mlcroissant
+
+folder = sys.argv[1]
+names = datasets.get_dataset_config_names(folder)
+rows = sum(len(datasets.load_dataset(folder, name, split="train")) for name in names)
+print(f"datasets: {len(names)} tables, {rows:,} rows")
+
+described = mlcroissant.Dataset(f"{folder}/croissant.json")
+issues = described.metadata.issues.report()
+read = sum(1 for name in names for _ in described.records(name))
+print(f"mlcroissant: {read:,} rows, {issues or 'no issue'}")
+
+report = frictionless.Package(f"{folder}/datapackage.json").validate()
+print(f"frictionless: {report.stats['tasks']} tables, {report.stats['errors']} errors")
+raise SystemExit(bool(issues) or read != rows or not report.valid)
+"""
+
+
+def main() -> None:
+    """Install the libraries, and let them read the folder."""
+    if len(sys.argv) != 2:
+        raise SystemExit("usage: python scripts/check_data_set.py DIR")
+
+    folder = Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as scratch:
+        environment = Path(scratch) / "env"
+        venv.create(environment, with_pip=True)
+        python = environment / "bin" / "python"
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
+
+        offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_CACHE": f"{scratch}/cache", "TQDM_DISABLE": "1"}
+        checked = subprocess.run([python, "-c", CHECK, folder], env={**os.environ, **offline}, check=False)
+    raise SystemExit(checked.returncode)
+
+
+if __name__ == "__main__":
+    main()

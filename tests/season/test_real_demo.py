@@ -1,0 +1,46 @@
+"""The season over real markets that comes with the package: `arena demo --real`."""
+
+import filecmp
+from pathlib import Path
+
+import pytest
+
+from arena.cli.replay import PAST_MARKETS, play_past_markets
+from arena.config import load
+from arena.config.new_folder import template
+from tests.program.in_process import answered
+
+QUICK = """\
+database: real.db
+seed: 1
+markets: {venue: recorded, show: 5, min_volume: 0, price_only: true}
+cohorts: {decide: 28d, rounds: 1, count: 1, rules: replay}
+agents: [{kind: market}, {kind: favourite}]
+"""
+
+
+def test_it_plays_and_verifies(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(QUICK, "utf-8")
+    place = str(tmp_path / "real.db")
+    played = play_past_markets(load(tmp_path / "config.yaml"), place)
+    assert (played["cohorts"], played["rounds"], played["turns"]) == (1, 1, 2)
+    assert played["stamp"] == "replay"
+    assert answered("admin", "verify", "--database", place)["differences"] == []
+
+
+def test_its_config_names_agents_that_follow_rules() -> None:
+    config = load(template("real.yaml"))
+    assert {agent.kind for agent in config.agents} == {"market", "constant", "favourite", "random", "kelly"}
+    assert config.markets.venue == "recorded"
+
+
+def test_it_is_played_whole() -> None:
+    refused = answered("demo", "--real", "--rounds", "3", "--headless", status=64)
+    assert refused["error"]["code"] == "whole_season"
+
+
+@pytest.mark.parametrize("name", ["markets.jsonl.gz", "prices.csv.gz"])
+def test_the_markets_are_those_that_were_recorded(name: str, shared_data: Path) -> None:
+    recorded = shared_data / "replay" / "polymarket-daily" / name
+    assert filecmp.cmp(PAST_MARKETS / name, recorded, shallow=False)
+    assert "CC BY-SA 4.0" in (PAST_MARKETS / "README.md").read_text("utf-8")
