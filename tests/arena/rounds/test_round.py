@@ -492,6 +492,7 @@ def test_a_claim_is_renewed_for_as_long_as_an_agent_thinks(
 
     stored = begun(record, a_cohort(["ann"]))
     assert play(stored, 1, a_world(LittleVenue(), {"ann": thinks}), record).done
+    assert len(set(seen)) == 3
 
 
 def _open_round(stored: StoredCohort, world: World, record: Record) -> None:
