@@ -1,0 +1,72 @@
+"""A round that is done stays as it is, though turns in it failed: nobody is asked, nothing waited for."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from agents.model import Call, CallError, Prompt
+from arena.record.model.cohort import RoundReport
+from arena.record.queries.cohorts import StoredCohort, read_rounds
+from arena.record.record import Record
+from arena.rounds.round import close_round, play_round
+from arena.rounds.world import World
+from tests.records.little_world import LittleVenue, a_cohort, a_world, asks, begun
+
+AWAY = CallError("server", "it is away", retry=True)
+
+
+class AwayModel:
+    """A model whose server is away."""
+
+    asked = 0
+
+    async def __call__(self, prompt: Prompt) -> Call:
+        self.asked += 1
+        return Call(prompt, None, cost=0, error=AWAY)
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> AwayModel:
+    monkeypatch.setattr("arena.calls.recorded_ask.RETRY_WAITS", ())
+    return AwayModel()
+
+
+@pytest.fixture
+def stored(record: Record) -> StoredCohort:
+    return begun(record, a_cohort(["eve"]))
+
+
+@pytest.fixture
+def world(model: AwayModel) -> World:
+    return a_world(LittleVenue(), {"eve": asks}, model)
+
+
+def play(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
+    return asyncio.run(play_round(stored, number, world, record))
+
+
+def test_a_round_that_was_closed_is_not_played_again(
+    stored: StoredCohort, world: World, model: AwayModel, record: Record
+) -> None:
+    first = play(stored, 1, world, record)
+    assert (first.failed, [turn.agent for turn in first.unanswered]) == (("eve",), ["eve"])
+
+    closed = asyncio.run(close_round(stored, 1, world, record))
+    assert (closed.turns, closed.unanswered) == ((), ()), "its model is not waited for any more"
+    assert record.read(read_rounds, stored.id)[0].done
+
+    again = play(stored, 1, world, record)
+    assert (again.turns, again.failed, again.unanswered) == ((), (), ())
+    assert model.asked == 1
+
+
+def test_a_round_that_the_user_went_past_holds_up_no_later_one(
+    stored: StoredCohort, world: World, record: Record
+) -> None:
+    """The model of the first one is still away, which was said to be no matter."""
+    leaves = replace(world, leaves_failed=True)
+    for number in (1, 2):
+        play(stored, number, leaves, record)
+    asyncio.run(close_round(stored, 2, world, record))
+    assert play(stored, 3, world, record).number == 3
