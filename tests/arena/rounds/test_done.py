@@ -6,9 +6,11 @@ from dataclasses import replace
 import pytest
 
 from agents.model import Call, CallError, Prompt
+from arena.errors import ArenaError
 from arena.record.model.cohort import RoundReport
 from arena.record.queries.cohorts import StoredCohort, read_rounds
 from arena.record.record import Record
+from arena.record.write.turns import claim_turns
 from arena.rounds.round import close_round, play_round
 from arena.rounds.world import World
 from tests.records.little_world import LittleVenue, a_cohort, a_world, asks, begun
@@ -70,3 +72,14 @@ def test_a_round_that_the_user_went_past_holds_up_no_later_one(
         play(stored, number, leaves, record)
     asyncio.run(close_round(stored, 2, world, record))
     assert play(stored, 3, world, record).number == 3
+
+
+def test_a_turn_that_another_process_tries_again_is_not_closed(
+    stored: StoredCohort, world: World, record: Record
+) -> None:
+    """Where no time passes its answer would still be good."""
+    play(stored, 1, world, record)
+    record.write(claim_turns, 1, [1], "elsewhere.invalid/1/x", lambda _: False)
+    with pytest.raises(ArenaError, match="another process plays eve"):
+        asyncio.run(close_round(stored, 1, world, record))
+    assert not record.read(read_rounds, stored.id)[0].done
