@@ -118,7 +118,7 @@ def test_who_has_published_leaves_the_next_heads_to_whoever_comes_first(
     for number, holder in enumerate((ME, "elsewhere.invalid/1/x", ME), 1):
         go_on(record, number)
         asyncio.run(publish_due(config, record, NOW, holder))
-    assert lines(tmp_path) == [1, 2, 3]
+        assert lines(tmp_path)[-1] == number
 
 
 def test_a_record_that_is_away_for_a_moment_ends_no_publishing(
