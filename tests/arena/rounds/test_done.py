@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from agents.model import Call, CallError, Prompt
+from agents.model import Ask, Call, CallError, Decision, Prompt, View
 from arena.errors import ArenaError
 from arena.record.model.cohort import RoundReport
-from arena.record.queries.cohorts import StoredCohort, read_rounds
+from arena.record.queries.cohorts import StoredCohort, has_marks, read_rounds
 from arena.record.record import Record
 from arena.record.write.turns import claim_turns
-from arena.rounds.round import close_round, play_round
+from arena.rounds.round import close_round, play_round, track_cohort
 from arena.rounds.world import World
+from tests.builders import NOW
 from tests.records.little_world import LittleVenue, a_cohort, a_world, asks, begun
 
 AWAY = CallError("server", "it is away", retry=True)
@@ -83,3 +84,22 @@ def test_a_turn_that_another_process_tries_again_is_not_closed(
     with pytest.raises(ArenaError, match="another process plays eve"):
         asyncio.run(close_round(stored, 1, world, record))
     assert not record.read(read_rounds, stored.id)[0].done
+
+
+class Killed(BaseException):
+    """The process ends in the middle of a turn."""
+
+
+def test_a_round_that_was_broken_off_is_not_marked_before_its_turns_are_in(
+    stored: StoredCohort, record: Record
+) -> None:
+    """Its cohort was paused meanwhile, so it is only tracked: fills come before marks."""
+
+    async def dies(_view: View, _ask: Ask) -> Decision:
+        raise Killed
+
+    world = a_world(LittleVenue(), {"eve": dies})
+    with pytest.raises(Killed):
+        play(stored, 1, world, record)
+    asyncio.run(track_cohort(stored, NOW, world, record))
+    assert not record.read(has_marks, stored.id, NOW)
