@@ -19,6 +19,7 @@ from arena.record.schema.database import connect
 from arena.record.write.heads import add_head
 from arena.verify.content import verified_content
 from markets.bundle.files import JOURNAL, alone, append
+from markets.venues.wire.http import AnswerStore
 from tests.arena.config_files import SMALL
 from tests.arena.config_files import write as write_config
 from tests.arena.exports.bent_exports import exported
@@ -123,3 +124,9 @@ def test_a_bundle_says_on_the_disk_how_long_it_was_before_it_grows(flushed: Flus
         append(tmp_path / "bundle", {"notes.jsonl": [{"a": 1}]}, {})
     names = [path.name for path, _ in flushed]
     assert names == [f"{JOURNAL}.new", "bundle", "notes.jsonl", "bundle"]
+
+
+def test_answers_of_a_venue_outlive_a_crash_of_the_machine_but_for_the_last(tmp_path: Path) -> None:
+    """They cost nothing to ask again; what is there must be whole."""
+    store = AnswerStore(tmp_path / "answers.db")
+    assert store._base.execute("PRAGMA synchronous").fetchone() == (1,)

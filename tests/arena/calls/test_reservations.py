@@ -122,7 +122,12 @@ def test_calls_under_way_are_renewed_with_the_claims_of_their_turns(record: Reco
 
     world = replace(a_world(LittleVenue(), {}), reservations=reservations)
     mind = Player(asks, answer, lambda prompt: 1, "x")
-    asyncio.run(way_to(mind, Payer(1, 1, tokens[1]), "ann", [], world, record)(QUESTION))
+    ask = way_to(mind, Payer(1, 1, tokens[1]), "ann", [], world, record)
+
+    async def go() -> Call:
+        return await ask(QUESTION)
+
+    asyncio.run(go())
     assert beats == [(2, 2)]
 
 

@@ -16,7 +16,7 @@ from arena.rounds.world import World
 from tests.builders import NOW
 from tests.records.little_world import LittleVenue, a_cohort, a_world, asks, begun
 
-AWAY = CallError("server", "it is away", retry=True)
+AWAY = CallError("unreachable", "it is away", retry=True)
 
 
 class AwayModel:
