@@ -207,7 +207,7 @@ def play_all(options: Namespace, mutants: Sequence[Mutant]) -> list[Outcome]:
 def table(outcomes: Sequence[Outcome]) -> str:
     """Return the outcomes by kind as Markdown."""
     lines = [
-        "|guards |taken out |noticed by a test |by a seed |by nobody |changes nothing|",
+        "|guards |taken out |noticed by a test |by a seed |by nobody, or not tried |changes nothing|",
         "|---|---:|---:|---:|---:|---:|",
     ]
     by_kind: dict[str, list[Outcome]] = {}
