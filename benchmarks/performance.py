@@ -225,7 +225,9 @@ def main() -> None:
     if chosen.json:
         print(json.dumps({"ratios": found, "failed": failed, "machine": machine()}, indent=1))
         return
-    PAGE.write_text(page(found, failed, runs, f"{now():%Y-%m-%d}"), encoding="utf-8")
+    # What `benchmarks.mutants --page` has put there stays.
+    _, heading, guards = PAGE.read_text("utf-8").partition("\n## Guards taken out\n")
+    PAGE.write_text(page(found, failed, runs, f"{now():%Y-%m-%d}") + heading + guards, encoding="utf-8")
     print(PAGE.read_text("utf-8"), end="")
 
 

@@ -216,3 +216,36 @@ def test_a_call_broken_off_before_its_bunch_starts_leaves_its_room() -> None:
 
     with asyncio.Runner(loop_factory=Hasty) as runner:
         assert runner.run(broken_off()).running == 0
+
+
+def test_once_told_to_stop_no_call_is_begun_and_none_while_others_are_stored() -> None:
+    """A call that waits begins when the answers that were in are stored."""
+    provider = Provider()
+
+    async def go() -> None:
+        reservations = CallReservations()
+        calls = reservations.calls
+
+        async def asks(prompt: Prompt) -> Call:
+            provider.served.append("ann")
+            return Call(prompt, "yes")
+
+        asker = Asker(asks, lambda prompt: 0, "x", "ann", reservations)
+        with calls.storing():
+            draining = asyncio.ensure_future(calls.drain())
+            await asyncio.sleep(0)
+            asked = asyncio.ensure_future(asker.ask_once(QUESTION))
+            await asyncio.sleep(2 * BATCH_INTERVAL)
+            assert provider.served == []
+        await draining
+        await asked
+        assert provider.served == ["ann"]
+
+        calls.close()
+        never = asyncio.ensure_future(asker.ask_once(QUESTION))
+        await asyncio.sleep(2 * BATCH_INTERVAL)
+        assert (provider.served, never.done()) == (["ann"], False)
+        never.cancel()
+        await asyncio.gather(never, return_exceptions=True)
+
+    asyncio.run(go())

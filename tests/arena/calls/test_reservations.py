@@ -106,6 +106,31 @@ def error_of(call: Call) -> CallError:
     return call.error
 
 
+def test_calls_under_way_are_renewed_with_the_claims_of_their_turns(record: Record) -> None:
+    """Both are held by the same process, and both are taken over once nothing is heard of them."""
+    reservations = limited(record)
+    tokens = record.write(claim_turns, 1, [1], "me", lambda _: False)
+    beats: list[tuple[int, ...]] = []
+
+    async def answer(prompt: Prompt) -> Call:
+        for _ in range(2):
+            reservations.renew_turns(1, tokens, record)
+        with record.engine.connect() as connection:
+            query = "SELECT reservation.beat, claim.beat FROM reservation, claim"
+            beats.append(tuple(connection.exec_driver_sql(query).one()))
+        return Call(prompt, "yes", cost=1)
+
+    world = replace(a_world(LittleVenue(), {}), reservations=reservations)
+    mind = Player(asks, answer, lambda prompt: 1, "x")
+    ask = way_to(mind, Payer(1, 1, tokens[1]), "ann", [], world, record)
+
+    async def go() -> Call:
+        return await ask(QUESTION)
+
+    asyncio.run(go())
+    assert beats == [(2, 2)]
+
+
 def test_without_limits_even_an_unknown_price_may_be_paid(record: Record) -> None:
     assert play(record, limited(record), Provider(cost=None), ME, worst=None)[0].reply == "yes"
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection, select
 
 from arena.clock import sleep_unless_stopped
 from arena.errors import ArenaError
@@ -16,6 +17,7 @@ from arena.operations.leader import LEADER_LEASE, wait_to_lead, work_as_leader
 from arena.record.model.cohort import JobState
 from arena.record.record import Record
 from arena.record.schema import database as opening
+from arena.record.schema.work import LeaseRow
 from arena.record.write.operations import (
     LeaseLost,
     put_job,
@@ -69,6 +71,45 @@ def test_who_was_replaced_writes_nothing_more_and_is_told(record: Record) -> Non
     assert record.write_unfenced(renew_lease, LEADER_LEASE, 2), "the second has its duty still"
 
 
+def beats(record: Record) -> int:
+    """Return how often the duty was renewed."""
+    with record.engine.connect() as connection:
+        return int(connection.scalar(select(LeaseRow.__table__.c.beat)) or 0)
+
+
+def test_who_leads_renews_the_duty_also_after_a_moment_without_a_record(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faults = [ArenaError("unreachable", "it is away")] * 2
+
+    def renew(connection: Connection, name: str, token: int) -> bool:
+        if faults:
+            raise faults.pop()
+        return renew_lease(connection, name, token)
+
+    async def work(_fenced: Record) -> None:
+        async with asyncio.timeout(20):
+            while beats(record) < 3:
+                await sleep_unless_stopped(timedelta(milliseconds=1), asyncio.Event())
+
+    monkeypatch.setattr(leader, "BEAT", timedelta(milliseconds=1))
+    monkeypatch.setattr(leader, "renew_lease", renew)
+    assert asyncio.run(work_as_leader(record, take(record), work))
+    assert faults == []
+
+
+def test_who_was_replaced_is_told_though_it_writes_nothing(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work(_fenced: Record) -> None:
+        take(record, "host/2/two", gone=True)
+        await asyncio.sleep(20)
+        raise AssertionError("it was replaced, and went on")
+
+    monkeypatch.setattr(leader, "BEAT", timedelta(milliseconds=1))
+    assert not asyncio.run(work_as_leader(record, take(record), work))
+
+
 def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: Record) -> None:
     first = take(record, "elsewhere/1/one")
 
@@ -77,8 +118,9 @@ def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: Record) -
         waiting = asyncio.create_task(
             wait_to_lead(record, "host/2/two", stop, lambda: words.append("waits"), fail)
         )
-        while not words:
-            await sleep_unless_stopped(timedelta(milliseconds=5), asyncio.Event())
+        async with asyncio.timeout(20):
+            while not words:
+                await sleep_unless_stopped(timedelta(milliseconds=5), asyncio.Event())
         stop.set()
         return await waiting, len(words)
 

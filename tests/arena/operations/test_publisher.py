@@ -7,10 +7,12 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from arena.config import Config, load
+from arena.errors import ArenaError
 from arena.operations import publisher
 from arena.operations.publisher import FIRST_PAUSE, PATIENCE, keep_publishing, publish_due
 from arena.record.model.lease import LEASE_LENGTH, Watch
@@ -107,3 +109,34 @@ def test_the_last_heads_leave_although_a_process_elsewhere_died_as_it_published(
     asyncio.run(publish())
     assert lines(tmp_path) == [1]
     assert next(moments) >= LEASE_LENGTH.total_seconds()
+
+
+def test_who_has_published_leaves_the_next_heads_to_whoever_comes_first(
+    record: Record, tmp_path: Path
+) -> None:
+    config = the_config(tmp_path, "heads")
+    for number, holder in enumerate((ME, "elsewhere.invalid/1/x", ME), 1):
+        go_on(record, number)
+        asyncio.run(publish_due(config, record, NOW, holder))
+        assert lines(tmp_path)[-1] == number
+
+
+def test_a_record_that_is_away_for_a_moment_ends_no_publishing(
+    record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on(record, 1)
+    faults = [ArenaError("unreachable", "it is away")]
+    said: list[str] = []
+    stop = asyncio.Event()
+
+    async def publishes(*words: Any) -> str:
+        if faults:
+            raise faults.pop()
+        stop.set()
+        return await publish_due(*words)
+
+    monkeypatch.setattr(publisher, "EVERY", timedelta(milliseconds=1))
+    monkeypatch.setattr(publisher, "publish_due", publishes)
+    asyncio.run(keep_publishing(the_config(tmp_path, "heads"), record, lambda: NOW, stop, said.append))
+    assert said == ["heads could not be published: it is away"]
+    assert lines(tmp_path) == [1]

@@ -296,3 +296,11 @@ def test_a_heart_beats_while_the_block_lasts_and_outlives_a_database_that_is_awa
     seen, later = asyncio.run(go())
     assert seen >= 4
     assert later == seen
+
+
+def test_of_a_new_holder_nothing_was_heard_yet() -> None:
+    """That another one was heard of before says nothing of it."""
+    watch = Watch(lambda: 0.0)
+    for holder, renewals in (("a.invalid/1/x", 0), ("a.invalid/1/x", 1), ("b.invalid/1/x", 0)):
+        assert not watch.is_over(Hold("turn 1/1", holder, (1, renewals)))
+        assert watch.is_in_doubt() == (renewals == 0)

@@ -483,14 +483,16 @@ def test_a_claim_is_renewed_for_as_long_as_an_agent_thinks(
     seen: list[Any] = []
 
     async def thinks(view: View, ask: Ask) -> Decision:
-        while len(set(seen)) < 3:
-            await asyncio.sleep(0.005)
-            with reading(record.engine) as connection:
-                seen.append(connection.exec_driver_sql("SELECT beat FROM claim").scalar_one())
+        async with asyncio.timeout(20):
+            while len(set(seen)) < 3:
+                await asyncio.sleep(0.005)
+                with reading(record.engine) as connection:
+                    seen.append(connection.exec_driver_sql("SELECT beat FROM claim").scalar_one())
         return Decision()
 
     stored = begun(record, a_cohort(["ann"]))
     assert play(stored, 1, a_world(LittleVenue(), {"ann": thinks}), record).done
+    assert len(set(seen)) == 3
 
 
 def _open_round(stored: StoredCohort, world: World, record: Record) -> None:

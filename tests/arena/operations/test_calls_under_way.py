@@ -1,0 +1,35 @@
+"""Calls that the status shows: those under way, and those whose worker is gone."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from arena.operations.status_queries import read_calls_under_way
+from arena.record.model.reservation import Budget, Payer, ReservationRequest, ReservationTerms
+from arena.record.record import Record
+from arena.record.write.reservations import lose_reservations, reserve
+from portfolio.rules import REALISTIC
+from tests.builders import NOW
+from tests.records.full_record import SUN, Season, a_cohort, the_book
+
+TERMS = ReservationTerms(Budget(), 9, lambda _: False)
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    with closing(Record.open(str(tmp_path / "record.db"))) as opened:
+        season = Season(opened)
+        season.start(a_cohort(1, NOW, REALISTIC, "ann"))
+        season.look(1, NOW, the_book(SUN, NOW))
+        yield opened
+
+
+def test_a_call_of_a_worker_that_is_gone_is_lost_before_anybody_has_noticed(record: Record) -> None:
+    for number, holder in enumerate(("alive", "alive", "gone", "alive"), 1):
+        record.write(reserve, ReservationRequest(Payer(1, 1), "x", 10**number, holder, NOW), TERMS, number)
+    record.write(lose_reservations, [4])
+    found = record.read(read_calls_under_way, lambda holder: holder == "gone")
+    assert (found.calls, found.worst) == (2, 110)
+    assert (found.lost, found.lost_worst) == (2, 11_000)

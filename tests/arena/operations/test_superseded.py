@@ -1,0 +1,92 @@
+"""A leader that was taken over while it worked: it learns so by its next write, and does nothing more."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, cast
+from unittest.mock import patch
+
+import pytest
+
+from arena.clock import SystemClock
+from arena.config import Config, load
+from arena.operations.jobs import JOB_FUNCTIONS, JobContext, marks
+from arena.operations.leader import LEADER_LEASE
+from arena.operations.progress import RunEvent
+from arena.operations.run import Run, run
+from arena.record.model.cohort import JobState
+from arena.record.record import Record
+from arena.record.write.operations import LeaseLost, put_job, take_lease
+from arena.record.write.sync import VenueSource
+from tests.builders import NOW
+from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, says
+
+CONFIG = """\
+markets: {venue: polymarket, polymarket: {url: "http://127.0.0.1:9", book_url: "http://127.0.0.1:9"}}
+cohorts: {first: 2100-01-03}
+run: {marks: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}
+agents:
+  - kind: market
+"""
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    with closing(Record.open(str(tmp_path / "arena.db"))) as opened:
+        yield opened
+
+
+def taken_over(record: Record) -> None:
+    """Another process leads from now on."""
+    record.write_unfenced(take_lease, LEADER_LEASE, "elsewhere.invalid/1/x", lambda _: True)
+
+
+async def ends_in_time(context: JobContext, _at: datetime) -> str:
+    """A job that writes nothing more after it was taken over."""
+    taken_over(context.record)
+    return "done"
+
+
+async def writes_too_late(context: JobContext, at: datetime) -> str:
+    """A job that does."""
+    taken_over(context.record)
+    context.record.write(put_job, JobState("late", at, at))
+    return "done"
+
+
+@pytest.mark.parametrize("job", [ends_in_time, writes_too_late])
+def test_a_leader_that_was_taken_over_reports_that_and_no_trouble(
+    job: Any, record: Record, tmp_path: Path
+) -> None:
+    (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
+    events: list[str] = []
+
+    def tell(event: RunEvent) -> None:
+        events.append(event.kind)
+        if event.kind != "started":
+            running.stop.signal()
+
+    running = Run(load(tmp_path / "config.yaml"), record, SystemClock, tell)
+    with patch.dict(JOB_FUNCTIONS, marks=job):
+        asyncio.run(run(running))
+    assert events == ["started", "superseded"]
+
+
+def test_marking_cohorts_stops_at_the_first_that_another_process_has(record: Record) -> None:
+    """It is no fault of that cohort."""
+    for number in (1, 2):
+        begun(record, replace(a_cohort(["ann"]), number=number))
+    record.write(take_lease, LEADER_LEASE, "here", lambda _: True)
+    taken_over(record)
+    context = JobContext(
+        cast("Config", None),
+        a_world(LittleVenue(), {"ann": says("0.5")}),
+        record.fenced(LEADER_LEASE, 1),
+        VenueSource("little", "simulated"),
+        LittleVenue(),
+    )
+    with pytest.raises(LeaseLost):
+        asyncio.run(marks(context, NOW + WEEK))

@@ -1,0 +1,68 @@
+"""What comes after a round is over is not written, and the round ends once."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agents.toolbox import ToolResult
+from arena.record.model.cohort import NO_EVIDENCE
+from arena.record.record import Record
+from arena.record.schema.database import reading
+from arena.record.write.cohorts import put_marks
+from arena.record.write.evidence import GatheredEvidence, add_evidence
+from arena.record.write.heads import begin_chain, read_newest_head
+from arena.record.write.tools import add_tool_result
+from portfolio.rules import REALISTIC
+from tests.builders import NOW
+from tests.records.full_record import SUN, WEEK, Season, a_cohort, the_book, the_news
+
+ASKED = ("ann", "search", '{"query":"sun"}')
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[Record]:
+    """A record with a round that is over and one that is not."""
+    with closing(Record.open(str(tmp_path / "record.db"))) as opened:
+        season = Season(opened)
+        season.start(replace(a_cohort(1, NOW, REALISTIC, "ann"), evidence=NO_EVIDENCE))
+        season.look(1, NOW, the_book(SUN, NOW))
+        season.value(1, NOW)
+        season.look(1, NOW + WEEK, the_book(SUN, NOW + WEEK))
+        yield opened
+
+
+def count(record: Record, table: str) -> int:
+    with reading(record.engine) as connection:
+        return int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())
+
+
+def test_a_round_ends_once(record: Record) -> None:
+    """A second process has come to its end too: its head is there already."""
+    newest = record.read(read_newest_head)
+    record.write(put_marks, 1, {}, 1)
+    assert record.read(read_newest_head) == newest
+
+
+def test_nothing_is_gathered_for_a_round_that_is_over(record: Record) -> None:
+    for round_id in (1, 2):
+        record.write(add_evidence, round_id, (1, round_id), GatheredEvidence({SUN: the_news(SUN, NOW)}))
+    assert count(record, "gathering") == 1
+
+
+def test_no_tool_tells_anything_in_a_round_that_is_over(record: Record) -> None:
+    with pytest.raises(LookupError):
+        record.write(add_tool_result, 1, (1, 1), ASKED, ToolResult("It rains."), NOW)
+    assert record.write(add_tool_result, 2, (1, 2), ASKED, ToolResult("It rains."), NOW) == "It rains."
+
+
+def test_the_first_head_of_an_older_record_covers_the_rounds_that_are_over(record: Record) -> None:
+    """The one that is not gets a head of its own when it ends."""
+    record.write(begin_chain, NOW)
+    with reading(record.engine) as connection:
+        query = "SELECT members FROM head ORDER BY number DESC LIMIT 1"
+        members = json.loads(connection.exec_driver_sql(query).scalar_one())
+    assert [line[:2] for line in members["round"]] == [[1, 1]]

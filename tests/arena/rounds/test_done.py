@@ -1,0 +1,105 @@
+"""A round that is done stays as it is, though turns in it failed: nobody is asked, nothing waited for."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from agents.model import Ask, Call, CallError, Decision, Prompt, View
+from arena.errors import ArenaError
+from arena.record.model.cohort import RoundReport
+from arena.record.queries.cohorts import StoredCohort, has_marks, read_rounds
+from arena.record.record import Record
+from arena.record.write.turns import claim_turns
+from arena.rounds.round import close_round, play_round, track_cohort
+from arena.rounds.world import World
+from tests.builders import NOW
+from tests.records.little_world import LittleVenue, a_cohort, a_world, asks, begun
+
+AWAY = CallError("unreachable", "it is away", retry=True)
+
+
+class AwayModel:
+    """A model whose server is away."""
+
+    asked = 0
+
+    async def __call__(self, prompt: Prompt) -> Call:
+        self.asked += 1
+        return Call(prompt, None, cost=0, error=AWAY)
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> AwayModel:
+    monkeypatch.setattr("arena.calls.recorded_ask.RETRY_WAITS", ())
+    return AwayModel()
+
+
+@pytest.fixture
+def stored(record: Record) -> StoredCohort:
+    return begun(record, a_cohort(["eve"]))
+
+
+@pytest.fixture
+def world(model: AwayModel) -> World:
+    return a_world(LittleVenue(), {"eve": asks}, model)
+
+
+def play(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
+    return asyncio.run(play_round(stored, number, world, record))
+
+
+def test_a_round_that_was_closed_is_not_played_again(
+    stored: StoredCohort, world: World, model: AwayModel, record: Record
+) -> None:
+    first = play(stored, 1, world, record)
+    assert (first.failed, [turn.agent for turn in first.unanswered]) == (("eve",), ["eve"])
+
+    closed = asyncio.run(close_round(stored, 1, world, record))
+    assert (closed.turns, closed.unanswered) == ((), ()), "its model is not waited for any more"
+    assert record.read(read_rounds, stored.id)[0].done
+
+    again = play(stored, 1, world, record)
+    assert (again.turns, again.failed, again.unanswered) == ((), (), ())
+    assert model.asked == 1
+
+
+def test_a_round_that_the_user_went_past_holds_up_no_later_one(
+    stored: StoredCohort, world: World, record: Record
+) -> None:
+    """The model of the first one is still away, which was said to be no matter."""
+    leaves = replace(world, leaves_failed=True)
+    for number in (1, 2):
+        play(stored, number, leaves, record)
+    asyncio.run(close_round(stored, 2, world, record))
+    assert play(stored, 3, world, record).number == 3
+
+
+def test_a_turn_that_another_process_tries_again_is_not_closed(
+    stored: StoredCohort, world: World, record: Record
+) -> None:
+    """Where no time passes its answer would still be good."""
+    play(stored, 1, world, record)
+    record.write(claim_turns, 1, [1], "elsewhere.invalid/1/x", lambda _: False)
+    with pytest.raises(ArenaError, match="another process plays eve"):
+        asyncio.run(close_round(stored, 1, world, record))
+    assert not record.read(read_rounds, stored.id)[0].done
+
+
+class Killed(BaseException):
+    """The process ends in the middle of a turn."""
+
+
+def test_a_round_that_was_broken_off_is_not_marked_before_its_turns_are_in(
+    stored: StoredCohort, record: Record
+) -> None:
+    """Its cohort was paused meanwhile, so it is only tracked: fills come before marks."""
+
+    async def dies(_view: View, _ask: Ask) -> Decision:
+        raise Killed
+
+    world = a_world(LittleVenue(), {"eve": dies})
+    with pytest.raises(Killed):
+        play(stored, 1, world, record)
+    asyncio.run(track_cohort(stored, NOW, world, record))
+    assert not record.read(has_marks, stored.id, NOW)
