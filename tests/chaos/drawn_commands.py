@@ -8,16 +8,14 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typer.main import get_command
 
 from arena.cli.main import app
 from tests.chaos.database_faults import FAULT_CODES
+from tests.chaos.played_season import PlayedSeason
 from tests.chaos.record_reads import Broken
-
-if TYPE_CHECKING:
-    from tests.chaos.simulation import Simulation
 
 LONGEST_REST = 60.0
 """Seconds between two commands of an operator at most."""
@@ -67,7 +65,7 @@ LEFT_OUT: Mapping[str, str] = {
 """Commands that no season draws, and why."""
 
 
-async def operate(season: "Simulation") -> None:
+async def operate(season: PlayedSeason) -> None:
     """Rest for a while, then give a command as a person does; raise `Broken` for what must never come out."""
     await asyncio.sleep(season.chance.uniform(1, LONGEST_REST))
     if not season.file.exists():
@@ -80,7 +78,7 @@ async def operate(season: "Simulation") -> None:
     check_answer(line, status, answer)
 
 
-def command_words(line: str, season: "Simulation") -> list[str]:
+def command_words(line: str, season: PlayedSeason) -> list[str]:
     """Return a command line as the words of it, for the config of a season."""
     new = str(season.folder / f"made {next(season.numbers)}")
     other = str(season.other_config()) if "{other}" in line else ""

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
-from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 from arena.cohorts.freeze import plan_of
@@ -23,9 +22,7 @@ from tests.chaos.database_faults import FAULT_CODES
 from tests.chaos.drawn_commands import command_words, error_code, give
 from tests.chaos.loop import PROCESS
 from tests.chaos.machine_clocks import BEGINNING
-
-if TYPE_CHECKING:
-    from tests.chaos.simulation import Simulation
+from tests.chaos.played_season import PlayedSeason
 
 DO = running._do
 SCRIPTED_SHARE = 0.4
@@ -66,7 +63,7 @@ def script_of(number: int) -> tuple[ScriptedCommand, ...]:
 class Operator:
     """Gives the commands of a season's script, each at its time; `given` is how many were."""
 
-    season: "Simulation"
+    season: PlayedSeason
     script: tuple[ScriptedCommand, ...]
     given: int = 0
 

@@ -111,7 +111,7 @@ class Simulation:
         self.queue = Queue(self.chance)
 
         self.left = MOST_MISHAPS if self.mishaps else 0
-        self.numbers = count(1)
+        self.numbers: Iterator[int] = count(1)
         self.tasks: dict[str, asyncio.Task[None]] = {}
         self.buried: list[asyncio.Task[None]] = []
         self.printed = StringIO()

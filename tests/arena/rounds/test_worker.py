@@ -12,7 +12,7 @@ import pytest
 from arena.config import load
 from arena.errors import ArenaError
 from arena.record.record import Record
-from arena.record.write.turn_queue import PlayTurn
+from arena.record.write.turn_queue import PlayTurns
 from arena.rounds import worker
 from arena.rounds.worker import TurnQueue, serve_turns
 from tests.arena.config_files import SMALL, write
@@ -42,7 +42,7 @@ def test_a_queue_that_is_gone_is_looked_for_less_and_less_often(
             raise ArenaError("unreachable", "the queue is away")
         yield
 
-    async def works(_app: Any, _play: PlayTurn, _at_once: int, _grace: float) -> None:
+    async def works(_app: Any, _play: PlayTurns, _at_once: int, _grace: float) -> None:
         """For a moment, and then it is away again."""
 
     monkeypatch.setattr(worker, "sleep_unless_stopped", pause)
