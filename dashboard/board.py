@@ -877,7 +877,7 @@ def _market_rows(lines: Iterable[MarketLine], address: Address) -> Rows:
         }
 
         spread = line.spread
-        if spread is not None:
+        if spread is not None and not market.form:
             row["median"] = percent(spread.median)
             row["range"] = _range(spread, line.price)
             if spread.agents > 1:

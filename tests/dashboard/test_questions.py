@@ -106,6 +106,13 @@ def test_the_list_of_markets_says_what_questions_came_to(asked: Path, show: Show
         assert status[question] == answer
 
 
+def test_the_list_of_markets_has_no_probability_of_other_kinds(asked: Path, show: Show) -> None:
+    listed = tables(show("markets", asked))[0]
+    of_yes_or_no = listed["price"].notna()
+    assert listed.loc[of_yes_or_no, "median"].notna().any()
+    assert listed.loc[~of_yes_or_no, ["median", "spread"]].isna().all(axis=None)
+
+
 def test_a_turn_shows_its_answers_apart_from_its_probabilities(asked: Path, show: Show) -> None:
     page = show("turn", asked, cohort="1", round="1", agent="ann")
     [answers] = [table for table in tables(page) if "said" in table]
