@@ -83,6 +83,18 @@ def test_a_long_name_leaves_half_of_a_narrow_window_to_its_line(narrow: Page) ->
     assert not narrow.locator(".plot .name").is_visible()
 
 
+def test_markets_that_are_held_have_two_lines_on_a_tablet(narrow: Page) -> None:
+    narrow.set_viewport_size({"width": 768, "height": 900})
+    name = "Does the thing of number 52 come to pass before its week is over?"
+    row = {"Market": name, "href": "market", "Side": "YES", "P/L": 57.35}
+    row |= dict.fromkeys(("Shares", "Cost ¢", "Price ¢", "Value $", "Cohort"), 300.0)
+    put(narrow, board_of({"": [row]}, columns_of_table("open positions"), "Open positions"), "wide")
+    place = narrow.locator("tbody th a").bounding_box()
+    assert place is not None
+    assert 20 < place["height"] <= 34
+    assert sticks_out(narrow) == 0
+
+
 @pytest.mark.parametrize("days", [2, 5, 13, 40, 150, 700])
 def test_ticks_of_time_stand_apart(narrow: Page, days: int) -> None:
     points = [(day * 86_400.0, 1_000.0 * day) for day in range(days)]
