@@ -5,7 +5,7 @@ import io
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
 import streamlit as st
@@ -30,14 +30,17 @@ from dashboard.html import (
     HtmlColumn,
     Rows,
     board_of,
+    box,
     columns_of_table,
     folded,
     html_table,
     linked,
+    meanings,
     quiet,
     tag,
     venue_cell,
 )
+from dashboard.long_names import short_forms
 from dashboard.pages import Address, in_app, put, way
 from dashboard.pictures import CHOSEN, REST, Scale, before_band, cell_scale, interval, small_scale, sparkline
 from dashboard.questions import end_words
@@ -60,6 +63,10 @@ from portfolio.rules import DEPTH_UNKNOWN, SEED, UNLIMITED
 Figure = float | int | str | None
 Span = tuple[float | None, float | None, float | None]
 """A value and the ends of its interval, as far as they are known."""
+
+
+FEW_FIGURES = 3
+"""Of so many agents the only figure is shown where none is coloured."""
 
 
 def pnl_values(points: Sequence[PnlPoint], unit: str = "percent") -> list[tuple[float, float]]:
@@ -94,6 +101,26 @@ def pnl_lines(
             last = written(values[-1][1], end)
             lines.append(Line(name, values, look, last, dashed(name), leads(name) or ""))
     return lines
+
+
+def only_valuation(curves: Mapping[str, Sequence[PnlPoint]]) -> datetime | None:
+    """Return when accounts were valued if that was once, of which no line can be drawn."""
+    instants = {point.at for points in curves.values() for point in points}
+    if len(instants) != 1:
+        return None
+    return instants.pop()
+
+
+def one_valuation_box(title: str, lines: Sequence[Line], at: datetime, more: str = "") -> Markup:
+    """Return in figures what the coloured agents had made when all accounts were valued once.
+
+    `more` is said below it.
+    """
+    shown = [line for line in lines if line.look != REST] or lines[:FEW_FIGURES]
+    names = short_forms([line.name for line in shown], 30)
+    figures = {names[line.name]: line.end for line in shown}
+    said = f"Valued once, on {day(at)}: a chart needs two valuations. Open positions at mid. {more}"
+    return box(title, meanings(figures, "facts"), said.strip())
 
 
 @dataclass(frozen=True, slots=True)
@@ -850,7 +877,7 @@ def _market_rows(lines: Iterable[MarketLine], address: Address) -> Rows:
         }
 
         spread = line.spread
-        if spread is not None:
+        if spread is not None and not market.form:
             row["median"] = percent(spread.median)
             row["range"] = _range(spread, line.price)
             if spread.agents > 1:

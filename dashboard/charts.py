@@ -916,14 +916,14 @@ def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Marku
     if "+" in x_unit:  # a Brier score is never near 0, and nothing is on its other side
         rights = (*rights, 0.0)
     x_range = _around(rights)
-    y_range = _around([0.0, *highs])
+    y_range, level_unit = _upright_axis(highs, y_unit)
     plot = Plot(x_range, y_range, HALF)
 
     levels = ticks(*plot.y)
     zero = _upright("base", plot.across(0), 0, plot.height)
-    drawn = [*_levels(plot, levels, y_unit), zero]
+    drawn = [*_levels(plot, levels, level_unit), zero]
     marks = ticks(*plot.x)
-    sides = (_left_room(levels, y_unit), 12)
+    sides = (_left_room(levels, level_unit), 12)
     drawn += _marks_below(plot, marks, x_unit, NARROW - sum(sides))
 
     chosen = []

@@ -27,7 +27,16 @@ from arena.scores.profiles.calibrations import CohortCalibrations, ForecasterCal
 from arena.scores.profiles.detailed_profile import PROFILE, ProfileFigures
 from arena.scores.rules.money.luck import Luck
 from arena.scores.rules.reliability.diagram import ReliabilityDiagram
-from dashboard.board import CALIBRATION, MEANT, SHADED, dashed_note, pnl_lines, pnl_values
+from dashboard.board import (
+    CALIBRATION,
+    MEANT,
+    SHADED,
+    dashed_note,
+    one_valuation_box,
+    only_valuation,
+    pnl_lines,
+    pnl_values,
+)
 from dashboard.charts import (
     HALF,
     MARKET_PRICE,
@@ -422,6 +431,9 @@ def money_box(curves: Curves, look: MoneyLook, nothing: str = NOT_VALUED, more: 
     shown = pnl_lines(curves, look.colours, look.overview.is_reference, unit, end, look.leads)
     if not shown:
         return box("Profit and loss", below=nothing)
+    at = only_valuation(curves)
+    if at is not None:
+        return one_valuation_box("Profit and loss", shown, at, more)
 
     said = f"Open positions at mid{dashed_note(shown)}."
     first = next((name for name in look.colours if name in curves), "")

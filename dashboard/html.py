@@ -204,6 +204,19 @@ def unfolding(text: str | Markup) -> Markup:
     return filled(UNFOLDED, text)
 
 
+DATE = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?:T[\d:]+Z)?(?![\w-])")
+"""A date, or an instant, as answers have it."""
+
+
+def whole_dates(text: Markup) -> Markup:
+    """Return a text in which no line ends inside a date.
+
+    >>> print(whole_dates(escape("2026-03-01, not v-2026-03-01 <")))
+    <span class="date">2026-03-01</span>, not v-2026-03-01 &lt;
+    """
+    return Markup(DATE.sub(r'<span class="date">\g<0></span>', str(text)))  # noqa: S704 - it is escaped
+
+
 def remark(title: str, text: str) -> Markup:
     """Return a foreign text after a bold word or two that say what it is."""
     whole = filled("<b>%s:</b> %s", title, flat(text))
@@ -528,7 +541,7 @@ def _text(value: Any, column: HtmlColumn) -> Markup:
         return escape(written(value, column.format))
     text = flat(str(value))
     if column.format == "long":
-        return unfolding(text)
+        return whole_dates(unfolding(text))
     return escape(text)
 
 

@@ -21,6 +21,7 @@ from arena.cli.output import (
     program,
     ranges,
     signed_dollars,
+    small_dollars,
     typed,
     without_password,
 )
@@ -543,18 +544,18 @@ def part_blocks(data: Data, choice: TableChoice) -> Iterator[Block]:
 
 def call_blocks(record: Data) -> Iterator[Block]:
     """Yield an agent's calls: how many, their tokens, cost, speed and errors, and who answered."""
-    cost = "${known_cost_usd:,.6f}"
+    cost = small_dollars(record["known_cost_usd"])
     if record["unknown_costs"]:
-        cost += " and {unknown_costs:,} calls of unknown cost"
-    forecasts = "{forecasts:,}"
+        cost += f" and {record['unknown_costs']:,} calls of unknown cost"
+    forecasts = f"{record['forecasts']:,}"
     if record["cost_per_forecast_usd"] is not None:
-        forecasts += ", ${cost_per_forecast_usd:,.6f} each"
+        forecasts += f", {small_dollars(record['cost_per_forecast_usd'])} each"
 
     fields = {
         "calls": f"{record['calls']:,}: {counts_text(record['rungs'], ' by ')}",
         "tokens": "{tokens_in:,} in, {tokens_out:,} out".format_map(record),
-        "cost": cost.format_map(record),
-        "forecasts": forecasts.format_map(record),
+        "cost": cost,
+        "forecasts": forecasts,
     }
     if record["median_ms"] is not None:
         fields["latency"] = f"median {record['median_ms'] / 1000:.1f} s, p95 {record['p95_ms'] / 1000:.1f} s"

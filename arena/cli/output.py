@@ -173,6 +173,19 @@ def cents_of(dollars: float) -> str:
     return cents(round(dollars * ONE))
 
 
+def small_dollars(usd: float) -> str:
+    """Return what calls cost: to the cent from a dollar on, below to three significant figures.
+
+    >>> small_dollars(1_161.47), small_dollars(0.000425123), small_dollars(0.9996), small_dollars(0)
+    ('$1,161.47', '$0.000425', '$1.00', '$0.00')
+    """
+    places = 2
+    if usd:
+        power = int(f"{usd:.2e}".partition("e")[2])
+        places = max(2, 2 - power)
+    return f"${usd:,.{places}f}"
+
+
 def signed_dollars(value: float, places: int = 2) -> str:
     """Return dollars with their sign before them.
 

@@ -34,6 +34,7 @@ from dashboard.board import (
     market_table,
     metaculus_table,
     money_table,
+    only_valuation,
     over_all_cohorts,
     progress,
     ratings,
@@ -238,7 +239,7 @@ def home(season: SeasonSite, address: Address) -> Parts:
             overview, colours, leads=_leads(address), lucks=arena.lucks_of(lines), height=arena.HIGH
         )
         charts = _calibration(season, colours, address)
-        if overview.has_money:
+        if overview.has_money and only_valuation(drawn) is None:
             charts = beside(money_box(drawn, drawing), charts, look="halves first")
         yield charts
 

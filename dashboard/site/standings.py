@@ -32,6 +32,8 @@ from dashboard.board import (
     dashed_note,
     is_any_known,
     is_provisional,
+    one_valuation_box,
+    only_valuation,
     over_all_cohorts,
     pnl_lines,
     progress,
@@ -217,9 +219,13 @@ def _charts(facts: ReportFacts) -> Iterator[Markup]:
 
 def _profit(line: CohortLine, points: Sequence[PnlPoint], colours: Colours, season: SeasonOverview) -> Markup:
     """Return what each account of a cohort has made over time."""
-    drawn = pnl_lines(curves_of(points), colours, season.is_reference)
+    curves = curves_of(points)
+    drawn = pnl_lines(curves, colours, season.is_reference)
     if not drawn:
         return box(cohort_label(line), below="No account has been valued yet.")
+    at = only_valuation(curves)
+    if at is not None:
+        return one_valuation_box(cohort_label(line), drawn, at)
     chart = line_chart(drawn, f"Profit and loss in cohort {line.number}", "%+.0f%")
     return box(cohort_label(line), chart, f"{progress(line)}. Open positions at mid{dashed_note(drawn)}.")
 

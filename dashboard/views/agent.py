@@ -91,6 +91,7 @@ from dashboard.html import (
     columns_of_table,
     gain_look,
     html_table,
+    meanings,
     quiet,
     quotes,
     tag,
@@ -706,8 +707,12 @@ def evidence_chart(evidence: Evidence, look: str) -> Markup:
     """Draw the capital of a bet on its skill on a log scale; nothing for an agent without any."""
     if not evidence:
         return NOTHING
-    points = [(at, log10(min(max(capital, FAR[0]), FAR[1]))) for at, capital in evidence]
     newest = times_text(evidence[-1][1])
+    instants = {at for at, _ in evidence}
+    if len(instants) == 1:
+        said = "What a bet on its skill has made of 1 by its first outcomes: a chart needs later ones."
+        return box("Evidence", meanings({"now": newest}, "facts"), said)
+    points = [(at, log10(min(max(capital, FAR[0]), FAR[1]))) for at, capital in evidence]
     shown = [Line("now", points, look, newest)]
     chart = line_chart(shown, "Evidence over time", "power", height=LONG)
     return box("Evidence", chart, "What a bet on its skill has made of 1, as outcomes came in.")

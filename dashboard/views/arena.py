@@ -44,6 +44,7 @@ from dashboard.board import (
     headline,
     is_provisional,
     money_table,
+    only_valuation,
     progress,
     season_board,
     stamps,
@@ -405,7 +406,7 @@ def show(record: RecordSource) -> None:
         put(failures_box(kept(record, read_failed_turns, FAILURES, tuple(WHY)), lines, overview), "failures")
     else:
         charts = _right_box(record, overview, number, lines, colours)
-        if has_money:
+        if has_money and only_valuation(curves) is None:
             drawn = MoneyLook(overview, colours, leads=_leads(number), lucks=lucks_of(lines), height=HIGH)
             charts = beside(money_box(curves, drawn), charts, look="halves first")
         put(charts, "charts")

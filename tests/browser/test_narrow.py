@@ -12,7 +12,7 @@ import dashboard
 from arena.scores.rules.reliability.diagram import diagram
 from dashboard.board import CALIBRATION
 from dashboard.charts import Line, calibration_chart, line_chart
-from dashboard.html import HtmlCell, board_of, box, columns_of_table, html_table, light
+from dashboard.html import HtmlCell, beside, board_of, box, columns_of_table, html_table, light
 from dashboard.site.shell import css
 from tests.browser.watching import sticks_out
 
@@ -70,6 +70,29 @@ def test_chips_of_many_long_names_take_one_line(narrow: Page) -> None:
     place = narrow.locator(".chips").bounding_box()
     assert place is not None
     assert place["height"] < 40
+
+
+def test_a_long_name_leaves_half_of_a_narrow_window_to_its_line(narrow: Page) -> None:
+    narrow.set_viewport_size({"width": 1024, "height": 900})
+    line = Line(NAMES[0], [(0.0, 0.0), (9e6, 1.0)], "c1", "+$4.5k")
+    charts = beside(box("Profit and loss", line_chart([line], "P/L", "short")), box("Calibration"))
+    put(narrow, charts, "wide")
+    place = narrow.locator(".plot").bounding_box()
+    assert place is not None
+    assert place["width"] > 350
+    assert not narrow.locator(".plot .name").is_visible()
+
+
+def test_markets_that_are_held_have_two_lines_on_a_tablet(narrow: Page) -> None:
+    narrow.set_viewport_size({"width": 768, "height": 900})
+    name = "Does the thing of number 52 come to pass before its week is over?"
+    row = {"Market": name, "href": "market", "Side": "YES", "P/L": 57.35}
+    row |= dict.fromkeys(("Shares", "Cost ¢", "Price ¢", "Value $", "Cohort"), 300.0)
+    put(narrow, board_of({"": [row]}, columns_of_table("open positions"), "Open positions"), "wide")
+    place = narrow.locator("tbody th a").bounding_box()
+    assert place is not None
+    assert 30 <= place["height"] <= 36
+    assert sticks_out(narrow) == 0
 
 
 @pytest.mark.parametrize("days", [2, 5, 13, 40, 150, 700])

@@ -75,6 +75,9 @@ def test_an_agent_has_its_evidence_drawn_without_a_word_on_what_follows(
     assert "Evidence" in headings(page)
     assert "What a bet on its skill has made of 1, as outcomes came in." in words(page)
     assert not evidence_chart((), "c1")
+    once = evidence_chart(((0.0, 2.9),), "c1")
+    assert "<svg" not in once
+    assert "×2.9" in once
 
 
 def test_it_says_what_is_told_of_it_and_the_ranks_that_it_may_have(

@@ -334,3 +334,18 @@ def test_a_long_reason_is_cut_at_a_word() -> None:
     assert shortened_reason("word " * 80).endswith("word …")
     assert shortened_reason("two\nlines") == "two lines"
     assert len(shortened_reason("x" * 900)) < 120
+
+
+def test_one_valuation_is_told_in_figures_and_not_drawn(first_round: Path, show: Show) -> None:
+    [html] = [html for html in markup(show("cohort", first_round)) if "Profit and loss" in html]
+    boxes = ET.fromstring(f"<div>{html}</div>").iter("section")
+    [box] = [box for box in boxes if box.findtext("h2") == "Profit and loss"]
+    assert box.find(".//svg") is None
+    assert "Valued once, on 4 Jan 2026: a chart needs two valuations." in "".join(box.itertext())
+    figures = box.findall("dl[@class='facts']/dd")
+    assert figures
+    assert all("$" in (figure.text or "") for figure in figures)
+
+    first_page = "".join(markup(show("arena", first_round)))
+    assert "P/L" in first_page, "the board has the figures"
+    assert "Profit and loss" not in first_page

@@ -210,3 +210,12 @@ def test_the_script_of_charts_is_small_and_without_a_dependency() -> None:
     assert len(script.encode()) <= 10 * 1_024
     assert "import" not in script
     assert "innerHTML" not in script
+
+
+@pytest.mark.parametrize("returns", [(0.0, 0.0), (0.5, 2.5)])
+def test_ticks_of_a_plane_have_names_of_their_own(returns: tuple[float, float]) -> None:
+    spots = [("ann", 0.01, returns[0], "c1"), ("bob", 0.02, returns[1], REST)]
+    plane = ET.fromstring(scatter(spots, "Plane", "%+.3f", "%+.0f%"))
+    levels = [text.text for text in plane.iter("text") if (text.text or "").endswith("%")]
+    assert levels
+    assert len(set(levels)) == len(levels)

@@ -9,10 +9,12 @@ import pytest
 
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.all_kinds import compute_all_kinds
+from dashboard.html import columns_of_table, html_table
 from dashboard.questions import answer_picture, answer_words, form_words
 from markets.distributions import Distribution, QuestionForm, distribution_of, form_of
 from portfolio.rules import REALISTIC
 from tests.dashboard.opening import Show, markup, tables, words
+from tests.dashboard.test_palette import CSS
 from tests.records.question_season import play
 from tests.records.seasons import worked_out
 from tests.records.tampering import tamper
@@ -102,6 +104,13 @@ def test_the_list_of_markets_says_what_questions_came_to(asked: Path, show: Show
     for market, _, answer in (ended(asked, kind) for kind in ("multiple_choice", "numeric", "date")):
         [(question,)] = rows_in(asked, f"SELECT question FROM market_version WHERE market_id = '{market}'")
         assert status[question] == answer
+
+
+def test_the_list_of_markets_has_no_probability_of_other_kinds(asked: Path, show: Show) -> None:
+    listed = tables(show("markets", asked))[0]
+    of_yes_or_no = listed["price"].notna()
+    assert listed.loc[of_yes_or_no, "median"].notna().any()
+    assert listed.loc[~of_yes_or_no, ["median", "spread"]].isna().all(axis=None)
 
 
 def test_a_turn_shows_its_answers_apart_from_its_probabilities(asked: Path, show: Show) -> None:
@@ -224,3 +233,11 @@ def test_a_picture_stays_within_its_cell_and_marks_what_happened(
         assert left >= 0
         assert left + width <= 132
         assert 0 <= float(rect.get("y", "")) + float(rect.get("height", "")) <= 26
+
+
+def test_no_line_ends_inside_a_date_of_an_answer_in_words() -> None:
+    columns = columns_of_table("answers of an agent")
+    said = "2026-03-01 (80%: 2026-02-01 to 2026-04-01)"
+    shown = html_table([{"question": "When?", "said": said}], columns, "Answers")
+    assert shown.count('<span class="date">2026-') == 3
+    assert ".date { white-space: nowrap }" in CSS

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from arena.cli.output import small_dollars
 from tests.program.in_process import run, said
 from tests.program.running import arena_json, simulated_config
 from tests.provider.replies import GOOD, fails, says
@@ -105,7 +106,10 @@ def test_what_rounds_cost_and_what_answered(season: Path) -> None:
     assert sum(told["rungs"].values()) == CALLS
     ((model, fingerprint, count),) = ((x["model"], x["fingerprint"], x["answers"]) for x in told["reported"])
     assert (model, fingerprint, count) == ("m-1", "fp-1", CALLS)
-    assert "m-1" in run(season, "show", "agent", "eve").stdout
+    shown = run(season, "show", "agent", "eve").stdout
+    assert "m-1" in shown
+    forecast_cost = small_dollars(told["cost_per_forecast_usd"])
+    assert f"12, {forecast_cost} each" in shown
     market = said(season, "show", "agent", "market")["record"]
     assert (market["calls"], market["cost_usd"], market["cost_per_forecast_usd"]) == (0, 0, None)
 
