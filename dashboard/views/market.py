@@ -662,6 +662,8 @@ def market_head(
             right += reasons
     else:
         why = "No agent has stated a probability yet; the next round may show it to them."
+        if page.ends:
+            why = "No agent stated a probability before it ended."
         right = box("What agents say", below=why)
     return beside(left, right, look="lead whole")
 
