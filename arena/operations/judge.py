@@ -609,7 +609,7 @@ def _unproven(status: Status) -> Iterator[HealthReason]:
             text=unproven_hint(agents),
             about=min(agents),
             where=f"cohort {', '.join(map(str, numbers))}",
-            next_try=status.calendar.next_round,
+            next_try=status.calendar.next_round if status.calendar.live else None,
         )
 
 
