@@ -477,7 +477,7 @@ class FailedTurn:
 def read_failed_turns(
     connection: Connection, most: int, statuses: Sequence[str] = ("failed",), cohort: int | None = None
 ) -> list[FailedTurn]:
-    """Return the newest turns, of a cohort or of all, that ended with one of the statuses; at most so many."""
+    """Return the newest turns of a cohort, or of all, that ended with a status, at most so many."""
     last_call = (
         select(func.max(CallRow.id))
         .where(CallRow.round_id == TurnRow.round_id, CallRow.entrant_id == TurnRow.entrant_id)
