@@ -295,7 +295,6 @@ async def run_worker(app: App, play: PlayTurns, at_once: int, grace: float) -> N
         await QueueWorker(app, play, at_once, grace, worker_id).work()
 
 
-
 @dataclass
 class QueueWorker:
     """A worker as the queue knows it: the jobs that it has, and how many of their turns have not ended.
