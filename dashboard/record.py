@@ -475,9 +475,9 @@ class FailedTurn:
 
 
 def read_failed_turns(
-    connection: Connection, most: int, statuses: Sequence[str] = ("failed",)
+    connection: Connection, most: int, statuses: Sequence[str] = ("failed",), cohort: int | None = None
 ) -> list[FailedTurn]:
-    """Return the newest turns that ended with one of the statuses, at most so many."""
+    """Return the newest turns of a cohort, or of all, that ended with a status, at most so many."""
     last_call = (
         select(func.max(CallRow.id))
         .where(CallRow.round_id == TurnRow.round_id, CallRow.entrant_id == TurnRow.entrant_id)
@@ -492,6 +492,8 @@ def read_failed_turns(
         .order_by(col(TurnRow.id).desc())
         .limit(most)
     )
+    if cohort is not None:
+        query = query.where(CohortRow.number == cohort)
     turns = list[FailedTurn]()
     for status in statuses:
         turns += read_nouns(FailedTurn, connection.execute(query.where(TurnRow.status == status)))

@@ -603,13 +603,19 @@ def _unproven(status: Status) -> Iterator[HealthReason]:
         word: HealthWord = "waiting"
         if any(rounds[number] >= FAILURES for number in numbers):
             word = "trouble"
+        where = f"cohort {numbers[0]}"
+        if len(numbers) > 1:
+            where = f"cohorts {', '.join(map(str, numbers))}"
+        next_try = None
+        if status.calendar.live:  # the rounds of other seasons are not of this clock
+            next_try = status.calendar.next_round
         yield HealthReason(
             word=word,
             code="no_good_turn",
             text=unproven_hint(agents),
             about=min(agents),
-            where=f"cohort {', '.join(map(str, numbers))}",
-            next_try=status.calendar.next_round,
+            where=where,
+            next_try=next_try,
         )
 
 

@@ -107,7 +107,7 @@ class AllKinds:
 
 ALL_KINDS = CacheKind(
     "all kinds",
-    "all kinds 1",
+    "all kinds 2",
     TypeAdapter(AllKinds),
     lambda connection, _: f"{scores_basis(connection)}; {turns_basis(connection)}",
 )

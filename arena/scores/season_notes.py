@@ -20,7 +20,7 @@ def season_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
     without_outcome = int(np.count_nonzero(~scored.asked))
     if without_outcome:
         count = count_text(without_outcome, "question")
-        yield f"not scored: {count} that have not ended, are held out, or were refunded or settled in part"
+        yield f"not scored: {count} (open, held out, refunded, or settled in part)"
 
     counts = scored.counts()
     asked = np.count_nonzero(scored.asked)

@@ -403,7 +403,8 @@ def show(record: RecordSource) -> None:
     colours = overview.colours(overview.first(names, NAMED))
 
     if have_all_failed(lines):
-        put(failures_box(kept(record, read_failed_turns, FAILURES, tuple(WHY)), lines, overview), "failures")
+        failed = kept(record, read_failed_turns, FAILURES, tuple(WHY), number)
+        put(failures_box(failed, lines, overview), "failures")
     else:
         charts = _right_box(record, overview, number, lines, colours)
         if has_money and only_valuation(curves) is None:

@@ -661,9 +661,15 @@ def market_head(
         else:
             right += reasons
     else:
-        why = "No agent has stated a probability yet; the next round may show it to them."
-        right = box("What agents say", below=why)
+        right = box("What agents say", below=_why_unstated(page))
     return beside(left, right, look="lead whole")
+
+
+def _why_unstated(page: MarketPage) -> str:
+    """Say that nobody has forecast a market, and whether anyone still may."""
+    if page.ends:
+        return "No agent stated a probability before it ended."
+    return "No agent has stated a probability yet; the next round may show it to them."
 
 
 def question_head(

@@ -263,7 +263,7 @@ def _next_round_tile(status: Status) -> Tile:
     coming = status.calendar.next_round
     is_live = status.calendar.live
     label = "next round, in the season’s own time"
-    if is_live:
+    if is_live or not status.calendar.cohorts:
         label = "next round"
     if coming is None:
         return Tile("none", label, "None is planned.")

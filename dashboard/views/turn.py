@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import repeat
 from typing import Any
@@ -40,7 +40,6 @@ from arena.record.schema.world import MarketVersionRow, QuoteRow, ResolutionRow
 from arena.record.write.evidence import read_evidence
 from dashboard.html import (
     NOTHING,
-    HtmlColumn,
     Quotation,
     Rows,
     Tile,
@@ -582,8 +581,8 @@ def show_list(record: RecordSource) -> None:
     many = f"The newest {MOST}" if len(turns) > MOST else count(len(turns), "turn")
     st.caption(f"{many}, newest first.")
     meanings = " ".join(MEANT.values())
-    meant = HtmlColumn("Status", meanings)
-    columns = {**columns_of_table("turns"), "status": meant}
+    columns = dict(columns_of_table("turns"))
+    columns["status"] = replace(columns["status"], help=meanings)
     listing(_turn_rows(turns[:MOST]), columns, "Turns: one row each")
 
 

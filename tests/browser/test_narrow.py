@@ -95,6 +95,13 @@ def test_markets_that_are_held_have_two_lines_on_a_tablet(narrow: Page) -> None:
     assert sticks_out(narrow) == 0
 
 
+def test_after_one_round_every_line_is_a_dot_that_can_be_seen(narrow: Page) -> None:
+    lines = [Line("ann", [(0.0, 0.0)], "c1", "$0"), Line("random", [(0.0, -9.0)], "rest", "−$9")]
+    put(narrow, box("Profit and loss", line_chart(lines, "Profit", "short")))
+    widths = "all => all.map(line => getComputedStyle(line).strokeWidth)"
+    assert narrow.locator("svg .line").evaluate_all(widths) == ["7px", "7px"]
+
+
 @pytest.mark.parametrize("days", [2, 5, 13, 40, 150, 700])
 def test_ticks_of_time_stand_apart(narrow: Page, days: int) -> None:
     points = [(day * 86_400.0, 1_000.0 * day) for day in range(days)]

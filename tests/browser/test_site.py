@@ -56,6 +56,22 @@ def test_tables_fit_a_screen_in_a_wide_font(
     assert max(wider) <= 0
 
 
+def test_the_headings_of_a_market_stand_clear_of_the_card_above(
+    site: PublishedSite, context: BrowserContext
+) -> None:
+    page = in_look(context, 390, "light").page
+    gaps = []
+    for file in sorted(site.folder.glob("markets/*"))[:3]:
+        page.goto(file.as_uri())
+        gaps += page.locator(".parts > h2").evaluate_all(
+            "all => all.map(x => x.getBoundingClientRect().top"
+            " - x.previousElementSibling.getBoundingClientRect().bottom)"
+        )
+    page.close()
+    assert gaps
+    assert min(gaps) >= 16
+
+
 def test_tables_sort_and_clicks_lead_from_the_arena_to_an_agent_and_back(
     site: PublishedSite, context: BrowserContext
 ) -> None:

@@ -260,6 +260,15 @@ def test_where_all_failed_it_says_who_why_and_where_to_look(
     assert not any("Profit and loss" in html for html in markup(page)), "a flat line says nothing"
 
 
+def test_a_cohort_in_which_all_failed_quotes_its_own_turns(
+    tmp_path_factory: pytest.TempPathFactory, show: Show
+) -> None:
+    said = words(show("arena", shared("all_failed", tmp_path_factory), cohort="1"))
+    assert "ann gave no usable answer in 3 turns: no answer came" in said
+    assert "failed in cohort 1, round 3" in said
+    assert "cohort 2, round" not in said
+
+
 def test_what_is_held_reads_the_cohorts_once_however_many_play(demo: Path) -> None:
     statements: list[str] = []
     with open_read_only(str(demo)) as engine, reading(engine) as connection:

@@ -32,6 +32,7 @@ from portfolio.value import LotProfit, Profit
 from tests.builders import NOW, usd
 from tests.dashboard.addresses import PLACED
 from tests.dashboard.opening import Show, healthy, in_address, markup, tables, with_reasons, words
+from tests.dashboard.records import shared
 from tests.dashboard.spoiled import TEXT, spoiled
 from tests.rows import rows_in
 
@@ -240,6 +241,16 @@ def test_a_resolved_market_says_its_last_price_and_how_it_ended(season: Path, sh
     assert f"{mid / 10_000:.4g}¢" in head
     assert "Resolved NO" in head
     assert "last price of YES" in head
+
+
+def test_a_resolved_market_that_nobody_forecast_waits_for_no_round(
+    tmp_path_factory: pytest.TempPathFactory, show: Show
+) -> None:
+    failed = shared("all_failed", tmp_path_factory)
+    [[ended]] = rows_in(failed, "SELECT market_id FROM resolution")
+    said = words(show("market", failed, market=ended))
+    assert "No agent stated a probability before it ended." in said
+    assert "next round" not in said
 
 
 def test_a_list_leads_to_the_venues_that_have_an_address(season: Path) -> None:

@@ -75,6 +75,21 @@ def test_a_check_that_failed_is_said_where_the_record_is_spoken_of(troubled: Pat
     assert "Each backup is verified" not in words(page)
 
 
+def test_a_record_without_a_cohort_has_no_time_of_its_own(
+    tmp_path_factory: pytest.TempPathFactory, show: Show
+) -> None:
+    assert ("next round", "none") in tiles(show("operations", shared("empty", tmp_path_factory)))
+
+
+def test_the_time_of_a_season_is_not_counted_from_now(
+    tmp_path_factory: pytest.TempPathFactory, show: Show
+) -> None:
+    said = words(show("operations", shared("all_failed", tmp_path_factory)))
+    [advice] = re.findall(r"ann, bob have no good turn yet[^•]*?arena show turn", said)
+    assert "next try" not in advice
+    assert "before the next round (cohorts 1, 2)" in advice
+
+
 def test_only_one_kind_of_what_was_set_aside_may_be_asked_for(troubled: Path, show: Show) -> None:
     for kind, is_none in (("page", True), ("market", False)):
         said = words(show("operations", troubled, aside=kind))

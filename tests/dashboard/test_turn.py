@@ -41,6 +41,12 @@ def test_the_newest_turns_come_first_with_what_they_did(season: Path, show: Show
         assert row["rejected"] == refused
 
 
+def test_on_a_phone_the_list_of_turns_keeps_how_each_ended(season: Path, show: Show) -> None:
+    page = "".join(markup(show("turn", season)))
+    heads = re.findall(r'<th scope="col"[^>]*class="([^"]*)" data-key="(\w+)"', page)
+    assert {key for look, key in heads if "kept" in look.split()} == {"agent", "status", "spent"}
+
+
 def test_turns_of_one_agent_can_be_looked_for(season: Path, show: Show) -> None:
     page = show("turn", season)
     page.selectbox[0].select("oracle")

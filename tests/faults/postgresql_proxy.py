@@ -154,7 +154,7 @@ class Messages:
 def answer_text(data: bytes) -> str:
     """Return what a server's answer begins with: the command that it has done, or its type.
 
-    >>> answer_text(b"C\x00\x00\x00\x0bCOMMIT\x00Z\x00\x00\x00\x05I")
+    >>> answer_text(b"C\\0\\0\\0\\x0bCOMMIT\\0Z")
     'COMMIT'
     """
     if data[:1] == b"C":

@@ -81,7 +81,8 @@ class FormQuestion:
     than a value. `who`, `brier` and `distance` have one entry a forecast: half its Brier score over all
     options, or how far its median lies from what happened as a share of the range; NaN where that can't be
     said. `forecasters` are all who were asked, with those who didn't answer. `blank` is what knowing nothing
-    scores there, and `form_kind` names the kind of a season's question as its form does.
+    scores there, and `form_kind` names the kind of a season's question as its form does. What is `called_off`
+    was resolved without an outcome.
     """
 
     name: str
@@ -98,6 +99,7 @@ class FormQuestion:
     lived: MetaculusQuestion | None = None
     options: OptionForecasts | None = None
     form_kind: str = ""
+    called_off: bool = False
 
 
 def parse_value(text: str) -> float:
@@ -259,13 +261,15 @@ def _question(name: str, own: FormRows) -> FormQuestion:
     category = None
     if "category" in own.cells.columns:
         category = own.shared("category")
+    is_ended = bool(own.shared("outcome"))
     question = FormQuestion(
         name=name,
         kind="number",
         event=event,
         category=category,
-        ended=bool(own.shared("outcome")),
+        ended=is_ended,
         forecasters=frozenset(own.text("forecaster", row) for row in own.rows),
+        called_off=not is_ended and isfinite(own.time("resolved", nan)),
     )
     if with_option:
         return _choice(replace(question, kind="choice"), own)

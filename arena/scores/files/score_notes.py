@@ -32,10 +32,7 @@ def score_notes(
         yield from _provisional_notes(table, scored)
     else:
         yield from _open_notes(table, ended)
-    waiting = [form for form in table.forms if not form.ended]
-    if waiting:
-        count = count_text(len(waiting), "question")
-        yield f"not scored yet: {count} of options or a number, without an outcome"
+    yield from _form_notes(table)
     if not scored.asked.any():
         yield "nothing resolved: no question has an outcome that can be scored, so there are no scores"
         return
@@ -54,7 +51,7 @@ def score_notes(
 
 def _open_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
     """Yield what has no outcome that is scored."""
-    still_open = np.isnan(table.outcome)
+    still_open = _open_rows(table)
     if still_open.any():
         count = _count_text(table, still_open)
         yield f"not scored yet: {count} without an outcome"
@@ -63,6 +60,26 @@ def _open_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
     if in_part.any():
         count = _count_text(table, in_part)
         yield f"not scored: {count} that ended in a fraction or a refund"
+
+
+def _open_rows(table: ForecastTable) -> Flags:
+    """Return the rows that may still get an outcome: what was resolved without one was called off."""
+    is_open: Flags = np.isnan(table.outcome)
+    if table.resolved is not None:
+        is_open &= np.isnan(table.resolved)
+    return is_open
+
+
+def _form_notes(table: ForecastTable) -> Iterator[str]:
+    """Yield how many questions of options or a number have no outcome, and how many never will."""
+    called_off = sum(form.called_off for form in table.forms)
+    waiting = sum(not form.ended for form in table.forms) - called_off
+    if waiting:
+        count = count_text(waiting, "question")
+        yield f"not scored yet: {count} of options or a number, without an outcome"
+    if called_off:
+        count = count_text(called_off, "question")
+        yield f"not scored: {count} of options or a number, called off"
 
 
 def _provisional_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:

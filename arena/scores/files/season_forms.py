@@ -192,6 +192,7 @@ def _question(own: SaidRows, numbers: NumberColumns, part: slice) -> FormQuestio
         who=who,
         lived=MetaculusQuestion(times["open"], times["close"], times["scheduled_close"]),
         form_kind=form.kind,
+        called_off=page.known_at is not None and not page.answer,
     )
     if has_options(form):
         return _choice(replace(question, kind="choice"), own, part, page.answer, times)

@@ -52,7 +52,7 @@ def test_notes_speak_of_a_season_and_not_of_a_file(tmp_path: Path) -> None:
     play(season, size=24).close()
     notes = answered("board", "--database", season)["all_kinds"]["notes"]
     assert notes == [
-        "not scored: 20 questions that have not ended, are held out, or were refunded or settled in part",
+        "not scored: 20 questions (open, held out, refunded, or settled in part)",
         "left out of the others' peer scores: flat",
         "not in skill: 60 forecasts on 9 questions without a price or odds at that time",
     ]
