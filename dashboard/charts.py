@@ -276,7 +276,7 @@ def _chips(lines: Sequence[tuple[str, str, str]], alone: bool = False) -> Markup
     """
     if len(lines) < 2 and not alone:
         return NOTHING
-    chip = '<button type="button" class="%s" data-line="%s" title="%s" aria-pressed="%s"><i></i>%s%s</button>'
+    chip = '<button type="button" class="%s" data-line="%s" title="%s"%s aria-pressed="%s"><i></i>%s%s</button>'
     names = [name for name, _, _ in lines]
     places = cut_places(names, LONGEST_CHIP)
     first: list[Markup] = []
@@ -287,7 +287,8 @@ def _chips(lines: Sequence[tuple[str, str, str]], alone: bool = False) -> Markup
         is_coloured = look != REST or alone
         shown = first if is_coloured else others
         label = cut_in_middle(name, places)
-        shown.append(filled(chip, look, place, name, pressed, label, value))
+        whole = NOTHING if name == label else filled(' aria-label="%s %s"', name, end)
+        shown.append(filled(chip, look, place, name, whole, pressed, label, value))
 
     chips = first + others
     hidden = NOTHING

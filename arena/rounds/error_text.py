@@ -10,6 +10,8 @@ from markets.venue import VenueError
 LIBRARY_WORDS = {"ConnectorException": "the database of the queue can't be reached"}
 """What has happened, by the class of a library's error that does not say so."""
 
+OUR_PACKAGES = ("markets", "portfolio", "agents", "arena", "dashboard")
+
 
 def error_text(error: BaseException) -> str:
     """Return what went wrong, on one line and without keys."""
@@ -21,7 +23,8 @@ def error_text(error: BaseException) -> str:
 def unexpected_error_text(error: BaseException) -> str:
     """Return the class and the message of an error that was not expected.
 
-    A library may wrap the error that it met in one that says nothing: then the first one's text follows.
+    A library may wrap the error that it met in one that says nothing: then the first one's text follows. Our
+    own errors say what they mean.
 
     >>> unexpected_error_text(ZeroDivisionError("no such luck"))
     'ZeroDivisionError: no such luck'
@@ -31,7 +34,8 @@ def unexpected_error_text(error: BaseException) -> str:
         return f"{LIBRARY_WORDS[type(error).__name__]} ({type(first).__name__}: {first})"
 
     text = f"{type(error).__name__}: {error}"
-    if first is not error and str(first) and str(first) not in text:
+    is_ours = type(error).__module__.partition(".")[0] in OUR_PACKAGES
+    if first is not error and str(first) and str(first) not in text and not is_ours:
         text += f" ({type(first).__name__}: {first})"
     return text
 

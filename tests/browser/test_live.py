@@ -36,12 +36,13 @@ TICKING = """bar => {
 
 @pytest.fixture(scope="module")
 def growing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A season of which one round is played."""
+    """A season of which two rounds are played, so that there is something to draw."""
     known = apart(shared, "one_round", tmp_path_factory)
     record = tmp_path_factory.mktemp("growing") / known.name
     shutil.copy(known, record)
     config = (known.parent / "config.yaml").read_text("utf-8")
     (record.parent / "config.yaml").write_text(config.replace(str(known), str(record)), "utf-8")
+    assert arena(record.parent, "run", "--round").returncode == 0
     return record
 
 
@@ -49,8 +50,8 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
     """And what was opened, where the focus is, and how far it was scrolled."""
     page = watched.page
     with quickly_serving(growing) as dashboard:
-        open_at(page, f"{dashboard.address}/cohort", "Cohorts")
-        expect(page.get_by_text("1 of 4 rounds decided")).to_be_visible()
+        open_at(page, f"{dashboard.address}/cohort?cohort=1", "Cohorts")
+        expect(page.get_by_text("2 of 4 rounds decided")).to_be_visible()
         page.get_by_role("radio", name="%").click()
         expect(page).to_have_url(re.compile("unit=percent"), timeout=PATIENCE)
         page.get_by_role("radio", name="Anchored").click()
@@ -71,7 +72,7 @@ def test_an_open_page_follows_the_record_and_keeps_what_was_chosen(growing: Path
         asked = len(watched.requests)
         said = arena(growing.parent, "run", "--round")
         assert said.returncode == 0, said.stderr
-        expect(page.get_by_text("2 of 4 rounds decided")).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("3 of 4 rounds decided")).to_be_visible(timeout=PATIENCE)
         settled(page)
         expect(page.get_by_role("radio", name="%")).to_be_checked()
         expect(page.get_by_role("radio", name="Anchored")).to_be_checked()
