@@ -276,7 +276,9 @@ def _chips(lines: Sequence[tuple[str, str, str]], alone: bool = False) -> Markup
     """
     if len(lines) < 2 and not alone:
         return NOTHING
-    chip = '<button type="button" class="%s" data-line="%s" title="%s"%s aria-pressed="%s"><i></i>%s%s</button>'
+    chip = (
+        '<button type="button" class="%s" data-line="%s" title="%s"%s aria-pressed="%s"><i></i>%s%s</button>'
+    )
     names = [name for name, _, _ in lines]
     places = cut_places(names, LONGEST_CHIP)
     first: list[Markup] = []
