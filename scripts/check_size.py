@@ -18,6 +18,7 @@ from arena.cli.main import app
 ROOT = Path(__file__).resolve().parent.parent
 MADE = {
     "docs/agents.md",
+    "docs/api.md",
     "docs/cli.md",
     "docs/config.md",
     "docs/data.md",

@@ -1,9 +1,10 @@
 """Writes the pages of docs/ that come from the code; with --check it only says which of them drifted.
 
 docs/agents.md and config.md come from settings, cli.md from the program's own help, data.md from the tables
-of an export, the rules in scoring.md from their docstrings, and llms.txt from the pages of the site.
+of an export, the rules in scoring.md and the API from docstrings, and llms.txt from the pages of the site.
 """
 
+import ast
 import json
 import math
 import re
@@ -11,9 +12,10 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from inspect import getdoc
+from inspect import getdoc, isfunction, signature
+from itertools import pairwise
 from pathlib import Path
-from textwrap import indent
+from textwrap import indent, wrap
 from types import ModuleType
 from typing import Any
 
@@ -264,6 +266,100 @@ def glossary_page() -> str:
     return "\n".join([GLOSSARY, *rows, ""])
 
 
+API_HEAD = f"""\
+# API
+
+{MADE} Money, shares, prices and probabilities are whole millionths, times are in UTC. An extension
+imports everything from `arena.extend`, which has most names of the two models too.
+[From Python](python.md) and the [recipes](recipes.md#write-an-agent-in-python) show them at work.
+"""
+API = {"arena": "arena.exports.api", "markets.model": "", "portfolio.model": "", "arena.extend": ""}
+"""The modules of the page in order, each with the one in which its names are at home, if another."""
+READ_BY_HAND = ("open_record", "score", "Change", "Season")
+"""What is to be said of `arena`: what it exports, and what `open_record` gives."""
+ALIAS_HOMES = ("agents.model", "agents.evidence", "markets.model", "markets.venue", "portfolio.model")
+API_WIDTH = 100
+
+
+def api_page() -> str:
+    """Every name that a program or an extension may import, each once, where it first comes."""
+    parts = [API_HEAD]
+    shown_before: set[int] = set()
+    for name, home in API.items():
+        module = import_module(home or name)
+        parts.append(f"## {name}\n")
+        for entry in READ_BY_HAND if home else public_names(module):
+            value = getattr(module, entry)
+            if id(value) not in shown_before:
+                shown_before.add(id(value))
+                parts.append(api_entry(entry, value, module))
+    return "\n".join(parts)
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """The names that a module offers: those it lists, else those it defines."""
+    own = [
+        name for name in vars(module) if getattr(getattr(module, name), "__module__", "") == module.__name__
+    ]
+    return list(getattr(module, "__all__", [name for name in own if not name.startswith("_")]))
+
+
+def api_entry(name: str, value: Any, module: ModuleType) -> str:
+    """One name: how it is made or called, and its docstring without examples; of a class its methods too."""
+    text = str(getdoc(value) or "").partition("\n\n>>>")[0]
+    if not isinstance(value, type) and not isfunction(value):
+        return f"### {name}\n\n{alias_text(name, module)}\n"
+
+    parts = [f"### {name}\n\n```text\n{call_text(name, value)}\n```\n\n{text}\n"]
+    if isinstance(value, type):
+        methods = {key: own for key, own in vars(value).items() if key[0] != "_" and is_member(own)}
+        rows = [f"|`{method_text(key, own)}` |{first_words(own)}|" for key, own in methods.items()]
+        parts += ["|member |meaning|\n|---|---|\n" + "\n".join(rows) + "\n"] if rows else []
+    return "\n".join(parts)
+
+
+def is_member(value: Any) -> bool:
+    """Whether something in a class is a method or a property with words of its own."""
+    return (isfunction(value) or isinstance(value, property)) and getdoc(value) is not None
+
+
+def first_words(value: Any) -> str:
+    """The first paragraph of a docstring, as a cell."""
+    return cell(str(getdoc(value)).partition(BREAK)[0])
+
+
+def method_text(name: str, value: Any) -> str:
+    """A method with the names of its arguments, or a property by its name alone."""
+    if not isfunction(value):
+        return name
+    arguments = [argument for argument in signature(value).parameters if argument != "self"]
+    return f"{name}({', '.join(arguments)})"
+
+
+def call_text(name: str, value: Any) -> str:
+    """How a class is made or a function called, at most so wide."""
+    try:
+        text = str(signature(value))
+    except (TypeError, ValueError):
+        text = "()"
+    called = name + re.sub(r"\b(?:\w+\.)+(?=[A-Za-z])", "", text).partition(" -> ")[0]
+    lines = wrap(called, API_WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines)
+
+
+def alias_text(name: str, module: ModuleType) -> str:
+    """What is said below the line that makes an alias, in whichever module does."""
+    homes = [module, *(import_module(home) for home in ALIAS_HOMES)]
+    for home in homes:
+        body = ast.parse(Path(str(home.__file__)).read_text(encoding="utf-8")).body
+        for line, following in pairwise(body):
+            if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == name:
+                told = following.value if isinstance(following, ast.Expr) else None
+                words = str(told.value) if isinstance(told, ast.Constant) else ""
+                return f"`{ast.unparse(line)}`\n\n{words}".rstrip()
+    sys.exit(f"{name} of {module.__name__} is neither a class, a function nor an alias")
+
+
 SITE_SECTION = re.compile(r"^  - ([^:]+): \[(.*)\]$", re.MULTILINE)
 """A section of the site's pages in mkdocs.yml."""
 FIRST_SENTENCE = re.compile(r"^[A-Z`].*?[.:](?=\s|$)", re.MULTILINE | re.DOTALL)
@@ -302,6 +398,7 @@ PAGES = {
     "data.md": data_page,
     "glossary.md": glossary_page,
     "scoring.md": scoring_page,
+    "api.md": api_page,
     "llms.txt": llms_page,  # the last: it quotes the others
 }
 

@@ -107,6 +107,22 @@ def keep(picture: bytes, path: Path) -> None:
     print(f"{path} {path.stat().st_size // 1_000} kB", flush=True)
 
 
+MOVING = ("arena", "agent", "duel", "market", "turn")
+"""The pictures of which the README's moving one is made."""
+
+
+def keep_moving(folder: Path) -> None:
+    """Write a small picture that shows the tops of some pages, one after the other."""
+    frames = []
+    for name in MOVING:
+        page = Image.open(folder / f"{name}.png").convert("RGB").crop((0, 0, SCREEN, 1_000))
+        frames.append(page.resize((SCREEN * 2 // 3, 667)).quantize(64, dither=Image.Dither.NONE))
+
+    path = folder / "tour.gif"
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=2_500, loop=0, optimize=True)
+    print(f"{path} {path.stat().st_size // 1_000} kB", flush=True)
+
+
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--database", type=Path, required=True)
@@ -129,6 +145,8 @@ def main() -> None:
             if shot.name.startswith(asked.only):
                 keep(take(browser, dashboard.address, shot), folder / f"{shot.name}.png")
         browser.close()
+    if asked.into is None:
+        keep_moving(folder)
 
 
 if __name__ == "__main__":

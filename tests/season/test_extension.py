@@ -6,7 +6,7 @@ from tests.program.command_line import ROOT
 from tests.program.running import agents_of, arena_json, demo_config
 
 CONTRARIAN = '''\
-"""Believes the opposite of the price."""
+"""Bets that the market has it backwards."""
 
 from arena.extend import Agent, Ask, Decision, Forecast, Given, KindSettings, View
 
@@ -39,5 +39,5 @@ def test_a_file_beside_the_config_is_a_kind(tmp_path: Path) -> None:
         assert rows[name]["skill"] < 0
 
 
-def test_the_readme_shows_this_very_file() -> None:
-    assert CONTRARIAN in (ROOT / "README.md").read_text("utf-8")
+def test_the_recipes_show_this_very_file() -> None:
+    assert CONTRARIAN in (ROOT / "docs" / "recipes.md").read_text("utf-8")
