@@ -46,14 +46,12 @@ def test_the_commands_say_what_is_shown(folder: Path) -> None:
         assert arena(folder, *command.split()).stdout == shown
 
 
-def test_the_pages_show_the_three_figures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pages_show_the_two_figures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = folder / "tour.db"
     cohort = tables(opened("cohort", record, monkeypatch, cohort="1"))[0]
     assert f"P/L of ${row_of(cohort, agent='sharp')['pnl']:,.2f}" in TOUR
     board = tables(opened("leaderboard", record, monkeypatch, columns="all"))[0]
     assert f"Brier is {row_of(board, agent='sharp')['brier_stated']:.4f}" in TOUR
-    market = tables(opened("market", record, monkeypatch, market="simulator:82f5a4:077-2"))[0]
-    assert f"worth ${row_of(market, agent='sharp', cohort=1)['value']:,.2f}" in TOUR
 
 
 def row_of(table: Any, **named: str | int) -> Any:
