@@ -17,19 +17,23 @@ from typing import Any
 
 import pytest
 import typer
+import yaml
 
 from arena.cli.main import app
+from arena.config import load
 from tests.once import made_once
 from tests.program.command_line import ROOT
-from tests.program.running import arena
+from tests.program.running import arena, simulated_config
 from tests.provider.local_model import local_model
 from tests.records.demo import SIX_ROUNDS, six_rounds
+from tests.trusted import trust_all
 
 DOCS = ROOT / "docs"
 PACKAGES = ("markets", "portfolio", "agents", "arena", "dashboard")
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 TUTORIAL, RECIPES = ((DOCS / name).read_text("utf-8") for name in ("tutorial.md", "recipes.md"))
 BLOCK = re.compile(r"(?:^`([^`\n]+)`:\n\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK_WITHOUT_NAME = re.compile(r"^```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 INSTALLS = "arena --install-completion"
 """What would change this machine even if it is only read."""
@@ -130,13 +134,17 @@ def test_there_are_twelve_recipes_and_each_is_short() -> None:
     assert {name: count for name, count in words.items() if count > 150} == {}
 
 
+def blocks(page: Path, wanted: str) -> list[str]:
+    """Return the blocks of a page that are in a language."""
+    return [body for _, language, body in BLOCK.findall(page.read_text("utf-8")) if language == wanted]
+
+
 def command_lines(page: Path) -> list[str]:
     """Return every command of ours that the blocks of a page have."""
     lines = []
-    for _, language, body in BLOCK.findall(page.read_text("utf-8")):
-        if language == "sh":
-            found = re.findall(r"(?:^|&& |-L 1 )(arena .+?)(?= &&|  #|$)", body, re.MULTILINE)
-            lines += [line for line in found if "…" not in line and line != INSTALLS]
+    for body in blocks(page, "sh"):
+        found = re.findall(r"(?:^|&& |-L 1 )(arena .+?)(?= &&|  #|$)", body, re.MULTILINE)
+        lines += [line for line in found if "…" not in line and line != INSTALLS]
     return lines
 
 
@@ -152,6 +160,92 @@ def test_the_program_takes_every_command_of_a_page(page: Path) -> None:
             context = command.context_class(command, info_name=words.pop(0), parent=context)
 
         command.make_context(line, words, parent=context.parent)
+
+
+def test_the_folder_of_questions_on_its_page_has_no_fault(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, SERVER)
+    shell.follow((DOCS / "questions.md").read_text("utf-8"))
+    assert ". is valid (questions and resolutions)" in shell.typed("arena check .")
+
+
+def test_the_tool_on_the_page_of_tools_is_one(tmp_path: Path) -> None:
+    (code,) = (
+        body
+        for _, language, body in BLOCK.findall((DOCS / "tools.md").read_text("utf-8"))
+        if language == "python"
+    )
+    (tmp_path / "extensions" / "tools").mkdir(parents=True)
+    (tmp_path / "extensions" / "tools" / "offered.py").write_text(code, "utf-8")
+    agent = "{name: sharp, model: demo/sharp, tools: [offered], price: {input: 1, output: 4}}"
+    simulated_config(tmp_path, agent)
+    rows = arena(tmp_path, "show", "turn", "sharp", "--play", "--trust-extensions", "--json")
+    assert rows.returncode == 0, rows.stdout
+
+
+def test_the_page_of_exports_reads_one(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(first_round(tmp_path_factory), tmp_path, dirs_exist_ok=True)
+    for words in ("season", "lines --format json"):
+        assert arena(tmp_path, "share", "export", *words.split()).returncode == 0
+    shutil.copy(tmp_path / "lines" / "turns.jsonl", tmp_path / "season")
+    monkeypatch.chdir(tmp_path)
+    (code,) = blocks(DOCS / "data.md", "python")
+    exec(compile(code, "docs/data.md", "exec"), {})
+
+
+def test_the_readme_shows_the_answer_of_the_demo_as_its_help_does() -> None:
+    shown = BLOCK_WITHOUT_NAME.findall((ROOT / "README.md").read_text("utf-8"))[0]
+    help_text = " ".join(arena(ROOT, "demo", "--help", COLUMNS="100").stdout.split())
+    for line in shown.splitlines():
+        assert " ".join(line.split()).rstrip("… ") in help_text
+
+
+READERS = {
+    "sh": PAGES,
+    "yaml": PAGES,
+    "console": ["tutorial.md", "recipes.md"],
+    "python": [
+        "data.md",
+        "money.md",
+        "news.md",
+        "outside.md",
+        "python.md",
+        "recipes.md",
+        "tools.md",
+        "universe.md",
+    ],
+    "json": ["bundles.md", "outside.md", "watching.md"],
+    "csv": ["bundles.md", "questions.md", "recipes.md"],
+    "jinja": ["recipes.md"],
+    "text": ["api.md", "watching.md"],
+}
+"""Which pages have blocks of a language that a test plays, reads or makes."""
+
+
+def test_every_block_is_of_a_kind_that_is_tried_on_its_page() -> None:
+    for page in PAGES:
+        for _, language, _ in BLOCK.findall(page.read_text("utf-8")):
+            assert page in READERS[language] or page.name in READERS[language], f"{page.name}: {language}"
+
+
+def config_blocks() -> Iterator[Any]:
+    """Yield each part of a config that a page shows, with the page's name; those of recipes are played."""
+    for page in PAGES:
+        for name, language, body in BLOCK.findall(page.read_text("utf-8")):
+            if language == "yaml" and not name and not body.startswith("services:"):
+                yield pytest.param(body, id=f"{page.name}: {body.splitlines()[0]}")
+
+
+@pytest.mark.parametrize("block", list(config_blocks()))
+def test_a_part_of_a_config_on_a_page_can_be_loaded(block: str, tmp_path: Path) -> None:
+    (tmp_path / "news").mkdir()
+    (tmp_path / "publish.sh").touch()
+    config = {"markets": {"venue": "simulator"}, "agents": [{"kind": "market"}]} | yaml.safe_load(block)
+    path = tmp_path / "config.yaml"
+    path.write_text(yaml.safe_dump(config), "utf-8")
+    environment = {"ARENA_WEBHOOK": "https://hook.example"}
+    assert load(path, environment, beside=True, allow=trust_all).agents
 
 
 MESSAGES = re.findall(
