@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import typer
-import yaml
+from ruamel.yaml import YAML
 
 from arena.cli.main import app
 from arena.config import load
@@ -169,11 +169,7 @@ def test_the_folder_of_questions_on_its_page_has_no_fault(tmp_path: Path) -> Non
 
 
 def test_the_tool_on_the_page_of_tools_is_one(tmp_path: Path) -> None:
-    (code,) = (
-        body
-        for _, language, body in BLOCK.findall((DOCS / "tools.md").read_text("utf-8"))
-        if language == "python"
-    )
+    (code,) = blocks(DOCS / "tools.md", "python")
     (tmp_path / "extensions" / "tools").mkdir(parents=True)
     (tmp_path / "extensions" / "tools" / "offered.py").write_text(code, "utf-8")
     agent = "{name: sharp, model: demo/sharp, tools: [offered], price: {input: 1, output: 4}}"
@@ -201,20 +197,13 @@ def test_the_readme_shows_the_answer_of_the_demo_as_its_help_does() -> None:
         assert " ".join(line.split()).rstrip("… ") in help_text
 
 
+EVERY = [page.name for page in PAGES]
+WITH_PYTHON = ("data", "money", "news", "outside", "python", "recipes", "tools", "universe")
 READERS = {
-    "sh": PAGES,
-    "yaml": PAGES,
+    "sh": EVERY,
+    "yaml": EVERY,
     "console": ["tutorial.md", "recipes.md"],
-    "python": [
-        "data.md",
-        "money.md",
-        "news.md",
-        "outside.md",
-        "python.md",
-        "recipes.md",
-        "tools.md",
-        "universe.md",
-    ],
+    "python": [f"{name}.md" for name in WITH_PYTHON],
     "json": ["bundles.md", "outside.md", "watching.md"],
     "csv": ["bundles.md", "questions.md", "recipes.md"],
     "jinja": ["recipes.md"],
@@ -226,7 +215,7 @@ READERS = {
 def test_every_block_is_of_a_kind_that_is_tried_on_its_page() -> None:
     for page in PAGES:
         for _, language, _ in BLOCK.findall(page.read_text("utf-8")):
-            assert page in READERS[language] or page.name in READERS[language], f"{page.name}: {language}"
+            assert page.name in READERS[language], f"{page.name}: {language}"
 
 
 def config_blocks() -> Iterator[Any]:
@@ -241,9 +230,9 @@ def config_blocks() -> Iterator[Any]:
 def test_a_part_of_a_config_on_a_page_can_be_loaded(block: str, tmp_path: Path) -> None:
     (tmp_path / "news").mkdir()
     (tmp_path / "publish.sh").touch()
-    config = {"markets": {"venue": "simulator"}, "agents": [{"kind": "market"}]} | yaml.safe_load(block)
+    config = {"markets": {"venue": "simulator"}, "agents": [{"kind": "market"}]} | YAML().load(block)
     path = tmp_path / "config.yaml"
-    path.write_text(yaml.safe_dump(config), "utf-8")
+    YAML().dump(config, path)
     environment = {"ARENA_WEBHOOK": "https://hook.example"}
     assert load(path, environment, beside=True, allow=trust_all).agents
 
