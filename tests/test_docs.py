@@ -141,8 +141,8 @@ def test_every_file_that_a_page_on_the_code_names_is_there(page: str) -> None:
 
 def test_the_glossary_is_short_and_in_order() -> None:
     words = re.findall(r"^\|([^|]+) \|", (DOCS / "glossary.md").read_text("utf-8"), re.MULTILINE)[1:]
-    assert len(words) <= 40
-    assert words == sorted(words)
+    assert len(words) <= 15
+    assert words == sorted(words, key=str.lower)
 
 
 def test_the_site_leads_to_every_page() -> None:
