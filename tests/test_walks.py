@@ -11,8 +11,8 @@ from tests.program.running import simulated_config
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-STOP = re.compile(r"^\| \d+ \| `([^`]+)` \| `([^`]+)` \|", re.MULTILINE)
-ROW = re.compile(r"^\| (`\w+/`)? *\| (`[^|]+) \| ([^|]+) \|$", re.MULTILINE)
+STOP = re.compile(r"^\|\d+ \|`([^`]+)` \|`([^`]+)` \|", re.MULTILINE)
+ROW = re.compile(r"^\|(`\w+/`)? ?\|(`[^|]+) \|([^|]+)\|$", re.MULTILINE)
 Call = tuple[str, str]
 
 

@@ -97,7 +97,7 @@ def test_every_misprint_is_listed_with_what_is_right(cases: list[Found]) -> None
     assert misprints
     for case in misprints:
         printed, right = case["expected"]["published"], figure(case["inputs"]["what"])
-        line = f"| {printed} | {right:.4f} |".replace("-", "−")
+        line = f"|{printed} |{right:.4f} |".replace("-", "−")
         assert line in text, case["inputs"]["what"]
 
 

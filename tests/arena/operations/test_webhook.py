@@ -417,7 +417,7 @@ def test_the_page_shows_a_message_and_lists_what_every_other_holds() -> None:
     messages = {incident.kind: incident_message(incident) for incident in made}
     shown = [json.loads(block.partition("```")[0]) for block in page.split("```json\n")[1:]]
     assert [said for said in shown if said.get("event")] == [messages["round_failed"]]
-    listed = re.findall(r"^\| `(\w+)` \| [^|]+ \| `([\w ]+)` \|$", page, re.MULTILINE)
+    listed = re.findall(r"^\|`(\w+)` \|[^|]+ \|`([\w ]+)`\|$", page, re.MULTILINE)
     assert dict(listed) == {kind: " ".join(message["data"]) for kind, message in messages.items()}
     assert set(messages) == set(get_args(IncidentKind))
 
