@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_block_of_the_page_is_a_command() -> None:
     assert len(ASKED) + len(PLAYED) == len(BLOCKS)
-    assert [command[1].split()[0] for command in PLAYED] == ["demo", "board", "admin"]
+    assert [command[1].split()[0] for command in PLAYED] == ["demo", "admin"]
     assert PLAYED[0][1].split() == [*SIX_ROUNDS, "--database", "tour.db"]
 
 
