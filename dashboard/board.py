@@ -454,9 +454,9 @@ def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
 
 TOOLS = " · tools"
 """The mark of an agent that could look things up."""
-TOLD_ORDER = "In the order of the ranks told, then of the low end of the interval."
-ORDER = "In the order of the low end of the interval."
-PROVISIONAL = "Provisional, in the order of profit: too little has resolved for any interval"
+TOLD_ORDER = "Sorted by rank, then by the lower end of the interval."
+ORDER = "Sorted by the lower end of the interval."
+PROVISIONAL = "Provisional, sorted by profit: too little has resolved for any interval"
 REFERENCE_WORDS = {
     MARKET: "the price itself",
     "constant": "states one probability for every market",

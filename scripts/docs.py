@@ -342,7 +342,8 @@ def call_text(name: str, value: Any) -> str:
         text = str(signature(value))
     except (TypeError, ValueError):
         text = "()"
-    called = name + re.sub(r"\b(?:\w+\.)+(?=[A-Za-z])", "", text).partition(" -> ")[0]
+    plain = re.sub(r"<[^<>]*>", "…", text)  # a default that has no text of its own, such as a function
+    called = name + re.sub(r"\b(?:\w+\.)+(?=[A-Za-z])", "", plain).partition(" -> ")[0]
     lines = wrap(called, API_WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
     return "\n".join(lines)
 

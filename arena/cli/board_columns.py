@@ -141,9 +141,9 @@ WHY_NOT = TableColumn("why_not", "why not", value="why_unranked", narrow="wrap")
 UNRANKED = (AGENT, WHY_NOT, replace(IMPLIED, gives_way=1), PNL, COST)
 COHORT_UNRANKED = (AGENT, WHY_NOT, PNL, COST, *ALWAYS)
 NOTES = {
-    "rank": "Ranks: the first and the last that the told pairs allow.",
+    "rank": "Ranks: the range of places that the data allow.",
     "closer": (
-        "Closer than price: by so many per cent is its Brier score below the price's, on the same forecasts."
+        "Closer than price: the per cent by which its Brier score is below the price's, on the same forecasts."
     ),
     "skill": "Skill: the same in Brier points.",
     "calibration": (
@@ -156,10 +156,10 @@ NOTES = {
     "distance": "Distance: how far its forecasts lie from the prices, on average.",
 }
 """What is to be known of a column, said where it is shown."""
-ORDER = "In the order of the ranks told, then of the low end of the interval."
-COHORT_ORDER = "In the order of the low end of the interval."
+ORDER = "Sorted by rank, then by the lower end of the interval."
+COHORT_ORDER = "Sorted by the lower end of the interval."
 EARLY_ORDER = (
-    f"Provisional, in the order of profit: nothing is ranked before {ENOUGH_EVENTS:.0f} events have resolved."
+    f"Provisional, sorted by profit: nothing is ranked before {ENOUGH_EVENTS:.0f} events have resolved."
 )
 EARLY_ORDERS = {True: EARLY_ORDER, False: EARLY_ORDER.replace("profit", "names")}
 """What a board is in the order of while nothing is ranked: with money, and without."""

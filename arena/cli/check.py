@@ -181,7 +181,7 @@ def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
     thinking = {agent["name"]: agent["thinking"] for agent in data["agents"]}
     text = thinking_words(thinking)
     if len({*thinking.values()} - {None}) > 1:
-        text += "; not alike: `reasoning` under `ask` sets it for all"
+        text += "; these differ: `reasoning` under `ask` sets it for all"
     if text:
         yield "thinking", text
 
@@ -219,7 +219,7 @@ def heads_text(heads: str | list[str] | None) -> str:
         return f"appended to {heads}"
     if heads is not None:
         return f"published by {heads[0]}"
-    return "not published: whoever runs this machine could rewrite the record unseen (config: heads)"
+    return "not published, so a rewritten record could not be detected (config: heads)"
 
 
 def range_of(key: str) -> Callable[[Data], str]:

@@ -28,8 +28,10 @@ def ends_text(data: Data) -> str:
     """Return the expected ends in words."""
     ends = f"{data['ends_a_month']:,}"
     if data["ends_from"] == "rule":
-        return f"at least {ends} a month, if every round is full (estimated; no catalogue has been read yet)"
-    return f"about {ends} a month (by the catalogue of {minute(data['ends_at'])} UTC)"
+        return (
+            f"about {ends} or more markets a month, if every round is full (no catalogue has been read yet)"
+        )
+    return f"about {ends} markets a month (by the catalogue of {minute(data['ends_at'])} UTC)"
 
 
 def start_text(data: Data) -> str:

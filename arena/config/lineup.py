@@ -19,7 +19,7 @@ from arena.config.model import AgentConfig
 from arena.config.validation import validate
 
 NAME = r"(?!.*/\.{0,2}(?:/|$))[A-Za-z0-9_][A-Za-z0-9._/:-]{0,63}"
-NAME_MEANT = "a name of 1 to 64 letters, digits or . _ / : -, unlike a path or an option"
+NAME_MEANT = "a name of 1 to 64 letters, digits or . _ / : - that looks like neither a path nor an option"
 OWN_KEYS = ("kind", "name")
 MARKET_NAME = "market"
 """The name that the leaderboard gives the market: only agents of that kind may bear it."""

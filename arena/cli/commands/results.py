@@ -105,7 +105,7 @@ def score(
     badge: str | None = option("Write a badge of the first, or of NAME.", "[NAME=]FILE"),
     force: bool = flag("Replace these files."),
 ) -> None:
-    """Score anyone's forecasts, or share out a tournament's prizes.
+    """Score anyone's forecasts, or allocate a tournament's prizes.
 
     A table has question, forecaster, probability (0.35 or 35%) and outcome (1, 0, or empty), or --columns
     question=TITLE; files of a board are read as they are.

@@ -46,7 +46,7 @@ ROW = LeaderboardRow(
     }
 )
 FITTING = TableChoice()
-ORDER = "In the order of the ranks told, then of the low end of the interval."
+ORDER = "Sorted by rank, then by the lower end of the interval."
 
 
 def board_of(*rows: LeaderboardRow, told: tuple[tuple[str, str], ...] = (), events: int = 40) -> Leaderboard:
@@ -177,9 +177,8 @@ def test_before_twenty_events_nobody_is_ranked(
         line.split() for line in agents.splitlines()
     ]
     assert "market" in references
-    assert (
-        "Provisional, in the order of profit: nothing is ranked before 20 events have resolved."
-        in one_line(text)
+    assert "Provisional, sorted by profit: nothing is ranked before 20 events have resolved." in one_line(
+        text
     )
     assert max(map(len, text.splitlines())) <= 80
     assert "+$1,234" in shown(found, 80, capsys, monkeypatch, TableChoice(columns="agent,pnl,skill"))
@@ -197,7 +196,7 @@ def test_a_cohort_has_figures_and_no_ranks(
     assert not {"ranks", "Ranks:", "than 95%"} & {*text.split()}
     own = next(line for line in text.splitlines() if line.startswith("sharp "))
     assert own.endswith("says 81%, happens 78%    0.4321")
-    assert "In the order of the low end of the interval." in one_line(text)
+    assert "Sorted by the lower end of the interval." in one_line(text)
     assert "+$1,234" in own
 
 

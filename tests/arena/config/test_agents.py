@@ -56,7 +56,7 @@ def test_a_mistake_in_ask_is_told_once_and_there(tmp_path: Path) -> None:
     ]
 
 
-NAME = "a name of 1 to 64 letters, digits or . _ / : -, unlike a path or an option"
+NAME = "a name of 1 to 64 letters, digits or . _ / : - that looks like neither a path nor an option"
 PRICE = "a number from 0 to 1,000,000"
 WRONG = {
     "{kind: markte}": 'agents[0].kind: there is no kind "markte". Did you mean "market"?',
