@@ -143,7 +143,7 @@ COHORT_UNRANKED = (AGENT, WHY_NOT, PNL, COST, *ALWAYS)
 NOTES = {
     "rank": "Ranks: the range of places that the data allow.",
     "closer": (
-        "Closer than price: the per cent by which its Brier score is below the price's, on the same forecasts."
+        "Closer than price: how far (in %) its Brier score is below the price's, on the same forecasts."
     ),
     "skill": "Skill: the same in Brier points.",
     "calibration": (

@@ -153,7 +153,7 @@ def board_lines(board: Leaderboard) -> list[str]:
     references = [_board_line(row, verdict) for row in board.rows if row.is_reference]
     if references:
         lines += ["References, not ranked", *references]
-    return [*lines, "Closer: the per cent by which the Brier score is below the price's."]
+    return [*lines, "Closer: how far (in %) the Brier score is below the price's."]
 
 
 def _board_line(row: LeaderboardRow, verdict: Verdict) -> str:
