@@ -402,19 +402,22 @@ async def read_catalogue(
     if not answered:
         return OfferedMarkets(read_at, ())
     catalogue, rejected, note = answered[0]
+
+    # A venue whose pages overlap lists a market twice, and an agent must not be asked twice.
+    listings = list({listing.market.id: listing for listing in catalogue.listings}.values())
     if cohort.stamp != "live":
-        return OfferedMarkets(read_at, catalogue.listings, note=note)
+        return OfferedMarkets(read_at, listings, note=note)
 
     synced = record.write(
         add_catalogue,
         source,
-        catalogue.listings,
+        listings,
         read_at,
         wanted=wanted,
         left_out=catalogue.left_out,
         rejected=rejected,
     )
-    return OfferedMarkets(read_at, catalogue.listings, synced.hash, note)
+    return OfferedMarkets(read_at, listings, synced.hash, note)
 
 
 def _held_listing(fresh: Listing | None, before: Listing | None) -> Listing:
