@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from agents.secrets import HIDDEN, redact, remove_secrets
@@ -17,6 +17,7 @@ _ACCOUNT = re.compile(
     r"|(?:access|refresh|id|auth|client|bearer)token$|safetyidentifier|promptcachekey"
     r"|^(?:metadata|requestid|ip)$|ipaddress|clientip"
 )
+_USER_NAME = re.compile("(?i)user_?name$")
 FIELDS = {"fields about a person": _PERSON, "fields about an account": _ACCOUNT}
 """What is left out by the name of its field, written small and without dashes."""
 TEXTS = {
@@ -65,6 +66,9 @@ class Cleaner:
         if not isinstance(value, dict):
             return value
 
+        if value.get("type") == "mention":  # of a person, in a text that is kept as a tree
+            self.counts["fields about a person"] += 1
+            return {"type": "mention"}
         kept = {}
         for name, item in value.items():
             kind = _field_kind(name)
@@ -72,6 +76,17 @@ class Cleaner:
                 self.counts[kind] += 1
             else:
                 kept[self.text(name)] = self.json(item)
+        return self._without_user(kept, value)
+
+    def _without_user(self, kept: dict[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a record without the addresses that have the name of its user in their path."""
+        for user_field, user in record.items():
+            if not user or not isinstance(user, str) or not _USER_NAME.search(user_field):
+                continue
+            for name, text in kept.items():
+                if isinstance(text, str) and f"/{user}" in text:
+                    self.counts["addresses with a user's name"] += 1
+                    kept[name] = HIDDEN
         return kept
 
     def body(self, text: str) -> str:
@@ -89,9 +104,42 @@ class Cleaner:
         except ValueError:
             return self.text(line)
 
-    def is_clean(self, text: str) -> bool:
-        """Tell whether nothing is left in a text that would be taken out of it."""
-        return Cleaner(self.secrets).text(text) == text
+    def is_free_of_secrets(self, text: str) -> bool:
+        """Tell whether none of the keys of the environment stands in a text."""
+        return remove_secrets(text, self.secrets) == text
+
+    def is_clean(self, body: str) -> bool:
+        """Tell whether nothing is left in the body of an answer, even if what a stream says is put together.
+
+        A stream sends a text in pieces, none of which need look like a key.
+        """
+        pieces: defaultdict[str, list[str]] = defaultdict(list)
+        for line in body.split("\n"):
+            try:
+                value = json.loads(line[line.find("{") :])
+            except ValueError:
+                continue
+            for place, text in _texts(value):
+                pieces[place].append(text)
+
+        cleaner = Cleaner(self.secrets)
+        for texts in pieces.values():
+            joined = "".join(texts)
+            if cleaner.text(joined) != joined:
+                return False
+        return True
+
+
+def _texts(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text in a JSON value with the names that lead to it."""
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item, place)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from _texts(item, f"{place}/{name}")
 
 
 def _field_kind(name: str) -> str:

@@ -16,7 +16,8 @@ from arena.clock import timer
 SETTINGS = ("max_tokens", "form", "reasoning", "extra")
 """Settings on which it depends how an answer is asked for and read."""
 MOST_TEXT = 60_000
-"""An answer whose body is longer is not kept."""
+MOST_TEXTS = 120_000
+"""An answer whose body is longer is not kept, nor one for which the others have left no room."""
 NO_KEY = "CASSETTE_KEY"
 NO_SERVER = "http://cassette.invalid"
 """What a replay has in place of a key and of a server: neither is used."""
@@ -86,10 +87,10 @@ class ModelTapes:
         fault: str = "" if call.error is None else call.error.code
         if not fault and answer is None:
             fault = "its answer could not be taped"
-        if answer is not None and len(answer.body) > MOST_TEXT:
-            fault = "its answer is too long for a cassette"
-        if not fault and not self.cleaner.is_clean(f"{call.reply}\n{call.thinking}"):
-            fault = "a key or personal data stands in pieces in its answer"  # which a stream is sent in
+        if not fault and answer is not None and self._is_too_long(answer.body):
+            fault = "its answer is too long for the cassette"
+        if not fault and answer is not None and not self.cleaner.is_clean(answer.body):
+            fault = "a key or personal data stands in pieces in its answer"
         if fault or answer is None:
             self.faults.append(f"{settings.model}: {fault}")
             return call
@@ -106,6 +107,13 @@ class ModelTapes:
         )
         self.tapes.append(tape)
         return call
+
+    def _is_too_long(self, body: str) -> bool:
+        """Tell whether there is no room for an answer."""
+        taken = len(body)
+        for tape in self.tapes:
+            taken += len(tape.body)
+        return len(body) > MOST_TEXT or taken > MOST_TEXTS
 
 
 async def replay_model(tape: ModelTape) -> Call:

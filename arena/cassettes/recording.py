@@ -29,6 +29,8 @@ from markets.venues.wire.http import KeptAnswers
 
 REACHED_BY = ("url", "book_url", "per_second")
 """The settings of a config's venue that a recording uses; with the others a replay could not do."""
+FRAME = 30_000
+"""Bytes of a cassette for all that is no answer."""
 NOT_KEPT = "not_kept"
 """The error of an answer that was too long for the cassette."""
 
@@ -64,45 +66,41 @@ class Recording:
         self.venues.append(VenueTape(venue=venue, exchanges=tuple(recorder.exchanges.values())))
 
     async def finish(self, source: str = "") -> None:
-        """Make the cassette, with what its replay reads; long answers are left out until it fits."""
-        while True:
-            venues = [await replayed(tape, self.at) for tape in self.venues]
-            made = Cassette(
-                taken=self.at,
-                source=source,
-                stripped=dict(sorted((+self.cleaner.counts).items())),
-                trimmed=dict(sorted((+self.trimmer.counts).items())),
-                venues=tuple(venues),
-                models=tuple(self.models.tapes),
-            )
-            text = made.text()
-            if len(text.encode()) <= MOST_BYTES:
-                self._check_secrets(text)
-                self.cassette = made
-                return
-            self._leave_out_longest()
+        """Make the cassette, with what its replay reads of it. Raise `ArenaError` if a key is left in it."""
+        room = MOST_BYTES - FRAME
+        for model in self.models.tapes:
+            room -= len(model.model_dump_json().encode())
 
-    def _leave_out_longest(self) -> None:
-        """Leave out the longest answer of a venue. Raise `ArenaError` if none is left."""
-        lengths = {}
-        for place, tape in enumerate(self.venues):
-            for number, exchange in enumerate(tape.exchanges):
-                if exchange.error != NOT_KEPT:
-                    lengths[place, number] = len(exchange.model_dump_json())
-        if not lengths:
-            raise ArenaError("too_long", "the models' answers fill a cassette", "name some with --model")
+        venues = []
+        for tape in self.venues:
+            fitted = self._fitted(tape, room // len(self.venues))
+            venues.append(await replayed(fitted, self.at))
 
-        place, number = max(lengths, key=lambda where: lengths[where])
-        exchanges = list(self.venues[place].exchanges)
-        exchanges[number] = VenueExchange(question=exchanges[number].question, error=NOT_KEPT)
-        self.venues[place] = VenueTape(venue=self.venues[place].venue, exchanges=tuple(exchanges))
-        self.trimmer.counts["answers left out, being too long"] += 1
-
-    def _check_secrets(self, text: str) -> None:
-        """Raise `ArenaError` if a key of the environment stands in the text all the same."""
-        if any(secret in text for secret in self.cleaner.secrets):
+        self.cassette = Cassette(
+            taken=self.at,
+            source=source,
+            stripped=dict(sorted((+self.cleaner.counts).items())),
+            trimmed=dict(sorted((+self.trimmer.counts).items())),
+            venues=tuple(venues),
+            models=tuple(self.models.tapes),
+        )
+        if not self.cleaner.is_free_of_secrets(self.cassette.text()):
             message = "a key of the environment is in what was recorded, so nothing was written"
             raise ArenaError("secret_left", message, "report this: the rules that strip keys have a gap")
+
+    def _fitted(self, tape: VenueTape, most: int) -> VenueTape:
+        """Return a tape without the answers that make it longer: a visit begins with what shows most."""
+        exchanges = []
+        length = 0
+        for exchange in tape.exchanges:
+            own = len(exchange.model_dump_json().encode())
+            if length + own > most:
+                self.trimmer.counts["answers for which there was no room"] += 1
+                exchanges.append(VenueExchange(question=exchange.question, error=NOT_KEPT))
+            else:
+                length += own
+                exchanges.append(exchange)
+        return tape.model_copy(update={"exchanges": tuple(exchanges)})
 
 
 async def _read_venue(config: Config | None, venue: str, answers: KeptAnswers, at: datetime) -> VenueReading:

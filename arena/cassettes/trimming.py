@@ -3,12 +3,12 @@
 from collections import Counter
 from typing import Any
 
-MOST_RECORDS = 8
+MOST_RECORDS = 6
 """Records that are kept of a list, and as many more of those that have ended."""
-MOST_NESTED = 3
+MOST_NESTED = 2
 """Records that are kept of a list within a record."""
 MOST_TEXT = 240
-NAMES = ("id", "ticker", "event_ticker")
+NAMES = frozenset({"id", "ticker", "event_ticker"})
 """By one of these fields a list is one of records; the levels of an order book, for example, have none."""
 CURSORS = ("cursor", "next_cursor")
 
@@ -35,9 +35,7 @@ class Trimmer:
         return kept
 
     def _value(self, value: Any) -> Any:
-        """Return a value within a record, with short lists and texts."""
-        if isinstance(value, str):
-            return self._text(value)
+        """Return a value within a record, with short lists."""
         if isinstance(value, list):
             return self._records(value, MOST_NESTED)
         if isinstance(value, dict):
@@ -46,16 +44,30 @@ class Trimmer:
 
     def _records(self, items: list[Any], most: int) -> list[Any]:
         """Return the first records of a list, and of those that have ended as many; whole if it has none."""
-        kept = items
-        if any(isinstance(item, dict) and any(name in item for name in NAMES) for item in items):
-            left = [item for item in items[most:] if isinstance(item, dict)]
-            kept = items[:most] + [item for item in left if item.get("isResolved") is True][:most]
-        self.counts["records of lists"] += len(items) - len(kept)
-        return [self._value(item) for item in kept]
+        kept = []
+        ended = 0
+        for place, item in enumerate(items):
+            is_record = isinstance(item, dict) and not NAMES.isdisjoint(item)
+            if is_record and place >= most:
+                if item.get("isResolved") is not True or ended == most:
+                    self.counts["records of lists"] += 1
+                    continue
+                ended += 1
+            kept.append(self._value(item))
+        return kept
 
-    def _text(self, text: str) -> str:
-        """Return the first words of a text; a list that is written as a text stays whole."""
-        if len(text) <= MOST_TEXT or text[0] in "[{" or " " not in text:
-            return text
+    def texts(self, value: Any) -> Any:
+        """Return a value with the first words of its long texts.
+
+        It has been cleaned before: half a key would not be found.
+        """
+        if isinstance(value, list):
+            return [self.texts(item) for item in value]
+        if isinstance(value, dict):
+            return {name: self.texts(item) for name, item in value.items()}
+
+        is_short = not isinstance(value, str) or len(value) <= MOST_TEXT
+        if is_short or value[0] in "[{" or " " not in value:  # a list that is written as a text stays whole
+            return value
         self.counts["long texts"] += 1
-        return f"{text[:MOST_TEXT]}…"
+        return f"{value[:MOST_TEXT]}…"

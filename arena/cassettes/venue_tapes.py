@@ -8,7 +8,7 @@ from arena.cassettes.cleaning import Cleaner
 from arena.cassettes.trimming import Trimmer
 from markets.venue import VenueError
 
-_FOLLOWING = ("cursor", "after_cursor", "before")
+_FOLLOWING = frozenset({"cursor", "after_cursor", "before"})
 """Parameters by which a page that isn't the first is asked for."""
 
 
@@ -32,10 +32,11 @@ class VenueRecorder:
         """Keep what may be kept of an answer, and return it."""
         key = self._key(question)
         parameters = json.loads(key.split(" ", 2)[2]).get("params") or {}
-        is_first_page = not any(name in parameters for name in _FOLLOWING)
+        is_first_page = _FOLLOWING.isdisjoint(parameters)
         answer = self.trimmer.answer(json.loads(body), is_first_page)
+        answer = self.trimmer.texts(self.cleaner.json(answer))
 
-        exchange = VenueExchange(question=key, answer=self.cleaner.json(answer))
+        exchange = VenueExchange(question=key, answer=answer)
         self._keep(exchange)
         return answer_bytes(exchange)
 

@@ -14,7 +14,7 @@ from markets.venue import CatalogueFilter, Venue, VenueError
 T = TypeVar("T")
 PAGES = 2
 """Pages of the list of open markets: the second one shows that the first leads on."""
-MOST_MARKETS = 8
+MOST_MARKETS = 6
 """So many open markets are looked up, and so many that have ended."""
 PAST = timedelta(days=7)
 HOURS = 6
@@ -63,21 +63,19 @@ async def visit(venue: RecordableVenue, at: datetime, rejected: Counter[str]) ->
     visited = _Visit(venue, at)
     shown = await visited.step("markets", visited.open_markets()) or []
     listings = await visited.step("prices", venue.listings(at, shown)) or []
-    quotes = [listing.quote for listing in listings if listing.quote is not None]
+    read: Counter[str] = Counter(markets=len(listings))
+    for listing in listings:
+        quote = listing.quote
+        if quote is not None:
+            read["prices"] += quote.price is not None
+            read["books"] += bool(quote.bids or quote.asks)
 
-    histories = 0
     for market in shown:
         past = await visited.step("past prices", venue.history(market, at - PAST, at, HOURS))
-        histories += bool(past)
+        read["histories"] += bool(past)
 
     ended = await visited.step("ended markets", visited.ended_markets()) or []
     ends = await visited.step("ends", venue.resolutions(at, ended)) or []
-    return VenueReading(
-        markets=len(listings),
-        prices=sum(quote.price is not None for quote in quotes),
-        books=sum(bool(quote.bids or quote.asks) for quote in quotes),
-        ends=len(ends),
-        histories=histories,
-        set_aside=dict(sorted(rejected.items())),
-        faults=tuple(dict.fromkeys(visited.faults)),
-    )
+    read["ends"] = len(ends)
+    faults = tuple(dict.fromkeys(visited.faults))
+    return VenueReading(**read, set_aside=dict(sorted(rejected.items())), faults=faults)

@@ -49,7 +49,7 @@ async def _replay_data(cassette: Cassette) -> dict[str, Any]:
 
 def venue_data(venue: str, requests: int, reading: VenueReading) -> dict[str, Any]:
     """Return what was read of a venue, for JSON."""
-    head = {"venue": venue, "requests": requests, "ok": bool(reading.prices)}
+    head = {"venue": venue, "requests": requests, "ok": bool(reading.parts)}
     return head | reading.model_dump(mode="json")
 
 
