@@ -17,8 +17,8 @@ PAGES = 2
 MOST_MARKETS = 6
 """So many open markets are looked up, and so many that have ended."""
 PAST = timedelta(days=7)
-HOURS = 6
-"""The past that is asked for, and one price for so many hours of it."""
+HOURS = 24
+"""The past that is asked for, and a price for so many hours of it: a price an hour would fill a cassette."""
 
 
 class RecordableVenue(Venue, PastVenue, Protocol):

@@ -90,10 +90,10 @@ async def live_answers(
     if recording is None:
         return live, await check_models(config, targets)
 
-    calls = await check_models(config, targets, recording.models.ping)
     for check in live:
         if check.error is None:
             await recording.visit(check.venue)
+    calls = await check_models(config, targets, recording.models.ping)
     await recording.finish()
     return live, calls
 

@@ -318,7 +318,7 @@ def check(
 
     Costs are written as expected (low–high). All mistakes are listed at once, with file, line and key;
     nothing is played or changed. The exit status is 1 if there are any, or if a model can't answer with its
-    settings. With DIR it checks that folder instead.
+    settings. With DIR it checks that folder or cassette instead.
 
     Only --live spends money, a fraction of a cent. Its exit status is 1 if nothing could be reached, 2 if
     only part could.
