@@ -6,13 +6,17 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
+from agents.text import one_line
 from arena.errors import ArenaError
 
 MOST_BYTES = 300_000
 """A cassette is no longer than this."""
 FOLDER = "cassettes"
 """Where a config's own cassettes are, beside it."""
-Counts = dict[str, Annotated[int, Field(ge=0)]]
+Word = Annotated[str, Field(pattern=r"^[a-z_]{1,40}$")]
+Label = Annotated[str, Field(pattern=r"^[^\p{Cc}\p{Cf}]{1,200}$")]
+"""Names as they are written here: whoever made a file, nothing in it commands a terminal."""
+Counts = dict[Label, Annotated[int, Field(ge=0)]]
 
 
 class CassettePart(BaseModel):
@@ -26,7 +30,7 @@ class VenueExchange(CassettePart):
 
     question: str
     answer: JsonValue = None
-    error: str = ""
+    error: Word | Literal[""] = ""
 
 
 class VenueReading(CassettePart):
@@ -41,7 +45,7 @@ class VenueReading(CassettePart):
     ends: int = 0
     histories: int = 0
     set_aside: Counts = {}
-    faults: tuple[str, ...] = ()
+    faults: tuple[Label, ...] = ()
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -59,7 +63,7 @@ class VenueReading(CassettePart):
 class VenueTape(CassettePart):
     """The answers of one venue, as of when it was asked, and what its adapter has read of them."""
 
-    venue: str
+    venue: Word
     exchanges: tuple[VenueExchange, ...]
     reading: VenueReading = VenueReading()
 
@@ -70,8 +74,8 @@ class ModelTape(CassettePart):
     Of a model on an `own_server` it says nothing about the provider whose form that speaks.
     """
 
-    model: str
-    provider: str
+    model: Label
+    provider: Label
     own_server: bool = False
     settings: dict[str, JsonValue] = {}
     status: int
@@ -110,6 +114,6 @@ def read_cassette(path: Path) -> Cassette:
         raise ArenaError("bad_cassette", f"{path} can't be read: {error.strerror}") from error
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "the file"
+        place = one_line(".".join(map(str, first["loc"]))) or "the file"
         hint = "arena check --live --record writes one"
         raise ArenaError("bad_cassette", f"{path} is no cassette: {place}: {first['msg']}", hint) from error

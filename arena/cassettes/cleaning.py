@@ -22,7 +22,7 @@ FIELDS = {"fields about a person": _PERSON, "fields about an account": _ACCOUNT}
 """What is left out by the name of its field, written small and without dashes."""
 TEXTS = {
     "keys": re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"),
-    "e-mail addresses": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}"),
+    "e-mail addresses": re.compile(r"[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}"),
     "wallet addresses": re.compile(r"\b0x[0-9a-fA-F]{40}\b"),
     "account ids": re.compile(r"\b(?:org|proj|user|acct|cus|wrkspc)[-_](?=[A-Za-z]*\d)[A-Za-z0-9]{12,}"),
     "request ids": re.compile(r"\b(?:req|msg|chatcmpl|resp|gen|rs)[-_](?=[A-Za-z]*\d)[A-Za-z0-9]{12,}"),

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from pydantic import ValidationError
+
 from agents.llm import close, make_ask
 from agents.llm.addresses import provider_prefix
 from agents.llm.tape import TAPE, AnswerTape, TapedAnswer
@@ -12,12 +14,18 @@ from arena.calls.ping import ping, remark
 from arena.cassettes.cassette import ModelTape
 from arena.cassettes.cleaning import Cleaner
 from arena.clock import timer
+from arena.errors import ArenaError
 
 SETTINGS = ("max_tokens", "form", "reasoning", "extra")
 """Settings on which it depends how an answer is asked for and read."""
 MOST_TEXT = 60_000
 MOST_TEXTS = 120_000
 """An answer whose body is longer is not kept, nor one for which the others have left no room."""
+PROVIDERS = frozenset({
+    "anthropic", "deepseek", "gemini", "groq", "hosted_vllm", "lm_studio", "mistral", "ollama", "ollama_chat",
+    "openai", "openrouter", "perplexity", "together_ai", "xai",
+})  # fmt: skip
+"""Whose answers all pass by the tape; clients of others may reach for a network by themselves."""
 NO_KEY = "CASSETTE_KEY"
 NO_SERVER = "http://cassette.invalid"
 """What a replay has in place of a key and of a server: neither is used."""
@@ -79,6 +87,11 @@ class ModelTapes:
 
     async def ping(self, settings: ModelSettings, ask: Ask) -> Call:
         """Ask a model a tiny question, and keep its answer if it can be used."""
+        provider = provider_prefix(settings)
+        if provider not in PROVIDERS:
+            self.faults.append(f"{settings.model}: answers of its provider can't be recorded")
+            return await ping(ask)
+
         recorder = ModelRecorder(self.cleaner)
         with _on_tape(recorder):
             call = await ping(ask)
@@ -98,7 +111,7 @@ class ModelTapes:
         kept = settings.model_dump(mode="json", include=set(SETTINGS), exclude_defaults=True)
         tape = ModelTape(
             model=settings.model,
-            provider=provider_prefix(settings),
+            provider=provider,
             own_server=settings.base_url is not None,
             settings=self.cleaner.json(kept),
             status=answer.status,
@@ -117,10 +130,19 @@ class ModelTapes:
 
 
 async def replay_model(tape: ModelTape) -> Call:
-    """Return the call that the code for models makes of a recorded answer, without a network."""
+    """Return the call that the code for models makes of a recorded answer, without a network.
+
+    Raise `ArenaError` if the settings make no sense.
+    """
     server = NO_SERVER if tape.own_server else None
     values = {**tape.settings, "model": tape.model, "base_url": server, "api_key_env": NO_KEY}
-    settings = ModelSettings.model_validate(values)
+    try:
+        settings = ModelSettings.model_validate(values)
+    except ValidationError as error:
+        raise ArenaError("bad_cassette", f"the settings of {tape.model} make no sense") from error
+    if provider_prefix(settings) not in PROVIDERS:
+        raise ArenaError("bad_cassette", f"answers of the provider of {tape.model} can't be replayed")
+
     try:
         with _on_tape(ModelPlayer(tape)):
             return await ping(make_ask(settings, timer, {NO_KEY: "none"}))

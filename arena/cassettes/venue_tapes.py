@@ -33,8 +33,12 @@ class VenueRecorder:
         key = self._key(question)
         parameters = json.loads(key.split(" ", 2)[2]).get("params") or {}
         is_first_page = _FOLLOWING.isdisjoint(parameters)
-        answer = self.trimmer.answer(json.loads(body), is_first_page)
-        answer = self.trimmer.texts(self.cleaner.json(answer))
+        try:
+            answer = self.trimmer.answer(json.loads(body, parse_float=_finite), is_first_page)
+            answer = self.trimmer.texts(self.cleaner.json(answer))
+        except RecursionError:
+            self.put_error(question, "not_json")
+            raise VenueError("not_json", "its answer is nested too deeply to be recorded") from None
 
         exchange = VenueExchange(question=key, answer=answer)
         self._keep(exchange)
@@ -74,6 +78,12 @@ class VenuePlayer:
 
     def put_error(self, question: str, code: str) -> None:
         """Keep nothing."""
+
+
+def _finite(text: str) -> float | str:
+    """Return a number; one that is too large for any as it is written, since JSON has no infinity."""
+    number = float(text)
+    return text if number in (float("inf"), float("-inf")) else number
 
 
 def answer_bytes(exchange: VenueExchange) -> bytes:

@@ -10,7 +10,7 @@ from arena.cassettes.cassette import Cassette, VenueReading, read_cassette
 from arena.cassettes.model_tapes import reading_fault, replay_model
 from arena.cassettes.recording import replayed
 from arena.cli.options import Options
-from arena.cli.output import Data, run_async
+from arena.cli.output import Data, plain, run_async
 from arena.cli.page import Fields, Page
 from arena.errors import count_text
 
@@ -86,7 +86,7 @@ def replay_page(data: Data) -> Page:
     fields |= {row["model"]: row["fault"] or "its answer" for row in data["models"]}
     yield Fields(fields | dict(_removed(data)))
     if data["source"]:
-        yield data["source"]
+        yield plain(data["source"])
 
 
 def _removed(data: Data) -> Iterator[tuple[str, str]]:

@@ -19,30 +19,30 @@ from tests.venue_server.visit import at_once
 AT = datetime(2026, 1, 4, 12, tzinfo=UTC)
 
 
-def record(folder: Path, venue: str, urls: Mapping[str, str], at: datetime = AT) -> Path:
+def record(folder: Path, venue: str, urls: Mapping[str, str], timeout: float = 20.0) -> Path:
     """The file of a recording of a venue at these addresses; its client doesn't wait between attempts."""
     settings = json.dumps({**urls, "per_second": 1000})
     text = f"markets: {{venue: {venue}, {venue}: {settings}}}\nagents: [{{kind: market}}]\n"
     (folder / "config.yaml").write_text(text, "utf-8")
-    recording = Recording(load(folder / "config.yaml"), at)
+    recording = Recording(load(folder / "config.yaml"), AT)
 
     async def recorded() -> None:
         await recording.visit(venue)
         await recording.finish()
 
-    with hurried():
+    with hurried(timeout):
         asyncio.run(recorded())
     assert recording.cassette is not None
     return write_cassette(folder, recording.cassette)
 
 
 @contextmanager
-def hurried() -> Iterator[None]:
-    """No pause between two attempts, and half a second for an answer."""
+def hurried(timeout: float) -> Iterator[None]:
+    """No pause between two attempts, of which there are two, and so many seconds for each."""
     inner = http.HttpClient.__init__
 
     def init(self: http.HttpClient, *args: Any, **options: Any) -> None:
-        inner(self, *args, **(options | {"sleep": at_once, "timeout": 0.5, "attempts": 2}))
+        inner(self, *args, **(options | {"sleep": at_once, "timeout": timeout, "attempts": 2}))
 
     with patch.object(http.HttpClient, "__init__", init):
         yield

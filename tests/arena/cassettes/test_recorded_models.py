@@ -11,6 +11,7 @@ from agents.secrets import secrets_in
 from arena.cassettes.cleaning import Cleaner
 from arena.cassettes.model_tapes import MOST_TEXT, ModelTapes, reading_fault, replay_model
 from arena.clock import timer
+from arena.errors import ArenaError
 from tests.arena.cassettes.recorded import offline
 from tests.provider.model_answer import ModelAnswer
 from tests.provider.wire_server import MODELS, WireServer, wires
@@ -71,6 +72,27 @@ def test_a_model_at_its_provider_is_read_again_too(server: WireServer, wire: str
     tape = tapes.tapes[0].model_copy(update={"own_server": provider == "ollama_chat"})
     with offline():
         assert reading_fault(asyncio.run(replay_model(tape))) == ""
+
+
+OPENAI_LIKE = ("deepseek", "groq", "mistral", "perplexity", "together_ai", "lm_studio")
+
+
+@pytest.mark.parametrize("provider", OPENAI_LIKE)
+def test_providers_that_speak_the_form_of_openai_are_read_too(server: WireServer, provider: str) -> None:
+    server.script("says", ModelAnswer(SAYS, tier="default"))  # without a tier litellm loses an answer of Groq
+    _, tapes = recorded(server, "openai", "says")
+    own = {"model": f"{provider}/x", "own_server": provider == "lm_studio"}
+    with offline():
+        assert reading_fault(asyncio.run(replay_model(tapes.tapes[0].model_copy(update=own)))) == ""
+
+
+def test_a_provider_whose_client_may_reach_out_by_itself_is_refused(server: WireServer) -> None:
+    server.script("says", ModelAnswer(SAYS))
+    _, tapes = recorded(server, "openai", "says")
+    for change in ({"model": "bedrock/x"}, {"model": "vertex_ai/x"}, {"settings": {"reasoning": 7}}):
+        with offline(), pytest.raises(ArenaError) as refused:
+            asyncio.run(replay_model(tapes.tapes[0].model_copy(update=change)))
+        assert refused.value.code == "bad_cassette"
 
 
 def test_what_was_refused_before_is_not_kept(server: WireServer) -> None:

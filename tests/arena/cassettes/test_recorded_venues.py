@@ -191,7 +191,7 @@ def test_a_fault_is_recorded_by_its_code_and_met_again(
     monkeypatch.setenv("VENUE_API_KEY", KEY)
     urls = SERVED[venue](server)
     server.fail(BOOKS[venue], FAULTS[code], forever=True)
-    path = record(tmp_path, venue, urls)
+    path = record(tmp_path, venue, urls, timeout=1.0 if code == "timeout" else 20.0)
     cassette = read_cassette(path)
     [tape] = cassette.venues
     assert code in {exchange.error for exchange in tape.exchanges}
@@ -263,17 +263,21 @@ def record_other(folder: Path, venue: str) -> None:
     asyncio.run(Recording(load(folder / "config.yaml"), AT).visit(venue))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "{",
-        "[]",
-        '{"cassette": 2, "taken": "2026-01-01T00:00:00Z"}',
-        '{"taken": "2026-01-01"}',
-        "x" * 300_001,
-    ],
-)
+TAPE = '{"venue": "a", "exchanges": [{"question": "", "error": "%s"}]}'
+ODD = f'{{"taken": "2026-01-01T00:00Z", "venues": [{TAPE}]}}'
+NO_CASSETTES = {
+    "nothing": "",
+    "broken": "{",
+    "a list": "[]",
+    "a day": '{"taken": "2026-01-01"}',
+    "of another version": '{"cassette": 2, "taken": "2026-01-01T00:00Z"}',
+    "a command to the terminal": ODD % r"\u001b[2J",
+    "another one": r'{"taken": "2026-01-01T00:00Z", "\u001b[2J": 1}',
+    "too long": "x" * (MOST_BYTES + 1),
+}
+
+
+@pytest.mark.parametrize("text", NO_CASSETTES.values(), ids=NO_CASSETTES)
 def test_a_file_that_is_no_cassette_is_refused_in_words(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.json"
     path.write_text(text, "utf-8")
@@ -281,6 +285,20 @@ def test_a_file_that_is_no_cassette_is_refused_in_words(tmp_path: Path, text: st
         read_cassette(path)
     assert refused.value.code == "bad_cassette"
     assert "a.json" in refused.value.message
+    assert "\x1b" not in refused.value.message
+
+
+def test_odd_numbers_and_depths_of_an_answer_break_nothing(server: VenueServer, tmp_path: Path) -> None:
+    urls = serve_kalshi(server, odd=float("inf"), long=10**400)
+    deep: Any = []
+    for _ in range(700):
+        deep = [deep]
+    server.route(f"{ROOT}/series", {"series": [kalshi.a_series("S", deep=deep)]})
+    cassette = read_cassette(record(tmp_path, "kalshi", urls))
+    [tape] = cassette.venues
+    assert "not_json" in {exchange.error for exchange in tape.exchanges}
+    assert tape.reading.prices == 1
+    assert reread(cassette) == [tape.reading]
 
 
 def test_a_cassette_is_as_it_was_written(server: VenueServer, tmp_path: Path) -> None:
