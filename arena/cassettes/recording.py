@@ -36,7 +36,7 @@ NOT_KEPT = "not_kept"
 
 
 @dataclass
-class Recording:
+class CassetteRecording:
     """A cassette while it is recorded, as of an instant."""
 
     config: Config

@@ -8,7 +8,7 @@ from typing import Any
 from agents.model import Call
 from arena.calls.budget_warnings import rounded_dollars
 from arena.calls.ping import PingTarget, remark
-from arena.cassettes.recording import Recording, write_cassette
+from arena.cassettes.recording import CassetteRecording, write_cassette
 from arena.cli.cassettes import recorded_data, recorded_page
 from arena.cli.output import Data, attributes, exact, prints_aside, run_async
 from arena.cli.page import Page, print_page
@@ -68,7 +68,7 @@ def check_live(
         print_page(["", cost_sentence(targets)])
         sys.stdout.flush()
 
-    recording = Recording(config, now().replace(microsecond=0)) if record else None
+    recording = CassetteRecording(config, now().replace(microsecond=0)) if record else None
     with prints_aside():
         live, calls = run_async(live_answers(config, names, targets, recording))
     data: dict[str, Any] = {
@@ -83,7 +83,7 @@ def check_live(
 
 
 async def live_answers(
-    config: Config, names: Sequence[str], targets: Sequence[PingTarget], recording: Recording | None
+    config: Config, names: Sequence[str], targets: Sequence[PingTarget], recording: CassetteRecording | None
 ) -> tuple[list[VenueCheck], list[Call]]:
     """Return what venues and models answer, and have those that do recorded."""
     live = await asyncio.gather(*(check_venue(config, name) for name in names))
@@ -98,7 +98,7 @@ async def live_answers(
     return live, calls
 
 
-def write_recorded(config: Config, recording: Recording) -> dict[str, Any]:
+def write_recorded(config: Config, recording: CassetteRecording) -> dict[str, Any]:
     """Write a cassette beside the config, and return what is in it. Raise `ArenaError` if nothing is."""
     cassette = recording.cassette
     if cassette is None or not (cassette.venues or cassette.models):

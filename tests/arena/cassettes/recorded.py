@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from unittest.mock import patch
 
 from arena.cassettes.cassette import Cassette, VenueReading
-from arena.cassettes.recording import Recording, replayed, write_cassette
+from arena.cassettes.recording import CassetteRecording, replayed, write_cassette
 from arena.config import load
 from markets.venues.wire import http
 from tests.venue_server.visit import at_once
@@ -24,7 +24,7 @@ def record(folder: Path, venue: str, urls: Mapping[str, str], timeout: float = 2
     settings = json.dumps({**urls, "per_second": 1000})
     text = f"markets: {{venue: {venue}, {venue}: {settings}}}\nagents: [{{kind: market}}]\n"
     (folder / "config.yaml").write_text(text, "utf-8")
-    recording = Recording(load(folder / "config.yaml"), AT)
+    recording = CassetteRecording(load(folder / "config.yaml"), AT)
 
     async def recorded() -> None:
         await recording.visit(venue)

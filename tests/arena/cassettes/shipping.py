@@ -18,7 +18,7 @@ from typing import Any
 
 from arena.cassettes.cassette import Cassette
 from arena.cassettes.proofs import SHIPPED
-from arena.cassettes.recording import Recording
+from arena.cassettes.recording import CassetteRecording
 from arena.config import load
 from tests.venue_server.kalshi import ROOT, KalshiWire
 from tests.venue_server.manifold import ManifoldWire
@@ -62,7 +62,7 @@ class Shipped:
             settings = json.dumps(urls | {"per_second": 1000})
             text = f"markets: {{venue: {self.venue}, {self.venue}: {settings}}}\nagents: [{{kind: market}}]\n"
             config.write_text(text, "utf-8")
-            recording = Recording(load(config), self.at)
+            recording = CassetteRecording(load(config), self.at)
             recording.cleaner.secrets = ()
 
             async def record() -> None:

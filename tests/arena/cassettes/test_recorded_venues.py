@@ -256,11 +256,11 @@ def test_a_venue_that_is_none_of_the_network_is_refused_by_name(tmp_path: Path) 
 
 def record_other(folder: Path, venue: str) -> None:
     """Asks for another venue than the config's."""
-    from arena.cassettes.recording import Recording
+    from arena.cassettes.recording import CassetteRecording
     from arena.config import load
 
     (folder / "config.yaml").write_text("markets: {venue: manifold}\nagents: [{kind: market}]\n", "utf-8")
-    asyncio.run(Recording(load(folder / "config.yaml"), AT).visit(venue))
+    asyncio.run(CassetteRecording(load(folder / "config.yaml"), AT).visit(venue))
 
 
 TAPE = '{"venue": "a", "exchanges": [{"question": "", "error": "%s"}]}'
