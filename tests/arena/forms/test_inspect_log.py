@@ -110,7 +110,7 @@ def test_logs_are_forecasters_and_epochs_are_one_forecast() -> None:
         ("owl (2)", "1", 0.3),
     ]
     assert [x.forecaster for x in data.published] == ["owl", "hare", "owl (2)"]
-    assert data.notes == ("a.json has several epochs: their mean is the forecast", "owl (2) is c.json")
+    assert data.notes == ("owl (2) is c.json", "a.json has several epochs: their mean is the forecast")
 
     apart = inspect_log.read([once, other])
     assert [(x.forecaster, x.question) for x in apart.forecasts] == [
