@@ -232,7 +232,7 @@ def read_sample(sample: SourceObject, model: str) -> Iterator[Reading]:
 
     scores = sample.loose("scores")
     parts = [scores.loose(name).loose("metadata") for name in scores.fields]
-    several = [part for part in parts if isinstance(part.fields.get(FORECASTS), list)]
+    several = [part for part in parts if has_questions(part.fields.get(FORECASTS))]
 
     if several:
         for stated in several[0].objects(FORECASTS):
@@ -240,6 +240,18 @@ def read_sample(sample: SourceObject, model: str) -> Iterator[Reading]:
         return
 
     yield read_answer(sample, key, model)
+
+
+def has_questions(forecasts: object) -> bool:
+    """Tell whether a list holds forecasts of questions; another scorer may call other things so.
+
+    >>> has_questions([{"question": "rain"}]), has_questions([0.2, 0.3])
+    (True, False)
+    """
+    if not isinstance(forecasts, list):
+        return False
+
+    return any(isinstance(forecast, dict) and "question" in forecast for forecast in forecasts)
 
 
 def read_stated(stated: SourceObject, key: str, sample: SourceObject, model: str) -> Iterator[Reading]:
