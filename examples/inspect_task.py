@@ -27,9 +27,9 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from agents.model import Call, Message, Prompt
-from arena.exports.inspect_logs import ScoredForecast, forecast_scores, outcomes_text, score_fields
+from arena.exports.inspect_logs import LoggedForecast, forecast_scores, outcomes_text, score_fields
 from arena.exports.inspect_turns import (
-    RecordedTurn,
+    AnsweredTurn,
     decide_again,
     read_answer,
     read_answered_turns,
@@ -41,7 +41,7 @@ FINISHES = {"max_tokens": "length", "content_filter": "content_filter"}
 
 
 @cache
-def turns_of(record: str, agent: str) -> dict[str, RecordedTurn]:
+def turns_of(record: str, agent: str) -> dict[str, AnsweredTurn]:
     return {turn.key: turn for turn in read_answered_turns(record, agent)}
 
 
@@ -105,7 +105,7 @@ def by_market() -> Metric:
     def scores_of(scores: list[SampleScore]) -> dict[str, float]:
         forecasts = []
         for score in scores:
-            forecasts += [ScoredForecast(**fields) for fields in (score.score.metadata or {})["forecasts"]]
+            forecasts += [LoggedForecast(**fields) for fields in (score.score.metadata or {})["forecasts"]]
         return {name: value for name, value in forecast_scores(forecasts).items() if not isnan(value)}
 
     return scores_of

@@ -43,7 +43,7 @@ Fields = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredForecast:
+class LoggedForecast:
     """A probability that counts for a market in a turn, and what it is scored by.
 
     Where the agent `stated` none it is the price, or even odds without one. `outcome` is 1 or 0, and None
@@ -62,7 +62,7 @@ class ScoredForecast:
 
 def read_scored_forecasts(
     connection: Connection, cohort: int, markets: Mapping[str, SeasonMarket]
-) -> dict[TurnPlace, list[ScoredForecast]]:
+) -> dict[TurnPlace, list[LoggedForecast]]:
     """Return the forecasts that count of each turn of a cohort; none of rounds that are hidden for now."""
     rows = evidence_rows(read_forecast_columns(connection, cohort))
     columns = zip(
@@ -77,11 +77,11 @@ def read_scored_forecasts(
         strict=True,
     )
 
-    turns = defaultdict[TurnPlace, list[ScoredForecast]](list)
+    turns = defaultdict[TurnPlace, list[LoggedForecast]](list)
     for agent, number, market, probability, stated, price, priced, outcome in columns:
         name = rows.markets[market]
         page = markets[name]
-        forecast = ScoredForecast(
+        forecast = LoggedForecast(
             question=name,
             title=page.title,
             event=page.event,
@@ -95,7 +95,7 @@ def read_scored_forecasts(
     return turns
 
 
-def forecast_scores(forecasts: Sequence[ScoredForecast]) -> dict[str, float]:
+def forecast_scores(forecasts: Sequence[LoggedForecast]) -> dict[str, float]:
     """Return the Brier score and the skill of forecasts, as the leaderboard has them; NaN if all are open."""
     said = [forecast.probability for forecast in forecasts]
     ended = [-1 if forecast.outcome is None else forecast.outcome for forecast in forecasts]
@@ -111,7 +111,7 @@ def forecast_scores(forecasts: Sequence[ScoredForecast]) -> dict[str, float]:
     }
 
 
-def score_fields(forecasts: Sequence[ScoredForecast]) -> dict[str, Fields]:
+def score_fields(forecasts: Sequence[LoggedForecast]) -> dict[str, Fields]:
     """Return the scores of a turn as Inspect keeps them, by the names of their scorers."""
     scores: dict[str, Fields] = {}
     for name, value in forecast_scores(forecasts).items():
@@ -126,7 +126,7 @@ def score_fields(forecasts: Sequence[ScoredForecast]) -> dict[str, Fields]:
     return scores
 
 
-def _forecasts_table(forecasts: Sequence[ScoredForecast]) -> str:
+def _forecasts_table(forecasts: Sequence[LoggedForecast]) -> str:
     """Return the forecasts of a turn as a table in Markdown."""
     lines = ["| question | forecast | price | outcome |", "| --- | ---: | ---: | --- |"]
     for forecast in forecasts:
@@ -138,14 +138,14 @@ def _forecasts_table(forecasts: Sequence[ScoredForecast]) -> str:
     return "\n".join(lines)
 
 
-def outcome_text(forecast: ScoredForecast) -> str:
+def outcome_text(forecast: LoggedForecast) -> str:
     """Return how a market ended, in a word."""
     if forecast.outcome is None:
         return "open"
     return "YES" if forecast.outcome else "NO"
 
 
-def outcomes_text(forecasts: Sequence[ScoredForecast]) -> str:
+def outcomes_text(forecasts: Sequence[LoggedForecast]) -> str:
     """Return how many markets ended in which way."""
     counts = Counter(map(outcome_text, forecasts))
     return ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
@@ -183,7 +183,7 @@ def inspect_logs(
             for begun in own_rounds:
                 place = entrant.name, begun.number
                 if place in forecasts:
-                    played.append(PlayedTurn(begun, turns[place], calls[place], forecasts[place]))
+                    played.append(LoggedTurn(begun, turns[place], calls[place], forecasts[place]))
             if played:
                 log = _log(stored, entrant, played, version)
                 yield log_name(stored, entrant), json.dumps(log, ensure_ascii=False) + "\n"
@@ -197,16 +197,16 @@ def log_name(stored: StoredCohort, entrant: Entrant) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class PlayedTurn:
+class LoggedTurn:
     """A turn with its round, the calls that were made for it, and the forecasts that count."""
 
     round: StoredRound
     turn: Turn
     calls: Sequence[Call]
-    forecasts: Sequence[ScoredForecast]
+    forecasts: Sequence[LoggedForecast]
 
 
-def _log(stored: StoredCohort, entrant: Entrant, played: Sequence[PlayedTurn], version: str) -> Fields:
+def _log(stored: StoredCohort, entrant: Entrant, played: Sequence[LoggedTurn], version: str) -> Fields:
     """Return the log of an agent in a cohort."""
     cohort = stored.cohort
     model = str(entrant.settings.get("model") or entrant.kind)
@@ -254,7 +254,7 @@ def _log(stored: StoredCohort, entrant: Entrant, played: Sequence[PlayedTurn], v
     }
 
 
-def _sample(played: PlayedTurn, cohort: int, model: str) -> Fields:
+def _sample(played: LoggedTurn, cohort: int, model: str) -> Fields:
     """Return a turn as a sample."""
     begun = played.round
     decision = played.turn.decision

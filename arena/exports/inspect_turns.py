@@ -15,7 +15,7 @@ from agents.model import USABLE_STATUSES, Ask, Call, Decision, Given, Message, P
 from agents.registry import kind
 from arena.cohorts.freeze import code_version
 from arena.errors import ArenaError
-from arena.exports.inspect_logs import EVEN, ScoredForecast, read_scored_forecasts, time_apart
+from arena.exports.inspect_logs import EVEN, LoggedForecast, read_scored_forecasts, time_apart
 from arena.exports.table import one_snapshot
 from arena.record.dry_run import DryRunRecord
 from arena.record.model.cohort import Cohort, Entrant
@@ -40,7 +40,7 @@ Stated = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedTurn:
+class AnsweredTurn:
     """A turn that a model has answered: where it is in the record, what was asked first, and the forecasts.
 
     `blind` says that no prices were shown: what is then left out counts as even odds.
@@ -51,7 +51,7 @@ class RecordedTurn:
     round: int
     at: datetime
     asked: tuple[Message, ...]
-    forecasts: tuple[ScoredForecast, ...]
+    forecasts: tuple[LoggedForecast, ...]
     blind: bool
 
     @property
@@ -65,7 +65,7 @@ class RecordedTurn:
         return f"cohort {self.cohort}, round {self.round}"
 
 
-def read_answered_turns(database: str, agent: str, cohort: int | None = None) -> list[RecordedTurn]:
+def read_answered_turns(database: str, agent: str, cohort: int | None = None) -> list[AnsweredTurn]:
     """Return the turns of an agent, of one cohort or of all, that its model has answered.
 
     Raises `ArenaError` where there is none, or where the agent decides by more than its model's answers.
@@ -86,7 +86,7 @@ def read_answered_turns(database: str, agent: str, cohort: int | None = None) ->
                 if scored is None or all(call.reply is None for call in calls):
                     continue
                 found.append(
-                    RecordedTurn(
+                    AnsweredTurn(
                         agent=agent,
                         cohort=stored.cohort.number,
                         round=begun.number,
@@ -119,13 +119,13 @@ def _settings(entrant: Entrant) -> llm.Settings:
     return settings
 
 
-async def decide_again(database: str, turn: RecordedTurn, ask: Ask) -> Stated:
+async def decide_again(database: str, turn: AnsweredTurn, ask: Ask) -> Stated:
     """Return what an agent states in a turn where `ask` answers its questions, however many it has."""
     with _opened_turn(database, turn) as claim:
         return _stated(await decide_turn(replace(claim, ask=ask)))
 
 
-def read_answer(database: str, turn: RecordedTurn, text: str) -> Stated:
+def read_answer(database: str, turn: AnsweredTurn, text: str) -> Stated:
     """Return what a text states as the one answer to a turn."""
     with _opened_turn(database, turn) as claim:
         return _stated(parse_answer(text, claim.view))
@@ -140,7 +140,7 @@ def _stated(decision: Decision | UnusableAnswer) -> Stated:
     return {str(forecast.market_id): forecast.probability for forecast in final}
 
 
-def score_again(turn: RecordedTurn, stated: Stated) -> list[ScoredForecast]:
+def score_again(turn: AnsweredTurn, stated: Stated) -> list[LoggedForecast]:
     """Return the forecasts of a turn by other probabilities; a market without one counts as skipped."""
     scored = []
     for before in turn.forecasts:
@@ -152,7 +152,7 @@ def score_again(turn: RecordedTurn, stated: Stated) -> list[ScoredForecast]:
 
 
 @contextmanager
-def _opened_turn(database: str, turn: RecordedTurn) -> Iterator[ClaimedTurn]:
+def _opened_turn(database: str, turn: AnsweredTurn) -> Iterator[ClaimedTurn]:
     """Open the record for as long as a turn is decided, and yield what its agent sees."""
     with open_read_only(database) as engine:
         with one_snapshot(engine) as connection:

@@ -10,7 +10,7 @@ import pytest
 
 from agents.model import Call, Prompt
 from arena.errors import ArenaError
-from arena.exports.inspect_logs import ScoredForecast, forecast_scores
+from arena.exports.inspect_logs import LoggedForecast, forecast_scores
 from arena.exports.inspect_turns import decide_again, read_answer, read_answered_turns, score_again
 from arena.exports.manifest import NAME, read_manifest
 from arena.exports.restore import restore
@@ -141,8 +141,8 @@ def test_turns_played_again_with_the_stored_answers_score_the_same(season: Path,
         asked = tuple((message.role, message.content) for message in prompt.messages)
         return Call(prompt, replies[prompt.seed, asked].pop(0), finish="stop")
 
-    before: list[ScoredForecast] = []
-    again: list[ScoredForecast] = []
+    before: list[LoggedForecast] = []
+    again: list[LoggedForecast] = []
     for turn in read_answered_turns(database, agent):
         before += turn.forecasts
         again += score_again(turn, asyncio.run(decide_again(database, turn, ask)))
