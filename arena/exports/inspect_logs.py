@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from agents.model import Call, Message
+from agents.text import one_line
 from arena.errors import count_text
 from arena.record.model.answer_columns import SeasonMarket
 from arena.record.model.cohort import Entrant, Turn
@@ -35,6 +36,7 @@ METRIC = "by_market"
 """What the metrics are called: means over markets, of each market first over its rounds."""
 EVEN = 0.5
 """Stands for the price where there is none, as on the leaderboard."""
+LONGEST_TITLE = 200
 UNNAMED = re.compile(r"[^A-Za-z0-9.-]+")
 STOPS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
 TurnPlace = tuple[str, int]
@@ -130,7 +132,7 @@ def _forecasts_table(forecasts: Sequence[LoggedForecast]) -> str:
     """Return the forecasts of a turn as a table in Markdown."""
     lines = ["| question | forecast | price | outcome |", "| --- | ---: | ---: | --- |"]
     for forecast in forecasts:
-        title = (forecast.title or forecast.question).replace("|", "/")
+        title = one_line(forecast.title or forecast.question, LONGEST_TITLE).replace("|", "/")
         said = f"{forecast.probability:.1%}" if forecast.stated else "none"
         price = forecast.market_probability
         shown = "none" if price is None else f"{price:.1%}"
