@@ -31,7 +31,7 @@ ROUND = """SELECT r.id FROM round AS r JOIN cohort AS c ON r.cohort_id = c.id
 
 
 def late_calls(database: sqlite3.Connection) -> set[tuple[object, ...]]:
-    """Return the calls that heads list by themselves, since their rounds were over: cohort, round, and key."""
+    """Return the calls that heads list by themselves, since their rounds were over, by all but their hash."""
     members = [json.loads(text) for (text,) in database.execute("SELECT members FROM head")]
     return {tuple(line[:-1]) for facts in members for line in facts.get("call", ())}
 

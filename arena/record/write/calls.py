@@ -82,8 +82,9 @@ def add_call(
 ) -> None:
     """Keep one attempt, whole, before anything is done with its answer; with that its place is free again.
 
-    It has the next number in the record: `attempt` is its process's own count, by which an attempt without a
-    reservation is known that is kept again, since nobody could learn whether it was. An incident goes with it.
+    It gets the next number in the record. `attempt` is the process's own count, by which an attempt without
+    a reservation is recognized when it is kept again, because nobody could learn whether it was. An incident
+    goes with it.
     """
     if place is not None and not free_reservation(connection, place, call.error):
         return
