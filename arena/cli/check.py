@@ -70,6 +70,7 @@ def config_data(config: Config, at: datetime) -> dict[str, Any]:
         "depth": UNLIMITED if config.rules.unlimited else None,
         "budget": config.budget.model_dump(),
         "heads": config.heads,
+        "public": config.public,
         "agents": agents,
     }
 
@@ -87,6 +88,11 @@ def cannot_answer(data: Data) -> bool:
     return any(warning["code"] == "cannot_answer" for warning in data["cost"]["warnings"])
 
 
+def mock_turn_failed(data: Data) -> bool:
+    """Tell whether an agent of a public season came to no forecast though its stand-in answered."""
+    return data["public"] and not all(agent["forecasts"] for agent in data["cost"]["agents"])
+
+
 def check_page(data: Data, choice: TableChoice) -> Page:
     """Yield what matters first: valid, when, for how much; then what is wrong, who plays, and the rules."""
     state = "valid"
@@ -100,6 +106,10 @@ def check_page(data: Data, choice: TableChoice) -> Page:
     yield from replacements(data)
     yield ""
     yield from line_up(data, choice)
+    if data["public"]:
+        turns = [f"{agent['agent']} {agent['forecasts']}" for agent in data["cost"]["agents"]]
+        yield f"Mock turns, answered by a stand-in, with so many forecasts: {', '.join(turns) or 'none'}."
+        yield ""
     yield Fields(dict(rule_fields(data)))
 
 
