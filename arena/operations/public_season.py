@@ -37,6 +37,8 @@ def bring_up_record(config: Config, season: SeasonBranch) -> None:
 
     with season.objects() as objects:
         entries = objects.entries(objects.commit(season.tip).tree)
+        if RECORD not in entries or HEADS not in entries:
+            return
         if file.exists() and file.stat().st_size:
             published = objects.read(entries[HEADS].id, "blob", MOST_OF_FILE).decode("utf-8")
             # What was played here and could not be published yet is gone on from.

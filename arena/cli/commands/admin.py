@@ -38,7 +38,7 @@ def verify(
         others = ("--all", "--heads", "--draws", "--referee", "--config", "--database")
         chosen.refuse(*others, because="and --published can't be combined")
 
-        from arena.cli.published import verify_clone
+        from arena.cli.verify_clone import verify_clone
 
         verify_clone(chosen, published)
         return

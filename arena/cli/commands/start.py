@@ -182,8 +182,8 @@ def init(
     month, and the models whose keys are in the environment or DIR/.env, else the one that Ollama, LM Studio,
     vLLM or llama.cpp serves on this machine, which costs nothing.
 
-    With --public it is a repository instead, whose workflows play on schedule, publish record, heads and site
-    on a branch, and check entrants' pull requests. Its README.md says how to publish it.
+    With --public it is a repository, whose workflows play, publish on a branch, and check entrants: its
+    README says how.
 
     Example: arena init my-arena --venue simulator --yes
 

@@ -35,8 +35,8 @@ def test_check_tells_every_mistake_with_its_line_and_ends_in_status_1(
     done = arena(*flags, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     known = (
-        "agents, ask, backup, budget, calls, cohorts, database, evidence, heads, markets, publish, run, "
-        "scores, season, seed, watch"
+        "agents, ask, backup, budget, calls, cohorts, database, evidence, heads, markets, public, publish, "
+        "run, scores, season, seed, watch"
     )
     wrong = 'found "five", expected a whole number of rounds, or a duration such as "5 weeks"'
     unknown = f"x.yaml:7: extra: unknown key. Choose from: {known}"

@@ -10,7 +10,7 @@ from arena.cli.options import Options
 from arena.cli.output import minute, plain
 from arena.cli.page import Fields, Page
 from arena.errors import count_text
-from arena.operations.published import PublishedSeason, verify_published
+from arena.operations.published_season import PublishedSeason, verify_published
 from arena.operations.season_branch import BRANCH
 from portfolio.quotes import duration_text
 

@@ -29,7 +29,7 @@ from arena.operations.git import (
     read_refs,
 )
 from arena.operations.season_branch import BRANCH, HEADS, LOG, RECORD, write_export
-from arena.record.queries.published import ForecastsOfEnd, read_forecasts_of_ends
+from arena.record.queries.forecasts_of_ends import ForecastsOfEnd, read_forecasts_of_ends
 from arena.record.schema.database import open_read_only, reading
 from arena.record.write.heads import read_newest_head
 from arena.verify.checks.heads import check_published
@@ -68,7 +68,7 @@ class PublishedSeason:
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedHeads:
+class BranchHeads:
     """The newest heads as lines of JSON, and how many of them each commit of the branch had."""
 
     lines: list[str]
@@ -100,7 +100,7 @@ def verify_published(clone: Path) -> PublishedSeason:
         season.first_at = commits[0].at
         season.last_at = commits[-1].at
 
-        _check_history(season, commits, seen)
+        check_history(season, commits, seen)
         if log_tips:
             _check_log(season, commits, objects.history(log_tips[0], MOST_COMMITS))
         else:
@@ -115,7 +115,7 @@ def _tips(refs: Mapping[str, str], branch: str) -> list[str]:
     return [refs[name] for name in names if name in refs]
 
 
-def _check_history(season: PublishedSeason, commits: Sequence[GitCommit], seen: Iterable[str]) -> None:
+def check_history(season: PublishedSeason, commits: Sequence[GitCommit], seen: Iterable[str]) -> None:
     """Note commits that the branch had and has no longer, merges, and dates that go back."""
     names = {commit.id for commit in commits}
     for name in seen:
@@ -160,9 +160,7 @@ def _check_log(season: PublishedSeason, commits: Sequence[GitCommit], log: Seque
         )
 
 
-def _check_heads(
-    season: PublishedSeason, objects: GitObjects, commits: Sequence[GitCommit]
-) -> PublishedHeads:
+def _check_heads(season: PublishedSeason, objects: GitObjects, commits: Sequence[GitCommit]) -> BranchHeads:
     """Return the newest heads, and how many each commit had; note where they don't begin the newest ones.
 
     Earlier files are not read: their sizes and ids tell whether they are a beginning of the newest one.
@@ -191,11 +189,11 @@ def _check_heads(
     if by_commit != sorted(by_commit):
         season.differs("history was rewritten: heads that were published are gone")
     season.heads = by_commit[-1]
-    return PublishedHeads(newest.decode("utf-8", "replace").splitlines(), by_commit)
+    return BranchHeads(newest.decode("utf-8", "replace").splitlines(), by_commit)
 
 
 def _check_record(
-    season: PublishedSeason, objects: GitObjects, commits: Sequence[GitCommit], published: PublishedHeads
+    season: PublishedSeason, objects: GitObjects, commits: Sequence[GitCommit], published: BranchHeads
 ) -> None:
     """Make a record of the newest export; note where it differs from itself or from the heads."""
     entry = objects.entries(commits[-1].tree).get(RECORD)
@@ -221,10 +219,10 @@ def _check_record(
             newest = read_newest_head(connection)
             if newest != season.heads:
                 season.differs(f"{RECORD}/ has {newest:,} heads, and {HEADS} has {season.heads:,}")
-            _check_order(season, read_forecasts_of_ends(connection), commits, published.by_commit)
+            check_order(season, read_forecasts_of_ends(connection), commits, published.by_commit)
 
 
-def _check_order(
+def check_order(
     season: PublishedSeason,
     ends: Iterable[ForecastsOfEnd],
     commits: Sequence[GitCommit],
