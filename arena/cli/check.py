@@ -24,6 +24,8 @@ from markets.millionths import decimal
 from portfolio.quotes import duration_text
 from portfolio.rules import UNLIMITED
 
+PUBLIC_HEADS = "published by `arena run --publish`, on the branch of the season"
+
 
 def check_data(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
     """Return what a cohort would contain, when the next one starts, what it would cost, and what is wrong."""
@@ -196,7 +198,7 @@ def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
         yield "thinking", text
 
     yield "budget", limits_text(data["budget"])
-    yield "heads", heads_text(data["heads"])
+    yield "heads", PUBLIC_HEADS if data["public"] else heads_text(data["heads"])
     if data["differs_from"] is not None:
         yield "changes", changes_text(data)
     yield "record", data["database"]

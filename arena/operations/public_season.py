@@ -6,7 +6,7 @@ from shutil import rmtree
 from tempfile import TemporaryDirectory
 
 from arena.config import Config
-from arena.errors import ArenaError
+from arena.errors import ArenaError, count_text
 from arena.exports import ExportRequest, export, form_of
 from arena.exports.restore import restore
 from arena.operations.git import MOST_OF_FILE
@@ -84,7 +84,7 @@ def publish_record(config: Config, season: SeasonBranch, version: str, at: datet
         (stage / HEADS).write_text(heads, "utf-8")
         with open_read_only(config.database) as engine:
             export(engine, stage / RECORD, ExportRequest(form_of("csv")), at, version)
-        season.publish((HEADS, RECORD), f"Record with {count:,} heads", at, last=False)
+        season.publish((HEADS, RECORD), f"Record with {count_text(count, 'head')}", at, last=False)
     return count
 
 

@@ -4,18 +4,35 @@ import re
 import subprocess
 from datetime import timedelta
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pytest
 
 from arena.clock import now
-from tests.program.running import arena, arena_json, loaded, provider
+from tests.program.running import arena, arena_json, loaded
+from tests.program.running import provider as demo_provider
 from tests.program.workflow import Hosted, git
+from tests.provider.replies import GOOD, says
+from tests.provider.server import FaultyProvider
 from tests.season.paid import asked_in
 from tests.season.test_desk import desk, of_agent, own_program, until
+from tests.venue_server.polymarket import (
+    CLOB,
+    GAMMA,
+    RAIN_BOOK,
+    PolymarketWire,
+    a_book,
+    a_book_end,
+    a_market,
+    an_end,
+)
+from tests.venue_server.server import VenueServer
 
 CARELESS = "kind: command\ncommand: [sh, steal.sh]\n"
 RECORD = "arena.db"
+NAMES = ("1001", "1002")
+SNOW_BOOK = a_book("1002", bids=[("0.40", "900")], asks=[("0.42", "900")])
 
 
 @pytest.fixture
@@ -107,7 +124,7 @@ def test_two_weeks_with_entrants_by_pull_request_and_one_at_the_desk(hosted: Hos
 
 def test_of_two_runs_at_once_one_plays_and_nobody_is_asked_twice(hosted: Hosted) -> None:
     log = hosted.folder / "requests"
-    with provider(log) as url:
+    with demo_provider(log) as url:
         runners = [hosted.runner("one"), hosted.runner("two")]
         (first, _), (second, said) = sorted(hosted.at_once(runners, ARENA_DEMO_PROVIDER=url))
         assert (first, second) == (0, 2)
@@ -142,7 +159,7 @@ def lose_in_mid_round(hosted: Hosted, name: str, url: str) -> None:
 
 def test_after_a_lost_runner_the_next_goes_on_from_what_was_published(hosted: Hosted) -> None:
     log = hosted.folder / "requests"
-    with provider(log) as url:
+    with demo_provider(log) as url:
         assert hosted.steps(hosted.runner("week-1"), ARENA_DEMO_PROVIDER=url).returncode == 0
         assert entrant(hosted, "ann", "kind: outside\nwait: 2m\n").returncode == 0
         before = git(hosted.origin, "rev-parse", "season")
@@ -231,3 +248,45 @@ def test_a_branch_that_was_rewritten_is_found_by_the_next_run_and_by_anyone(host
     git(fresh, "push", "-q", "--force", "origin", f"{good}:refs/heads/season")
     assert hosted.steps(hosted.runner("last")).returncode == 0
     assert verified(hosted.clone("mended"))["ok"]
+
+
+LIVE = """\
+public: true
+markets:
+  venue: polymarket
+  closes_within: 3000d
+  min_volume: 0
+  polymarket: {{url: "{venue}{gamma}", book_url: "{venue}{clob}", per_second: 1000}}
+run: {{catalogue: off, quotes: off, backup: off}}
+agents:
+  - kind: market
+  - {{name: eve, model: openai/eve, base_url: "{provider}", price: {{input: 1, output: 1}}}}
+"""
+
+
+def test_a_live_season_goes_on_from_runner_to_runner(
+    hosted: Hosted, venue: VenueServer, provider: FaultyProvider
+) -> None:
+    provider.script("eve", says(GOOD))
+    text = LIVE.format(venue=venue.url, gamma=GAMMA, clob=CLOB, provider=provider.url)
+    (hosted.owner / "config.yaml").write_text(text, "utf-8")
+    git(hosted.owner, "commit", "-qam", "Play live")
+    git(hosted.owner, "push", "-q")
+    later = (now() + timedelta(days=30)).isoformat()
+    wire = PolymarketWire([a_market(name, endDate=later) for name in NAMES], [RAIN_BOOK, SNOW_BOOK])
+    wire.serve(venue)
+
+    played = hosted.steps(hosted.runner("one"))
+    assert played.returncode == 0, played.stdout + played.stderr
+    assert "1 round, 2 turns" in played.stdout
+    wire.markets = [an_end(name, closedTime=f"{now() + timedelta(seconds=9):%F %T}+00") for name in NAMES]
+    wire.ends = [a_book_end(name) for name in NAMES]
+    sleep(1)  # git dates commits by whole seconds
+    settled = hosted.steps(hosted.runner("two"))
+    assert settled.returncode == 0, settled.stdout + settled.stderr
+    assert "0 rounds, 0 turns" in settled.stdout
+
+    assert provider.requests == {"eve": 1}
+    found = verified(hosted.clone("anyone"))
+    assert found["ended_forecasts"] == 4
+    assert 0 < found["closest"] < 300
