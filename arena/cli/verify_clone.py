@@ -47,7 +47,7 @@ def _figures(season: PublishedSeason) -> Iterator[tuple[str, str]]:
     if season.first_at is not None and season.last_at is not None:
         since = f"from {minute(season.first_at)} to {minute(season.last_at)} UTC"
         yield BRANCH, f"{season.tip[:12]}, {count_text(season.commits, 'commit')} {since}"
-    yield "log", f"{count_text(season.publications, 'publication')}, in the same order"
+    yield "log", f"{count_text(season.publications, 'commit')} of the branch, in the same order"
     yield "heads", f"{season.heads:,}; each commit's are a beginning of the next one's"
     if season.state_hash:
         yield "record", f"agrees with itself; state hash {season.state_hash}"

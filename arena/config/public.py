@@ -73,9 +73,7 @@ def _read_entrant(document: Document, path: Path, index: int) -> dict[str, Any] 
     """Return the block in a file, named as the file is; None, with the mistake noted, if there is none."""
     named = FILE.fullmatch(path.name)
     if named is None or path.is_symlink() or not path.is_file():
-        _note_file(
-            document, path, "an entrant is a plain file of that kind: entrants/NAME.yaml, in small letters"
-        )
+        _note_file(document, path, "an entrant is a plain file entrants/NAME.yaml, named in small letters")
         return None
 
     try:

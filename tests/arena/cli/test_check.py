@@ -134,3 +134,14 @@ def test_check_says_which_keys_a_venue_tells_nothing_of(
     text = " ".join(done.stdout.split())
     assert (done.returncode, "does not report" in text) == (0, bool(told)), done
     assert told in text
+
+
+def test_of_a_public_season_a_mock_turn_without_a_forecast_is_an_error(tmp_path: Path) -> None:
+    text = SMALL.replace("  - kind: market\n", "  - {name: sharp, model: demo/sharp, prompt_tokens: 1000}\n")
+    write(tmp_path, text)
+    assert arena("check", cwd=tmp_path).returncode == 0
+    write(tmp_path, f"public: true\n{text}")
+    failed = arena("check", cwd=tmp_path)
+    assert (failed.returncode, "so many forecasts: sharp 0." in failed.stdout) == (1, True)
+    write(tmp_path, f"public: true\n{text}".replace("1000", "90000"))
+    assert "so many forecasts: sharp 40." in arena("check", cwd=tmp_path).stdout
