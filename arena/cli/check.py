@@ -8,6 +8,7 @@ from typing import Any
 from agents.model import KindSettings, model_settings
 from agents.model_table.capabilities import thinking_text
 from agents.providers import DEMO
+from arena.cassettes.proofs import config_proofs
 from arena.cli.check_cost import cost_data, cost_of, costs_text, dollars_text, limits_text, month_data
 from arena.cli.check_next import changes_data, changes_text, ends_text, start_text
 from arena.cli.output import Data, attributes, thinking_words, without_password
@@ -37,7 +38,7 @@ def check_data(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
     found = check_config(config, environ)
 
     data = config_data(config, at) | asdict(coming) | changes_data(config, begun.last, at)
-    data |= asdict(expected_ends(config, begun.offered)) | asdict(found)
+    data |= asdict(expected_ends(config, begun.offered)) | asdict(found) | asdict(config_proofs(config, at))
     return data | {
         "cost": cost_data(cost),
         "month_usd": month_data(cost.total),
@@ -126,6 +127,9 @@ def warning_lines(data: Data) -> Iterator[str]:
             message = message[:1].upper() + message[1:]
         yield f"{label}: {message}.\n  → {warning['mend']}"
 
+    for fault in data["cassette_faults"]:
+        yield f"Warning: {fault}"
+
     for warning in data["warnings"]:
         text = f"Warning: {warning['message']}"
         if warning["mend"]:
@@ -199,6 +203,7 @@ def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
 
     yield "budget", limits_text(data["budget"])
     yield "heads", PUBLIC_HEADS if data["public"] else heads_text(data["heads"])
+    yield from proof_fields(data)
     if data["differs_from"] is not None:
         yield "changes", changes_text(data)
     yield "record", data["database"]
@@ -232,6 +237,23 @@ def heads_text(heads: str | list[str] | None) -> str:
     if heads is not None:
         return f"published by {heads[0]}"
     return "not published: whoever runs this machine could rewrite the record unseen (config: heads)"
+
+
+def proof_fields(data: Data) -> Iterator[tuple[str, str]]:
+    """Yield when the venue and the providers were last recorded, if any of them is real."""
+    if data["proofs"]:
+        yield "proved", "; ".join(map(proof_text, data["proofs"]))
+
+
+def proof_text(proof: Data) -> str:
+    """Return when a venue or a provider was last recorded, and what could be read of it."""
+    name = proof["name"][:1].upper() + proof["name"][1:]
+    if proof["on"] is None:
+        return f"{name} never (arena check --live --record)"
+    ago = "today"
+    if proof["days"]:
+        ago = f"{count_text(proof['days'], 'day')} ago"
+    return f"{name} last proved {proof['on']}, {ago} ({', '.join(proof['shows'])})"
 
 
 def range_of(key: str) -> Callable[[Data], str]:

@@ -19,6 +19,7 @@ from arena.record.queries.cohorts import (
     StoredCohort,
     StoredRound,
     has_marks,
+    read_held_turns,
     read_newest_time,
     read_quotes,
     read_resolutions,
@@ -133,8 +134,13 @@ def round_report(
     statuses = record.read(read_turn_statuses, stored_round.id)
     by_name = {name: statuses.get(key) for name, key in stored.entrant_ids.items()}
     failed = tuple(turn.entrant for turn in turns if turn.decision.status == "failed")
-    if not stored_round.done:  # turns that another process has just played are tried again as well
-        failed = tuple(name for name, status in by_name.items() if status == "failed")
+    waiting = unfinished_turns(stored.entrant_ids, statuses)
+    if not stored_round.done:
+        # Turns that another process has just played are tried again as well, unless one is at it.
+        tried = record.read(read_held_turns, stored_round.id)
+        all_failed = unfinished_turns(stored.entrant_ids, statuses, {"failed"})
+        waiting = tuple(name for name in all_failed if name in waiting or stored.entrant_ids[name] in tried)
+        failed = tuple(name for name in all_failed if name not in waiting)
 
     refused = record.read(_read_stopped_entrants, stored_round.id) if failed else ()
     stopped = [name for name in failed if stored.entrant_ids[name] in refused]
@@ -165,7 +171,7 @@ def round_report(
         stopped=tuple(stopped),
         unproven=tuple(own_unproven),
         kept=tuple(kept),
-        waiting=unfinished_turns(stored.entrant_ids, statuses),
+        waiting=waiting,
         trouble=trouble,
         unanswered=tuple(unanswered),
     )
@@ -396,19 +402,22 @@ async def read_catalogue(
     if not answered:
         return OfferedMarkets(read_at, ())
     catalogue, rejected, note = answered[0]
+
+    # A venue whose pages overlap lists a market twice, and an agent must not be asked twice.
+    listings = list({listing.market.id: listing for listing in catalogue.listings}.values())
     if cohort.stamp != "live":
-        return OfferedMarkets(read_at, catalogue.listings, note=note)
+        return OfferedMarkets(read_at, listings, note=note)
 
     synced = record.write(
         add_catalogue,
         source,
-        catalogue.listings,
+        listings,
         read_at,
         wanted=wanted,
         left_out=catalogue.left_out,
         rejected=rejected,
     )
-    return OfferedMarkets(read_at, catalogue.listings, synced.hash, note)
+    return OfferedMarkets(read_at, listings, synced.hash, note)
 
 
 def _held_listing(fresh: Listing | None, before: Listing | None) -> Listing:

@@ -294,13 +294,33 @@ def add(
         raise typer.Exit(2)
 
 
+def check_files(chosen: Options, path: Path) -> None:
+    """Check a cassette, a folder of questions or a recording."""
+    if path.suffix == ".json" and path.is_file():
+        from arena.cli.cassettes import check_cassette
+
+        check_cassette(chosen, path)
+        return
+
+    from arena.cli.question_folder import check_questions, is_question_folder
+
+    if is_question_folder(path):
+        check_questions(chosen, path)
+        return
+
+    from arena.cli.bundles import check_bundle
+
+    check_bundle(chosen, path)
+
+
 @command(table=True, plays=True)
 def check(
     chosen: Options,
     folder: Path | None = argument(
-        "[DIR]", "A folder of questions, or a recording; else the config.", default=None
+        "[DIR]", "A folder of questions, a recording, or a cassette; else the config.", default=None
     ),
     live: bool = flag("Also read one page of the venue and ask each model one tiny question."),
+    record: bool = flag("With --live: record a cassette of what they answer, without secrets."),
     venue: list[str] | None = option("With --live: only this venue; repeatable.", "NAME"),
     model: list[str] | None = option("With --live: only this agent's model; repeatable.", "AGENT"),
 ) -> None:
@@ -308,7 +328,7 @@ def check(
 
     Costs are written as expected (low–high). All mistakes are listed at once, with file, line and key;
     nothing is played or changed. The exit status is 1 if there are any, or if a model can't answer with its
-    settings. With DIR it checks that folder instead.
+    settings. With DIR it checks that folder or cassette instead.
 
     Only --live spends money, a fraction of a cent. Its exit status is 1 if nothing could be reached, 2 if
     only part could.
@@ -325,23 +345,14 @@ def check(
     Next: arena run --round plays the next round, arena demo a whole season.
     """
     if folder is not None:
-        of_config = ("--live", "--venue", "--model", "--wide", "--columns", "--trust-extensions")
+        of_config = ("--live", "--record", "--venue", "--model", "--wide", "--columns", "--trust-extensions")
         reason = "can't be combined with DIR: it is checked without a config"
         chosen.refuse(*of_config, because=reason)
-
-        from arena.cli.question_folder import check_questions, is_question_folder
-
-        if is_question_folder(folder):
-            check_questions(chosen, folder)
-            return
-
-        from arena.cli.bundles import check_bundle
-
-        check_bundle(chosen, folder)
+        check_files(chosen, folder)
         return
-    if (venue or model) and not live:
+    if (venue or model or record) and not live:
         hint = "arena check --live --model AGENT"
-        raise ArenaError("not_live", "--venue and --model need --live", hint, status=64)
+        raise ArenaError("not_live", "--venue, --model and --record need --live", hint, status=64)
 
     from arena.cli.check import LINE_UP, cannot_answer, check_data, check_page, mock_turn_failed
 
@@ -356,7 +367,7 @@ def check(
     if live:
         from arena.cli.check_live import check_live, live_status
 
-        tried = check_live(config, venue or [], model or [], quiet=chosen.json)
+        tried = check_live(config, venue or [], model or [], chosen.json, record)
         status = live_status(tried)
         data |= tried
     if (
