@@ -464,9 +464,7 @@ def read_turn_statuses(
     return dict(connection.execute(TURN_STATUSES_OF, {"round_id": round_id, "ids": entrant_ids}).all())
 
 
-HELD_TURNS = select(ClaimRow.entrant_id).where(
-    ClaimRow.round_id == ROUND_ID, col(ClaimRow.beat).is_not(None)
-)
+HELD_TURNS = select(ClaimRow.entrant_id).where(ClaimRow.round_id == ROUND_ID, col(ClaimRow.beat).is_not(None))
 
 
 def read_held_turns(connection: Connection, round_id: int) -> set[int]:
