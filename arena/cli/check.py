@@ -25,6 +25,8 @@ from markets.millionths import decimal
 from portfolio.quotes import duration_text
 from portfolio.rules import UNLIMITED
 
+PUBLIC_HEADS = "published by `arena run --publish`, on the branch of the season"
+
 
 def check_data(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
     """Return what a cohort would contain, when the next one starts, what it would cost, and what is wrong."""
@@ -71,6 +73,7 @@ def config_data(config: Config, at: datetime) -> dict[str, Any]:
         "depth": UNLIMITED if config.rules.unlimited else None,
         "budget": config.budget.model_dump(),
         "heads": config.heads,
+        "public": config.public,
         "agents": agents,
     }
 
@@ -88,6 +91,11 @@ def cannot_answer(data: Data) -> bool:
     return any(warning["code"] == "cannot_answer" for warning in data["cost"]["warnings"])
 
 
+def mock_turn_failed(data: Data) -> bool:
+    """Tell whether an agent of a public season came to no forecast though its stand-in answered."""
+    return data["public"] and not all(agent["forecasts"] for agent in data["cost"]["agents"])
+
+
 def check_page(data: Data, choice: TableChoice) -> Page:
     """Yield what matters first: valid, when, for how much; then what is wrong, who plays, and the rules."""
     state = "valid"
@@ -101,6 +109,10 @@ def check_page(data: Data, choice: TableChoice) -> Page:
     yield from replacements(data)
     yield ""
     yield from line_up(data, choice)
+    if data["public"]:
+        turns = [f"{agent['agent']} {agent['forecasts']}" for agent in data["cost"]["agents"]]
+        yield f"Mock turns, answered by a stand-in, with so many forecasts: {', '.join(turns) or 'none'}."
+        yield ""
     yield Fields(dict(rule_fields(data)))
 
 
@@ -190,7 +202,7 @@ def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
         yield "thinking", text
 
     yield "budget", limits_text(data["budget"])
-    yield "heads", heads_text(data["heads"])
+    yield "heads", PUBLIC_HEADS if data["public"] else heads_text(data["heads"])
     yield from proof_fields(data)
     if data["differs_from"] is not None:
         yield "changes", changes_text(data)

@@ -172,6 +172,7 @@ def init(
     key_env: str | None = option("The environment variable that holds its key.", "VARIABLE"),
     price: tuple[float, float] | None = MODEL_PRICE,
     budget: float | None = option("Dollars a month for all models together.", min=0.01),
+    public: bool = flag("Make a repository that plays a public season by workflows."),
     yes: bool = flag("Take the defaults.", "--yes", "-y"),
 ) -> None:
     """Make a working folder with a short config.yaml.
@@ -180,6 +181,9 @@ def init(
     for whatever the options leave open. Otherwise, or with --yes, it takes the defaults: Polymarket, $20 a
     month, and the models whose keys are in the environment or DIR/.env, else the one that Ollama, LM Studio,
     vLLM or llama.cpp serves on this machine, which costs nothing.
+
+    With --public it is a repository, whose workflows play, publish on a branch, and check entrants: its
+    README says how.
 
     Example: arena init my-arena --venue simulator --yes
 
@@ -192,7 +196,7 @@ def init(
     Next: cd my-arena, then arena check
     """
     from arena.cli.check_cost import cost_of, costs_text, month_data
-    from arena.cli.init import choose, init_data, made_page, next_steps
+    from arena.cli.init import choose, init_data, made_page, next_steps, public_steps
     from arena.cli.model_choice import options_of
     from arena.clock import now
     from arena.config import environment, load
@@ -206,7 +210,13 @@ def init(
     asking = chosen.asks() and not yes
     options = options_of(asking, base_url, key_env, price)
     new = choose(environ, venue, tuple(model or ()), budget, options)
-    made, kept = make_folder(folder, now(), new)
+    if public:
+        from arena.cohorts.freeze import code_version
+        from arena.config.public_folder import make_public_folder
+
+        made, kept = make_public_folder(folder, now(), new, code_version())
+    else:
+        made, kept = make_folder(folder, now(), new)
 
     config = load(path)
     cost = cost_of(config, 1, {})
@@ -214,7 +224,7 @@ def init(
     if not chosen.json:
         costs = costs_text(month_data(cost.total), config.budget.model_dump(), data["models"])
         print_page(made_page(data, costs))
-    chosen.answer(data, next_steps)
+    chosen.answer(data, public_steps if public else next_steps)
 
 
 @command("config", "json")
@@ -344,7 +354,7 @@ def check(
         hint = "arena check --live --model AGENT"
         raise ArenaError("not_live", "--venue, --model and --record need --live", hint, status=64)
 
-    from arena.cli.check import LINE_UP, cannot_answer, check_data, check_page
+    from arena.cli.check import LINE_UP, cannot_answer, check_data, check_page, mock_turn_failed
 
     config = chosen.load_to_play(os.environ, beside=True)
     with prints_aside():
@@ -360,7 +370,12 @@ def check(
         tried = check_live(config, venue or [], model or [], chosen.json, record)
         status = live_status(tried)
         data |= tried
-    if cannot_answer(data) or data["file_faults"] or (data["questions"] or {}).get("faults"):
+    if (
+        cannot_answer(data)
+        or mock_turn_failed(data)
+        or data["file_faults"]
+        or (data["questions"] or {}).get("faults")
+    ):
         status = 1
 
     chosen.answer({"ok": not status} | data, lambda _: ["", f"Next: {typed(data['next_command'])}"])
