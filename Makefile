@@ -34,7 +34,7 @@ check-format: setup
 
 check-types: setup
 	@.venv/bin/mypy --no-error-summary $(addprefix --package ,$(packages) benchmarks tests) && \
-		.venv/bin/mypy --no-error-summary scripts && echo "types: ok"
+		.venv/bin/mypy --no-error-summary --package scripts && echo "types: ok"
 
 check-imports: setup
 	@said=$$(.venv/bin/lint-imports --no-logo 2>&1) || { echo "$$said"; exit 1; }; echo "imports: ok"

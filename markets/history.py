@@ -24,7 +24,7 @@ from markets.model import MarketId, Quote
 from markets.past import PastMarket, PastRequest, PastVenue, page_versions, thinned
 from markets.venue import QuarantinedRecord, Report, VenueError
 from markets.venues.wire.fields import instant
-from markets.venues.wire.http import AnswerStore
+from markets.venues.wire.http import AnswerStore, KeptAnswers
 from markets.venues.wire.paging import gather_all
 
 MANIFEST, ANSWERS = "history.json", ".answers.db"
@@ -38,7 +38,7 @@ POINTLESS = frozenset({"no_markets", "too_much", "no_events"})
 """What no second try makes better: the folder is free for another request."""
 DONE = frozenset({"markets", "prices", "resolutions", "left_out"})
 """What the manifest says of a bundle that is whole."""
-Open = Callable[[AnswerStore], PastVenue]
+Open = Callable[[KeptAnswers], PastVenue]
 Moved = Callable[[str, int, int | None], None]
 
 

@@ -1,17 +1,15 @@
 """Check an export as a data set with the libraries that others open it with.
 
-python scripts/check_data_set.py DIR    # what `arena share export DIR --format dataset` has written
+python -m scripts.check_data_set DIR    # what `arena share export DIR --format dataset` has written
 
 `datasets`, `mlcroissant` and `frictionless` are installed into an environment that is thrown away: the
 product doesn't need them. Nothing is asked of a network but their packages.
 """
 
-import os
-import subprocess
 import sys
-import tempfile
-import venv
 from pathlib import Path
+
+from scripts.throwaway import run_apart
 
 PACKAGES = ("datasets", "mlcroissant[parquet]", "frictionless[parquet]")
 CHECK = """
@@ -40,18 +38,11 @@ raise SystemExit(bool(issues) or read != rows or not report.valid)
 def main() -> None:
     """Install the libraries, and let them read the folder."""
     if len(sys.argv) != 2:
-        raise SystemExit("usage: python scripts/check_data_set.py DIR")
+        raise SystemExit("usage: python -m scripts.check_data_set DIR")
 
-    folder = Path(sys.argv[1]).resolve()
-    with tempfile.TemporaryDirectory() as scratch:
-        environment = Path(scratch) / "env"
-        venv.create(environment, with_pip=True)
-        python = environment / "bin" / "python"
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
-
-        offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_CACHE": f"{scratch}/cache", "TQDM_DISABLE": "1"}
-        checked = subprocess.run([python, "-c", CHECK, folder], env={**os.environ, **offline}, check=False)
-    raise SystemExit(checked.returncode)
+    folder = str(Path(sys.argv[1]).resolve())
+    offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_CACHE": "cache", "TQDM_DISABLE": "1"}
+    raise SystemExit(run_apart(PACKAGES, CHECK, [folder], offline))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Writes the pages of docs/ that come from the code; with --check it only says which of them drifted.
 
 docs/agents.md and config.md come from settings, cli.md from the program's own help, data.md from the tables
-of an export, the rules in scoring.md and the API from docstrings, and llms.txt from the pages of the site.
+of an export, the rules in scoring.md and the API from docstrings, the proofs in venues.md and providers.md
+from the cassettes of the package, and llms.txt from the pages of the site.
 """
 
 import ast
@@ -25,9 +26,12 @@ import agents.kinds
 import arena.config
 from agents.model import ModelSettings
 from agents.registry import kind, kinds
+from arena.cassettes.cassette import read_cassette
+from arena.cassettes.proofs import Proof, add_newer, proofs_in, shipped_files
 from arena.cli.main import app
 from arena.config.listing import AGENTS, KeyRow, key_rows, sections
 from arena.exports.dictionary import data_page
+from markets.venue import VENUE_PAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -251,12 +255,60 @@ def link(text: str, title: str) -> str:
 
 def scoring_page() -> str:
     """The page with its rules as they should be, and all around them as it is."""
-    text = (DOCS / "scoring.md").read_text(encoding="utf-8")
-    before, begin, made = text.partition(BEGIN)
-    _, end, after = made.partition(END)
-    if not (begin and end):
-        sys.exit(f"docs/scoring.md has lost one of its marks: put back the lines\n{BEGIN}{END}")
-    return f"{before}{BEGIN}{written()}{END}{after}"
+    return marked_page("scoring.md", BEGIN, written())
+
+
+def marked_page(name: str, begin: str, made: str) -> str:
+    """A page with this text between its marks, and all around them as it is."""
+    before, found, rest = (DOCS / name).read_text(encoding="utf-8").partition(begin)
+    _, end, after = rest.partition(END)
+    if not (found and end):
+        sys.exit(f"docs/{name} has lost one of its marks: put back the lines\n{begin}{END}")
+    return f"{before}{begin}{made}{END}{after}"
+
+
+PROVED = "<!-- From here to the end mark `make docs` writes this page from arena/cassettes/shipped. -->\n"
+NOT_OURS = "Recorded by others, not by this project, as the files say: {}."
+
+
+def proofs() -> tuple[dict[str, Proof], dict[str, Proof]]:
+    """The newest proofs of venues and of providers in the cassettes of the package."""
+    venues: dict[str, Proof] = {name: Proof(name) for name in VENUE_PAGES}
+    providers: dict[str, Proof] = {}
+    for path in shipped_files():
+        cassette = read_cassette(path)
+        names = {tape.venue for tape in cassette.venues}
+        for proof in proofs_in(cassette, path, cassette.taken):
+            add_newer(venues if proof.name in names else providers, [proof])
+    return venues, providers
+
+
+def proof_table(newest: Mapping[str, Proof], head: str) -> str:
+    """When each was last recorded, and what could be read of it."""
+    lines = [f"| {head} | last proved | what was read |", "| --- | --- | --- |"]
+    for name, proof in newest.items():
+        lines.append(f"| {name} | {proof.on or 'never'} | {', '.join(proof.shows) or 'nothing yet'} |")
+    text = "\n" + "\n".join(lines) + "\n\n"
+    foreign = [name for name, proof in newest.items() if proof.source]
+    if foreign:
+        text += f"{NOT_OURS.format(', '.join(foreign))}\n\n"
+    return text
+
+
+def venues_page() -> str:
+    """The page of venues with the newest proof of each."""
+    titles = {name: title for name, (title, *_) in VENUE_PAGES.items()}
+    newest = {titles[name]: proof for name, proof in proofs()[0].items()}
+    return marked_page("venues.md", PROVED, proof_table(newest, "venue"))
+
+
+def providers_page() -> str:
+    """The page of providers with the newest proof of each."""
+    newest = proofs()[1]
+    made = "\nNo provider's answer has been recorded yet.\n\n"
+    if newest:
+        made = proof_table(newest, "provider") + "Of the others no answer has been recorded.\n\n"
+    return marked_page("providers.md", PROVED, made)
 
 
 def glossary_page() -> str:
@@ -400,6 +452,8 @@ PAGES = {
     "glossary.md": glossary_page,
     "scoring.md": scoring_page,
     "api.md": api_page,
+    "venues.md": venues_page,
+    "providers.md": providers_page,
     "llms.txt": llms_page,  # the last: it quotes the others
 }
 

@@ -1,8 +1,8 @@
 """Pictures of the dashboard for the docs: python -m scripts.screenshots --database demo.db
 
-Works out what pages show of a demo, starts the dashboard on it, and takes each page from the top.
-`--into FOLDER` takes every page instead, whole, on a screen and on a phone, in light and in dark, to be
-looked at.
+Works out what pages show of a demo, starts the dashboard on it, and takes each page from the top. With
+`--real` the record is that of `arena demo --real`, whose first page is the README's picture. `--into FOLDER`
+takes every page instead, whole, on a screen and on a phone, in light and in dark, to be looked at.
 """
 
 import argparse
@@ -66,6 +66,9 @@ NARROW = [
 ]
 
 
+REAL = Shot("real", "", 1_700)
+
+
 def every(taken: list[Shot]) -> Iterator[Shot]:
     """Each of these whole, at both widths and in both themes."""
     for shot in taken:
@@ -127,6 +130,7 @@ def main() -> None:
     words = argparse.ArgumentParser(description=__doc__)
     words.add_argument("--database", type=Path, required=True)
     words.add_argument("--into", type=Path, help="a folder for every page whole, in every look")
+    words.add_argument("--real", action="store_true", help="the first page of a season over real markets")
     words.add_argument("--only", default="", help="only pictures whose name begins so")
     asked = words.parse_args()
     record = Record.open(str(asked.database))
@@ -137,6 +141,8 @@ def main() -> None:
     market = max(sorted(interest), key=lambda market: interest[market].trades, default="")
     record.close()
     wanted = [*shots(market), DARK, *NARROW] if asked.into is None else [*every(shots(market))]
+    if asked.real:
+        wanted = [REAL]
     folder = asked.into or IMAGES
     folder.mkdir(parents=True, exist_ok=True)
     with serving(asked.database) as dashboard, sync_playwright() as playwright:

@@ -12,6 +12,10 @@ if [ "$(cat .venv-docs/.ready 2>/dev/null)" != "$(cksum <$lock)" ]; then
     cksum <$lock >.venv-docs/.ready
 fi
 NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --quiet --strict --clean
+season=$(mktemp -d)
+.venv/bin/arena admin restore examples/real-season/season.zip --database "$season/real.db" >/dev/null
+.venv/bin/arena share site .site/real-season --database "$season/real.db" >/dev/null
+rm -r "$season"
 if grep -rlE --include='*.html' '<(script|link|img|iframe)[^>]* (src|href)="?(https?:)?//' .site; then
     echo "These pages load something from elsewhere." >&2
     exit 1

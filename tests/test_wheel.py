@@ -1,5 +1,6 @@
 """The wheel, in an empty folder, with nothing of the checkout beside it."""
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -52,9 +53,11 @@ def test_what_is_installed_makes_an_arena_checks_it_and_plays_the_demo(tmp_path:
     licences = [name for name in packed.namelist() if "/licenses/" in name]
     assert [name.partition("/licenses/")[2] for name in licences] == [
         "LICENSE",
+        "arena/cassettes/shipped/LICENSE",
         "arena/past_questions/LICENSE",
     ]
     assert "arena/past_questions/LICENSE" in packed.namelist()
+    assert [name for name in packed.namelist() if re.fullmatch("arena/cassettes/shipped/kalshi.*json", name)]
     commands = ("init --yes --venue simulator", "check", "demo --headless --rounds 1")
     made, checked, played, _ = run("-c", COMMANDS, *commands).split("ENDED\n")
     assert "arena check" in made

@@ -277,10 +277,14 @@ async def _ask_side_by_side(questions: Sequence[Question]) -> Decision:
 
 
 async def gather_or_cancel(coroutines: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
-    """Return the results of all coroutines, in their order. If one raises, cancel the others and raise."""
+    """Return the results of all coroutines, in their order. If it is cancelled, cancel them all.
+
+    If one raises, so does this, but only once the others have ended: their answers are paid for.
+    """
     tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
     try:
-        return await asyncio.gather(*tasks)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return [task.result() for task in tasks]
     finally:
         for task in tasks:
             task.cancel()

@@ -7,7 +7,7 @@ import httpx
 from agents.model_table.counts import body_with_whole_counts, line_with_whole_counts
 
 STREAMS = ("event-stream", "ndjson")
-_OF_THE_BODY = ("content-encoding", "content-length", "transfer-encoding")
+BODY_HEADERS = ("content-encoding", "content-length", "transfer-encoding")
 """Headers that are about the body as it was sent."""
 
 
@@ -45,5 +45,5 @@ async def response_with_whole_counts(response: httpx.Response) -> httpx.Response
         return response
 
     body = body_with_whole_counts(await response.aread())
-    headers = [(name, text) for name, text in response.headers.multi_items() if name not in _OF_THE_BODY]
+    headers = [(name, text) for name, text in response.headers.multi_items() if name not in BODY_HEADERS]
     return httpx.Response(200, headers=headers, content=body, extensions=response.extensions)

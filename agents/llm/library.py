@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 import warnings
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from markets.garbage_collection import freeze_gc, gc_frozen
@@ -75,16 +75,17 @@ def join_content_parts(response: Any) -> None:
 def _read_counts_first() -> None:
     """Have counts of tokens made whole numbers before the library reads them: of others it loses the answer.
 
-    All of its clients send by this transport.
+    All of its clients send by this transport, so here a tape has its place too.
     """
     from litellm.llms.custom_httpx.aiohttp_transport import LiteLLMAiohttpTransport
 
     from agents.llm.bodies import response_with_whole_counts
+    from agents.llm.tape import taped
 
     send = LiteLLMAiohttpTransport.handle_async_request
 
     async def handle_async_request(self: Any, request: Any) -> Any:
-        return await response_with_whole_counts(await send(self, request))
+        return await response_with_whole_counts(await taped(partial(send, self), request))
 
     setattr(LiteLLMAiohttpTransport, send.__name__, handle_async_request)
 

@@ -14,6 +14,7 @@ import httpx
 from agents.llm.addresses import model_name
 from agents.llm.answer import NO_END, StreamBroken, WireAnswer
 from agents.llm.patience import patience
+from agents.llm.tape import TapedClient
 from agents.model import Message, ModelSettings, Prompt, Rung
 from agents.model_table.counts import whole_usage
 from agents.model_table.usage import read_usage
@@ -145,7 +146,7 @@ async def ask_response(
     try:
         async with (
             patience(longest, idle) as heard,
-            httpx.AsyncClient(timeout=httpx.Timeout(None, connect=30.0), verify=_tls()) as client,
+            TapedClient(timeout=httpx.Timeout(None, connect=30.0), verify=_tls()) as client,
             client.stream("POST", url, headers=headers, json=dict(body)) as response,
         ):
             if response.status_code != 200:

@@ -171,8 +171,9 @@ class Usage:
 class Estimate:
     """What an agent uses in a round. `first` and `again` are its dearest question and its dearest repeat.
 
-    If it has played, `expected` is the mean of its newest `turns`. With `trouble` there is no estimate, for
-    that reason. `faults` are settings that don't go with questions of that size.
+    `forecasts` are those of the turn that its stand-in answered. If it has played, `expected` is the mean of
+    its newest `turns`. With `trouble` there is no estimate, for that reason. `faults` are settings that don't
+    go with questions of that size.
     """
 
     agent: str
@@ -185,6 +186,7 @@ class Estimate:
     trouble: str = ""
     turns: int = 0
     faults: tuple[ModelFault, ...] = ()
+    forecasts: int = 0
 
     @property
     def bounds(self) -> tuple[Usage, Usage]:
@@ -276,6 +278,7 @@ async def _estimate(
         _dearest(chain.from_iterable(played.repeats for played in highs)),
         low.failed or high.failed,
         faults=tuple(_faults(model, low)),
+        forecasts=low.forecasts,
     )
 
 
@@ -314,6 +317,7 @@ async def _played(
     """Let an agent play a round, and return the model that stood in."""
     stand_in = _StandInModel(settings, view, bound, longest)
     decision = await player(view, stand_in.ask)
+    stand_in.forecasts = len(decision.forecasts)
     if decision.status == "failed":
         stand_in.failed = decision.note
     return stand_in
@@ -348,6 +352,7 @@ class _StandInModel:
     expected: list[Usage] = field(default_factory=list)
     needed: list[int] = field(default_factory=list)
     failed: str = ""
+    forecasts: int = 0
 
     @property
     def uses(self) -> list[Usage]:

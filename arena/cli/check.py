@@ -8,6 +8,7 @@ from typing import Any
 from agents.model import KindSettings, model_settings
 from agents.model_table.capabilities import thinking_text
 from agents.providers import DEMO
+from arena.cassettes.proofs import config_proofs
 from arena.cli.check_cost import cost_data, cost_of, costs_text, dollars_text, limits_text, month_data
 from arena.cli.check_next import changes_data, changes_text, ends_text, start_text
 from arena.cli.output import Data, attributes, thinking_words, without_password
@@ -24,6 +25,8 @@ from markets.millionths import decimal
 from portfolio.quotes import duration_text
 from portfolio.rules import UNLIMITED
 
+PUBLIC_HEADS = "published by `arena run --publish`, on the branch of the season"
+
 
 def check_data(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
     """Return what a cohort would contain, when the next one starts, what it would cost, and what is wrong."""
@@ -35,7 +38,7 @@ def check_data(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
     found = check_config(config, environ)
 
     data = config_data(config, at) | asdict(coming) | changes_data(config, begun.last, at)
-    data |= asdict(expected_ends(config, begun.offered)) | asdict(found)
+    data |= asdict(expected_ends(config, begun.offered)) | asdict(found) | asdict(config_proofs(config, at))
     return data | {
         "cost": cost_data(cost),
         "month_usd": month_data(cost.total),
@@ -70,6 +73,7 @@ def config_data(config: Config, at: datetime) -> dict[str, Any]:
         "depth": UNLIMITED if config.rules.unlimited else None,
         "budget": config.budget.model_dump(),
         "heads": config.heads,
+        "public": config.public,
         "agents": agents,
     }
 
@@ -87,6 +91,11 @@ def cannot_answer(data: Data) -> bool:
     return any(warning["code"] == "cannot_answer" for warning in data["cost"]["warnings"])
 
 
+def mock_turn_failed(data: Data) -> bool:
+    """Tell whether an agent of a public season came to no forecast though its stand-in answered."""
+    return data["public"] and not all(agent["forecasts"] for agent in data["cost"]["agents"])
+
+
 def check_page(data: Data, choice: TableChoice) -> Page:
     """Yield what matters first: valid, when, for how much; then what is wrong, who plays, and the rules."""
     state = "valid"
@@ -100,6 +109,10 @@ def check_page(data: Data, choice: TableChoice) -> Page:
     yield from replacements(data)
     yield ""
     yield from line_up(data, choice)
+    if data["public"]:
+        turns = [f"{agent['agent']} {agent['forecasts']}" for agent in data["cost"]["agents"]]
+        yield f"Mock turns, answered by a stand-in, with so many forecasts: {', '.join(turns) or 'none'}."
+        yield ""
     yield Fields(dict(rule_fields(data)))
 
 
@@ -113,6 +126,9 @@ def warning_lines(data: Data) -> Iterator[str]:
         if warning["scope"] != "model":
             message = message[:1].upper() + message[1:]
         yield f"{label}: {message}.\n  → {warning['mend']}"
+
+    for fault in data["cassette_faults"]:
+        yield f"Warning: {fault}"
 
     for warning in data["warnings"]:
         text = f"Warning: {warning['message']}"
@@ -186,7 +202,8 @@ def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
         yield "thinking", text
 
     yield "budget", limits_text(data["budget"])
-    yield "heads", heads_text(data["heads"])
+    yield "heads", PUBLIC_HEADS if data["public"] else heads_text(data["heads"])
+    yield from proof_fields(data)
     if data["differs_from"] is not None:
         yield "changes", changes_text(data)
     yield "record", data["database"]
@@ -220,6 +237,23 @@ def heads_text(heads: str | list[str] | None) -> str:
     if heads is not None:
         return f"published by {heads[0]}"
     return "not published, so a rewritten record could not be detected (config: heads)"
+
+
+def proof_fields(data: Data) -> Iterator[tuple[str, str]]:
+    """Yield when the venue and the providers were last recorded, if any of them is real."""
+    if data["proofs"]:
+        yield "proved", "; ".join(map(proof_text, data["proofs"]))
+
+
+def proof_text(proof: Data) -> str:
+    """Return when a venue or a provider was last recorded, and what could be read of it."""
+    name = proof["name"][:1].upper() + proof["name"][1:]
+    if proof["on"] is None:
+        return f"{name} never (arena check --live --record)"
+    ago = "today"
+    if proof["days"]:
+        ago = f"{count_text(proof['days'], 'day')} ago"
+    return f"{name} last proved {proof['on']}, {ago} ({', '.join(proof['shows'])})"
 
 
 def range_of(key: str) -> Callable[[Data], str]:

@@ -39,6 +39,7 @@ def cost_data(cost: LineUpCost) -> dict[str, Any]:
     for estimate in cost.estimates:
         spans = spans_data(cost.by_agent.get(estimate.agent))
         call = {"call_usd": exact(estimate.first.cost), "from_turns": estimate.turns}
+        call["forecasts"] = estimate.forecasts
         agents.append({"agent": estimate.agent, "trouble": estimate.trouble or None} | spans | call)
 
     warnings = []

@@ -8,11 +8,15 @@ from typing import Any
 from agents.model import Call
 from arena.calls.budget_warnings import rounded_dollars
 from arena.calls.ping import PingTarget, remark
+from arena.cassettes.recording import CassetteRecording, write_cassette
+from arena.cli.cassettes import recorded_data, recorded_page
 from arena.cli.output import Data, attributes, exact, prints_aside, run_async
 from arena.cli.page import Page, print_page
 from arena.cli.table import Table, TableColumn
+from arena.clock import now
 from arena.cohorts.freeze import stamp_of
 from arena.config import Config
+from arena.errors import ArenaError
 from arena.rounds.live_check import VenueCheck, call_trouble, check_models, check_venue, models_of
 
 
@@ -45,11 +49,14 @@ VENUES = (
 )
 
 
-def check_live(config: Config, venues: Sequence[str], agents: Sequence[str], quiet: bool) -> dict[str, Any]:
+def check_live(
+    config: Config, venues: Sequence[str], agents: Sequence[str], quiet: bool, record: bool = False
+) -> dict[str, Any]:
     """Try these venues and the models of these agents; where none are named, those of the config.
 
     Whoever names only venues asks no model, and whoever names only agents reads no venue. Unless `quiet` is
-    set, what asking may cost is said first, and what came of it is printed.
+    set, what asking may cost is said first, and what came of it is printed. If it is to `record`, a cassette
+    is written of what could be reached.
     """
     targets = []
     if agents or not venues:
@@ -61,16 +68,43 @@ def check_live(config: Config, venues: Sequence[str], agents: Sequence[str], qui
         print_page(["", cost_sentence(targets)])
         sys.stdout.flush()
 
-    async def tried() -> tuple[list[VenueCheck], list[Call]]:
-        live = await asyncio.gather(*(check_venue(config, name) for name in names))
-        return live, await check_models(config, targets)
-
+    recording = CassetteRecording(config, now().replace(microsecond=0)) if record else None
     with prints_aside():
-        live, calls = run_async(tried())
-    data = {"live": list(map(venue_data, live)), "models": list(map(model_data, targets, calls))}
+        live, calls = run_async(live_answers(config, names, targets, recording))
+    data: dict[str, Any] = {
+        "live": list(map(venue_data, live)),
+        "models": list(map(model_data, targets, calls)),
+    }
+    if recording is not None:
+        data["recorded"] = write_recorded(config, recording)
     if not quiet:
         print_page(live_page(data))
     return data
+
+
+async def live_answers(
+    config: Config, names: Sequence[str], targets: Sequence[PingTarget], recording: CassetteRecording | None
+) -> tuple[list[VenueCheck], list[Call]]:
+    """Return what venues and models answer, and have those that do recorded."""
+    live = await asyncio.gather(*(check_venue(config, name) for name in names))
+    if recording is None:
+        return live, await check_models(config, targets)
+
+    for check in live:
+        if check.error is None:
+            await recording.visit(check.venue)
+    calls = await check_models(config, targets, recording.models.ping)
+    await recording.finish()
+    return live, calls
+
+
+def write_recorded(config: Config, recording: CassetteRecording) -> dict[str, Any]:
+    """Write a cassette beside the config, and return what is in it. Raise `ArenaError` if nothing is."""
+    cassette = recording.cassette
+    if cassette is None or not (cassette.venues or cassette.models):
+        raise ArenaError("no_cassette", "nothing could be recorded", "arena check --live says what is wrong")
+    path = write_cassette(config.folder, cassette)
+    return recorded_data(cassette, path, recording.models.faults)
 
 
 def model_data(target: PingTarget, call: Call) -> dict[str, Any]:
@@ -118,6 +152,8 @@ def live_page(data: Data) -> Page:
     """Yield a line for each venue and each model, then what may help where something is wrong."""
     yield from rows_page("One page of each venue", VENUES, data["live"])
     yield from rows_page("One tiny question to each model", MODELS, data["models"])
+    if "recorded" in data:
+        yield from recorded_page(data["recorded"])
 
 
 def rows_page(title: str, columns: Sequence[TableColumn], rows: Sequence[Data]) -> Page:

@@ -127,3 +127,8 @@ def next_steps(data: Data) -> Iterator[str]:
         yield f"  {arena} run --round      # the next round"
     else:
         yield f"  {arena} run              # plays on schedule"
+
+
+def public_steps(data: Data) -> Iterator[str]:
+    """Yield what to do next with the repository of a public season."""
+    yield f"Next: {quote(data['folder'])}/README.md says how to publish it, and how to enter"

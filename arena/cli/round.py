@@ -82,10 +82,14 @@ def play_one_round(chosen: Options, at: str | None, baselines: bool, leave_faile
     rounds = [report_data(report) for report in played.reports]
     data = {"at": played.at, "rounds": rounds, "changes": played.changes}
     chosen.answer(data, played_page, played)
-    for report in played.reports:
-        is_short = any(turn.decision.status in UNUSABLE for turn in report.turns)
-        if report.failed or report.waiting or is_short:
-            raise typer.Exit(2)
+    if any(map(is_short_round, played.reports)):
+        raise typer.Exit(2)
+
+
+def is_short_round(report: RoundReport) -> bool:
+    """Tell whether a turn of a round failed, was late or malformed, or was stopped by a budget."""
+    unusable = any(turn.decision.status in UNUSABLE for turn in report.turns)
+    return bool(report.failed or report.waiting or unusable)
 
 
 def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed: bool) -> PlayedTime:
@@ -145,6 +149,12 @@ def report_data(report: RoundReport) -> Data:
 
 
 def played_page(played: PlayedTime) -> Page:
+    """Yield what was played, and what to type next."""
+    yield from played_blocks(played)
+    yield f"Next: {typed('board')}"
+
+
+def played_blocks(played: PlayedTime) -> Page:
     """Yield what was played by each agent, which models changed, and when new agents join."""
     if not played.reports:
         yield f"{minute(played.at)} UTC: no decisions left; ended and corrected markets were settled"
@@ -154,7 +164,6 @@ def played_page(played: PlayedTime) -> Page:
         yield f"Note: {plain(change_sentence(change))}"
     if played.joining:
         yield played.joining
-    yield f"Next: {typed('board')}"
 
 
 def report_page(at: datetime, report: RoundReport) -> Page:

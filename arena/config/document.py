@@ -36,6 +36,8 @@ class Document:
     errors: list[ConfigError] = field(default_factory=list)
     code: TrustedCode | None = None
     """What may be run of what lies beside the config; None where nothing is, and extensions stay unloaded."""
+    files: dict[Key, str] = field(default_factory=dict)
+    """The files of agents that have one of their own, by the agents' keys."""
 
     def line(self, key: Key) -> int:
         """Return the line of a key, or of the block from which it is missing."""
@@ -46,7 +48,8 @@ class Document:
     def add(self, key: Key, found: str, meant: str, message: str = "") -> None:
         """Note a mistake at a key."""
         text = redact(message or f"found {found}, expected {meant}")
-        mistake = ConfigError(self.file, self.line(key), dotted_key(key), redact(found), meant, text)
+        file = self.files.get(key[:2], self.file)
+        mistake = ConfigError(file, self.line(key), dotted_key(key), redact(found), meant, text)
         self.errors.append(mistake)
 
     def check_addresses(self) -> None:

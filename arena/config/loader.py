@@ -29,6 +29,7 @@ from arena.config.field_types import WEB, is_address
 from arena.config.lineup import read_agents
 from arena.config.model import AgentConfig, Config
 from arena.config.prompts import fit_prices, read_prompts, without_bets
+from arena.config.public import read_public
 from arena.config.sections import SEASONS, FixedSections, WatchSection
 from arena.config.validation import validate
 from arena.record.model.calendar import Cadence
@@ -63,6 +64,7 @@ def load(
     and the places of the record and of backups. `database` replaces the one in the config.
     """
     document = read(path)
+    read_public(document)  # before anything of the folder could be loaded
     document.code = allow(document)
     document.check_addresses()
 

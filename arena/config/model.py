@@ -71,6 +71,7 @@ class Config:
     scores: ScoresSection = field(default_factory=ScoresSection)
     heads: str | list[str] | None = None
     publish: PublishSection = field(default_factory=PublishSection)
+    public: bool = False
     run: RunSection = field(default_factory=RunSection)
     watch: WatchSection = field(default_factory=WatchSection)
     code: TrustedCode | None = None

@@ -130,15 +130,22 @@ def make_folder(folder: Path, at: datetime, new: NewArena) -> tuple[list[str], l
         ".gitignore": GITIGNORE,
         "arena.service": UNIT.format(user=getuser(), folder=place, program=program),
     }
+    return write_files(folder, files)
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """Write the files that are not there yet; return the names made, and those left as they are."""
     made = []
     kept = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            if (folder / name).exists():
+            path = folder / name
+            if path.exists():
                 kept.append(name)
             else:
-                (folder / name).write_text(text, "utf-8")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, "utf-8")
                 made.append(name)
     except OSError as error:
         hint = "choose a writable folder"

@@ -480,6 +480,9 @@ class FixedSections(ConfigSection):
     """Where backups of the record go, and how many of them are kept."""
     publish: PublishSection = PublishSection()
     """The season as a web site of plain files."""
+    public: bool = False
+    """Whether this is a [public repository](public.md): agents are also the files of `entrants/`, and no code
+    beside the config runs."""
     run: RunSection = Field(default_factory=RunSection)
     """What `arena run` does between rounds, and how often."""
     watch: WatchSection = Field(default_factory=WatchSection)

@@ -34,7 +34,10 @@ MARK = f'"{KIND}"'.encode()
 VERSION = 1
 MOST_BYTES = 1_000_000
 NAME_EXPORT = "name what arena share export has written: a folder or a .zip"
-FILE_NAME = re.compile(r"[a-z_]{1,40}\.(?:csv|parquet|jsonl|md)|README\.md|croissant\.json|datapackage\.json")
+FILE_NAME = re.compile(
+    r"[a-z_]{1,40}\.(?:csv|parquet|jsonl|md)|README\.md|croissant\.json|datapackage\.json"
+    r"|\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d_cohort-\d+_[A-Za-z0-9.-]+\.json"
+)
 Count = Annotated[int, Field(ge=0, strict=True)]
 
 

@@ -22,6 +22,7 @@ from arena.exports.data_set_cards import UNKNOWN_LICENSE, DataSet, TableFile, ca
 from arena.exports.dictionary import data_page
 from arena.exports.fact_tables import FACTS
 from arena.exports.forms import FileForm
+from arena.exports.inspect_logs import inspect_logs
 from arena.exports.manifest import (
     NAME,
     ExportFile,
@@ -154,11 +155,15 @@ def _write_all(
     if not request.cohorts:
         record_hash = state_hash(connection)
 
+    beside: Iterable[tuple[str, str]] = ()
     if request.form.has_cards:
         tables = _table_files(request, files)
-        for name, text in cards(DataSet(tables, made_at, version, record_hash, request.license)).items():
-            (folder / name).write_text(text, encoding="utf-8")
-            files[name] = _file(folder / name, 0)
+        beside = cards(DataSet(tables, made_at, version, record_hash, request.license)).items()
+    if request.form.has_logs:
+        beside = inspect_logs(connection, stored, request.prompts, version)
+    for name, text in beside:
+        (folder / name).write_text(text, encoding="utf-8")
+        files[name] = _file(folder / name, 0)
 
     manifest = ExportManifest(
         form=request.form.name,

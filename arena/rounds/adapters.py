@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -74,10 +74,11 @@ def open_venue(config: Config, name: str = "", report: Report = ignore_report, t
     return connect(module, module.Settings.model_validate(settings), report, timed)
 
 
-def open_past(config: Config | None, name: str, report: Report) -> Open:
+def open_past(config: Config | None, name: str, report: Report, only: Collection[str] | None = None) -> Open:
     """Return what opens a venue's past, with the settings of the config where it names this venue.
 
-    Raises `ArenaError` if there is no such venue, or if it tells nothing of its past.
+    Of these settings `only` those are used that are named, if any are. Raises `ArenaError` if there is no
+    such venue, or if it tells nothing of its past.
     """
     try:
         module = load("markets.venues", name, config.extensions("venues") if config else ())
@@ -91,6 +92,8 @@ def open_past(config: Config | None, name: str, report: Report) -> Open:
     values: dict[str, Any] = {}
     if config and config.markets.venue == name:
         values = unfrozen_settings(config.venue_settings, config.folder)
+    if only is not None:
+        values = {key: value for key, value in values.items() if key in only}
     settings = module.Settings.model_validate(values)
     return lambda answers: module.venue(settings, report, answers=answers)
 

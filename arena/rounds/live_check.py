@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -88,10 +88,20 @@ def models_of(config: Config, names: Sequence[str]) -> list[PingTarget]:
     return ping_targets(tuple(known[name] for name in dict.fromkeys(names or known)))
 
 
-async def check_models(config: Config, targets: Sequence[PingTarget]) -> list[Call]:
+async def just_ping(_settings: ModelSettings, ask: Ask) -> Call:
+    """Ask a model the tiny question, and keep nothing."""
+    return await ping(ask)
+
+
+async def check_models(
+    config: Config,
+    targets: Sequence[PingTarget],
+    ask_model: Callable[[ModelSettings, Ask], Awaitable[Call]] = just_ping,
+) -> list[Call]:
     """Return every model's answer, all asked at once as far as the config lets them."""
     async with local_asks(config) as asks:
-        return await asyncio.gather(*(ping(asks(target.settings)) for target in targets))
+        calls = (ask_model(target.settings, asks(target.settings)) for target in targets)
+        return await asyncio.gather(*calls)
 
 
 async def check_venue(config: Config, name: str) -> VenueCheck:

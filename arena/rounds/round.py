@@ -19,6 +19,7 @@ from arena.record.queries.cohorts import (
     StoredCohort,
     StoredRound,
     has_marks,
+    read_held_turns,
     read_newest_time,
     read_quotes,
     read_resolutions,
@@ -133,8 +134,14 @@ def round_report(
     statuses = record.read(read_turn_statuses, stored_round.id)
     by_name = {name: statuses.get(key) for name, key in stored.entrant_ids.items()}
     failed = tuple(turn.entrant for turn in turns if turn.decision.status == "failed")
-    if not stored_round.done:  # turns that another process has just played are tried again as well
-        failed = tuple(name for name, status in by_name.items() if status == "failed")
+    waiting = unfinished_turns(stored.entrant_ids, statuses)
+    is_open = not _read_round(stored, stored_round.number, record).done
+    if not stored_round.done:
+        # Turns that another process has just played are tried again as well, unless one is at it.
+        tried = record.read(read_held_turns, stored_round.id) if is_open else ()
+        all_failed = unfinished_turns(stored.entrant_ids, statuses, {"failed"})
+        waiting = tuple(name for name in all_failed if name in waiting or stored.entrant_ids[name] in tried)
+        failed = tuple(name for name in all_failed if name not in waiting)
 
     refused = record.read(_read_stopped_entrants, stored_round.id) if failed else ()
     stopped = [name for name in failed if stored.entrant_ids[name] in refused]
@@ -153,7 +160,7 @@ def round_report(
 
     # Where no time passes, a round that isn't over can wait for models that gave no answer.
     unanswered: list[UnansweredTurn] = []
-    if failed and stored.cohort.stamp != "live" and not _read_round(stored, stored_round.number, record).done:
+    if failed and stored.cohort.stamp != "live" and is_open:
         unanswered = record.read(read_unanswered_turns, stored_round.id)
 
     return RoundReport(
@@ -165,7 +172,7 @@ def round_report(
         stopped=tuple(stopped),
         unproven=tuple(own_unproven),
         kept=tuple(kept),
-        waiting=unfinished_turns(stored.entrant_ids, statuses),
+        waiting=waiting,
         trouble=trouble,
         unanswered=tuple(unanswered),
     )
@@ -396,19 +403,22 @@ async def read_catalogue(
     if not answered:
         return OfferedMarkets(read_at, ())
     catalogue, rejected, note = answered[0]
+
+    # A venue whose pages overlap lists a market twice, and an agent must not be asked twice.
+    listings = list({listing.market.id: listing for listing in catalogue.listings}.values())
     if cohort.stamp != "live":
-        return OfferedMarkets(read_at, catalogue.listings, note=note)
+        return OfferedMarkets(read_at, listings, note=note)
 
     synced = record.write(
         add_catalogue,
         source,
-        catalogue.listings,
+        listings,
         read_at,
         wanted=wanted,
         left_out=catalogue.left_out,
         rejected=rejected,
     )
-    return OfferedMarkets(read_at, catalogue.listings, synced.hash, note)
+    return OfferedMarkets(read_at, listings, synced.hash, note)
 
 
 def _held_listing(fresh: Listing | None, before: Listing | None) -> Listing:

@@ -159,6 +159,7 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
     Raises `VenueUnavailable` if the venue of a cohort gives no answer, after playing all other cohorts.
     """
     begin_due_cohort(at, plan, record)
+    end_cohorts_over_before(at, plan, record)
     begun = [stored for stored in record.cohorts() if stored.cohort.starts_at <= at]
     newest = newest_numbers(begun, at, plan.keep_deciding)
     deciding = deciding_numbers(begun, at, plan.keep_deciding)
@@ -320,6 +321,16 @@ def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record:
 
     record.write(end_cohort, stored.id, at)
     return True
+
+
+def end_cohorts_over_before(at: datetime, plan: Plan, record: Record) -> None:
+    """End the cohorts that were over at their last look: who took it was broken off, or a stop came later."""
+    stored_cohorts = record.cohorts()
+    for stored in open_cohorts(record):
+        looked = record.read(read_newest_time, stored.id)
+        if looked is not None and looked < at and record.read(has_marks, stored.id, looked):
+            newest = newest_numbers(stored_cohorts, looked, plan.keep_deciding)
+            end_cohort_if_over(stored, looked, stored.cohort.number in newest, record)
 
 
 def open_cohorts(record: Record) -> list[StoredCohort]:

@@ -28,7 +28,7 @@ from markets.venues.wire.fields import (
     read,
     with_figures,
 )
-from markets.venues.wire.http import AnswerStore, HttpClient, Sleep
+from markets.venues.wire.http import HttpClient, KeptAnswers, Sleep
 from markets.venues.wire.kalshi_records import (
     USUAL_FEE,
     KalshiEvent,
@@ -274,7 +274,7 @@ def venue(
     settings: Settings,
     report: Report = ignore_report,
     sleep: Sleep = asyncio.sleep,
-    answers: AnswerStore | None = None,
+    answers: KeptAnswers | None = None,
 ) -> Kalshi:
     """Return Kalshi as a venue. What is among the answers is not asked."""
     http = HttpClient(settings.url, per_second=settings.per_second, sleep=sleep, answers=answers)

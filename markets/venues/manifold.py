@@ -26,7 +26,7 @@ from markets.venue import (
 from markets.venues.wire import manifold_records as wire
 from markets.venues.wire import manifold_requests as asking
 from markets.venues.wire.fields import RecordSorter, check_volume, number, own_names, with_figures
-from markets.venues.wire.http import AnswerStore, HttpClient, Sleep
+from markets.venues.wire.http import HttpClient, KeptAnswers, Sleep
 from markets.venues.wire.paging import AskPage, CatalogueReader, new_records
 
 __all__ = ["Manifold", "Settings", "stamp", "venue"]
@@ -181,7 +181,7 @@ def venue(
     settings: Settings,
     report: Report = ignore_report,
     sleep: Sleep = asyncio.sleep,
-    answers: AnswerStore | None = None,
+    answers: KeptAnswers | None = None,
 ) -> Manifold:
     """Return Manifold as a venue. What is among the answers is not asked."""
     http = HttpClient(settings.url, per_second=settings.per_second, sleep=sleep, answers=answers)

@@ -28,7 +28,7 @@ from markets.venues.wire.fields import (
     read,
     with_figures,
 )
-from markets.venues.wire.http import AnswerStore, HttpClient, Sleep
+from markets.venues.wire.http import HttpClient, KeptAnswers, Sleep
 from markets.venues.wire.paging import AskPage, CatalogueReader, new_records
 from markets.venues.wire.polymarket_prices import (
     FIGURES,
@@ -354,7 +354,7 @@ def venue(
     settings: Settings,
     report: Report = ignore_report,
     sleep: Sleep = asyncio.sleep,
-    answers: AnswerStore | None = None,
+    answers: KeptAnswers | None = None,
 ) -> Polymarket:
     """Return Polymarket as a venue. What is among the answers is not asked."""
     client = partial(HttpClient, per_second=settings.per_second, sleep=sleep, answers=answers)

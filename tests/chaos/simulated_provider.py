@@ -93,6 +93,8 @@ class ProviderCall:
     """For how many seconds the answer is waited for."""
     fixed_form: bool = False
     """Whether its agent's settings leave no other form of an answer to be asked for."""
+    sampled: bool = False
+    """Whether it is one of several samples: its agent may go on without one that is lost."""
     outcome: str = ""
 
 
@@ -112,6 +114,7 @@ class Provider:
     calls: list[ProviderCall] = field(default_factory=list)
     away_until: float = 0.0
     away_with: str = "503"
+    troubled_samples: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.refuses = Random(f"forms {self.number}").choice(FORMS)
@@ -122,7 +125,7 @@ class Provider:
 
         async def ask(prompt: Prompt) -> Call:
             fixed = settings.form is not None
-            call = ProviderCall(PROCESS.get(), name_of(prompt), settings.timeout, fixed)
+            call = ProviderCall(PROCESS.get(), name_of(prompt), settings.timeout, fixed, prompt.shared)
             self.calls.append(call)
             CALL.set(call)
 
@@ -166,7 +169,7 @@ class Provider:
         if self.chance.random() < SLOW:
             seconds = self.chance.uniform(seconds, min(LONG_LATENCY, OF_PATIENCE * call.patience))
 
-        fault = self.passing_fault()
+        fault = self.passing_fault(call)
         if fault == "too-late":
             return self.good_reply(asked), TOO_LATE
         if fault == "refused-connection":
@@ -191,15 +194,23 @@ class Provider:
             return reply_of(lasting, asked)
         return self.good_reply(asked)
 
-    def passing_fault(self) -> str:
-        """Draw the name of a passing fault; empty for none."""
-        if not self.troubled:
+    def passing_fault(self, call: ProviderCall) -> str:
+        """Draw the name of a passing fault; empty for none.
+
+        A sample meets one at most. If all attempts at it failed, its agent would decide without it: then the
+        season ends in another state, as it should.
+        """
+        if not self.troubled or call.question in self.troubled_samples:
             return ""
+
+        fault = ""
         if self.loop.moment < self.away_until:
-            return self.away_with
-        if self.chance.random() < PASSING_SHARE:
-            return self.chance.choice(PASSING)
-        return ""
+            fault = self.away_with
+        elif self.chance.random() < PASSING_SHARE:
+            fault = self.chance.choice(PASSING)
+        if fault and call.sampled:
+            self.troubled_samples.add(call.question)
+        return fault
 
     def lasting_fault(self, question: str) -> str:
         """Return the name of the odd answer that a question always gets; empty for none."""

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from arena.cli.main import app
+from arena.record.model.columns import take_rows
 from arena.record.schema.database import open_read_only, reading
 from arena.scores.leaderboard import read_leaderboard
 from arena.scores.profiles.duels import DUELS, DuelDetails, compute_duels
@@ -42,6 +43,14 @@ def test_each_bar_of_the_spread_is_on_one_side(season: Path) -> None:
     for found in spread:
         assert 0.0 in found.edges
         assert sum(low < 0 for low in found.edges[:-1]) == len(found.differences) / 2
+
+
+def test_a_market_that_an_old_record_shows_twice_in_a_round_counts_once(season: Path) -> None:
+    with open_read_only(str(season)) as engine, reading(engine) as connection:
+        inputs = read_inputs(connection)
+    places = np.arange(len(inputs.stated.outcome)).repeat(2)
+    twice = replace(inputs, stated=take_rows(inputs.stated, places))
+    assert compute_duels(twice)["oracle"][0].for_a == compute_duels(inputs)["oracle"][0].for_a
 
 
 def test_the_spread_counts_the_events_of_the_duel(season: Path) -> None:

@@ -30,18 +30,38 @@ ROUND = """SELECT r.id FROM round AS r JOIN cohort AS c ON r.cohort_id = c.id
     WHERE c.number = ? AND r.number = ?"""
 
 
+def late_calls(database: sqlite3.Connection) -> set[tuple[object, ...]]:
+    """Return the calls that heads list by themselves, since their rounds were over, by all but their hash."""
+    members = [json.loads(text) for (text,) in database.execute("SELECT members FROM head")]
+    return {tuple(line[:-1]) for facts in members for line in facts.get("call", ())}
+
+
+def facts_of_round(
+    database: sqlite3.Connection, cohort: int, number: int, late: set[tuple[object, ...]]
+) -> dict[str, list[list[object]]]:
+    """Return what a round consists of, by kind; a round that is not there has nothing."""
+    facts: dict[str, list[list[object]]] = {}
+    for (round_id,) in database.execute(ROUND, (cohort, number)).fetchall():
+        for kind, query in OF_ROUND.items():
+            lines = sorted(map(list, database.execute(query, (round_id,))))
+            if kind == "call":
+                lines = [line for line in lines if (cohort, number, *line[:-1]) not in late]
+            if lines:
+                facts[kind] = lines
+    return facts
+
+
 def chain_by_the_page(path: Path) -> list[str]:
     """The hash of every head, in order."""
-    database, heads, previous = sqlite3.connect(path), list[str](), ""
+    database = sqlite3.connect(path)
+    late = late_calls(database)
+    heads: list[str] = []
+    previous = ""
     rows = database.execute("SELECT number, cohort, round, at, members FROM head ORDER BY number").fetchall()
     for number, cohort, round_number, at, members in rows:
         facts = json.loads(members)
-        for (round_id,) in database.execute(ROUND, (cohort, round_number)).fetchall() if round_number else ():
-            own = {
-                kind: sorted(map(list, database.execute(query, (round_id,))))
-                for kind, query in OF_ROUND.items()
-            }
-            facts |= {kind: lines for kind, lines in own.items() if lines}
+        if round_number:
+            facts |= facts_of_round(database, cohort, round_number, late)
         parts = [[kind, len(facts[kind]), sha256(written(facts[kind]))] for kind in sorted(facts)]
         previous = sha256(written([number, cohort, round_number, at, parts, previous]))
         heads.append(previous)

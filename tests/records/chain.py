@@ -10,7 +10,7 @@ from arena.record.schema.database import Connection, connect, open_read_only, re
 from arena.record.write.heads import begin_chain, read_heads_after
 from arena.verify import Differences, find
 from tests.builders import NOW
-from tests.oracles.chain import OF_ROUND, ROUND
+from tests.oracles.chain import facts_of_round, late_calls
 from tests.oracles.heads import sha256, written
 from tests.records.tampering import tamper
 
@@ -26,6 +26,9 @@ LISTED = {
         LEFT JOIN round AS r ON r.snapshot_id = s.id WHERE r.id IS NULL""",
     "entry": """SELECT c.number, e.position, x.number, x.hash FROM entry AS x
         JOIN entrant AS e ON e.id = x.entrant_id JOIN cohort AS c ON c.id = e.cohort_id""",
+    "call": """SELECT c.number, r.number, e.position, x.stage, x.sample, x.attempt, x.hash FROM call AS x
+        JOIN entrant AS e ON e.id = x.entrant_id JOIN round AS r ON r.id = x.round_id
+        JOIN cohort AS c ON c.id = r.cohort_id""",
 }
 """What heads list, by kind, as it is in the record."""
 
@@ -64,7 +67,8 @@ def rewrite_heads(database: sqlite3.Connection) -> None:
     What is gone is left out, and what no head covered is added to the last one.
     """
     now = {kind: {tuple(x[:-1]): x[-1] for x in database.execute(sql)} for kind, sql in LISTED.items()}
-    new = {kind: facts.copy() for kind, facts in now.items() if kind != "entry"}
+    new = {kind: facts.copy() for kind, facts in now.items() if kind not in ("entry", "call")}
+    late = late_calls(database)
     heads = database.execute("SELECT id, number, cohort, round, at, members FROM head ORDER BY number")
     previous, rows = "", heads.fetchall()
     for number, (head_id, _, cohort, round_number, at, members) in enumerate(rows, 1):
@@ -79,10 +83,9 @@ def rewrite_heads(database: sqlite3.Connection) -> None:
                     [*listed.get(kind, []), *([*x, fact_hash] for x, fact_hash in facts.items())]
                 )
         listed = {kind: lines for kind, lines in listed.items() if lines}
-        own = dict[str, list[Any]]()
-        for (key,) in database.execute(ROUND, (cohort, round_number)).fetchall() if round_number else ():
-            own |= {kind: sorted(map(list, database.execute(sql, (key,)))) for kind, sql in OF_ROUND.items()}
-        facts_of = listed | {kind: lines for kind, lines in own.items() if lines}
+        facts_of: dict[str, list[Any]] = dict(listed)
+        if round_number:
+            facts_of |= facts_of_round(database, cohort, round_number, late)
         parts = [[kind, len(facts_of[kind]), sha256(written(facts_of[kind]))] for kind in sorted(facts_of)]
         head_hash = sha256(written([number, cohort, round_number, at, parts, previous]))
         row = number, written(parts), written(listed), previous, head_hash, head_id

@@ -49,10 +49,16 @@ def markets(folder: Path) -> list[Raw]:
             found.setdefault(raw["id"], raw)
     for name in AS_EVENTS:
         for event in _many(_read(folder, name)):
-            about = {key: value for key, value in event.items() if key not in ("markets", "tags")}
-            for raw in event["markets"]:
-                found.setdefault(raw["id"], raw | {"events": [about], "tags": event.get("tags", [])})
+            for raw in with_its_event(event):
+                found.setdefault(raw["id"], raw)
     return list(found.values())
+
+
+def with_its_event(event: Raw) -> Iterator[Raw]:
+    """The markets of an event, each with that and its tags as a list of markets has them."""
+    about = {key: value for key, value in event.items() if key not in ("markets", "tags")}
+    for raw in event["markets"]:
+        yield raw | {"events": [about], "tags": event.get("tags", [])}
 
 
 def books(folder: Path) -> list[Raw]:

@@ -13,6 +13,7 @@ def verify(
     heads: Path | None = option("Also compare published heads, a line of JSON each.", "FILE"),
     draws: bool = flag("Also draw every live round's markets again from its catalogue."),
     by_referee: bool = flag("Also work out money and scores from an export, by other code.", "--referee"),
+    published: Path | None = option("Verify a public season from a clone of its repository.", "CLONE"),
 ) -> None:
     """Play the record again, and compare what comes out.
 
@@ -23,6 +24,9 @@ def verify(
     finds the first published head that differs. --draws shows that nobody picked the markets of a live round.
     --referee has an export checked by code that shares nothing with the arena.
 
+    --published needs no config and no record: it finds in a clone's history and heads whether every forecast
+    was published before the market's end, and whether history was rewritten.
+
     Example: arena admin verify --database .demo/demo.db
 
         .demo/demo.db agrees with itself: every hash, balance, fill, settlement and
@@ -30,12 +34,21 @@ def verify(
 
     Next: arena board
     """
+    if published is not None:
+        others = ("--all", "--heads", "--draws", "--referee", "--config", "--database")
+        chosen.refuse(*others, because="and --published can't be combined")
+
+        from arena.cli.verify_clone import verify_clone
+
+        verify_clone(chosen, published)
+        return
+
     from arena.cli.score import text_of
     from arena.cli.verify import verify as verify_record
     from arena.operations.verification import VerifyRequest
 
-    published = None if heads is None else text_of(heads).splitlines()
-    wanted = VerifyRequest(chosen.config or DEFAULT, everything, published, draws)
+    lines = None if heads is None else text_of(heads).splitlines()
+    wanted = VerifyRequest(chosen.config or DEFAULT, everything, lines, draws)
     verify_record(chosen, wanted, by_referee)
 
 

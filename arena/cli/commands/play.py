@@ -16,6 +16,7 @@ OPTIONS_OF: Mapping[str, tuple[str, ...]] = {
     "--round": ("--at", "--baselines", "--leave-failed", "--trust-extensions"),
     "--worker": ("--at-once", "--trust-extensions"),
     "--sync": ("--at", "--no-ends"),
+    "--publish": ("--log", "--quiet", "--verbose", "--baselines", "--leave-failed", "--trust-extensions"),
 }
 """The options that each mode of `arena run` takes, beside those of many commands."""
 
@@ -28,6 +29,7 @@ def run(
     one_round: bool = flag("Play one decision time and exit.", "--round"),
     worker: bool = flag("Play turns that an arena run hands out."),
     sync: bool = flag("Read the venue's markets into the record."),
+    publish: bool = flag("Do what is due in a public season, and publish it on its branch."),
     at: str | None = option("With --round or --sync: as of this time.", "TIME"),
     at_once: int | None = option("With --worker: turns at a time.", min=1, max=1000),
     ends: bool = option("With --sync: leave out how markets ended.", "", " /--no-ends", default=True),
@@ -73,6 +75,11 @@ def run(
         from arena.cli.sync import sync_markets
 
         sync_markets(chosen, ends, at)
+    elif publish:
+        from arena.cli.publish import publish_season
+        from arena.cli.run import LogChoice
+
+        publish_season(chosen, LogChoice(log, quiet, verbose), baselines, leave_failed)
     else:
         from arena.cli.run import LogChoice, run_season
 

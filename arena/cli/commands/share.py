@@ -101,7 +101,7 @@ def export(
     chosen: Options,
     place: Path = argument("DIR|FILE.zip", "A new folder, or one file."),
     cohort: list[int] | None = option("Only this cohort, by number; repeatable.", min=1),
-    form: Literal["csv", "parquet", "json", "dataset"] = option(
+    form: Literal["csv", "parquet", "json", "dataset", "inspect"] = option(
         "The form of the tables.", "", "--format", default="csv"
     ),
     terms: str = option("The license of a dataset.", "NAME", "--license", default=""),
@@ -112,7 +112,8 @@ def export(
 
     It has one file per table, a manifest with their hashes, and data.md, which explains every column. arena
     admin restore turns a complete export back into a record; a partial one (--cohort, --no-prompts) can only
-    be read. --format dataset is Parquet with what Hugging Face (README.md), Croissant and frictionless read.
+    be read. --format dataset is Parquet with what Hugging Face (README.md), Croissant and frictionless read;
+    --format inspect adds logs that `inspect view --log-dir DIR` opens.
 
     Example: arena share export season.zip --format parquet
 

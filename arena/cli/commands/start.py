@@ -172,6 +172,7 @@ def init(
     key_env: str | None = option("The environment variable that holds its key.", "VARIABLE"),
     price: tuple[float, float] | None = MODEL_PRICE,
     budget: float | None = option("Dollars a month for all models together.", min=0.01),
+    public: bool = flag("Make a repository that plays a public season by workflows."),
     yes: bool = flag("Take the defaults.", "--yes", "-y"),
 ) -> None:
     """Make a working folder with a short config.yaml.
@@ -180,6 +181,9 @@ def init(
     for whatever the options leave open. Otherwise, or with --yes, it takes the defaults: Polymarket, $20 a
     month, and the models whose keys are in the environment or DIR/.env, else the one that Ollama, LM Studio,
     vLLM or llama.cpp serves on this machine, which costs nothing.
+
+    With --public it is a repository, whose workflows play, publish on a branch, and check entrants: its
+    README says how.
 
     Example: arena init my-arena --venue simulator --yes
 
@@ -192,7 +196,7 @@ def init(
     Next: cd my-arena, then arena check
     """
     from arena.cli.check_cost import cost_of, costs_text, month_data
-    from arena.cli.init import choose, init_data, made_page, next_steps
+    from arena.cli.init import choose, init_data, made_page, next_steps, public_steps
     from arena.cli.model_choice import options_of
     from arena.clock import now
     from arena.config import environment, load
@@ -206,7 +210,13 @@ def init(
     asking = chosen.asks() and not yes
     options = options_of(asking, base_url, key_env, price)
     new = choose(environ, venue, tuple(model or ()), budget, options)
-    made, kept = make_folder(folder, now(), new)
+    if public:
+        from arena.cohorts.freeze import code_version
+        from arena.config.public_folder import make_public_folder
+
+        made, kept = make_public_folder(folder, now(), new, code_version())
+    else:
+        made, kept = make_folder(folder, now(), new)
 
     config = load(path)
     cost = cost_of(config, 1, {})
@@ -214,7 +224,7 @@ def init(
     if not chosen.json:
         costs = costs_text(month_data(cost.total), config.budget.model_dump(), data["models"])
         print_page(made_page(data, costs))
-    chosen.answer(data, next_steps)
+    chosen.answer(data, public_steps if public else next_steps)
 
 
 @command("config", "json")
@@ -284,13 +294,33 @@ def add(
         raise typer.Exit(2)
 
 
+def check_files(chosen: Options, path: Path) -> None:
+    """Check a cassette, a folder of questions or a recording."""
+    if path.suffix == ".json" and path.is_file():
+        from arena.cli.cassettes import check_cassette
+
+        check_cassette(chosen, path)
+        return
+
+    from arena.cli.question_folder import check_questions, is_question_folder
+
+    if is_question_folder(path):
+        check_questions(chosen, path)
+        return
+
+    from arena.cli.bundles import check_bundle
+
+    check_bundle(chosen, path)
+
+
 @command(table=True, plays=True)
 def check(
     chosen: Options,
     folder: Path | None = argument(
-        "[DIR]", "A folder of questions, or a recording; else the config.", default=None
+        "[DIR]", "A folder of questions, a recording, or a cassette; else the config.", default=None
     ),
     live: bool = flag("Also read one page of the venue and ask each model one tiny question."),
+    record: bool = flag("With --live: record a cassette of what they answer, without secrets."),
     venue: list[str] | None = option("With --live: only this venue; repeatable.", "NAME"),
     model: list[str] | None = option("With --live: only this agent's model; repeatable.", "AGENT"),
 ) -> None:
@@ -298,7 +328,7 @@ def check(
 
     Costs are written as expected (low–high). All mistakes are listed at once, with file, line and key;
     nothing is played or changed. The exit status is 1 if there are any, or if a model can't answer with its
-    settings. With DIR it checks that folder instead.
+    settings. With DIR it checks that folder or cassette instead.
 
     Only --live spends money, a fraction of a cent. Its exit status is 1 if nothing could be reached, 2 if
     only part could.
@@ -315,25 +345,16 @@ def check(
     Next: arena run --round plays the next round, arena demo a whole season.
     """
     if folder is not None:
-        of_config = ("--live", "--venue", "--model", "--wide", "--columns", "--trust-extensions")
+        of_config = ("--live", "--record", "--venue", "--model", "--wide", "--columns", "--trust-extensions")
         reason = "can't be combined with DIR: it is checked without a config"
         chosen.refuse(*of_config, because=reason)
-
-        from arena.cli.question_folder import check_questions, is_question_folder
-
-        if is_question_folder(folder):
-            check_questions(chosen, folder)
-            return
-
-        from arena.cli.bundles import check_bundle
-
-        check_bundle(chosen, folder)
+        check_files(chosen, folder)
         return
-    if (venue or model) and not live:
+    if (venue or model or record) and not live:
         hint = "arena check --live --model AGENT"
-        raise ArenaError("not_live", "--venue and --model need --live", hint, status=64)
+        raise ArenaError("not_live", "--venue, --model and --record need --live", hint, status=64)
 
-    from arena.cli.check import LINE_UP, cannot_answer, check_data, check_page
+    from arena.cli.check import LINE_UP, cannot_answer, check_data, check_page, mock_turn_failed
 
     config = chosen.load_to_play(os.environ, beside=True)
     with prints_aside():
@@ -346,10 +367,15 @@ def check(
     if live:
         from arena.cli.check_live import check_live, live_status
 
-        tried = check_live(config, venue or [], model or [], quiet=chosen.json)
+        tried = check_live(config, venue or [], model or [], chosen.json, record)
         status = live_status(tried)
         data |= tried
-    if cannot_answer(data) or data["file_faults"] or (data["questions"] or {}).get("faults"):
+    if (
+        cannot_answer(data)
+        or mock_turn_failed(data)
+        or data["file_faults"]
+        or (data["questions"] or {}).get("faults")
+    ):
         status = 1
 
     chosen.answer({"ok": not status} | data, lambda _: ["", f"Next: {typed(data['next_command'])}"])

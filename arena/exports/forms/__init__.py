@@ -24,7 +24,8 @@ __all__ = ["FORMS", "FileForm", "form_of"]
 class FileForm:
     """A file format: its name, the ending of its files, and the functions that write and read them.
 
-    With `has_cards` an export describes itself to catalogues of data sets.
+    With `has_cards` an export describes itself to catalogues of data sets; with `has_logs` its turns are also
+    there as logs of Inspect.
     """
 
     name: str
@@ -32,6 +33,7 @@ class FileForm:
     write: Callable[[Path, Sequence[ExportColumn], Iterable[Row]], int]
     read: Callable[[Path, Sequence[ExportColumn]], Iterator[Row]]
     has_cards: bool = False
+    has_logs: bool = False
 
 
 FORMS = {
@@ -39,6 +41,7 @@ FORMS = {
     "parquet": FileForm("parquet", ".parquet", parquet_files.write, parquet_files.read),
     "json": FileForm("json", ".jsonl", json_lines.write, json_lines.read),
     "dataset": FileForm("dataset", ".parquet", parquet_files.write, parquet_files.read, has_cards=True),
+    "inspect": FileForm("inspect", ".parquet", parquet_files.write, parquet_files.read, has_logs=True),
 }
 
 

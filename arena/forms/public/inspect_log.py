@@ -4,6 +4,10 @@ The probability is what a scorer wrote down of the answer: an entry `probability
 its answer where that is a number from 0 to 1 or a percent; or the value of a scorer that is named after it.
 Several options are an entry `probabilities`. The sample's target is the outcome, and its metadata may have
 `market_probability`, `event`, `category`, `resolved` and `as_of`.
+
+A sample that asks several questions has them in its scorer's metadata, as a list `forecasts` of objects with
+`question`, `probability`, `outcome` and the rest. A log whose metadata name a `forecaster` is that one's, and
+so may others be.
 """
 
 import re
@@ -12,6 +16,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from io import BytesIO
 from math import isnan
 from statistics import fmean
@@ -55,15 +60,22 @@ EVENT = ("event", "event_id")
 CATEGORY = ("category", "topic")
 RESOLVED = ("resolved", "resolved_at", "resolution_date")
 MADE = ("as_of", "made", "forecast_date")
+FORECASTS = "forecasts"
+FORECASTER = "forecaster"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 NO_PROBABILITY = "no sample has a probability"
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a sample says: its question, its outcome, and the answer in one epoch."""
+    """What a sample says of a question: how it ended, and the answer in one epoch.
+
+    One that `names_question` is the same in whichever task it is asked, and may be asked in several samples.
+    """
 
     key: str
+    sample: str
+    names_question: bool
     question: SourceQuestion
     outcome: SourceOutcome | None
     place: SourceLine
@@ -72,11 +84,15 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class InspectLog:
-    """A log: the task, the model, its samples and its own metrics."""
+    """A log: the task, the model, its samples and its own metrics.
+
+    `forecaster` is whose it is, where it says that; nothing where it is the model's.
+    """
 
     name: str
     task: str
     model: str
+    forecaster: str
     readings: tuple[Reading, ...]
     metrics: tuple[PublishedFigure, ...]
 
@@ -171,14 +187,12 @@ def read_log(file: SourceFile, value: Any, found: InspectFiles) -> None:
         run = log.inner("eval")
         task = run.needed("task", "name the task")
         model = run.needed("model", "name the model")
+        forecaster = run.loose("metadata").text(FORECASTER)
         samples = log.values("samples")
-        readings = []
+        readings: list[Reading] = []
 
         for sample in listed(samples, file, "samples", found.faults):
-            reading = read_sample(sample, model)
-
-            if reading is not None:
-                readings.append(reading)
+            readings += read_sample(sample, model)
 
         if not samples:
             found.notes.append(f"{file.name} has no samples")
@@ -187,7 +201,7 @@ def read_log(file: SourceFile, value: Any, found: InspectFiles) -> None:
             log.wrong("samples", NO_PROBABILITY, hint)
 
         figures = tuple(read_metrics(log, file.name, model))
-        found.logs.append(InspectLog(file.name, task, model, tuple(readings), figures))
+        found.logs.append(InspectLog(file.name, task, model, forecaster, tuple(readings), figures))
 
 
 def is_answered(forecast: SourceForecast) -> bool:
@@ -209,13 +223,70 @@ def read_metrics(log: SourceObject, name: str, model: str) -> Iterator[Published
                 yield PublishedFigure(model, f"{scorer} {metric}", value, how)
 
 
-def read_sample(sample: SourceObject, model: str) -> Reading | None:
-    """Return what a sample says; None with a fault where it has no id."""
+def read_sample(sample: SourceObject, model: str) -> Iterator[Reading]:
+    """Yield what a sample says of each of its questions; nothing with a fault where it has no id."""
     key = sample.needed("id", "number the samples")
 
     if not key:
-        return None
+        return
 
+    scores = sample.loose("scores")
+    parts = [scores.loose(name).loose("metadata") for name in scores.fields]
+    several = [part for part in parts if has_questions(part.fields.get(FORECASTS))]
+
+    if several:
+        for stated in several[0].objects(FORECASTS):
+            yield from read_stated(stated, key, sample, model)
+        return
+
+    yield read_answer(sample, key, model)
+
+
+def has_questions(forecasts: object) -> bool:
+    """Tell whether a list holds forecasts of questions; another scorer may call other things so.
+
+    >>> has_questions([{"question": "rain"}]), has_questions([0.2, 0.3])
+    (True, False)
+    """
+    if not isinstance(forecasts, list):
+        return False
+
+    return any(isinstance(forecast, dict) and "question" in forecast for forecast in forecasts)
+
+
+def read_stated(stated: SourceObject, key: str, sample: SourceObject, model: str) -> Iterator[Reading]:
+    """Yield what one of the forecasts of a sample says; nothing with a fault where it names no question."""
+    question = stated.needed("question", "name the question")
+
+    if not question:
+        return
+
+    forecast = SourceForecast(
+        question,
+        model,
+        sample.place,
+        made=as_time(first_value(sample.loose("metadata"), MADE)),
+        probability=stated.probability("probability"),
+        price=stated.probability("market_probability"),
+    )
+    asked = SourceQuestion(
+        question,
+        title=stated.text("title"),
+        event=first_text(stated, EVENT),
+        category=first_text(stated, CATEGORY),
+    )
+    ended = stated.fields.get("outcome")
+    outcome = None
+
+    if ended is not None and ended != "":
+        resolved = as_time(first_value(stated, RESOLVED))
+        outcome = outcome_of(stated, "outcome", ended, forecast, resolved)
+
+    yield Reading(question, key, True, asked, outcome, sample.place, forecast)
+
+
+def read_answer(sample: SourceObject, key: str, model: str) -> Reading:
+    """Return what a sample says that asks one question."""
     metadata = sample.loose("metadata")
     answered = sample.fields.get("error") is None and sample.fields.get("limit") is None
     forecast = SourceForecast(key, model, sample.place)
@@ -237,7 +308,7 @@ def read_sample(sample: SourceObject, model: str) -> Reading | None:
         category=first_text(metadata, CATEGORY),
     )
     outcome = read_outcome(sample, forecast)
-    return Reading(key, question, outcome, sample.place, forecast)
+    return Reading(key, key, False, question, outcome, sample.place, forecast)
 
 
 def stated_answer(sample: SourceObject, forecast: SourceForecast) -> SourceForecast:
@@ -368,12 +439,17 @@ def read_outcome(sample: SourceObject, forecast: SourceForecast) -> SourceOutcom
         return None
 
     resolved = as_time(first_value(sample.loose("metadata"), RESOLVED))
+    return outcome_of(sample, "target", target, forecast, resolved)
+
+
+def outcome_of(
+    sample: SourceObject, name: str, target: object, forecast: SourceForecast, resolved: datetime | None
+) -> SourceOutcome | None:
+    """Return the outcome in a field of that name; None, with a fault where it is of what was answered."""
     value = target_value(sample, target, forecast.options)
 
     if value is None and is_answered(forecast):
-        sample.wrong(
-            "target", f"{shown(target)} is no outcome of this question", "write yes or no, or an option"
-        )
+        sample.wrong(name, f"{shown(target)} is no outcome of this question", "write yes or no, or an option")
     if value is None:
         return None
 
@@ -415,20 +491,15 @@ def joined(found: InspectFiles) -> SourceData:
     forecasts: list[SourceForecast] = []
     published: list[PublishedFigure] = []
     notes = list(found.notes)
-    runs: Counter[tuple[str, str]] = Counter()
+    forecasters = forecasters_of(found.logs, notes)
 
-    for log in found.logs:
-        runs[log.task, log.model] += 1
-        run = runs[log.task, log.model]
-        forecaster = log.model if run == 1 else f"{log.model} ({run})"
-        answers: dict[str, list[SourceForecast]] = defaultdict(list)
-
-        if run > 1:
-            notes.append(f"{forecaster} is {log.name}")
+    for log, forecaster in zip(found.logs, forecasters, strict=True):
+        answers: dict[tuple[str, str], list[SourceForecast]] = defaultdict(list)
 
         for reading in log.readings:
-            key = reading.key if len(tasks) == 1 else f"{log.task}: {reading.key}"
-            answers[key].append(reading.forecast)
+            is_alone = len(tasks) == 1 or reading.names_question
+            key = reading.key if is_alone else f"{log.task}: {reading.key}"
+            answers[key, reading.sample].append(reading.forecast)
             known = questions.setdefault(key, replace(reading.question, key=key))
 
             if not known.options and reading.question.options:
@@ -436,8 +507,11 @@ def joined(found: InspectFiles) -> SourceData:
             if reading.outcome is not None:
                 outcomes[key] = replace(reading.outcome, question=key)
 
-        forecasts += [mean_forecast(key, forecaster, epochs) for key, epochs in answers.items()]
-        published += [replace(figure, forecaster=forecaster) for figure in log.metrics]
+        forecasts += [mean_forecast(key, forecaster, epochs) for (key, _), epochs in answers.items()]
+
+        # The figures of one of several logs are not those of their forecaster.
+        if forecasters.count(forecaster) == 1:
+            published += [replace(figure, forecaster=forecaster) for figure in log.metrics]
 
         if any(len(epochs) > 1 for epochs in answers.values()):
             notes.append(f"{log.name} has several epochs: their mean is the forecast")
@@ -450,6 +524,27 @@ def joined(found: InspectFiles) -> SourceData:
         notes=tuple(notes),
         faults=tuple(found.faults),
     )
+
+
+def forecasters_of(logs: Sequence[InspectLog], notes: list[str]) -> list[str]:
+    """Return whose each log is; several runs of a model in a task are numbered, and noted."""
+    runs: Counter[tuple[str, str]] = Counter()
+    names = []
+
+    for log in logs:
+        if log.forecaster:
+            names.append(log.forecaster)
+            continue
+
+        runs[log.task, log.model] += 1
+        run = runs[log.task, log.model]
+        name = log.model if run == 1 else f"{log.model} ({run})"
+        names.append(name)
+
+        if run > 1:
+            notes.append(f"{name} is {log.name}")
+
+    return names
 
 
 def mean_forecast(key: str, forecaster: str, epochs: Sequence[SourceForecast]) -> SourceForecast:

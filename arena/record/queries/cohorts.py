@@ -52,6 +52,7 @@ from arena.record.schema.typed import (
     select,
     select_as,
 )
+from arena.record.schema.work import ClaimRow
 from arena.record.schema.world import MarketRow, MarketVersionRow, QuoteRow, ResolutionRow
 from arena.record.write.listings import PAGE_FIELDS, QUOTE_FIELDS, quote_of
 from markets.millionths import ONE
@@ -461,6 +462,14 @@ def read_turn_statuses(
     if entrant_ids is None:
         return dict(connection.execute(TURN_STATUSES, {"round_id": round_id}).all())
     return dict(connection.execute(TURN_STATUSES_OF, {"round_id": round_id, "ids": entrant_ids}).all())
+
+
+HELD_TURNS = select(ClaimRow.entrant_id).where(ClaimRow.round_id == ROUND_ID, col(ClaimRow.beat).is_not(None))
+
+
+def read_held_turns(connection: Connection, round_id: int) -> set[int]:
+    """Return the entrants of a round whose turns a process plays now, or died playing."""
+    return set(connection.scalars(HELD_TURNS, {"round_id": round_id}))
 
 
 FORECAST_COLUMNS = (

@@ -352,7 +352,7 @@ class TurnMarketPairs:
     def rows(self, ids: Sequence[int], names: Sequence[str]) -> tuple[Ints, Flags]:
         """Return the rows of turns' ids with markets, and for which of these there is a row.
 
-        What a turn was not shown has no row.
+        What a turn was not shown has no row, and neither has a turn that is left out here.
         """
         if not ids or not self.turn.size:
             return int_column([]), np.zeros(len(ids), dtype=np.bool_)
@@ -362,14 +362,16 @@ class TurnMarketPairs:
         places = {name: place for place, name in enumerate(self.markets)}
         market = int_column([places.get(name, unknown) for name in names])
         by_id = np.argsort(self.ids)
-        turn = by_id[np.searchsorted(self.ids, int_column(ids), sorter=by_id)]
+        after = np.searchsorted(self.ids, int_column(ids), sorter=by_id)
+        turn = by_id[after.clip(max=self.ids.size - 1)]
+        is_here = self.ids[turn] == int_column(ids)
         wanted = turn * (unknown + 1) + market
         known = self.turn * (unknown + 1) + self.market
 
         by_pair = np.argsort(known)
         place = np.searchsorted(known, wanted, sorter=by_pair)
         row = by_pair[place.clip(max=self.turn.size - 1)]
-        there = known[row] == wanted
+        there = is_here & (known[row] == wanted)
         return row[there], there
 
 

@@ -82,8 +82,9 @@ def add_call(
 ) -> None:
     """Keep one attempt, whole, before anything is done with its answer; with that its place is free again.
 
-    It has the next number if another worker, late but paid, has used this one meanwhile. Kept again, as by
-    one who could not learn whether it was, it changes nothing. An incident goes with it.
+    It gets the next number in the record. `attempt` is the process's own count, by which an attempt without
+    a reservation is recognized when it is kept again, because nobody could learn whether it was. An incident
+    goes with it.
     """
     if place is not None and not free_reservation(connection, place, call.error):
         return
@@ -101,7 +102,7 @@ def add_call(
     messages = canonical(prompt.messages)
     row = attributes_of(call, *ANSWER_FIELDS) | attributes_of(prompt, *QUESTION_FIELDS) | _error_of(call)
     row |= {
-        "attempt": max(attempt, (last or 0) + 1),
+        "attempt": (last or 0) + 1,
         "messages": messages,
         "citations": canonical(call.citations),
         "prompt_hash": prompt_hash(messages, prompt.seed),

@@ -87,9 +87,12 @@ class _Cells:
         rounds = rows.round.max(initial=0) + 1
         cell = (rows.market * cohorts + rows.cohort) * rounds + rows.round
 
-        order = np.argsort(cell, kind="stable")
-        agents = rows.agent[order]
-        of_agent = {name: order[agents == place] for place, name in enumerate(rows.agents)}
+        of_agent = {}
+        for place, name in enumerate(rows.agents):
+            own = np.flatnonzero(rows.agent == place)
+            # Records from before markets that a venue repeats were shown once have some twice.
+            _, first = np.unique(cell[own], return_index=True)
+            of_agent[name] = own[first]
         return cls(rows, stories_of(rows), cell, of_agent)
 
     def common(self, a: str, b: str) -> tuple[Ints, Ints]:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import httpx
 
@@ -52,6 +52,22 @@ class RequestError(Exception):
         self.code, self.said, self.wait = code, said, wait
 
 
+class KeptAnswers(Protocol):
+    """Answers by their questions: what is among them is not asked, and what is asked is told to them."""
+
+    def get(self, question: str) -> bytes | None:
+        """Return an answer, empty if nothing is there; None if it has to be asked for."""
+        ...
+
+    def put(self, question: str, body: bytes) -> bytes | None:
+        """Keep an answer; return what is to be read in its place, if that is something else."""
+        ...
+
+    def put_error(self, question: str, code: str) -> None:
+        """Keep that there was no answer, if that is worth keeping."""
+        ...
+
+
 class AnswerStore:
     """Answers by their questions, each kept before anything is made of it. Empty is that of nothing there."""
 
@@ -72,6 +88,11 @@ class AnswerStore:
         """Keep an answer."""
         self._base.execute("INSERT OR REPLACE INTO answer VALUES (?, ?)", (question, zlib.compress(body, 1)))
         self.asked += 1
+
+    def put_error(self, question: str, code: str) -> None:
+        """Keep that nothing is there; whatever else went wrong may be better the next time."""
+        if code == "missing":
+            self.put(question, b"")
 
     def close(self) -> None:
         """Nothing is read or kept afterwards."""
@@ -94,7 +115,7 @@ class HttpClient:
         timeout: float = 20.0,
         attempts: int = 4,
         sleep: Sleep = asyncio.sleep,
-        answers: AnswerStore | None = None,
+        answers: KeptAnswers | None = None,
         parse: Parse | None = None,
         headers: Mapping[str, str] | None = None,
     ):
@@ -135,11 +156,10 @@ class HttpClient:
         try:
             body, answer = await self._answer(method, path, what)
         except VenueError as error:
-            if error.code == "missing":
-                self._answers.put(question, b"")
+            self._answers.put_error(question, error.code)
             raise
-        self._answers.put(question, bytes(body))
-        return answer
+        instead = self._answers.put(question, bytes(body))
+        return answer if instead is None else self._parse(bytearray(instead))
 
     async def _answer(self, method: str, path: str, what: dict[str, Any]) -> tuple[bytearray, Any]:
         attempt = 1

@@ -20,7 +20,7 @@ from markets.venues.wire.fields import (
     label,
     read,
 )
-from markets.venues.wire.http import HttpClient
+from markets.venues.wire.http import HttpClient, Parameter
 from markets.venues.wire.kalshi_records import KalshiBestPrices, quote_of
 from markets.venues.wire.paging import (
     AskPage,
@@ -30,11 +30,14 @@ from markets.venues.wire.paging import (
     by_name,
     gather_all,
     get_or_none,
+    get_without_if_refused,
     next_cursor,
     page_list,
     pieces,
 )
 
+HISTORICAL = "/historical/markets"
+"""Where markets are that were settled long ago."""
 EVENTS_A_PAGE, MARKETS_A_PAGE, BOOKS_A_PAGE = 200, 50, 100
 Raw = dict[str, object]
 """Records by ticker, as they were sent."""
@@ -122,9 +125,9 @@ async def records(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]
     raws = await _markets(http, sorter, "/markets", tickers)
     old = [ticker for ticker in tickers if ticker not in raws]
     try:
-        raws |= await _markets(http, sorter, "/historical/markets", old)
+        raws |= await _markets(http, sorter, HISTORICAL, old)
     except VenueError as error:
-        sorter.tell(RejectedRecord("page", error.code, error.message), "/historical/markets")
+        sorter.tell(RejectedRecord("page", error.code, error.message), HISTORICAL)
         return raws
     return sorter.in_order(raws, tickers)
 
@@ -132,10 +135,18 @@ async def records(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]
 async def _markets(http: HttpClient, sorter: RecordSorter, path: str, tickers: Sequence[str]) -> Raw:
     async def ask(some: Sequence[str]) -> list[object]:
         """Here a list of tickers is one text with commas."""
-        page = await http.get(path, tickers=",".join(some), limit=MARKETS_A_PAGE, mve_filter="exclude")
-        return page_list(page, "markets")
+        asked: dict[str, Parameter] = {"tickers": ",".join(some), "limit": MARKETS_A_PAGE}
+        return page_list(await _without_combinations(http, path, asked), "markets")
 
     return await ask_in_batches(ask, tickers, MARKETS_A_PAGE, "ticker", sorter)
+
+
+async def _without_combinations(http: HttpClient, path: str, asked: Mapping[str, Parameter]) -> Any:
+    """Return a page of markets without combinations, which are left out later if it can't be asked for so."""
+    doubtful = {"mve_filter": "exclude"}
+    if path == HISTORICAL:  # nothing says that this list knows the filter
+        return await get_without_if_refused(http, path, doubtful, **asked)
+    return await http.get(path, **asked, **doubtful)
 
 
 async def books(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) -> Raw:
@@ -174,7 +185,7 @@ async def past_lists(http: HttpClient, request: PastRequest) -> list[PastList]:
     ]
     cutoff = read(KalshiCutoff, await http.get("/historical/cutoff"), "page")
     if request.since < cutoff.market_settled_ts:
-        lists.append(("/historical/markets", {}))
+        lists.append((HISTORICAL, {}))
     named = [{"event_ticker": name} for name in request.events]
     named += [{"series_ticker": name} for name in request.tags]
     return [(path, {**asked, **each}) for each in (named or [{}]) for path, asked in lists]
@@ -182,7 +193,7 @@ async def past_lists(http: HttpClient, request: PastRequest) -> list[PastList]:
 
 async def past_page(http: HttpClient, path: str, asked: dict[str, str | int], after: str | None) -> ListPage:
     """A page of such a list."""
-    page = await http.get(path, **asked, mve_filter="exclude", limit=LISTED_A_PAGE, cursor=after)
+    page = await _without_combinations(http, path, {**asked, "limit": LISTED_A_PAGE, "cursor": after})
     return page_list(page, "markets"), next_cursor(page, "cursor")
 
 

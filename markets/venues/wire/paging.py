@@ -2,11 +2,11 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from markets.model import Listing, MarketId
 from markets.venue import Catalogue, CatalogueFilter, VenueError
@@ -190,6 +190,18 @@ async def get_or_none(http: HttpClient, path: str, **params: Parameter) -> objec
         if error.code in NOT_THERE:
             return None
         raise
+
+
+async def get_without_if_refused(
+    http: HttpClient, path: str, doubtful: Mapping[str, Parameter], **params: Parameter
+) -> Any:
+    """Return an answer; if the question is refused, that to the same without the doubtful parameters."""
+    try:
+        return await http.get(path, **params, **doubtful)
+    except VenueError as error:
+        if error.code != "refused":
+            raise
+    return await http.get(path, **params)
 
 
 async def known(answer: Awaitable[T], what: str, record: str, sorter: RecordSorter) -> T | None:

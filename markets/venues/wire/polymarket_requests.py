@@ -23,6 +23,7 @@ from markets.venues.wire.paging import (
     by_name,
     gather_all,
     get_or_none,
+    get_without_if_refused,
     known,
     next_cursor,
     page_list,
@@ -57,11 +58,11 @@ async def open_markets(
 ) -> ListPage:
     """A page of the open markets that are wanted, ordered by id: else the service may change their order."""
     until = wanted.closes_until
-    page = await gamma.get(
+    page = await get_without_if_refused(
+        gamma,
         LISTS,
+        {"order": "id", "ascending": "true"},
         closed="false",
-        order="id",
-        ascending="true",
         volume_num_min=str(wanted.min_volume // ONE) if wanted.min_volume else None,
         liquidity_num_min=str(wanted.min_liquidity // ONE) if wanted.min_liquidity else None,
         end_date_max=None if until is None else f"{until.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
@@ -149,11 +150,11 @@ async def past_markets(
 ) -> ListPage:
     """A page of the open or the closed markets that may have been open then, the largest volume first."""
     soonest = request.since - AS_LATE
-    page = await gamma.get(
+    page = await get_without_if_refused(
+        gamma,
         LISTS,
+        {"order": "volumeNum", "ascending": "false"},
         closed=str(closed).lower(),
-        order="volumeNum",
-        ascending="false",
         start_date_max=f"{request.until.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
         end_date_min=f"{soonest.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if closed else None,
         tag_id=tag,

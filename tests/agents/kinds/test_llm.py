@@ -365,6 +365,22 @@ def test_a_part_that_can_not_be_used_is_skipped_and_one_without_an_answer_fails_
     assert decision.status == "malformed"
 
 
+def test_what_was_asked_is_answered_though_another_sample_can_not_be_stored() -> None:
+    answered: list[str] = []
+
+    async def ask(prompt: Prompt) -> Call:
+        if prompt.sample == 1:
+            raise OSError("the disk is full")
+        await asyncio.sleep(0.01)
+        answered.append(prompt.stage)
+        return Call(prompt, an_answer())
+
+    mind = agent(Settings(model="openai/any", samples=2), GIVEN)
+    with pytest.raises(OSError, match="the disk is full"):
+        result_of(mind(a_view(), ask))
+    assert answered == ["final"]
+
+
 def test_a_system_prompt_of_its_own_takes_the_place_of_the_prompts() -> None:
     given = Given(prompts={**GIVEN.prompts, "terse.md": "Be terse in round {{ round }}."})
     ask, asked = replies(an_answer())

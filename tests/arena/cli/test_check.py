@@ -35,8 +35,8 @@ def test_check_tells_every_mistake_with_its_line_and_ends_in_status_1(
     done = arena(*flags, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     known = (
-        "agents, ask, backup, budget, calls, cohorts, database, evidence, heads, markets, publish, run, "
-        "scores, season, seed, watch"
+        "agents, ask, backup, budget, calls, cohorts, database, evidence, heads, markets, public, publish, "
+        "run, scores, season, seed, watch"
     )
     wrong = 'found "five", expected a whole number of rounds, or a duration such as "5 weeks"'
     unknown = f"x.yaml:7: extra: unknown key. Choose from: {known}"
@@ -134,3 +134,14 @@ def test_check_says_which_keys_a_venue_tells_nothing_of(
     text = " ".join(done.stdout.split())
     assert (done.returncode, "does not report" in text) == (0, bool(told)), done
     assert told in text
+
+
+def test_of_a_public_season_a_mock_turn_without_a_forecast_is_an_error(tmp_path: Path) -> None:
+    text = SMALL.replace("  - kind: market\n", "  - {name: sharp, model: demo/sharp, prompt_tokens: 1000}\n")
+    write(tmp_path, text)
+    assert arena("check", cwd=tmp_path).returncode == 0
+    write(tmp_path, f"public: true\n{text}")
+    failed = arena("check", cwd=tmp_path)
+    assert (failed.returncode, "so many forecasts: sharp 0." in failed.stdout) == (1, True)
+    write(tmp_path, f"public: true\n{text}".replace("1000", "90000"))
+    assert "so many forecasts: sharp 40." in arena("check", cwd=tmp_path).stdout

@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("check past --live", "--live can't be combined with DIR"),
         ("check past --model ann", "--model can't be combined with DIR"),
         ("check past --columns agent", "--columns can't be combined with DIR"),
-        ("check --model ann", "--venue and --model need --live"),
+        ("check --model ann", "--venue, --model and --record need --live"),
         ("status --incidents --test-webhook", "--incidents and --test-webhook can't be combined"),
         ("status --limit 3", "--limit needs --incidents"),
         ("status --incidents --clock time", "--clock and --incidents can't be combined"),

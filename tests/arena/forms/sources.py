@@ -304,13 +304,16 @@ def inspect_sample(number: int | str, target: object, score: object, **fields: o
     return sample | {"metadata": {}} | fields
 
 
-def inspect_log(model: str, *samples: object, task: str = "weather") -> dict[str, object]:
+def inspect_log(
+    model: str, *samples: object, task: str = "weather", forecaster: str | None = None
+) -> dict[str, object]:
     """Return an Inspect log with the mean of its Brier scores."""
+    about = {"forecaster": forecaster} if forecaster else None
     metrics = {"mean": {"name": "mean", "value": 0.1}, "odd": {"name": "odd", "value": "n/a"}}
     return {
         "version": 2,
         "status": "success",
-        "eval": {"task": task, "model": model, "created": "2026-03-01T00:00:00+00:00"},
+        "eval": {"task": task, "model": model, "created": "2026-03-01T00:00:00+00:00", "metadata": about},
         "results": {"scores": [{"name": "brier", "scorer": "brier", "metrics": metrics}]},
         "samples": list(samples),
     }

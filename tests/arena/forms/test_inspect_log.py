@@ -110,7 +110,7 @@ def test_logs_are_forecasters_and_epochs_are_one_forecast() -> None:
         ("owl (2)", "1", 0.3),
     ]
     assert [x.forecaster for x in data.published] == ["owl", "hare", "owl (2)"]
-    assert data.notes == ("a.json has several epochs: their mean is the forecast", "owl (2) is c.json")
+    assert data.notes == ("owl (2) is c.json", "a.json has several epochs: their mean is the forecast")
 
     apart = inspect_log.read([once, other])
     assert [(x.forecaster, x.question) for x in apart.forecasts] == [
@@ -158,6 +158,43 @@ def test_each_fault_is_told_by_its_place() -> None:
         "b.json: log, row 1, samples",
     ]
     assert all(fault.hint for fault in data.faults)
+
+
+def test_a_sample_may_ask_several_questions_and_a_log_may_say_whose_it_is() -> None:
+    def asked(number: int, made: str, *stated: object) -> dict[str, object]:
+        metadata = {"forecasts": list(stated)}
+        score = {"value": 0.1, "answer": "2 of 2 markets", "metadata": metadata}
+        return inspect_sample(number, "1 YES", score, metadata={"as_of": made})
+
+    rain = {"question": "rain", "title": "Rain?", "event": "sky", "probability": 0.9, "outcome": 1}
+    snow = {"question": "snow", "probability": 0.2, "market_probability": 0.3, "outcome": None}
+    first = sources.inspect_log("owl", asked(1, "2026-03-01", rain, snow), task="one", forecaster="ann")
+    second = sources.inspect_log(
+        "owl", asked(1, "2026-03-02", rain | {"probability": 0.5}), task="two", forecaster="ann"
+    )
+    data = inspect_log.read([json_file("a.json", first), json_file("b.json", second)])
+
+    assert [(x.forecaster, x.question, x.probability, x.price) for x in data.forecasts] == [
+        ("ann", "rain", 0.9, None),
+        ("ann", "snow", 0.2, 0.3),
+        ("ann", "rain", 0.5, None),
+    ]
+    assert [x.made and x.made.day for x in data.forecasts] == [1, 1, 2]
+    assert [(x.key, x.title, x.event) for x in data.questions] == [("rain", "Rain?", "sky"), ("snow", "", "")]
+    assert [(x.question, x.value) for x in data.outcomes] == [("rain", 1)]
+    assert (data.published, data.notes, data.faults) == ((), (), ())
+
+
+def test_a_fault_in_one_of_several_forecasts_names_its_place() -> None:
+    stated = [{"probability": 2, "question": "rain", "outcome": "perhaps"}, {"probability": 0.5}, "snow"]
+    score = {"value": 0.1, "metadata": {"forecasts": [*stated, {"question": "fog", "probability": 0.5}]}}
+
+    data = inspect_log.read([json_file("a.json", sources.inspect_log("owl", inspect_sample(1, "", score)))])
+
+    places = [
+        fault.place.removeprefix("a.json: samples, row 1, scores.brier.metadata.") for fault in data.faults
+    ]
+    assert places == ["forecasts[3]", "forecasts[1].probability", "forecasts[2].question"]
 
 
 def with_method(file: SourceFile, method: int) -> SourceFile:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Connection, event
 
 from arena.record.model.columns import NO_SCORE, OPEN, BetColumns, ForecastColumns, rows_of_agent, take_rows
-from arena.record.queries.forecasts import read_bet_columns, read_forecast_columns
+from arena.record.queries.forecasts import TurnMarketPairs, read_bet_columns, read_forecast_columns
 from tests.arena.small_record import SmallRecord
 
 
@@ -226,3 +226,13 @@ def test_more_turns_do_not_mean_more_queries(
         record.turn(1, number, "ann", rain="0.7")
         record.fill((1, number, "ann"), "rain", "YES", "500", ("0.40", "1250"))
     assert queries() == few <= 9
+
+
+def test_a_turn_that_is_left_out_takes_nobody_elses_rows() -> None:
+    market = np.array([0, 0])
+    pairs = TurnMarketPairs(ids=np.array([3, 5]), turn=np.array([0, 1]), markets=("rain",), market=market)
+
+    rows, there = pairs.rows([3, 4, 5, 6], ["rain"] * 4)  # 4 and 6 are of rounds that are hidden
+
+    assert rows.tolist() == [0, 1]
+    assert there.tolist() == [True, False, True, False]

@@ -19,6 +19,7 @@ from arena.record.model.reservation import (
 )
 from arena.record.queries.cohorts import read_calls
 from arena.record.record import Record
+from arena.record.schema.turn import CallRow
 from arena.record.schema.work import DeskKeyRow, IncidentRow, ReservationRow
 from arena.record.write.calls import add_call
 from arena.record.write.desk import open_desk_turn, put_desk_key
@@ -100,6 +101,14 @@ def test_an_answer_that_is_kept_again_under_its_reservation_is_there_once(record
         record.write_answer(add_call, 1, 1, 1, answer, NOW, place)
     calls = record.read(read_calls, 1, [1])[1]
     assert [call.reply for call in calls] == ["yes"]
+
+
+def test_an_attempt_has_the_next_number_though_one_before_it_was_not_kept(record: Record) -> None:
+    """Parts of a question are counted together, and kept as they come."""
+    answer = Call(Prompt((Message("user", "?"),)), "yes", cost=5)
+    record.write_answer(add_call, 1, 1, 2, answer, NOW, reserved(record, 1))
+    with record.engine.connect() as connection:
+        assert connection.scalars(select(CallRow.__table__.c.attempt)).all() == [1]
 
 
 def test_a_provider_and_a_model_may_be_limited_more_than_once(record: Record) -> None:

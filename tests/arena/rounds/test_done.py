@@ -86,6 +86,17 @@ def test_a_turn_that_another_process_tries_again_is_not_closed(
     assert not record.read(read_rounds, stored.id)[0].done
 
 
+def test_a_turn_that_another_process_tries_again_is_waited_for(
+    stored: StoredCohort, world: World, record: Record
+) -> None:
+    """It may have died elsewhere: only who waits finds out, and takes the turn over."""
+    play(stored, 1, world, record)
+    record.write(claim_turns, 1, [1], "elsewhere.invalid/1/x", lambda _: False)
+    again = play(stored, 1, world, record)
+    assert (again.waiting, again.failed, again.unanswered) == (("eve",), (), ())
+    assert record.watch.is_in_doubt()
+
+
 class Killed(BaseException):
     """The process ends in the middle of a turn."""
 

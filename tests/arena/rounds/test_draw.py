@@ -13,6 +13,7 @@ from arena.record.schema.codec import cohort_of, cohort_text
 from arena.rounds.round import play_round
 from markets.model import Snapshot
 from markets.universe import Universe, draw
+from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter
 from markets.venues.simulator import Settings, venue
 from tests.builders import NOW, RAIN, listed, usd
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, says
@@ -70,6 +71,21 @@ def test_anyone_can_repeat_the_draws_of_a_record(record: Record) -> None:
         assert not any(x.market.category == "weather" for x in shown)
         drawn.add(tuple(x.market.id for x in shown))
     assert len(drawn) == 3
+
+
+class RepeatingVenue(LittleVenue):
+    """A venue whose catalogue has every market twice, as one whose pages overlap."""
+
+    async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
+        catalogue = await super().catalogue(at, wanted)
+        return replace(catalogue, listings=[*catalogue.listings, *catalogue.listings])
+
+
+def test_a_market_that_a_venue_lists_twice_is_shown_once(record: Record) -> None:
+    stored = begun(record, a_cohort(["bob"]))
+    asyncio.run(play_round(stored, 1, a_world(RepeatingVenue(), {"bob": says("0.5")}), record))
+    shown = snapshot(record, stored.cohort, 1).shown
+    assert [listing.market.id for listing in shown] == [RAIN, "sim:snow"]
 
 
 def test_what_is_held_is_seen_though_the_rule_no_longer_lets_it_in(record: Record) -> None:

@@ -10,6 +10,7 @@ from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
 from arena.record.model.calendar import Cadence
 from arena.record.record import Record
+from arena.rounds import season
 from arena.rounds.season import (
     begin_due_cohort,
     check_decision_time,
@@ -89,6 +90,21 @@ def test_a_cohort_whose_last_round_was_missed_ends_all_the_same(record: Record) 
     play(NOW, plan, world, record)
     play(NOW + 2 * WEEK, plan, world, record)
     assert record.cohorts()[0].ended_at == NOW + 2 * WEEK
+
+
+def test_a_cohort_broken_off_just_before_its_end_ends_at_its_last_look(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = a_plan(rounds=1, count=2)
+    world = a_world(LittleVenue(), {"ann": says("0.7")})
+    with monkeypatch.context() as broken_off:
+        broken_off.setattr(season, "end_cohort", None)
+        with pytest.raises(TypeError):
+            play(NOW, plan, world, record)
+    assert record.cohorts()[0].ended_at is None
+
+    play(NOW + WEEK, plan, world, record)
+    assert [stored.ended_at for stored in record.cohorts()] == [NOW, NOW + WEEK]
 
 
 def test_a_correction_paid_between_two_times_is_no_time_broken_off(record: Record) -> None:

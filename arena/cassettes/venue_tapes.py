@@ -1,0 +1,93 @@
+"""What stands between a venue's adapter and its network: a recorder of answers, or a player."""
+
+import json
+from collections.abc import Sequence
+
+from arena.cassettes.cassette import VenueExchange
+from arena.cassettes.cleaning import Cleaner
+from arena.cassettes.trimming import Trimmer
+from markets.venue import VenueError
+
+_FOLLOWING = frozenset({"cursor", "after_cursor", "before"})
+"""Parameters by which a page that isn't the first is asked for."""
+
+
+class VenueRecorder:
+    """Keeps answers without secrets and shortened, and has the adapter read them so, as a replay will.
+
+    Requests and answers are counted with their headers, of which none is kept.
+    """
+
+    def __init__(self, cleaner: Cleaner, trimmer: Trimmer):
+        self.cleaner = cleaner
+        self.trimmer = trimmer
+        self.exchanges: dict[str, VenueExchange] = {}
+
+    def get(self, question: str) -> bytes | None:
+        """Return the answer to a question that was asked before."""
+        exchange = self.exchanges.get(self._key(question))
+        return None if exchange is None else answer_bytes(exchange)
+
+    def put(self, question: str, body: bytes) -> bytes:
+        """Keep what may be kept of an answer, and return it."""
+        key = self._key(question)
+        parameters = json.loads(key.split(" ", 2)[2]).get("params") or {}
+        is_first_page = _FOLLOWING.isdisjoint(parameters)
+        try:
+            answer = self.trimmer.answer(json.loads(body, parse_float=_finite), is_first_page)
+            answer = self.trimmer.texts(self.cleaner.json(answer))
+        except RecursionError:
+            self.put_error(question, "not_json")
+            raise VenueError("not_json", "its answer is nested too deeply to be recorded") from None
+
+        exchange = VenueExchange(question=key, answer=answer)
+        self._keep(exchange)
+        return answer_bytes(exchange)
+
+    def put_error(self, question: str, code: str) -> None:
+        """Keep that a question had no answer; of the error itself only its code."""
+        self._keep(VenueExchange(question=self._key(question), error=code))
+
+    def _keep(self, exchange: VenueExchange) -> None:
+        self.exchanges[exchange.question] = exchange
+        self.cleaner.counts["headers of requests and answers"] += 1
+
+    def _key(self, question: str) -> str:
+        """Return a question as it is kept: the method, the path and the parameters, cleaned."""
+        method, path, asked = question.split(" ", 2)
+        cleaner = Cleaner(self.cleaner.secrets)
+        parameters = json.dumps(cleaner.json(json.loads(asked)), sort_keys=True)
+        return f"{method} {cleaner.text(path)} {parameters}"
+
+
+class VenuePlayer:
+    """Has the answers of a cassette. What isn't among them is an error: nothing is asked of any network."""
+
+    def __init__(self, exchanges: Sequence[VenueExchange]):
+        self.exchanges = {exchange.question: exchange for exchange in exchanges}
+
+    def get(self, question: str) -> bytes:
+        """Return a recorded answer. Raise `VenueError` for a recorded error, and for what wasn't recorded."""
+        exchange = self.exchanges.get(question)
+        if exchange is None:
+            raise VenueError("not_recorded", f"the cassette has no answer to {question[:200]}")
+        return answer_bytes(exchange)
+
+    def put(self, question: str, body: bytes) -> None:
+        """Keep nothing: a player asks nothing."""
+
+    def put_error(self, question: str, code: str) -> None:
+        """Keep nothing."""
+
+
+def _finite(text: str) -> float | str:
+    """Return a number; one that is too large for any as it is written, since JSON has no infinity."""
+    number = float(text)
+    return text if number in (float("inf"), float("-inf")) else number
+
+
+def answer_bytes(exchange: VenueExchange) -> bytes:
+    """Return a kept answer as it came. Raise `VenueError` if it was an error."""
+    if exchange.error:
+        raise VenueError(exchange.error, f"recorded: {exchange.error}")
+    return json.dumps(exchange.answer).encode()

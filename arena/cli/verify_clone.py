@@ -1,0 +1,58 @@
+"""What `arena admin verify --published` found: whether forecasts came before the ends of markets."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import typer
+
+from arena.cli.options import Options
+from arena.cli.output import minute, plain
+from arena.cli.page import Fields, Page
+from arena.errors import count_text
+from arena.operations.published_season import PublishedSeason, verify_published
+from arena.operations.season_branch import BRANCH
+from portfolio.quotes import duration_text
+
+
+def verify_clone(chosen: Options, clone: Path) -> None:
+    """Verify a public season from a clone; raise `typer.Exit` with status 1 if anything is wrong."""
+    season = verify_published(clone)
+    data = asdict(season) | {
+        "ok": not season.differences,
+        "clone": clone,
+        "closest": season.closest and season.closest.total_seconds(),
+    }
+    chosen.answer(data, published_page, clone, season)
+    if season.differences:
+        raise typer.Exit(1)
+
+
+def published_page(clone: Path, season: PublishedSeason) -> Page:
+    """Yield what is wrong with a season, or what was found right, and what can't be told."""
+    for difference in season.differences:
+        yield plain(difference)
+    if season.differences:
+        yield f"{count_text(len(season.differences), 'difference')} in {clone}."
+    else:
+        yield f"{clone} is right: every forecast was published before its market's end."
+    yield Fields(dict(_figures(season)))
+    for note in season.notes:
+        yield f"Note: {note}."
+    yield "Not told: whether dates of commits are true, or whether all was replaced before anyone cloned it."
+
+
+def _figures(season: PublishedSeason) -> Iterator[tuple[str, str]]:
+    """Yield what was looked at."""
+    if season.first_at is not None and season.last_at is not None:
+        since = f"from {minute(season.first_at)} to {minute(season.last_at)} UTC"
+        yield BRANCH, f"{season.tip[:12]}, {count_text(season.commits, 'commit')} {since}"
+    yield "log", f"{count_text(season.publications, 'commit')} of the branch, in the same order"
+    yield "heads", f"{season.heads:,}; each commit's are a beginning of the next one's"
+    if season.state_hash:
+        yield "record", f"agrees with itself; state hash {season.state_hash}"
+
+    early = "by the order of commits alone: no time passes in this season"
+    if season.closest is not None:
+        early = f"the closest {duration_text(season.closest)} before the end could be known"
+    yield "forecasts", f"{season.ended_forecasts:,} of markets that have ended; {early}"

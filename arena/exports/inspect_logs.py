@@ -1,0 +1,332 @@
+"""Writes a season as logs of Inspect (inspect_ai) in JSON: one of each agent in each cohort, a sample a turn.
+
+`inspect view` opens them and `arena score` reads them; nothing of Inspect is needed to write them. A turn's
+scores are those of the leaderboard, and the metadata of its Brier score have what they are made of. Questions
+that are not of yes or no are left out.
+"""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection
+
+from agents.model import Call, Message
+from agents.text import one_line
+from arena.errors import count_text
+from arena.record.model.answer_columns import SeasonMarket
+from arena.record.model.cohort import Entrant, Turn
+from arena.record.model.columns import evidence_rows, stated_belief
+from arena.record.queries.answers import read_season_markets
+from arena.record.queries.calls import read_rounds_by_cohort
+from arena.record.queries.cohorts import StoredCohort, StoredRound, read_calls
+from arena.record.queries.decisions import read_turns
+from arena.record.queries.forecasts import read_forecast_columns
+from arena.scores.rules import brier, skill
+from markets.hashes import timestamp_text
+from markets.millionths import ONE
+
+LOG_VERSION = 2
+SOLVER = "recorded_turn"
+METRIC = "by_market"
+"""What the metrics are called: means over markets, of each market first over its rounds."""
+EVEN = 0.5
+"""Stands for the price where there is none, as on the leaderboard."""
+LONGEST_TITLE = 200
+UNNAMED = re.compile(r"[^A-Za-z0-9.-]+")
+STOPS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
+TurnPlace = tuple[str, int]
+"""An agent's name and the number of a round."""
+Fields = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedForecast:
+    """A probability that counts for a market in a turn, and what it is scored by.
+
+    Where the agent `stated` none it is the price, or even odds without one. `outcome` is 1 or 0, and None
+    while the market is open, or where it paid a fraction or refunds.
+    """
+
+    question: str
+    title: str
+    event: str
+    category: str
+    probability: float
+    stated: bool
+    market_probability: float | None
+    outcome: int | None
+
+
+def read_scored_forecasts(
+    connection: Connection, cohort: int, markets: Mapping[str, SeasonMarket]
+) -> dict[TurnPlace, list[LoggedForecast]]:
+    """Return the forecasts that count of each turn of a cohort; none of rounds that are hidden for now."""
+    rows = evidence_rows(read_forecast_columns(connection, cohort))
+    columns = zip(
+        rows.agent.tolist(),
+        rows.round.tolist(),
+        rows.market.tolist(),
+        stated_belief(rows.forecast).tolist(),
+        rows.stated.tolist(),
+        stated_belief(rows.mid).tolist(),
+        rows.priced.tolist(),
+        rows.outcome.tolist(),
+        strict=True,
+    )
+
+    turns = defaultdict[TurnPlace, list[LoggedForecast]](list)
+    for agent, number, market, probability, stated, price, priced, outcome in columns:
+        name = rows.markets[market]
+        page = markets[name]
+        forecast = LoggedForecast(
+            question=name,
+            title=page.title,
+            event=page.event,
+            category=page.category,
+            probability=probability,
+            stated=stated,
+            market_probability=price if priced else None,
+            outcome=outcome if outcome in (0, 1) else None,
+        )
+        turns[rows.agents[agent], number].append(forecast)
+    return turns
+
+
+def forecast_scores(forecasts: Sequence[LoggedForecast]) -> dict[str, float]:
+    """Return the Brier score and the skill of forecasts, as the leaderboard has them; NaN if all are open."""
+    said = [forecast.probability for forecast in forecasts]
+    ended = [-1 if forecast.outcome is None else forecast.outcome for forecast in forecasts]
+    questions = [forecast.question for forecast in forecasts]
+    prices = []
+    for forecast in forecasts:
+        price = forecast.market_probability
+        prices.append(EVEN if price is None else price)
+
+    return {
+        "brier": brier.score(said, ended, questions),
+        "skill": skill.score(said, ended, prices, questions),
+    }
+
+
+def score_fields(forecasts: Sequence[LoggedForecast]) -> dict[str, Fields]:
+    """Return the scores of a turn as Inspect keeps them, by the names of their scorers."""
+    scores: dict[str, Fields] = {}
+    for name, value in forecast_scores(forecasts).items():
+        scores[name] = {"value": value}
+
+    stated = sum(forecast.stated for forecast in forecasts)
+    scores["brier"] |= {
+        "answer": f"{stated} of {len(forecasts)} markets",
+        "explanation": _forecasts_table(forecasts),
+        "metadata": {"forecasts": [asdict(forecast) for forecast in forecasts]},
+    }
+    return scores
+
+
+def _forecasts_table(forecasts: Sequence[LoggedForecast]) -> str:
+    """Return the forecasts of a turn as a table in Markdown."""
+    lines = ["| question | forecast | price | outcome |", "| --- | ---: | ---: | --- |"]
+    for forecast in forecasts:
+        title = one_line(forecast.title or forecast.question, LONGEST_TITLE).replace("|", "/")
+        said = f"{forecast.probability:.1%}" if forecast.stated else "none"
+        price = forecast.market_probability
+        shown = "none" if price is None else f"{price:.1%}"
+        lines.append(f"| {title} | {said} | {shown} | {outcome_text(forecast)} |")
+    return "\n".join(lines)
+
+
+def outcome_text(forecast: LoggedForecast) -> str:
+    """Return how a market ended, in a word."""
+    if forecast.outcome is None:
+        return "open"
+    return "YES" if forecast.outcome else "NO"
+
+
+def outcomes_text(forecasts: Sequence[LoggedForecast]) -> str:
+    """Return how many markets ended in which way."""
+    counts = Counter(map(outcome_text, forecasts))
+    return ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
+
+
+def time_apart(at: datetime, cohort: int) -> datetime:
+    """Return when a turn was; cohorts that decide at one instant are told apart by a microsecond."""
+    return at + timedelta(microseconds=cohort)
+
+
+# ── logs ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def inspect_logs(
+    connection: Connection, cohorts: Sequence[StoredCohort], prompts: bool, version: str
+) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each log; without `prompts` these lack what was asked and answered."""
+    markets = read_season_markets(connection)
+    rounds = read_rounds_by_cohort(connection)
+
+    for stored in cohorts:
+        own_rounds = rounds.get(stored.id, [])
+        forecasts = read_scored_forecasts(connection, stored.cohort.number, markets)
+        turns: dict[TurnPlace, Turn] = {}
+        calls: dict[TurnPlace, list[Call]] = {}
+        for begun in own_rounds:
+            ids = stored.entrant_ids
+            asked = read_calls(connection, begun.id, [*ids.values()]) if prompts else {}
+            for turn in read_turns(connection, begun.id, [*ids.values()]):
+                turns[turn.entrant, begun.number] = turn
+                calls[turn.entrant, begun.number] = asked.get(ids[turn.entrant], [])
+
+        for entrant in stored.cohort.entrants:
+            played = []
+            for begun in own_rounds:
+                place = entrant.name, begun.number
+                if place in forecasts:
+                    played.append(LoggedTurn(begun, turns[place], calls[place], forecasts[place]))
+            if played:
+                log = _log(stored, entrant, played, version)
+                yield log_name(stored, entrant), json.dumps(log, ensure_ascii=False) + "\n"
+
+
+def log_name(stored: StoredCohort, entrant: Entrant) -> str:
+    """Return the name of a log's file, which begins with a time as Inspect wants it."""
+    cohort = stored.cohort
+    name = UNNAMED.sub("-", entrant.name)
+    return f"{cohort.starts_at:%Y-%m-%dT%H-%M-%S}_cohort-{cohort.number}_{entrant.position:02}-{name}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedTurn:
+    """A turn with its round, the calls that were made for it, and the forecasts that count."""
+
+    round: StoredRound
+    turn: Turn
+    calls: Sequence[Call]
+    forecasts: Sequence[LoggedForecast]
+
+
+def _log(stored: StoredCohort, entrant: Entrant, played: Sequence[LoggedTurn], version: str) -> Fields:
+    """Return the log of an agent in a cohort."""
+    cohort = stored.cohort
+    model = str(entrant.settings.get("model") or entrant.kind)
+    samples = [_sample(turn, cohort.number, model) for turn in played]
+    every = [forecast for turn in played for forecast in turn.forecasts]
+    calls = [call for turn in played for call in turn.calls]
+    key = f"cohort-{cohort.number}-{entrant.name}"
+
+    metrics = []
+    for name, value in forecast_scores(every).items():
+        metric = {"name": METRIC, "value": value, "params": {}}
+        metrics.append({"name": name, "scorer": name, "params": {}, "metrics": {METRIC: metric}})
+
+    started = timestamp_text(played[0].round.at)
+    completed = timestamp_text(played[-1].round.at)
+    return {
+        "version": LOG_VERSION,
+        "status": "success",
+        "eval": {
+            "eval_id": key,
+            "run_id": f"cohort-{cohort.number}",
+            "created": timestamp_text(cohort.starts_at),
+            "task": f"cohort-{cohort.number}",
+            "task_id": key,
+            "dataset": {
+                "name": cohort.venue,
+                "samples": len(samples),
+                "sample_ids": [sample["id"] for sample in samples],
+                "shuffled": False,
+            },
+            "model": model,
+            "tags": [entrant.name],
+            "config": {},
+            "packages": {"paper-arena": version},
+            "metadata": {"forecaster": entrant.name, "kind": entrant.kind, "stamp": cohort.stamp},
+        },
+        "plan": {"name": "plan", "steps": [{"solver": SOLVER, "params": {}}], "config": {}},
+        "results": {"total_samples": len(samples), "completed_samples": len(samples), "scores": metrics},
+        "stats": {
+            "started_at": started,
+            "completed_at": completed,
+            "model_usage": {model: _usage(calls)} if calls else {},
+        },
+        "samples": samples,
+    }
+
+
+def _sample(played: LoggedTurn, cohort: int, model: str) -> Fields:
+    """Return a turn as a sample."""
+    begun = played.round
+    decision = played.turn.decision
+    calls = played.calls
+    key = f"cohort {cohort}, round {begun.number}"
+
+    return {
+        "id": key,
+        "epoch": 1,
+        "input": f"{key}: {count_text(len(played.forecasts), 'market')}",  # messages have what was asked
+        "target": outcomes_text(played.forecasts),
+        "messages": [asdict(message) for message in conversation(calls)],
+        "output": _output(calls, model),
+        "scores": score_fields(played.forecasts),
+        "metadata": {
+            "cohort": cohort,
+            "round": begun.number,
+            "agent": played.turn.entrant,
+            "as_of": timestamp_text(time_apart(begun.at, cohort)),
+            "status": decision.status,
+            "note": decision.note,
+        },
+        "model_usage": {model: _usage(calls)} if calls else {},
+        "started_at": timestamp_text(begun.at),
+        "total_time": sum(call.latency_ms for call in calls) / 1_000,
+    }
+
+
+def conversation(calls: Sequence[Call]) -> list[Message]:
+    """Return what was asked and answered, in order; a question that goes on does not repeat what was said."""
+    told: list[Message] = []
+    said: tuple[Message, ...] = ()
+    for call in calls:
+        asked = call.prompt.messages
+        goes_on = asked[: len(said)] == said
+        told += asked[len(said) :] if goes_on else asked
+        said = asked
+        if call.reply is not None:
+            reply = Message("assistant", call.reply)
+            told.append(reply)
+            said = (*asked, reply)
+    return told
+
+
+def _output(calls: Sequence[Call], model: str) -> Fields:
+    """Return the last answer of a turn as what its model put out; nothing where there is none."""
+    answered = [call for call in calls if call.reply is not None]
+    if not answered:
+        return {"model": model, "choices": []}
+
+    last = answered[-1]
+    message = {"role": "assistant", "content": last.reply}
+    choice = {"message": message, "stop_reason": STOPS.get(last.finish, "unknown")}
+    return {"model": model, "choices": [choice], "completion": last.reply, "usage": _usage([last])}
+
+
+def _usage(calls: Sequence[Call]) -> Fields:
+    """Return what calls used together; the cost is null where one of them has none."""
+    tokens_in = sum(call.tokens_in for call in calls)
+    tokens_out = sum(call.tokens_out for call in calls)
+    cost: float | None = 0.0
+    for call in calls:
+        cost = None if cost is None or call.cost is None else cost + call.cost / ONE
+
+    return {
+        "input_tokens": tokens_in,
+        "output_tokens": tokens_out,
+        "total_tokens": tokens_in + tokens_out,
+        "input_tokens_cache_read": sum(call.tokens_cached for call in calls),
+        "input_tokens_cache_write": sum(call.tokens_cache_write for call in calls),
+        "reasoning_tokens": sum(call.tokens_reasoning for call in calls),
+        "total_cost": cost,
+    }

@@ -1,0 +1,189 @@
+"""Recorded turns to be decided once more by another model: what `examples/inspect_task.py` is made of.
+
+A turn is played as it was, by the agent's own frozen settings and prompts, on what it was shown; only the
+model is another one. Nothing is written, and no order is filled.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from agents.answers.parse import UnusableAnswer, parse_answer
+from agents.kinds import llm
+from agents.model import USABLE_STATUSES, Ask, Call, Decision, Given, Message, Prompt
+from agents.registry import kind
+from arena.cohorts.freeze import code_version
+from arena.errors import ArenaError
+from arena.exports.inspect_logs import EVEN, LoggedForecast, read_scored_forecasts, time_apart
+from arena.exports.table import one_snapshot
+from arena.record.dry_run import DryRunRecord
+from arena.record.model.cohort import Cohort, Entrant
+from arena.record.queries.answers import read_season_markets
+from arena.record.queries.calls import read_rounds_by_cohort
+from arena.record.queries.cohorts import (
+    StoredCohort,
+    cohorts_of_agent,
+    read_calls,
+    read_cohorts,
+    read_prompts,
+    select_cohorts,
+)
+from arena.record.schema.database import Connection, open_read_only
+from arena.rounds.trial import read_recorded_trial
+from arena.rounds.turns import ClaimedTurn, claimed_turns, decide_turn
+from arena.rounds.world import Player, World
+from markets.venue import Venue
+
+Stated = Mapping[str, float]
+"""The probabilities that an agent states in a turn, by market."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredTurn:
+    """A turn that a model has answered: where it is in the record, what was asked first, and the forecasts.
+
+    `blind` says that no prices were shown: what is then left out counts as even odds.
+    """
+
+    agent: str
+    cohort: int
+    round: int
+    at: datetime
+    asked: tuple[Message, ...]
+    forecasts: tuple[LoggedForecast, ...]
+    blind: bool
+
+    @property
+    def as_of(self) -> datetime:
+        """Return when it was, apart from the turns of other cohorts at that instant."""
+        return time_apart(self.at, self.cohort)
+
+    @property
+    def key(self) -> str:
+        """Return its name among the turns of its agent."""
+        return f"cohort {self.cohort}, round {self.round}"
+
+
+def read_answered_turns(database: str, agent: str, cohort: int | None = None) -> list[AnsweredTurn]:
+    """Return the turns of an agent, of one cohort or of all, that its model has answered.
+
+    Raises `ArenaError` where there is none, or where the agent decides by more than its model's answers.
+    """
+    found = []
+    with open_read_only(database) as engine, one_snapshot(engine) as connection:
+        rounds = read_rounds_by_cohort(connection)
+        markets = read_season_markets(connection)
+
+        for stored in cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), agent):
+            settings = _settings(_entrant(stored, agent))
+            forecasts = read_scored_forecasts(connection, stored.cohort.number, markets)
+            entrant_id = stored.entrant_ids[agent]
+
+            for begun in rounds.get(stored.id, ()):
+                calls = read_calls(connection, begun.id, [entrant_id]).get(entrant_id, [])
+                scored = forecasts.get((agent, begun.number))
+                if scored is None or all(call.reply is None for call in calls):
+                    continue
+                found.append(
+                    AnsweredTurn(
+                        agent=agent,
+                        cohort=stored.cohort.number,
+                        round=begun.number,
+                        at=begun.at,
+                        asked=calls[0].prompt.messages,
+                        forecasts=tuple(scored),
+                        blind=settings.prices == "hidden" or stored.cohort.hides(begun.number),
+                    )
+                )
+
+    if not found:
+        message = f"no model has answered a turn of {agent}"
+        raise ArenaError("no_turn", message, "play a round: arena run --round")
+    return found
+
+
+def _entrant(stored: StoredCohort, agent: str) -> Entrant:
+    return next(entrant for entrant in stored.cohort.entrants if entrant.name == agent)
+
+
+def _settings(entrant: Entrant) -> llm.Settings:
+    """Return the settings of an agent; raise `ArenaError` if its turns can't be decided by answers alone."""
+    hint = "name an agent of kind llm that has no tools"
+    if entrant.kind != "llm":
+        raise ArenaError("no_model", f"{entrant.name} is of kind {entrant.kind}", hint)
+
+    settings = llm.Settings.model_validate(entrant.settings)
+    if settings.tools:
+        raise ArenaError("has_tools", f"{entrant.name} uses tools, which would be asked anew", hint)
+    return settings
+
+
+async def decide_again(database: str, turn: AnsweredTurn, ask: Ask) -> Stated:
+    """Return what an agent states in a turn where `ask` answers its questions, however many it has."""
+    with _opened_turn(database, turn) as claim:
+        return _stated(await decide_turn(replace(claim, ask=ask)))
+
+
+def read_answer(database: str, turn: AnsweredTurn, text: str) -> Stated:
+    """Return what a text states as the one answer to a turn."""
+    with _opened_turn(database, turn) as claim:
+        return _stated(parse_answer(text, claim.view))
+
+
+def _stated(decision: Decision | UnusableAnswer) -> Stated:
+    """Return the final probabilities of a decision; none of one that can't be used."""
+    if isinstance(decision, UnusableAnswer) or decision.status not in USABLE_STATUSES:
+        return {}
+
+    final = [forecast for forecast in decision.forecasts if forecast.stage == "final"]
+    return {str(forecast.market_id): forecast.probability for forecast in final}
+
+
+def score_again(turn: AnsweredTurn, stated: Stated) -> list[LoggedForecast]:
+    """Return the forecasts of a turn by other probabilities; a market without one counts as skipped."""
+    scored = []
+    for before in turn.forecasts:
+        price = before.market_probability
+        skipped = EVEN if turn.blind or price is None else price
+        probability = stated.get(before.question, skipped)
+        scored.append(replace(before, probability=probability, stated=before.question in stated))
+    return scored
+
+
+@contextmanager
+def _opened_turn(database: str, turn: AnsweredTurn) -> Iterator[ClaimedTurn]:
+    """Open the record for as long as a turn is decided, and yield what its agent sees."""
+    with open_read_only(database) as engine:
+        with one_snapshot(engine) as connection:
+            setting = read_recorded_trial(connection, turn.agent, turn.cohort, turn.at).setting
+            player = _player(connection, setting.agent.stored.cohort, setting.agent.entrant)
+
+        world = World(
+            venue=_no_venue,
+            player=lambda _cohort, _entrant: player,
+            now=lambda: turn.at,
+            holder="",
+            code_version=code_version(),
+        )
+        record = DryRunRecord(engine, owned={turn.agent: setting.agent.account})
+        [claim] = claimed_turns(
+            [setting.agent.entrant], setting.agent.stored, setting.round, setting.snapshot, world, record
+        )
+        yield claim
+
+
+def _player(connection: Connection, cohort: Cohort, entrant: Entrant) -> Player:
+    """Return an agent with the settings and prompts that its cohort has frozen, and without a model."""
+    hashes = {**cohort.prompts, **entrant.prompts}
+    texts = read_prompts(connection, [*hashes.values()])
+    given = Given(prompts={name: texts[key] for name, key in hashes.items() if key in texts})
+    return Player(kind(entrant.kind).agent(_settings(entrant), given), _unasked, lambda _prompt: None)
+
+
+async def _unasked(prompt: Prompt) -> Call:
+    raise LookupError(f"there is no model for sample {prompt.sample}")
+
+
+def _no_venue(cohort: Cohort) -> Venue:
+    raise LookupError(f"{cohort.venue} is not opened: the turn was played before")

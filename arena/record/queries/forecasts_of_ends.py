@@ -1,0 +1,71 @@
+"""Which heads cover the forecasts of markets that have ended, and which cover these ends."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from arena.record.queries.cohorts import read_cohorts
+from arena.record.schema.chain import HeadRow
+from arena.record.schema.cohort import CohortRow, RoundRow
+from arena.record.schema.turn import ForecastRow, TurnRow
+from arena.record.schema.typed import AnySelect, func, select
+from arena.record.schema.world import ResolutionRow
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastsOfEnd:
+    """The forecasts that a round has of a market that ended since: the head over each, 0 where there is none.
+
+    `known_at` is since when the end could be known. `live` says whether that is a time of this world.
+    """
+
+    cohort: int
+    round: int
+    market: str
+    forecasts: int
+    live: bool
+    decided_head: int
+    ended_head: int
+    known_at: datetime
+
+
+def read_forecasts_of_ends(connection: Connection) -> list[ForecastsOfEnd]:
+    """Return the forecasts of markets that have ended, by round and market."""
+    rounds = dict[tuple[int, int], int]()
+    ends = dict[str, int]()
+    heads = select(HeadRow.number, HeadRow.cohort, HeadRow.round, HeadRow.members).order_by(HeadRow.number)
+    for number, cohort, round_number, members in connection.execute(heads):
+        if cohort is not None and round_number:
+            rounds.setdefault((cohort, round_number), number)
+        listed = json.loads(members)
+        # A record from before there was a chain has one head over all that was there.
+        for place in listed.get("round", ()):
+            rounds.setdefault((place[0], place[1]), number)
+        for end in listed.get("resolution", ()):
+            ends.setdefault(end[0], number)
+
+    first = select(ResolutionRow.market_id, func.min(ResolutionRow.known_at)).group_by(
+        ResolutionRow.market_id
+    )
+    known = dict(connection.execute(first).all())
+    live = {stored.cohort.number: stored.cohort.stamp == "live" for stored in read_cohorts(connection)}
+
+    query: AnySelect = (
+        select(CohortRow.number, RoundRow.number, ForecastRow.market_id, func.count())
+        .from_joined(ForecastRow, TurnRow, RoundRow, CohortRow)
+        .group_by(CohortRow.number, RoundRow.number, ForecastRow.market_id)
+        .order_by(CohortRow.number, RoundRow.number, ForecastRow.market_id)
+    )
+    found = []
+    for cohort, round_number, market, forecasts in connection.execute(query):
+        if market in known:
+            decided = rounds.get((cohort, round_number), 0)
+            ended = ends.get(market, 0)
+            is_live = live.get(cohort, True)
+            known_at = known[market]
+            found.append(
+                ForecastsOfEnd(cohort, round_number, market, forecasts, is_live, decided, ended, known_at)
+            )
+    return found

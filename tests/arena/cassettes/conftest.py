@@ -1,0 +1,14 @@
+"""What a venue says over the wire, served here."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.venue_server.server import VenueServer, venue_server
+
+
+@pytest.fixture
+def server() -> Iterator[VenueServer]:
+    """A server on which tests put a venue's answers."""
+    with venue_server() as started:
+        yield started
