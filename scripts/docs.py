@@ -285,9 +285,9 @@ def proofs() -> tuple[dict[str, Proof], dict[str, Proof]]:
 
 def proof_table(newest: Mapping[str, Proof], head: str) -> str:
     """When each was last recorded, and what could be read of it."""
-    lines = [f"| {head} | last proved | what was read |", "| --- | --- | --- |"]
+    lines = [f"|{head} |last proved |what was read|", "|---|---|---|"]
     for name, proof in newest.items():
-        lines.append(f"| {name} | {proof.on or 'never'} | {', '.join(proof.shows) or 'nothing yet'} |")
+        lines.append(f"|{name} |{proof.on or 'never'} |{', '.join(proof.shows) or 'nothing yet'}|")
     text = "\n" + "\n".join(lines) + "\n\n"
     foreign = [name for name, proof in newest.items() if proof.source]
     if foreign:
