@@ -1,5 +1,6 @@
 """The files of a repository that plays a public season by itself: its config, its workflows, and a README."""
 
+import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -112,14 +113,39 @@ Merge a pull request only if it adds one file in `entrants/`: you pay for its mo
 """
 
 
+FROM_FOLDER = """\
+# Paper Arena was installed from a folder, so no server has it: add its wheel to this repository.
+# python -m pip wheel --no-deps --wheel-dir . FOLDER
+./paper_arena-{version}-py3-none-any.whl
+"""
+
+
 def make_public_folder(
-    folder: Path, at: datetime, new: NewArena, version: str
+    folder: Path, at: datetime, new: NewArena, requirement: str
 ) -> tuple[list[str], list[str]]:
     """Write the files of a public season's repository; return the names made, and those left as they are."""
-    return write_files(folder, public_files(at, new, version))
+    return write_files(folder, public_files(at, new, requirement))
 
 
-def public_files(at: datetime, new: NewArena, version: str) -> Mapping[str, str]:
+def requirement_text(version: str, origin: str | None) -> str:
+    """Return the requirement that installs this version from where it came, and from nowhere else.
+
+    `origin` is what the installer noted in `direct_url.json`: nothing where it came from a package index. The
+    workflow installs it beside the keys, so a name that somebody else may own would be no safe guess.
+    """
+    if origin is None:
+        return f"paper-arena=={version}\n"
+
+    source = json.loads(origin)
+    revision = source.get("vcs_info")
+    if revision is not None:
+        return f"paper-arena @ {revision['vcs']}+{source['url']}@{revision['commit_id']}\n"
+    if source["url"].startswith("https://"):
+        return f"paper-arena @ {source['url']}\n"
+    return FROM_FOLDER.format(version=version)
+
+
+def public_files(at: datetime, new: NewArena, requirement: str) -> Mapping[str, str]:
     """Return the texts of a public season's repository, by their names."""
     head, line, rest = re.split(r"(?m)^(markets:.*\n)", config_text(new, at.date()))
     if new.venue != "simulator":
@@ -139,6 +165,6 @@ def public_files(at: datetime, new: NewArena, version: str) -> Mapping[str, str]
         ".github/workflows/season.yml": SEASON.format(**actions, keys="\n".join(keys)),
         ".github/workflows/entrant.yml": ENTRANT.format(**actions),
         "README.md": README.format(venue=new.venue),
-        "requirements.txt": f"paper-arena=={version}\n",
+        "requirements.txt": requirement,
         ".gitignore": f"{GITIGNORE}.season/\n",
     }

@@ -211,10 +211,13 @@ def init(
     options = options_of(asking, base_url, key_env, price)
     new = choose(environ, venue, tuple(model or ()), budget, options)
     if public:
-        from arena.cohorts.freeze import code_version
-        from arena.config.public_folder import make_public_folder
+        from importlib.metadata import distribution
 
-        made, kept = make_public_folder(folder, now(), new, code_version())
+        from arena.config.public_folder import make_public_folder, requirement_text
+
+        installed = distribution("paper-arena")
+        requirement = requirement_text(installed.version, installed.read_text("direct_url.json"))
+        made, kept = make_public_folder(folder, now(), new, requirement)
     else:
         made, kept = make_folder(folder, now(), new)
 

@@ -1,5 +1,6 @@
 """The workflows that `arena init --public` writes: whoever a stranger can start holds no key."""
 
+import json
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,13 +11,13 @@ from ruamel.yaml import YAML
 
 from arena.config import load
 from arena.config.new_folder import NewArena
-from arena.config.public_folder import public_files
+from arena.config.public_folder import public_files, requirement_text
 from tests.program.command_line import ROOT
 from tests.program.in_process import answered
 
 AT = datetime(2026, 3, 4, tzinfo=UTC)
 LIVE = NewArena("polymarket", ({"model": "mistral/mistral-large-4"},), 20.0)
-FILES = public_files(AT, LIVE, "0.1.0")
+FILES = public_files(AT, LIVE, "paper-arena==0.1.0\n")
 WORKFLOWS = {name: text for name, text in FILES.items() if name.startswith(".github/workflows/")}
 OWN_STARTS = {"schedule", "workflow_dispatch"}
 """What starts a workflow for nobody but those who may write to the repository."""
@@ -60,6 +61,23 @@ def test_what_a_step_runs_has_nothing_of_a_pull_request_in_it(name: str) -> None
     for job in read(WORKFLOWS[name])["jobs"].values():
         for step in job["steps"]:
             assert "${{" not in step.get("run", "")
+
+
+@pytest.mark.parametrize(
+    ("origin", "line"),
+    [
+        (None, "paper-arena==0.1.0"),
+        (
+            {"url": "https://code.test/arena.git", "vcs_info": {"vcs": "git", "commit_id": "12ab"}},
+            "paper-arena @ git+https://code.test/arena.git@12ab",
+        ),
+        ({"url": "https://code.test/a.whl", "archive_info": {}}, "paper-arena @ https://code.test/a.whl"),
+        ({"url": "file:///home/me/arena", "dir_info": {}}, "./paper_arena-0.1.0-py3-none-any.whl"),
+    ],
+)
+def test_it_installs_the_arena_from_where_this_one_came(origin: object, line: str) -> None:
+    text = requirement_text("0.1.0", None if origin is None else json.dumps(origin))
+    assert text.splitlines()[-1] == line
 
 
 def test_one_season_is_played_at_a_time_and_ends_before_its_claim() -> None:
