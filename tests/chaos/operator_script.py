@@ -8,14 +8,14 @@ goes on.
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
 from unittest.mock import patch
 
 from arena.cohorts.freeze import plan_of
 from arena.operations import run as running
-from arena.operations.due import DueWork
+from arena.operations.due import DueSituation, DueWork
 from arena.operations.run import SEASON_JOBS, DueTask, Leader
 from arena.record.model.cohort import JobState
 from tests.chaos.database_faults import FAULT_CODES
@@ -25,6 +25,7 @@ from tests.chaos.machine_clocks import BEGINNING
 from tests.chaos.played_season import PlayedSeason
 
 DO = running._do
+READ_SITUATION = running._read_situation
 SCRIPTED_SHARE = 0.4
 """The share of configs, but for 0, with a script."""
 REST = 1.0
@@ -61,11 +62,16 @@ def script_of(number: int) -> tuple[ScriptedCommand, ...]:
 
 @dataclass
 class Operator:
-    """Gives the commands of a season's script, each at its time; `given` is how many were."""
+    """Gives the commands of a season's script, each at its time; `given` is how many were.
+
+    `outdated` are the processes that looked at what is due before the newest command: they look again before
+    they do any more of it.
+    """
 
     season: PlayedSeason
     script: tuple[ScriptedCommand, ...]
     given: int = 0
+    outdated: set[str] = field(default_factory=set)
 
     def time(self, change: ScriptedCommand) -> datetime:
         """Return when a command is given: at a decision time, or so many weeks after the last."""
@@ -93,6 +99,7 @@ class Operator:
             return True
 
         self.given = max(self.given, self.script.index(change) + 1)
+        self.outdated = set(self.season.tasks)
         outcome = error_code(answer) or status
         self.season.note(f"arena {change.line}, before {at} in {PROCESS.get()}: {outcome}")
         return True
@@ -102,9 +109,17 @@ class Operator:
         """Have every scheduler wait for the operator before it begins something."""
 
         async def do(task: DueTask, work: DueWork, states: Mapping[str, JobState], leader: Leader) -> None:
-            is_of_season = task.due is not None or task.name in SEASON_JOBS
-            if not is_of_season or not await self.changes_before(task.at):
+            if task.due is None and task.name not in SEASON_JOBS:
+                await DO(task, work, states, leader)
+            elif PROCESS.get() not in self.outdated and not await self.changes_before(task.at):
                 await DO(task, work, states, leader)
 
-        with patch("arena.operations.run._do", do):
+        def read_situation(leader: Leader, states: Mapping[str, JobState], now: datetime) -> DueSituation:
+            self.outdated.discard(PROCESS.get())
+            return READ_SITUATION(leader, states, now)
+
+        with (
+            patch("arena.operations.run._do", do),
+            patch("arena.operations.run._read_situation", read_situation),
+        ):
             yield
