@@ -1,4 +1,4 @@
-"""Whether a text tells what could not be known when agents decide, by rules over its own words. Pure.
+"""Judges whether a text tells what could not be known when agents decide, by rules over its words. Pure.
 
 A date of publishing can be wrong, and so can a search that goes by it. So each sentence of a text, its title
 and its address are judged by themselves: by days later than the decision, unless they are only to come; by
@@ -18,7 +18,8 @@ from operator import itemgetter
 from typing import Literal
 
 from agents import audit_words as say
-from agents.audit_outcomes import Subject, candidates, tells_outcome
+from agents.audit_outcomes import candidates, tells_outcome
+from agents.audit_subject import Subject, subject_of
 from agents.search_terms import COMMON, JOINING, SHORTEST, Kind, search_terms
 from agents.written_dates import MONTHS, WrittenDate, written_dates
 
@@ -66,9 +67,10 @@ CLEAN = AuditFinding()
 def audit(
     title: str, text: str, url: str, questions: Sequence[str], at: datetime, prices: bool = True
 ) -> AuditFinding:
-    """The verdict on an article that is to be shown to who is asked these questions at an instant.
+    """Return the verdict on an article for agents that are asked these questions at an instant.
 
-    Of several the worst, and of one kind the first. Without `prices` those of bets are nothing to hide.
+    Of several verdicts the worst is returned, and of one kind the first. Without `prices` those of bets
+    are nothing to hide.
     """
     title = _plain(title)
     places: tuple[tuple[Place, str], ...] = (("title", title), ("text", _plain(text)))
@@ -92,12 +94,12 @@ class _Part:
     sentences: Sequence[tuple[int, str]]
 
     def sentence(self, start: int) -> str:
-        """The sentence at a place."""
+        """Return the sentence that has a place."""
         return self.sentences[max(0, bisect_right(self.sentences, start, key=itemgetter(0)) - 1)][1]
 
 
 def tells_odds(text: str) -> bool:
-    """Whether a text names a market or bets with a figure beside it that may be a price.
+    """Return whether a text names a market or bets with a figure beside it that may be a price.
 
     >>> tells_odds("Bettors give the Chiefs 3-to-1"), tells_odds("Manifold users are at 0.83")
     (True, True)
@@ -106,21 +108,21 @@ def tells_odds(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """A text without what people don't see: width and form of letters, other spaces than single ones."""
+    """Return a text without what people don't see: width and form of letters, spaces beyond single ones."""
     if not text.isascii():
         text = say.UNSEEN.sub("", unicodedata.normalize("NFKC", text[:MOST_JUDGED])).translate(say.QUOTES)
     return say.SPACES.sub(" ", text[:MOST_JUDGED])
 
 
 def _folded(text: str) -> str:
-    """A text in small letters without accents, each where it stood."""
+    """Return a text in small letters without accents, each letter where it stood."""
     text = _bare(text)
     small = text.lower()
     return small if len(small) == len(text) else "".join(x.lower()[:1] for x in text)
 
 
 def _bare(text: str) -> str:
-    """A text without accents, each letter where it stood."""
+    """Return a text without accents, each letter where it stood."""
     if text.isascii():
         return text
     return "".join(unicodedata.normalize("NFD", letter)[0] for letter in text)
@@ -136,7 +138,7 @@ def _sentences(text: str) -> list[tuple[int, str]]:
 
 
 def _goes_on(text: str, begin: int, match: re.Match[str]) -> bool:
-    """Whether a full stop only shortens a word, or counts a day before its month."""
+    """Return whether a full stop only shortens a word, or counts a day before its month."""
     before = max(begin, match.start() - 8)
     if say.SHORT.search(text, before, match.start()):
         return True
@@ -144,14 +146,14 @@ def _goes_on(text: str, begin: int, match: re.Match[str]) -> bool:
 
 
 def _pieces(text: str, begin: int, end: int) -> Iterator[tuple[int, str]]:
-    """A sentence, or the pieces of a long one, which overlap."""
+    """Yield a sentence with its place, or the pieces of a long one, which overlap."""
     for start in range(begin, max(begin + 1, end - OVERLAP), LONGEST - OVERLAP):
         if piece := text[start : min(start + LONGEST, end)]:
             yield start, piece
 
 
 def _of_url(url: str, at: datetime) -> Iterator[AuditFinding]:
-    """An address with a later day in its path, or of a page that is written while something happens."""
+    """Yield a later day in an address, and a page that is written while something happens."""
     for match in say.URL_DAY.finditer(url):
         named, day = match["month"].casefold(), match["day"]
         month = int(named) if named.isdigit() else MONTHS.get(named, 0)
@@ -165,7 +167,7 @@ def _of_url(url: str, at: datetime) -> Iterator[AuditFinding]:
 
 
 def _of_live(part: _Part) -> Iterator[AuditFinding]:
-    """A page that is written while something happens, whatever day it bears."""
+    """Yield a page that is written while something happens, whatever day it bears."""
     match = say.LIVE_PAGE.search(part.folded)
     if match is None and part.place == "title":
         match = say.LIVE_TITLE.search(part.words)
@@ -174,7 +176,7 @@ def _of_live(part: _Part) -> Iterator[AuditFinding]:
 
 
 def _of_odds(part: _Part) -> Iterator[AuditFinding]:
-    """The price of a bet, with what stands around it."""
+    """Yield the first price of a bet, with what stands around it."""
     for match in say.PRICED_AT.finditer(part.folded):
         begin, end = max(0, match.start() - NEAR), match.end() + NEAR
         if say.FIGURES.search(part.folded, begin, end):
@@ -183,7 +185,7 @@ def _of_odds(part: _Part) -> Iterator[AuditFinding]:
 
 
 def _of_dates(part: _Part, at: datetime) -> Iterator[AuditFinding]:
-    """Days later than an instant: of the page itself, or of what has happened by its words."""
+    """Yield days later than an instant: of the page itself, or of what has happened by its words."""
     days = written_dates(part.words, at, at.year)
     later = (part.sentence(day.start) for day in days if day.last > at)
     for sentence in dict.fromkeys(later):
@@ -197,7 +199,7 @@ def _of_dates(part: _Part, at: datetime) -> Iterator[AuditFinding]:
 
 
 def _is_of_page(sentence: str, day: WrittenDate) -> bool:
-    """Whether a day is that on which a page was written, changed or read."""
+    """Return whether a day is that on which a page was written, changed or read."""
     before, after = sentence[max(0, day.start - FAR) : day.start], sentence[day.end :]
     for word in say.STAMP.finditer(before):
         if (word["far"] or len(before) - word.end() <= ADJACENT) and not say.COMING.search(before):
@@ -209,7 +211,7 @@ def _is_of_page(sentence: str, day: WrittenDate) -> bool:
 
 
 def _has_happened(sentence: str, day: WrittenDate) -> bool:
-    """Whether what a sentence tells of a day is over, by its verbs."""
+    """Return whether what a sentence tells of a day is over, by its verbs."""
     before = sentence[: day.start]
     if say.SAID_ON.search(before):
         return True
@@ -220,7 +222,7 @@ def _has_happened(sentence: str, day: WrittenDate) -> bool:
 
 
 def _clause(sentence: str, start: int, end: int) -> str:
-    """The part of a sentence around a place; with the part beside it, where it says nothing more."""
+    """Return the clause of a sentence around a place; with the one beside it where it is very short."""
     inside = (match for match in say.CLAUSE.finditer(sentence) if not start <= match.start() < end)
     cuts = [0, *(match.end() for match in inside), len(sentence)]
     place = bisect_right(cuts, start, 0, len(cuts) - 1) - 1
@@ -246,19 +248,19 @@ class _Asked:
     subject: Subject
 
     def is_named(self, part: str) -> bool:
-        """Whether a part of a sentence has one of its names."""
+        """Return whether a part of a sentence has one of the question's names."""
         bare = _bare(part)
         return any(name.search(bare) for name in self.names)
 
     def is_told(self, part: str, title: str) -> bool:
-        """Whether a part of a sentence is about it, together with the title."""
+        """Return whether a part of a sentence, together with the title, is about the question."""
         if not self.is_named(part):
             return False
         whole = _bare(f"{part} {title}")
         return sum(bool(term.search(whole)) for term in (*self.names, *self.others)) >= self.need
 
     def of_something_else(self, match: re.Match[str]) -> bool:
-        """Whether what ended, by the words after a verb, is something that isn't asked."""
+        """Return whether a verb's object is something else than what is asked about."""
         thing = say.OBJECT.match(match.string, match.end()) if say.TRANSITIVE.search(match[0]) else None
         if thing is None or say.OUTCOME.search(thing[1]):
             return False
@@ -287,11 +289,11 @@ def _asked(question: str) -> _Asked:
         re.IGNORECASE,
     )
     names, more = (named, others) if named else (others, [])
-    return _Asked(tuple(names), tuple(more), keys, need, ends, Subject(question, tuple(ways["name"])))
+    return _Asked(tuple(names), tuple(more), keys, need, ends, subject_of(question, ways["name"]))
 
 
 def _name_ways(ways: Iterable[str]) -> Iterator[str]:
-    """How a text may call what is named: in full, by the last two words, or by the last one or the first."""
+    """Yield how a text may call what is named: in full, by the last two words, by the last or the first."""
     for way in ways:
         parts = way.split()
         yield rf"(?i:(?<!\w){re.escape(way)}(?!\w))"  # before .NET there is no \b
@@ -310,7 +312,7 @@ def _figure_way(way: str) -> str:
 
 
 def _of_answer(part: _Part, title: str, question: str, at: datetime) -> Iterator[AuditFinding]:
-    """A sentence that says how a question has ended."""
+    """Yield the first sentence that says how a question has ended."""
     asked = _asked(question)
     places = {place for key in asked.keys for place in _places(key, part.folded)}
     places.update(candidates(part.words, question))
@@ -344,7 +346,7 @@ def _has_outcome(sentence: str, title: str, asked: _Asked, at: datetime) -> bool
 
 
 def _places(key: str, text: str) -> Iterator[int]:
-    """Where a word stands in a text."""
+    """Yield each place where a word stands in a text."""
     place = text.find(key)
     while place >= 0:
         yield place
@@ -381,7 +383,7 @@ def _days_of(question: str, at: datetime) -> frozenset[datetime]:
 
 
 def _is_dated_before(sentence: str, question: str, at: datetime) -> bool:
-    """Whether a sentence names a day or month that was over, and is none that the question asks of."""
+    """Return whether a sentence names a day or month that was over, and none that the question asks of."""
     asked_of = _days_of(question, at)
     if any(day.last <= at and day.at not in asked_of for day in written_dates(sentence, at)):
         return True

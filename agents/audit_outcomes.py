@@ -5,26 +5,14 @@ one such form, next to the names of the question.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import permutations
 
+from agents.audit_subject import CONTEST, STATISTICS, Subject
 from agents.written_dates import MONTHS
 
 SCORE = re.compile(r"(?<![\d.,$€£(])\d{1,3}(?:\s?[-–:]\s?\d{1,3})?(?![\d.,]*\d|\s?(?:%|percent|bps?\b))")
 """A number that may be one side's score, or both sides' at once."""
-CONTEST = re.compile(r"\b(?:wins?|beats?|defeats?|champions?|finals?|vs?|match|game|series)\b", re.IGNORECASE)
-RELEASE = re.compile(
-    r"\b(?:releas\w+|launch\w*|announce\w*|unveil\w*|ships?|publish\w*|debut\w*)\b", re.IGNORECASE
-)
-STATISTICS = (
-    re.compile(r"\b(?:inflation|cpi|pce|consumer prices)\b", re.IGNORECASE),
-    re.compile(r"\b(?:gdp|gross domestic product|economic growth|economy)\b", re.IGNORECASE),
-    re.compile(r"\b(?:unemployment|jobless(?:ness)?|payrolls?|jobs)\b", re.IGNORECASE),
-    re.compile(r"\b(?:retail sales|industrial production|housing starts)\b", re.IGNORECASE),
-)
-"""Groups of words for one statistic."""
 REGIONS = re.compile(
     r"\b(?:euro|eurostat|eu|uk|brit\w+|german\w*|france|french|ital\w+|spain|spanish|japan\w*|china|chinese"
     r"|canad\w+|austral\w+|india\w*|brazil\w*|mexic\w+|turk\w+|russia\w*|tokyo|ons)\b",
@@ -91,36 +79,8 @@ ENDS_PERIOD = re.compile(
     re.IGNORECASE,
 )
 QUARTERS = ("first", "second", "third", "fourth")
-DATED_NAME = re.compile(r"-(20\d\d)-?(\d\d)-?(\d\d)(?!\d)")
-"""The day at the end of a release's identifier."""
-OUT = (
-    r"(?:'s| has| is)? (?:now |finally )?(?:out|here|live|(?:generally |now )?available|released|launched"
-    r"|shipped)(?: (?:now|today|everywhere))?(?=[\s,.;:!]|$)"
-    r"|(?:,? which)? (?:came|comes) out\b"
-    r"|(?:'s)? (?:release notes|system card|changelog|model card)\b"
-    r"|(?: (?:was|has been|got))? (?:released|launched|rolled out|shipped)\b"
-    r"|\.\d|-stable\b| \(day-0 support"
-)
-"""What follows the name of a thing that exists."""
-USED = (
-    r"(?:using|used|tried|tested|running|switched to|migrated to|upgraded to|release notes(?: for)?:?"
-    r"|introducing) "
-)
-"""What stands before it."""
-DEEDS = re.compile(
-    r"\b(?:remov|impeach|approv|reject|pass|ratif|confirm|expel|censur|adopt)\w*", re.IGNORECASE
-)
-"""What is decided by a vote."""
 LONG_NAME = 3
 """A name of so many words is nobody else's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What a question is about: its text, and for each of its names the ways in which it is written."""
-
-    question: str
-    names: Sequence[Sequence[str]]
 
 
 def tells_outcome(sentence: str, subject: Subject, named: bool, told: bool, at: datetime) -> bool:
@@ -129,11 +89,13 @@ def tells_outcome(sentence: str, subject: Subject, named: bool, told: bool, at: 
     It has a name of the question where it is `named`; it is `told` to be about the question where it has
     enough of its other words too.
     """
-    if _tells_score(sentence, subject) or _tells_release(sentence, subject, at):
+    if subject.scores is not None and subject.scores.search(sentence):
+        return True
+    if _tells_release(sentence, subject, at):
         return True
     if FORESEEN.search(sentence):
         return False
-    if _tells_statistic(sentence, subject.question, at):
+    if _tells_statistic(sentence, subject, at):
         return True
     if not named:
         return False
@@ -147,11 +109,11 @@ def tells_outcome(sentence: str, subject: Subject, named: bool, told: bool, at: 
 
 def _is_settled(sentence: str, subject: Subject, told: bool) -> bool:
     """Return whether a sentence has a tally or a label by which such a question is over."""
-    if _is_labelled(sentence, subject):
+    if subject.labels is not None and subject.labels.search(sentence):
         return True
     told = told or _has_long_name(sentence, subject)
     if TALLY.search(sentence):
-        return told or _has_deed(sentence, subject.question)
+        return told or any(stem in sentence.casefold() for stem in subject.deeds)
     forms = (COUNTED, LABEL, SETTLED, RATE_MOVE)
     return told and any(form.search(sentence) for form in forms)
 
@@ -165,73 +127,17 @@ def candidates(text: str, question: str) -> Iterator[int]:
             yield from (word.start() for word in statistic.finditer(text))
 
 
-def team_ways(name: str) -> Iterator[str]:
-    """Yield how a table of results may call a side.
-
-    >>> sorted(team_ways("Kansas City Chiefs"))
-    ['Chiefs', 'KC', 'Kansas City', 'Kansas City Chiefs']
-    >>> sorted(team_ways("Denver Broncos"))
-    ['Broncos', 'DEN', 'Denver', 'Denver Broncos']
-    """
-    yield name
-    parts = name.split()
-    if len(parts) == 1:
-        yield name[:3].upper()
-        return
-
-    town = parts[:-1]
-    yield parts[-1]
-    yield " ".join(town)
-    if len(town) == 1:
-        yield town[0][:3].upper()
-    else:
-        yield "".join(part[0] for part in town).upper()
-
-
-def _tells_score(sentence: str, subject: Subject) -> bool:
-    """Return whether two sides that a question names stand beside a score each, or around one of both."""
-    if not CONTEST.search(subject.question):
-        return False
-
-    sides = []
-    for ways in subject.names:
-        called = {called for way in ways for called in team_ways(way)}
-        longest_first = sorted(called, key=lambda way: (-len(way), way))
-        sides.append("|".join(map(re.escape, longest_first)))
-
-    for first, second in permutations(sides, 2):
-        each_beside = rf"(?<!\w)(?:{first}) \d{{1,3}}\W{{1,3}}(?:{second}) \d{{1,3}}(?![\d%.])"
-        between = rf"(?<!\w)(?:{first}) \d{{1,3}}\s?[-–:]\s?\d{{1,3}} (?:{second})(?!\w)"
-        if re.search(f"{each_beside}|{between}", sentence):
-            return True
-    return False
-
-
 def _tells_release(sentence: str, subject: Subject, at: datetime) -> bool:
     """Return whether a sentence takes what a question asks about for released."""
-    if not RELEASE.search(subject.question):
+    if subject.releases is None or subject.identifiers is None:
         return False
-
-    for ways in subject.names:
-        telling = [way for way in ways if " " in way or any(map(str.isdigit, way))]
-        if not telling:
-            continue
-
-        names = "|".join(map(re.escape, telling))
-        exists = rf"(?<!\w)(?:{names})(?:{OUT})|\b{USED}(?:{names})(?![\w.-])"
-        if re.search(exists, sentence, re.IGNORECASE):
-            return True
-        for match in re.finditer(rf"(?<!\w)(?:{names})(?=-20\d\d)", sentence, re.IGNORECASE):
-            if _is_later(DATED_NAME.match(sentence, match.end()), at):
-                return True
-    return False
+    if subject.releases.search(sentence):
+        return True
+    return any(_is_later(match, at) for match in subject.identifiers.finditer(sentence))
 
 
-def _is_later(match: re.Match[str] | None, at: datetime) -> bool:
-    """Return whether a day that was matched is later than an instant."""
-    if match is None:
-        return False
-
+def _is_later(match: re.Match[str], at: datetime) -> bool:
+    """Return whether the day that was matched is later than an instant."""
     year, month, day = map(int, match.groups())
     try:
         return datetime(year, month, day, tzinfo=UTC) > at
@@ -263,32 +169,19 @@ def _months_asked(question: str, at: datetime) -> set[int]:
     return months
 
 
-def _tells_statistic(sentence: str, question: str, at: datetime) -> bool:
+def _tells_statistic(sentence: str, subject: Subject, at: datetime) -> bool:
     """Return whether a sentence has the figure of a statistic for the month that is asked of."""
-    if not any(words.search(question) and words.search(sentence) for words in STATISTICS):
+    if not any(words.search(sentence) for words in subject.statistics):
         return False
     if not FIGURE.search(sentence):
         return False
 
     elsewhere = {region.casefold() for region in REGIONS.findall(sentence)}
-    if elsewhere - {region.casefold() for region in REGIONS.findall(question)}:
+    if elsewhere - {region.casefold() for region in REGIONS.findall(subject.question)}:
         return False
-    months = _months_asked(question, at)
+    months = _months_asked(subject.question, at)
     words = re.findall(r"\b[A-Z][A-Za-z]{2,}\b", sentence)
     return any(MONTHS.get(word.casefold(), 0) in months for word in words)
-
-
-def _is_labelled(sentence: str, subject: Subject) -> bool:
-    """Return whether a sentence has two names of the question as a heading and what stands under it.
-
-    A list of prizes has the form "Best Film: The Salt Road".
-    """
-    if not CONTEST.search(subject.question):
-        return False
-
-    names = ["|".join(map(re.escape, ways)) for ways in subject.names]
-    pairs = permutations(names, 2)
-    return any(re.search(rf"(?:^|\W)(?:{first}): \"?(?:{second})\b", sentence) for first, second in pairs)
 
 
 def _has_long_name(sentence: str, subject: Subject) -> bool:
@@ -297,9 +190,3 @@ def _has_long_name(sentence: str, subject: Subject) -> bool:
         if any(len(way.split()) >= LONG_NAME and way in sentence for way in ways):
             return True
     return False
-
-
-def _has_deed(sentence: str, question: str) -> bool:
-    """Return whether a sentence has a verb of the question, by its stem."""
-    stems = (word[:5].casefold() for word in DEEDS.findall(question))
-    return any(stem in sentence.casefold() for stem in stems)
