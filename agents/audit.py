@@ -18,15 +18,25 @@ from operator import itemgetter
 from typing import Literal
 
 from agents import audit_words as say
-from agents.audit_outcomes import candidates, tells_outcome
-from agents.audit_subject import Subject, subject_of
+from agents.audit_aftermath import AHEAD, is_aftermath
+from agents.audit_kinds import deeds_asked
+from agents.audit_outcomes import (
+    EXPECTATION,
+    FORESEEN,
+    candidates,
+    is_of_other_period,
+    tells_outcome,
+    tells_presumed,
+    tells_release,
+)
+from agents.audit_subject import TICKER, Subject, is_ticker, subject_of, tickers_of
 from agents.search_terms import COMMON, JOINING, SHORTEST, Kind, search_terms
 from agents.written_dates import MONTHS, WrittenDate, written_dates
 
 Verdict = Literal["clean", "dated later", "answer", "odds", "unsure"]
 VERDICTS: tuple[Verdict, ...] = ("odds", "dated later", "answer", "unsure")
 """Those of suspects, the worst first."""
-RULES = 4
+RULES = 5
 """The version of these rules: a verdict is recomputed only by the rules that gave it."""
 Place = Literal["title", "text", "url"]
 LONGEST, OVERLAP = 400, 100
@@ -37,6 +47,10 @@ MOST_JUDGED = 100_000
 """So many characters of a text are judged: five times what any agent is shown of one."""
 NEAR = 80
 """A figure within so many characters of a market's name, or of a word for bets, is taken for its price."""
+SINGLED = frozenset(["contest", "office", "departure", "court", "launch", "release", "bankruptcy"])
+"""Kinds of question whose subject is in few texts, so that its name alone says what a short text is about."""
+DAILY = frozenset(["level", "treaty", "rate", "vote"])
+"""Kinds whose subject is in the news every day."""
 MOST_ENDS = 5
 """So many words that may say how a question ended are looked at in a sentence."""
 MOST_TERMS, STEM = 12, 5
@@ -250,14 +264,28 @@ class _Asked:
     def is_named(self, part: str) -> bool:
         """Return whether a part of a sentence has one of the question's names."""
         bare = _bare(part)
-        return any(name.search(bare) for name in self.names)
+        if any(name.search(bare) for name in self.names):
+            return True
+        return any(is_ticker(word, self.subject) for word in TICKER.findall(bare))
 
     def is_told(self, part: str, title: str) -> bool:
         """Return whether a part of a sentence, together with the title, is about the question."""
         if not self.is_named(part):
             return False
         whole = _bare(f"{part} {title}")
-        return sum(bool(term.search(whole)) for term in (*self.names, *self.others)) >= self.need
+        if any(way in whole for way in self.subject.own):
+            return True
+        count = sum(bool(term.search(whole)) for term in (*self.names, *self.others))
+        if count < self.need:
+            count += any(is_ticker(word, self.subject) for word in TICKER.findall(whole))
+        return count >= self.need
+
+    def has_its_names(self, text: str) -> bool:
+        """Return whether a text has two of the question's names, or one that is nobody else's."""
+        bare = _bare(text)
+        if any(way in bare for way in self.subject.own):
+            return True
+        return sum(bool(name.search(bare)) for name in self.names) >= min(2, len(self.names))
 
     def of_something_else(self, match: re.Match[str]) -> bool:
         """Return whether a verb's object is something else than what is asked about."""
@@ -272,10 +300,11 @@ def _asked(question: str) -> _Asked:
     ways: dict[Kind, list[tuple[str, ...]]] = {"name": [], "figure": [], "word": []}
     for term in search_terms(question, MOST_TERMS):
         ways.get(term.kind, []).append(tuple(map(_bare, term.ways)))
+    ways["name"] = _whole_names(question, ways["name"])
     asking = [words for words in say.ENDS if re.search(rf"\b(?:{words})\b", question, re.IGNORECASE)]
     words = [each[0] for each in ways["word"]]
     plain = [word for word in words if not any(re.fullmatch(each, word, re.IGNORECASE) for each in asking)]
-    named = [re.compile("|".join(_name_ways(each))) for each in ways["name"]]
+    named = [re.compile("|".join((*_name_ways(each), *_ticker_ways(each)))) for each in ways["name"]]
     figures = ["|".join(map(_figure_way, each)) for each in ways["figure"]]
     stems = [rf"\b{re.escape(word[: max(STEM, len(word) - 3)])}" for word in words]
     others = [re.compile(each, re.IGNORECASE) for each in (*figures, *stems)]
@@ -283,13 +312,29 @@ def _asked(question: str) -> _Asked:
     if len(named) == 1 and any(map(str.isdigit, ways["name"][0][0])):
         need = 1  # such a name is nobody else's
     parts = [way.lower().split() for each in ways["name"] or ways["word"] for way in each]
+    parts += [[ticker.lower()] for each in ways["name"] for ticker in tickers_of(each)]
     keys = tuple(dict.fromkeys(key for each in parts for key in (each[-1], each[0])))
     ends = re.compile(
-        rf"\b(?:{'|'.join([say.SAYS_SO, *(say.ENDS[x] for x in asking)])})(?!\w)",
+        rf"\b(?:{'|'.join([say.SAYS_SO, *deeds_asked(question), *(say.ENDS[x] for x in asking)])})(?!\w)",
         re.IGNORECASE,
     )
     names, more = (named, others) if named else (others, [])
     return _Asked(tuple(names), tuple(more), keys, need, ends, subject_of(question, ways["name"]))
+
+
+def _whole_names(question: str, names: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return the names with those joined that a common word parts: Golden State Warriors."""
+    whole: list[tuple[str, ...]] = []
+    for ways in names:
+        between = None
+        if whole:
+            between = re.search(rf"\b{re.escape(whole[-1][0])} ([A-Z]\w+) {re.escape(ways[0])}\b", question)
+        if between is None:
+            whole.append(ways)
+            continue
+        first = whole.pop()[0]
+        whole.append((between[0], f"{first} {between[1]}"))
+    return whole
 
 
 def _name_ways(ways: Iterable[str]) -> Iterator[str]:
@@ -297,12 +342,31 @@ def _name_ways(ways: Iterable[str]) -> Iterator[str]:
     for way in ways:
         parts = way.split()
         yield rf"(?i:(?<!\w){re.escape(way)}(?!\w))"  # before .NET there is no \b
-        if len(parts) > 2:
+        if len(parts) > 2 and parts[-1] not in say.PRIZES:
             yield rf"\b{re.escape(' '.join(parts[-2:]))}(?!\w)"
+        if len(parts) > 1 and parts[-1] in say.PRIZES:
+            yield rf"\b{re.escape(' '.join(parts[:-1]))}(?!\w)"
+        if len(parts) > 1 and say.CODE.fullmatch(parts[-1]):
+            yield rf"\b{re.escape(parts[-1])}(?!\w)"
         singles = parts[-1:] + parts[:1] * bool(JOINING.intersection(parts)) if len(parts) > 1 else []
+        if (
+            len(parts) == 2
+            and len(parts[0]) > 5
+            and len(parts[1]) > 2
+            and not say.NATIONAL.fullmatch(parts[0])
+        ):
+            yield rf"\b{re.escape(parts[0])}(?!\w)"
         yield from (
-            rf"\b{re.escape(x)}(?!\w)" for x in singles if len(x) > SHORTEST and x.casefold() not in COMMON
+            rf"\b{re.escape(x)}(?!\w)"
+            for x in singles
+            if len(x) > SHORTEST and x.casefold() not in COMMON and x not in say.GENERIC
         )
+
+
+def _ticker_ways(ways: Sequence[str]) -> Iterator[str]:
+    """Yield the tickers of what is named, in capitals only."""
+    for ticker in tickers_of(ways):
+        yield rf"\b{ticker}\b"
 
 
 def _figure_way(way: str) -> str:
@@ -313,36 +377,91 @@ def _figure_way(way: str) -> str:
 
 def _of_answer(part: _Part, title: str, question: str, at: datetime) -> Iterator[AuditFinding]:
     """Yield the first sentence that says how a question has ended."""
+    if _is_of_other_stage(title, question):
+        return
+
     asked = _asked(question)
     places = {place for key in asked.keys for place in _places(key, part.folded)}
-    places.update(candidates(part.words, question))
+    places.update(candidates(part.words, asked.subject))
     if part.place == "text" and asked.is_named(title):
         places.update(start for start, _ in part.sentences)
+
     for sentence in dict.fromkeys(map(part.sentence, sorted(places))):
-        if _answers(sentence, title, asked, question, at) or _has_outcome(sentence, title, asked, at):
+        pieces = dict.fromkeys((sentence, *sentence.split("; ")))
+        told = _answers(sentence, title, asked, question, at)
+        if told or any(_has_outcome(piece, title, asked, at) for piece in pieces):
             yield AuditFinding("answer", sentence, part.place, question)
             return
+    if part.place == "text" and _is_all_over(part.words, title, asked, at):
+        yield AuditFinding("answer", part.words, part.place, question)
+
+
+def _is_all_over(text: str, title: str, asked: _Asked, at: datetime) -> bool:
+    """Return whether a short text names what is asked about, and all of it is about what is over."""
+    if not 0 < len(text) <= LONGEST or asked.subject.is_point:
+        return False
+    whole = f"{title}. {text}"
+    kinds = asked.subject.kinds
+    is_single = kinds & SINGLED and not kinds & DAILY and not say.PAIRED.search(asked.subject.question)
+    if not (asked.is_told(whole, "") or (is_single and asked.is_named(whole))):
+        return False
+
+    open_words = (AHEAD, FORESEEN, say.OPEN, say.EARLIER, say.AGES_AGO, say.OTHERS)
+    if any(words.search(whole) for words in open_words) or not _may_answer(whole, asked.subject.question, at):
+        return False
+    return is_aftermath(_bare(whole), kinds) or asked.ends.search(whole) is not None
+
+
+def _is_of_other_stage(text: str, question: str) -> bool:
+    """Return whether a text is about what comes before that which is asked."""
+    return any(stage[0].casefold() not in question.casefold() for stage in say.STAGE.finditer(text))
 
 
 def _may_answer(sentence: str, question: str, at: datetime) -> bool:
     """Return whether a sentence states something, of no other stage or time than a question asks about."""
     if sentence.endswith("?") or say.INVERTED.match(sentence):
         return False
-    if any(stage[0].casefold() not in question.casefold() for stage in say.STAGE.finditer(sentence)):
+    if _is_of_other_stage(sentence, question):
         return False
     return not _is_dated_before(sentence, question, at)
 
 
 def _has_outcome(sentence: str, title: str, asked: _Asked, at: datetime) -> bool:
     """Return whether a sentence tells an outcome in another form than a verb, and of no other time."""
-    if not _may_answer(sentence, asked.subject.question, at):
-        return False
-    if say.OTHERS.search(sentence) or say.OPEN.search(sentence) or say.AGES_AGO.search(sentence):
+    sentence = say.COMPARED.sub("", sentence)
+    if not _may_answer(sentence, asked.subject.question, at) or say.AGES_AGO.search(sentence):
         return False
 
-    named = asked.is_named(sentence) or asked.is_named(title)
+    bare = _bare(sentence)
+    if tells_release(bare, asked.subject, at):
+        return True
+    in_sentence = asked.is_named(sentence)
+    if not in_sentence and _is_about_to_come(title):
+        return False
     told = asked.is_told(f"{sentence} {title}", "")
-    return tells_outcome(_bare(sentence), asked.subject, named, told, at)
+    if told and tells_presumed(bare, asked.subject):
+        return True
+
+    # What is taken for granted may stand beside what is to come; the forms from here on may not.
+    if say.OTHERS.search(sentence) or say.OPEN.search(EXPECTATION.sub("", sentence)):
+        return False
+    if tells_outcome(bare, asked.subject, in_sentence or asked.is_named(title), told, at):
+        return True
+    return told and _is_over(sentence, title, asked)
+
+
+def _is_over(sentence: str, title: str, asked: _Asked) -> bool:
+    """Return whether a sentence about a question has only words of what is over, and so has the title."""
+    if say.EARLIER.search(sentence) or AHEAD.search(title) or FORESEEN.search(sentence):
+        return False
+    if asked.subject.is_point or not asked.has_its_names(f"{sentence} {title}"):
+        return False
+    return is_aftermath(_bare(sentence), asked.subject.kinds)
+
+
+def _is_about_to_come(title: str) -> bool:
+    """Return whether a title is that of a text about what may be, or about an earlier stage."""
+    return any(words.search(title) for words in (say.PREVIEW, say.OPEN, say.STAGE))
 
 
 def _places(key: str, text: str) -> Iterator[int]:
@@ -354,20 +473,47 @@ def _places(key: str, text: str) -> Iterator[int]:
 
 
 def _answers(sentence: str, title: str, asked: _Asked, question: str, at: datetime) -> bool:
-    if not _may_answer(sentence, question, at):
+    """Return whether a sentence has a verb by which such a question ends, with what is asked about."""
+    sentence = EXPECTATION.sub("", say.COMPARED.sub("", sentence))
+    if not _may_answer(sentence, question, at) or say.AGES_AGO.search(sentence):
         return False
-    for match in islice(asked.ends.finditer(sentence), MOST_ENDS):
-        clause = _clause(sentence, match.start(), match.end())
-        if _is_no_verb(sentence, match):
-            continue
-        if say.EARLIER.search(clause) or say.OPEN.search(clause) or say.OTHERS.search(clause):
-            continue
-        low = max((cut.end() for cut in say.HARD.finditer(sentence, 0, match.start())), default=0)
-        after = say.HARD.search(sentence, match.end())
-        part = sentence[low : after.start() if after else len(sentence)]
-        if asked.is_told(part, title) and not asked.of_something_else(match):
-            return True
-    return False
+    # Of a price on one day the news says something every day.
+    if asked.subject.is_point and not _is_at_the_time(sentence, asked, at):
+        return False
+    if asked.subject.is_period and is_of_other_period(sentence, question, at):
+        return False
+
+    matches = islice(asked.ends.finditer(sentence), MOST_ENDS)
+    return any(_ends_it(sentence, match, title, asked) for match in matches)
+
+
+def _ends_it(sentence: str, match: re.Match[str], title: str, asked: _Asked) -> bool:
+    """Return whether the verb that was matched is said of what is asked about, and of something over."""
+    clause = _clause(sentence, match.start(), match.end())
+    if _is_no_verb(sentence, match):
+        return False
+    if say.EARLIER.search(clause) or say.OPEN.search(clause) or say.OTHERS.search(clause):
+        return False
+
+    low = max((cut.end() for cut in say.HARD.finditer(sentence, 0, match.start())), default=0)
+    after = say.HARD.search(sentence, match.end())
+    part = sentence[low : after.start() if after else len(sentence)]
+    if asked.subject.kinds & {"deal", "treaty"} and not asked.has_its_names(f"{part} {title}"):
+        return False
+    if asked.is_told(part, title) and not asked.of_something_else(match):
+        return True
+    if "departure" in asked.subject.kinds and asked.is_named(part) and say.GONE.search(part):
+        return True
+    is_anaphor = say.ANAPHOR.match(sentence) is not None
+    return is_anaphor and asked.is_told(title, "") and not _is_about_to_come(title)
+
+
+def _is_at_the_time(sentence: str, asked: _Asked, at: datetime) -> bool:
+    """Return whether a sentence is about the day that is asked of, or the end of its month."""
+    days = _days_of(asked.subject.question, at)
+    if any(day.at in days for day in written_dates(sentence, at)):
+        return True
+    return say.LAST_DAY.search(sentence) is not None
 
 
 def _is_no_verb(sentence: str, match: re.Match[str]) -> bool:
@@ -388,7 +534,11 @@ def _is_dated_before(sentence: str, question: str, at: datetime) -> bool:
     if any(day.last <= at and day.at not in asked_of for day in written_dates(sentence, at)):
         return True
     for match in say.BARE_MONTH.finditer(sentence):
-        ahead = (MONTHS[match[1].casefold()] - at.month) % 12
-        if ahead > COMING_MONTHS and match[1].casefold() not in question.casefold():
+        month = (match["month"] or match["owning"]).casefold()
+        ahead = (MONTHS[month] - at.month) % 12
+        if ahead > COMING_MONTHS and month not in question.casefold():
+            return True
+    for match in say.BARE_YEAR.finditer(sentence):
+        if int(match["year"]) < at.year and match["year"] not in question:
             return True
     return False

@@ -76,6 +76,8 @@ def test_the_page_has_the_figures_of_the_planted_set(articles: list[Planted]) ->
     told = dict[str, Any]()
     for line in table:
         name, *cells = (cell.strip() for cell in line.strip("| ").split("|"))
+        if not name.strip("*").startswith(("leaks", "clean")):
+            continue
         if numbers := [tuple(map(int, cell.split(" of "))) for cell in cells if COUNTED.fullmatch(cell)]:
             told[name.strip("*").partition(":")[0]] = numbers
     expected = {}
