@@ -10,6 +10,8 @@ from agents.audit import audit
 from tests.program.command_line import ROOT
 
 SETS = {
+    "`planted_articles`, development": ("planted_articles.jsonl", ["development"]),
+    "`planted_articles`, held out": ("planted_articles.jsonl", ["held out"]),
     "`second_author_articles`": ("second_author_articles.jsonl", ["kept aside"]),
     "`third_author_articles`": ("third_author_articles.jsonl", ["third author"]),
     "`further_articles`, first batch": ("further_articles.jsonl", ["batch 1"]),
@@ -152,7 +154,7 @@ def test_the_page_has_the_figures_of_each_set(name: str) -> None:
         kind = "leak" if "leak" in told else "clean"
         of[kind] += 1
         at = datetime.fromisoformat(asked["at"])
-        verdict = audit(told["title"], told["text"], "", [asked["question"]], at).verdict
+        verdict = audit(told["title"], told["text"], told.get("url", ""), [asked["question"]], at).verdict
         found[kind] += verdict != "clean"
 
     page = (ROOT / "docs" / "evidence.md").read_text("utf-8")
