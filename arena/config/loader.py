@@ -99,6 +99,7 @@ def load(
         check_agent_files(document, agents)
         _check_capabilities(document, agents)
         if sections is not None:
+            _check_judge(document, agents, sections)
             check_places(document, sections, path.parent, database)
 
     if document.errors or sections is None or venue is None or evidence is None:
@@ -245,6 +246,17 @@ def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections
             "`tools: [search, read]`"
         )
         document.add(("agents", index), option, "tools: [search, read]", message)
+
+
+def _check_judge(document: Document, agents: Mapping[int, AgentConfig], sections: FixedSections) -> None:
+    """Note a judge of evidence that is no agent with a model."""
+    judge = sections.evidence.judge
+    asking = [agent.name for agent in agents.values() if model_settings(agent.settings) is not None]
+    if judge is not None and judge not in asking:
+        message = f"no agent {judge} has a model to judge texts with"
+        document.add(
+            ("evidence", "judge"), judge, f"one of {', '.join(asking) or 'the agents with a model'}", message
+        )
 
 
 def _check_tool(
