@@ -10,16 +10,19 @@ from typing import Any
 import pytest
 
 from agents.leak_judge import judge_prompt, read_judgement
+from arena.config.errors import ConfigErrors
 from tests.program.rehearsal import SUNDAY, clock_at, content, rehearse, rows
 from tests.provider.replies import GOOD, fails, says
 from tests.provider.server import FaultyProvider
 from tests.serving import Reply
+from tests.trusted import load_trusted
 
 CONFIG = """\
 markets: {{venue: simulator, show: 3, simulator: {{start: 2026-01-04, weeks: 3, markets: 6, events: 3}}}}
 evidence: {{from: folder, judge: eve}}
 cohorts: {{rounds: 1, count: 1, corrected_within: 8d}}
 budget: {{call: {call}}}
+run: {{catalogue: off, quotes: off, resolutions: off, marks: 1w, scores: off, backup: off}}
 agents:
   - {{name: eve, model: openai/eve, base_url: "{url}", price: {{input: 1, output: 1}}}}
 """
@@ -125,6 +128,14 @@ def test_verify_reads_the_judges_answers_again(tmp_path: Path, provider: FaultyP
         base.commit()
     told = [str(difference) for difference in content(tmp_path)["differences"]]
     assert any("so the judge answered" in words for words in told)
+
+
+def test_a_judge_is_an_agent_with_a_model(tmp_path: Path) -> None:
+    (tmp_path / "news").mkdir()
+    text = CONFIG.format(url="http://127.0.0.1:9/v1", call=1).replace("judge: eve", "judge: adam")
+    (tmp_path / "config.yaml").write_text(text, "utf-8")
+    with pytest.raises(ConfigErrors, match="no agent adam has a model to judge texts with"):
+        load_trusted(tmp_path / "config.yaml")
 
 
 def test_a_quote_is_in_the_text_word_for_word() -> None:
