@@ -83,6 +83,7 @@ def load(
     if sections is not None:
         _check_prices(document, agents, sections)
         _check_tools(document, agents, sections)
+        _check_judge(document, agents, sections)
         _check_fill_at(document, venue, sections)
 
     if environ is not None:
@@ -99,7 +100,6 @@ def load(
         check_agent_files(document, agents)
         _check_capabilities(document, agents)
         if sections is not None:
-            _check_judge(document, agents, sections)
             check_places(document, sections, path.parent, database)
 
     if document.errors or sections is None or venue is None or evidence is None:
