@@ -1,4 +1,4 @@
-"""Whether a text tells what could not be known when agents decide, by rules over its own words. Pure.
+"""Judges whether a text tells what could not be known when agents decide, by rules over its words. Pure.
 
 A date of publishing can be wrong, and so can a search that goes by it. So each sentence of a text, its title
 and its address are judged by themselves: by days later than the decision, unless they are only to come; by
@@ -18,14 +18,25 @@ from operator import itemgetter
 from typing import Literal
 
 from agents import audit_words as say
-from agents.audit_outcomes import Subject, candidates, tells_outcome
+from agents.audit_aftermath import AHEAD, is_aftermath
+from agents.audit_kinds import deeds_asked
+from agents.audit_outcomes import (
+    EXPECTATION,
+    FORESEEN,
+    candidates,
+    is_of_other_period,
+    tells_outcome,
+    tells_presumed,
+    tells_release,
+)
+from agents.audit_subject import TICKER, Subject, is_ticker, subject_of, tickers_of
 from agents.search_terms import COMMON, JOINING, SHORTEST, Kind, search_terms
 from agents.written_dates import MONTHS, WrittenDate, written_dates
 
 Verdict = Literal["clean", "dated later", "answer", "odds", "unsure"]
 VERDICTS: tuple[Verdict, ...] = ("odds", "dated later", "answer", "unsure")
 """Those of suspects, the worst first."""
-RULES = 4
+RULES = 5
 """The version of these rules: a verdict is recomputed only by the rules that gave it."""
 Place = Literal["title", "text", "url"]
 LONGEST, OVERLAP = 400, 100
@@ -36,6 +47,10 @@ MOST_JUDGED = 100_000
 """So many characters of a text are judged: five times what any agent is shown of one."""
 NEAR = 80
 """A figure within so many characters of a market's name, or of a word for bets, is taken for its price."""
+SINGLED = frozenset(["contest", "office", "departure", "court", "launch", "release", "bankruptcy"])
+"""Kinds of question whose subject is in few texts, so that its name alone says what a short text is about."""
+DAILY = frozenset(["level", "treaty", "rate", "vote"])
+"""Kinds whose subject is in the news every day."""
 MOST_ENDS = 5
 """So many words that may say how a question ended are looked at in a sentence."""
 MOST_TERMS, STEM = 12, 5
@@ -66,9 +81,10 @@ CLEAN = AuditFinding()
 def audit(
     title: str, text: str, url: str, questions: Sequence[str], at: datetime, prices: bool = True
 ) -> AuditFinding:
-    """The verdict on an article that is to be shown to who is asked these questions at an instant.
+    """Return the verdict on an article for agents that are asked these questions at an instant.
 
-    Of several the worst, and of one kind the first. Without `prices` those of bets are nothing to hide.
+    Of several verdicts the worst is returned, and of one kind the first. Without `prices` those of bets
+    are nothing to hide.
     """
     title = _plain(title)
     places: tuple[tuple[Place, str], ...] = (("title", title), ("text", _plain(text)))
@@ -92,12 +108,12 @@ class _Part:
     sentences: Sequence[tuple[int, str]]
 
     def sentence(self, start: int) -> str:
-        """The sentence at a place."""
+        """Return the sentence that has a place."""
         return self.sentences[max(0, bisect_right(self.sentences, start, key=itemgetter(0)) - 1)][1]
 
 
 def tells_odds(text: str) -> bool:
-    """Whether a text names a market or bets with a figure beside it that may be a price.
+    """Return whether a text names a market or bets with a figure beside it that may be a price.
 
     >>> tells_odds("Bettors give the Chiefs 3-to-1"), tells_odds("Manifold users are at 0.83")
     (True, True)
@@ -106,21 +122,21 @@ def tells_odds(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """A text without what people don't see: width and form of letters, other spaces than single ones."""
+    """Return a text without what people don't see: width and form of letters, spaces beyond single ones."""
     if not text.isascii():
         text = say.UNSEEN.sub("", unicodedata.normalize("NFKC", text[:MOST_JUDGED])).translate(say.QUOTES)
     return say.SPACES.sub(" ", text[:MOST_JUDGED])
 
 
 def _folded(text: str) -> str:
-    """A text in small letters without accents, each where it stood."""
+    """Return a text in small letters without accents, each letter where it stood."""
     text = _bare(text)
     small = text.lower()
     return small if len(small) == len(text) else "".join(x.lower()[:1] for x in text)
 
 
 def _bare(text: str) -> str:
-    """A text without accents, each letter where it stood."""
+    """Return a text without accents, each letter where it stood."""
     if text.isascii():
         return text
     return "".join(unicodedata.normalize("NFD", letter)[0] for letter in text)
@@ -136,7 +152,7 @@ def _sentences(text: str) -> list[tuple[int, str]]:
 
 
 def _goes_on(text: str, begin: int, match: re.Match[str]) -> bool:
-    """Whether a full stop only shortens a word, or counts a day before its month."""
+    """Return whether a full stop only shortens a word, or counts a day before its month."""
     before = max(begin, match.start() - 8)
     if say.SHORT.search(text, before, match.start()):
         return True
@@ -144,14 +160,14 @@ def _goes_on(text: str, begin: int, match: re.Match[str]) -> bool:
 
 
 def _pieces(text: str, begin: int, end: int) -> Iterator[tuple[int, str]]:
-    """A sentence, or the pieces of a long one, which overlap."""
+    """Yield a sentence with its place, or the pieces of a long one, which overlap."""
     for start in range(begin, max(begin + 1, end - OVERLAP), LONGEST - OVERLAP):
         if piece := text[start : min(start + LONGEST, end)]:
             yield start, piece
 
 
 def _of_url(url: str, at: datetime) -> Iterator[AuditFinding]:
-    """An address with a later day in its path, or of a page that is written while something happens."""
+    """Yield a later day in an address, and a page that is written while something happens."""
     for match in say.URL_DAY.finditer(url):
         named, day = match["month"].casefold(), match["day"]
         month = int(named) if named.isdigit() else MONTHS.get(named, 0)
@@ -165,7 +181,7 @@ def _of_url(url: str, at: datetime) -> Iterator[AuditFinding]:
 
 
 def _of_live(part: _Part) -> Iterator[AuditFinding]:
-    """A page that is written while something happens, whatever day it bears."""
+    """Yield a page that is written while something happens, whatever day it bears."""
     match = say.LIVE_PAGE.search(part.folded)
     if match is None and part.place == "title":
         match = say.LIVE_TITLE.search(part.words)
@@ -174,7 +190,7 @@ def _of_live(part: _Part) -> Iterator[AuditFinding]:
 
 
 def _of_odds(part: _Part) -> Iterator[AuditFinding]:
-    """The price of a bet, with what stands around it."""
+    """Yield the first price of a bet, with what stands around it."""
     for match in say.PRICED_AT.finditer(part.folded):
         begin, end = max(0, match.start() - NEAR), match.end() + NEAR
         if say.FIGURES.search(part.folded, begin, end):
@@ -183,7 +199,7 @@ def _of_odds(part: _Part) -> Iterator[AuditFinding]:
 
 
 def _of_dates(part: _Part, at: datetime) -> Iterator[AuditFinding]:
-    """Days later than an instant: of the page itself, or of what has happened by its words."""
+    """Yield days later than an instant: of the page itself, or of what has happened by its words."""
     days = written_dates(part.words, at, at.year)
     later = (part.sentence(day.start) for day in days if day.last > at)
     for sentence in dict.fromkeys(later):
@@ -197,7 +213,7 @@ def _of_dates(part: _Part, at: datetime) -> Iterator[AuditFinding]:
 
 
 def _is_of_page(sentence: str, day: WrittenDate) -> bool:
-    """Whether a day is that on which a page was written, changed or read."""
+    """Return whether a day is that on which a page was written, changed or read."""
     before, after = sentence[max(0, day.start - FAR) : day.start], sentence[day.end :]
     for word in say.STAMP.finditer(before):
         if (word["far"] or len(before) - word.end() <= ADJACENT) and not say.COMING.search(before):
@@ -209,7 +225,7 @@ def _is_of_page(sentence: str, day: WrittenDate) -> bool:
 
 
 def _has_happened(sentence: str, day: WrittenDate) -> bool:
-    """Whether what a sentence tells of a day is over, by its verbs."""
+    """Return whether what a sentence tells of a day is over, by its verbs."""
     before = sentence[: day.start]
     if say.SAID_ON.search(before):
         return True
@@ -220,7 +236,7 @@ def _has_happened(sentence: str, day: WrittenDate) -> bool:
 
 
 def _clause(sentence: str, start: int, end: int) -> str:
-    """The part of a sentence around a place; with the part beside it, where it says nothing more."""
+    """Return the clause of a sentence around a place; with the one beside it where it is very short."""
     inside = (match for match in say.CLAUSE.finditer(sentence) if not start <= match.start() < end)
     cuts = [0, *(match.end() for match in inside), len(sentence)]
     place = bisect_right(cuts, start, 0, len(cuts) - 1) - 1
@@ -246,19 +262,33 @@ class _Asked:
     subject: Subject
 
     def is_named(self, part: str) -> bool:
-        """Whether a part of a sentence has one of its names."""
+        """Return whether a part of a sentence has one of the question's names."""
         bare = _bare(part)
-        return any(name.search(bare) for name in self.names)
+        if any(name.search(bare) for name in self.names):
+            return True
+        return any(is_ticker(word, self.subject) for word in TICKER.findall(bare))
 
     def is_told(self, part: str, title: str) -> bool:
-        """Whether a part of a sentence is about it, together with the title."""
+        """Return whether a part of a sentence, together with the title, is about the question."""
         if not self.is_named(part):
             return False
         whole = _bare(f"{part} {title}")
-        return sum(bool(term.search(whole)) for term in (*self.names, *self.others)) >= self.need
+        if any(way in whole for way in self.subject.own):
+            return True
+        count = sum(bool(term.search(whole)) for term in (*self.names, *self.others))
+        if count < self.need:
+            count += any(is_ticker(word, self.subject) for word in TICKER.findall(whole))
+        return count >= self.need
+
+    def has_its_names(self, text: str) -> bool:
+        """Return whether a text has two of the question's names, or one that is nobody else's."""
+        bare = _bare(text)
+        if any(way in bare for way in self.subject.own):
+            return True
+        return sum(bool(name.search(bare)) for name in self.names) >= min(2, len(self.names))
 
     def of_something_else(self, match: re.Match[str]) -> bool:
-        """Whether what ended, by the words after a verb, is something that isn't asked."""
+        """Return whether a verb's object is something else than what is asked about."""
         thing = say.OBJECT.match(match.string, match.end()) if say.TRANSITIVE.search(match[0]) else None
         if thing is None or say.OUTCOME.search(thing[1]):
             return False
@@ -270,10 +300,11 @@ def _asked(question: str) -> _Asked:
     ways: dict[Kind, list[tuple[str, ...]]] = {"name": [], "figure": [], "word": []}
     for term in search_terms(question, MOST_TERMS):
         ways.get(term.kind, []).append(tuple(map(_bare, term.ways)))
+    ways["name"] = _whole_names(question, ways["name"])
     asking = [words for words in say.ENDS if re.search(rf"\b(?:{words})\b", question, re.IGNORECASE)]
     words = [each[0] for each in ways["word"]]
     plain = [word for word in words if not any(re.fullmatch(each, word, re.IGNORECASE) for each in asking)]
-    named = [re.compile("|".join(_name_ways(each))) for each in ways["name"]]
+    named = [re.compile("|".join((*_name_ways(each), *_ticker_ways(each)))) for each in ways["name"]]
     figures = ["|".join(map(_figure_way, each)) for each in ways["figure"]]
     stems = [rf"\b{re.escape(word[: max(STEM, len(word) - 3)])}" for word in words]
     others = [re.compile(each, re.IGNORECASE) for each in (*figures, *stems)]
@@ -281,26 +312,61 @@ def _asked(question: str) -> _Asked:
     if len(named) == 1 and any(map(str.isdigit, ways["name"][0][0])):
         need = 1  # such a name is nobody else's
     parts = [way.lower().split() for each in ways["name"] or ways["word"] for way in each]
+    parts += [[ticker.lower()] for each in ways["name"] for ticker in tickers_of(each)]
     keys = tuple(dict.fromkeys(key for each in parts for key in (each[-1], each[0])))
     ends = re.compile(
-        rf"\b(?:{'|'.join([say.SAYS_SO, *(say.ENDS[x] for x in asking)])})(?!\w)",
+        rf"\b(?:{'|'.join([say.SAYS_SO, *deeds_asked(question), *(say.ENDS[x] for x in asking)])})(?!\w)",
         re.IGNORECASE,
     )
     names, more = (named, others) if named else (others, [])
-    return _Asked(tuple(names), tuple(more), keys, need, ends, Subject(question, tuple(ways["name"])))
+    return _Asked(tuple(names), tuple(more), keys, need, ends, subject_of(question, ways["name"]))
+
+
+def _whole_names(question: str, names: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return the names with those joined that a common word parts: Golden State Warriors."""
+    whole: list[tuple[str, ...]] = []
+    for ways in names:
+        between = None
+        if whole:
+            between = re.search(rf"\b{re.escape(whole[-1][0])} ([A-Z]\w+) {re.escape(ways[0])}\b", question)
+        if between is None:
+            whole.append(ways)
+            continue
+        first = whole.pop()[0]
+        whole.append((between[0], f"{first} {between[1]}"))
+    return whole
 
 
 def _name_ways(ways: Iterable[str]) -> Iterator[str]:
-    """How a text may call what is named: in full, by the last two words, or by the last one or the first."""
+    """Yield how a text may call what is named: in full, by the last two words, by the last or the first."""
     for way in ways:
         parts = way.split()
         yield rf"(?i:(?<!\w){re.escape(way)}(?!\w))"  # before .NET there is no \b
-        if len(parts) > 2:
+        if len(parts) > 2 and parts[-1] not in say.PRIZES:
             yield rf"\b{re.escape(' '.join(parts[-2:]))}(?!\w)"
+        if len(parts) > 1 and parts[-1] in say.PRIZES:
+            yield rf"\b{re.escape(' '.join(parts[:-1]))}(?!\w)"
+        if len(parts) > 1 and say.CODE.fullmatch(parts[-1]):
+            yield rf"\b{re.escape(parts[-1])}(?!\w)"
         singles = parts[-1:] + parts[:1] * bool(JOINING.intersection(parts)) if len(parts) > 1 else []
+        if (
+            len(parts) == 2
+            and len(parts[0]) > 5
+            and len(parts[1]) > 2
+            and not say.NATIONAL.fullmatch(parts[0])
+        ):
+            yield rf"\b{re.escape(parts[0])}(?!\w)"
         yield from (
-            rf"\b{re.escape(x)}(?!\w)" for x in singles if len(x) > SHORTEST and x.casefold() not in COMMON
+            rf"\b{re.escape(x)}(?!\w)"
+            for x in singles
+            if len(x) > SHORTEST and x.casefold() not in COMMON and x not in say.GENERIC
         )
+
+
+def _ticker_ways(ways: Sequence[str]) -> Iterator[str]:
+    """Yield the tickers of what is named, in capitals only."""
+    for ticker in tickers_of(ways):
+        yield rf"\b{ticker}\b"
 
 
 def _figure_way(way: str) -> str:
@@ -310,41 +376,96 @@ def _figure_way(way: str) -> str:
 
 
 def _of_answer(part: _Part, title: str, question: str, at: datetime) -> Iterator[AuditFinding]:
-    """A sentence that says how a question has ended."""
+    """Yield the first sentence that says how a question has ended."""
+    if _is_of_other_stage(title, question):
+        return
+
     asked = _asked(question)
     places = {place for key in asked.keys for place in _places(key, part.folded)}
-    places.update(candidates(part.words, question))
+    places.update(candidates(part.words, asked.subject))
     if part.place == "text" and asked.is_named(title):
         places.update(start for start, _ in part.sentences)
+
     for sentence in dict.fromkeys(map(part.sentence, sorted(places))):
-        if _answers(sentence, title, asked, question, at) or _has_outcome(sentence, title, asked, at):
+        pieces = dict.fromkeys((sentence, *sentence.split("; ")))
+        told = _answers(sentence, title, asked, question, at)
+        if told or any(_has_outcome(piece, title, asked, at) for piece in pieces):
             yield AuditFinding("answer", sentence, part.place, question)
             return
+    if part.place == "text" and _is_all_over(part.words, title, asked, at):
+        yield AuditFinding("answer", part.words, part.place, question)
+
+
+def _is_all_over(text: str, title: str, asked: _Asked, at: datetime) -> bool:
+    """Return whether a short text names what is asked about, and all of it is about what is over."""
+    if not 0 < len(text) <= LONGEST or asked.subject.is_point:
+        return False
+    whole = f"{title}. {text}"
+    kinds = asked.subject.kinds
+    is_single = kinds & SINGLED and not kinds & DAILY and not say.PAIRED.search(asked.subject.question)
+    if not (asked.is_told(whole, "") or (is_single and asked.is_named(whole))):
+        return False
+
+    open_words = (AHEAD, FORESEEN, say.OPEN, say.EARLIER, say.AGES_AGO, say.OTHERS)
+    if any(words.search(whole) for words in open_words) or not _may_answer(whole, asked.subject.question, at):
+        return False
+    return is_aftermath(_bare(whole), kinds) or asked.ends.search(whole) is not None
+
+
+def _is_of_other_stage(text: str, question: str) -> bool:
+    """Return whether a text is about what comes before that which is asked."""
+    return any(stage[0].casefold() not in question.casefold() for stage in say.STAGE.finditer(text))
 
 
 def _may_answer(sentence: str, question: str, at: datetime) -> bool:
     """Return whether a sentence states something, of no other stage or time than a question asks about."""
     if sentence.endswith("?") or say.INVERTED.match(sentence):
         return False
-    if any(stage[0].casefold() not in question.casefold() for stage in say.STAGE.finditer(sentence)):
+    if _is_of_other_stage(sentence, question):
         return False
     return not _is_dated_before(sentence, question, at)
 
 
 def _has_outcome(sentence: str, title: str, asked: _Asked, at: datetime) -> bool:
     """Return whether a sentence tells an outcome in another form than a verb, and of no other time."""
-    if not _may_answer(sentence, asked.subject.question, at):
-        return False
-    if say.OTHERS.search(sentence) or say.OPEN.search(sentence) or say.AGES_AGO.search(sentence):
+    sentence = say.COMPARED.sub("", sentence)
+    if not _may_answer(sentence, asked.subject.question, at) or say.AGES_AGO.search(sentence):
         return False
 
-    named = asked.is_named(sentence) or asked.is_named(title)
+    bare = _bare(sentence)
+    if tells_release(bare, asked.subject, at):
+        return True
+    in_sentence = asked.is_named(sentence)
+    if not in_sentence and _is_about_to_come(title):
+        return False
     told = asked.is_told(f"{sentence} {title}", "")
-    return tells_outcome(_bare(sentence), asked.subject, named, told, at)
+    if told and tells_presumed(bare, asked.subject):
+        return True
+
+    # What is taken for granted may stand beside what is to come; the forms from here on may not.
+    if say.OTHERS.search(sentence) or say.OPEN.search(EXPECTATION.sub("", sentence)):
+        return False
+    if tells_outcome(bare, asked.subject, in_sentence or asked.is_named(title), told, at):
+        return True
+    return told and _is_over(sentence, title, asked)
+
+
+def _is_over(sentence: str, title: str, asked: _Asked) -> bool:
+    """Return whether a sentence about a question has only words of what is over, and so has the title."""
+    if say.EARLIER.search(sentence) or AHEAD.search(title) or FORESEEN.search(sentence):
+        return False
+    if asked.subject.is_point or not asked.has_its_names(f"{sentence} {title}"):
+        return False
+    return is_aftermath(_bare(sentence), asked.subject.kinds)
+
+
+def _is_about_to_come(title: str) -> bool:
+    """Return whether a title is that of a text about what may be, or about an earlier stage."""
+    return any(words.search(title) for words in (say.PREVIEW, say.OPEN, say.STAGE))
 
 
 def _places(key: str, text: str) -> Iterator[int]:
-    """Where a word stands in a text."""
+    """Yield each place where a word stands in a text."""
     place = text.find(key)
     while place >= 0:
         yield place
@@ -352,20 +473,47 @@ def _places(key: str, text: str) -> Iterator[int]:
 
 
 def _answers(sentence: str, title: str, asked: _Asked, question: str, at: datetime) -> bool:
-    if not _may_answer(sentence, question, at):
+    """Return whether a sentence has a verb by which such a question ends, with what is asked about."""
+    sentence = EXPECTATION.sub("", say.COMPARED.sub("", sentence))
+    if not _may_answer(sentence, question, at) or say.AGES_AGO.search(sentence):
         return False
-    for match in islice(asked.ends.finditer(sentence), MOST_ENDS):
-        clause = _clause(sentence, match.start(), match.end())
-        if _is_no_verb(sentence, match):
-            continue
-        if say.EARLIER.search(clause) or say.OPEN.search(clause) or say.OTHERS.search(clause):
-            continue
-        low = max((cut.end() for cut in say.HARD.finditer(sentence, 0, match.start())), default=0)
-        after = say.HARD.search(sentence, match.end())
-        part = sentence[low : after.start() if after else len(sentence)]
-        if asked.is_told(part, title) and not asked.of_something_else(match):
-            return True
-    return False
+    # Of a price on one day the news says something every day.
+    if asked.subject.is_point and not _is_at_the_time(sentence, asked, at):
+        return False
+    if asked.subject.is_period and is_of_other_period(sentence, question, at):
+        return False
+
+    matches = islice(asked.ends.finditer(sentence), MOST_ENDS)
+    return any(_ends_it(sentence, match, title, asked) for match in matches)
+
+
+def _ends_it(sentence: str, match: re.Match[str], title: str, asked: _Asked) -> bool:
+    """Return whether the verb that was matched is said of what is asked about, and of something over."""
+    clause = _clause(sentence, match.start(), match.end())
+    if _is_no_verb(sentence, match):
+        return False
+    if say.EARLIER.search(clause) or say.OPEN.search(clause) or say.OTHERS.search(clause):
+        return False
+
+    low = max((cut.end() for cut in say.HARD.finditer(sentence, 0, match.start())), default=0)
+    after = say.HARD.search(sentence, match.end())
+    part = sentence[low : after.start() if after else len(sentence)]
+    if asked.subject.kinds & {"deal", "treaty"} and not asked.has_its_names(f"{part} {title}"):
+        return False
+    if asked.is_told(part, title) and not asked.of_something_else(match):
+        return True
+    if "departure" in asked.subject.kinds and asked.is_named(part) and say.GONE.search(part):
+        return True
+    is_anaphor = say.ANAPHOR.match(sentence) is not None
+    return is_anaphor and asked.is_told(title, "") and not _is_about_to_come(title)
+
+
+def _is_at_the_time(sentence: str, asked: _Asked, at: datetime) -> bool:
+    """Return whether a sentence is about the day that is asked of, or the end of its month."""
+    days = _days_of(asked.subject.question, at)
+    if any(day.at in days for day in written_dates(sentence, at)):
+        return True
+    return say.LAST_DAY.search(sentence) is not None
 
 
 def _is_no_verb(sentence: str, match: re.Match[str]) -> bool:
@@ -381,12 +529,16 @@ def _days_of(question: str, at: datetime) -> frozenset[datetime]:
 
 
 def _is_dated_before(sentence: str, question: str, at: datetime) -> bool:
-    """Whether a sentence names a day or month that was over, and is none that the question asks of."""
+    """Return whether a sentence names a day or month that was over, and none that the question asks of."""
     asked_of = _days_of(question, at)
     if any(day.last <= at and day.at not in asked_of for day in written_dates(sentence, at)):
         return True
     for match in say.BARE_MONTH.finditer(sentence):
-        ahead = (MONTHS[match[1].casefold()] - at.month) % 12
-        if ahead > COMING_MONTHS and match[1].casefold() not in question.casefold():
+        month = (match["month"] or match["owning"]).casefold()
+        ahead = (MONTHS[month] - at.month) % 12
+        if ahead > COMING_MONTHS and month not in question.casefold():
+            return True
+    for match in say.BARE_YEAR.finditer(sentence):
+        if int(match["year"]) < at.year and match["year"] not in question:
             return True
     return False

@@ -5,42 +5,50 @@ one such form, next to the names of the question.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import permutations
 
+from agents.audit_aftermath import AHEAD
+from agents.audit_foreign import OPEN as OPEN_ABROAD
+from agents.audit_foreign import tells_abroad
+from agents.audit_presumed import is_presumed
+from agents.audit_subject import TICKER, Subject, is_ticker
+from agents.audit_words import OPEN
 from agents.written_dates import MONTHS
 
 SCORE = re.compile(r"(?<![\d.,$€£(])\d{1,3}(?:\s?[-–:]\s?\d{1,3})?(?![\d.,]*\d|\s?(?:%|percent|bps?\b))")
 """A number that may be one side's score, or both sides' at once."""
-CONTEST = re.compile(r"\b(?:wins?|beats?|defeats?|champions?|finals?|vs?|match|game|series)\b", re.IGNORECASE)
-RELEASE = re.compile(
-    r"\b(?:releas\w+|launch\w*|announce\w*|unveil\w*|ships?|publish\w*|debut\w*)\b", re.IGNORECASE
-)
-STATISTICS = (
-    re.compile(r"\b(?:inflation|cpi|pce|consumer prices)\b", re.IGNORECASE),
-    re.compile(r"\b(?:gdp|gross domestic product|economic growth|economy)\b", re.IGNORECASE),
-    re.compile(r"\b(?:unemployment|jobless(?:ness)?|payrolls?|jobs)\b", re.IGNORECASE),
-    re.compile(r"\b(?:retail sales|industrial production|housing starts)\b", re.IGNORECASE),
-)
-"""Groups of words for one statistic."""
 REGIONS = re.compile(
     r"\b(?:euro|eurostat|eu|uk|brit\w+|german\w*|france|french|ital\w+|spain|spanish|japan\w*|china|chinese"
     r"|canad\w+|austral\w+|india\w*|brazil\w*|mexic\w+|turk\w+|russia\w*|tokyo|ons)\b",
     re.IGNORECASE,
 )
+_COUNT = r"\d{1,3}(?:,\d{3})*"
+_SHARE = r"\d{1,3}(?:[.,]\d{1,3})*\s?%?"
 TALLY = re.compile(
-    r"\b(?:vot(?:ed|es?)|senate|house|congress|parliament|assembly|lawmakers|senators|deputies|passed|adopted"
-    r"|approved|rejected|ousted|removed|by)\b[^.;]{0,30}?"
+    r"\b(?:vot(?:ed|es?)|senate|house|congress|parliament|assembly|lawmakers|senators|deputies|passed"
+    r"|adopted|backed"
+    r"|approved|rejected|ousted|removed|carried|cleared|by)\b[^.;]{0,30}?"
     r"\b\d{1,3}(?:\s?[-–]\s?|\s(?:votes )?to\s)\d{1,3}\b"
-    r"|\b(?:yeas?|ayes?|for):? \d{1,3}\b.{0,12}\b(?:nays?|noes|against):? \d{1,3}\b"
-    r"|\b(?:with|by|con|por|avec|mit) \d{1,3} (?:votes|votos|voix|stimmen)\b",
+    rf"|\b(?:yeas?|ayes?|for|yes|in favou?r|si|oui|ja|sim|dafur)\b:? {_SHARE}.{{0,12}}?"
+    rf"\b(?:nays?|noes|no|against|opposed|non|nein|nao|dagegen)\b:? {_SHARE}"
+    rf"|\b{_COUNT}(?: \w+){{0,3}} (?:in favou?r|for|yes)\b,?(?: and"
+    rf"|;)? (?:with )?{_COUNT}(?: \w+)? (?:against|opposed|no)\b"
+    rf"|\b{_COUNT} (?:votos |votes )?a favor|\b(?:with|by|con|por|avec|mit) {_COUNT} (?:votes|votos|voix"
+    rf"|stimmen|voti)\b"
+    rf"|\b{_COUNT} (?:\w+ )?(?:gegen|contra|contre|a|x|zu) {_COUNT} (?:stimmen|votos|voix|voti)\b"
+    r"|\b\d{1,2}\s?[-–]\s?\d{1,2} (?:vote|decision|split|ruling|verdict|majority|(?:to|for|in favou?r of"
+    r"|against)\b)"
+    r"|\b\d{2}(?:[.,]\d)?\s?% (?:of (?:the )?(?:voters|votes?|shareholders|ballots|members)|voted"
+    r"|dos votos|des voix"
+    r"|der stimmen|de los votos)\b",
     re.IGNORECASE,
 )
 COUNTED = re.compile(
     r"\b(?:100(?:\.0)?\s?%|all|99(?:\.\d)?\s?%) of (?:the )?(?:precincts|votes?|ballots|districts)\b"
-    r"|\ball (?:votes|ballots|precincts) (?:are )?(?:in|counted|reporting)\b",
+    r"|\b(?:all|postal|absentee|100%|99%)(?: of)? ?(?:the )?(?:votes|ballots|precincts)? ?(?:are "
+    r"|were )?(?:in|counted|reporting)\b"
+    r"|\b\d+ of (?:the )?\d+ seats\b",
     re.IGNORECASE,
 )
 LABEL = re.compile(
@@ -58,69 +66,97 @@ SETTLED = re.compile(
     re.IGNORECASE,
 )
 RATE_MOVE = re.compile(
+    r"[:,] ?[+−-]\s?\d+ ?bps?\b|"
     r"[:,–—-]\s?(?:a )?(?:\d+|quarter|half)[- ]?(?:bps?|basis points?|point|percentage point)?[- ]"
-    r"(?:cut|hike|reduction|increase|hold)\b",
+    r"(?:cut|hike|reduction|increase|hold)\b"
+    r"|\b\d{1,2}\s?[-–]\s?\d{1,2}\b.{0,12}?(?:[+−-]\s?\d{1,2}\s?bps?\b|to (?:keep|hold|cut|raise|lower"
+    r"|leave|ease))"
+    r"|\b(?:stands? pat|stood pat|on hold again|holds fire|held fire|stay(?:s|ed) put|skips|skipped)\b",
     re.IGNORECASE,
 )
-FOREIGN = re.compile(
-    r"\b(?:gan[oa]|ganaron|vence|vencio|derrot[oa]|se impuso|campeon(?:es)?|destituy\w+|elegid[oa]"
-    r"|destituid[oa]"
-    r"|(?:fue|es|resulta|sale) (?:elegid|electo|destituid)\w*|dimite|dimitio|renunci[oa]|aprueba|aprobo"
-    r"|rechaz[oa]|recort[oa]|firmo"
-    r"|a (?:gagne|remporte|ete elue?|demissionne|adopte|rejete)|remporte|l'emporte|elue?|demissionne|abaisse"
-    r"|gewann|gewinnt|siegt|gewahlt|besiegt|zuruckgetreten|tritt zuruck|beschlossen|verabschiedet|senkt"
-    r"|venceu|ganhou|eleit[oa]|renunciou|aprovou|cortou"
-    r"|ha vinto|vince|eletto|si e dimesso|approva|taglia)(?!\w)",
-    re.IGNORECASE,
-)
-"""How it is said in Spanish, French, German, Portuguese and Italian, without accents."""
-FOREIGN_OPEN = re.compile(
-    r"\b(?:si|podrian?|puede|pueden|quiere|espera\w*|encuestas?|sondeos?|favorit[oa]s?|candidat[oa]s?|hace"
-    r"|pourrait|sondages?|s'il|il y a|konnten?|wenn|falls|umfragen?|vor \w+ jahren|poderia|pesquisas?"
-    r"|potrebbe|sondaggi|no|nunca|ne|pas|nicht)(?!\w)",
-    re.IGNORECASE,
-)
+"""A rate that was moved, or left, by those who set it."""
 FORESEEN = re.compile(
-    r"\b(?:sees?|seen|eyes?|eyed|project\w*|consensus|estimates?|nowcast\w*|ending|previews?|target\w*|bets?)\b",
+    r"\b(?:sees?|seen|eyes?|eyed|project\w*|consensus|estimates?|nowcast\w*|ending|previews?|target\w*"
+    r"|bets?|puts"
+    r"|week ahead|tracking|guidance|guide|outlook|calls? for|so far|to date|on track|on course|heading for"
+    r"|month-to-date|strike|strikes|resistance|would-be|what to watch|what to expect|nominees|shortlist)\b",
     re.IGNORECASE,
 )
-FIGURE = re.compile(r"[+−-]?\d+(?:\.\d+)?\s?(?:%|percent\b|per cent\b|pct\b)|\b\d{2,3},\d{3}\b")
+EXPECTATION = re.compile(
+    r",? as (?:widely |was )?(?:expected|forecast)|"
+    r",? (?:more|less|higher|lower|faster|slower|better|worse|fewer) than (?:\w+ ){0,3}(?:expected"
+    r"|forecast|predicted|feared)|"
+    r"\s?\([^()]*\b(?:est|exp|consensus|street|forecasts?|fcast|poll|prior|prev|expected"
+    r"|estimates?)\b[^()]*\)"
+    r"|,? (?:vs\.?|versus|against|compared with) [^;()]{0,30}?\b(?:est|exp|expected|estimates?|consensus"
+    r"|forecasts?)\b\.?"
+    r"|, (?:est|exp|consensus)\.? (?:of )?[+−$-]?[\d.]+\s?%?",
+    re.IGNORECASE,
+)
+"""What was expected of a figure that stands before it."""
+BEATEN = re.compile(
+    r"\b(?:beats?|beating|miss(?:ed|es|ing)?|topp?(?:ed|s|ing)|exceed(?:ed|s)|surpass(?:ed|es)"
+    r"|(?:f[ae]lls?|c[ao]mes?) (?:in )?(?:short of|below|above|ahead of))\b[^.;]{0,40}?"
+    r"\b(?:guidance|estimates?|expectations?|forecasts?|consensus)\b|\bf[ae]lls? short(?: of|$)",
+    re.IGNORECASE,
+)
+REPORTED = re.compile(
+    r"\b(?:revenues?|earnings|profits?|eps|deliver\w*|sales|subscribers|report)\b", re.IGNORECASE
+)
+DEBUT = re.compile(
+    r"\b(?:open(?:ed|s)|debut(?:ed|s)|bow(?:ed|s)|start(?:ed|s)) (?:\w+ )?(?:to|with|at) (?:\w+ )?[$€£]\d"
+    r"|\b(?:its|the|an?|his|her) (?:\w+ )?[$€£]\d[\d.,]*\s?\w* (?:\w+ )?(?:debut|opening|launch|haul|bow"
+    r"|start)\b"
+    r"|[$€£]\d[\d.,]*\s?[mbk]? \(new\)|\b(?:grossed|raked in|pulled in|hauled in"
+    r"|collected) (?:\w+ ){0,2}[$€£]\d",
+    re.IGNORECASE,
+)
+FIGURE = re.compile(
+    r"[+−-]?\d[\d.,]*\s?(?:%|percent\b|per cent\b|pct\b|prozent\b|[kmb]n?\b|million|billion|thousand"
+    r"|millionen|mio"
+    r"|°|degrees\b)|\b\d{2,3},\d{3}\b",
+    re.IGNORECASE,
+)
+PRICE = re.compile(
+    r"[$€£]?(?P<figure>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?=k\b))(?P<unit>k\b)?", re.IGNORECASE
+)
+STANDS_AT = re.compile(
+    r"\b(?:hands at|trad(?:es|ed|ing) (?:at|above)|changed hands at|high of|peak(?:ed)? (?:at|of)|touched"
+    r"|hit|crossed|topped"
+    r"|went (?:through|past|above)|broke (?:through|above)?|above|past|over|beyond|north of"
+    r"|(?:rose|climbed|jumped|surged|advanced|soared|rallied|gained)[^.;]{0,30} to)"
+    r" (?:about |around |nearly |a (?:new |fresh )?(?:record|high|peak) (?:of )?)?$",
+    re.IGNORECASE,
+)
+"""What stands before the price of a thing, and says that it got there."""
 ENDS_PERIOD = re.compile(
-    r"\b(?:ends?|ended|finish(?:es|ed)?|clos(?:es|ed)(?: out)?|opens?)(?: off)? (?:the )?(?:month of )?"
-    r"(?P<period>[a-z]+(?: quarter| half)?)\b.{0,24}\d",
+    r"\b(?:ends?|ended|finish(?:es|ed)?|clos(?:es|ed)(?: out)?|opens?|opened|settled|wrap(?:s|ped) up"
+    r"|began|begins"
+    r"|round(?:s|ed) off)(?: off)? (?:the )?(?:month of |final day of |last (?:trading |full )?day of )?"
+    r"(?P<period>[a-z]+(?: quarter| half)?)\b.{0,24}\d"
+    r"|\d.{0,40}\b(?:last|final) (?:trading |full )?day of (?P<last>[a-z]+)\b"
+    r"|\b(?:last|final) (?:trading |full )?day of (?P<final>[a-z]+)\b.{0,24}\d",
     re.IGNORECASE,
 )
+NUMBER = re.compile(
+    r"(?<![\w/-])\d[\d.,]*(?![\d/-])(?! (?:january|february|march|april|may|june|july|august|september"
+    r"|october|november|december))(?<!20\d\d)",
+    re.IGNORECASE,
+)
+LARGEST_PRICE = 1.5
+"""A price of more than so many times what is asked is that of something else."""
+UNRELEASED = re.compile(
+    r"\b(?:if|unless|whether|when|once|will|would|could|(?-i:may)|might|should|expect\w*|rumou?r\w*"
+    r"|likely|wants?|hop(?:e|es|ing)"
+    r"|wait\w*|leak\w*|supposed|reported\w*|as soon as|internal\w*|red-teaming|training|testers?|not yet"
+    r"|yet to|know"
+    r"|upcoming|coming|soon|bets?|previews?|isn't|not)\b",
+    re.IGNORECASE,
+)
+"""What says that a thing isn't there yet."""
 QUARTERS = ("first", "second", "third", "fourth")
-DATED_NAME = re.compile(r"-(20\d\d)-?(\d\d)-?(\d\d)(?!\d)")
-"""The day at the end of a release's identifier."""
-OUT = (
-    r"(?:'s| has| is)? (?:now |finally )?(?:out|here|live|(?:generally |now )?available|released|launched"
-    r"|shipped)(?: (?:now|today|everywhere))?(?=[\s,.;:!]|$)"
-    r"|(?:,? which)? (?:came|comes) out\b"
-    r"|(?:'s)? (?:release notes|system card|changelog|model card)\b"
-    r"|(?: (?:was|has been|got))? (?:released|launched|rolled out|shipped)\b"
-    r"|\.\d|-stable\b| \(day-0 support"
-)
-"""What follows the name of a thing that exists."""
-USED = (
-    r"(?:using|used|tried|tested|running|switched to|migrated to|upgraded to|release notes(?: for)?:?"
-    r"|introducing) "
-)
-"""What stands before it."""
-DEEDS = re.compile(
-    r"\b(?:remov|impeach|approv|reject|pass|ratif|confirm|expel|censur|adopt)\w*", re.IGNORECASE
-)
-"""What is decided by a vote."""
 LONG_NAME = 3
 """A name of so many words is nobody else's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What a question is about: its text, and for each of its names the ways in which it is written."""
-
-    question: str
-    names: Sequence[Sequence[str]]
 
 
 def tells_outcome(sentence: str, subject: Subject, named: bool, told: bool, at: datetime) -> bool:
@@ -129,109 +165,114 @@ def tells_outcome(sentence: str, subject: Subject, named: bool, told: bool, at: 
     It has a name of the question where it is `named`; it is `told` to be about the question where it has
     enough of its other words too.
     """
-    if _tells_score(sentence, subject) or _tells_release(sentence, subject, at):
+    if subject.scores is not None and subject.scores.search(sentence):
+        return True
+    if named and _tells_figure(sentence, subject, told, at):
+        return True
+    sentence = EXPECTATION.sub("", sentence)
+    if _tells_statistic(sentence, subject, told, at):
         return True
     if FORESEEN.search(sentence):
         return False
-    if _tells_statistic(sentence, subject.question, at):
-        return True
     if not named:
         return False
 
-    if _ends_period(sentence, subject.question, at):
+    if _ends_period(sentence, subject.question, at) or _is_past_threshold(sentence, subject.threshold):
         return True
-    if FOREIGN.search(sentence) and not FOREIGN_OPEN.search(sentence):
+    if tells_abroad(sentence, subject.kinds):
         return True
     return _is_settled(sentence, subject, told)
 
 
+def _tells_figure(sentence: str, subject: Subject, told: bool, at: datetime) -> bool:
+    """Return whether a sentence has the figure that a question asks of beside what was expected of it."""
+    if "level" not in subject.kinds:
+        return False
+    if is_of_other_period(sentence, subject.question, at):
+        return False
+
+    expected = EXPECTATION.search(sentence)
+    if told and expected is not None:
+        before = sentence[: expected.start()]
+        if FIGURE.search(before) and not FORESEEN.search(before):
+            return True
+    if DEBUT.search(sentence) and not FORESEEN.search(sentence):
+        return True
+    return bool(REPORTED.search(subject.question) and BEATEN.search(sentence))
+
+
+def is_of_other_period(sentence: str, question: str, at: datetime) -> bool:
+    """Return whether a sentence names a month or a quarter, and none that a question asks of."""
+    asked = _months_asked(question, at)
+    named = {MONTHS.get(word.casefold(), 0) for word in re.findall(r"\b[A-Z][A-Za-z]{2,}\b", sentence)} - {0}
+    if named and not named & asked:
+        return True
+    quarters = set(re.findall(r"\bQ[1-4]\b|\b(?:first|second|third|fourth) quarter", sentence, re.IGNORECASE))
+    wanted = re.findall(r"\bQ[1-4]\b|\b(?:first|second|third|fourth) quarter", question, re.IGNORECASE)
+    return bool(quarters and wanted) and not {_quarter(x) for x in quarters} & {_quarter(x) for x in wanted}
+
+
+def _quarter(words: str) -> int:
+    """Return the number of a quarter."""
+    if words[1:].isdigit():
+        return int(words[1:])
+    return 1 + QUARTERS.index(words.split(maxsplit=1)[0].casefold())
+
+
+def _is_past_threshold(sentence: str, threshold: float | None) -> bool:
+    """Return whether a sentence has a price that is as high as the one that was to be reached."""
+    if threshold is None:
+        return False
+    for match in PRICE.finditer(sentence):
+        value = float(match["figure"].replace(",", "")) * (1_000 if match["unit"] else 1)
+        if threshold <= value <= threshold * LARGEST_PRICE and STANDS_AT.search(sentence[: match.start()]):
+            return True
+    return False
+
+
+def tells_presumed(sentence: str, subject: Subject) -> bool:
+    """Return whether a sentence takes for granted how a question ended."""
+    if is_presumed(subject.certain, sentence, subject.question):
+        return True
+    return is_presumed(subject.past, sentence, subject.question, OPEN)
+
+
 def _is_settled(sentence: str, subject: Subject, told: bool) -> bool:
     """Return whether a sentence has a tally or a label by which such a question is over."""
-    if _is_labelled(sentence, subject):
+    if subject.labels is not None and subject.labels.search(sentence):
         return True
+    if "rate" in subject.kinds and RATE_MOVE.search(sentence):
+        return True
+    if OPEN_ABROAD.search(sentence):
+        return False
     told = told or _has_long_name(sentence, subject)
     if TALLY.search(sentence):
-        return told or _has_deed(sentence, subject.question)
-    forms = (COUNTED, LABEL, SETTLED, RATE_MOVE)
+        return told or any(stem in sentence.casefold() for stem in subject.deeds)
+    forms = (COUNTED, LABEL, SETTLED)
     return told and any(form.search(sentence) for form in forms)
 
 
-def candidates(text: str, question: str) -> Iterator[int]:
+def candidates(text: str, subject: Subject) -> Iterator[int]:
     """Yield where a text may tell the outcome of a question without its names."""
-    if CONTEST.search(question):
+    if "contest" in subject.kinds:
         yield from (score.start() for score in SCORE.finditer(text))
-    for statistic in STATISTICS:
-        if statistic.search(question):
-            yield from (word.start() for word in statistic.finditer(text))
+    for statistic in subject.statistics:
+        yield from (word.start() for word in statistic.finditer(text))
+    yield from (word.start() for word in TICKER.finditer(text) if is_ticker(word[0], subject))
 
 
-def team_ways(name: str) -> Iterator[str]:
-    """Yield how a table of results may call a side.
-
-    >>> sorted(team_ways("Kansas City Chiefs"))
-    ['Chiefs', 'KC', 'Kansas City', 'Kansas City Chiefs']
-    >>> sorted(team_ways("Denver Broncos"))
-    ['Broncos', 'DEN', 'Denver', 'Denver Broncos']
-    """
-    yield name
-    parts = name.split()
-    if len(parts) == 1:
-        yield name[:3].upper()
-        return
-
-    town = parts[:-1]
-    yield parts[-1]
-    yield " ".join(town)
-    if len(town) == 1:
-        yield town[0][:3].upper()
-    else:
-        yield "".join(part[0] for part in town).upper()
-
-
-def _tells_score(sentence: str, subject: Subject) -> bool:
-    """Return whether two sides that a question names stand beside a score each, or around one of both."""
-    if not CONTEST.search(subject.question):
-        return False
-
-    sides = []
-    for ways in subject.names:
-        called = {called for way in ways for called in team_ways(way)}
-        longest_first = sorted(called, key=lambda way: (-len(way), way))
-        sides.append("|".join(map(re.escape, longest_first)))
-
-    for first, second in permutations(sides, 2):
-        each_beside = rf"(?<!\w)(?:{first}) \d{{1,3}}\W{{1,3}}(?:{second}) \d{{1,3}}(?![\d%.])"
-        between = rf"(?<!\w)(?:{first}) \d{{1,3}}\s?[-–:]\s?\d{{1,3}} (?:{second})(?!\w)"
-        if re.search(f"{each_beside}|{between}", sentence):
-            return True
-    return False
-
-
-def _tells_release(sentence: str, subject: Subject, at: datetime) -> bool:
+def tells_release(sentence: str, subject: Subject, at: datetime) -> bool:
     """Return whether a sentence takes what a question asks about for released."""
-    if not RELEASE.search(subject.question):
+    if subject.releases is None or subject.identifiers is None:
         return False
-
-    for ways in subject.names:
-        telling = [way for way in ways if " " in way or any(map(str.isdigit, way))]
-        if not telling:
-            continue
-
-        names = "|".join(map(re.escape, telling))
-        exists = rf"(?<!\w)(?:{names})(?:{OUT})|\b{USED}(?:{names})(?![\w.-])"
-        if re.search(exists, sentence, re.IGNORECASE):
-            return True
-        for match in re.finditer(rf"(?<!\w)(?:{names})(?=-20\d\d)", sentence, re.IGNORECASE):
-            if _is_later(DATED_NAME.match(sentence, match.end()), at):
-                return True
-    return False
+    match = subject.releases.search(sentence)
+    if match is not None and not UNRELEASED.search(sentence):
+        return True
+    return any(_is_later(match, at) for match in subject.identifiers.finditer(sentence))
 
 
-def _is_later(match: re.Match[str] | None, at: datetime) -> bool:
-    """Return whether a day that was matched is later than an instant."""
-    if match is None:
-        return False
-
+def _is_later(match: re.Match[str], at: datetime) -> bool:
+    """Return whether the day that was matched is later than an instant."""
     year, month, day = map(int, match.groups())
     try:
         return datetime(year, month, day, tzinfo=UTC) > at
@@ -245,11 +286,13 @@ def _ends_period(sentence: str, question: str, at: datetime) -> bool:
     if match is None:
         return False
 
-    period = match["period"].casefold()
+    period = (match["period"] or match["last"] or match["final"]).casefold()
     months = _months_asked(question, at)
     quarter = period.removesuffix(" quarter")
     if quarter in QUARTERS and period != quarter:
         return any((month - 1) // 3 == QUARTERS.index(quarter) for month in months)
+    if period == "year":
+        return 12 in months
     return MONTHS.get(period.partition(" ")[0], 0) in months
 
 
@@ -263,32 +306,28 @@ def _months_asked(question: str, at: datetime) -> set[int]:
     return months
 
 
-def _tells_statistic(sentence: str, question: str, at: datetime) -> bool:
+def _regions(text: str) -> set[str]:
+    """Return the countries that a text names, by the first letters of their words."""
+    called = {region.casefold() for region in REGIONS.findall(text)}
+    return {"uk" if region.startswith(("brit", "ons")) else region[:4] for region in called}
+
+
+def _tells_statistic(sentence: str, subject: Subject, told: bool, at: datetime) -> bool:
     """Return whether a sentence has the figure of a statistic for the month that is asked of."""
-    if not any(words.search(question) and words.search(sentence) for words in STATISTICS):
-        return False
-    if not FIGURE.search(sentence):
+    is_known = any(words.search(sentence) for words in subject.statistics)
+    if not is_known and not (told and subject.is_period):
         return False
 
-    elsewhere = {region.casefold() for region in REGIONS.findall(sentence)}
-    if elsewhere - {region.casefold() for region in REGIONS.findall(question)}:
+    figure = (FIGURE if is_known else NUMBER).search(sentence)
+    if figure is None or FORESEEN.search(sentence, 0, figure.start()):
         return False
-    months = _months_asked(question, at)
+    if not is_known and AHEAD.search(sentence):
+        return False
+    if _regions(sentence) - _regions(subject.question):
+        return False
+    months = _months_asked(subject.question, at)
     words = re.findall(r"\b[A-Z][A-Za-z]{2,}\b", sentence)
     return any(MONTHS.get(word.casefold(), 0) in months for word in words)
-
-
-def _is_labelled(sentence: str, subject: Subject) -> bool:
-    """Return whether a sentence has two names of the question as a heading and what stands under it.
-
-    A list of prizes has the form "Best Film: The Salt Road".
-    """
-    if not CONTEST.search(subject.question):
-        return False
-
-    names = ["|".join(map(re.escape, ways)) for ways in subject.names]
-    pairs = permutations(names, 2)
-    return any(re.search(rf"(?:^|\W)(?:{first}): \"?(?:{second})\b", sentence) for first, second in pairs)
 
 
 def _has_long_name(sentence: str, subject: Subject) -> bool:
@@ -297,9 +336,3 @@ def _has_long_name(sentence: str, subject: Subject) -> bool:
         if any(len(way.split()) >= LONG_NAME and way in sentence for way in ways):
             return True
     return False
-
-
-def _has_deed(sentence: str, question: str) -> bool:
-    """Return whether a sentence has a verb of the question, by its stem."""
-    stems = (word[:5].casefold() for word in DEEDS.findall(question))
-    return any(stem in sentence.casefold() for stem in stems)

@@ -16,7 +16,8 @@ PRICED_AT = re.compile(
     r"|manifold (?:markets?|has|gives|puts|sees|traders|users)|metaculus|betfair|smarkets|fedwatch|bet365"
     r"|betmgm|draftkings|fanduel|ladbrokes|paddy power|william hill|prediction markets?|betting|bettors?"
     r"|punters?|bookmakers?|bookies|oddsmakers?|sportsbooks?|moneyline|odds|implied probability"
-    r"|traders? (?:see|price|put|give)|(?:swaps?|futures|options) (?:imply|price in|put|give))\b"
+    r"|traders? (?:see|price|put|give)|(?:swaps?|futures|options) (?:imply|price in|put"
+    r"|give)(?! (?:an? )?[\d.]+% (?:move|swing)))\b"
 )
 STAMP = re.compile(
     r"\b(?:(?P<far>(?:last|latest) (?:updated?|modified|edited|revised|reviewed|changed?)|updated?:|updated"
@@ -95,27 +96,52 @@ EARLIER = re.compile(
     r"|(?:two|three|four|five|six|seven|eight|nine|ten|twelve|\d+) times|twice|for the first time in"
     r"|(?:second|third|fourth) time"
     r"|had (?:\w+ )?(?:been|\w{2,}(?:ed|en|wn)|won|cut|kept|held|left|hit|lost|met|set)"
-    r"|in (?:spring|summer|autumn|winter)|defending|outgoing|incumbent|in a row|record of)\b",
+    r"|early this|in (?:spring|summer|autumn|winter)|defending|outgoing|incumbent|in a row|record of)\b",
     re.IGNORECASE,
 )
 AGES_AGO = re.compile(
     r"\b(?:\w+ (?:years?|decades?|seasons?) (?:ago|before|earlier)|last (?:year|season|time)|previous(?:ly)?"
-    r"|formerly|since (?:19|20)\d\d|for the first time in)\b",
+    r"|formerly|since (?:19|20)\d\d|of the last \d+|last (?:three|four|five|six|seven|eight|ten|\d+|few)"
+    r"|head[- ]to[- ]head"
+    r"|h2h|past winners|roll of honou?r|reverse fixture|season series|previous meetings?)\b",
     re.IGNORECASE,
 )
 """Words of a time so long ago that no open question asks of it."""
 STAGE = re.compile(
-    r"\b(?:first round|first leg|group stage|round of \d+|quarter-?finals?|semi-?finals?|league|friendly"
+    r"\b(?:first round|first leg|first meeting|second round|group stage|round of \d+|round[- ]robin"
+    r"|quarter-?finals?"
+    r"|semi-?finals?|league|friendly|warm-up|practice|qualifying|fp[123]|straw poll|cloture|motion to proceed"
     r"|debate|endorsement|last (?:eight|four|sixteen)|primar(?:y|ies)|qualif\w+|lower house"
-    r"|(?<!policy )(?<!market )committee|(?:district|lower|appeals) court|preliminary)\b",
+    r"|committee (?:has |have )?(?:approv|pass|vot|advanc|sen[dt]|back|clear|reject|recommend|agree|stage"
+    r"|hearing)\w*"
+    r"|(?<!policy )(?<!market )committee(?= \w+ (?:approv|pass|vot|advanc|sen[dt]|back|clear|reject))"
+    r"|(?:by|in|from|through|out of|at|before) (?:the |an? )?(?!monetary|federal)(?:[\w']+ ){0,3}committee"
+    r"|cabinet (?:has )?(?:approv|back|agree|vot)\w*|(?:district|lower|appeals) court|court of appeals?"
+    r"|preliminary|advocate general"
+    r"|squared the series|level(?:l?ed)? the series|next faces?|will (?:face|meet|play)|advance[sd]? to"
+    r"|through to|after (?:round|game|stage|day|week) \d+|stumps|halfway|half-time)\b",
     re.IGNORECASE,
 )
 """What comes before that which is asked, unless it is asked itself."""
+PREVIEW = re.compile(
+    r"\b(?:previews?|predictions?|what to (?:watch|expect|know)|how to watch|where (?:things|the)"
+    r"|rumou?rs?|week ahead"
+    r"|nominees|shortlist|forecasts?|outlook|ahead|before)\b",
+    re.IGNORECASE,
+)
+"""A title of a text about what is to come."""
 OPEN = re.compile(
-    r"\b(?:if|unless|whether|when|whenever|whoever|will|would|could|(?-i:may)|might|should|can|must|expect\w*"
+    r"\b(?:if|unless|whether|when(?! (?:it|he|she|they|the \w+) (?:\w+ed|came|fell|took|made|was|were|hit"
+    r"|struck))|whenever|whoever|will|would|could|(?-i:may)|might|should|can|must|expect\w*"
     r"|likely|unlikely|probab\w+|predict\w*|forecasts?|hopes?|hoping|wants?|chances?|poised|set to|going to"
-    r"|thinks?|believes?|plans?|were it|polls?|surveys?|nominat\w+|candidates?|not|never|nobody|no one|none"
-    r"|yet to|without|cannot|until|in case|who wins|favou?r(?:ed|ites?))\b"
+    r"|thinks?|believes?|plans?|were it|polls?|polling|surveys?|respondents|undecided|margin of error"
+    r"|gallup|yougov|ipsos|quinnipiac|pollsters?|(?:likely|registered|decided) voters|nominat\w+"
+    r"|candidates?|not(?! voting)|never|nobody|no one|none"
+    r"|yet to|without|cannot|until|in case|so far|to date|(?:look|search)(?:s|ing)? for (?:an? |the )?(?:new "
+    r"|possible )?(?:successor|replacement|buyer|candidate)s?|calls? for|called for|calls? on|urg\w+"
+    r"|demand\w*|refus\w+|den(?:y|ies)|denied (?:that|reports|any|wanting|plans|rumou?rs)|baseless|rumou?r\w*"
+    r"|speculat\w*|contender|in the running|threat\w*|supposed|reportedly|as soon as|who wins"
+    r"|favou?r(?:ed|ites?))\b"
     r"|n't\b|n’t\b",
     re.IGNORECASE,
 )
@@ -142,19 +168,67 @@ OUTCOME = re.compile(
 )
 OTHERS = re.compile(
     r"(?:'s (?:\w+ )?|\b)(?:predecessor|deputy|rivals?|opponents?|allies|ally|adviser|brother|sister|wife"
-    r"|husband|son"
-    r"|daughter|subsidiary|spokes\w+|neighbour\w*)\b",
+    r"|husband|daughter|subsidiary(?! of)|spokes\w+|neighbou?rs?)\b|\b(?:his|her|their|whose) son\b"
+    r"|'s (?:\w+ )?son\b",
     re.IGNORECASE,
 )
 HABIT, PLURAL = re.compile(r"\b(?:is|are|be|being) $", re.IGNORECASE), re.compile(r" (?:are|were)\b")
 MOVE = re.compile(r"cuts?|hikes?|holds?|wins?|leaves", re.IGNORECASE)
-AS_A_NOUN = re.compile(r"\b(?:an?|any|another|further|more|next|rate|of|for|such) $", re.IGNORECASE)
+AS_A_NOUN = re.compile(
+    r"(?:\b(?:an?|any|another|further|more|next|rate|of|for|such|first|second|no|case|quarter-point"
+    r"|half-point|january"
+    r"|february|march|april|may|june|july|august|september|october|november|december)|'s) $",
+    re.IGNORECASE,
+)
 """Before a word of `MOVE` that is no verb."""
 HARD = re.compile(r";|\b(?:but|while|although|though|whereas)\b")
+_MONTH = "january|february|march|april|may|june|july|august|september|october|november|december"
 BARE_MONTH = re.compile(
-    r"\b(?:in|of|for|during|by) (january|february|march|april|may|june|july|august|september|october|november"
-    r"|december)\b(?! \d)",
+    rf"\b(?:in|of|for|during|by) (?P<month>{_MONTH})\b(?! \d)"
+    rf"|\b(?P<owning>{_MONTH})(?:'s?\b| (?:quarter|cut|hike|rate|meeting|reading|report|data|figures|cpi"
+    rf"|payrolls|defeat"
+    r"|win|vote|election|decision|lows?|highs?)\b)",
     re.IGNORECASE,
+)
+GENERIC = frozenset(
+    ["Film", "Picture", "Prize", "Award", "Awards", "Open", "Prix", "Minister", "Finals", "Test"]
+)
+"""Words by which alone no name is meant."""
+NATIONAL = re.compile(r"\w+(?:ian|ean|an|ish|ese|al|ic|ern)")
+PRIZES = frozenset(["Prize", "Award", "Awards", "Cup", "Oscar", "Medal", "Trophy", "Bowl"])
+"""Words that a text leaves out at the end of a prize's name."""
+CODE = re.compile(r"(?=.*\d)(?=.*[A-Z])[A-Z0-9]{2,4}")
+"""A short name of letters and digits, such as that of a measure on a ballot."""
+LAST_DAY = re.compile(rf"\b(?:last|final) (?:trading )?day of (?:{_MONTH})\b", re.IGNORECASE)
+PAIRED = re.compile(r"\b(?:beats?|defeats?|vs?|against)\b", re.IGNORECASE)
+"""In a question about two sides, each of which plays others too."""
+GONE = re.compile(
+    r"\b(?:was|were|been|is|gets|got|being) (?:dismissed|sacked|fired|ousted|removed|censured|impeached"
+    r"|forced out|voted out)"
+    r"|\b(?:resigned|has resigned|stepped down|quits|has quit|has left)\b",
+    re.IGNORECASE,
+)
+"""What is said of somebody who has left a post."""
+ANAPHOR = re.compile(
+    r"(?:(?:The|This|That) )?(?:[Bb]ill|[Mm]easure|[Mm]otion|[Ii]nitiative|[Mm]erger|[Dd]eal|[Tt]akeover"
+    r"|[Ss]trike|[Tt]reaty"
+    r"|[Aa]ct|[Rr]uling|[Ll]aw|[Rr]eferendum|[Nn]omination) (?:was |is |has |has been )?\w+(?:\.|,| by"
+    r"| with| \d| on| to| in)"
+)
+"""A sentence whose subject is what the title is about."""
+COMPARED = re.compile(
+    rf",? (?:down|up|after|compared with|against|versus|than|from|following)\b[^,;.]{{0,40}}?\b(?:in"
+    rf"|for) (?:{_MONTH})\b"
+    r"(?:,? 20\d\d)?"
+    r"|,? (?:the|its|their|his|her) (?:\w+ )?(?:highest|lowest|most|best|worst|biggest|first|fastest"
+    r"|slowest|strongest|weakest"
+    r"|warmest|smallest|largest|sharpest)(?: [\w-]+){0,5} (?:since [^,.;]+|in (?:\w+ ){1,3}(?:years"
+    r"|months|decades|weeks))",
+    re.IGNORECASE,
+)
+"""What a figure is compared with."""
+BARE_YEAR = re.compile(
+    r"\b(?:the|in|en|im|em|nel|de|since|of) (?P<year>(?:19|20)\d\d)\b(?!\s?[-–]\s?\d)", re.IGNORECASE
 )
 NOUNS = (
     r"(?:since|after|following|in response to|thanks to|despite|with|in) (?:the|its|her|his"
@@ -169,7 +243,23 @@ SAYS_SO = (
 """What says of any question that it has ended."""
 ENDS: Mapping[str, str] = {
     r"wins?|beats?|defeat|elect\w+|champion|winner|nominee|victor|title|finals?|award|vs?": (
-        r"won(?! over)|wins|beats?|defeat(?:ed|s)?|lost|loses|victory|triumph(?:ed|s)?|elected|crowned"
+        r"won(?! over)|wins|wins? (?:over|against|at)|loss(?:es)? (?:to|against|in|at)|beats?|defeat(?:ed"
+        r"|s)?|lost|loses|victory"
+        r"|triumph(?:ed|s)?|elected|crowned|edg(?:ed|es)(?= )|downed|downs|thrash(?:ed|es)|rout(?:ed|s)"
+        r"|stunn?(?:ed|s)"
+        r"|upsets?|swept|sweeps?|outlast(?:ed|s)|h[eo]ld(?:s)? off|saw off|sees? off|rall(?:ied|y"
+        r"|ies) past|sinks?|sank"
+        r"|knock(?:ed|s)? off|blank(?:ed|s)|shut(?:s)? out|cruised? past|dispatch(?:ed|es)|crush(?:ed|es)"
+        r"|demolish(?:ed|es)"
+        r"|f[ea]lls? to|bow(?:ed|s) out|went down to|retain(?:ed|s)|captur(?:ed|es)|secur(?:ed|es)"
+        r"|seal(?:ed|s)|snatch(?:ed|es)"
+        r"|claim(?:ed|s)(?= (?:the|his|her|their|a|first|victory))|scoop(?:ed|s)|bagged|runner-up"
+        r"|runners-up|dethron(?:ed|es)"
+        r"|finish(?:ed|es) (?:first|second|third|runner|on the podium|only)|outboxed|outpointed"
+        r"|outclassed|submitted|stopped(?= [A-Z])|(?:second|third|fourth|runner-up) (?:in|with|on|behind)"
+        r"|only (?:second|third|fourth)|settl(?:ed|es)"
+        r"|(?:dedicat|accept)(?:ed|es|ing) (?:the|her|his|their)|award(?:ed|s)? (?:to|the)|taking (?:the"
+        r"|gold)|winning (?:the|gold)|end(?:ed|s)? \w+ drought"
         r"|clinched|prevail(?:ed|s)|lift(?:ed|s)|t(?:ook|akes)(?= (?:the|home|best|gold))|scored the winner"
         r"|(?:is|are|became|named) (?:the )?(?:new )?(?:champions?|winners?|president|mayor|governor"
         r"|prime minister)|knocked out|eliminated|\w+-elect|congratulat\w+|sworn in|takes office as"
@@ -179,43 +269,59 @@ ENDS: Mapping[str, str] = {
     r"|initiative": (
         r"pass(?:ed|es)|adopt(?:ed|s)|approv(?:ed|es)|reject(?:ed|s)|vot(?:ed|es) (?:for|against|down|to|by"
         r"|in favou?r)|enacted|ratified|signed into law|became law|clear(?:ed|s)|defeat(?:ed|s)|turned down"
-        r"|confirmed|impeached"
+        r"|confirmed|impeached|back(?:ed|s)|endors(?:ed|es)|green-?light(?:ed|s)?|gave (?:its"
+        r"|their) (?:nod|blessing|assent)"
+        r"|vot(?:ed|es) (?:yes|no)|(?:say|says|said) (?:yes|no) to|sail(?:ed|s) through|scrap(?:ed"
+        r"|es) through|becomes? law"
+        r"|royal assent|f[ea]ll(?:s)? short|fail(?:ed|s)|kill(?:ed|s)|sinks?|sank|went through|carried"
+        r"|comes? into force"
     ),
     r"cuts?|hikes?|raise|lower|rates?|bps|hold": (
         r"cuts?|lower(?:ed|s)|reduced?|rais(?:ed|es)|hik(?:ed|es)|kept|keeps|held|holds|left|leaves|unchanged"
-        r"|trim(?:med|s)"
+        r"|trim(?:med|s)|slash(?:ed|es)|eas(?:ed|es)|tighten(?:ed|s)|snipp?(?:ed|s)|st(?:ands|ood) pat"
+        r"|holds? fire"
     ),
     r"reach|hits?|above|below|exceeds?|close|price|over|under|at least|higher|inflation|cpi|gdp|between": (
         r"hits?|reach(?:ed|es)|topp?(?:ed|s)|broke|breaks|surpass(?:ed|es)|cross(?:ed|es)|closed|rose|rises"
         r"|climb(?:ed|s)|jump(?:ed|s)|fell|falls|dropp?(?:ed|s)|c[ao]mes? in|stood at|settled|finished"
-        r"|pass(?:ed|es)|exceed(?:ed|s)"
+        r"|pass(?:ed|es)|exceed(?:ed|s)|eas(?:ed|es)|edg(?:ed|es)|slow(?:ed|s)|quicken(?:ed|s)"
+        r"|accelerat(?:ed|es)|cool(?:ed|s)"
+        r"|report(?:ed|s)|post(?:ed|s)|handed over|deliver(?:ed|s)|sold|missed|beat|fell short|shipped"
     ),
     r"acqui\w+|buy|merge\w*|takeover|deal|sell|sale": (
         r"acquired|complet(?:ed|es)|closed the|bought|took over|taken over|now (?:part of|owned)|merged"
-        r"|finali[sz]ed|called off|abandon(?:ed|s)|walked away|blocked"
+        r"|finali[sz]ed|called off|abandon(?:ed|s)|walked away|blocked|(?:an?|its|the) (?:new "
+        r"|wholly owned )?(?:unit|subsidiary|division|arm) of|delisted|ceased trading"
     ),
-    r"resign|out|leave|step down|fired|remain|removed|cease|replace\w*|quit|ousted": (
+    r"resign|sack|dismiss|censure|out|leave|step down|fired|remain|removed|cease|replace\w*|quit|ousted": (
         r"resign(?:ed|s)|stepp?(?:ed|s) down|quits?|succeed(?:ed|s)|replaced|ousted|removed|fired|dismissed"
-        r"|left office|successor|former|sworn in|handed over"
+        r"|left office|successor|former|sworn in|handed over|unveiled (?:by|as|at)|bow(?:ed|s) out"
+        r"|stood down|was gone"
     ),
     r"launch\w*|releas\w+|announce\w*|unveil|ship|fly|land|orbit|publish|introduce|debut": (
         r"launch(?:ed|es)|lift(?:ed|s)[ -]off|lift-?off|blasted off|reached orbit|successful launch"
         r"|releas(?:ed|es)|unveil(?:ed|s)|introduced|debut(?:ed|s)|rolled out(?! to)|shipp?(?:ed|s)"
-        r"|went on sale|available"
+        r"|went on sale|available|sold out|broke (?:apart|up)|explod(?:ed|es)|splash(?:ed|es) down"
+        r"|splashdown|touch(?:ed|es) down"
+        r"|f[ea]ll(?:s)? short|lost its|anomaly|maiden flight (?:ended|failed)|made it to (?:space|orbit)"
     ),
     r"rules?|ruling|court|convict\w*|guilty|sentence\w*|acquit\w*|charge|indict\w*|verdict|uphold|overturn": (
         r"rul(?:ed|es)|sid(?:ed|es) with|upheld|overturn(?:ed|s)|struck down|revers(?:ed|es)|convicted"
-        r"|acquitted|found guilty|sentenced|charged|indicted|wrote for the majority"
+        r"|acquitted|found guilty|sentenced|charged|indicted|wrote for the majority|wrote that"
+        r"|prevail(?:ed|s)|annul(?:led|s)"
+        r"|dismiss(?:ed|es)|threw out|thrown out|cleared|awaits? sentencing|sentencing"
     ),
     r"sign|treaty|agree\w*|ceasefire|peace|truce|accord": (
         r"sign(?:ed|s)|agreed|reached an?|struck a|concluded|sealed|collapsed|broke down|called off"
-        r"|took effect"
+        r"|took effect|(?:has|have) held|holding|put (?:their|his|her) names? to|initialled"
     ),
     r"file|bankruptcy|default|ipo|sue|list": (
         r"fil(?:ed|es)|went bankrupt|defaulted|declared bankruptcy|went public|sued|listed"
     ),
     r"end|ends|strikes?|shutdown|war|over|finish|resume|reopen": (
-        r"ended|ends|(?:is|was|are) over|came to an end|called off|reopen(?:ed|s)|resum(?:ed|es)|back (?:at"
+        r"ended|ends|(?:is|was|are) over|over(?=,)|return(?:ed|s|ing)? to (?:work|the job|class"
+        r"|classrooms)|came to an end|called off|reopen(?:ed|s)|resum(?:ed|es)(?! talks| negotiations)"
+        r"|back (?:at"
         r"|to) work|settled|accepted"
     ),
     r"hurricane|landfall|storm|earthquake|eruption|erupt|flood|snow|rain|temperature": (

@@ -28,7 +28,9 @@ from markets.model import Market, MarketId
 from markets.odds import log_odds
 
 DropReason = (
-    Literal["restricted", "undated", "later", "cutoff", "empty"] | Verdict | Literal["duplicate", "too_many"]
+    Literal["restricted", "undated", "later", "cutoff", "empty"]
+    | Verdict
+    | Literal["duplicate", "too_many", "judged"]
 )
 """Why an article is dropped, in the order in which the reasons are looked for."""
 Suspects = Literal["withheld", "flagged"]
@@ -64,6 +66,7 @@ class Guard(ConfigBlock):
     restricted: tuple[str, ...] = ()
     odds: Literal["withheld", "shown"] = Field(default="withheld", exclude_if=lambda odds: odds == "withheld")
     suspects: Suspects | None = Field(default=None, exclude_if=lambda suspects: suspects is None)
+    judge: str | None = Field(default=None, exclude_if=lambda judge: judge is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ class Suspect:
     `hash` is that of title and text as they were found, and `market` that whose answer it tells, if it does.
     """
 
-    verdict: Verdict
+    verdict: Verdict | Literal["judged"]
     words: str
     place: Place
     market: MarketId

@@ -13,7 +13,7 @@ from markets.venue import Truth
 from portfolio.model import Bet, Holdings, Mark, Rejection, Sale
 from portfolio.rules import Rules
 
-Stage = Literal["blind", "final"]
+Stage = Literal["blind", "final", "judge"]
 Rung = Literal["schema", "json", "prompt"]
 DecisionStatus = Literal["played", "partly", "malformed", "declined", "failed", "late", "out", "waiting"]
 USABLE_STATUSES: tuple[DecisionStatus, ...] = ("played", "partly")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping, 
 from dataclasses import fields, replace
 from math import prod
 from operator import attrgetter
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 from agents.answers.other_answers import NO_FORMS, Forms
 from agents.asked_forms import combined_answer
@@ -263,7 +263,7 @@ FIELDS: Mapping[Any, Callable[[Any], tuple[Any, ...]]] = {
     kind: attrgetter(*(name for name, _, _ in shape)) for kind, shape in SHAPES.items()
 }
 """What takes the values of these fields from an item, in their order."""
-STAGES: tuple[Stage, ...] = get_args(Stage)
+STAGES: tuple[Stage, ...] = ("blind", "final")
 
 
 def sound_decision(decision: object, view: View) -> Decision:

@@ -122,7 +122,11 @@ class _Model:
     async def _ask(self, prompt: Prompt, key: str | None, responses: bool) -> Call:
         """Make one call by the highest form that is accepted, and learn from what the server refuses."""
         takes_form = responses or "response_format" in understood(self.settings.model)
-        rung = self.accepted.ladder[0] if takes_form and not prompt.tools else "prompt"
+        rung = (
+            self.accepted.ladder[0]
+            if takes_form and not prompt.tools and prompt.stage != "judge"
+            else "prompt"
+        )
         call = await self._call(prompt, key, rung, responses)
         if call.error is None:
             return call

@@ -85,6 +85,7 @@ def load(
     if sections is not None:
         _check_prices(document, agents, sections)
         _check_tools(document, agents, sections)
+        _check_judge(document, agents, sections)
         _check_fill_at(document, venue, sections)
 
     if environ is not None:
@@ -247,6 +248,17 @@ def _check_tools(document: Document, agents: Mapping[int, AgentConfig], sections
             "`tools: [search, read]`"
         )
         document.add(("agents", index), option, "tools: [search, read]", message)
+
+
+def _check_judge(document: Document, agents: Mapping[int, AgentConfig], sections: FixedSections) -> None:
+    """Note a judge of evidence that is no agent with a model."""
+    judge = sections.evidence.judge
+    asking = [agent.name for agent in agents.values() if model_settings(agent.settings) is not None]
+    if judge is not None and judge not in asking:
+        message = f"no agent {judge} has a model to judge texts with"
+        document.add(
+            ("evidence", "judge"), judge, f"one of {', '.join(asking) or 'the agents with a model'}", message
+        )
 
 
 def _check_tool(

@@ -296,6 +296,9 @@ class EvidenceSection(ConfigSection):
     suspects: Suspects | None = None
     """Texts whose wording suggests they are too late; by default withheld, flagged if live. Without prices,
     these and odds are always withheld."""
+    judge: Name | None = None
+    """An agent whose model also reads each text that would be shown, once, on that agent's bill. How many
+    leaks it finds is not yet measured."""
 
     @property
     def guard(self) -> Guard:

@@ -5,7 +5,7 @@ round: the same question gets the same result.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
@@ -40,12 +40,18 @@ from markets.hashes import canonical
 from markets.model import Listing, Market, MarketId, Quote, Resolution, Snapshot
 from markets.venue import QuarantinedRecord
 
+Judge = Callable[[Mapping[MarketId, Market], GatheredEvidence], Awaitable[tuple[GatheredEvidence, str]]]
+"""Returns what is left of what was gathered, and a note on texts without a verdict."""
 MOST_FAILURES = 3
 """A source that has no answer on so many markets one after the other is not asked about the rest."""
 
 
 async def gather_evidence(
-    stored: StoredCohort, stored_round: StoredRound, world: World, record: Record
+    stored: StoredCohort,
+    stored_round: StoredRound,
+    world: World,
+    record: Record,
+    judge: Judge | None = None,
 ) -> tuple[str, ...]:
     """Ask the cohort's source about the markets of a round, keep what may be shown, and return what failed.
 
@@ -75,6 +81,10 @@ async def gather_evidence(
 
     answers, failed = await _ask_source(cohort, markets, stored_round.at, world)
     gathered = _guard_evidence(cohort, markets, stored_round.at, answers)
+    notes: tuple[str, ...] = ()
+    if judge is not None:
+        gathered, note = await judge({market.id: market for market in markets}, gathered)
+        notes = (note,) if note else ()
     record.write(add_evidence, stored_round.id, round_key, gathered)
     rejected = [aside for aside in world.quarantined if aside.kind == "article"]
     record.quarantine([*world.quarantined, *failed], stored_round.at)
@@ -84,9 +94,9 @@ async def gather_evidence(
         first = rejected[0]
         return (f"no article was found, and {len(rejected)} were left out: {first.record}: {first.reason}",)
     if not failed:
-        return ()
+        return notes
     pending = sum(market.id not in answers for market in markets)
-    return (f"no evidence on {pending} of {len(markets)} markets: {failed[-1].reason}",)
+    return (*notes, f"no evidence on {pending} of {len(markets)} markets: {failed[-1].reason}")
 
 
 async def _ask_source(

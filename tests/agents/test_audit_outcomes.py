@@ -1,7 +1,6 @@
 """Outcomes told without a verb: what headlines, tables and other languages give away, and what they don't."""
 
 import json
-import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,8 +9,15 @@ import pytest
 from agents.audit import audit
 from tests.program.command_line import ROOT
 
-SECOND_AUTHOR = Path(__file__).parent / "second_author_articles.jsonl"
-"""Texts by somebody who had not seen the rules: a line with a question, then its texts."""
+SETS = {
+    "`planted_articles`, development": ("planted_articles.jsonl", ["development"]),
+    "`planted_articles`, held out": ("planted_articles.jsonl", ["held out"]),
+    "`second_author_articles`": ("second_author_articles.jsonl", ["kept aside"]),
+    "`third_author_articles`": ("third_author_articles.jsonl", ["third author"]),
+    "`further_articles`, first batch": ("further_articles.jsonl", ["batch 1"]),
+    "`further_articles`, four more": ("further_articles.jsonl", ["batch 2", "batch 3", "batch 4", "batch 5"]),
+}
+"""By the name on the page: a file, a line with a question and then its texts, and which parts of it."""
 
 QUESTIONS = {
     "btc": ("Will Bitcoin be above $95,000 on 31 March 2026?", datetime(2026, 3, 10, 12, tzinfo=UTC)),
@@ -132,21 +138,27 @@ def test_what_was_or_may_be_is_no_outcome(name: str, text: str) -> None:
     assert audit("", text, "", [question], at).verdict == "clean"
 
 
-def test_the_page_has_the_figures_of_the_second_author() -> None:
+@pytest.mark.parametrize("name", SETS)
+def test_the_page_has_the_figures_of_each_set(name: str) -> None:
+    file, parts = SETS[name]
     found = {"leak": 0, "clean": 0}
     of = {"leak": 0, "clean": 0}
     asked = {}
-    for line in SECOND_AUTHOR.read_text("utf-8").splitlines():
+    for line in (Path(__file__).parent / file).read_text("utf-8").splitlines():
         told = json.loads(line)
         if "question" in told:
             asked = told
             continue
+        if asked["half"] not in parts:
+            continue
         kind = "leak" if "leak" in told else "clean"
         of[kind] += 1
         at = datetime.fromisoformat(asked["at"])
-        verdict = audit(told["title"], told["text"], "", [asked["question"]], at).verdict
+        verdict = audit(told["title"], told["text"], told.get("url", ""), [asked["question"]], at).verdict
         found[kind] += verdict != "clean"
 
-    page = re.sub(r"\s+", " ", (ROOT / "docs" / "evidence.md").read_text("utf-8"))
-    figures = f"{found['leak']} of {of['leak']} leaks, and {found['clean']} of {of['clean']} clean texts"
-    assert figures in page
+    page = (ROOT / "docs" / "evidence.md").read_text("utf-8")
+    row = next(line for line in page.splitlines() if line.startswith(f"| {name} |"))
+    cells = [cell.strip() for cell in row.strip("| ").split("|")]
+    assert cells[2] == f"{found['leak']} of {of['leak']}"
+    assert cells[4] == f"{found['clean']} of {of['clean']}"

@@ -6,7 +6,7 @@ there are.
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -506,12 +506,28 @@ CALLS = (
     .where(CallRow.round_id == ROUND_ID, col(CallRow.entrant_id).in_(IDS))
     .order_by(CallRow.entrant_id, CallRow.stage, CallRow.sample, CallRow.attempt)
 )
+OF_TURNS = CALLS.where(CallRow.stage != "judge")
+OF_JUDGE = (
+    select(CallRow.__table__)
+    .where(CallRow.round_id == ROUND_ID, CallRow.stage == "judge")
+    .order_by(CallRow.entrant_id, CallRow.sample, CallRow.attempt)
+)
 
 
 def read_calls(connection: Connection, round_id: int, entrant_ids: Sequence[int]) -> dict[int, list[Call]]:
-    """Return every attempt that entrants of a round have made, in order, by entrant id."""
+    """Return every attempt that entrants of a round have made in their turns, in order, by entrant id."""
+    return _calls(connection.execute(OF_TURNS, {"round_id": round_id, "ids": entrant_ids}))
+
+
+def read_judge_calls(connection: Connection, round_id: int) -> dict[int, list[Call]]:
+    """Return every attempt of a round to have a text judged, in order, by entrant id."""
+    return _calls(connection.execute(OF_JUDGE, {"round_id": round_id}))
+
+
+def _calls(rows: Iterable[Row[Any]]) -> dict[int, list[Call]]:
+    """Return calls by entrant id from their rows."""
     calls: dict[int, list[Call]] = defaultdict(list)
-    for row in connection.execute(CALLS, {"round_id": round_id, "ids": entrant_ids}):
+    for row in rows:
         messages = tuple(Message(**message) for message in json.loads(row.messages))
         prompt = Prompt(messages, row.seed, row.stage, row.sample)
 

@@ -39,7 +39,7 @@ class CallRow(TableRow, table=True):
     id: int = id_field()
     round_id: int = parent_field("round.id")
     entrant_id: int = parent_field("entrant.id")
-    stage: str = text_field("blind, before prices were shown, or final")
+    stage: str = text_field("blind, before prices were shown, final, or judge, of a text")
     sample: int = whole_field("which of the samples of an answer, from 1")
     attempt: int = whole_field("counts the attempts at it, from 1", hashed=False)
     messages: str = text_field("the messages sent, with roles", JSON)

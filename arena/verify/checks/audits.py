@@ -3,12 +3,15 @@
 The rules are those of `agents.audit`, and of the same version: what others judged is not judged again.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from agents.audit import RULES, VERDICTS, audit
+from agents.leak_judge import JUDGED, read_judgement
+from agents.model import Message, Prompt
 from arena.verify.checks.seals import object_in, objects_in
 from arena.verify.differences import Found
 from arena.verify.reader import RecordReader, Row, instant
@@ -17,7 +20,7 @@ from markets.hashes import digest
 QUESTIONS = """SELECT page.* FROM snapshot_item AS item
     JOIN market_version AS page ON page.id = item.version_id
     WHERE item.snapshot_id = :snapshot AND item.shown = 1 ORDER BY item.position"""
-TEXTS = ("verdict", "words", "place", "market", "url", "title")
+TEXTS = ("verdict", "words", "place", "market", "url", "title", "hash")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,8 @@ def check_verdicts(
 
     yield from _check_withheld(row, column, suspects)
     prices = bool(kept.get("prices"))
-    for suspect in suspects:
+    by_rule = [suspect for suspect in suspects if suspect["verdict"] != JUDGED]
+    for suspect in by_rule:
         asked = []
         if suspect["market"] in questions:
             asked.append(questions[suspect["market"]])
@@ -77,11 +81,38 @@ def check_verdicts(
             yield row.differs(column, expected, "it was shown")
 
 
+def check_judged(facts: RecordReader, row: Row, column: str, round_id: int) -> Found:
+    """Yield suspects of the judge that its calls don't bear out, and those that are missing.
+
+    A replay has the verdicts of the record that it was made from, and no calls.
+    """
+    told = set()
+    seen = set()
+    query = "SELECT * FROM call WHERE round_id = :round AND stage = 'judge' ORDER BY attempt"
+    for call in facts.rows("call", query, round=round_id):
+        if call["reply"] is None or call["error_code"] or call["messages"] in seen:
+            continue
+        seen.add(call["messages"])
+        messages = tuple(Message(**message) for message in json.loads(call["messages"]))
+        judgement = read_judgement(Prompt(messages, stage="judge"), call["reply"])
+        if judgement is not None and judgement.told:
+            told.add((judgement.text_hash, judgement.quote))
+
+    kept = object_in(row[column]).get("audit")
+    if not seen or not isinstance(kept, dict):
+        return
+    suspects = _suspects(kept) or []
+    listed = {(suspect["hash"], suspect["words"]) for suspect in suspects if suspect["verdict"] == JUDGED}
+    for text_hash, quote in sorted(told ^ listed):
+        verb = "isn't" if (text_hash, quote) in listed else "is"
+        yield row.differs(column, f"a text that {verb} told on by {quote!r}", "so the judge answered")
+
+
 def _check_withheld(row: Row, column: str, suspects: Sequence[Mapping[str, Any]]) -> Found:
     """Yield the verdicts by which others were withheld than there are suspects."""
     withheld = Counter(suspect["verdict"] for suspect in suspects if not suspect["shown"])
     counts = object_in(row[column])
-    if any(withheld[verdict] != counts.get(verdict, 0) for verdict in VERDICTS):
+    if any(withheld[verdict] != counts.get(verdict, 0) for verdict in (*VERDICTS, JUDGED)):
         listed = ", ".join(f"{count} {verdict}" for verdict, count in sorted(withheld.items()))
         yield row.differs(column, listed or "none", "so many suspects were withheld")
 

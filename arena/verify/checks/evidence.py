@@ -8,7 +8,7 @@ from operator import itemgetter
 from agents.guard import dated
 from agents.model import DECIDED_STATUSES
 from arena.record.model.cohort import NO_EVIDENCE, Cohort
-from arena.verify.checks.audits import ShownText, audit_of, check_verdicts, questions_of
+from arena.verify.checks.audits import ShownText, audit_of, check_judged, check_verdicts, questions_of
 from arena.verify.checks.seals import check_seal, object_in
 from arena.verify.differences import Found
 from arena.verify.reader import RecordReader, Row
@@ -75,6 +75,7 @@ def _check_gathering(facts: RecordReader, row: Row, round_row: Row, pieces: Sequ
             question = questions.get(piece["market_id"], "")
             texts.append(ShownText(piece["title"], piece["text"], piece["url"], [question]))
         yield from check_verdicts(row, "dropped", texts, questions, round_row["at"])
+    yield from check_judged(facts, row, "dropped", round_row["id"])
 
 
 def _check_pieces(cohort: Cohort, round_row: Row, pieces: Sequence[Row]) -> Found:

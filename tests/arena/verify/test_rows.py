@@ -3,7 +3,8 @@
 import re
 from typing import get_args, get_type_hints
 
-from agents.model import DECIDED_STATUSES, USABLE_STATUSES, DecisionStatus, Stage
+from agents.answers.decisions import STAGES
+from agents.model import DECIDED_STATUSES, USABLE_STATUSES, DecisionStatus
 from arena.verify.checks.rows import Rule, written_rules
 from markets.venue import QuarantinedRecord
 
@@ -30,7 +31,7 @@ def test_what_a_column_may_hold_is_what_the_code_writes() -> None:
             assert rule.expected == " or ".join(listed(rule))
 
     assert known["turn", "status"] == STATUSES
-    assert known["forecast", "stage"] == set(get_args(Stage))
+    assert known["forecast", "stage"] == set(STAGES)
     assert known["set_aside", "kind"] == set(get_args(get_type_hints(QuarantinedRecord)["kind"]))
 
 

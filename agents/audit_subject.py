@@ -1,0 +1,287 @@
+"""What a question is about, with the patterns of texts that tell how it ended, compiled once. Pure."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from agents.audit_kinds import Kind, kinds_of
+from agents.audit_presumed import presumed_ways
+from agents.search_terms import WRITTEN
+
+STATISTICS = (
+    re.compile(
+        r"\b(?:inflation\w*|cpi|pce|hicp|consumer prices|inflacion|inflacao|ipc|verbraucherpreise"
+        r"|teuerung)\b",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\b(?:gdp|gross domestic product|economic growth|economy|pib|bip)\b", re.IGNORECASE),
+    re.compile(
+        r"\b(?:unemploy\w+|jobless(?:ness)?|payrolls?|nfp|jobs|desempleo|paro|desemprego|chomage"
+        r"|arbeitslos\w+)\b",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\b(?:retail sales|industrial production|housing starts)\b", re.IGNORECASE),
+)
+"""Groups of words for one statistic."""
+OUT = (
+    r"(?:'s| has| is)? (?:now |finally |already )?(?:out|here|live|in beta no more|(?:generally "
+    r"|now )?available"
+    r"|released|launched|shipped)(?: (?:now|today|everywhere))?(?=[\s,.;:!]|$)"
+    r"|(?:,? which)? (?:came|comes) (?:out|along)\b|(?: has| just)? (?:dropped|landed|arrived)\b"
+    r"|(?: has| just)? (?:went|gone) (?:live|ga|on sale|generally available)\b|(?: has"
+    r"| is)? (?:already )?sold out\b"
+    r"|(?:'s)? (?:release notes|system card|changelog|model card|review|hands-on|teardown|benchmarks?)\b"
+    r"|(?: (?:was|has been|got|were))? (?:released|launched|rolled out|shipped|unveiled)\b"
+    r"|\.\d+\b(?![-.]?(?:rc|beta|alpha|dev|pre))|-stable\b| ?\((?:day-0|new)\b| (?:users?|owners?|buyers?"
+    r"|subscribers|weights|endpoint|api)\b"
+    r"| (?:scor(?:es|ed)|tops|topped|beats?|outperform(?:s|ed)|handles|costs|runs|feels|writes|works)\b"
+)
+"""What follows the name of a thing that exists."""
+USED = (
+    r"(?:using|used|tried|tested|testing|running|ran|runs|switched (?:over )?to|moved (?:over "
+    r"|everything )?to"
+    r"|migrated to|upgraded to|release notes(?: for)?:?|introducing|meet|powered by|bought|ordered|installed"
+    r"|(?:picked up|took delivery of|rate-limited on|limits on|bugs? (?:in|with)|problems? with"
+    r"|issues? with|thoughts on)"
+    r"|based on|built on|(?:i've|i have|we've|we have) had|review of|hands[- ]on with"
+    r"|available:?) (?:the |my |an? )?"
+)
+"""What stands before it."""
+QUOTED = r"[\"'`=/]"
+"""What stands before the name of a thing in a setting or a path."""
+TICKER = re.compile(r"\b[A-Z]{3,5}\b")
+PINNED = r"\b(?:from|install|pull|pin(?:ned)?(?: to)?|image:?|model:?|version|bump(?:ed)? to|requires|tag) "
+"""What stands before it where a build asks for it."""
+_ORDINALS = """
+first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
+fifteenth sixteenth seventeenth eighteenth nineteenth twentieth
+"""
+ORDINALS = _ORDINALS.split()
+_NUMBERED = re.compile(r"(?P<whose>.*?) ?(?P<what>[A-Z][a-z]+) (?P<number>\d{1,2})")
+_REACHES = re.compile(
+    r"\b(?:reach|hit|touch|top|cross|exceed|surpass|break|trade above)\w*\b\D{0,30}?"
+    r"(?P<figure>\d[\d,]*(?:\.\d+)?)\s?(?P<unit>k\b)?(?=[^?]*\b(?:by|before|in|during)\b)",
+    re.IGNORECASE,
+)
+DECIDED = frozenset(
+    [
+        "Act",
+        "Bill",
+        "Law",
+        "Treaty",
+        "Measure",
+        "Initiative",
+        "Referendum",
+        "Amendment",
+        "Prize",
+        "Award",
+        "Awards",
+    ]
+)
+"""The last words of names that only what is decided bears."""
+_NUMERAL = re.compile(r"[IVX]+|[\d.]+")
+_PERIOD = re.compile(
+    r"(?<!\d )(?<!before )(?<!by )(?<!until )(?<!end of )\b[A-Z][a-z]{2,8} 20\d\d\b|\bquarter\b"
+)
+_POINT = re.compile(
+    r"\b(?:on|at|ending) (?:the )?(?:\d{1,2}(?::\d\d)?(?: UTC)?(?: on)? ?(?:\d{1,2} )?[A-Z][a-z]+"
+    r"|[A-Z][a-z]+ \d{1,2})\b"
+)
+DEEDS = re.compile(
+    r"\b(?:remov|impeach|approv|reject|pass|ratif|confirm|expel|censur|adopt)\w*", re.IGNORECASE
+)
+"""What is decided by a vote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a question is about: its text, its kinds, the ways to write each of its names, and its patterns.
+
+    A pattern is None where the question is of another kind. `threshold` is the value that a price has to
+    reach at any time; where `is_point`, it is asked at one time only.
+    """
+
+    question: str
+    kinds: frozenset[Kind]
+    names: Sequence[Sequence[str]]
+    own: tuple[str, ...]
+    scores: re.Pattern[str] | None
+    labels: re.Pattern[str] | None
+    releases: re.Pattern[str] | None
+    identifiers: re.Pattern[str] | None
+    certain: re.Pattern[str] | None
+    past: re.Pattern[str] | None
+    statistics: Sequence[re.Pattern[str]]
+    deeds: frozenset[str]
+    threshold: float | None
+    is_point: bool
+    is_period: bool
+
+
+def subject_of(question: str, names: Sequence[Sequence[str]]) -> Subject:
+    """Return what a question is about, with every pattern that its names go into compiled."""
+    kinds = kinds_of(question)
+    scores = None
+    labels = None
+    if "contest" in kinds:
+        scores = _one_of(_score_ways(names))
+        labels = _one_of(_label_ways(names))
+
+    releases = None
+    identifiers = None
+    names = [*names, *_versions(question, names)]
+    telling = [way for ways in names for way in ways if " " in way or any(map(str.isdigit, way))]
+    if telling and "release" in kinds:
+        called = "|".join(re.escape(way).replace(r"\ ", "[ :@=-]") for way in telling)
+        numbered = "|".join(_numbered_ways(telling))
+        exists = (
+            rf"(?<!\w)(?:{called})(?:{OUT})|\b{USED}(?:{called})(?![\w.-])"
+            rf"|(?:{QUOTED}|{PINNED})(?:{called})(?![\w.]|-?(?:rc|beta|alpha|dev|pre|nightly))"
+        )
+        releases = re.compile(exists + (f"|{numbered}" if numbered else ""), re.IGNORECASE)
+        identifiers = re.compile(rf"(?<!\w)(?:{called})-(20\d\d)-?(\d\d)-?(\d\d)(?!\d)", re.IGNORECASE)
+
+    certain, past = presumed_ways(question, kinds, names)
+    reached = _REACHES.search(question)
+    threshold = None
+    if reached is not None:
+        threshold = float(reached["figure"].replace(",", "")) * (1_000 if reached["unit"] else 1)
+    return Subject(
+        question,
+        kinds,
+        names,
+        _own_names(kinds, names),
+        scores,
+        labels,
+        releases,
+        identifiers,
+        re.compile(certain, re.IGNORECASE) if certain else None,
+        re.compile(past, re.IGNORECASE) if past else None,
+        [words for words in STATISTICS if words.search(question)],
+        frozenset(word[:5].casefold() for word in DEEDS.findall(question)),
+        threshold,
+        "level" in kinds and _POINT.search(question) is not None,
+        "level" in kinds and _PERIOD.search(question) is not None and _POINT.search(question) is None,
+    )
+
+
+def _versions(question: str, names: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the names that a question gives a version to, with it: "Godot 4.8"."""
+    versions = []
+    for ways in names:
+        for way in ways:
+            match = re.search(rf"{re.escape(way)} v?(\d+(?:\.\d+)+)", question)
+            if match is not None:
+                versions.append([f"{way} {match[1]}"])
+    return versions
+
+
+def _own_names(kinds: frozenset[Kind], names: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return the names that are nobody else's, so that a text with one is about the question."""
+    own = []
+    are_made = kinds & {"release", "launch"} and "contest" not in kinds
+    for ways in names:
+        for way in ways:
+            last = way.split()[-1]
+            decided = len(way.split()) > 2 and last in DECIDED
+            numbered = way != last and _NUMERAL.fullmatch(last) is not None and are_made
+            if decided or numbered:
+                own.append(way)
+    return tuple(own)
+
+
+def tickers_of(ways: Sequence[str]) -> list[str]:
+    """Return the tickers and abbreviations of at least three letters for what is written in these ways.
+
+    >>> tickers_of(["nvidia"]), tickers_of(["United States"])
+    (['NVDA'], ['USA'])
+    """
+    return [ticker for ticker, written in WRITTEN.items() if len(ticker) > 2 and written[0] in ways]
+
+
+def is_ticker(word: str, subject: Subject) -> bool:
+    """Return whether a word in capitals may be the ticker of what a question names: some of its letters.
+
+    >>> is_ticker("NFLX", subject_of("Will Netflix earn more than $3?", [["Netflix"]]))
+    True
+    """
+    if not subject.kinds & {"level", "deal", "launch", "bankruptcy"}:
+        return False
+    return any(_is_short_for(word, way) for ways in subject.names for way in ways)
+
+
+def _is_short_for(word: str, name: str) -> bool:
+    """Return whether the letters of a word stand in a name in this order, the first one first."""
+    left = iter(filter(str.isalpha, name.upper()))
+    return name[:1].upper() == word[0] and len(word) < len(name) and all(letter in left for letter in word)
+
+
+def _numbered_ways(names: Sequence[str]) -> list[str]:
+    """Return how the thing of a name with a number is counted: "Starship's fourteenth flight"."""
+    ways = []
+    for name in names:
+        match = _NUMBERED.fullmatch(name)
+        if match is None or not match["whose"] or not 0 < int(match["number"]) <= len(ORDINALS):
+            continue
+        ordinal = rf"(?:{ORDINALS[int(match['number']) - 1]}|{match['number']}(?:st|nd|rd|th))"
+        whose = re.escape(match["whose"])
+        thing = match["what"].lower()
+        over = r"(?:broke|end(?:s|ed)|lift|exploded|lost|reached|splashed|landed|fell|was|flew|success|fail)"
+        ways.append(rf"(?:{whose}(?:'s?)? {ordinal} (?:\w+ )?{thing}|{ordinal} {whose} {thing}) {over}")
+    return ways
+
+
+def _one_of(ways: Sequence[str]) -> re.Pattern[str] | None:
+    """Return a pattern for any of these; None where there are none."""
+    if not ways:
+        return None
+    return re.compile("|".join(ways))
+
+
+def _score_ways(names: Sequence[Sequence[str]]) -> list[str]:
+    """Return how two sides stand beside a score each, or around one of both."""
+    sides = []
+    for ways in names:
+        called = {called for way in ways for called in team_ways(way)}
+        longest_first = sorted(called, key=lambda way: (-len(way), way))
+        sides.append("|".join(map(re.escape, longest_first)))
+
+    scores = []
+    for first, second in permutations(sides, 2):
+        scores.append(rf"(?<!\w)(?:{first}) \d{{1,3}}\W{{1,3}}(?:{second}) \d{{1,3}}(?!\d|%|[.,]\d)")
+        scores.append(rf"(?<!\w)(?:{first}) (?:UD|SD|MD|T?KO\d*|def\.?|d\.|bt) (?:{second})(?!\w)")
+        scores.append(rf"(?<!\w)(?:{first}) \d{{1,3}}\s?[-–:]\s?\d{{1,3}} (?:{second})(?!\w)")
+    taken = r"(?:wins?|won|takes?|took) (?:the )?(?:series|final)(?! opener)\b"
+    return scores + [rf"(?<!\w)(?:{side}) {taken}" for side in sides]
+
+
+def _label_ways(names: Sequence[Sequence[str]]) -> list[str]:
+    """Return how one name stands as a heading, and another under it: "Best Film: The Salt Road"."""
+    called = ["|".join(map(re.escape, ways)) for ways in names]
+    pairs = permutations(called, 2)
+    return [rf"(?:^|\W)(?:{first}): \"?(?:{second})\b" for first, second in pairs]
+
+
+def team_ways(name: str) -> Iterator[str]:
+    """Yield how a table of results may call a side.
+
+    >>> sorted(team_ways("Kansas City Chiefs"))
+    ['Chiefs', 'KC', 'KCC', 'Kansas City', 'Kansas City Chiefs']
+    >>> sorted(team_ways("Denver Broncos"))
+    ['Broncos', 'DEN', 'Denver', 'Denver Broncos']
+    """
+    yield name
+    parts = name.split()
+    if len(parts) == 1:
+        yield name[:3].upper()
+        return
+
+    town = parts[:-1]
+    yield parts[-1]
+    yield " ".join(town)
+    if len(town) == 1:
+        yield town[0][:3].upper()
+        return
+    yield "".join(part[0] for part in town).upper()
+    yield "".join(part[0] for part in parts).upper()

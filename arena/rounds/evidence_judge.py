@@ -1,0 +1,112 @@
+"""The judge of a cohort: an agent's model reads each text that the rules let through, before others see it.
+
+Its calls are that agent's: reserved, in the budget, kept, and not paid again for the same text in the round.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+
+from agents.guard import AUDIT, Suspect
+from agents.leak_judge import JUDGED, Judgement, judge_prompt, read_judgement
+from agents.model import Article, Call
+from arena.record.model.reservation import Payer
+from arena.record.queries.cohorts import StoredCohort, StoredRound, read_judge_calls
+from arena.record.record import Record
+from arena.record.write.evidence import GatheredEvidence
+from arena.rounds.evidence import Judge, guard_of
+from arena.rounds.turns import ask_of_player, player_of
+from arena.rounds.world import World
+from markets.model import Market, MarketId
+
+
+def judge_of(stored: StoredCohort, stored_round: StoredRound, world: World, record: Record) -> Judge | None:
+    """Return the judge of a cohort's evidence; None without one."""
+    rule = guard_of(stored.cohort)
+    named = [entrant for entrant in stored.cohort.entrants if entrant.name == rule.judge]
+    if not named or rule.suspects is None:
+        return None
+
+    (entrant,) = named
+    player = player_of(entrant, stored.cohort, world)
+    entrant_id = stored.entrant_ids[entrant.name]
+    kept = record.read(read_judge_calls, stored_round.id).get(entrant_id, ())
+    payer = Payer(stored_round.id, entrant_id)
+    ask = ask_of_player(player, payer, entrant.name, kept, world, record, stored_round.at)
+
+    async def judge(
+        markets: Mapping[MarketId, Market], gathered: GatheredEvidence
+    ) -> tuple[GatheredEvidence, str]:
+        texts = [(market, article) for market, found in gathered.articles.items() for article in found]
+        prompts = [
+            judge_prompt(markets[market].question, stored_round.at, article.title, article.text)
+            for market, article in texts
+        ]
+        # A text that two markets of one question show is asked about once.
+        unlike = list(dict.fromkeys(prompts))
+        calls = dict(zip(unlike, await asyncio.gather(*map(ask, unlike)), strict=True))
+        judgements = [_judgement(calls[prompt]) for prompt in prompts]
+
+        suspects = []
+        for (market, article), judgement in zip(texts, judgements, strict=True):
+            if judgement is not None and judgement.told:
+                suspects.append(_suspect(market, article, judgement, rule.suspects == "flagged"))
+        missing = judgements.count(None)
+        counts = {"agent": entrant.name, "texts": len(texts), "verdicts": len(texts) - missing}
+        return _without(gathered, suspects, counts), _note(entrant.name, list(calls.values()), judgements)
+
+    return judge
+
+
+def _judgement(call: Call) -> Judgement | None:
+    """Return the verdict of a call, if it has one."""
+    if call.error is not None or call.reply is None:
+        return None
+    return read_judgement(call.prompt, call.reply)
+
+
+def _suspect(market: MarketId, article: Article, judgement: Judgement, shown: bool) -> Suspect:
+    """Return an article that the judge says tells the answer to a market's question."""
+    return Suspect(
+        JUDGED,
+        judgement.quote,
+        "text",
+        market,
+        article.url,
+        article.title,
+        article.dated,
+        judgement.text_hash,
+        shown,
+    )
+
+
+def _without(
+    gathered: GatheredEvidence, suspects: list[Suspect], counts: Mapping[str, object]
+) -> GatheredEvidence:
+    """Return what was gathered with the judge's suspects told of, and without those that are withheld."""
+    withheld = {(suspect.market, suspect.title, suspect.url) for suspect in suspects if not suspect.shown}
+    articles = {}
+    for market, found in gathered.articles.items():
+        left = tuple(each for each in found if (market, each.title, each.url) not in withheld)
+        if left:
+            articles[market] = left
+
+    dropped = dict(gathered.dropped)
+    audit = dict(dropped[AUDIT])
+    audit["suspects"] = [*audit["suspects"], *map(asdict, suspects)]
+    audit["judge"] = counts
+    dropped[AUDIT] = audit
+    count = sum(map(len, gathered.articles.values())) - sum(map(len, articles.values()))
+    if count:
+        dropped[JUDGED] = count
+    return replace(gathered, articles=articles, dropped=dropped)
+
+
+def _note(agent: str, calls: list[Call], judgements: list[Judgement | None]) -> str:
+    """Return a note on the texts that have no verdict; empty where all have one."""
+    missing = judgements.count(None)
+    if not missing:
+        return ""
+    reasons = [call.error.message for call in calls if call.error is not None]
+    reason = reasons[0] if reasons else "its answer has no verdict with words of the text"
+    return f"the judge {agent} has no verdict on {missing} of {len(judgements)} texts: {reason}"
