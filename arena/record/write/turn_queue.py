@@ -352,7 +352,7 @@ class QueueWorker:
     async def _take_jobs(self) -> None:
         """Take one job after another, as there is room for turns."""
         while True:
-            while self.turns >= 2 * self.at_once:
+            while self.turns >= self.at_once:
                 self.room.clear()
                 await self.room.wait()
 
