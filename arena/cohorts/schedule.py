@@ -181,18 +181,24 @@ class Plan:
 
         return sorted(times)
 
-    def next_after(self, at: datetime) -> datetime | None:
-        """Return the first decision time after an instant, if there is one."""
+    def next_after(self, at: datetime, ended: Mapping[int, datetime] | None = None) -> datetime | None:
+        """Return the first decision time after an instant, if there is one.
+
+        A cohort that has `ended`, by its number, decides no more: it may have been stopped before its time.
+        """
         times = {next(self._new_starts(at + TICK), None)}
-        for calendar in self._calendars(at):
+        for calendar in self._calendars(at, ended):
             times.add(next_time(calendar, at))
 
         return min(filter(None, times), default=None)
 
-    def _calendars(self, until: datetime | None) -> Iterator[Calendar]:
+    def _calendars(
+        self, until: datetime | None, ended: Mapping[int, datetime] | None = None
+    ) -> Iterator[Calendar]:
         """Yield when each cohort decides: those that have begun, and those that start until an instant."""
         for cohort in self.begun:
-            yield cohort.calendar
+            end = None if ended is None else ended.get(cohort.number)
+            yield cohort.calendar.until(end)
         for start in self._new_starts(self.first, until):
             yield self.decide.calendar(start, self.rounds)
 

@@ -178,7 +178,12 @@ class DueSituation:
         if next_time(self.plan.starts, since) is not None:
             return None
 
-        last = max(stored.cohort.calendar.time(stored.cohort.rounds) for stored in self.stored_cohorts)
+        last_times = []
+        for stored in self.stored_cohorts:
+            calendar = stored.cohort.calendar.until(stored.ended_at)  # a stopped one may have ended early
+            last_times.append(calendar.time(calendar.count or 1))
+
+        last = max(last_times)
         weeks = max((since - last) // WEEK, 0) + 1
         look = last + weeks * WEEK
         return look if look <= self.now else None

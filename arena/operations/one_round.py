@@ -11,7 +11,12 @@ from arena.operations.incidents import report_decision_time
 from arena.record.model.cohort import RoundReport
 from arena.record.record import Record
 from arena.rounds.open_world import open_world
-from arena.rounds.season import check_decision_time, next_decision_time, play_time_when_free
+from arena.rounds.season import (
+    check_decision_time,
+    end_cohorts_over,
+    next_decision_time,
+    play_time_when_free,
+)
 from arena.rounds.settlement import next_look
 
 
@@ -21,6 +26,7 @@ def time_to_play(
     """Return the decision time that is wanted, or the next one; raise `ArenaError` if it can't be played."""
     is_live = stamp_of(config) == "live"
     corrected_within = timedelta(seconds=config.cohorts.corrected_within)
+    end_cohorts_over(plan, record)
     look = next_look(record, record.cohorts(), is_live, corrected_within)
     at = wanted or next_decision_time(plan, record, is_live, now, look, leave_failed)
     check_decision_time(at, plan, record, is_live, now, look)

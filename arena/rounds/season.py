@@ -159,7 +159,7 @@ async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> l
     Raises `VenueUnavailable` if the venue of a cohort gives no answer, after playing all other cohorts.
     """
     begin_due_cohort(at, plan, record)
-    end_cohorts_over_before(at, plan, record)
+    end_cohorts_over(plan, record, before=at)
     begun = [stored for stored in record.cohorts() if stored.cohort.starts_at <= at]
     newest = newest_numbers(begun, at, plan.keep_deciding)
     deciding = deciding_numbers(begun, at, plan.keep_deciding)
@@ -323,12 +323,17 @@ def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record:
     return True
 
 
-def end_cohorts_over_before(at: datetime, plan: Plan, record: Record) -> None:
-    """End the cohorts that were over at their last look: who took it was broken off, or a stop came later."""
+def end_cohorts_over(plan: Plan, record: Record, before: datetime | None = None) -> None:
+    """End the cohorts that were over at their last look, if that was before an instant.
+
+    Whoever took the look was broken off, or the cohort was stopped since.
+    """
     stored_cohorts = record.cohorts()
     for stored in open_cohorts(record):
         looked = record.read(read_newest_time, stored.id)
-        if looked is not None and looked < at and record.read(has_marks, stored.id, looked):
+        if looked is None or (before is not None and looked >= before):
+            continue
+        if record.read(has_marks, stored.id, looked):
             newest = newest_numbers(stored_cohorts, looked, plan.keep_deciding)
             end_cohort_if_over(stored, looked, stored.cohort.number in newest, record)
 
@@ -374,7 +379,7 @@ def next_decision_time(
             message = f"no decision is due; the next is on {following:{MINUTE_FORMAT}}"
         raise ArenaError("not_due", message, "a round must be played within 6 hours of its time")
 
-    following = plan.first if newest is None else plan.next_after(newest)
+    following = plan.first if newest is None else next_time_after(newest, plan, record)
     if following is None and newest is not None and newest_played is not None:
         # Every round is over: open positions are settled a whole number of weeks after the last one.
         weeks = max(1, -((newest_played - newest) // WEEK))
@@ -383,6 +388,15 @@ def next_decision_time(
     if following is None:
         raise ArenaError("over", "every round has been played", "arena board shows the results")
     return following
+
+
+def next_time_after(at: datetime, plan: Plan, record: Record) -> datetime | None:
+    """Return the first time after an instant at which a cohort decides that has not ended, or starts."""
+    ended = {}
+    for stored in record.cohorts():
+        if stored.ended_at is not None:
+            ended[stored.cohort.number] = stored.ended_at
+    return plan.next_after(at, ended)
 
 
 def _read_newest_played_time(connection: Connection) -> datetime | None:
@@ -426,7 +440,7 @@ def season_time(plan: Plan, record: Record, now: datetime, within: timedelta) ->
         return min(now, plan.first)
 
     unended = open_cohorts(record)
-    following = plan_as_begun(plan, record).next_after(newest)
+    following = next_time_after(newest, plan_as_begun(plan, record), record)
     if following is None and unended:
         return newest
 

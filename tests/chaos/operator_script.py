@@ -109,10 +109,10 @@ class Operator:
         """Have every scheduler wait for the operator before it begins something."""
 
         async def do(task: DueTask, work: DueWork, states: Mapping[str, JobState], leader: Leader) -> None:
-            if task.due is None and task.name not in SEASON_JOBS:
-                await DO(task, work, states, leader)
-            elif PROCESS.get() not in self.outdated and not await self.changes_before(task.at):
-                await DO(task, work, states, leader)
+            is_of_season = task.due is not None or task.name in SEASON_JOBS
+            if is_of_season and (PROCESS.get() in self.outdated or await self.changes_before(task.at)):
+                return
+            await DO(task, work, states, leader)
 
         def read_situation(leader: Leader, states: Mapping[str, JobState], now: datetime) -> DueSituation:
             self.outdated.discard(PROCESS.get())

@@ -1,6 +1,6 @@
 """What the commands of a simulated season need of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
 from random import Random
@@ -18,6 +18,11 @@ class PlayedSeason(Protocol):
     chance: Random
     numbers: Iterator[int]
     printed: StringIO
+
+    @property
+    def tasks(self) -> Mapping[str, object]:
+        """Return what is at work, by the names of processes."""
+        ...
 
     def note(self, what: str) -> None:
         """Log what happened."""

@@ -183,6 +183,8 @@ CANDIDATES: Mapping[str, tuple[Any, ...]] = {
 }
 """Values that a key may have in a season, by its place in the config."""
 NOT_DRAWN: Mapping[str, str] = {
+    "public": "its record is kept on a branch of git: tests/season/test_public_season.py breaks its runs off",
+    "evidence.judge": "the demo's models give no verdict: tests/season/test_judge.py has a server that does",
     "database": "the simulator names the file of the record, whose statements it watches",
     "markets.categories": "names that only a venue with a network has; `not_categories` is drawn",
     "markets.slugs": "names single markets, of which a season of four has too few",

@@ -32,7 +32,7 @@ from arena.record.record import Record
 from arena.record.schema.database import connect
 from arena.rounds.adapters import connect as connect_venue
 from arena.rounds.open_world import open_world
-from arena.rounds.season import next_decision_time, play_time_when_free
+from arena.rounds.season import end_cohorts_over, next_decision_time, play_time_when_free
 from arena.rounds.worker import TurnQueue, serve_turns
 from markets.venue import Report, Venue
 from tests.chaos.database_faults import FAULT_CODES, Change, DatabaseFaults, WatchedConnection
@@ -232,6 +232,7 @@ class Simulation:
         """Run `arena run --round`."""
         with closing(self.open_record()) as record:
             plan = plan_of(self.config, self.clocks.now(), record.begun())
+            end_cohorts_over(plan, record)
             at = next_decision_time(plan, record, live=False, now=self.clocks.now())
             if at in plan.decision_times() and not await self.operator.changes_before(at):
                 async with open_world(self.config, record, self.clocks) as world:

@@ -10,6 +10,7 @@ from arena.cohorts.schedule import Plan
 from arena.errors import ArenaError
 from arena.record.model.calendar import Cadence
 from arena.record.record import Record
+from arena.record.write.cohorts import stop_cohort
 from arena.rounds import season
 from arena.rounds.season import (
     begin_due_cohort,
@@ -105,6 +106,22 @@ def test_a_cohort_broken_off_just_before_its_end_ends_at_its_last_look(
 
     play(NOW + WEEK, plan, world, record)
     assert [stored.ended_at for stored in record.cohorts()] == [NOW, NOW + WEEK]
+
+
+def test_a_cohort_that_was_stopped_has_no_decision_to_come_once_it_has_ended(record: Record) -> None:
+    plan = a_plan(rounds=2, count=2)
+    world = a_world(LittleVenue(), {"ann": says("0.7")})
+    for week in (0, 1):
+        play(NOW + week * WEEK, plan, world, record)
+    first, second = record.cohorts()
+    assert first.ended_at is not None
+    assert following(plan, record) == NOW + 2 * WEEK
+
+    record.write(stop_cohort, second.id, NOW + 8 * WEEK)
+    season.end_cohorts_over(plan, record)
+    assert record.cohorts()[1].ended_at == NOW + WEEK
+    with pytest.raises(ArenaError, match="every round has been played"):
+        following(plan, record)
 
 
 def test_a_correction_paid_between_two_times_is_no_time_broken_off(record: Record) -> None:
