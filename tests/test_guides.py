@@ -230,7 +230,8 @@ def config_blocks() -> Iterator[Any]:
 def test_a_part_of_a_config_on_a_page_can_be_loaded(block: str, tmp_path: Path) -> None:
     (tmp_path / "news").mkdir()
     (tmp_path / "publish.sh").touch()
-    config = {"markets": {"venue": "simulator"}, "agents": [{"kind": "market"}]} | YAML().load(block)
+    agents = [{"kind": "market"}, {"name": "eve", "model": "demo/sharp"}]
+    config = {"markets": {"venue": "simulator"}, "agents": agents} | YAML().load(block)
     path = tmp_path / "config.yaml"
     YAML().dump(config, path)
     environment = {"ARENA_WEBHOOK": "https://hook.example"}
