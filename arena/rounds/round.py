@@ -137,10 +137,10 @@ def round_report(
     by_name = {name: statuses.get(key) for name, key in stored.entrant_ids.items()}
     failed = tuple(turn.entrant for turn in turns if turn.decision.status == "failed")
     waiting = unfinished_turns(stored.entrant_ids, statuses)
-    is_open = not _read_round(stored, stored_round.number, record).done
+    played = _read_round(stored, stored_round.number, record)
     if not stored_round.done:
         # Turns that another process has just played are tried again as well, unless one is at it.
-        tried = record.read(read_held_turns, stored_round.id) if is_open else ()
+        tried = set[int]() if played.done else record.read(read_held_turns, stored_round.id)
         all_failed = unfinished_turns(stored.entrant_ids, statuses, {"failed"})
         waiting = tuple(name for name in all_failed if name in waiting or stored.entrant_ids[name] in tried)
         failed = tuple(name for name in all_failed if name not in waiting)
@@ -162,7 +162,7 @@ def round_report(
 
     # Where no time passes, a round that isn't over can wait for models that gave no answer.
     unanswered: list[UnansweredTurn] = []
-    if failed and stored.cohort.stamp != "live" and is_open:
+    if failed and stored.cohort.stamp != "live" and not played.done:
         unanswered = record.read(read_unanswered_turns, stored_round.id)
 
     return RoundReport(

@@ -24,7 +24,7 @@ USAGE = 64
 DRAWN: Mapping[str, tuple[str, ...]] = {
     "add": ("add demo/careful --no-probe --yes --config {other}",),
     "check": ("check",),
-    "run": ("run --list", "run --sync"),
+    "run": ("run --list", "run --list"),  # `run --sync` reads prices that later prompts then show
     "status": ("status", "status --incidents"),
     "board": ("board", "board sharp blind", "board --by cohort", "board --provisional"),
     "show agent": ("show agents", "show agent sharp"),
