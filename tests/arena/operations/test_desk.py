@@ -20,20 +20,33 @@ from agents.kinds import outside
 from agents.model import Given
 from arena.calls.desk_turns import DeskTurns
 from arena.operations.desk import Desk, new_key, serve_desk
-from arena.operations.http import MOST_WAITING, HttpServer, serve_http
+from arena.operations.desk_queries import read_desk_turns, read_last_turns
+from arena.operations.http import MOST_WAITING, HttpRequest, HttpServer, serve_http
 from arena.record.model.cohort import Cohort, Entrant, Turn
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.schema.dialects import FromNow, SecondsUntil
 from arena.record.schema.work import DeskTurnRow
+from arena.record.write.desk import answer_desk_turn, open_desk_turn
 from arena.record.write.operations import read_recent_incidents
-from arena.rounds.round import play_round
+from arena.rounds.round import close_round, play_round
 from arena.rounds.world import Player, World
 from arena.scores.leaderboard import read_scores
 from arena.verify import verify
+from tests.arena.operations.held_threads import begun_at_once
 from tests.builders import NOW, RAIN, a_resolution, usd
-from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, live, says
+from tests.records.little_world import (
+    WEEK,
+    LittleModel,
+    LittleVenue,
+    a_cohort,
+    a_world,
+    asks,
+    begun,
+    live,
+    says,
+)
 
 SNOW = "sim:snow"
 Answer = tuple[int, Any]
@@ -487,6 +500,41 @@ def test_the_desk_is_described_as_openapi_and_answers_as_it_says(record: Record)
     assert seen["AgentResults"][0]["turns"][0]["fills"]
     methods = {(path, method) for path, item in document["paths"].items() for method in item}
     assert methods == {("/v1/turn", "get"), ("/v1/turn", "post"), ("/v1/results", "get")}
+
+
+def test_a_turn_that_opens_in_a_round_that_is_done_takes_no_answer(record: Record) -> None:
+    """Its round was closed by another process, while the one that opens it stood still."""
+    stored = begun(record, a_cohort(["ann"]))
+    world = a_world(LittleVenue(), {"ann": says("0.5")})
+    asyncio.run(play_round(stored, 1, world, record))
+    record.write(open_desk_turn, 1, 1, "{}", 3_600.0)
+
+    [turn] = record.read(read_desk_turns, "ann")
+    assert (turn.name, turn.answer, turn.over) == ("1-1", None, 1)
+    assert not record.write_answer(answer_desk_turn, 1, 1, "late")
+    [turn] = record.read(read_desk_turns, "ann")
+    assert turn.answer is None
+
+
+def test_a_turn_is_told_of_once_its_round_is_over(record: Record) -> None:
+    """Until then another agent may still be asked: nobody learns before what came of it."""
+    stored = begun(record, a_cohort(["ann", "eve"]))
+    world = a_world(LittleVenue(), {"ann": says("0.5"), "eve": asks}, LittleModel(down=99))
+    report = asyncio.run(play_round(stored, 1, world, record))
+    assert [turn.decision.status for turn in report.turns] == ["played", "failed"]
+    assert record.read(read_last_turns, "ann") == []
+
+    asyncio.run(close_round(stored, 1, world, record))
+    assert [turn.round for turn in record.read(read_last_turns, "ann")] == [1]
+
+
+def test_requests_at_once_read_the_record_one_after_another(record: Record) -> None:
+    """Both the keys of two requests and their answers: the second is begun once the first has ended."""
+    key = new_key(record, "ann", NOW)
+    desk = Desk(record, lambda: NOW)
+    request = HttpRequest("GET", "/v1/turn", headers={"authorization": f"Bearer {key}"}, caller="ann")
+    assert asyncio.run(begun_at_once(desk.admit(request), desk.admit(request))) == [1, 1]
+    assert asyncio.run(begun_at_once(desk.respond(request), desk.respond(request))) == [1, 1]
 
 
 async def _in_parts() -> Any:

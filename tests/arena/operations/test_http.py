@@ -21,6 +21,7 @@ from arena.operations.http import (
     MOST_WAITING,
     NO_METRICS,
     ConnectionPlaces,
+    HealthPages,
     HttpRequest,
     HttpResponse,
     HttpServer,
@@ -43,6 +44,7 @@ from arena.record.model.status import (
 from arena.record.record import Record
 from arena.rounds.round import play_round
 from tests.arena.config_files import SMALL, mistakes, write
+from tests.arena.operations.held_threads import begun_at_once
 from tests.builders import NOW, usd
 from tests.records.little_world import LittleVenue, a_cohort, a_world, asks, begun, live
 
@@ -173,6 +175,13 @@ def test_however_often_it_is_asked_the_record_is_read_once_a_moment() -> None:
     looks = list[int]()
     assert {answer.status_code for answer in run(source, *["/health"] * 30)} == {200}
     assert len(looks) < 10
+
+
+def test_requests_at_once_share_one_look_at_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena.operations.http.FRESH", 3_600.0)
+    pages = HealthPages(lambda: WELL)
+    request = HttpRequest("GET", "/health")
+    assert asyncio.run(begun_at_once(pages.answer(request), pages.answer(request))) == [1]
 
 
 def test_a_record_that_can_not_be_read_is_trouble() -> None:

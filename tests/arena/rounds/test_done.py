@@ -1,18 +1,25 @@
 """A round that is done stays as it is, though turns in it failed: nobody is asked, nothing waited for."""
 
 import asyncio
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from agents.model import Ask, Call, CallError, Decision, Prompt, View
+from arena.config import load
 from arena.errors import ArenaError
 from arena.record.model.cohort import RoundReport
 from arena.record.queries.cohorts import StoredCohort, has_marks, read_rounds
 from arena.record.record import Record
 from arena.record.write.turns import claim_turns
+from arena.rounds.benchmark_rounds import read_questions
+from arena.rounds.forecasting import AskingMethod, answered_by, begin_set, play_set
 from arena.rounds.round import close_round, play_round, track_cohort
 from arena.rounds.world import World
+from tests.arena.config_files import write
+from tests.arena.scores.files.test_forecastbench import DUE, QUESTIONS, question
 from tests.builders import NOW
 from tests.records.little_world import LittleVenue, a_cohort, a_world, asks, begun
 
@@ -114,3 +121,24 @@ def test_a_round_that_was_broken_off_is_not_marked_before_its_turns_are_in(
         play(stored, 1, world, record)
     asyncio.run(track_cohort(stored, NOW, world, record))
     assert not record.read(has_marks, stored.id, NOW)
+
+
+def test_a_question_set_that_was_closed_is_asked_no_more_and_its_cohort_ends(
+    world: World, model: AwayModel, record: Record, tmp_path: Path
+) -> None:
+    asked = question("manifold", "m1", question="Will it rain?", freeze_datetime_value="0.25")
+    write(tmp_path / "question_sets", json.dumps(QUESTIONS | {"questions": [asked]}), f"{DUE}-llm.json")
+    config = write(tmp_path, "markets: {venue: simulator}\nagents: [{kind: market, name: eve}]\n")
+    (file, _) = read_questions(record, str(tmp_path), DUE, NOW)
+    method = AskingMethod()
+    begin_set(load(config), file, method, NOW, record)
+
+    [stored] = answered_by(record, file, method)
+    asyncio.run(play_set(stored, file, world, record))
+    [stored] = answered_by(record, file, method)
+    assert stored.ended_at is None, "its model may answer yet"
+
+    asyncio.run(close_round(stored, 1, world, record))
+    asyncio.run(play_set(stored, file, world, record))
+    [stored] = answered_by(record, file, method)
+    assert (model.asked, stored.ended_at) == (1, NOW)

@@ -298,3 +298,35 @@ def test_what_comes_later_changes_nothing_that_was_decided_before(tmp_path: Path
         assert bool(more) == (ann.titles() != {RAIN: ["Clouds"]})
         record.close()
     assert hashes[0] == hashes[1]
+
+
+def test_two_agents_who_ask_a_tool_the_same_at_once_have_it_searched_once(record: Record) -> None:
+    """The second one waits for what the first has bought."""
+    together = asyncio.Barrier(2)
+    searches = list[str]()
+    told = list[str]()
+
+    class Searchable(LittlePaper):
+        async def search(self, query: str, at: datetime) -> list[FoundArticle]:
+            searches.append(query)
+            for _ in range(20):  # the other agent comes as far as it can meanwhile
+                await asyncio.sleep(0)
+            return [news(f"Clouds {len(searches)}")]
+
+        async def read(self, url: str) -> FoundArticle | None:
+            raise AssertionError("nobody reads")
+
+    async def curious(view: View, ask: Ask) -> Decision:
+        assert view.tools is not None
+        await together.wait()
+        told.append(await view.tools.use("search", '{"query": "clouds"}'))
+        return Decision()
+
+    cohort = with_evidence(a_cohort(["ann", "bob"]))
+    with_tools = [replace(entrant, settings={"tools": ["search"]}) for entrant in cohort.entrants]
+    stored = begun(record, replace(cohort, entrants=tuple(with_tools)))
+    report = play(stored, 1, reads(Searchable(), {"ann": curious, "bob": curious}), record)
+    assert [turn.decision.status for turn in report.turns] == ["played", "played"]
+    assert searches == ["clouds"]
+    assert told[0] == told[1]
+    assert "Clouds 1" in told[0]
