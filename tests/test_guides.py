@@ -6,10 +6,12 @@ commands must be ones that the program takes, as must those of every other page.
 """
 
 import ast
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
@@ -85,7 +87,9 @@ class Shell:
             )
             return done.stdout
 
-        answer = arena(self.folder, *words[1:], COLUMNS="80")
+        # As after an installation: a program that is not on the path is named by its file.
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        answer = arena(self.folder, *words[1:], COLUMNS="80", PATH=path)
         assert answer.returncode == 0, f"$ {line}\n{answer.stdout}{answer.stderr}"
         return answer.stdout + answer.stderr
 
@@ -230,7 +234,7 @@ def config_blocks() -> Iterator[Any]:
 def test_a_part_of_a_config_on_a_page_can_be_loaded(block: str, tmp_path: Path) -> None:
     (tmp_path / "news").mkdir()
     (tmp_path / "publish.sh").touch()
-    agents = [{"kind": "market"}, {"name": "eve", "model": "demo/sharp"}]
+    agents = [{"kind": "market"}, {"name": "eve", "model": "openai/local", "base_url": "http://127.0.0.1:1"}]
     config = {"markets": {"venue": "simulator"}, "agents": agents} | YAML().load(block)
     path = tmp_path / "config.yaml"
     YAML().dump(config, path)

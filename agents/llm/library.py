@@ -72,6 +72,7 @@ def join_content_parts(response: Any) -> None:
             message["content"] = "".join(text for text in texts if isinstance(text, str))
 
 
+@cache
 def _read_counts_first() -> None:
     """Have counts of tokens made whole numbers before the library reads them: of others it loses the answer.
 
