@@ -167,7 +167,7 @@ def next_round(folder: Path, at: datetime | None) -> None:
         asyncio.run(go(record))
 
 
-@pytest.mark.parametrize(("at", "cohorts"), [(SUNDAY, 1), (SUNDAY + WEEK, 2)], ids=["its time", "the next"])
+@pytest.mark.parametrize(("at", "cohorts"), [(SUNDAY, 1), (SUNDAY + WEEK, 2)], ids=["same", "next"])
 def test_a_command_that_starts_after_a_death_elsewhere_waits_a_lease_and_says_so(
     at: datetime,
     cohorts: int,
