@@ -6,21 +6,27 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from agents.model import Ask, Decision, View
+from arena.clock import PretendedClock
 from arena.cohorts.freeze import plan_of
 from arena.config import load
 from arena.errors import ArenaError
+from arena.operations.leader import LEADER_LEASE
+from arena.operations.progress import RunEvent, RunProgress
+from arena.operations.run import Run, run
 from arena.record.model.cohort import Cohort, Entrant, RoundReport
 from arena.record.model.lease import Watch
 from arena.record.queries.cohorts import read_rounds
 from arena.record.record import Record
+from arena.record.write.operations import take_lease
 from arena.record.write.turns import release_claims
 from arena.rounds import season
 from arena.rounds.open_world import open_world
@@ -28,7 +34,7 @@ from arena.rounds.round import play_round
 from arena.rounds.season import begin_due_cohort, next_decision_time, play_time
 from arena.rounds.world import Player
 from tests.faults.little import play, write_config
-from tests.program.rehearsal import SUNDAY, content, rows
+from tests.program.rehearsal import SUNDAY, clock_at, content, rows
 from tests.program.running import arena_json
 
 WEEK = timedelta(weeks=1)
@@ -161,8 +167,13 @@ def next_round(folder: Path, at: datetime | None) -> None:
         asyncio.run(go(record))
 
 
+@pytest.mark.parametrize(("at", "cohorts"), [(SUNDAY, 1), (SUNDAY + WEEK, 2)], ids=["same", "next"])
 def test_a_command_that_starts_after_a_death_elsewhere_waits_a_lease_and_says_so(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    at: datetime,
+    cohorts: int,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(season, "LOOK", 0.0)
     moments = count(0, 10)
@@ -171,13 +182,80 @@ def test_a_command_that_starts_after_a_death_elsewhere_waits_a_lease_and_says_so
     async def go(record: Record) -> list[RoundReport]:
         async with open_world(config, record) as world:
             plan = plan_of(config, world.now(), record.begun())
-            return await season.play_time_when_free(SUNDAY, plan, world, record)
+            return await season.play_time_when_free(at, plan, world, record)
 
     with closing(Record.open(str(folder / "arena.db"))) as opened:
         record = replace(opened, watch=Watch(lambda: float(next(moments))))
-        [report] = asyncio.run(go(record))
-        assert (len(report.turns), report.done) == (3, True)
+        reports = asyncio.run(go(record))
+        assert [(len(report.turns), report.done) for report in reports] == [(3, True)] * cohorts
         [message] = caplog.messages
         assert message.startswith("another process plays market, oracle, kelly in round 1 of cohort 1")
         assert message.endswith("or has died; waiting up to 90 s for a sign of it")
         play(opened, folder)
+
+
+LITTLE = """\
+markets: {venue: simulator, show: 3, simulator: {start: 2026-01-04, weeks: 3, markets: 10, events: 3}}
+cohorts: {rounds: 1, count: 1}
+run: {scores: off, backup: off}
+agents: [{kind: market}, {kind: random}]
+"""
+
+
+@dataclass
+class PatientRun:
+    """`arena run --once` by a timer on which its pauses have passed at once; what it told, and its pauses."""
+
+    folder: Path
+    told: list[RunEvent] = field(default_factory=list)
+    pauses: list[float] = field(default_factory=list)
+
+    def play(self) -> RunProgress:
+        """Run it, long after the season; return how it stands then."""
+        clock_at(self.folder, SUNDAY + 20 * WEEK)
+        config = replace(load(self.folder / "config.yaml"), database=str(self.folder / "arena.db"))
+        with closing(Record.open(config.database)) as opened:
+            record = replace(opened, watch=Watch(lambda: sum(self.pauses)))
+            clock = PretendedClock.read(self.folder / "clock")
+            running = Run(config, record, lambda: clock, self.told.append, once=True)
+
+            async def pause(length: timedelta, _stop: asyncio.Event) -> None:
+                self.pauses.append(length.total_seconds())
+                running.busy_until.clear()
+
+            with patch("arena.operations.run.sleep_unless_stopped", pause):
+                asyncio.run(run(running))
+            return running.progress
+
+    def words(self, kind: str) -> list[str]:
+        """Return what was told of a kind."""
+        return [event.words for event in self.told if event.kind == kind]
+
+
+@pytest.fixture
+def patient(tmp_path: Path) -> PatientRun:
+    """A run of a season of one round, in a folder of its own."""
+    (tmp_path / "config.yaml").write_text(LITTLE, "utf-8")
+    return PatientRun(tmp_path)
+
+
+def test_arena_run_once_waits_for_a_leader_that_may_have_died_elsewhere_and_says_so(
+    patient: PatientRun,
+) -> None:
+    with closing(Record.open(str(patient.folder / "arena.db"))) as record:
+        record.write_unfenced(take_lease, LEADER_LEASE, ELSEWHERE, lambda _: False)
+    assert patient.play().turns == 2
+    [words] = patient.words("standby")
+    assert words.endswith("or has died on another machine; waiting up to a minute for a sign of it")
+    assert sum(patient.pauses) == 60
+
+
+def test_arena_run_once_waits_for_turns_whose_player_may_have_died_elsewhere_and_says_so(
+    patient: PatientRun,
+) -> None:
+    play_first_round(patient.folder, cohort=1, killed=True)
+    progress = patient.play()
+    assert (progress.turns, progress.left) == (2, ())
+    [words] = {*patient.words("busy")}
+    assert words.endswith("market, random, or has died; waiting up to 90 s for a sign of it")
+    assert sum(patient.pauses) == 90

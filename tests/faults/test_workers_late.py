@@ -74,13 +74,39 @@ def test_a_turn_that_its_own_worker_is_given_again_is_asked_once(database: str) 
         assert facts(record) == {"call": 2, "turn": 1, "fill": 1, "entry": 2, "reservation": 0}
 
 
+class Down(Model):
+    """A model whose server is away."""
+
+    async def __call__(self, prompt: Prompt) -> Call:
+        raise ConnectionError("not today")
+
+
+def test_of_a_round_that_is_over_a_worker_asks_nothing_more(database: str) -> None:
+    """It has closed the round itself, so that its own claims would not stop it."""
+    with waiting(database, "ann") as (record, stored):
+        asyncio.run(play_round(stored, 1, worker(record, "a", Down()), record))
+        assert asyncio.run(close_round(stored, 1, worker(record, "a", Model(), 7 * HOUR), record)).done
+
+        model = Model()
+        outcomes = list[str]()
+        asyncio.run(play_job(JOB, tell_to(outcomes), worker(record, "a", model), record))
+        assert outcomes == ["not played: it is not in this record, or over"]
+        assert model.asked == []
+
+
+def test_a_job_that_comes_when_its_prices_are_too_old_is_left_to_the_scheduler(database: str) -> None:
+    with waiting(database, "ann") as (record, _):
+        model = Model()
+        outcomes = list[str]()
+        asyncio.run(play_job(JOB, tell_to(outcomes), worker(record, "a", model, 7 * HOUR), record))
+        assert outcomes == ["not played: too late"]
+        assert model.asked == []
+        assert facts(record) == {"call": 0, "turn": 0, "fill": 0, "entry": 1, "reservation": 0}
+
+
 def test_a_turn_that_failed_is_played_no_more_once_its_round_was_closed(database: str) -> None:
     """Somebody still asks for it as another closes the round and marks it: what was marked stays true."""
     with waiting(database, "ann") as (record, stored), closing(Record.open(database)) as other:
-
-        class Down(Model):
-            async def __call__(self, prompt: Prompt) -> Call:
-                raise ConnectionError("not today")
 
         class Slow(Model):
             async def meanwhile(self) -> None:

@@ -259,6 +259,13 @@ def test_a_name_of_another_form_is_that_of_nobody_here() -> None:
     assert not is_gone("me")
 
 
+def test_what_a_process_of_this_machine_held_is_over_at_the_first_look_once_it_has_ended() -> None:
+    """Its claims need no lease to run out, as those of a process that may still live do."""
+    watch = Watch(lambda: 0.0)
+    assert watch.is_over(Hold("turn 1/1", named(os.getpid()), (1, 0))), "an earlier process with our number"
+    assert not watch.is_over(Hold("turn 1/1", named(os.getppid()), (1, 0)))
+
+
 def test_a_watch_forgets_what_nobody_wants_any_more() -> None:
     moment = 0.0
     watch = Watch(lambda: moment)

@@ -64,6 +64,7 @@ def test_a_round_that_was_closed_is_not_played_again(
 
     closed = asyncio.run(close_round(stored, 1, world, record))
     assert (closed.turns, closed.unanswered) == ((), ()), "its model is not waited for any more"
+    assert (closed.waiting, closed.failed) == ((), ("eve",)), "it holds the turn itself, and plays it no more"
     assert record.read(read_rounds, stored.id)[0].done
 
     again = play(stored, 1, world, record)
