@@ -15,11 +15,11 @@ model's release date: in a replay, it may already know the outcomes of earlier d
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import Field
 
@@ -276,12 +276,12 @@ async def _ask_side_by_side(questions: Sequence[Question]) -> Decision:
     return combine_parts([decision for decision in answers if decision is not None])
 
 
-async def gather_or_cancel(coroutines: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
-    """Return the results of all coroutines, in their order. If it is cancelled, cancel them all.
+async def gather_or_cancel(answers: Iterable[Awaitable[Result]]) -> list[Result]:
+    """Return the results of all, in their order. If it is cancelled, cancel them all.
 
     If one raises, so does this, but only once the others have ended: their answers are paid for.
     """
-    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
+    tasks = [asyncio.ensure_future(answer) for answer in answers]
     try:
         await asyncio.gather(*tasks, return_exceptions=True)
         return [task.result() for task in tasks]

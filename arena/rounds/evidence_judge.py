@@ -3,11 +3,11 @@
 Its calls are that agent's: reserved, in the budget, kept, and not paid again for the same text in the round.
 """
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 
 from agents.guard import AUDIT, Suspect
+from agents.kinds.llm import gather_or_cancel
 from agents.leak_judge import JUDGED, Judgement, judge_prompt, read_judgement
 from agents.model import Article, Call
 from arena.record.model.reservation import Payer
@@ -44,7 +44,7 @@ def judge_of(stored: StoredCohort, stored_round: StoredRound, world: World, reco
         ]
         # A text that two markets of one question show is asked about once.
         unlike = list(dict.fromkeys(prompts))
-        calls = dict(zip(unlike, await asyncio.gather(*map(ask, unlike)), strict=True))
+        calls = dict(zip(unlike, await gather_or_cancel(map(ask, unlike)), strict=True))
         judgements = [_judgement(calls[prompt]) for prompt in prompts]
 
         suspects = []
