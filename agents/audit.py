@@ -13,12 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, pairwise, zip_longest
 from operator import itemgetter
 from typing import Literal
 
 from agents import audit_words as say
 from agents.audit_aftermath import AHEAD, is_aftermath
+from agents.audit_exonyms import names_abroad, words_abroad
 from agents.audit_kinds import deeds_asked
 from agents.audit_outcomes import (
     EXPECTATION,
@@ -30,13 +31,14 @@ from agents.audit_outcomes import (
     tells_release,
 )
 from agents.audit_subject import TICKER, Subject, is_ticker, subject_of, tickers_of
+from agents.audit_threshold import has_figure, is_of_other_quarter, tells_threshold
 from agents.search_terms import COMMON, JOINING, SHORTEST, Kind, search_terms
 from agents.written_dates import MONTHS, WrittenDate, written_dates
 
 Verdict = Literal["clean", "dated later", "answer", "odds", "unsure"]
 VERDICTS: tuple[Verdict, ...] = ("odds", "dated later", "answer", "unsure")
 """Those of suspects, the worst first."""
-RULES = 5
+RULES = 6
 """The version of these rules: a verdict is recomputed only by the rules that gave it."""
 Place = Literal["title", "text", "url"]
 LONGEST, OVERLAP = 400, 100
@@ -300,14 +302,14 @@ def _asked(question: str) -> _Asked:
     ways: dict[Kind, list[tuple[str, ...]]] = {"name": [], "figure": [], "word": []}
     for term in search_terms(question, MOST_TERMS):
         ways.get(term.kind, []).append(tuple(map(_bare, term.ways)))
-    ways["name"] = _whole_names(question, ways["name"])
+    ways["name"] = [(*each, *names_abroad(each)) for each in _whole_names(question, ways["name"])]
     asking = [words for words in say.ENDS if re.search(rf"\b(?:{words})\b", question, re.IGNORECASE)]
     words = [each[0] for each in ways["word"]]
     plain = [word for word in words if not any(re.fullmatch(each, word, re.IGNORECASE) for each in asking)]
     named = [re.compile("|".join((*_name_ways(each), *_ticker_ways(each)))) for each in ways["name"]]
     figures = ["|".join(map(_figure_way, each)) for each in ways["figure"]]
     stems = [rf"\b{re.escape(word[: max(STEM, len(word) - 3)])}" for word in words]
-    others = [re.compile(each, re.IGNORECASE) for each in (*figures, *stems)]
+    others = [re.compile(each, re.IGNORECASE) for each in (*figures, *stems, *words_abroad(question))]
     need = min(2, len(named) + len(figures) + len(plain)) if named else 1
     if len(named) == 1 and any(map(str.isdigit, ways["name"][0][0])):
         need = 1  # such a name is nobody else's
@@ -392,8 +394,31 @@ def _of_answer(part: _Part, title: str, question: str, at: datetime) -> Iterator
         if told or any(_has_outcome(piece, title, asked, at) for piece in pieces):
             yield AuditFinding("answer", sentence, part.place, question)
             return
+    if asked.subject.mark is not None:
+        yield from _of_threshold(part, title, asked, at)
     if part.place == "text" and _is_all_over(part.words, title, asked, at):
         yield AuditFinding("answer", part.words, part.place, question)
+
+
+def _of_threshold(part: _Part, title: str, asked: _Asked, at: datetime) -> Iterator[AuditFinding]:
+    """Yield the first sentence, with the next, that states the figure which a threshold is asked of."""
+    threshold = asked.subject.mark
+    if threshold is None:
+        return
+
+    context = "" if part.place == "title" or _is_about_to_come(title) else title
+    sentences = list(dict.fromkeys(sentence for _, sentence in part.sentences))
+    pairs = [f"{first} {second}" for first, second in pairwise(sentences)]
+    for single, pair in zip_longest(sentences, pairs, fillvalue=""):
+        for words in filter(None, (single, pair)):
+            if not has_figure(_bare(words), threshold) or not asked.is_named(f"{words} {context}"):
+                continue
+            if not _may_answer(words, asked.subject.question, at):
+                continue
+            on_day = _is_at_the_time(words, asked, at)
+            if tells_threshold(_bare(words), _bare(context), threshold, on_day):
+                yield AuditFinding("answer", words, part.place, asked.subject.question)
+                return
 
 
 def _is_all_over(text: str, title: str, asked: _Asked, at: datetime) -> bool:
@@ -530,6 +555,8 @@ def _days_of(question: str, at: datetime) -> frozenset[datetime]:
 
 def _is_dated_before(sentence: str, question: str, at: datetime) -> bool:
     """Return whether a sentence names a day or month that was over, and none that the question asks of."""
+    if is_of_other_quarter(sentence, question):
+        return True
     asked_of = _days_of(question, at)
     if any(day.last <= at and day.at not in asked_of for day in written_dates(sentence, at)):
         return True

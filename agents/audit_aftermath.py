@@ -68,6 +68,7 @@ _WORDS: Mapping[Kind, str] = {
         r"|ceremony|implement\w*|monitors?|ratif\w+|reopen\w*|under the|returned home|exchange of"
     ),
     "halt": r"return(?:ed)?|reopen\w*|resumed|back|backlog|ended|over|normal|lifted|ratif\w+|wieder",
+    "closure": r"reopen\w*|resumed|stranded|backlog|diverted|varad[oa]s|gestrandet\w*|bloccat[ie]|retidos",
     "disaster": (
         r"damage\w*|victims|insur\w+|aftermath|clean-?up|killed|deaths?|death toll|tore|ravaged"
         r"|devastat\w+|without power"
@@ -84,7 +85,8 @@ AFTERMATH: Mapping[Kind, re.Pattern[str]] = {
     kind: re.compile(rf"(?<![\w-])(?:{words})(?!\w)", re.IGNORECASE) for kind, words in _WORDS.items()
 }
 AHEAD = re.compile(
-    r"\b(?:previews?|kick-?off|tip-?off|first pitch|(?:is|are|was|were) due|due (?:on|to|by|in|next)"
+    r"\b(?:previews?|betas?|release candidates?|kick-?off|tip-?off|first pitch|(?:is|are|was"
+    r"|were) due|due (?:on|to|by|in|next)"
     r"|schedul\w+|expect\w*"
     r"|forecast\w*|predict\w*|takes? place|deadline|polls? (?:open|close)|pollsters?|survey\w*"
     r"|candidates?|front-?runner"

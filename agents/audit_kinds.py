@@ -6,12 +6,13 @@ from typing import Literal
 
 Kind = Literal[
     "contest", "office", "departure", "vote", "rate", "level", "release", "launch", "deal", "court", "treaty",
-    "halt", "disaster", "bankruptcy", "listing",
+    "halt", "disaster", "bankruptcy", "listing", "closure",
 ]  # fmt: skip
 _WORDS: Mapping[Kind, str] = {
     "contest": r"wins?|beats?|defeats?|champions?|finals?|loses?|vs?|match|game|series|prize|award",
     "office": (
-        r"elected|election|elects?|becomes?|appointed|chosen|named|nominated|inaugurated|presidency|run-?off"
+        r"elected|election|elects?|becomes?|appointed|chosen|named|nominated|inaugurated"
+        r"|presidency|run-?off"
         r"|mayoral|governor"
     ),
     "departure": (
@@ -49,6 +50,7 @@ _WORDS: Mapping[Kind, str] = {
     "halt": r"ends?|strikes?|shutdown|war|over|finish|resumes?|reopens?",
     "bankruptcy": r"file|files|bankrupt\w*|insolvency|default",
     "listing": r"ipo|go public|list(?:s|ed|ing)?|publicly traded",
+    "closure": r"(?:be|is|stays?|remains?) (?:closed|shut|suspended|grounded)|shuts?(?: down)?|closure",
     "disaster": r"hurricane|landfall|storm|earthquake|eruption|erupts?",
 }
 KINDS = {kind: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for kind, words in _WORDS.items()}

@@ -10,9 +10,11 @@ from datetime import UTC, datetime
 
 from agents.audit_aftermath import AHEAD
 from agents.audit_foreign import OPEN as OPEN_ABROAD
-from agents.audit_foreign import tells_abroad
+from agents.audit_foreign import is_match_told, tells_abroad, tells_decision
+from agents.audit_kinds import Kind
 from agents.audit_presumed import is_presumed
 from agents.audit_subject import TICKER, Subject, is_ticker
+from agents.audit_threshold import is_of_other_time
 from agents.audit_words import OPEN
 from agents.written_dates import MONTHS
 
@@ -41,7 +43,12 @@ TALLY = re.compile(
     r"|against)\b)"
     r"|\b\d{2}(?:[.,]\d)?\s?% (?:of (?:the )?(?:voters|votes?|shareholders|ballots|members)|voted"
     r"|dos votos|des voix"
-    r"|der stimmen|de los votos)\b",
+    r"|der stimmen|de los votos)\b"
+    rf"|\b(?:stimmten|votaron|votaram|votarono|ont vote"
+    rf"|hanno votato) (?:a favor\w* )?{_COUNT}\b[^.;]{{0,30}}?"
+    rf"\b{_COUNT}(?: \w+){{0,2}} (?:dagegen|en contra|contra|contre|contro)\b"
+    rf"|\b{_COUNT}(?: \w+){{0,3}} (?:dafur|a favore?|pour|favorevoli|favorables?)\b[^.;]{{0,12}}?"
+    rf"\b{_COUNT}(?: \w+){{0,2}} (?:dagegen|en contra|contra|contre|contro|contrari[oi]?s?)\b",
     re.IGNORECASE,
 )
 COUNTED = re.compile(
@@ -52,7 +59,8 @@ COUNTED = re.compile(
     re.IGNORECASE,
 )
 LABEL = re.compile(
-    r"^\W*(?:winners?|elected|champions?|results?|passed|signed|resigned|approved|rejected|confirmed|released"
+    r"^\W*(?:winners?|elected|champions?|results?|passed|signed|resigned|approved|rejected"
+    r"|confirmed|released"
     r"|launched|closed|ousted|convicted|acquitted|guilty|verdict|final result)\s?:\s",
     re.IGNORECASE,
 )
@@ -179,9 +187,25 @@ def tells_outcome(sentence: str, subject: Subject, named: bool, told: bool, at: 
 
     if _ends_period(sentence, subject.question, at) or _is_past_threshold(sentence, subject.threshold):
         return True
-    if tells_abroad(sentence, subject.kinds):
+    if tells_abroad(sentence, _kinds_at(sentence, subject)) or (told and _is_decided(sentence, subject)):
         return True
     return _is_settled(sentence, subject, told)
+
+
+def _is_decided(sentence: str, subject: Subject) -> bool:
+    """Return whether a sentence has a decision as a noun, or one side of a match behind its defeat."""
+    if "vote" in subject.kinds and tells_decision(sentence):
+        return True
+    return (
+        subject.beaten is not None and subject.beaten.search(sentence) is not None and is_match_told(sentence)
+    )
+
+
+def _kinds_at(sentence: str, subject: Subject) -> frozenset[Kind]:
+    """Return the kinds of a question that a verb can end: not by a level of another time, or of any day."""
+    if subject.is_point or (subject.mark is not None and is_of_other_time(sentence, subject.mark)):
+        return subject.kinds - {"level"}
+    return subject.kinds
 
 
 def _tells_figure(sentence: str, subject: Subject, told: bool, at: datetime) -> bool:

@@ -33,6 +33,7 @@ EVENTS: Mapping[Kind, str] = {
     "court": r"verdict|conviction|acquittal|ruling|judge?ment",
     "treaty": r"ceasefire|truce|treaty|accord|signing|armistice|peace deal|agreement|deal",
     "halt": r"strike|walkout|shutdown|reopening|blockade",
+    "closure": r"closure|shutdown|reopening|stop|stoppage|suspension",
     "disaster": r"landfall|hurricane|storm|eruption|earthquake|quake",
 }
 _SOME_TIME = r"(?:hours?|days?|weeks?|months?|nights?|mornings?|weekends?|sessions?|minutes?)"
@@ -46,6 +47,9 @@ SINCE = (
 """Before an event that is over, whatever the rest of its sentence says."""
 AFTER = r"(?:after|following|despite|in response to|because of|with|celebrat\w+|reacti(?:ng|ons?) to|over)"
 """Before an event that is over, if its sentence isn't about what is to come."""
+_THERE = (
+    r"on|in|at|for|sur|a|au|aux|en|hier|im|am|in|em|no|na|nos|nel|nella|sul|sui|pour|por|per|dimanche|domingo"
+)
 _THE = r"(?:the|its|their|his|her|this|that|[\w.]+(?: \w+)?'s?)"
 _APPEALED = (
     r"\bappeal(?:s|ed|ing)? (?:against )?(?:the|its|his|her|that) (?:\w+ )?"
@@ -56,7 +60,8 @@ _ANOTHER = re.compile(
     r"|eventual|any"
     r"|looming|another|anticipated|failed|hoped-for|initial|primary|semi-?final|rumou?red|would-be|future"
     r"|next"
-    r"|upcoming|threatened|third|fourth|fifth|january|february|march|april|may|june|july|august|september"
+    r"|upcoming|threatened|scors[oa]|pasad[oa]|passad[oa]|dernier|vorjahr\w*|etape|etapa|tappa"
+    r"|etappe|stage|third|fourth|fifth|january|february|march|april|may|june|july|august|september"
     r"|october|november|december|spring|summer|autumn|winter|(?:19|20)\d\d)\b",
     re.IGNORECASE,
 )
@@ -93,7 +98,55 @@ _SINCE_LEFT = (
 )
 
 
+_CAME_OUT = (
+    r"came out|salieron|sairam|sont sorti\w*|sortirent|(?:was|were) (?:released|launched)|launched"
+    r"|went (?:live|on sale)|arrived|shipped|dropped|landed"
+    r"|debuted|hit (?:the )?(?:shelves|stores)|salio|saiu|est sorti|est disponible|erschienen"
+    r"|auf dem markt|e uscit[oa]"
+)
+_SINCE_LAUNCH = (
+    r"desde (?:el lanzamiento|la salida|o lancamento|a chegada|la llegada) d\w+"
+    r"|depuis (?:la sortie|le lancement) d\w+"
+    r"|seit (?:dem )?(?:start|erscheinen|verkaufsstart|release|marktstart) (?:von|des|der)"
+    r"|dall'uscita d\w+|dal lancio d\w+"
+)
+_NUMERALS = (
+    r"an?|one|two|three|four|five|six|\d+|first|une?|deux|trois|quatre|un[ao]?|dos|tres|cuatro"
+    r"|ein(?:e|en|em)?|zwei"
+    r"|drei|vier|uma?|duas|dois|due|tre|quattro"
+)
+_INSTEAD = r"(?:after|since|following|in place of)"
+_WITH = r"(?:with|using|con|avec|mit|com)"
+_SPANS = (
+    r"days?|weeks?|months?|weekends?|nights?|dias?|semanas?|mes(?:es)?|jours?|semaines?|mois"
+    r"|tagen?|tage?|wochen?"
+    r"|monaten?|monate?|giorn[oi]|settiman[ae]|mes[ei]"
+)
+_BOUGHT = (
+    r"\b(?:bought|got|ordered|collected|received|picked up) (?:mine|my (?:own|unit|copy)|one"
+    r"|it) (?:on|at|in) "
+    r"(?:the )?(?:launch|release|opening|day one|first day)|\b(?:compre|comprei|ho (?:comprato"
+    r"|preso)|j'ai achete"
+    r"|kaufte|habe) (?:[\w']+ ){0,3}(?:el dia d\w+ (?:estreno|lanzamiento)|no dia d\w+ lancamento"
+    r"|(?:il giorno|al giorno) d\w+ (?:lancio|uscita)|le jour de (?:la sa|sa|la) sortie|am (?:ersten"
+    r"|erscheinungs|verkaufs)\w*)"
+)
+"""What only somebody says who owns it."""
+_CROWNED = (
+    r"sacre(?:e|s|es)?|couronne(?:e|s|es)?|titre(?:e|s|es)?|crowned|gekront|consagrad[oa]"
+    r"|coronad[oa]|proclamad[oa]"
+    r"|coroad[oa]|incoronat[oa]|laureat[oae]|premiad[oa]"
+)
+"""What stands at the head of a sentence about somebody who has just won."""
+
+
 _OVER: Mapping[Kind, str] = {
+    "closure": (
+        r"\b(?:reopen(?:ed|s|ing)|(?:was|were|been|is) (?:closed|shut|suspended|grounded)"
+        r"|shut down|flights resumed"
+        r"|back in operation|closed (?:its|the|all)|dopo lo stop|despues del cierre|apres la fermeture"
+        r"|nach der sperrung|apos o fecho)\b"
+    ),
     "office": _IN_OFFICE,
     "treaty": rf"\bthe (?:ceasefire|truce|armistice|accord|treaty)\b[^.;]{{0,60}}\b{_IN_PLACE}",
     "bankruptcy": (
@@ -125,15 +178,11 @@ def presumed_ways(question: str, kinds: frozenset[Kind], names: Sequence[Sequenc
         certain.append(rf"\b{SINCE} {_THE} {between}(?:{events})\b")
         past.append(rf"\b{AFTER} {_THE} {between}(?:{events})\b")
 
-    # An appeal that is asked about is against a ruling that was there before.
-    if not re.search(r"uphold|overturn|appeal|annul|supreme", question, re.IGNORECASE):
-        certain.append(_APPEALED)
-    if kinds & {"contest", "office"}:
-        certain.append(r"\b(?:(?:will )?(?:hold|have|has|win|won)|with) \d+ of (?:the )?\d+ seats\b")
-    if "deal" in kinds:
-        certain.append(r"\b(?:since|after|now that) [\w ]+ took over\b")
-
     called = "|".join(map(re.escape, _short_ways(names)))
+    certain += _settled_ways(question, kinds, called)
+    if kinds & {"release", "launch"}:
+        certain += _owned_ways(names)
+        past.append(_BOUGHT)
     if "departure" in kinds and called:
         left = rf"(?:'s? (?:\w+ )?(?:exit|departure)| (?:{_SINCE_LEFT}))"
         certain.append(rf"\bsince (?:\w+ ){{0,3}}(?:{called}){left}")
@@ -147,6 +196,42 @@ def presumed_ways(question: str, kinds: frozenset[Kind], names: Sequence[Sequenc
     if "contest" in kinds:
         past += _prize_ways(names)
     return "|".join(certain), "|".join(past)
+
+
+def _owned_ways(names: Sequence[Sequence[str]]) -> list[str]:
+    """Return how people speak of what they have had for a while, and of the time since it came out."""
+    ways = [way for each in names for way in each]
+    numbered = [way for way in ways if any(map(str.isdigit, way))]
+    chosen = numbered or ways
+    chosen = [*chosen, *(way.removesuffix(".0") for way in chosen if re.search(r"\d\.0$", way))]
+    if not chosen:
+        return []
+    longest_first = sorted(set(chosen), key=lambda way: (-len(way), way))
+    called = rf"(?:{'|'.join(map(re.escape, longest_first))})"
+    unfinished = r"[ -](?:\w+ )?(?:beta|alpha|rc|preview|demo|prototype|nightly)"
+    article = r"(?:(?:the|my|an?|el|la|las|los|le|les|il|lo|os?|as|dem|der|meinem) |\w+'s? )"
+    since = rf"\b(?:since|desde que|depuis que|seit|da quando) (?:[\w']+ ){{0,2}}?{called}(?!\w|\.\d)"
+    return [
+        rf"{since}[^.;,]{{0,20}}?(?:{_CAME_OUT})(?!\w)",
+        rf"\b(?:desde que|depuis que|da quando) (?:{_CAME_OUT}) {article}?{called}(?!\w|\.\d)",
+        rf"\b(?:{_SINCE_LAUNCH}) (?:[\w']+ ){{0,2}}?{called}(?!\w)",
+        rf"\b(?:{_NUMERALS}) (?:{_SPANS}) {_WITH} {article}{{0,2}}{called}(?!\w|\.\d|{unfinished})",
+    ]
+
+
+def _settled_ways(question: str, kinds: frozenset[Kind], called: str) -> list[str]:
+    """Return what is said only after the end of a question of these kinds, whatever stands beside it."""
+    settled = []
+    # An appeal that is asked about is against a ruling that was there before.
+    if not re.search(r"uphold|overturn|appeal|annul|supreme", question, re.IGNORECASE):
+        settled.append(_APPEALED)
+    if "contest" in kinds and called:
+        settled.append(rf"^\W*(?:{_CROWNED}) (?:{_THERE})\b[^.;]{{0,80}}?, (?:\w+ ){{0,2}}(?:{called})(?!\w)")
+    if kinds & {"contest", "office"}:
+        settled.append(r"\b(?:(?:will )?(?:hold|have|has|win|won)|with) \d+ of (?:the )?\d+ seats\b")
+    if "deal" in kinds:
+        settled.append(r"\b(?:since|after|now that) [\w ]+ took over\b")
+    return settled
 
 
 def _departure_ways(question: str, called: str) -> list[str]:
@@ -175,7 +260,7 @@ def _departure_ways(question: str, called: str) -> list[str]:
         holder = rf"(?-i:(?!(?:\w+ )?(?:{called})\b)[A-Z][\w'-]+ (?!(?:{called})\b)[A-Z][\w'-]+)"
         past += [
             rf"(?<!former )(?<!shadow )(?<!vice )(?<!ex-)\b{office[0]} {holder}",
-            rf"\bas (?:the )?(?:new |acting |interim )?{office[0]},? (?:after|since|following|in place of) ",
+            rf"\bas (?:the )?(?:new |acting |interim )?{office[0]},? {_INSTEAD} ",
         ]
     return past
 

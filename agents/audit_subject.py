@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
+from agents.audit_foreign import BEATEN_BY, VICTORY_OVER
 from agents.audit_kinds import Kind, kinds_of
 from agents.audit_presumed import presumed_ways
+from agents.audit_threshold import Threshold, threshold_of
 from agents.search_terms import WRITTEN
 
 STATISTICS = (
@@ -41,7 +43,8 @@ OUT = (
 USED = (
     r"(?:using|used|tried|tested|testing|running|ran|runs|switched (?:over )?to|moved (?:over "
     r"|everything )?to"
-    r"|migrated to|upgraded to|release notes(?: for)?:?|introducing|meet|powered by|bought|ordered|installed"
+    r"|migrated to|upgraded to|release notes(?: for)?:?|introducing|meet|powered by|bought|ordered"
+    r"|installed"
     r"|(?:picked up|took delivery of|rate-limited on|limits on|bugs? (?:in|with)|problems? with"
     r"|issues? with|thoughts on)"
     r"|based on|built on|(?:i've|i have|we've|we have) had|review of|hands[- ]on with"
@@ -99,7 +102,8 @@ class Subject:
     """What a question is about: its text, its kinds, the ways to write each of its names, and its patterns.
 
     A pattern is None where the question is of another kind. `threshold` is the value that a price has to
-    reach at any time; where `is_point`, it is asked at one time only.
+    reach at any time; where `is_point`, it is asked at one time only. `mark` is the threshold that figures in
+    texts are held against.
     """
 
     question: str
@@ -107,6 +111,7 @@ class Subject:
     names: Sequence[Sequence[str]]
     own: tuple[str, ...]
     scores: re.Pattern[str] | None
+    beaten: re.Pattern[str] | None
     labels: re.Pattern[str] | None
     releases: re.Pattern[str] | None
     identifiers: re.Pattern[str] | None
@@ -117,16 +122,19 @@ class Subject:
     threshold: float | None
     is_point: bool
     is_period: bool
+    mark: Threshold | None
 
 
 def subject_of(question: str, names: Sequence[Sequence[str]]) -> Subject:
     """Return what a question is about, with every pattern that its names go into compiled."""
     kinds = kinds_of(question)
     scores = None
+    beaten = None
     labels = None
     if "contest" in kinds:
         scores = _one_of(_score_ways(names))
         labels = _one_of(_label_ways(names))
+        beaten = _beaten_ways(names)
 
     releases = None
     identifiers = None
@@ -147,12 +155,14 @@ def subject_of(question: str, names: Sequence[Sequence[str]]) -> Subject:
     threshold = None
     if reached is not None:
         threshold = float(reached["figure"].replace(",", "")) * (1_000 if reached["unit"] else 1)
+    is_point = "level" in kinds and _POINT.search(question) is not None
     return Subject(
         question,
         kinds,
         names,
         _own_names(kinds, names),
         scores,
+        beaten,
         labels,
         releases,
         identifiers,
@@ -161,19 +171,22 @@ def subject_of(question: str, names: Sequence[Sequence[str]]) -> Subject:
         [words for words in STATISTICS if words.search(question)],
         frozenset(word[:5].casefold() for word in DEEDS.findall(question)),
         threshold,
-        "level" in kinds and _POINT.search(question) is not None,
-        "level" in kinds and _PERIOD.search(question) is not None and _POINT.search(question) is None,
+        is_point,
+        "level" in kinds and _PERIOD.search(question) is not None and not is_point,
+        threshold_of(question, is_point) if "level" in kinds else None,
     )
 
 
 def _versions(question: str, names: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the names that a question gives a version to, with it: "Godot 4.8"."""
+    """Return the names that a question gives a number to, with it: "Godot 4.8", "Steam Deck 2"."""
     versions = []
     for ways in names:
         for way in ways:
-            match = re.search(rf"{re.escape(way)} v?(\d+(?:\.\d+)+)", question)
+            number = r"(?P<number>\d+(?:\.\d+)+|\d{1,2}\b(?! [A-Z]))"
+            called = rf"{re.escape(way)}(?P<more>(?: [A-Z][a-z]+)?) v?{number}"
+            match = re.search(called, question)
             if match is not None:
-                versions.append([f"{way} {match[1]}"])
+                versions.append([f"{way}{match['more']} {match['number']}"])
     return versions
 
 
@@ -254,6 +267,18 @@ def _score_ways(names: Sequence[Sequence[str]]) -> list[str]:
         scores.append(rf"(?<!\w)(?:{first}) \d{{1,3}}\s?[-–:]\s?\d{{1,3}} (?:{second})(?!\w)")
     taken = r"(?:wins?|won|takes?|took) (?:the )?(?:series|final)(?! opener)\b"
     return scores + [rf"(?<!\w)(?:{side}) {taken}" for side in sides]
+
+
+def _beaten_ways(names: Sequence[Sequence[str]]) -> re.Pattern[str] | None:
+    """Return how one side of a match stands behind the words for its victory, or for its defeat."""
+    sides = set[str]()
+    for ways in names:
+        for way in ways:
+            sides.update(team_ways(way))
+    if not sides:
+        return None
+    called = "|".join(map(re.escape, sorted(sides, key=lambda way: (-len(way), way))))
+    return re.compile(rf"(?i:(?:{BEATEN_BY}|{VICTORY_OVER}))(?:'| (?:\w{{1,4}}(?: |'))?)(?:{called})(?!\w)")
 
 
 def _label_ways(names: Sequence[Sequence[str]]) -> list[str]:

@@ -68,7 +68,8 @@ CLAUSE = re.compile(
 )
 COMING = re.compile(
     r"\b(?:will|would|shall|should|(?-i:may)|might|could|can|must|won't|going to|set (?:to|for)|due"
-    r"|schedul\w+|plan(?:s|ned)?|planning|expect\w*|anticipat\w+|propos\w+|upcoming|forthcoming|next|deadline"
+    r"|schedul\w+|plan(?:s|ned)?|planning|expect\w*|anticipat\w+|propos\w+|upcoming|forthcoming"
+    r"|next|deadline"
     r"|no later than|expir\w+|takes? (?:effect|place|office)|(?:is|are|was|were) to|to be|hopes?|aims?"
     r"|targets?|intends?|if|unless|agreed to|vowed to|promised to|pledged to|called (?:an?|the|early|for)"
     r"|fixed|moved|postponed|delayed"
@@ -100,7 +101,8 @@ EARLIER = re.compile(
     re.IGNORECASE,
 )
 AGES_AGO = re.compile(
-    r"\b(?:\w+ (?:years?|decades?|seasons?) (?:ago|before|earlier)|last (?:year|season|time)|previous(?:ly)?"
+    r"\b(?:\w+ (?:years?|decades?|seasons?) (?:ago|before|earlier)|last (?:year|season|time)"
+    r"|previous(?:ly)?"
     r"|formerly|since (?:19|20)\d\d|of the last \d+|last (?:three|four|five|six|seven|eight|ten|\d+|few)"
     r"|head[- ]to[- ]head"
     r"|h2h|past winners|roll of honou?r|reverse fixture|season series|previous meetings?)\b",
@@ -110,9 +112,11 @@ AGES_AGO = re.compile(
 STAGE = re.compile(
     r"\b(?:first round|first leg|first meeting|second round|group stage|round of \d+|round[- ]robin"
     r"|quarter-?finals?"
-    r"|semi-?finals?|league|friendly|warm-up|practice|qualifying|fp[123]|straw poll|cloture|motion to proceed"
+    r"|semi-?finals?|league|friendly|warm-up|practice|qualifying|fp[123]|straw poll|cloture"
+    r"|motion to proceed"
     r"|debate|endorsement|last (?:eight|four|sixteen)|primar(?:y|ies)|qualif\w+|lower house"
-    r"|committee (?:has |have )?(?:approv|pass|vot|advanc|sen[dt]|back|clear|reject|recommend|agree|stage"
+    r"|(?<!policy )(?<!market )committee (?:has |have )?(?:approv|pass|vot|advanc|sen[dt]|back"
+    r"|clear|reject|recommend|agree|stage"
     r"|hearing)\w*"
     r"|(?<!policy )(?<!market )committee(?= \w+ (?:approv|pass|vot|advanc|sen[dt]|back|clear|reject))"
     r"|(?:by|in|from|through|out of|at|before) (?:the |an? )?(?!monetary|federal)(?:[\w']+ ){0,3}committee"
@@ -137,9 +141,11 @@ OPEN = re.compile(
     r"|thinks?|believes?|plans?|were it|polls?|polling|surveys?|respondents|undecided|margin of error"
     r"|gallup|yougov|ipsos|quinnipiac|pollsters?|(?:likely|registered|decided) voters|nominat\w+"
     r"|candidates?|not(?! voting)|never|nobody|no one|none"
-    r"|yet to|without|cannot|until|in case|so far|to date|(?:look|search)(?:s|ing)? for (?:an? |the )?(?:new "
+    r"|yet to|without|cannot|until|in case|so far|to date|(?:look|search)(?:s|ing)? for (?:an? "
+    r"|the )?(?:new "
     r"|possible )?(?:successor|replacement|buyer|candidate)s?|calls? for|called for|calls? on|urg\w+"
-    r"|demand\w*|refus\w+|den(?:y|ies)|denied (?:that|reports|any|wanting|plans|rumou?rs)|baseless|rumou?r\w*"
+    r"|demand\w*|refus\w+|den(?:y|ies)|denied (?:that|reports|any|wanting|plans|rumou?rs)|baseless"
+    r"|rumou?r\w*"
     r"|speculat\w*|contender|in the running|threat\w*|supposed|reportedly|as soon as|who wins"
     r"|favou?r(?:ed|ites?))\b"
     r"|n't\b|n’t\b",
@@ -149,7 +155,8 @@ TRANSITIVE = re.compile(
     r"(?:won|wins|beats?|defeat(?:ed|s)|lost|loses|lift(?:ed|s)|took|takes|clinched|elected|pass(?:ed|es)"
     r"|adopt(?:ed|s)|approv(?:ed|es)|reject(?:ed|s)|clear(?:ed|s)|cuts?|lower(?:ed|s)|rais(?:ed|es)"
     r"|hik(?:ed|es)|kept|keeps|held|holds|left|hits?|reach(?:ed|es)|topp?(?:ed|s)|broke|breaks|acquired"
-    r"|bought|complet(?:ed|es)|replaced|succeed(?:ed|s)|fired|launch(?:ed|es)|releas(?:ed|es)|unveil(?:ed|s)"
+    r"|bought|complet(?:ed|es)|replaced|succeed(?:ed|s)|fired|launch(?:ed|es)|releas(?:ed|es)"
+    r"|unveil(?:ed|s)"
     r"|sign(?:ed|s)|rul(?:ed|es)|sid(?:ed|es) with|upheld"
     r"|ended|ends)$",
     re.IGNORECASE,
@@ -161,7 +168,8 @@ OBJECT = re.compile(
 )
 OUTCOME = re.compile(
     r"\b(?:election|race|vote|runoff|presidency|majority|seats?|title|final|match|game|contest|trophy|crown"
-    r"|gold|case|nomination|it|bill|law|act|measure|merger|takeover|deal|acquisition|strike|walkout|threshold"
+    r"|gold|case|nomination|it|bill|law|act|measure|merger|takeover|deal|acquisition|strike"
+    r"|walkout|threshold"
     r"|level"
     r"|mark)\b",
     re.IGNORECASE,
@@ -265,7 +273,8 @@ ENDS: Mapping[str, str] = {
         r"|prime minister)|knocked out|eliminated|\w+-elect|congratulat\w+|sworn in|takes office as"
         r"|(?-i:[A-Z]\w+ \d{1,2}[,–-] ?(?:[A-Z]\w+ )?\d{1,2}\b)"
     ),
-    r"pass|passes|approved?|adopt|enact|ratif\w+|law|bill|act|referendum|votes?|confirm\w*|impeach\w*|accept"
+    r"pass|passes|approved?|adopt|enact|ratif\w+|law|bill|act|referendum|votes?|confirm\w*"
+    r"|impeach\w*|accept"
     r"|initiative": (
         r"pass(?:ed|es)|adopt(?:ed|s)|approv(?:ed|es)|reject(?:ed|s)|vot(?:ed|es) (?:for|against|down|to|by"
         r"|in favou?r)|enacted|ratified|signed into law|became law|clear(?:ed|s)|defeat(?:ed|s)|turned down"
@@ -277,7 +286,8 @@ ENDS: Mapping[str, str] = {
         r"|comes? into force"
     ),
     r"cuts?|hikes?|raise|lower|rates?|bps|hold": (
-        r"cuts?|lower(?:ed|s)|reduced?|rais(?:ed|es)|hik(?:ed|es)|kept|keeps|held|holds|left|leaves|unchanged"
+        r"cuts?|lower(?:ed|s)|reduced?|rais(?:ed|es)|hik(?:ed|es)|kept|keeps|held|holds|left"
+        r"|leaves|unchanged"
         r"|trim(?:med|s)|slash(?:ed|es)|eas(?:ed|es)|tighten(?:ed|s)|snipp?(?:ed|s)|st(?:ands|ood) pat"
         r"|holds? fire"
     ),

@@ -139,6 +139,21 @@ def test_what_was_or_may_be_is_no_outcome(name: str, text: str) -> None:
     assert audit("", text, "", [question], at).verdict == "clean"
 
 
+def test_figures_decisions_and_what_is_presumed_are_told_in_six_languages() -> None:
+    asked = {}
+    wrong = []
+    for line in (Path(__file__).parent / "figures_and_decisions.jsonl").read_text("utf-8").splitlines():
+        told = json.loads(line)
+        if "question" in told:
+            asked = told
+            continue
+        kind, text = next(iter(told.items()))
+        verdict = audit("", text, "", [asked["question"]], datetime.fromisoformat(asked["at"])).verdict
+        if (verdict == "answer") != (kind == "leak"):
+            wrong.append((text, verdict))
+    assert wrong == []
+
+
 @pytest.mark.parametrize("name", SETS)
 def test_the_page_has_the_figures_of_each_set(name: str) -> None:
     file, parts = SETS[name]

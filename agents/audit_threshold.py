@@ -1,0 +1,416 @@
+"""Figures of what a question asks about, told against the threshold that it names. Pure.
+
+All patterns are for texts in any case whose letters bear no accents, in English, Spanish, French, German,
+Portuguese and Italian.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agents.written_dates import MONTHS
+
+Unit = Literal["percent", "degrees", "plain"]
+_ASKED = re.compile(
+    r"\b(?:above|below|over|under|at least|at most|more than|less than|exceed\w*|reach\w*|hits?"
+    r"|higher than|lower than|temperature of|record(?:ing)? of"
+    r"|or less than)\s(?:about )?(?:[A-Z]{0,3}[$€£¥]\s?)?"
+    r"(?P<figure>\d[\d,]*(?:\.\d+)?)\s?(?P<unit>%|percent\b|per cent\b|°|degrees\b|k\b|thousand\b|million\b"
+    r"|billion\b|trillion\b|mn\b|bn\b)?",
+    re.IGNORECASE,
+)
+_SCALES = (
+    (1e3, r"k|thousand|mil|mille|tausend|mila"),
+    (1e6, r"m|mn|mio|millions?|millones|millon|millionen|milh(?:ao|oes)|milion[ei]"),
+    (1e9, r"b|bn|mrd|billions?|mil millones|milliarden?|milliards?|bilh(?:ao|oes)|miliard[oi]|mld"),
+    (1e12, r"tn|trillions?|billones|billionen|trilh(?:ao|oes)"),
+)
+_NUMBER = re.compile(
+    r"(?<![\w.,])(?P<figure>\d{1,3}(?:[., ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)?)(?![\d]|[.,]\d)"
+    r"(?:[ -]?(?P<unit>%|percent\b|per cent\b|pct\b|prozent\b|por ciento\b|pour cent\b|por cento\b"
+    r"|per cento\b"
+    r"|bps?\b|points? de|°|degrees\b|degres?\b|grad\b|gradi\b|grados\b|graus\b)"
+    rf"|\s?(?:{'|'.join(f'(?P<scale{i}>{words})' for i, (_, words) in enumerate(_SCALES))})\b)?",
+    re.IGNORECASE,
+)
+_DEGREES = frozenset(["°", "degrees", "degre", "degres", "grad", "gradi", "grados", "graus"])
+_BASIS = re.compile(r"bps?|points? de", re.IGNORECASE)
+NEAREST, FARTHEST = 0.7, 1.5
+"""A figure between so many times the threshold is taken for one of the same thing."""
+LEAST = 15
+"""A plain threshold below this is a count that too many figures are near."""
+LAST_DAYS = 28
+"""From this day of a month on, its end is asked of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What is measured, by words of six languages; `rest` are those of what is left to a hundred percent."""
+
+    words: re.Pattern[str]
+    is_single: bool = False
+    rest: re.Pattern[str] | None = None
+
+
+def _words(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
+
+
+_QUANTITIES = (
+    Quantity(
+        _words(
+            r"turnout|affluenza|wahlbeteiligung|beteiligung|participation|participacion|participacao"
+            r"|comparecimento|afluencia"
+        ),
+        True,
+        _words(r"abstention|abstencion|abstencao|astension\w*|nichtwahler\w*"),
+    ),
+    Quantity(
+        _words(
+            r"(?:net )?income|profits?|earnings|earned|lucr\w+|beneficios?|ganancias|benefices?"
+            r"|(?:netto|rein|quartals|konzern)?gewinn\w*|uberschuss|util[ei]|resultat net|resultado liquido"
+        ),
+        True,
+    ),
+    Quantity(
+        _words(
+            r"revenues?|turnover|umsatz\w*|erlose?|chiffre d'affaires|ingresos|facturacion|receitas?"
+            r"|faturamento|ricavi|fatturato|facturo|faturou|fatturat\w+"
+        ),
+        True,
+    ),
+    Quantity(
+        _words(
+            r"deliver\w*|sold|sales|entreg\w+|vend\w+|vent[ae]s|livr\w+|ausgeliefert"
+            r"|auslieferung\w*|verkauf\w*"
+            r"|absatz|consegn\w+"
+        ),
+        True,
+    ),
+    Quantity(_words(r"temperatur\w*|degrees?|degres?|grad\w*|graus|hottest|(?:\d )?°\s?c?|heat|hitze\w*")),
+)
+_MONTH_NAMES = {
+    unicodedata.normalize("NFD", name).encode("ascii", "ignore").decode(): month
+    for name, month in MONTHS.items()
+    if len(name) > 3 or month == 5
+}
+_BY_MONTH = {
+    month: "|".join(name for name, number in _MONTH_NAMES.items() if number == month)
+    for month in range(1, 13)
+}
+_MONTH_NAMED = re.compile(rf"\b({'|'.join(_MONTH_NAMES)})(?:tag\w*|hitze)?\b", re.IGNORECASE)
+_ORDINALS = (
+    r"first|1st|primer|primeiro|primo|premier|erste[ns]?|1\.|1er",
+    r"second|2nd|segundo|secondo|deuxieme|zweite[ns]?|2\.|2e",
+    r"third|3rd|tercer|terceiro|terzo|troisieme|dritte[ns]?|3\.|3e",
+    r"fourth|4th|cuarto|quarto|quatrieme|vierte[ns]?|4\.|4e",
+)
+_QUARTERS = [
+    re.compile(
+        rf"\b(?:q{i}|{i}t|t{i}|(?:{words})[ -](?:fiscal )?(?:quarter|trimestre|quartals?))\b", re.IGNORECASE
+    )
+    for i, words in enumerate(_ORDINALS, 1)
+]
+_ENDED = (
+    r"clos(?:ed|es|ing)|settle[ds]|settlement|end(?:ed|s)|finish(?:ed|es)|wrap(?:ped|s) up"
+    r"|schlusskurs|schloss|schlie(?:ss|ß)t|beendet\w*|endete|monatsschluss"
+    r"|clotur\w+|endeten?|a termine|termine|acheve|fini[te]?|a fini"
+    r"|cerr(?:o|ado|ando|aron)|cierra|cierre|termin[oa](?:do|ndo)?|acab[oa](?:do)?|despid(?:e|io)"
+    r"|concluy\w+"
+    r"|fech(?:a|ou|ado|amento)|encerr(?:a|ou|ado)|terminou|acabou|chius[oa]|chiude\w*|chiusura|ha terminato"
+    r"|archivi\w+"
+)
+_STATED = re.compile(
+    rf"(?<!\w)(?:{_ENDED}|stood|was|were|c[ao]mes?|came|total(?:l?ed|s)|reach(?:ed|es)|peak(?:ed"
+    rf"|s)?|hit|hits"
+    r"|report(?:ed|s)|post(?:ed|s)|earned|record(?:ed|s)|booked|made|rose|fell|climbed|jumped|grew|dropped"
+    r"|final|official"
+    r"|lag|erreicht\w*|hochstwert\w*|verdient\w*|erziel\w+|betrug|meldet\w*|steht|stieg|sank|fiel|kletterte"
+    r"|a atteint|atteint|s'est (?:etabli|eleve|fixe)\w*|s'etablit|s'eleve|ressort|bilan|est reste\w*|reste"
+    r"|a degage|degage|enregistr\w+|publi(?:e|ee|es)|a ete|alcanz(?:o|ado)|se (?:situo|ubico|quedo)|fue"
+    r"|registr(?:o|a|ou|ado|ata|ato)|obtuvo|logro|gano|balance|ficou|atingiu|foi|teve|somou"
+    r"|lucr(?:a|ou)|balanco"
+    r"|ha (?:raggiunto|registrato|chiuso|toccato|superato)|(?:si )?e (?:stat|ferm|attest|assest)\w+"
+    r"|trimestrale|bilancio|registriert\w*|gemessen|misur\w+|medid\w+|mesure\w*|measured|segn(?:a"
+    r"|ato))(?!\w)",
+    re.IGNORECASE,
+)
+"""What says that a figure is a fact."""
+_YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?![\d.,]\d|\d)")
+_WHOLE = re.compile(
+    r"\b(?:the (?:whole|entire|full) (?:month|period)|all month|tout le mois|tout au long du mois"
+    r"|tod[oa] (?:el|o) mes|tutto il mese|den ganzen monat|im ganzen monat|bilan|(?:monats)?bilanz|balance"
+    r"|balanco|bilancio|hochstwert\w*|peaked|month'?s? high|highest|maxim[oae]|massima|maximale)\b",
+    re.IGNORECASE,
+)
+"""What speaks of a period as of something over."""
+_MOVED = (
+    r"gain(?:ed|s)?|los[st]\w*|fell|rose|drop(?:ped)?|added|advanced|worst|best|monthly|gewinn"
+    r"|verlust|minus"
+    r"|plus|verlor(?:en)?|zugelegt|gewann|stieg|fiel|perdio|gano|subio|cayo|avanzo|pierde|gana|perdu|gagne"
+    r"|recul\w*|hausse|baisse|perdeu|ganhou|subiu|caiu|avancou|queda|alta|guadagn\w+|pers[oe]|perde|rialzo"
+    r"|ribasso"
+)
+_OVER_OR_UNDER = re.compile(
+    r"\b(?:above|below|under|over|short of|beyond|por (?:debajo|encima)|(?:en )?(?:deca|dessous"
+    r"|dessus)|sous"
+    r"|unter|uber|oberhalb|unterhalb|abaixo|acima|sotto|sopra|oltre|al di (?:sotto"
+    r"|sopra))\s(?:\w+[ ']?){0,2}$",
+    re.IGNORECASE,
+)
+_MARK = re.compile(
+    r"[ -](?:\w+[ -])?(?:marke|mark|threshold|barre|seuil|cota|barrera|marca|soglia|schwelle)\b[^.;]{0,60}"
+    r"\b(?:reached|missed|erreicht|verfehlt|ubersprungen|geknackt|atteinte?|franchie?|alcanz\w+|super\w+"
+    r"|ating\w+|raggiunt\w+)\b",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(
+    r"[,(]? ?(?:\b(?:slightly|well|far|just|leicht|etwas|un peu|ligeramente|pouco) )?"
+    r"(?:\b[\w.,%]+ (?:points? |decim\w+ |puntos |punti |punkte |points de \w+ )?(?:in )?)?"
+    r"(?:\b(?:more|less|higher|lower|fewer|up|down|mas|menos|mais|piu|meno|plus|moins|mehr|weniger|hoher"
+    r"|niedriger) )?"
+    r"\b(?:than|compared (?:with|to)|versus|against|rispetto a\w*|que (?:a|en|hace)|frente a|do que|ante os"
+    r"|als (?:im|vor|noch)|gegenuber|par rapport a|qu'en|qu'a|contre|face a|em relacao a)\b[^.;|]*",
+    re.IGNORECASE,
+)
+"""What a figure is compared with."""
+_EXPECTED = re.compile(
+    r",? ?\b(?:above|below|beating|topping|in line with|sopra|sotto|oltre|uber|unter|au-dessus|au-dela"
+    r"|por (?:encima|debajo)|acima|abaixo)(?: \w+)? (?:vorjahr\w*|l'an dernier|ano (?:pasado|passado)"
+    r"|anno scorso)|\b(?:above|below|sopra|oltre|uber|unter|au-dessus|acima|por (?:encima"
+    r"|debajo))(?: \w+){0,2} (?:[dl]')?(?:estimates?|expectations?|forecasts?"
+    r"|consensus|stime|attese|previsioni|erwartungen|prognosen|schatzungen|attentes|previsions|consenso"
+    r"|previsiones|expectativas|estimativas)(?: (?:of|degli|der|des|de los|dos) \w+)?",
+    re.IGNORECASE,
+)
+"""What was expected of a figure that stands before it."""
+_UNSURE = re.compile(
+    r"\b(?:analysts?|analist\w+|analystes?|analysten|strateg\w+|economists?|forecast\w*|predict\w*"
+    r"|project\w*"
+    r"|model(?:l\w+|o|os|s)?|outlook|target\w*|objectifs?|objetivos?|kursziel\w*|obiettiv\w+|prevoi\w*"
+    r"|previs\w+|previ?st?[aeio]\w*|prognos\w*|schatz\w*|stim[ae]\w*|estim\w+|consens\w+|probab\w+"
+    r"|wahrscheinlich"
+    r"|chances?|odds|risk|rischio|anticip\w+|pourrai\w+|devrai\w+|potrebb\w+|dovrebb\w+|konnt\w+|durft\w+"
+    r"|poderi\w+|podri\w+|deveri\w+|vedono|sehen|voient|ven|veem|attes[oaie]|attend\w*|aguard\w+|esper\w+"
+    r"|bisher|bislang|finora|jusqu'(?:ici|a present)|ate agora|hasta (?:ahora|la fecha)|so far|to date"
+    r"|provisional|expect\w*|could|would|might|should|will|if|unless|whether|guidance|sees|seen|near\w*"
+    r"|needs?|needed|requir\w+|necess\w+|benotig\w+|faudra\w*|at least|au moins|al menos|pelo menos"
+    r"|almeno|mindest\w*|last (?:[\w-]+ )?(?:election|vote|time|quarter)|since reunification"
+    r"|seconda? gli|secondo gli|laut \w*umfrage\w*|polls?|in focus|due|faces?"
+    r"|intraday|briefly|record of|since (?:19|20)\d\d|last (?:year|week|month)|first (?:week|half|days)"
+    r"|(?:l'an|l'annee|mes|ano|anno|jahr|monat|semana|semaine|settimana|woche) (?:dernier\w*|pasad[oa]"
+    r"|passad[oa]|scors[oa])|letzte\w* (?:jahr|monat|woche)\w*|vorjahr\w*|mitte|mid-\w+|mediados"
+    r"|meados|meta"
+    r"|fair value|strike|options?|primo turno|premier tour|primer[oa]? (?:vuelta|turno)|primeiro turno"
+    r"|first round|ersten? wahlgang|(?:years?|months?|weeks?|days?) (?:ago|earlier)|hace \w+ anos"
+    r"|il y a|anni fa|ha \w+ anos"
+    r"|vor \w+ jahren)(?!\w)",
+    re.IGNORECASE,
+)
+"""What says that a figure is a forecast, a figure on the way, or one of another time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A value that a question asks about, of which quantity, and at or over what time."""
+
+    value: float
+    unit: Unit
+    quantity: Quantity | None
+    months: frozenset[int]
+    years: frozenset[str]
+    quarter: int | None
+    is_point: bool
+    ended: re.Pattern[str] | None
+
+
+def threshold_of(question: str, is_point: bool) -> Threshold | None:
+    """Return the threshold that a question names; none where texts have no figure like it."""
+    match = _ASKED.search(question)
+    if match is None:
+        return None
+
+    named = (match["unit"] or "").casefold()
+    unit = _unit(named)
+    value = float(match["figure"].replace(",", "")) * _scale_of(named)
+    if unit == "plain" and value < LEAST:
+        return None
+
+    quantity = next((each for each in _QUANTITIES if each.words.search(question)), None)
+    months = frozenset(_MONTH_NAMES[name.casefold()] for name in _MONTH_NAMED.findall(question))
+    years = frozenset(_YEAR.findall(question))
+    quarter = next((i for i, words in enumerate(_QUARTERS, 1) if words.search(question)), None)
+    ended = None
+    if months and _ends_month(question):
+        ended = _end_of(months)
+    return Threshold(value, unit, quantity, months, years, quarter, is_point, ended)
+
+
+def _unit(named: str) -> Unit:
+    """Return what kind of unit a word in small letters is."""
+    if named in _DEGREES:
+        return "degrees"
+    return "percent" if named.startswith(("%", "per", "pct", "proz", "por c", "pour c")) else "plain"
+
+
+def _scale_of(named: str) -> float:
+    """Return how many ones a word such as "million" means: one where it is no such word."""
+    return next((scale for scale, words in _SCALES if re.fullmatch(words, named)), 1.0)
+
+
+def _ends_month(question: str) -> bool:
+    """Return whether a question asks of the last days of a month."""
+    days = re.findall(r"\b(\d{1,2}) [A-Z][a-z]{2,}|\b[A-Z][a-z]{2,} (\d{1,2})\b(?!\d)", question)
+    return any(int(first or second) >= LAST_DAYS for first, second in days)
+
+
+def _end_of(months: frozenset[int]) -> re.Pattern[str]:
+    """Return how texts say that one of these months has ended, or what it has brought."""
+    called = "|".join(_BY_MONTH[month] for month in sorted(months))
+    inside = r"(?:in|for|im|fur den|en|em|a|of|di|de|d'|au mois de|para|per|over)"
+    return re.compile(
+        rf"\b(?:{_ENDED}) (?:out |off )?(?:the |den |le |o |il |month of |mois de |mes de |monat "
+        rf"|mese di )*(?:{called})\b"
+        rf"|\b(?:{called}) (?:\w+ ){{0,2}}?(?:{_ENDED})(?!\w)"
+        rf"|\b(?:{_MOVED})\b(?:[^.;|]|\.\d){{0,40}}?\b{inside} ?(?:{called})\b"
+        rf"|\b(?:im|fur den|en|em|in|a) (?:{called}) (?:\w+ ){{0,2}}(?:{_MOVED})\b",
+        re.IGNORECASE,
+    )
+
+
+def has_figure(text: str, threshold: Threshold) -> bool:
+    """Return whether a text has a figure of the same order as the threshold, or of what is left to 100%."""
+    for value in _values(text, threshold):
+        if _is_near(value, threshold) or (threshold.unit == "percent" and _is_near(100 - value, threshold)):
+            return True
+    return False
+
+
+def tells_threshold(text: str, title: str, threshold: Threshold, on_day: bool) -> bool:
+    """Return whether a text states a figure of what is asked, at the end of the time that is asked of.
+
+    The text, one or two sentences, has a name of the question, or its title has. It names the day that is
+    asked of where it is `on_day`.
+    """
+    text = _EXPECTED.sub("", _COMPARED.sub("", text))
+    if _UNSURE.search(text) or is_of_other_time(text, threshold):
+        return False
+
+    whole = f"{title} {text}"
+    quantity = threshold.quantity
+    # A headline about a figure that is published once needs no verb.
+    if not (quantity is not None and quantity.is_single) and not _states(whole, threshold):
+        return False
+    if quantity is not None and quantity.rest is not None and quantity.rest.search(text):
+        return any(_is_near(100 - value, threshold) for value in _values(text, threshold))
+    if quantity is not None and not quantity.words.search(whole):
+        return False
+
+    values = [x for x in _values(text, threshold) if _is_near(x, threshold)]
+    if not values:
+        return False
+    if quantity is not None and quantity.is_single:
+        return _is_of_its_quarter(whole, threshold)
+    return _is_at_its_end(text, whole, values, threshold, on_day)
+
+
+def _is_at_its_end(
+    text: str, whole: str, values: Sequence[float], threshold: Threshold, on_day: bool
+) -> bool:
+    """Return whether values are those of the day, or of all of the month, that is asked of."""
+    if threshold.is_point:
+        return on_day or (threshold.ended is not None and threshold.ended.search(text) is not None)
+    if not _names_month(whole, threshold):
+        return False
+
+    # What was reached can't be undone; what was not can still be, until the month is over.
+    if any(value >= threshold.value for value in values) or _is_compared(text, threshold):
+        return True
+    return _WHOLE.search(whole) is not None
+
+
+def _states(text: str, threshold: Threshold) -> bool:
+    """Return whether a text has words of a fact, or of the end of what is asked of."""
+    if _STATED.search(text):
+        return True
+    return threshold.ended is not None and threshold.ended.search(text) is not None
+
+
+def _values(text: str, threshold: Threshold) -> Iterator[float]:
+    """Yield the figures of a text that are in the threshold's unit, a doubtful one in both readings."""
+    for match in _NUMBER.finditer(text):
+        named = (match["unit"] or "").casefold()
+        if _BASIS.fullmatch(named) or _unit(named) != threshold.unit:
+            continue
+        scale = next((x for i, (x, _) in enumerate(_SCALES) if match[f"scale{i}"]), 1.0)
+        figure = match["figure"]
+        if scale == 1 and re.fullmatch(r"(?:19|20)\d\d", figure):
+            continue  # a year
+        for thousands, point in ((",", "."), (".", ",")):
+            plain = figure.replace(" ", "").replace(thousands, "").replace(point, ".")
+            if plain.count(".") <= 1:
+                yield float(plain) * scale
+
+
+def _is_near(value: float, threshold: Threshold) -> bool:
+    """Return whether a value is of the same order as the threshold."""
+    return NEAREST * threshold.value <= value <= FARTHEST * threshold.value
+
+
+def _is_compared(text: str, threshold: Threshold) -> bool:
+    """Return whether a text says of the threshold itself on which side of it something stayed."""
+    for match in _NUMBER.finditer(text):
+        digits = re.sub(r"\D", "", match["figure"])
+        if digits.rstrip("0") != f"{threshold.value:.0f}".rstrip("0"):
+            continue
+        if _OVER_OR_UNDER.search(text, 0, match.start()) or _MARK.match(text, match.end("figure")):
+            return True
+    return False
+
+
+def _names_month(text: str, threshold: Threshold) -> bool:
+    """Return whether a text names the month, or says that all of a month is meant."""
+    named = {_MONTH_NAMES[name.casefold()] for name in _MONTH_NAMED.findall(text)}
+    return bool(named & threshold.months)
+
+
+def is_of_other_time(text: str, threshold: Threshold) -> bool:
+    """Return whether a text names years, months or quarters, and none that is asked of."""
+    years = frozenset(_YEAR.findall(text))
+    if threshold.years and years and not years & threshold.years:
+        return True
+    named = {_MONTH_NAMES[name.casefold()] for name in _MONTH_NAMED.findall(text)}
+    if threshold.months and named and not named & threshold.months:
+        return True
+    quarters = {i for i, words in enumerate(_QUARTERS, 1) if words.search(text)}
+    return bool(threshold.quarter and quarters) and threshold.quarter not in quarters
+
+
+def _is_of_its_quarter(text: str, threshold: Threshold) -> bool:
+    """Return whether a text speaks of a quarter's figures, where a quarter's are asked of."""
+    if threshold.quarter is None:
+        return True
+    return (
+        re.search(r"\b(?:q[1-4]|[1-4]t|quarter\w*|trimestr\w*|quartal\w*)\b", text, re.IGNORECASE) is not None
+    )
+
+
+def is_of_other_quarter(text: str, question: str) -> bool:
+    """Return whether a text names quarters of a year, and not the one that a question asks of."""
+    asked = _quarters(question)
+    if not asked:
+        return False
+    named = _quarters(_bare(text))
+    return bool(named) and not named & asked
+
+
+def _quarters(text: str) -> set[int]:
+    """Return the quarters of a year that a text names."""
+    return {number for number, words in enumerate(_QUARTERS, 1) if words.search(text)}
+
+
+def _bare(text: str) -> str:
+    """Return a text without accents."""
+    return unicodedata.normalize("NFD", text).encode("ascii", "ignore").decode()
