@@ -69,7 +69,7 @@ _MOVED = (
     r"|ha (?:mantenido|dejado|recortado|bajado|subido|reducido|mantenuto|lasciato|ridotto|alzato|abbassato)"
     r"|dejo|deixou|baixou|subiu|diminuiu|aumentou|ridotto|halt(?:en)? (?:\w+ ){0,3}(?:fest|stabil"
     r"|unverandert)"
-    r"|hielt(?:en)? (?:\w+ ){0,3}(?:fest|stabil|unverandert)|hat (?:\w+ ){0,5}(?:gelassen|belassen"
+    r"|hielt(?:en)? (?:\w+ ){0,3}(?:fest|stabil|unverandert)|hat (?:\S+ ){0,7}(?:gelassen|gesenkt|belassen"
     r"|angehoben)"
 )
 _JUDGED = (

@@ -111,7 +111,7 @@ _SINCE_LAUNCH = (
     r"|dall'uscita d\w+|dal lancio d\w+"
 )
 _NUMERALS = (
-    r"an?|one|two|three|four|five|six|\d+|first|une?|deux|trois|quatre|un[ao]?|dos|tres|cuatro"
+    r"an?|one|two|three|four|five|six|seven|eight|nine|ten|\d+|first|une?|deux|trois|quatre|un[ao]?|dos|tres|cuatro"
     r"|ein(?:e|en|em)?|zwei"
     r"|drei|vier|uma?|duas|dois|due|tre|quattro"
 )

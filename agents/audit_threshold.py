@@ -116,7 +116,7 @@ _QUARTERS = [
 _ENDED = (
     r"clos(?:ed|es|ing)|settle[ds]|settlement|end(?:ed|s)|finish(?:ed|es)|wrap(?:ped|s) up"
     r"|schlusskurs|schloss|schlie(?:ss|ß)t|beendet\w*|endete|monatsschluss"
-    r"|clotur\w+|endeten?|a termine|termine|acheve|fini[te]?|a fini"
+    r"|clotur\w+|endeten?|boucl(?:e|ent|ait)|a boucle|a termine|termine|acheve|fini[te]?|a fini"
     r"|cerr(?:o|ado|ando|aron)|cierra|cierre|termin[oa](?:do|ndo)?|acab[oa](?:do)?|despid(?:e|io)"
     r"|concluy\w+"
     r"|fech(?:a|ou|ado|amento)|encerr(?:a|ou|ado)|terminou|acabou|chius[oa]|chiude\w*|chiusura|ha terminato"

@@ -286,7 +286,7 @@ ENDS: Mapping[str, str] = {
         r"|comes? into force"
     ),
     r"cuts?|hikes?|raise|lower|rates?|bps|hold": (
-        r"cuts?|lower(?:ed|s)|reduced?|rais(?:ed|es)|hik(?:ed|es)|kept|keeps|held|holds|left"
+        r"cuts?|lower(?:ed|s)|lift(?:ed|s)|reduced?|rais(?:ed|es)|hik(?:ed|es)|kept|keeps|held|holds|left"
         r"|leaves|unchanged"
         r"|trim(?:med|s)|slash(?:ed|es)|eas(?:ed|es)|tighten(?:ed|s)|snipp?(?:ed|s)|st(?:ands|ood) pat"
         r"|holds? fire"
