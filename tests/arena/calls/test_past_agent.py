@@ -22,6 +22,7 @@ from arena.record.model.reservation import (
     ReservationTerms,
 )
 from arena.record.record import Record
+from arena.record.write.desk import answer_desk_turn
 from arena.record.write.reservations import reserve
 from arena.rounds.turns import ask_of_player
 from arena.rounds.world import Player
@@ -66,6 +67,34 @@ def test_a_turn_that_cannot_be_opened_at_the_desk_stops(record: Record) -> None:
     breaks(record)
     with pytest.raises(NotKept, match="it is broken"):
         asyncio.run(shrugs(lambda: DeskTurns().ask(QUESTION, Payer(1, 1), 5.0, record)))
+
+
+async def asked_at_the_desk(record: Record, fault: ArenaError) -> Call:
+    """Return the answer to a turn that is answered while it is waited for; the first look for it fails."""
+    payer = Payer(1, 1)
+    faults = [fault]
+    asking = asyncio.create_task(DeskTurns().ask(QUESTION, payer, 30.0, record))
+    await asyncio.sleep(0)  # the turn is opened
+    assert record.write_answer(answer_desk_turn, payer.entrant_id, payer.round_id, "Yes.")
+
+    @event.listens_for(record.engine, "begin")
+    def fail(_connection: Connection) -> None:
+        if faults:
+            raise faults.pop()
+
+    call = await asyncio.wait_for(asking, 10.0)
+    assert not faults
+    return call
+
+
+def test_a_turn_at_the_desk_learns_of_a_look_that_failed(record: Record) -> None:
+    with pytest.raises(NotKept, match="it is broken"):
+        asyncio.run(asked_at_the_desk(record, ArenaError("damaged", "it is broken")))
+
+
+def test_a_turn_at_the_desk_outlasts_a_record_that_was_away(record: Record) -> None:
+    call = asyncio.run(asked_at_the_desk(record, ArenaError("unreachable", "it is away")))
+    assert (call.reply, call.error) == ("Yes.", None)
 
 
 def test_room_that_a_process_elsewhere_has_is_not_taken(record: Record) -> None:

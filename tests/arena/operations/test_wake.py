@@ -191,3 +191,41 @@ def test_arena_run_is_woken_by_the_scheduler_until_a_failing_job_is_done(tmp_pat
     assert events == ["started", "failed", "job", "failed", "job", "waiting"], (
         "the record is verified meanwhile"
     )
+
+
+class BrokenOnce:
+    """A wake whose first wait fails, and whose second one stops the run."""
+
+    def __init__(self) -> None:
+        self.waits = 0
+
+    async def wait(self, schedules: Mapping[str, Schedule], now: datetime, stop: asyncio.Event) -> None:
+        self.waits += 1
+        if self.waits == 1:
+            raise RuntimeError("can't start new thread")
+        stop.set()
+
+    def close(self) -> None:
+        """Nothing is left behind."""
+
+
+def test_a_step_that_fails_is_reported_and_followed_by_another(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
+    record = Record.open(str(tmp_path / "arena.db"))
+    broken = BrokenOnce()
+    failures = list[str]()
+
+    async def marks(_site: JobContext, _at: datetime) -> str:
+        return "done"
+
+    def tell(event: RunEvent) -> None:
+        if event.kind == "failed":
+            failures.append(event.words)
+
+    running = Run(load(tmp_path / "config.yaml"), record, SystemClock, tell, open_wake=lambda: broken)
+    with patch.dict(JOB_FUNCTIONS, marks=marks), patch("arena.operations.run.TROUBLED", SECOND / 20):
+        asyncio.run(asyncio.wait_for(run(running), WAITS))
+    record.close()
+    assert broken.waits == 2
+    assert len(failures) == 1
+    assert "can't start new thread" in failures[0]
