@@ -66,6 +66,15 @@ def test_a_cohort_that_ends_twice_ended_the_first_time(season: Season) -> None:
     assert season.record.cohorts()[0].ended_at == week(1)
 
 
+def test_a_record_that_is_closed_gives_back_the_room_for_answers(tmp_path: Path) -> None:
+    record = Record.open(str(tmp_path / "record.db"))
+    record.hold_room(1)
+    assert record.room.close is not None
+
+    record.close()
+    assert record.room.close is None
+
+
 def test_a_snapshot_comes_back_as_it_was(season: Season) -> None:
     bare = Listing(a_market("sim:bare", question="Größer als “x”?\u2028"), None)
     odd = replace(a_quote("0.40", "0.42", "0.405", market="sim:odd", last="0.39", volume="12.5"), bid=None)
