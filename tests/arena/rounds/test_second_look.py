@@ -12,10 +12,12 @@ from agents.model import Agent, Ask, Decision, Forecast, View
 from arena.cohorts.freeze import code_version
 from arena.record.model.cohort import Cohort, Entrant, Turn
 from arena.record.queries.cohorts import StoredCohort, read_calls
+from arena.record.queries.decisions import read_fills
 from arena.record.queries.forecasts import read_forecast_columns
 from arena.record.record import Record
 from arena.record.write.cohorts import add_snapshot
 from arena.record.write.turn_queue import TurnJob
+from arena.record.write.turns import claim_turns, release_claims
 from arena.rounds.round import play_round, take_snapshot
 from arena.rounds.worker import play_job
 from arena.rounds.world import Player, World
@@ -164,6 +166,26 @@ def test_what_a_restart_has_left_over_is_filled_at_the_price_of_then(by_worker: 
         return []
 
     (fill,) = play(stored, 1, replace(world, dispatch=dispatch if by_worker else None), record)["ann"].fills
+    assert (fill.quote_at, fill.levels[0].price) == (NOW + HOUR, usd("0.61"))
+
+
+def test_a_turn_that_is_taken_over_from_a_worker_is_filled_at_the_price_of_then(record: Record) -> None:
+    """Its round was begun just now, but nobody knows when the worker before had asked."""
+    afternoon = Afternoon(LittleVenue())
+    stored = begun(record, live(a_cohort(["ann"])))
+    world = afternoon.world({"ann": says("0.5", ("100", RAIN))})
+    snapshot = asyncio.run(take_snapshot(stored, NOW, world, record, 1))
+    record.write(add_snapshot, stored.id, 1, snapshot, 1)
+    record.write(claim_turns, 1, [1], "elsewhere.invalid/1/x", lambda _: False)
+    record.write_unfenced(release_claims, 1, [1])
+    afternoon.moves(rain=60)
+
+    told = list[tuple[str, str]]()
+    job = TurnJob(1, 1, ("ann",), code_version(), again=False)
+    asyncio.run(play_job(job, lambda *said: told.append(said), world, record))
+
+    assert told == [("ann", "played")]
+    [fill] = record.read(read_fills, [1])[1]
     assert (fill.quote_at, fill.levels[0].price) == (NOW + HOUR, usd("0.61"))
 
 
