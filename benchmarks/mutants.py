@@ -32,8 +32,11 @@ HEADING = "## Guards taken out"
 SECTION = re.compile(rf"\n{HEADING}\n.*", re.DOTALL)
 INTRO = """\
 `python -m benchmarks.mutants --page` writes this table. Every guard found in the tree is taken out by itself,
-in a copy, as [the list](../tests/guards/guards.toml) says. A test that the list names notices, or one of the
-simulator's first {seeds} seeds: of {findings} it must be a seed."""
+in a copy, as [the list](../tests/guards/guards.toml) says. {who}"""
+BY_TESTS = "A test that the list names notices; no seed of the simulator was played for it."
+BY_SEEDS = """\
+A test that the list names notices, or one of the simulator's first {seeds} seeds: of {findings} it must be a
+seed."""
 LONGEST_TESTS = 900.0
 """Seconds that tests may take as long as nothing is taken out."""
 
@@ -236,7 +239,8 @@ def section(outcomes: Sequence[Outcome]) -> str:
     """Return the part of the page on performance that has the table."""
     seeds = max((outcome.seeds for outcome in outcomes), default=0)
     findings = sum(outcome.finding > 0 for outcome in outcomes)
-    parts = [HEADING, INTRO.format(seeds=seeds, findings=findings), table(outcomes)]
+    who = BY_SEEDS.format(seeds=seeds, findings=findings) if seeds else BY_TESTS
+    parts = [HEADING, INTRO.format(who=who), table(outcomes)]
     return "\n" + "\n\n".join(parts) + "\n"
 
 
