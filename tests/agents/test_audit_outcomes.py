@@ -15,6 +15,7 @@ SETS = {
     "`second_author_articles`": ("second_author_articles.jsonl", ["kept aside"]),
     "`third_author_articles`": ("third_author_articles.jsonl", ["third author"]),
     "`fourth_author_articles`": ("fourth_author_articles.jsonl", ["kept aside"]),
+    "`fifth_author_articles`, unseen by the rules": ("fifth_author_articles.jsonl", ["kept aside"]),
     "`further_articles`, first batch": ("further_articles.jsonl", ["batch 1"]),
     "`further_articles`, four more": ("further_articles.jsonl", ["batch 2", "batch 3", "batch 4", "batch 5"]),
 }
