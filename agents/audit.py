@@ -299,23 +299,30 @@ class _Asked:
 
 @lru_cache(maxsize=4096)  # every text of a round is held against the same questions
 def _asked(question: str) -> _Asked:
+    """Return how texts may name what a question asks about, and how they may say that it has happened."""
     ways: dict[Kind, list[tuple[str, ...]]] = {"name": [], "figure": [], "word": []}
     for term in search_terms(question, MOST_TERMS):
         ways.get(term.kind, []).append(tuple(map(_bare, term.ways)))
     ways["name"] = [(*each, *names_abroad(each)) for each in _whole_names(question, ways["name"])]
+
+    # The verb of the question is no word of its subject.
     asking = [words for words in say.ENDS if re.search(rf"\b(?:{words})\b", question, re.IGNORECASE)]
     words = [each[0] for each in ways["word"]]
     plain = [word for word in words if not any(re.fullmatch(each, word, re.IGNORECASE) for each in asking)]
+
     named = [re.compile("|".join((*_name_ways(each), *_ticker_ways(each)))) for each in ways["name"]]
     figures = ["|".join(map(_figure_way, each)) for each in ways["figure"]]
     stems = [rf"\b{re.escape(word[: max(STEM, len(word) - 3)])}" for word in words]
     others = [re.compile(each, re.IGNORECASE) for each in (*figures, *stems, *words_abroad(question))]
+
     need = min(2, len(named) + len(figures) + len(plain)) if named else 1
     if len(named) == 1 and any(map(str.isdigit, ways["name"][0][0])):
         need = 1  # such a name is nobody else's
+
     parts = [way.lower().split() for each in ways["name"] or ways["word"] for way in each]
     parts += [[ticker.lower()] for each in ways["name"] for ticker in tickers_of(each)]
     keys = tuple(dict.fromkeys(key for each in parts for key in (each[-1], each[0])))
+
     ends = re.compile(
         rf"\b(?:{'|'.join([say.SAYS_SO, *deeds_asked(question), *(say.ENDS[x] for x in asking)])})(?!\w)",
         re.IGNORECASE,

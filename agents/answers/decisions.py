@@ -33,7 +33,7 @@ GRID = range(1, ONE + 1)
 
 
 def mean(ps: Sequence[int]) -> int:
-    """The average."""
+    """Return the average."""
     return (2 * sum(ps) + len(ps)) // (2 * len(ps))
 
 

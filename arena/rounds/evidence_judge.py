@@ -43,8 +43,8 @@ def judge_of(stored: StoredCohort, stored_round: StoredRound, world: World, reco
             for market, article in texts
         ]
         # A text that two markets of one question show is asked about once.
-        unlike = list(dict.fromkeys(prompts))
-        calls = dict(zip(unlike, await gather_or_cancel(map(ask, unlike)), strict=True))
+        distinct = list(dict.fromkeys(prompts))
+        calls = dict(zip(distinct, await gather_or_cancel(map(ask, distinct)), strict=True))
         judgements = [_judgement(calls[prompt]) for prompt in prompts]
 
         suspects = []
