@@ -20,11 +20,13 @@ from typing import Literal
 from agents import audit_words as say
 from agents.audit_aftermath import AHEAD, is_aftermath
 from agents.audit_exonyms import names_abroad, words_abroad
-from agents.audit_kinds import deeds_asked
+from agents.audit_kinds import PAIRED, deeds_asked, kinds_of
+from agents.audit_later import is_of_results, is_past_abroad, months_over
 from agents.audit_outcomes import (
     EXPECTATION,
     FORESEEN,
     candidates,
+    is_elsewhere,
     is_of_other_period,
     tells_outcome,
     tells_presumed,
@@ -38,7 +40,7 @@ from agents.written_dates import MONTHS, WrittenDate, written_dates
 Verdict = Literal["clean", "dated later", "answer", "odds", "unsure"]
 VERDICTS: tuple[Verdict, ...] = ("odds", "dated later", "answer", "unsure")
 """Those of suspects, the worst first."""
-RULES = 6
+RULES = 7
 """The version of these rules: a verdict is recomputed only by the rules that gave it."""
 Place = Literal["title", "text", "url"]
 LONGEST, OVERLAP = 400, 100
@@ -208,10 +210,14 @@ def _of_dates(part: _Part, at: datetime) -> Iterator[AuditFinding]:
         for day in written_dates(sentence, at):
             if day.last <= at or (not day.dated and day.at - at > SOON):
                 continue
-            if _is_of_page(sentence, day):
+            if day.at > at and is_of_results(sentence, day):
+                yield AuditFinding("dated later", sentence, part.place)
+            elif _is_of_page(sentence, day):
                 yield AuditFinding("dated later" if day.first > at else "unsure", sentence, part.place)
             elif day.at > at and _has_happened(sentence, day):
                 yield AuditFinding("dated later", sentence, part.place)
+    for start in months_over(part.words, at):
+        yield AuditFinding("dated later", part.sentence(start), part.place)
 
 
 def _is_of_page(sentence: str, day: WrittenDate) -> bool:
@@ -234,7 +240,9 @@ def _has_happened(sentence: str, day: WrittenDate) -> bool:
     if (say.FOR.search(before) and not day.spans) or say.INFINITIVE.search(before):
         return False
     clause = _clause(sentence, day.start, day.end)
-    return bool(say.PAST.search(clause)) and not say.COMING.search(clause)
+    if say.COMING.search(clause):
+        return False
+    return say.PAST.search(clause) is not None or is_past_abroad(clause)
 
 
 def _clause(sentence: str, start: int, end: int) -> str:
@@ -262,6 +270,13 @@ class _Asked:
     need: int
     ends: re.Pattern[str]
     subject: Subject
+
+    @property
+    def is_single(self) -> bool:
+        """Whether few texts name the subject, so that its name alone says what one is about."""
+        kinds = self.subject.kinds
+        is_paired = PAIRED.search(self.subject.question) is not None
+        return bool(kinds & SINGLED) and not kinds & DAILY and not is_paired
 
     def is_named(self, part: str) -> bool:
         """Return whether a part of a sentence has one of the question's names."""
@@ -304,6 +319,10 @@ def _asked(question: str) -> _Asked:
     for term in search_terms(question, MOST_TERMS):
         ways.get(term.kind, []).append(tuple(map(_bare, term.ways)))
     ways["name"] = [(*each, *names_abroad(each)) for each in _whole_names(question, ways["name"])]
+    if "level" in kinds_of(question):
+        ways["name"] += [
+            goods for word, goods in say.GOODS.items() if re.search(rf"\b{word}\b", question, re.IGNORECASE)
+        ]
 
     # The verb of the question is no word of its subject.
     asking = [words for words in say.ENDS if re.search(rf"\b(?:{words})\b", question, re.IGNORECASE)]
@@ -350,7 +369,14 @@ def _name_ways(ways: Iterable[str]) -> Iterator[str]:
     """Yield how a text may call what is named: in full, by the last two words, by the last or the first."""
     for way in ways:
         parts = way.split()
-        yield rf"(?i:(?<!\w){re.escape(way)}(?!\w))"  # before .NET there is no \b
+        written = re.escape(way)
+        if any(map(str.isdigit, parts[-1])):
+            written = written.replace(r"\ ", "[ -]")
+        yield rf"(?i:(?<!\w){written}(?!\w))"  # before .NET there is no \b
+        initials = say.INITIAL.findall(way)
+        if len(initials) >= SHORTEST:
+            number = say.NUMBERED.search(way)
+            yield rf"\b{''.join(initials)}{number[0] if number else ''}(?!\w)"
         if len(parts) > 2 and parts[-1] not in say.PRIZES:
             yield rf"\b{re.escape(' '.join(parts[-2:]))}(?!\w)"
         if len(parts) > 1 and parts[-1] in say.PRIZES:
@@ -386,10 +412,14 @@ def _figure_way(way: str) -> str:
 
 def _of_answer(part: _Part, title: str, question: str, at: datetime) -> Iterator[AuditFinding]:
     """Yield the first sentence that says how a question has ended."""
+    asked = _asked(question)
+    out = next((words for _, words in part.sentences if _is_out(words, title, asked, at)), None)
+    if out is not None:
+        yield AuditFinding("answer", out, part.place, question)
+        return
     if _is_of_other_stage(title, question):
         return
 
-    asked = _asked(question)
     places = {place for key in asked.keys for place in _places(key, part.folded)}
     places.update(candidates(part.words, asked.subject))
     if part.place == "text" and asked.is_named(title):
@@ -420,7 +450,10 @@ def _of_threshold(part: _Part, title: str, asked: _Asked, at: datetime) -> Itera
         for words in filter(None, (single, pair)):
             if not has_figure(_bare(words), threshold) or not asked.is_named(f"{words} {context}"):
                 continue
-            if not _may_answer(words, asked.subject.question, at):
+            question = asked.subject.question
+            if not _may_answer(words, question, at) or (
+                asked.subject.statistics and is_elsewhere(words, question)
+            ):
                 continue
             on_day = _is_at_the_time(words, asked, at)
             if tells_threshold(_bare(words), _bare(context), threshold, on_day):
@@ -434,14 +467,27 @@ def _is_all_over(text: str, title: str, asked: _Asked, at: datetime) -> bool:
         return False
     whole = f"{title}. {text}"
     kinds = asked.subject.kinds
-    is_single = kinds & SINGLED and not kinds & DAILY and not say.PAIRED.search(asked.subject.question)
-    if not (asked.is_told(whole, "") or (is_single and asked.is_named(whole))):
+    if not (asked.is_told(whole, "") or (asked.is_single and asked.is_named(whole))):
+        return False
+    if kinds & {"deal", "treaty"} and not asked.has_its_names(whole):
         return False
 
     open_words = (AHEAD, FORESEEN, say.OPEN, say.EARLIER, say.AGES_AGO, say.OTHERS)
     if any(words.search(whole) for words in open_words) or not _may_answer(whole, asked.subject.question, at):
         return False
     return is_aftermath(_bare(whole), kinds) or asked.ends.search(whole) is not None
+
+
+def _is_out(sentence: str, title: str, asked: _Asked, at: datetime) -> bool:
+    """Return whether a sentence says that one who was to win a tournament has lost before its last stage."""
+    if asked.subject.ousted is None or not asked.is_named(sentence):
+        return False
+    whole = f"{title} {sentence}"
+    if not asked.is_told(sentence, title) or say.ROUND_ROBIN.search(whole) or say.AGES_AGO.search(whole):
+        return False
+    if say.OPEN.search(sentence) or _is_dated_before(sentence, asked.subject.question, at):
+        return False
+    return asked.subject.ousted.search(_bare(sentence)) is not None
 
 
 def _is_of_other_stage(text: str, question: str) -> bool:
@@ -471,7 +517,8 @@ def _has_outcome(sentence: str, title: str, asked: _Asked, at: datetime) -> bool
     if not in_sentence and _is_about_to_come(title):
         return False
     told = asked.is_told(f"{sentence} {title}", "")
-    if told and tells_presumed(bare, asked.subject):
+    is_single = asked.is_single and (in_sentence or asked.is_named(title))
+    if (told or is_single) and tells_presumed(bare, asked.subject):
         return True
 
     # What is taken for granted may stand beside what is to come; the forms from here on may not.
@@ -534,7 +581,7 @@ def _ends_it(sentence: str, match: re.Match[str], title: str, asked: _Asked) -> 
         return False
     if asked.is_told(part, title) and not asked.of_something_else(match):
         return True
-    if "departure" in asked.subject.kinds and asked.is_named(part) and say.GONE.search(part):
+    if asked.subject.kinds & {"departure", "court"} and asked.is_named(part) and say.GONE.search(part):
         return True
     is_anaphor = say.ANAPHOR.match(sentence) is not None
     return is_anaphor and asked.is_told(title, "") and not _is_about_to_come(title)

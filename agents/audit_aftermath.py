@@ -85,7 +85,8 @@ AFTERMATH: Mapping[Kind, re.Pattern[str]] = {
     kind: re.compile(rf"(?<![\w-])(?:{words})(?!\w)", re.IGNORECASE) for kind, words in _WORDS.items()
 }
 AHEAD = re.compile(
-    r"\b(?:previews?|betas?|release candidates?|kick-?off|tip-?off|first pitch|(?:is|are|was"
+    r"\b(?:turns? to|trip to|up next|previews?|betas?|release candidates?|kick-?off|tip-?off|first pitch"
+    r"|(?:is|are|was"
     r"|were) due|due (?:on|to|by|in|next)"
     r"|schedul\w+|expect\w*"
     r"|forecast\w*|predict\w*|takes? place|deadline|polls? (?:open|close)|pollsters?|survey\w*"

@@ -51,6 +51,29 @@ Brazilian: Brazil Brasil Bresil Brasilien Brasile brasileno brasilena bresilien 
 Brazilian: brasilianische brasileiro brasileira brasiliano brasiliana
 Portuguese: Portugal portugues portuguesa portugais portugaise portugiesische portoghese
 Japanese: Japan japones japonesa japonais japonaise japanische giapponese
+French: Elysee Matignon Paris
+German: Kanzleramt Berlin
+Italian: Palazzo_Chigi Quirinale
+Spanish: Moncloa Madrid
+Brazilian: Planalto
+British: Downing_Street Westminster
+United Kingdom: Downing_Street Westminster
+United States: White_House Capitol_Hill Washington
+Senate: senators senateurs senadores senatori
+Parliament: lawmakers MPs parlamentarier parlementaires parlamentarios
+Congress: lawmakers Congreso Congresso Congres Kongress
+National Assembly: deputies deputes diputados deputati
+Bundestag: Abgeordnete Abgeordneten
+House of Commons: MPs
+Senate: Senat Senado Senato chambre_haute camara_alta
+Supreme Court: Tribunal_Supremo Corte_Suprema Cour_supreme Oberstes_Gericht Supremo_Tribunal Cassazione
+Constitutional Court: Tribunal_Constitucional Corte_Constitucional Conseil_constitutionnel
+Constitutional Court: Bundesverfassungsgericht Corte_costituzionale
+Chamber of Deputies: Camara_de_Diputados Camara_dos_Deputados Chambre_des_deputes Abgeordnetenkammer
+Chamber of Deputies: Camera_dei_deputati
+Copom: Banco_Central
+Selic: juros
+Banxico: Banco_de_Mexico
 National Assembly: Asamblea_Nacional Assemblee_nationale Nationalversammlung
 National Assembly: Assembleia_Nacional Assemblea_nazionale
 Venice: Venecia Venise Venedig Veneza Venezia
@@ -80,7 +103,7 @@ Budget: Presupuesto Presupuestos Orcamento Haushalt Bundeshaushalt Bilancio loi_
 Nobel Prize: Nobelpreis Nobel
 Golden Lion: Leon_de_Oro Lion_d'or Lowen Leao_de_Ouro Leone_d'oro
 Golden Bear: Oso_de_Oro Ours_d'or Baren Urso_de_Ouro Orso_d'oro
-Palme d'Or: Palma_de_Oro Palma_de_Ouro Palma_d'oro Goldene_Palme
+Palme d'Or: Palma_de_Oro Palma_de_Ouro Palma_d'oro Goldene_Palme Goldenen_Palme Croisette
 World Cup: Mundial Coupe_du_monde Weltmeisterschaft Copa_do_Mundo Mondiale
 Champions League: Liga_de_Campeones Ligue_des_champions Liga_dos_Campeoes
 """
@@ -127,7 +150,7 @@ def names_abroad(ways: Iterable[str]) -> list[str]:
     for way in ways:
         small = way.casefold()
         for name, exonyms in EXONYMS.items():
-            if small == name or (" " in name and name in small):
+            if small == name or small.endswith(f" {name}") or (" " in name and name in small):
                 abroad += exonyms
     return abroad
 

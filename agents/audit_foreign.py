@@ -23,12 +23,16 @@ _WON = (
     r"|premiou|zeichnete \w+ aus"
 )
 _ELECTED = (
-    r"elegid[oa]|elect[oa]|eleit[oa]|elue?s?|(?<!ab)gewahlt|elett[oa]|rec?onh?ec(?:e|io|eu) (?:su |sua "
+    r"(?:re)?ele(?:gid|ct|it|tt)[oa]|(?:re)?elue?s?|(?:wieder)?(?<!ab)gewahlt|rielett[oa]|rec?onh?ec(?:e"
+    r"|io|eu) (?:su |sua "
     r"|la |a )?derrota"
     r"|reconnait sa defaite|wahlsieg\w*|wahldebakel|wahlniederlage|stimmenstarkste|feiert"
     r"|toma (?:de )?posesion|tomo posesion|tomou posse|toma posse|investid[oa]|juro (?:el )?cargo"
     r"|vereidigt|installation a la tete|nouve(?:l|lle|au) president\w*|nuev[oa] president\w*"
     r"|nov[oa] president\w*"
+    r"|equipo de (?:transferencia|transicion)|equipe de transi\w+|ubergangsteam|squadra di transizione"
+    r"|(?:president[ea]|presidente|prasident|canciller|premier) (?:elect[oa]|eleit[oa]|elu|eletto)"
+    r"|(?:designierte[rn]?|gewahlte[rn]?) (?:prasident|kanzler|ministerprasident)\w*"
     r"|nombrad[oa]|nomead[oa]|nommee?|ernannt|nominat[oa]"
 )
 _LEFT = (
@@ -44,7 +48,8 @@ _LEFT = (
     r"|la)|sai de"
 )
 _PASSED = (
-    r"aprueban?|aprob(?:o|aron|ad[oa])|promulg\w+|ratific(?:a|o|ou|ad[oa])|ratifi(?:e|ee|iert)"
+    r"vaca(?: al?| el|ron)|vac(?:o|ado|ada) (?:al?|el|por)|aprueban?|aprob(?:o|aron|ad[oa])|promulg\w+"
+    r"|ratific(?:a|o|ou|ad[oa])|ratifi(?:e|ee|iert)"
     r"|despach(?:a|o)|sancion(?:a|o)|rechaz(?:a|o|an|aron|ad[oa])|adopte(?:es?|nt)?|a (?:adopte|rejete"
     r"|vote|approuve)"
     r"|approuv\w+|rejet(?:te|tent|ee?s?)|verabschiedet\w*|beschlossen|beschlie(?:ss|ß)t|angenommen"
@@ -122,6 +127,7 @@ _WORDS: Mapping[Kind, str] = {
     "release": _RELEASED,
     "launch": _RELEASED,
     "level": _STOOD,
+    "disaster": r"toc(?:o|a|ou) (?:tierra|terra)|a touche terre|tr(?:af|ifft) auf land|ha toccato terra",
     "halt": _OVER,
     "closure": _SHUT,
 }
@@ -162,7 +168,9 @@ DECISION = re.compile(
     r"|das|il|lo|the"
     r"|its|sua|son|sa)? ?)(?:aprovacao|rejeicao|supressao|revogacao|aprobacion|rechazo|supresion|derogacion"
     r"|adoption|rejet|suppression|approbation|abrogation|verabschiedung|ablehnung|abschaffung|billigung"
-    r"|approvazione|bocciatura|soppressione|abrogazione|approval|rejection|passage|repeal|abolition)"
+    r"|approvazione|bocciatura|soppressione|abrogazione|approval|rejection|passage|repeal|abolition"
+    r"|chute|caida|queda|sturz|caduta|renversement|destitu\w+|absetzung|fall|ouster|removal|downfall"
+    r"|collapse)"
     r" (?:d\w{0,4}\b|of|by|pel[oa]|por|par|du|durch)",
     re.IGNORECASE,
 )

@@ -8,6 +8,11 @@ Kind = Literal[
     "contest", "office", "departure", "vote", "rate", "level", "release", "launch", "deal", "court", "treaty",
     "halt", "disaster", "bankruptcy", "listing", "closure",
 ]  # fmt: skip
+RATES = (
+    r"\b(?:rates?|bps|basis points?|Fed|ECB|BoE|BoJ|RBA|Copom|Banxico"
+    r"|(?:Central|Reserve|National) Bank|Bank of)\b"
+)
+"""In a question about a central bank."""
 _WORDS: Mapping[Kind, str] = {
     "contest": r"wins?|beats?|defeats?|champions?|finals?|loses?|vs?|match|game|series|prize|award",
     "office": (
@@ -29,11 +34,12 @@ _WORDS: Mapping[Kind, str] = {
         r"|accepts?"
         r"|initiative|measure|removed|rejects?|law"
     ),
-    "rate": r"cuts?|hikes?|raises?|lowers?|rates?|bps|holds?",
+    "rate": rf"(?:cuts?|hikes?|raises?|lowers?|holds?)(?=.*{RATES})|rates?|bps",
     "level": (
         r"above|below|reach(?:es)?|exceeds?|over|under|at least|more than|less than|close|hits?|between"
         r"|higher|lower"
-        r"|gross(?:es)?|inflation|record|rises?|falls?|grows?|shrinks?|increases?|declines?|contracts?"
+        r"|or more|or fewer|or less|gross(?:es)?|inflation|record|rises?|falls?|grows?|shrinks?"
+        r"|increases?|declines?|contracts?"
         r"|expands?"
     ),
     "release": (
@@ -53,6 +59,8 @@ _WORDS: Mapping[Kind, str] = {
     "closure": r"(?:be|is|stays?|remains?) (?:closed|shut|suspended|grounded)|shuts?(?: down)?|closure",
     "disaster": r"hurricane|landfall|storm|earthquake|eruption|erupts?",
 }
+PAIRED = re.compile(r"\b(?:beats?|defeats?|vs?|against)\b", re.IGNORECASE)
+"""In a question about two sides, each of which plays others too."""
 KINDS = {kind: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for kind, words in _WORDS.items()}
 
 

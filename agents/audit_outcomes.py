@@ -5,7 +5,7 @@ one such form, next to the names of the question.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from datetime import UTC, datetime
 
 from agents.audit_aftermath import AHEAD
@@ -13,7 +13,7 @@ from agents.audit_foreign import OPEN as OPEN_ABROAD
 from agents.audit_foreign import is_match_told, tells_abroad, tells_decision
 from agents.audit_kinds import Kind
 from agents.audit_presumed import is_presumed
-from agents.audit_subject import TICKER, Subject, is_ticker
+from agents.audit_subject import TICKER, Subject, is_score_line, is_ticker
 from agents.audit_threshold import is_of_other_time
 from agents.audit_words import OPEN
 from agents.written_dates import MONTHS
@@ -21,10 +21,13 @@ from agents.written_dates import MONTHS
 SCORE = re.compile(r"(?<![\d.,$€£(])\d{1,3}(?:\s?[-–:]\s?\d{1,3})?(?![\d.,]*\d|\s?(?:%|percent|bps?\b))")
 """A number that may be one side's score, or both sides' at once."""
 REGIONS = re.compile(
-    r"\b(?:euro|eurostat|eu|uk|brit\w+|german\w*|france|french|ital\w+|spain|spanish|japan\w*|china|chinese"
+    r"\b(?:(?-i:US|U\.S)|american?|labor department|euro|eurostat|eu|uk|brit\w+|german\w*|france|french"
+    r"|ital\w+|spain|spanish|japan\w*|china|chinese"
     r"|canad\w+|austral\w+|india\w*|brazil\w*|mexic\w+|turk\w+|russia\w*|tokyo|ons)\b",
     re.IGNORECASE,
 )
+_COUNTRY = {"brit": "uk", "ons": "uk", "amer": "us", "u.s": "us", "labo": "us"}
+"""What stands for a country, by its first letters."""
 _COUNT = r"\d{1,3}(?:,\d{3})*"
 _SHARE = r"\d{1,3}(?:[.,]\d{1,3})*\s?%?"
 TALLY = re.compile(
@@ -39,6 +42,7 @@ TALLY = re.compile(
     rf"|\b{_COUNT} (?:votos |votes )?a favor|\b(?:with|by|con|por|avec|mit) {_COUNT} (?:votes|votos|voix"
     rf"|stimmen|voti)\b"
     rf"|\b{_COUNT} (?:\w+ )?(?:gegen|contra|contre|a|x|zu) {_COUNT} (?:stimmen|votos|voix|voti)\b"
+    rf"|\b{_COUNT} (?:stimmen|votos|voix|voti) (?:gegen|contra|contre|contro|a|zu) {_COUNT}\b"
     r"|\b\d{1,2}\s?[-–]\s?\d{1,2} (?:vote|decision|split|ruling|verdict|majority|(?:to|for|in favou?r of"
     r"|against)\b)"
     r"|\b\d{2}(?:[.,]\d)?\s?% (?:of (?:the )?(?:voters|votes?|shareholders|ballots|members)|voted"
@@ -115,7 +119,9 @@ DEBUT = re.compile(
     r"\b(?:open(?:ed|s)|debut(?:ed|s)|bow(?:ed|s)|start(?:ed|s)) (?:\w+ )?(?:to|with|at) (?:\w+ )?[$€£]\d"
     r"|\b(?:its|the|an?|his|her) (?:\w+ )?[$€£]\d[\d.,]*\s?\w* (?:\w+ )?(?:debut|opening|launch|haul|bow"
     r"|start)\b"
-    r"|[$€£]\d[\d.,]*\s?[mbk]? \(new\)|\b(?:grossed|raked in|pulled in|hauled in"
+    r"|[$€£]\d[\d.,]*\s?[mbk]? \(new\)|\(new\)[^;]{0,60}[$€£]\d"
+    r"|[$€£]\d[\d.,]*\W{1,3}[\d,]+ (?:theat(?:er|re)s|screens|cinemas|locations|salas|salles|kinos)\b"
+    r"|\b(?:grossed|raked in|pulled in|hauled in"
     r"|collected) (?:\w+ ){0,2}[$€£]\d",
     re.IGNORECASE,
 )
@@ -151,12 +157,17 @@ NUMBER = re.compile(
     r"|october|november|december))(?<!20\d\d)",
     re.IGNORECASE,
 )
+ROW = re.compile(r"\b(?P<month>[A-Z][a-z]{2,8})\.?(?: 20\d\d)?:? [+−-]?\d{1,3}[.,]\d{1,2}(?![\d.,]\d)")
+"""A month and its figure, as tables have them."""
+SURVEYED = re.compile(r"\b(?:median|surveyed|polled|estimates from|forecasters)\b", re.IGNORECASE)
+"""What says that a figure is one of many forecasts."""
 LARGEST_PRICE = 1.5
 """A price of more than so many times what is asked is that of something else."""
 UNRELEASED = re.compile(
     r"\b(?:if|unless|whether|when|once|will|would|could|(?-i:may)|might|should|expect\w*|rumou?r\w*"
     r"|likely|wants?|hop(?:e|es|ing)"
-    r"|wait\w*|leak\w*|supposed|reported\w*|as soon as|internal\w*|red-teaming|training|testers?|not yet"
+    r"|wait\w*|leak\w*|supposed|reportedly|reported to|string|mention(?:s|ed|ing)|spotted|as soon as"
+    r"|internal\w*|red-teaming|training|testers?|not yet"
     r"|yet to|know"
     r"|upcoming|coming|soon|bets?|previews?|isn't|not)\b",
     re.IGNORECASE,
@@ -173,7 +184,7 @@ def tells_outcome(sentence: str, subject: Subject, named: bool, told: bool, at: 
     It has a name of the question where it is `named`; it is `told` to be about the question where it has
     enough of its other words too.
     """
-    if subject.scores is not None and subject.scores.search(sentence):
+    if _has_score(sentence, subject):
         return True
     if named and _tells_figure(sentence, subject, told, at):
         return True
@@ -190,6 +201,13 @@ def tells_outcome(sentence: str, subject: Subject, named: bool, told: bool, at: 
     if tells_abroad(sentence, _kinds_at(sentence, subject)) or (told and _is_decided(sentence, subject)):
         return True
     return _is_settled(sentence, subject, told)
+
+
+def _has_score(sentence: str, subject: Subject) -> bool:
+    """Return whether a sentence has a score of each of two sides that a question names."""
+    if subject.scores is not None and subject.scores.search(sentence):
+        return True
+    return "contest" in subject.kinds and is_score_line(sentence, subject.names)
 
 
 def _is_decided(sentence: str, subject: Subject) -> bool:
@@ -212,7 +230,7 @@ def _tells_figure(sentence: str, subject: Subject, told: bool, at: datetime) -> 
     """Return whether a sentence has the figure that a question asks of beside what was expected of it."""
     if "level" not in subject.kinds:
         return False
-    if is_of_other_period(sentence, subject.question, at):
+    if is_of_other_period(sentence, subject.question, at) or is_elsewhere(sentence, subject.question):
         return False
 
     expected = EXPECTATION.search(sentence)
@@ -258,6 +276,8 @@ def tells_presumed(sentence: str, subject: Subject) -> bool:
     """Return whether a sentence takes for granted how a question ended."""
     if is_presumed(subject.certain, sentence, subject.question):
         return True
+    if OPEN_ABROAD.search(sentence):
+        return False
     return is_presumed(subject.past, sentence, subject.question, OPEN)
 
 
@@ -333,7 +353,12 @@ def _months_asked(question: str, at: datetime) -> set[int]:
 def _regions(text: str) -> set[str]:
     """Return the countries that a text names, by the first letters of their words."""
     called = {region.casefold() for region in REGIONS.findall(text)}
-    return {"uk" if region.startswith(("brit", "ons")) else region[:4] for region in called}
+    return {_COUNTRY.get(region[:4], region[:4]) for region in called}
+
+
+def is_elsewhere(text: str, question: str) -> bool:
+    """Return whether a text names a country that a question does not."""
+    return bool(_regions(text) - _regions(question))
 
 
 def _tells_statistic(sentence: str, subject: Subject, told: bool, at: datetime) -> bool:
@@ -342,16 +367,23 @@ def _tells_statistic(sentence: str, subject: Subject, told: bool, at: datetime) 
     if not is_known and not (told and subject.is_period):
         return False
 
+    months = _months_asked(subject.question, at)
+    if is_elsewhere(sentence, subject.question) or SURVEYED.search(sentence):
+        return False
+    if is_known and _has_row(sentence, months) and not FORESEEN.search(sentence):
+        return True
     figure = (FIGURE if is_known else NUMBER).search(sentence)
     if figure is None or FORESEEN.search(sentence, 0, figure.start()):
         return False
     if not is_known and AHEAD.search(sentence):
         return False
-    if _regions(sentence) - _regions(subject.question):
-        return False
-    months = _months_asked(subject.question, at)
     words = re.findall(r"\b[A-Z][A-Za-z]{2,}\b", sentence)
     return any(MONTHS.get(word.casefold(), 0) in months for word in words)
+
+
+def _has_row(sentence: str, months: Set[int]) -> bool:
+    """Return whether a row of a table has a figure beside one of these months: "May 3.2, Jun 3.1"."""
+    return any(MONTHS.get(match["month"].casefold(), 0) in months for match in ROW.finditer(sentence))
 
 
 def _has_long_name(sentence: str, subject: Subject) -> bool:

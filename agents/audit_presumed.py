@@ -36,6 +36,57 @@ EVENTS: Mapping[Kind, str] = {
     "closure": r"closure|shutdown|reopening|stop|stoppage|suspension",
     "disaster": r"landfall|hurricane|storm|eruption|earthquake|quake",
 }
+_EVENTS_ABROAD: Mapping[Kind, str] = {
+    "contest": (
+        r"victoria|triunfo|derrota|titulo|coronacion|vitoria|victoire|defaite|titre|sacre|sieg|niederlage"
+        r"|titel"
+        r"|vittoria|sconfitta|titolo|trionfo|pleite|blamage|triumph|derrota"
+    ),
+    "office": (
+        r"victoria|triunfo|derrota|(?:re)?eleccion|investidura|toma de posesion|vitoria|(?:re)?eleicao"
+        r"|posse|victoire"
+        r"|defaite|(?:re)?election|investiture|(?:wieder)?wahl|(?:wahl)?sieg|niederlage|amtsantritt"
+        r"|vereidigung"
+        r"|vittoria|sconfitta|(?:ri)?elezione|insediamento"
+    ),
+    "departure": (
+        r"dimision|renuncia|destitucion|salida|marcha|cese|demissao|saida|demission|depart|eviction|rucktritt"
+        r"|abgang|entlassung|absetzung|sturz|dimissioni|addio|uscita|caduta"
+    ),
+    "rate": (
+        r"recorte|bajada|subida|alza|reduccion|corte|reducao|alta|manutencao|baisse|hausse|reduction"
+        r"|(?:zins)?senkung"
+        r"|(?:zins)?erhohung|zinsschritt|zinsentscheid\w*|taglio|rialzo|riduzione"
+    ),
+    "court": (
+        r"condena|absolucion|sentencia|fallo|veredicto|condenacao|absolvicao|sentenca|condamnation"
+        r"|acquittement"
+        r"|victoria|derrota|vitoria|victoire|defaite|sieg|niederlage|vittoria|sconfitta|relaxe|verdict"
+        r"|jugement|verurteilung|freispruch|urteil|condanna|assoluzione|verdetto|sentenza"
+    ),
+    "treaty": (
+        r"firma|acuerdo|tregua|alto el fuego|cessar-fogo|acordo|assinatura|accord|signature|treve"
+        r"|cessez-le-feu"
+        r"|waffenruhe|waffenstillstand|abkommen|unterzeichnung|accordo|cessate il fuoco|armistic\w+"
+    ),
+    "deal": (
+        r"fusion|compra|adquisicion|aquisicao|fusao|rachat|acquisition|ubernahme|kauf|fusione|acquisizione"
+    ),
+    "halt": r"huelga|paro|greve|streik\w*|sciopero|paralisacao",
+    "launch": r"lanzamiento|despegue|lancamento|decolagem|lancement|decollage|start|lancio|decollo",
+}
+"""The same events in Spanish, Portuguese, French, German and Italian."""
+_SINCE_ABROAD = r"desde|depuis|seit|gracias a|gracas a|grace a|dank|grazie a\w*"
+_AFTER_ABROAD = (
+    r"con|com|avec|mit|tras|despues de|apos|depois d[eoa]s?|apres|a la suite de|nach|infolge|dopo"
+    r"|in seguito a\w*|celebra\w*"
+    r"|fete(?:nt)?|feier(?:t|n)"
+)
+_THE_ABROAD = (
+    r"(?:el|las?|los|l[eo]|les|[ao]s?|der|die|das|de[mnr]|il|gli|i|s[ou]n?|sa|ses|seus?|suas?|sue|suoi"
+    r"|ihre[mnrs]?"
+    r"|seine[mnrs]?|une?|una|uma?|einem?|einer|est[ae]|cette|ce|questa?|diese[mnr])"
+)
 _SOME_TIME = r"(?:hours?|days?|weeks?|months?|nights?|mornings?|weekends?|sessions?|minutes?)"
 SINCE = (
     rf"(?:(?:ever )?since|(?:\w+ ){{0,2}}{_SOME_TIME} (?:after|into|of|since|on from)|in the wake of"
@@ -75,7 +126,8 @@ OFFICE = (
 )
 _OFFICE_ASKED = re.compile(rf"\b(?:{OFFICE})\b", re.IGNORECASE)
 _IN_OFFICE = (
-    rf"(?:{OFFICE})[- ](?:elect|designate)|(?:newly|just|freshly)[- ](?:elected|appointed|installed"
+    rf"'s (?:second|third|fourth|new) term (?:begins|began|starts)|(?:{OFFICE})[- ](?:elect|designate)"
+    rf"|(?:newly|just|freshly)[- ](?:elected|appointed|installed"
     rf"|crowned|confirmed"
     rf"|sworn[- ]in|minted|inaugurated|named)|new (?:\w+ )?(?:{OFFICE})|'s first \w+ as"
     rf"|first (?:\w+ )?(?:day|week|month"
@@ -98,6 +150,28 @@ _SINCE_LEFT = (
 )
 
 
+_ANNOUNCED = (
+    r"anunciad[oa]|decidid[oa]|annoncee?|decidee?|beschlossen\w*|verkundet\w*|annunciat[oa]|deciso|decisa"
+)
+_DONE = (
+    r"won|lost|beaten|dropped|drawn|climbed|risen|fallen|slipped|ended|finished|closed|passed|approved"
+    r"|rejected"
+    r"|voted|cut|raised|held|signed|launched|released|completed|collapsed|conceded|quit|resigned|left"
+    r"|been (?:elected|convicted|acquitted|passed|rejected|approved|removed|ousted|crowned|cleared|sold"
+    r"|bought)"
+)
+"""What somebody who is spoken of has done before."""
+_LAPSED = (
+    r"\b(?:deadline|cut-off) (?:passed|passes|lapsed|expired|came and went|has (?:passed|come and gone))\b"
+    r"|\bwith no (?:truce|deal|agreement|accord|ceasefire|treaty|verdict|successor) (?:signed|reached"
+    r"|struck|sealed)\b"
+)
+"""What says that something was not done in time."""
+_TRANSITION = (
+    r"\b(?:transition team|president-elect|equipo de (?:transferencia|transicion)|equipe de (?:transition"
+    r"|transicao)"
+    r"|ubergangsteam|squadra di transizione)\b"
+)
 _CAME_OUT = (
     r"came out|salieron|sairam|sont sorti\w*|sortirent|(?:was|were) (?:released|launched)|launched"
     r"|went (?:live|on sale)|arrived|shipped|dropped|landed"
@@ -105,13 +179,19 @@ _CAME_OUT = (
     r"|auf dem markt|e uscit[oa]"
 )
 _SINCE_LAUNCH = (
-    r"desde (?:el lanzamiento|la salida|o lancamento|a chegada|la llegada) d\w+"
+    r"since (?:the )?(?:launch|release) of|desde (?:el lanzamiento|la salida|o lancamento|a chegada"
+    r"|la llegada) d\w+"
     r"|depuis (?:la sortie|le lancement) d\w+"
     r"|seit (?:dem )?(?:start|erscheinen|verkaufsstart|release|marktstart) (?:von|des|der)"
     r"|dall'uscita d\w+|dal lancio d\w+"
 )
+_SINCE_THEN = (
+    r"(?<!trailer )(?<!trailers )\bsince (?:the |its )?(?:launch|release)(?: day)?"
+    r"(?= (?:in|on|last)\b|[,.;]|$)"
+)
 _NUMERALS = (
-    r"an?|one|two|three|four|five|six|seven|eight|nine|ten|\d+|first|une?|deux|trois|quatre|un[ao]?|dos|tres|cuatro"
+    r"an?|one|two|three|four|five|six|seven|eight|nine|ten|\d+|first|une?|deux|trois|quatre|un[ao]?|dos"
+    r"|tres|cuatro"
     r"|ein(?:e|en|em)?|zwei"
     r"|drei|vier|uma?|duas|dois|due|tre|quattro"
 )
@@ -178,11 +258,19 @@ def presumed_ways(question: str, kinds: frozenset[Kind], names: Sequence[Sequenc
         certain.append(rf"\b{SINCE} {_THE} {between}(?:{events})\b")
         past.append(rf"\b{AFTER} {_THE} {between}(?:{events})\b")
 
+    abroad = "|".join(_EVENTS_ABROAD[kind] for kind in sorted(kinds & _EVENTS_ABROAD.keys()))
+    if abroad:
+        between = rf" ?(?:{_THE_ABROAD} |l')?(?:[\w%.-]+ ){{0,3}}?"
+        certain.append(rf"(?<!\w)(?:{_SINCE_ABROAD}){between}(?:{abroad})\b")
+        past.append(rf"(?<!\w)(?:{_AFTER_ABROAD}){between}(?:{abroad})\b")
+
     called = "|".join(map(re.escape, _short_ways(names)))
     certain += _settled_ways(question, kinds, called)
     if kinds & {"release", "launch"}:
         certain += _owned_ways(names)
         past.append(_BOUGHT)
+    if "rate" in kinds:
+        past.append(rf"\b(?:{_EVENTS_ABROAD['rate']}) (?:d\w [\d,.]+ \w+ )?(?:{_ANNOUNCED})\b")
     if "departure" in kinds and called:
         left = rf"(?:'s? (?:\w+ )?(?:exit|departure)| (?:{_SINCE_LEFT}))"
         certain.append(rf"\bsince (?:\w+ ){{0,3}}(?:{called}){left}")
@@ -191,6 +279,9 @@ def presumed_ways(question: str, kinds: frozenset[Kind], names: Sequence[Sequenc
         past.append(
             rf"\b(?:\w+|life) (?:years|months|in prison) for (?:\w+ )?(?:{called})"
             rf"|(?:{called}),? (?:who was )?(?:convicted|jailed|acquitted)"
+            r"|\bconvicted (?:\w+ )?(?:man|woman|felon|fraudster|criminal|murderer|spy|banker|mayor"
+            r"|president)"
+            rf"|\b(?:{called}) (?:acquittal|conviction|sentencing)\b"
             r"|\bverdict (?:took|came|was|read)|\bpenal colony\b|\bjailed\b|\bfound to have\b"
         )
     if "contest" in kinds:
@@ -214,6 +305,7 @@ def _owned_ways(names: Sequence[Sequence[str]]) -> list[str]:
     return [
         rf"{since}[^.;,]{{0,20}}?(?:{_CAME_OUT})(?!\w)",
         rf"\b(?:desde que|depuis que|da quando) (?:{_CAME_OUT}) {article}?{called}(?!\w|\.\d)",
+        _SINCE_THEN,
         rf"\b(?:{_SINCE_LAUNCH}) (?:[\w']+ ){{0,2}}?{called}(?!\w)",
         rf"\b(?:{_NUMERALS}) (?:{_SPANS}) {_WITH} {article}{{0,2}}{called}(?!\w|\.\d|{unfinished})",
     ]
@@ -221,12 +313,14 @@ def _owned_ways(names: Sequence[Sequence[str]]) -> list[str]:
 
 def _settled_ways(question: str, kinds: frozenset[Kind], called: str) -> list[str]:
     """Return what is said only after the end of a question of these kinds, whatever stands beside it."""
-    settled = []
+    settled = [rf"\bhaving (?:\w+ ){{0,2}}(?:{_DONE})\b", _LAPSED]
     # An appeal that is asked about is against a ruling that was there before.
     if not re.search(r"uphold|overturn|appeal|annul|supreme", question, re.IGNORECASE):
         settled.append(_APPEALED)
     if "contest" in kinds and called:
         settled.append(rf"^\W*(?:{_CROWNED}) (?:{_THERE})\b[^.;]{{0,80}}?, (?:\w+ ){{0,2}}(?:{called})(?!\w)")
+    if "office" in kinds:
+        settled.append(_TRANSITION)
     if kinds & {"contest", "office"}:
         settled.append(r"\b(?:(?:will )?(?:hold|have|has|win|won)|with) \d+ of (?:the )?\d+ seats\b")
     if "deal" in kinds:
@@ -297,6 +391,7 @@ def _prize_ways(names: Sequence[Sequence[str]]) -> list[str]:
             rf"|champions?)\b"
         ),
         rf"\bthis year's (?:{called})",
+        rf"\bfresh (?:off|from) (?:\w+ ){{1,4}}(?:{called}|wins?|victory|triumph|titles?|awards?)\b",
         (
             r"\b(?:fresh (?:off|from)|since|after|upon|days of) (?:winning|taking|lifting|claiming|landing"
             r"|scooping|beating|defeating)\b"

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import chain, permutations
 
 from agents.audit_foreign import BEATEN_BY, VICTORY_OVER
-from agents.audit_kinds import Kind, kinds_of
+from agents.audit_kinds import PAIRED, Kind, kinds_of
 from agents.audit_presumed import presumed_ways
 from agents.audit_threshold import Threshold, threshold_of
 from agents.search_terms import WRITTEN
@@ -35,13 +35,15 @@ OUT = (
     r"| is)? (?:already )?sold out\b"
     r"|(?:'s)? (?:release notes|system card|changelog|model card|review|hands-on|teardown|benchmarks?)\b"
     r"|(?: (?:was|has been|got|were))? (?:released|launched|rolled out|shipped|unveiled)\b"
+    r"| (?:patch|hotfix|update|dlc)(?: v?\d[\d.]*| (?:notes|is (?:live|out)))|: (?:general availability|ga\b)"
     r"|\.\d+\b(?![-.]?(?:rc|beta|alpha|dev|pre))|-stable\b| ?\((?:day-0|new)\b| (?:users?|owners?|buyers?"
     r"|subscribers|weights|endpoint|api)\b"
     r"| (?:scor(?:es|ed)|tops|topped|beats?|outperform(?:s|ed)|handles|costs|runs|feels|writes|works)\b"
 )
 """What follows the name of a thing that exists."""
 USED = (
-    r"(?:using|used|tried|tested|testing|running|ran|runs|switched (?:over )?to|moved (?:over "
+    r"(?:using|used|tried|tested|testing|running|ran|runs|(?:switched|moved|migrated"
+    r"|upgraded) (?:[\w']+ ){0,4}to|moved (?:over "
     r"|everything )?to"
     r"|migrated to|upgraded to|release notes(?: for)?:?|introducing|meet|powered by|bought|ordered"
     r"|installed"
@@ -62,6 +64,13 @@ fifteenth sixteenth seventeenth eighteenth nineteenth twentieth
 """
 ORDINALS = _ORDINALS.split()
 _NUMBERED = re.compile(r"(?P<whose>.*?) ?(?P<what>[A-Z][a-z]+) (?P<number>\d{1,2})")
+_PRIZE = re.compile(
+    r"\b(?:Prize|Award|Cup|Oscar|Medal|Trophy|Palme|Lion|Bear|Drama|Comedy|Series|Picture|Film|Album|Song"
+    r"|Record"
+    r"|Actor|Actress|Director|Ballon|Booker|Pulitzer)\b"
+)
+"""In the name of what is won, and not of who wins it."""
+_SCORE_LINE = re.compile(r"\b([A-Z]{2,4}) \d{1,3}\W{1,3}([A-Z]{2,4}) \d{1,3}\b(?!%|[.,]\d)")
 _REACHES = re.compile(
     r"\b(?:reach|hit|touch|top|cross|exceed|surpass|break|trade above)\w*\b\D{0,30}?"
     r"(?P<figure>\d[\d,]*(?:\.\d+)?)\s?(?P<unit>k\b)?(?=[^?]*\b(?:by|before|in|during)\b)",
@@ -83,6 +92,7 @@ DECIDED = frozenset(
     ]
 )
 """The last words of names that only what is decided bears."""
+_STORM = re.compile(r"(?:Hurricane|Typhoon|Cyclone|(?:Tropical )?Storm) [A-Z]\w+")
 _NUMERAL = re.compile(r"[IVX]+|[\d.]+")
 _PERIOD = re.compile(
     r"(?<!\d )(?<!before )(?<!by )(?<!until )(?<!end of )\b[A-Z][a-z]{2,8} 20\d\d\b|\bquarter\b"
@@ -112,6 +122,7 @@ class Subject:
     own: tuple[str, ...]
     scores: re.Pattern[str] | None
     beaten: re.Pattern[str] | None
+    ousted: re.Pattern[str] | None
     labels: re.Pattern[str] | None
     releases: re.Pattern[str] | None
     identifiers: re.Pattern[str] | None
@@ -131,10 +142,13 @@ def subject_of(question: str, names: Sequence[Sequence[str]]) -> Subject:
     scores = None
     beaten = None
     labels = None
+    ousted = None
     if "contest" in kinds:
         scores = _one_of(_score_ways(names))
         labels = _one_of(_label_ways(names))
         beaten = _beaten_ways(names)
+        if not PAIRED.search(question):
+            ousted = _ousted_ways(names)
 
     releases = None
     identifiers = None
@@ -148,7 +162,9 @@ def subject_of(question: str, names: Sequence[Sequence[str]]) -> Subject:
             rf"|(?:{QUOTED}|{PINNED})(?:{called})(?![\w.]|-?(?:rc|beta|alpha|dev|pre|nightly))"
         )
         releases = re.compile(exists + (f"|{numbered}" if numbered else ""), re.IGNORECASE)
-        identifiers = re.compile(rf"(?<!\w)(?:{called})-(20\d\d)-?(\d\d)-?(\d\d)(?!\d)", re.IGNORECASE)
+        identifiers = re.compile(
+            rf"(?<!\w)(?:{called})(?:-[a-z]+){{0,2}}(?:-| \()(20\d\d)-?(\d\d)-?(\d\d)(?!\d)", re.IGNORECASE
+        )
 
     certain, past = presumed_ways(question, kinds, names)
     reached = _REACHES.search(question)
@@ -163,6 +179,7 @@ def subject_of(question: str, names: Sequence[Sequence[str]]) -> Subject:
         _own_names(kinds, names),
         scores,
         beaten,
+        ousted,
         labels,
         releases,
         identifiers,
@@ -198,6 +215,9 @@ def _own_names(kinds: frozenset[Kind], names: Sequence[Sequence[str]]) -> tuple[
         for way in ways:
             last = way.split()[-1]
             decided = len(way.split()) > 2 and last in DECIDED
+            stormy = "disaster" in kinds and _STORM.fullmatch(way) is not None
+            if stormy:
+                own.append(last)
             numbered = way != last and _NUMERAL.fullmatch(last) is not None and are_made
             if decided or numbered:
                 own.append(way)
@@ -265,8 +285,31 @@ def _score_ways(names: Sequence[Sequence[str]]) -> list[str]:
         scores.append(rf"(?<!\w)(?:{first}) \d{{1,3}}\W{{1,3}}(?:{second}) \d{{1,3}}(?!\d|%|[.,]\d)")
         scores.append(rf"(?<!\w)(?:{first}) (?:UD|SD|MD|T?KO\d*|def\.?|d\.|bt) (?:{second})(?!\w)")
         scores.append(rf"(?<!\w)(?:{first}) \d{{1,3}}\s?[-–:]\s?\d{{1,3}} (?:{second})(?!\w)")
+        scores.append(
+            rf"(?<!\w)(?:{first})\s?(?:[-–—]|vs?\.?|gegen"
+            rf"|x)\s?(?:{second}):? \d{{1,3}}\s?[-–:]\s?\d{{1,3}}(?!\d)"
+        )
     taken = r"(?:wins?|won|takes?|took) (?:the )?(?:series|final)(?! opener)\b"
     return scores + [rf"(?<!\w)(?:{side}) {taken}" for side in sides]
+
+
+def is_score_line(text: str, names: Sequence[Sequence[str]]) -> bool:
+    """Return whether a text has a score each for abbreviations of two different names."""
+    for match in _SCORE_LINE.finditer(text):
+        first = _called(match[1], names)
+        second = _called(match[2], names)
+        if first and second and (first | second) != first & second:
+            return True
+    return False
+
+
+def _called(word: str, names: Sequence[Sequence[str]]) -> frozenset[int]:
+    """Return the places of the names that a word in capitals may be short for."""
+    places = set()
+    for place, ways in enumerate(names):
+        if any(_is_short_for(word, way) for way in ways):
+            places.add(place)
+    return frozenset(places)
 
 
 def _beaten_ways(names: Sequence[Sequence[str]]) -> re.Pattern[str] | None:
@@ -281,11 +324,33 @@ def _beaten_ways(names: Sequence[Sequence[str]]) -> re.Pattern[str] | None:
     return re.compile(rf"(?i:(?:{BEATEN_BY}|{VICTORY_OVER}))(?:'| (?:\w{{1,4}}(?: |'))?)(?:{called})(?!\w)")
 
 
+def _ousted_ways(names: Sequence[Sequence[str]]) -> re.Pattern[str] | None:
+    """Return how a text says that one of these is out of a tournament, at whichever stage of it."""
+    ways = list(chain.from_iterable(names))
+    if not ways:
+        return None
+    lasts = [way.split()[-1] for way in ways]
+    longest_first = sorted({*ways, *lasts}, key=lambda way: (-len(way), way))
+    called = "|".join(map(re.escape, longest_first))
+    return re.compile(
+        rf"(?<!\w)(?:d\.|def\.?|beats?|upsets?|stuns?|ousts?|eliminates?|(?i:knock(?:s|ed) out|sen(?:ds"
+        rf"|t) out"
+        rf"|upset|stunned|ousted|eliminated)) (?:\(\d+\) )?(?:[A-Z]\. ?)?(?:{called})(?!\w)"
+        rf"|(?<!\w)(?:{called}) (?i:(?:is |are |was |were )?(?:out of|knocked out|eliminated|ousted"
+        rf"|beaten|crash(?:es|ed) out"
+        rf"|bow(?:s|ed) out|f[ae]ll(?:s)? (?:to|in the)|los(?:es|t) (?:to|in the)|exits?)(?!\w))"
+    )
+
+
 def _label_ways(names: Sequence[Sequence[str]]) -> list[str]:
     """Return how one name stands as a heading, and another under it: "Best Film: The Salt Road"."""
     called = ["|".join(map(re.escape, ways)) for ways in names]
     pairs = permutations(called, 2)
-    return [rf"(?:^|\W)(?:{first}): \"?(?:{second})\b" for first, second in pairs]
+    prizes = [
+        name for name, ways in zip(called, names, strict=True) if any(_PRIZE.search(way) for way in ways)
+    ]
+    titled = [rf"(?:^|[.;|] ?)(?:{name}) ?[:|–—] ?[«\"]? ?[A-Z]" for name in prizes]
+    return titled + [rf"(?:^|\W)(?:{first}): \"?(?:{second})\b" for first, second in pairs]
 
 
 def team_ways(name: str) -> Iterator[str]:

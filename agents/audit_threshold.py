@@ -21,6 +21,12 @@ _ASKED = re.compile(
     r"|billion\b|trillion\b|mn\b|bn\b)?",
     re.IGNORECASE,
 )
+_OR_MORE = re.compile(
+    r"(?P<figure>(?<![\d.,])\d[\d,]*(?:\.\d+)?)\s?(?P<unit>%|percent\b|per cent\b|°C?|degrees\b|k\b"
+    r"|thousand\b"
+    r"|million\b|billion\b|trillion\b|mn\b|bn\b)? or (?:more|higher|above|greater|less|fewer|lower|below)\b",
+    re.IGNORECASE,
+)
 _SCALES = (
     (1e3, r"k|thousand|mil|mille|tausend|mila"),
     (1e6, r"m|mn|mio|millions?|millones|millon|millionen|milh(?:ao|oes)|milion[ei]"),
@@ -89,8 +95,30 @@ _QUANTITIES = (
         ),
         True,
     ),
+    Quantity(
+        _words(
+            r"votes?|vot[oi]s?|voix|stimm\w+|(?:end|wahl)?ergebnis\w*|results?|resultados?|resultats?"
+            r"|risultat\w+"
+            r"|count(?:ed|ing)?|ausgezahlt|escrutad\w+|depouill\w+|scrutinat\w+|apurad\w+|urnas|bulletins"
+            r"|holt|obtien\w+|obtuvo|obtient|ottien\w+|ottenuto|obtev\w+|obteve|won|wins|took|takes"
+            r"|secured|polled"
+            r"|hochrechnung\w*|tally|share"
+        ),
+        True,
+    ),
+    Quantity(_words(r"seats?|escanos|sieges|sitze|seggi|assentos|cadeiras|mandate"), True),
     Quantity(_words(r"temperatur\w*|degrees?|degres?|grad\w*|graus|hottest|(?:\d )?°\s?c?|heat|hitze\w*")),
 )
+_PERIODS = {
+    3: r"first quarter|q1|premier trimestre|primer trimestre|primo trimestre|erste[ns]? quartal",
+    6: (
+        r"(?:second|june) quarter|q2|first half|half[- ]year|h1|premier semestre|primer semestre"
+        r"|primo semestre|erste[ns]? halbjahr"
+    ),
+    9: r"third quarter|q3|troisieme trimestre|tercer trimestre|terzo trimestre|dritte[ns]? quartal",
+    12: r"fourth quarter|q4|second half|h2|(?:the )?year|l'annee|el ano|o ano|l'anno|das jahr",
+}
+"""What ends with a month."""
 _MONTH_NAMES = {
     unicodedata.normalize("NFD", name).encode("ascii", "ignore").decode(): month
     for name, month in MONTHS.items()
@@ -100,6 +128,9 @@ _BY_MONTH = {
     month: "|".join(name for name, number in _MONTH_NAMES.items() if number == month)
     for month in range(1, 13)
 }
+_DAY_NAMED = re.compile(
+    r"\b(?P<day>\d{1,2}) (?P<after>[A-Z][a-z]{2,})|\b(?P<before>[A-Z][a-z]{2,}) (?P<number>\d{1,2})\b(?!\d)"
+)
 _MONTH_NAMED = re.compile(rf"\b({'|'.join(_MONTH_NAMES)})(?:tag\w*|hitze)?\b", re.IGNORECASE)
 _ORDINALS = (
     r"first|1st|primer|primeiro|primo|premier|erste[ns]?|1\.|1er",
@@ -117,13 +148,15 @@ _ENDED = (
     r"clos(?:ed|es|ing)|settle[ds]|settlement|end(?:ed|s)|finish(?:ed|es)|wrap(?:ped|s) up"
     r"|schlusskurs|schloss|schlie(?:ss|ß)t|beendet\w*|endete|monatsschluss"
     r"|clotur\w+|endeten?|boucl(?:e|ent|ait)|a boucle|a termine|termine|acheve|fini[te]?|a fini"
-    r"|cerr(?:o|ado|ando|aron)|cierra|cierre|termin[oa](?:do|ndo)?|acab[oa](?:do)?|despid(?:e|io)"
+    r"|cerr(?:o|ado|ando|aron|ara)|termin(?:ara)|acabara|cierra|cierre|termin[oa](?:do|ndo)?"
+    r"|acab[oa](?:do)?|despid(?:e|io)"
     r"|concluy\w+"
     r"|fech(?:a|ou|ado|amento)|encerr(?:a|ou|ado)|terminou|acabou|chius[oa]|chiude\w*|chiusura|ha terminato"
     r"|archivi\w+"
 )
 _STATED = re.compile(
-    rf"(?<!\w)(?:{_ENDED}|stood|was|were|c[ao]mes?|came|total(?:l?ed|s)|reach(?:ed|es)|peak(?:ed"
+    rf"(?<!\w)(?:{_ENDED}|close(?=:| of\b| at\b|,)|stood|was|were|c[ao]mes?|came|total(?:l?ed|s)"
+    rf"|reach(?:ed|es)|peak(?:ed"
     rf"|s)?|hit|hits"
     r"|report(?:ed|s)|post(?:ed|s)|earned|record(?:ed|s)|booked|made|rose|fell|climbed|jumped|grew|dropped"
     r"|final|official"
@@ -167,6 +200,7 @@ _MARK = re.compile(
     re.IGNORECASE,
 )
 _COMPARED = re.compile(
+    r",? (?:roughly |about )?where (?:it|they) (?:stood|was|were) [^,.;]*|"
     r"[,(]? ?(?:\b(?:slightly|well|far|just|leicht|etwas|un peu|ligeramente|pouco) )?"
     r"(?:\b[\w.,%]+ (?:points? |decim\w+ |puntos |punti |punkte |points de \w+ )?(?:in )?)?"
     r"(?:\b(?:more|less|higher|lower|fewer|up|down|mas|menos|mais|piu|meno|plus|moins|mehr|weniger|hoher"
@@ -187,7 +221,8 @@ _EXPECTED = re.compile(
 )
 """What was expected of a figure that stands before it."""
 _UNSURE = re.compile(
-    r"\b(?:analysts?|analist\w+|analystes?|analysten|strateg\w+|economists?|forecast\w*|predict\w*"
+    r"\b(?:\w*umfragen?|sondage[ns]?|encuestas?|sondeos?|sondaggi\w*|pesquisas?|surveys?|pollsters?"
+    r"|analysts?|analist\w+|analystes?|analysten|strateg\w+|economists?|forecast\w*|predict\w*"
     r"|project\w*"
     r"|model(?:l\w+|o|os|s)?|outlook|target\w*|objectifs?|objetivos?|kursziel\w*|obiettiv\w+|prevoi\w*"
     r"|previs\w+|previ?st?[aeio]\w*|prognos\w*|schatz\w*|stim[ae]\w*|estim\w+|consens\w+|probab\w+"
@@ -199,7 +234,8 @@ _UNSURE = re.compile(
     r"|needs?|needed|requir\w+|necess\w+|benotig\w+|faudra\w*|at least|au moins|al menos|pelo menos"
     r"|almeno|mindest\w*|last (?:[\w-]+ )?(?:election|vote|time|quarter)|since reunification"
     r"|seconda? gli|secondo gli|laut \w*umfrage\w*|polls?|in focus|due|faces?"
-    r"|intraday|briefly|record of|since (?:19|20)\d\d|last (?:year|week|month)|first (?:week|half|days)"
+    r"|intraday|briefly|record of|since (?:19|20)\d\d|last (?:year|week|month)|first (?:week|days"
+    r"|half(?! of 20))"
     r"|(?:l'an|l'annee|mes|ano|anno|jahr|monat|semana|semaine|settimana|woche) (?:dernier\w*|pasad[oa]"
     r"|passad[oa]|scors[oa])|letzte\w* (?:jahr|monat|woche)\w*|vorjahr\w*|mitte|mid-\w+|mediados"
     r"|meados|meta"
@@ -228,7 +264,7 @@ class Threshold:
 
 def threshold_of(question: str, is_point: bool) -> Threshold | None:
     """Return the threshold that a question names; none where texts have no figure like it."""
-    match = _ASKED.search(question)
+    match = _ASKED.search(question) or _OR_MORE.search(question)
     if match is None:
         return None
 
@@ -242,10 +278,9 @@ def threshold_of(question: str, is_point: bool) -> Threshold | None:
     months = frozenset(_MONTH_NAMES[name.casefold()] for name in _MONTH_NAMED.findall(question))
     years = frozenset(_YEAR.findall(question))
     quarter = next((i for i, words in enumerate(_QUARTERS, 1) if words.search(question)), None)
-    ended = None
-    if months and _ends_month(question):
-        ended = _end_of(months)
-    return Threshold(value, unit, quantity, months, years, quarter, is_point, ended)
+    over = _months_ended(question)
+    ended = _end_of(over) if over else None
+    return Threshold(value, unit, quantity, months | over, years, quarter, is_point, ended)
 
 
 def _unit(named: str) -> Unit:
@@ -260,19 +295,32 @@ def _scale_of(named: str) -> float:
     return next((scale for scale, words in _SCALES if re.fullmatch(words, named)), 1.0)
 
 
-def _ends_month(question: str) -> bool:
-    """Return whether a question asks of the last days of a month."""
-    days = re.findall(r"\b(\d{1,2}) [A-Z][a-z]{2,}|\b[A-Z][a-z]{2,} (\d{1,2})\b(?!\d)", question)
-    return any(int(first or second) >= LAST_DAYS for first, second in days)
+def _months_ended(question: str) -> frozenset[int]:
+    """Return the months whose last days a question asks of; their end is the first of the next one, too."""
+    over = set[int]()
+    for match in _DAY_NAMED.finditer(question):
+        month = _MONTH_NAMES.get((match["before"] or match["after"]).casefold())
+        day = int(match["day"] or match["number"])
+        if month is not None and day >= LAST_DAYS:
+            over.add(month)
+        elif month is not None and day == 1:
+            over.add((month - 2) % 12 + 1)
+    return frozenset(over)
 
 
 def _end_of(months: frozenset[int]) -> re.Pattern[str]:
     """Return how texts say that one of these months has ended, or what it has brought."""
     called = "|".join(_BY_MONTH[month] for month in sorted(months))
+    periods = "|".join(_PERIODS[month] for month in sorted(months & _PERIODS.keys()))
+    if periods:
+        called = f"{called}|{periods}"
     inside = r"(?:in|for|im|fur den|en|em|a|of|di|de|d'|au mois de|para|per|over)"
     return re.compile(
-        rf"\b(?:{_ENDED}) (?:out |off )?(?:the |den |le |o |il |month of |mois de |mes de |monat "
+        rf"\b(?:{_ENDED}) (?:out |off )?(?:the |den |das |le |la |el |o |il |month of |mois de |mes de "
+        rf"|monat "
         rf"|mese di )*(?:{called})\b"
+        rf"|\b(?:month(?:ly|-end)?|quarter(?:ly|-end)?) clos(?:es?|ings?)(?: prices?)?,? (?:for |of "
+        rf"|in )?(?:{called})\b"
         rf"|\b(?:{called}) (?:\w+ ){{0,2}}?(?:{_ENDED})(?!\w)"
         rf"|\b(?:{_MOVED})\b(?:[^.;|]|\.\d){{0,40}}?\b{inside} ?(?:{called})\b"
         rf"|\b(?:im|fur den|en|em|in|a) (?:{called}) (?:\w+ ){{0,2}}(?:{_MOVED})\b",
@@ -295,7 +343,8 @@ def tells_threshold(text: str, title: str, threshold: Threshold, on_day: bool) -
     asked of where it is `on_day`.
     """
     text = _EXPECTED.sub("", _COMPARED.sub("", text))
-    if _UNSURE.search(text) or is_of_other_time(text, threshold):
+    at_end = threshold.ended is not None and threshold.ended.search(text) is not None
+    if _UNSURE.search(text) or (is_of_other_time(text, threshold) and not at_end):
         return False
 
     whole = f"{title} {text}"
@@ -321,7 +370,7 @@ def _is_at_its_end(
 ) -> bool:
     """Return whether values are those of the day, or of all of the month, that is asked of."""
     if threshold.is_point:
-        return on_day or (threshold.ended is not None and threshold.ended.search(text) is not None)
+        return on_day or (threshold.ended is not None and threshold.ended.search(whole) is not None)
     if not _names_month(whole, threshold):
         return False
 
@@ -381,11 +430,11 @@ def is_of_other_time(text: str, threshold: Threshold) -> bool:
     years = frozenset(_YEAR.findall(text))
     if threshold.years and years and not years & threshold.years:
         return True
-    named = {_MONTH_NAMES[name.casefold()] for name in _MONTH_NAMED.findall(text)}
-    if threshold.months and named and not named & threshold.months:
-        return True
     quarters = {i for i, words in enumerate(_QUARTERS, 1) if words.search(text)}
-    return bool(threshold.quarter and quarters) and threshold.quarter not in quarters
+    if threshold.quarter is not None and quarters:
+        return threshold.quarter not in quarters
+    named = {_MONTH_NAMES[name.casefold()] for name in _MONTH_NAMED.findall(text)}
+    return bool(threshold.months and named) and not named & threshold.months
 
 
 def _is_of_its_quarter(text: str, threshold: Threshold) -> bool:

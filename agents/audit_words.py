@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from agents.audit_kinds import RATES
 from agents.written_dates import MONTHS
 
 FIGURES = re.compile(
@@ -29,7 +30,7 @@ STAMP = re.compile(
 DATELINE = re.compile(r"\(?[A-Z][\w .'-]{1,30}(?:, [A-Z][\w .'-]{1,20})?,?\s$")
 DASH = re.compile(r"[.,]?\s?(?:\([\w /]+\)\s?)?[—–-]\s")
 CHANGED = re.compile(r".{0,20}\b(?:updated|modified|edited)\b", re.IGNORECASE)
-SAID_ON = re.compile(r"\b(?:said|says|told|announced|reported|wrote) (?:\w+ )?on $", re.IGNORECASE)
+SAID_ON = re.compile(r"\bsince $|\b(?:said|says|told|announced|reported|wrote) (?:\w+ )?on $", re.IGNORECASE)
 FOR = re.compile(r"\bfor (?:the )?$", re.IGNORECASE)
 INFINITIVE = re.compile(
     r"\b(?:promis|agree|vow|pledg|plan|decid|want|hop|aim|intend|prepar|offer|ask|order|invit"
@@ -84,7 +85,7 @@ IRREGULAR = (
     "|wrote|heard|found|lay|sat|rode|flew|sank|burnt|built|chose|spent|felt|got|knew"
 )
 PAST = re.compile(
-    rf"\b(?:{IRREGULAR}"
+    rf"\b(?:{IRREGULAR}|having \w+"
     rf"|(?<!\bthe )(?<!\ba )(?<!\ban )(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bits )(?<!\btheir )"
     r"(?!need|feed|speed|indeed|hundred|united|sacred|naked|hatred|embed|schedul|expect|plann|propos"
     r"|said)[a-z]{2,}ed)\b"
@@ -109,10 +110,23 @@ AGES_AGO = re.compile(
     re.IGNORECASE,
 )
 """Words of a time so long ago that no open question asks of it."""
+ROUND_ROBIN = re.compile(
+    r"\b(?:group|league|leg|friendly|warm-up|qualifying|qualification|round[- ]robin|game \d|match \d|set"
+    r"|series|poll"
+    r"|primary"
+    r"|first[- ]round|debate|last (?:year|season|month|week))\b|\?",
+    re.IGNORECASE,
+)
+"""Of a stage in which one may lose and go on."""
 STAGE = re.compile(
-    r"\b(?:first round|first leg|first meeting|second round|group stage|round of \d+|round[- ]robin"
+    r"\b(?:primera vuelta|premier tour|primeiro turno|primo turno|erste[rn]? wahlgang|\d+(?:rc|b|beta"
+    r"|alpha)\d+|release candidates?|under-\d\ds?"
+    r"|u-?\d\ds?|youth|academy|reserves?(?= (?:team|side|beat|lost|won|match|game))|(?:first|second|third"
+    r"|fourth)[- ]round|first leg"
+    r"|first meeting|group stage|round of \d+|round[- ]robin"
     r"|quarter-?finals?"
-    r"|semi-?finals?|league|friendly|warm-up|practice|qualifying|fp[123]|straw poll|cloture"
+    r"|semi-?finals?|league|friendly|warm-up|practice (?:sessions?|one|two|three|[123]|pace|times?)"
+    r"|(?:free|in|final) practice|qualifying|fp[123]|straw poll|cloture"
     r"|motion to proceed"
     r"|debate|endorsement|last (?:eight|four|sixteen)|primar(?:y|ies)|qualif\w+|lower house"
     r"|(?<!policy )(?<!market )committee (?:has |have )?(?:approv|pass|vot|advanc|sen[dt]|back"
@@ -121,7 +135,9 @@ STAGE = re.compile(
     r"|(?<!policy )(?<!market )committee(?= \w+ (?:approv|pass|vot|advanc|sen[dt]|back|clear|reject))"
     r"|(?:by|in|from|through|out of|at|before) (?:the |an? )?(?!monetary|federal)(?:[\w']+ ){0,3}committee"
     r"|cabinet (?:has )?(?:approv|back|agree|vot)\w*|(?:district|lower|appeals) court|court of appeals?"
-    r"|preliminary|advocate general"
+    r"|preliminary|advocate general|county assembly|sen(?:ds|ding|t) (?:the case|it|the bill) to"
+    r"|creative arts"
+    r"|series (?:tied|level|even)|bundesliga|spieltag|matchday|journee|jornada|giornata"
     r"|squared the series|level(?:l?ed)? the series|next faces?|will (?:face|meet|play)|advance[sd]? to"
     r"|through to|after (?:round|game|stage|day|week) \d+|stumps|halfway|half-time)\b",
     re.IGNORECASE,
@@ -140,7 +156,7 @@ OPEN = re.compile(
     r"|likely|unlikely|probab\w+|predict\w*|forecasts?|hopes?|hoping|wants?|chances?|poised|set to|going to"
     r"|thinks?|believes?|plans?|were it|polls?|polling|surveys?|respondents|undecided|margin of error"
     r"|gallup|yougov|ipsos|quinnipiac|pollsters?|(?:likely|registered|decided) voters|nominat\w+"
-    r"|candidates?|not(?! voting)|never|nobody|no one|none"
+    r"|candidates?|not(?! voting| guilty)|never|nobody|no one|none"
     r"|yet to|without|cannot|until|in case|so far|to date|(?:look|search)(?:s|ing)? for (?:an? "
     r"|the )?(?:new "
     r"|possible )?(?:successor|replacement|buyer|candidate)s?|calls? for|called for|calls? on|urg\w+"
@@ -198,21 +214,31 @@ BARE_MONTH = re.compile(
     r"|win|vote|election|decision|lows?|highs?)\b)",
     re.IGNORECASE,
 )
-GENERIC = frozenset(
-    ["Film", "Picture", "Prize", "Award", "Awards", "Open", "Prix", "Minister", "Finals", "Test"]
-)
+_GENERIC = """
+Film Picture Prize Award Awards Open Prix Minister Finals Test Bank Group Court Crown Council Committee Union
+Series Festival State City County University Company Party Street
+"""
+GENERIC = frozenset(_GENERIC.split())
 """Words by which alone no name is meant."""
+NUMBERED = re.compile(r" (?:[IVX]+|\d+)$")
+GOODS = {
+    "gold": ("gold", "oro", "ouro"), "silver": ("silver", "silber", "prata"), "oil": ("oil", "crude"),
+    "copper": ("copper", "kupfer", "cobre"), "wheat": ("wheat", "weizen", "trigo"),
+    "cocoa": ("cocoa", "kakao", "cacao"), "coffee": ("coffee", "kaffee"),
+    "natural gas": ("natural gas", "Erdgas"),
+}  # fmt: skip
+"""What is traded, by the word of a question: texts name it where they name no exchange."""
+INITIAL = re.compile(r"\b([A-Z])(?=[a-z])")
+"""The first letters of a name in full, and the number behind it: Grand Theft Auto VI is GTA VI."""
 NATIONAL = re.compile(r"\w+(?:ian|ean|an|ish|ese|al|ic|ern)")
 PRIZES = frozenset(["Prize", "Award", "Awards", "Cup", "Oscar", "Medal", "Trophy", "Bowl"])
 """Words that a text leaves out at the end of a prize's name."""
 CODE = re.compile(r"(?=.*\d)(?=.*[A-Z])[A-Z0-9]{2,4}")
 """A short name of letters and digits, such as that of a measure on a ballot."""
-LAST_DAY = re.compile(rf"\b(?:last|final) (?:trading )?day of (?:{_MONTH})\b", re.IGNORECASE)
-PAIRED = re.compile(r"\b(?:beats?|defeats?|vs?|against)\b", re.IGNORECASE)
-"""In a question about two sides, each of which plays others too."""
+LAST_DAY = re.compile(rf"\b(?:last|final) (?:trading )?(?:day|session) of (?:{_MONTH})\b", re.IGNORECASE)
 GONE = re.compile(
     r"\b(?:was|were|been|is|gets|got|being) (?:dismissed|sacked|fired|ousted|removed|censured|impeached"
-    r"|forced out|voted out)"
+    r"|forced out|voted out|acquitted|convicted|found (?:not )?guilty)|\bwalk(?:s|ed) free"
     r"|\b(?:resigned|has resigned|stepped down|quits|has quit|has left)\b",
     re.IGNORECASE,
 )
@@ -273,10 +299,12 @@ ENDS: Mapping[str, str] = {
         r"|prime minister)|knocked out|eliminated|\w+-elect|congratulat\w+|sworn in|takes office as"
         r"|(?-i:[A-Z]\w+ \d{1,2}[,–-] ?(?:[A-Z]\w+ )?\d{1,2}\b)"
     ),
-    r"pass|passes|approved?|adopt|enact|ratif\w+|law|bill|act|referendum|votes?|confirm\w*"
+    r"pass|passes|approved?|adopt|enact|ratif\w+|law|bill|act|referendum|votes?|confirm\w*|confidence"
     r"|impeach\w*|accept"
     r"|initiative": (
-        r"pass(?:ed|es)|adopt(?:ed|s)|approv(?:ed|es)|reject(?:ed|s)|vot(?:ed|es) (?:for|against|down|to|by"
+        r"pass(?:ed|es)|adopt(?:ed|s)|approv(?:ed|es)|reject(?:ed|s)|brought (?:[\w']+ ){0,3}down|toppled"
+        r"|vot(?:ed|es) (?:for|against|down|out"
+        r"|to|by"
         r"|in favou?r)|enacted|ratified|signed into law|became law|clear(?:ed|s)|defeat(?:ed|s)|turned down"
         r"|confirmed|impeached|back(?:ed|s)|endors(?:ed|es)|green-?light(?:ed|s)?|gave (?:its"
         r"|their) (?:nod|blessing|assent)"
@@ -285,7 +313,7 @@ ENDS: Mapping[str, str] = {
         r"|royal assent|f[ea]ll(?:s)? short|fail(?:ed|s)|kill(?:ed|s)|sinks?|sank|went through|carried"
         r"|comes? into force"
     ),
-    r"cuts?|hikes?|raise|lower|rates?|bps|hold": (
+    rf"(?:cuts?|hikes?|raise|lower|hold)(?=.*{RATES})|rates?|bps": (
         r"cuts?|lower(?:ed|s)|lift(?:ed|s)|reduced?|rais(?:ed|es)|hik(?:ed|es)|kept|keeps|held|holds|left"
         r"|leaves|unchanged"
         r"|trim(?:med|s)|slash(?:ed|es)|eas(?:ed|es)|tighten(?:ed|s)|snipp?(?:ed|s)|st(?:ands|ood) pat"
@@ -315,11 +343,13 @@ ENDS: Mapping[str, str] = {
         r"|splashdown|touch(?:ed|es) down"
         r"|f[ea]ll(?:s)? short|lost its|anomaly|maiden flight (?:ended|failed)|made it to (?:space|orbit)"
     ),
-    r"rules?|ruling|court|convict\w*|guilty|sentence\w*|acquit\w*|charge|indict\w*|verdict|uphold|overturn": (
+    r"rules?|ruling|court|convict\w*|guilty|sentence\w*|acquit\w*|charge|indict\w*|verdict|uphold"
+    r"|overturn|jury|liable": (
         r"rul(?:ed|es)|sid(?:ed|es) with|upheld|overturn(?:ed|s)|struck down|revers(?:ed|es)|convicted"
         r"|acquitted|found guilty|sentenced|charged|indicted|wrote for the majority|wrote that"
         r"|prevail(?:ed|s)|annul(?:led|s)"
-        r"|dismiss(?:ed|es)|threw out|thrown out|cleared|awaits? sentencing|sentencing"
+        r"|dismiss(?:ed|es)|threw out|thrown out|clear(?:ed|s)|walk(?:s|ed) free|not guilty(?! plea)"
+        r"|awaits? sentencing|sentencing"
     ),
     r"sign|treaty|agree\w*|ceasefire|peace|truce|accord": (
         r"sign(?:ed|s)|agreed|reached an?|struck a|concluded|sealed|collapsed|broke down|called off"

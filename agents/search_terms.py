@@ -86,7 +86,10 @@ ENOUGH = 2
 """With fewer terms the year of a deadline is one."""
 LEAST = 100
 """A smaller figure without a unit finds nothing."""
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\.?"
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
 _DATE = re.compile(
     rf"\b(?:{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s+(?P<a>(?:19|20)\d\d)\b)?"
     rf"|\d{{1,2}}\s+{_MONTH}\s+(?P<b>(?:19|20)\d\d)\b|{_MONTH}\s+(?P<c>(?:19|20)\d\d)\b"
@@ -143,6 +146,9 @@ def search_terms(question: str, most: int, rules: str = "") -> tuple[SearchTerm,
     """The telling terms of a question, the most telling first; none where a single common word is left.
 
     A term that would stand alone gets another: the first name in the rules, or "price" for what is traded.
+
+    >>> [term.ways[0] for term in search_terms("Will Nova 5 be released before Nov 5, 2026?", 4)]
+    ['Nova 5']
     """
     asked = _SIDES.sub("", question)
     terms = _terms(asked)

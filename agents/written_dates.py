@@ -46,7 +46,7 @@ _AFTER = re.compile(
 _BEFORE = re.compile(rf"{_CLOCK}\s?\(?{_ZONE}?\)?,?\s(?:on\s)?$", re.IGNORECASE)
 _LETTERS = r"[^\W\d_]{3,10}"
 _DAY_MONTH = re.compile(
-    rf"(?<![\d.,:/-])(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)?\s?(?:of\s|de\s)?(?P<month>{_LETTERS})\b\.?"
+    rf"(?<![\d.,:/-])(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)?[\s-]?(?:of\s|de\s)?(?P<month>{_LETTERS})\b\.?"
     r"(?:,?\s(?:de\s)?(?P<year>(?:19|20)\d\d)\b)?"
 )
 _MONTH_DAY = re.compile(

@@ -15,7 +15,14 @@ SETS = {
     "`second_author_articles`": ("second_author_articles.jsonl", ["kept aside"]),
     "`third_author_articles`": ("third_author_articles.jsonl", ["third author"]),
     "`fourth_author_articles`": ("fourth_author_articles.jsonl", ["kept aside"]),
-    "`fifth_author_articles`, unseen by the rules": ("fifth_author_articles.jsonl", ["kept aside"]),
+    "`fifth_author_articles`": ("fifth_author_articles.jsonl", ["kept aside"]),
+    "`sixth_author_articles`": ("sixth_author_articles.jsonl", ["kept aside"]),
+    "`seventh_author_articles`": ("seventh_author_articles.jsonl", ["kept aside"]),
+    "`eighth_author_articles`": ("eighth_author_articles.jsonl", ["kept aside"]),
+    "`ninth_author_articles`": ("ninth_author_articles.jsonl", ["kept aside"]),
+    "`tenth_author_articles`": ("tenth_author_articles.jsonl", ["kept aside"]),
+    "`eleventh_author_articles`": ("eleventh_author_articles.jsonl", ["kept aside"]),
+    "`twelfth_author_articles`, unseen": ("twelfth_author_articles.jsonl", ["kept aside"]),
     "`further_articles`, first batch": ("further_articles.jsonl", ["batch 1"]),
     "`further_articles`, four more": ("further_articles.jsonl", ["batch 2", "batch 3", "batch 4", "batch 5"]),
 }
@@ -140,17 +147,18 @@ def test_what_was_or_may_be_is_no_outcome(name: str, text: str) -> None:
     assert audit("", text, "", [question], at).verdict == "clean"
 
 
-def test_figures_decisions_and_what_is_presumed_are_told_in_six_languages() -> None:
+@pytest.mark.parametrize("file", ["figures_and_decisions.jsonl", "rows_and_later_pages.jsonl"])
+def test_what_texts_tell_of_each_class_is_found_in_six_languages(file: str) -> None:
     asked = {}
     wrong = []
-    for line in (Path(__file__).parent / "figures_and_decisions.jsonl").read_text("utf-8").splitlines():
+    for line in (Path(__file__).parent / file).read_text("utf-8").splitlines():
         told = json.loads(line)
         if "question" in told:
             asked = told
             continue
         kind, text = next(iter(told.items()))
         verdict = audit("", text, "", [asked["question"]], datetime.fromisoformat(asked["at"])).verdict
-        if (verdict == "answer") != (kind == "leak"):
+        if (verdict != "clean") != (kind == "leak"):
             wrong.append((text, verdict))
     assert wrong == []
 
@@ -177,5 +185,5 @@ def test_the_page_has_the_figures_of_each_set(name: str) -> None:
     page = (ROOT / "docs" / "evidence.md").read_text("utf-8")
     row = next(line for line in page.splitlines() if line.startswith(f"| {name} |"))
     cells = [cell.strip() for cell in row.strip("| ").split("|")]
-    assert cells[2] == f"{found['leak']} of {of['leak']}"
-    assert cells[4] == f"{found['clean']} of {of['clean']}"
+    assert cells[2] == f"{found['leak']}/{of['leak']}"
+    assert cells[4] == f"{found['clean']}/{of['clean']}"

@@ -1,0 +1,133 @@
+"""Finds what only a later page has: rows of tables, headings of results, months told as over. Pure."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from datetime import datetime
+
+from agents.audit_foreign import OPEN as OPEN_ABROAD
+from agents.audit_words import CLAUSE, COMING, EARLIER, OPEN, PAST
+from agents.written_dates import MONTHS, WrittenDate
+
+_FIGURE = r"[$€£]?(?:\d{1,3}(?:[,.]\d{3})+(?:[.,]\d+)?|\d+[.,]\d+|\d{3,})"
+ROW = re.compile(
+    rf",? {_FIGURE}\s?%|\s?\|[^|]{{0,20}}?{_FIGURE}|\W{{0,2}}(?:[:|]"
+    rf"|[—–-]\s)[^.;|]{{0,12}}?{_FIGURE}[^;]*?{_FIGURE}"
+)
+"""What stands behind the day of a row in a table of figures."""
+ENTRY = re.compile(
+    r"\W{0,2}(?:[:|]|[—–-]\s)[^.]{0,80}?\b(?:now|first public|general availability|introduc\w+|available"
+    r"|added|fixed|removed|released|launched|shipped"
+    r"|success|failure|passed|rejected|adopted|won|lost|closed|signed)\b",
+    re.IGNORECASE,
+)
+"""What stands behind the day of an entry in a log."""
+HEADING = re.compile(
+    rf"{_FIGURE}\s?% (?:until|from|since|as of|ab|seit|bis|depuis|desde|dal) $"
+    r"|\b(?:announced|available|released|launched|published|closed|signed|decided|adopted): $|"
+    r"(?:\b(?:vote date|dates?|chart|results?|actuals?|history|settlements?|closing prices?|box scores?"
+    r"|standings"
+    r"|roll call|s[eé]ance du|sitzung vom|sesi[oó]n del|seduta del|sess[aã]o de)\W{1,2}"
+    r"(?:of (?:the )?|(?:mon|tues|wednes|thurs|fri|satur|sun)day,? )?)$",
+    re.IGNORECASE,
+)
+"""What stands before the day of which a page gives the results."""
+UNSURE = re.compile(
+    r"\b(?:forecasts?|predict\w*|schedul\w+|(?<!-)preview|calendar|due|expected|estimates?|consensus|est\.?"
+    r"|outlook|upcoming|tbd|tba|deadline|registration)\b",
+    re.IGNORECASE,
+)
+SOON = 4
+"""A month without a year is one to come only if it is among the next so many."""
+_NAMES = "|".join(sorted((name for name in MONTHS if len(name) > 3), key=len, reverse=True))
+MONTH = re.compile(
+    rf"\b(?:in|im|en|em|early|late|mid|of|since|a|à|au|(?:anfang|ende|mitte|seit)|(?:début|fin|mi)"
+    rf"|(?:inizio|fine|metà)"
+    rf"|(?:início|fim|meados) de|(?:principios|finales|mediados) de|depuis|desde|da|dopo|tras|após|après"
+    rf"|(?:am|diese[mr]|ersten|zweiten|dritten|letzten))[ -](?P<month>{_NAMES})(?:wochenende"
+    rf"|tag\w*)?(?! \d|'s?\b| 20\d\d|\w)",
+    re.IGNORECASE,
+)
+_PAST_ABROAD = re.compile(
+    r"\b(?:a|ont|s'est|est) [a-zà-ÿ'-]{2,}(?:é|i|u|is|it)e?s?\b|"
+    r"\b\w{2,}(?:ó|aron|ieron|ou|aram|eram|iram|éis)\b|\b\w{3,}(?:test|te|ten)\b"
+    r"|\b(?:ha|han|hanno|ont|hat|haben|avait|avaient|aveva|avevano|hatten?|había|habían|wurden?|waren?"
+    r"|fue|fueron|foi|foram|war)\s\w+",
+)
+_PLANNED_ABROAD = re.compile(
+    r"\b(?:fix|convo[ck]|program|prevu|reporte|repouss|ajourn|fijad|fijo|aplaz|marcad|marcou|adiad"
+    r"|angesetzt|verschob"
+    r"|anberaumt|fissat|rinviat|convocat|annonce|anunci)\w*|\b(?:para el|pour le|fur den|per il|para o"
+    r"|ate|bis|hasta"
+    r"|jusqu'au|fino al|avant|antes|vor|prima)\b",
+    re.IGNORECASE,
+)
+"""What says that a day is one that something was planned for."""
+_APPOINTED = re.compile(
+    r"\b(?:votes?|meetings?|elections?|summits?|hearings?|trials?|release|launch|debut|start|deadline"
+    r"|polls?|ballots?|run-?offs?|referendum|talks|conference|decision|review|conclude|begin|end|next|last"
+    r"|wahl\w*|elecci\w+|élections?|eleiç\w+|elezion\w+|zum|für|para|pour|per|until|by|for|to|from|of)\b",
+    re.IGNORECASE,
+)
+"""Between a verb and a month: what is to be in it, and not what was."""
+_BETWEEN = re.compile(r"\b(?:between|zwischen|entre|tra|fra|k[öo]nnt\w+)\b", re.IGNORECASE)
+FEW = 40
+"""A verb has a month within so many characters."""
+
+
+def is_past_abroad(clause: str) -> bool:
+    """Return whether a clause in another language than English tells of something over, and of no plan."""
+    bare = _bare(clause)
+    if OPEN_ABROAD.search(bare) or _PLANNED_ABROAD.search(bare):
+        return False
+    return _PAST_ABROAD.search(clause) is not None
+
+
+def _bare(text: str) -> str:
+    """Return a text without accents."""
+    return unicodedata.normalize("NFD", text).encode("ascii", "ignore").decode()
+
+
+def is_of_results(sentence: str, day: WrittenDate) -> bool:
+    """Return whether a page gives the results of a day: in a row, an entry of a log, or under a heading."""
+    before = sentence[: day.start]
+    after = sentence[day.end :]
+    entry = before + after.partition(". ")[0]
+    if UNSURE.search(entry) or OPEN.search(entry):
+        return False
+    if HEADING.search(before):
+        return True
+    if not day.dated:
+        return False
+    return ROW.match(after) is not None or ENTRY.match(after) is not None
+
+
+def months_over(sentence: str, at: datetime) -> Iterator[int]:
+    """Yield where a sentence tells of a coming month as of one that is over.
+
+    >>> list(months_over("since the arms gripped it in August", datetime(2026, 7, 1)))
+    [26]
+    """
+    for match in MONTH.finditer(sentence):
+        ahead = (MONTHS[match["month"].casefold()] - at.month) % 12
+        if not 0 < ahead <= SOON:
+            continue
+
+        cuts = [cut.end() for cut in CLAUSE.finditer(sentence, 0, match.start())]
+        begin = cuts[-1] if cuts else 0
+        end = CLAUSE.search(sentence, match.end())
+        clause = sentence[begin : end.start() if end else len(sentence)]
+        if any(words.search(clause) for words in (COMING, OPEN, EARLIER, UNSURE, _BETWEEN)):
+            continue
+        if OPEN_ABROAD.search(_bare(clause)):
+            continue
+
+        verbs = [
+            *PAST.finditer(sentence, begin, match.start()),
+            *_PAST_ABROAD.finditer(sentence, begin, match.start()),
+        ]
+        if not verbs:
+            continue
+        last = max(verb.end() for verb in verbs)
+        if match.start() - last <= FEW and not _APPOINTED.search(sentence, last, match.start()):
+            yield match.start()
