@@ -1,4 +1,4 @@
-"""A venue's past as a bundle: every answer is kept on disk first, the bundle is made at the end.
+"""A venue's past as a bundle: each answer is stored on disk first, the bundle is written at the end.
 
 Whatever kills it, the same request goes on where it was: what is in `.answers.db` is not asked again. The
 file `history.json` says what was asked for, and, once the bundle is whole, what is in it.
@@ -44,7 +44,7 @@ Moved = Callable[[str, int, int | None], None]
 
 @dataclass(slots=True)
 class PastSummary:
-    """What a history came to: how much is in the bundle, what was left out, and how much was asked."""
+    """The result of a history: what is in the bundle, what was left out, and how much was asked."""
 
     markets: int = 0
     prices: int = 0
@@ -57,7 +57,7 @@ class PastSummary:
 
 @dataclass(slots=True)
 class _Lines:
-    """The lines of a bundle while they are gathered, those of each market together."""
+    """The lines of a bundle while they are gathered, grouped by market."""
 
     pages: list[str] = field(default_factory=list)
     prices: list[str] = field(default_factory=lambda: [_table(PRICES).getvalue()])
@@ -65,7 +65,7 @@ class _Lines:
 
 
 def _table(name: str) -> io.StringIO:
-    """Return a table with its header: venues have markets of yes or no, whose ends have no answer."""
+    """Return a table with its header; markets of venues are all yes or no, so it has no answer column."""
     text = io.StringIO()
     header = [column for column in TABLES[name] if column != "answer"]
     csv.writer(text, lineterminator="\n").writerow(header)
@@ -75,7 +75,7 @@ def _table(name: str) -> io.StringIO:
 async def collect(
     venue: str, open_past: Open, request: PastRequest, folder: Path, moved: Moved, report: Report
 ) -> PastSummary:
-    """A venue's past in a folder, as a bundle; what could not be used is reported, the rest is there.
+    """Fetch a venue's past into a folder as a bundle; report what could not be used, and keep the rest.
 
     VenueError where the venue or the folder fails: nothing is lost, and the same request goes on from there.
     """
@@ -99,7 +99,7 @@ async def collect(
 
 
 def _begin(folder: Path, venue: str, request: PastRequest) -> tuple[PastRequest, dict[str, Any] | None]:
-    """The request as it was first made, and what it came to if it is done; else it is written down."""
+    """Return the request as first made, and its result if done; write the manifest of a new one."""
     manifest, wanted = folder / MANIFEST, _as_json(venue, request)
     if manifest.exists():
         held = _read_manifest(manifest)
@@ -171,7 +171,7 @@ async def _gather(
 
 
 async def _prices(source: PastVenue, past: PastMarket, request: PastRequest, report: Report) -> list[Quote]:
-    """The prices of a market until it stopped; none, and that is told, where the venue refuses them."""
+    """Return a market's prices until it stopped; report a refusal by the venue, and return none."""
     first, last = past.in_time(request)
     try:
         quotes = await source.history(past.market.id, first, last, request.hours)
@@ -193,7 +193,7 @@ def _add(
     found: PastSummary,
     report: Report,
 ) -> None:
-    """The lines of a market; all of them are made before any is kept."""
+    """Add the lines of a market; all of them are built before any is kept."""
     if not quotes:
         found.left_out["without prices"] += 1
         return
@@ -213,7 +213,7 @@ def _add(
 
 
 def _price_lines(market: MarketId, quotes: Iterable[Quote]) -> Iterable[str]:
-    """The lines of `prices.csv` for quotes without a book; a venue's names need no quotes around them."""
+    """Yield the lines of `prices.csv` for quotes without a book; a venue's names need no CSV quoting."""
     venue, _, own = market.partition(":")
     for x in quotes:
         sides = f"{_figure(x.bid)},{_figure(x.ask)},{_figure(x.last)},{_figure(x.volume)}"
@@ -226,7 +226,7 @@ def _figure(value: int | None) -> str:
 
 
 def _finish(folder: Path, venue: str, request: PastRequest, lines: _Lines, found: PastSummary) -> None:
-    """Write the bundle, then that it is whole; the answers have done their work."""
+    """Write the bundle, mark it as whole, and remove the stored answers."""
     pages = "".join(f"{line}\n" for line in lines.pages)
     texts = {MARKETS: pages, PRICES: "".join(lines.prices), ENDS: lines.ends.getvalue()}
     for name in texts:  # of a run that was killed here, whose answers are all on disk
@@ -239,6 +239,6 @@ def _finish(folder: Path, venue: str, request: PastRequest, lines: _Lines, found
 
 
 def _forget(folder: Path, *names: str) -> None:
-    """Remove the answers, and these files."""
+    """Remove the stored answers and these files."""
     for path in (*folder.glob(f"{ANSWERS}*"), *(folder / name for name in names)):
         path.unlink()

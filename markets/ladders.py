@@ -102,7 +102,7 @@ _LOOKS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "
 
 @lru_cache(maxsize=2**14)
 def event_key(question: str) -> str:
-    """What a question is about, whatever its date and its amount.
+    """Return what a question is about, whatever its date and its amount.
 
     >>> event_key("Will BTC reach $100k by March 31?") == event_key("Will BTC reach $120k by June 30, 2026?")
     True
@@ -119,7 +119,7 @@ def event_key(question: str) -> str:
 
 
 def normalized(question: str) -> str:
-    """A question with one sign for each dash, quote and space."""
+    """Return a question with one character for each kind of dash, quote and space."""
     return " ".join(unicodedata.normalize("NFC", question).translate(_LOOKS).split())
 
 
@@ -138,19 +138,19 @@ def mask_amounts(text: str) -> str:
 
 
 def key_words(text: str) -> str:
-    """Small letters, and no punctuation but what holds a name together."""
+    """Return the text in lower case without punctuation, except within names."""
     return " ".join(word.strip(".'-") for word in _OTHER_SIGNS.sub(" ", text.casefold()).split())
 
 
 def event_of(market: MarketId, question: str) -> str:
-    """The event of a market whose venue knows none: its ladder, else itself, whatever else is listed."""
+    """Return the event of a market whose venue names none: its ladder if it is on one, else itself."""
     key = event_key(question)
     on_a_ladder = {WHEN, MUCH}.intersection(key.split())
     return f"{market.partition(':')[0]}:ladder:{key}" if on_a_ladder else market
 
 
 def ladders(questions: Mapping[MarketId, str]) -> dict[MarketId, str]:
-    """The event of each market whose question shares its key with another one's."""
+    """Return the event of each market whose question shares its key with another."""
     keys = {market: event_key(question) for market, question in questions.items()}
     shared = Counter(keys.values())
     return {market: key for market, key in keys.items() if key and shared[key] > 1}
@@ -192,7 +192,7 @@ class MarketFamily:
 
 
 def families(markets: Iterable[Market]) -> list[MarketFamily]:
-    """The families among these markets: two or more of an event, of which one says something of the other."""
+    """Return the families among markets: two or more of an event, of which one constrains another."""
     events: dict[str, list[Market]] = defaultdict(list)
     for market in markets:
         events[market.event_id].append(market)
@@ -210,7 +210,7 @@ def _families(event: str, markets: Sequence[Market]) -> list[MarketFamily]:
 
 
 def _exclusive_family(markets: Sequence[Market]) -> FamilyShape | None:
-    """Whether their rules say that one alone comes true, or the questions name the winner of one contest."""
+    """Return the shape of markets of which at most one comes true, by their rules or questions."""
     if len(markets) < 2:
         return None
     counts = {match[1] if (match := _ONE_OF.search(market.rules)) else "" for market in markets}
@@ -220,7 +220,7 @@ def _exclusive_family(markets: Sequence[Market]) -> FamilyShape | None:
 
 
 def _one_contest(questions: Sequence[str]) -> bool:
-    """Different names, and then the same words of winning something that only one can win."""
+    """Tell whether the questions name different winners of one contest that only one can win."""
     contests = [_WINNER.search(question) for question in questions]
     if any(match is None for match in contests):
         return False
@@ -230,7 +230,7 @@ def _one_contest(questions: Sequence[str]) -> bool:
 
 
 def _ladder_family(key: str, markets: Sequence[Market]) -> list[Market]:
-    """The rungs from the widest to the narrowest; none where the questions leave it open."""
+    """Return the rungs from the widest to the narrowest; none where the questions are ambiguous."""
     if any(_WITHIN.search(market.question) for market in markets):
         return []
     if MUCH in key.split():
@@ -243,7 +243,7 @@ def _ladder_family(key: str, markets: Sequence[Market]) -> list[Market]:
 
 
 def _by_amount(markets: Sequence[Market]) -> list[Market]:
-    """Amounts to pass, upward or downward, all by the same time."""
+    """Return the markets ordered by amount, if all are thresholds in one direction with one close."""
     ups = {bool(_UP.search(market.question)) for market in markets}
     downs = {bool(_DOWN.search(market.question)) for market in markets}
     amounts = _different([_numbers(market.question) for market in markets])
@@ -256,7 +256,7 @@ def _by_amount(markets: Sequence[Market]) -> list[Market]:
 
 
 def _numbers(question: str) -> list[float]:
-    """The numbers in a question, written out."""
+    """Return the numbers in a question, with multipliers such as "k" applied."""
     numbers = _PLAIN_NUMBER.findall(question)
     return [float(n.replace(",", "")) * _times(word.casefold()) for n, word in numbers]
 
@@ -266,7 +266,7 @@ def _times(word: str) -> int:
 
 
 def _different(rows: Sequence[Sequence[float]]) -> list[float]:
-    """The one column in which rows differ, if there is one alone and it has no value twice."""
+    """Return the only column in which rows differ, if there is exactly one and its values are distinct."""
     if len({len(row) for row in rows}) > 1:
         return []
     columns = [list(column) for column in zip(*rows, strict=True) if len(set(column)) > 1]

@@ -1,4 +1,4 @@
-"""Which questions are about one subject at one time: their ends hang together, whatever the venue calls them.
+"""Keys of stories: questions about one subject at one time, whose resolutions are correlated.
 
 A key is what a question is about, with its date. Rungs of a ladder share it, and so do the candidates of one
 contest and an asset's prices of one day or one year. Where a question asks whether something happens by a
@@ -75,7 +75,7 @@ _OTHER_NAMES = {ticker.casefold(): names[0] for ticker, names in CURRENCIES.item
 
 @lru_cache(maxsize=65_536)
 def subject(question: str, closes_at: datetime) -> str:
-    """What a question is about, and when: one key for all questions of a story.
+    """Return the subject of a question with its date: one key for all questions of a story.
 
     >>> from datetime import UTC
     >>> june, year = datetime(2026, 6, 30, tzinfo=UTC), datetime(2026, 12, 31, tzinfo=UTC)
@@ -94,7 +94,7 @@ def subject(question: str, closes_at: datetime) -> str:
 
 @lru_cache(maxsize=65_536)
 def dated_subject(title: str, ends_at: datetime) -> str:
-    """Return the subject of a title that names a date; empty without one, such as of a title with a @name.
+    """Return the subject of a title that names a date; empty without a date, or if it has a handle.
 
     >>> dated_subject("Fed decision in June 2026?", NEVER), dated_subject("Next pope?", NEVER)
     ('fed decision @2026-06', '')
@@ -104,13 +104,13 @@ def dated_subject(title: str, ends_at: datetime) -> str:
 
 
 def story_by_subject(market: MarketId, question: str, closes_at: datetime) -> str:
-    """The story of a market whose venue names no event; empty where the question has no word."""
+    """Return the story of a market whose venue names no event; empty if the question has no word."""
     about = subject(question, closes_at)
     return f"{market.partition(':')[0]}:{about}" if about else ""
 
 
 def _meeting(masked: str, dates: Mapping[str, str]) -> str:
-    """A bank's decision on its rates, whichever way it goes."""
+    """Return the key of a central bank's decision on rates, whatever its direction."""
     found = _RATES.search(masked)
     if found is None or dates[found[2]].startswith("by "):
         return ""
@@ -118,7 +118,7 @@ def _meeting(masked: str, dates: Mapping[str, str]) -> str:
 
 
 def _contest(masked: str) -> str:
-    """What several compete for, without who does; all of a question about anything else.
+    """Return the contest that several compete in, without its candidate; other questions unchanged.
 
     >>> _contest("Will Acme win the most seats in May?"), _contest("A new album before Half-Life 3?")
     ('the most seats in May?', 'before Half-Life 3')
@@ -139,13 +139,13 @@ def _contest(masked: str) -> str:
 
 
 def _last_year(season: re.Match[str]) -> str:
-    """A season by the year in which it ends; what only looks like one stays."""
+    """Return a season by the year in which it ends; leave what only looks like one."""
     follows = int(season[2]) == int(season[1]) + 1
     return f"20{season[2]}" if follows else season[0]
 
 
 def _level(masked: str, dates: Mapping[str, str]) -> str:
-    """An asset with its day, or else its year: any level of its price, on either side."""
+    """Return the key of an asset's price on a day or in a year, whatever its level."""
     of_a_level = MUCH in masked or _UP_OR_DOWN.search(masked)
     found = _LEVEL.match(masked) if of_a_level else None
     if found is None:
@@ -161,7 +161,7 @@ def _level(masked: str, dates: Mapping[str, str]) -> str:
 
 
 def _masked_dates(text: str, closes_at: datetime) -> tuple[str, dict[str, str]]:
-    """A question with a mark in the place of each date, and what the marks stand for."""
+    """Return a question with a mark in place of each date, and the date behind each mark."""
     dates: dict[str, str] = {}
 
     def mark(found: re.Match[str]) -> str:
@@ -174,7 +174,7 @@ def _masked_dates(text: str, closes_at: datetime) -> tuple[str, dict[str, str]]:
 
 
 def _date(said: str, closes_at: datetime) -> str:
-    """A date as a question says it, `by YEAR` for a deadline; where it says no year, it is that of the close.
+    """Return a date in canonical form, `by YEAR` for a deadline; without a year, it takes the close's.
 
     >>> from datetime import UTC
     >>> close = datetime(2027, 1, 1, 5, tzinfo=UTC)
@@ -204,7 +204,7 @@ def _in_words(said: str, year_of_close: int) -> tuple[str, str, str]:
 
 
 def _with_dates(masked: str, dates: Mapping[str, str]) -> str:
-    """A question with its dates put back: of a deadline by which an amount or a meeting is due, its year."""
+    """Return a question with its dates put back; a deadline of an amount or a meeting as its year."""
     of_a_year = MUCH in masked or "meeting" in masked.casefold()
     for mark, date in dates.items():
         deadline = f"@{date[3:]}" if of_a_year else BY

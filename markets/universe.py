@@ -1,4 +1,4 @@
-"""Which markets are played: a pure rule over a catalogue, drawn by a stored seed."""
+"""The rule that selects the markets to play: a pure function of a catalogue and a stored seed."""
 
 import hashlib
 from bisect import bisect_right
@@ -77,17 +77,17 @@ class Universe(BaseModel):
 
     @property
     def names_markets(self) -> bool:
-        """Whether only what it names can be drawn."""
+        """Tell whether only markets named by the rule can be drawn."""
         return bool(self.slugs or self.events or self.tags)
 
     @property
     def asks_figures(self) -> bool:
-        """Whether it goes by figures that a price has only where they are asked for."""
+        """Tell whether the rule needs figures that a quote has only on request."""
         return bool(self.min_volume_24h or self.min_liquidity or self.min_open_interest)
 
 
 def filter_for(rules: Iterable[Universe], at: datetime) -> CatalogueFilter:
-    """What a venue is asked for, so that each of these rules finds all that it lets in."""
+    """Return the filter for a venue under which each of these rules finds all that it admits."""
     known = list(rules)
     if not known:
         return EVERY_MARKET
@@ -109,7 +109,7 @@ def _named(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def draw(listings: Sequence[Listing], rule: Universe, seed: int, at: datetime) -> list[Listing]:
-    """The markets on offer in a round: those that pass the rule, drawn by the seed.
+    """Return the markets on offer in a round: those that pass the rule, drawn by the seed.
 
     Every market has a lot of its own, and so has every stratum. The strata take turns in the order of
     their lots; in its turn each gives the next of its markets, in the order of theirs, whose event and story
@@ -135,7 +135,7 @@ def _place(order: Order, seed: int, listing: Listing) -> tuple[datetime, bytes, 
 
 
 def passes(listing: Listing, rule: Universe, at: datetime) -> bool:
-    """Whether the rule lets a market be drawn at an instant: its page first, then its price."""
+    """Tell whether the rule lets a market be drawn at an instant: by its page, then by its price."""
     market, quote = listing.market, listing.quote
     soonest, latest = at + timedelta(seconds=rule.closes_after), at + timedelta(seconds=rule.closes_within)
     open_now = market.opens_at <= at < market.closes_at
@@ -155,14 +155,14 @@ MONTH = timedelta(days=30)
 
 
 def sure_ends_a_month(rule: Universe, every: timedelta) -> float:
-    """How many markets of full rounds end in thirty days at least: all close within the rule's time."""
+    """Return a lower bound on resolutions in thirty days: all close within the rule's time."""
     return rule.show * (MONTH / max(timedelta(seconds=rule.closes_within), every))
 
 
 def expected_ends_a_month(
     listings: Sequence[Listing], rule: Universe, at: datetime, every: timedelta, of: int | None = None
 ) -> float:
-    """How many markets that rounds show are to end in thirty days, if as many open as close.
+    """Return how many shown markets should resolve in thirty days, if as many open as close.
 
     Of those that pass, drawn by lot, some are never shown. The listings may be a sample `of` so many.
     """
@@ -178,7 +178,7 @@ def expected_ends_a_month(
 
 
 def stratum(listing: Listing, by: Collection[Stratum], at: datetime) -> str:
-    """The stratum of a market: its bands and its category, such as `price 2, category sport`."""
+    """Return the stratum of a market: its bands and its category, such as `price 2, category sport`."""
     bands: dict[Stratum, object] = {
         "price": "none" if listing.mid is None else bisect_right(PRICE_BANDS, listing.mid),
         "horizon": sum(listing.market.closes_at - at > timedelta(days) for days in HORIZON_BANDS),
@@ -188,7 +188,7 @@ def stratum(listing: Listing, by: Collection[Stratum], at: datetime) -> str:
 
 
 def _in_turns(waiting: deque[deque[Listing]], rule: Universe) -> list[Listing]:
-    """One market of each stratum after the other, until there are enough or none is left."""
+    """Return one market of each stratum in turn, until there are enough or none is left."""
     chosen: list[Listing] = []
     of_event: Counter[str] = Counter()
     of_story: Counter[str] = Counter()
@@ -223,7 +223,7 @@ def _wanted(market: Market, rule: Universe) -> bool:
 
 
 def _traded(quote: Quote, rule: Universe) -> bool:
-    """Enough of each figure that is asked for, of those that are known."""
+    """Tell whether each required figure is high enough, or unknown where the rule allows that."""
     asked = (
         (rule.min_volume_24h, quote.volume_24h),
         (rule.min_liquidity, quote.liquidity),
@@ -235,7 +235,7 @@ def _traded(quote: Quote, rule: Universe) -> bool:
 
 
 def _priced(quote: Quote, rule: Universe) -> bool:
-    """A price within the band, and what is known of both sides close and deep enough."""
+    """Tell whether the price is within the band, and the spread and depth, where known, pass."""
     if quote.mid is None:
         return rule.unpriced
     if not rule.min_price <= quote.mid <= rule.max_price:
@@ -249,7 +249,7 @@ def _priced(quote: Quote, rule: Universe) -> bool:
 
 
 def is_held_out(rule: Universe, story: str) -> bool:
-    """Tell whether all questions of a story are held out; that is the same in all cohorts of a seed.
+    """Tell whether all questions of a story are held out, the same in all cohorts of a seed.
 
     >>> rule = Universe(
     ...     show=1, per_event=1, closes_within=1, min_volume=0, max_spread=0, holdout=300_000, holdout_seed=7

@@ -1,4 +1,4 @@
-"""The door to the world: what every venue can be asked."""
+"""The interface of venues: what each of them can be asked."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -41,7 +41,7 @@ Report = Callable[[QuarantinedRecord], None]
 
 
 class VenueError(Exception):
-    """A venue gave no answer that can be used; nothing was made of it. `hint` says what may help.
+    """A request to a venue that failed; nothing was used of any answer. `hint` says what may help.
 
     It `stops` the round where a person has to mend it: then it must not go on without these markets.
     """
@@ -63,7 +63,7 @@ _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 def venue_page(
     market: MarketId, event: str = "", slug: str = "", event_slug: str = ""
 ) -> tuple[str, str] | None:
-    """The venue's name and its page of a market; None where the venue or the id is none that is known.
+    """Return the venue's name and its page of a market; None for an unknown venue or id.
 
     Pages for people go by words: where these are not known, it is the page for programs.
 
@@ -95,7 +95,7 @@ def venue_page(
 
 
 def ignore_report(_what: QuarantinedRecord) -> None:
-    """A report that nobody reads."""
+    """Ignore a quarantined record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class CatalogueFilter:
     figures: bool = False
 
     def admits(self, market: Market, quote: Quote | None) -> bool:
-        """Whether a market is wanted with this page and price."""
+        """Tell whether a market with this page and price is wanted."""
         volume, liquidity = (0, 0) if quote is None else (quote.volume or 0, quote.liquidity or 0)
         return (
             (self.closes_until is None or market.closes_at <= self.closes_until)
@@ -134,7 +134,7 @@ EVERY_MARKET = CatalogueFilter()
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """What a venue had on offer, whole: of a part nobody knows what is missing.
+    """A venue's open markets, complete: no part of a list says what is missing.
 
     `left_out` counts by reason the open markets of which no question is made. `limit` is how many records
     were read, where no more were to be read and the venue had more.
@@ -153,19 +153,19 @@ class Venue(Protocol):
     """
 
     async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
-        """Every open market that is wanted with its price, and maybe others; an error if any is missing."""
+        """Return every open market that is wanted, maybe others, with prices; raise if any is missing."""
         ...
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
-        """These markets with their prices and books, open or not, in the order asked for."""
+        """Return these markets with prices and books, open or not, in the order of the request."""
         ...
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
-        """All versions known by then of how these markets ended; nothing for those still open."""
+        """Return all versions of these markets' resolutions known at an instant; none while open."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections; nothing is asked afterwards."""
+        """Close all connections; no request may follow."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""A bundle with another future: what became known after an instant is changed, and nothing before it."""
+"""A copy of a bundle with another future: what became known after an instant is changed, nothing before."""
 
 import csv
 import json
@@ -29,7 +29,7 @@ STEP = Decimal("0.000001")
 
 @dataclass(frozen=True, slots=True)
 class Alteration:
-    """What is changed: all that became known after an instant, in ways that a seed decides.
+    """A seeded change of all that became known after an instant.
 
     Prices and books are turned round and squeezed, volumes scaled, payouts turned round, pages reworded. An
     end comes later, or not at all; not where a market bears days only, whose end may decide whether it takes
@@ -41,7 +41,7 @@ class Alteration:
     seed: int
 
     def price(self, row: Row) -> Row:
-        """A row of `prices.csv`."""
+        """Return a row of `prices.csv`, changed if it became known later."""
         if known_from(row, "date") <= self.after:
             return row
         turn = self._turn(row, "date")
@@ -53,7 +53,7 @@ class Alteration:
         return row | turned
 
     def book(self, row: Row) -> Row:
-        """A line of `books.jsonl`."""
+        """Return a line of `books.jsonl`, changed if it became known later."""
         if known_from(row, "at") <= self.after:
             return row
         turn = self._turn(row, "at")
@@ -61,7 +61,7 @@ class Alteration:
         return row | {"bids": bids, "asks": asks}
 
     def page(self, row: Row) -> Row | None:
-        """A line of `markets.jsonl`, which may also tell the end."""
+        """Return a line of `markets.jsonl`, changed if its page or its resolution became known later."""
         if row.get("resolved") and known_from(row, "resolution_date") > self.after:
             if self._ends_never(row):
                 row = row | {"resolved": False, "resolution": None}
@@ -76,7 +76,7 @@ class Alteration:
         return row
 
     def end(self, row: Row) -> Row | None:
-        """A row of `resolutions.csv`; None where it is taken away."""
+        """Return a row of `resolutions.csv`, changed if it became known later; None where it is removed."""
         if known_from(row, "known_at") <= self.after:
             return row
         if self._ends_never(row):
@@ -89,7 +89,7 @@ class Alteration:
         }
 
     def _turn(self, row: Row, key: str) -> Callable[[Any], str]:
-        """Prices of a market at an instant, turned round and squeezed, bid and ask alike."""
+        """Return the function that inverts and shrinks a market's prices at an instant, bid and ask alike."""
         factor = 1 - self._part(row, timestamp_text(known_from(row, key))) / 2
         return lambda price: str(max(STEP, ((1 - Decimal(price)) * factor).quantize(STEP)))
 
@@ -99,7 +99,7 @@ class Alteration:
         return known and self._part(row, "end") * ENDS_TAKEN < 1
 
     def _turned_end(self, row: Row, end: Any) -> Any:
-        """What a share pays, turned round; of a question that isn't of yes or no, another of its answers."""
+        """Return the inverted payout; for a question that isn't yes or no, another of its answers."""
         form = form_of(self.bundle.markets[_market(row)].pages[-1].form)
         if form.kind == YES_NO or end == REFUND:
             return _turned_payout(end)
@@ -113,7 +113,7 @@ class Alteration:
         return timestamp_text(known_from(row, key) + timedelta(hours=hours))
 
     def _part(self, row: Row, about: str) -> Decimal:
-        """A number from 0 to below 1, for a market and what it is about."""
+        """Return a pseudo-random number in [0, 1) for a market and a purpose."""
         text = f"{self.seed} {_market(row)} {about}"
         return Decimal(int.from_bytes(sha256(text.encode()).digest()[:4])) / (1 << 32)
 
@@ -150,5 +150,5 @@ def _turned_payout(payout: Any) -> Any:
 
 
 def _no_mistake(line: int, wrong: str, meant: str) -> None:
-    """The folder was read before; whatever is wrong now has changed since."""
+    """Raise ValueError: the folder was valid when it was read, so it has changed since."""
     raise ValueError(f"line {line}: found {wrong}, expected {meant}")

@@ -1,4 +1,4 @@
-"""From a folder to a recording that holds together, or to every mistake in it at once."""
+"""Reading a bundle from a folder into a consistent recording, or reporting every mistake in it at once."""
 
 import csv
 import hashlib
@@ -72,12 +72,12 @@ class BundleReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """Tell whether the bundle has no mistakes."""
         return not self.wrong
 
 
 class BadBundle(VenueError):
-    """A bundle with mistakes. Nothing of it is used."""
+    """A bundle with mistakes, of which nothing is used."""
 
     def __init__(self, folder: Path, report: BundleReport):
         some = [str(mistake) for mistake in report.mistakes[:NAMED]]
@@ -91,7 +91,7 @@ class BadBundle(VenueError):
 
 @dataclass(slots=True)
 class Draft:
-    """What the files have said so far; `end_lines` are the file and line of each market's first end."""
+    """The contents of the files so far; `end_lines` are the file and line of each first resolution."""
 
     mistakes: Mistakes = field(default_factory=Mistakes)
     pages: dict[At, tuple[int, rows.BundlePage]] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class Draft:
 
 
 def read(folder: Path) -> Bundle:
-    """The recording in a folder, or BadBundle; one in use is not read again while not a byte has changed."""
+    """Return the recording in a folder, from memory while its files haven't changed; raise BadBundle."""
     if (held := HELD.get(hash_file(folder))) is not None:
         return held
     bundle, report = _examine(folder)
@@ -118,7 +118,7 @@ def read(folder: Path) -> Bundle:
 
 
 def check(folder: Path) -> BundleReport:
-    """What is in a folder, and all that is wrong with it."""
+    """Return what a folder holds, and every mistake in it."""
     return _examine(folder)[1]
 
 
@@ -178,7 +178,7 @@ def _note_quote(
 
 
 def _note_end(draft: Draft, line: int, record: Any) -> None:
-    """Versions stand in order, each known no earlier than the one before."""
+    """Add a version of a resolution; versions must be in order, each known no earlier than the last."""
     end = rows.end(record)
     if not _is_listed(draft, end.market_id):
         return
@@ -213,7 +213,7 @@ def _once(values: dict[At, tuple[int, T]], key: At, line: int, value: T, wrong: 
 
 
 def _is_listed(draft: Draft, market: MarketId) -> bool:
-    """Whether there is a page of the market. Told once for each that has none, if the list could be read."""
+    """Tell whether a market has a page; if the list was readable, raise once for each that has none."""
     if market in draft.listed:
         return True
     told = market in draft.missed
@@ -224,7 +224,7 @@ def _is_listed(draft: Draft, market: MarketId) -> bool:
 
 
 def records(name: str, part: BundleFile, seen: Hash, tell: MistakeSink) -> Records:
-    """The records of a file with their lines; what is none is told. `seen` hashes all that is read."""
+    """Yield the records of a file with their line numbers; report mistakes, and hash all that is read."""
     numbered = lines(part, seen, tell)
     if name in rows.COLUMNS:
         return _csv_records(numbered, *rows.COLUMNS[name], tell)
@@ -232,7 +232,7 @@ def records(name: str, part: BundleFile, seen: Hash, tell: MistakeSink) -> Recor
 
 
 def _json_records(numbered: Numbered, tell: MistakeSink) -> Records:
-    """The objects of a file with one on each line. Numbers are kept exactly as they are written."""
+    """Yield the objects of a JSON Lines file; numbers are kept exactly as written."""
     for number, text in numbered:
         try:
             record = json.loads(
@@ -263,7 +263,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _csv_records(
     numbered: Numbered, needed: Sequence[str], more: Sequence[str], tell: MistakeSink
 ) -> Records:
-    """The rows of a table by the columns that its first row names."""
+    """Yield the rows of a table as dicts keyed by its header."""
     table = _rows(numbered, tell)
     line, columns = next(table, (0, []))
     if not _are_columns(columns, needed, more, line, tell):
@@ -276,7 +276,7 @@ def _csv_records(
 
 
 def _rows(numbered: Numbered, tell: MistakeSink) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a table with the number of the line on which each ends."""
+    """Yield the rows of a table with the number of the line on which each ends."""
     number = 0
 
     def texts() -> Iterator[str]:
@@ -300,7 +300,7 @@ def _rows(numbered: Numbered, tell: MistakeSink) -> Iterator[tuple[int, list[str
 def _are_columns(
     columns: Sequence[str], needed: Sequence[str], more: Sequence[str], line: int, tell: MistakeSink
 ) -> bool:
-    """Whether a table has all its columns, each once, and no other."""
+    """Tell whether a table has all required columns, each once, and no unknown one."""
     missing = [name for name in needed if name not in columns]
     odd = [name for name in columns if name not in (*needed, *more) or columns.count(name) > 1]
     if not missing and not odd:
@@ -311,7 +311,7 @@ def _are_columns(
 
 
 def content_hash(markets: Mapping[MarketId, Recording]) -> str:
-    """The hash of what a recording says: every page, price and end with the instant from which it counts."""
+    """Return the hash of what a recording says: each page, price and resolution with its time."""
     whole = hashlib.sha256()
     for record in markets.values():
         pages = zip(record.seen, map(market_hash, record.pages), strict=True)
@@ -324,7 +324,7 @@ def content_hash(markets: Mapping[MarketId, Recording]) -> str:
 
 
 def _impossible_times(draft: Draft, markets: Mapping[MarketId, Recording]) -> list[Mistake]:
-    """Ends before their market opened, or long before its last price."""
+    """Return a mistake for each market that ended before it opened or long before its last price."""
     mistakes = Mistakes()
     for market, (file, line) in sorted(draft.end_lines.items(), key=itemgetter(1)):
         record, end = markets[market], draft.ends[market][0]
@@ -381,7 +381,7 @@ def _recordings(draft: Draft) -> dict[MarketId, Recording]:
 
 
 def _story(page: rows.BundlePage) -> str:
-    """The story as a market's first page names it; where it names no event either, its subject."""
+    """Return the story that a market's first page names; without one or an event, the question's subject."""
     market = page.market
     if market.story or market.event_id:
         return market.story
@@ -389,7 +389,7 @@ def _story(page: rows.BundlePage) -> str:
 
 
 def _quotes(draft: Draft) -> defaultdict[MarketId, list[Quote]]:
-    """Every market's quotes in the order of time: a price and a book of the same instant are one."""
+    """Return each market's quotes in order of time; a price and a book of the same instant are merged."""
     merged: dict[At, Quote] = {key: quote for key, (_, quote) in draft.prices.items()}
     for key, (_, book) in draft.books.items():
         merged[key] = rows.with_book(merged[key], book) if key in merged else book
@@ -400,7 +400,7 @@ def _quotes(draft: Draft) -> defaultdict[MarketId, list[Quote]]:
 
 
 def _events(pages: dict[MarketId, rows.BundlePage]) -> dict[MarketId, str]:
-    """The event as the page names it; else one for an equal background, else by ladder, else its own."""
+    """Return each market's event: as named, else by equal background, else by ladder, else its own."""
     named = {market: page.market.event_id for market, page in pages.items() if page.market.event_id}
     texts = {market: page.background for market, page in pages.items() if market not in named}
     count = Counter(texts.values())

@@ -1,4 +1,4 @@
-"""What a line of each file of a bundle says, and the single values that it is made of."""
+"""Parsers for the lines of each file of a bundle, and for the single values in them."""
 
 import json
 import re
@@ -52,7 +52,7 @@ class BundlePage:
 
 
 def page(record: Record) -> BundlePage:
-    """The page of a line of `markets.jsonl`."""
+    """Return the page in a line of `markets.jsonl`."""
     opens_at, closes_at = moment(record, "open"), closing(record)
     if opens_at >= closes_at:
         raise BadBundleValue(
@@ -82,7 +82,7 @@ def page(record: Record) -> BundlePage:
 
 
 def form_text(record: Record) -> str:
-    """Return the form of a question that isn't of yes or no, which a line has as an object; else nothing."""
+    """Return the form of a question that isn't yes or no, which a line has as an object; else nothing."""
     value = record.get("form")
     if value in (None, ""):
         return ""
@@ -99,7 +99,7 @@ def _rules(record: Record, background: str) -> str:
 
 
 def end_within(record: Record) -> Resolution | None:
-    """The end that a line of `markets.jsonl` tells, if it tells one."""
+    """Return the resolution in a line of `markets.jsonl`, if it holds one."""
     resolved = record.get("resolved", False)
     if resolved is not True:
         if resolved is not False or record.get("resolution") is not None:
@@ -118,7 +118,7 @@ def end_within(record: Record) -> Resolution | None:
 
 
 def end(record: Record) -> Resolution:
-    """The end that a line of `resolutions.csv` tells."""
+    """Return the resolution in a row of `resolutions.csv`."""
     venue, _, own = text_or_empty(record, "market").partition(":")
     market, version = market_id({"venue": venue, "id": own}), text_or_empty(record, "version")
     if not (version.isascii() and version.isdigit() and len(version) <= 4):
@@ -128,7 +128,7 @@ def end(record: Record) -> Resolution:
 
 
 def with_answer(end: Resolution, form: str) -> Resolution:
-    """Return an end with its answer as its question has it; only a question of yes or no pays."""
+    """Return a resolution with its answer in canonical form; only a yes-or-no question has a payout."""
     if not form and end.answer:
         raise BadBundleValue(f"answer {shown_value(end.answer)}", "none, for a market of yes or no")
     if form and end.payout is not None:
@@ -152,7 +152,7 @@ def _payout(record: Record, key: str) -> int | None:
 
 
 def quote(record: Record) -> Quote:
-    """The price that a line of `prices.csv` tells. Its mid may be left out where there are others."""
+    """Return the quote in a row of `prices.csv`; its mid may be missing where it has other prices."""
     mid, bid, ask, last = (has_value(record, key, price) for key in ("prob_yes", "bid", "ask", "last"))
     if (mid, bid, ask, last) == (None, None, None, None):
         raise BadBundleValue(f"prob_yes {shown_value(record.get('prob_yes'))}", "a number from 0 to 1")
@@ -161,7 +161,7 @@ def quote(record: Record) -> Quote:
 
 
 def book(record: Record) -> Quote:
-    """The book of a line of `books.jsonl`, best first, with the prices that follow from it."""
+    """Return the book in a line of `books.jsonl`, best levels first, and the prices that it implies."""
     market, at = market_id(record), known_from(record, "at")
     bids = tuple(sorted(_levels(record, "bids"), key=lambda level: -level.price))
     asks = tuple(sorted(_levels(record, "asks"), key=lambda level: level.price))
@@ -192,7 +192,7 @@ def _level(key: str, level: Any) -> Level:
 
 
 def with_book(priced: Quote, booked: Quote) -> Quote:
-    """A price and the book of the same instant as one quote. A price without bid and ask has the book's."""
+    """Merge a price with the book of the same instant; a price without bid and ask takes the book's."""
     if priced.bid is None and priced.ask is None:
         mid = booked.mid if priced.mid is None else priced.mid
         priced = replace(priced, bid=booked.bid, ask=booked.ask, mid=mid)
@@ -200,12 +200,12 @@ def with_book(priced: Quote, booked: Quote) -> Quote:
 
 
 def moment(record: Record, key: str) -> datetime:
-    """An instant; a date is its first moment in UTC."""
+    """Return an instant; a date counts as its first moment in UTC."""
     return _instant(record, key, timedelta())
 
 
 def closing(record: Record) -> datetime:
-    """When a market closes; a year after all that a bundle may tell of is never."""
+    """Return when a market closes; NEVER for a year beyond those that a bundle may hold."""
     value = str(record.get("close"))
     try:
         beyond = DATE.match(value) is not None and date.fromisoformat(value[:10]).year > YEARS[-1]
@@ -215,12 +215,12 @@ def closing(record: Record) -> datetime:
 
 
 def bears_date(record: Record, key: str) -> bool:
-    """Whether it says no more than a day."""
+    """Tell whether a value is a date without a time."""
     return DATE.fullmatch(str(record.get(key))) is not None
 
 
 def known_from(record: Record, key: str) -> datetime:
-    """From when something counts: from its instant on, and what bears a date once that day is over."""
+    """Return when a value becomes known: at its instant, or for a date at the end of that day."""
     return _instant(record, key, DAY)
 
 
@@ -241,17 +241,17 @@ def _instant(record: Record, key: str, after_date: timedelta) -> datetime:
 
 
 def price(record: Record, key: str) -> int:
-    """A price or a probability, from 0 to 1."""
+    """Return a price or a probability, from 0 to 1."""
     return _number(record, key, ONE, "a number from 0 to 1")
 
 
 def amount(record: Record, key: str) -> int:
-    """Dollars or shares, from 0 on."""
+    """Return an amount of dollars or shares, from 0 on."""
     return _number(record, key, MOST_MONEY, "a number from 0 to a trillion")
 
 
 def has_value(record: Record, key: str, reader: Callable[[Record, str], int]) -> int | None:
-    """A number that may be left out."""
+    """Return an optional number; None if it is missing."""
     return None if record.get(key) in (None, "") else reader(record, key)
 
 
@@ -265,7 +265,7 @@ def _number(record: Record, key: str, most: int, meant: str) -> int:
 
 
 def text(record: Record, key: str) -> str:
-    """A text that may be left out."""
+    """Return an optional text; empty if it is missing."""
     value = record.get(key)
     if value is None:
         return ""
@@ -277,7 +277,7 @@ def text(record: Record, key: str) -> str:
 
 
 def text_or_empty(record: Record, key: str) -> str:
-    """A text that must be there."""
+    """Return a required text."""
     value = text(record, key)
     if not value.strip():
         raise _bad_value(key, record.get(key), "a text")
@@ -285,7 +285,7 @@ def text_or_empty(record: Record, key: str) -> str:
 
 
 def market_id(record: Record) -> MarketId:
-    """The market that a line is about: its `venue` and its `id` there."""
+    """Return the id of the market that a line is about, from its `venue` and its `id` there."""
     venue, own = record.get("venue"), record.get("id")
     if not isinstance(venue, str) or not NAME.fullmatch(venue):
         raise _bad_value("venue", venue, "a venue's name in letters, digits or . _ -")

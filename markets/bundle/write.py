@@ -1,4 +1,4 @@
-"""Adding to a bundle what was seen: only what is new, and only what reads back as it was meant."""
+"""Appending what was seen to a bundle: only what is new, and only what reads back unchanged."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ TABLES = {name: (*needed, *more) for name, (needed, more) in rows.COLUMNS.items(
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What was seen at an instant."""
+    """Listings and resolutions as seen at an instant."""
 
     at: datetime
     listings: tuple[Listing, ...]
@@ -32,7 +32,7 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class WriteCounts:
-    """How much was new."""
+    """The number of new records of each kind."""
 
     pages: int
     prices: int
@@ -41,7 +41,7 @@ class WriteCounts:
 
 @dataclass(slots=True)
 class _BundleContents:
-    """What a bundle holds already, as far as new lines depend on it, and these lines."""
+    """What a bundle holds already, as far as new lines depend on it, and the new lines."""
 
     pages: dict[MarketId, dict[datetime, Market]]
     times: dict[MarketId, set[datetime]]
@@ -49,7 +49,7 @@ class _BundleContents:
     lines: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in NAMES})
 
     def tables(self) -> dict[str, tuple[str, ...]]:
-        """The columns of each table; ends have answers only where a question isn't of yes or no."""
+        """Return the columns of each table; resolutions have answers only for other than yes-or-no forms."""
         asked = any(page.form for versions in self.pages.values() for page in versions.values())
         ends = tuple(name for name in TABLES[ENDS] if asked or name != "answer")
         return {**TABLES, ENDS: ends}
@@ -99,7 +99,7 @@ def _add(sighting: Sighting, contents: _BundleContents, report: Report) -> None:
 
 
 def _add_listing(listing: Listing, at: datetime, contents: _BundleContents) -> None:
-    """The lines of a listing; all of them are made before any is kept."""
+    """Add the lines of a listing; all of them are built before any is kept."""
     market, quote = listing.market, listing.quote
     known = contents.pages.get(market.id, {})
     seen = max((time for time in known if time <= at), default=None)
@@ -139,13 +139,13 @@ def _add_end(end: Resolution, contents: _BundleContents) -> None:
 def quarantine(
     kind: Literal["market", "resolution"], market: MarketId, error: BadBundleValue
 ) -> QuarantinedRecord:
-    """What is told of something that no bundle can hold."""
+    """Return the report of a record that a bundle can't hold."""
     venue, _, own = market.partition(":")
     return QuarantinedRecord(venue, own, kind, "not_recordable", f"{error}, so it is left out")
 
 
 def page_line(market: Market, at: datetime) -> Row:
-    """The line of `markets.jsonl` for a market's page as it read at an instant."""
+    """Return the line of `markets.jsonl` for a market's page at an instant."""
     venue, _, own = market.id.partition(":")
     row: Row = {
         "venue": venue,
@@ -168,7 +168,7 @@ def page_line(market: Market, at: datetime) -> Row:
 
 
 def price_line(quote: Quote) -> Row:
-    """The row of `prices.csv` for a quote."""
+    """Return the row of `prices.csv` for a quote."""
     venue, _, own = quote.market_id.partition(":")
     row: Row = {"venue": venue, "id": own, "date": timestamp_text(quote.at), "kind": "seen"}
     figures = {"prob_yes": quote.mid, "bid": quote.bid, "ask": quote.ask, "last": quote.last}
@@ -180,7 +180,7 @@ def price_line(quote: Quote) -> Row:
 
 
 def book_line(quote: Quote) -> Row:
-    """The line of `books.jsonl` for a quote that has a book."""
+    """Return the line of `books.jsonl` for a quote with a book."""
     venue, _, own = quote.market_id.partition(":")
     sides = {"bids": _levels(quote.bids), "asks": _levels(quote.asks)}
     return {"venue": venue, "id": own, "at": timestamp_text(quote.at), **sides}
@@ -191,7 +191,7 @@ def _levels(levels: Iterable[Level]) -> list[list[str]]:
 
 
 def end_line(end: Resolution) -> Row:
-    """The row of `resolutions.csv` for how a market ended. Its source is kept on one line."""
+    """Return the row of `resolutions.csv` for a resolution; its source is kept on one line."""
     end = replace(end, source=" ".join(end.source.split()))
     payout = rows.REFUND if end.payout is None else str(decimal(end.payout))
     row: Row = {

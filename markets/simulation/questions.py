@@ -1,4 +1,4 @@
-"""What the markets of an event ask, and by which rules: of invented places, firms and people."""
+"""The questions and rules of simulated markets, about invented places, firms and people."""
 
 import random
 from collections.abc import Callable
@@ -96,7 +96,7 @@ Texts = list[tuple[str, str]]
 def questions(
     rng: random.Random, count: int, closes_at: datetime, family: Family = "plain"
 ) -> tuple[str, Texts]:
-    """The category of an event, and so many of its questions, each with its rules."""
+    """Return the category of an event, and this many of its questions with their rules."""
     category = pick(rng, tuple(TOPICS))
     names = {"place": town(rng)}
     called = surname(rng)
@@ -113,7 +113,7 @@ def _plain(rng: random.Random, category: str, names: dict[str, str], count: int)
 
 
 def _exclusive(rng: random.Random, category: str, names: dict[str, str], count: int) -> list[str]:
-    """The same of one name after the other, all of them different."""
+    """Return the same claim for different names."""
     claims: list[str] = []
     while len(claims) < count:
         other = {"person": f"{given(rng)} {surname(rng)}", "firm": firm(rng), "town": town(rng)}
@@ -148,25 +148,25 @@ def _rules(judge: str, closes_at: datetime) -> str:
 
 
 def town(rng: random.Random) -> str:
-    """A place."""
+    """Return the name of a place."""
     return pick(rng, _HEADS) + pick(rng, _TAILS)
 
 
 def surname(rng: random.Random) -> str:
-    """What a person or a firm is called."""
+    """Return the surname of a person or a firm."""
     return pick(rng, _FIRST_HALF) + pick(rng, _SECOND_HALF)
 
 
 def given(rng: random.Random) -> str:
-    """A person's first name."""
+    """Return a person's first name."""
     return pick(rng, _GIVEN)
 
 
 def firm(rng: random.Random) -> str:
-    """A firm by its name and its trade."""
+    """Return the name of a firm with its trade."""
     return f"{surname(rng)} {pick(rng, _TRADES)}"
 
 
 def pick(rng: random.Random, items: tuple[str, ...]) -> str:
-    """One of them."""
+    """Return one of the items, drawn evenly."""
     return items[draw_below(rng, len(items))]

@@ -1,4 +1,4 @@
-"""What shapes a simulated season, where its chance comes from, its plan of events, and its outages."""
+"""The settings of a simulated season, its seeded randomness, its plan of events, and its outages."""
 
 import random
 from collections.abc import Callable
@@ -127,27 +127,27 @@ class Settings(PlainSettings):
 
 
 def code(settings: Settings) -> str:
-    """Six digits that tell the worlds of different settings apart."""
+    """Return six digits that tell the worlds of different settings apart."""
     return digest(settings.model_dump(mode="json"))[:6]
 
 
 def seeded_chance(seed: int) -> Chance:
-    """Chance that depends on nothing but the seed, the purpose and the day."""
+    """Return random generators that depend on nothing but the seed, the purpose and the day."""
     return lambda purpose, day: random.Random(f"{seed}/{purpose}/{day.isoformat()}")
 
 
 def draw_below(rng: random.Random, n: int) -> int:
-    """A whole number from 0 to n - 1, by the one method of Random that all versions keep."""
+    """Return a whole number below n, by the one method of Random that is stable between versions."""
     return int(rng.random() * n)
 
 
 def instant_of(day: date, hour: int) -> datetime:
-    """That hour of the day, in UTC."""
+    """Return that hour of the day, in UTC."""
     return datetime.combine(day, time(hour), UTC)
 
 
 def outage_end(at: datetime, settings: Settings, chance: Chance) -> datetime | None:
-    """When the outage of an instant is over; None where there is none."""
+    """Return when the outage at an instant is over; None where there is none."""
     if not settings.outage_rate:
         return None
     today = at.astimezone(UTC).date()
@@ -157,7 +157,7 @@ def outage_end(at: datetime, settings: Settings, chance: Chance) -> datetime | N
 
 
 def _outage(day: date, settings: Settings, chance: Chance) -> tuple[datetime, datetime]:
-    """From when to when the venue is out that begins to be so on a day; on most days no time at all."""
+    """Return the start and end of the outage that begins on a day; on most days it has no length."""
     rng = chance("outage", day)
     begins = instant_of(day, hour=0) + timedelta(minutes=draw_below(rng, 24 * 60))
     hours = 1 + draw_below(rng, settings.outage_hours) if rng.random() < settings.outage_rate else 0
@@ -183,23 +183,23 @@ class SimulatedEvent:
 
     @property
     def id(self) -> str:
-        """Its name in the record: no two worlds share one."""
+        """Return the event's id in the record, unique among all worlds."""
         return f"simulator:{self.world}:{self.number:03}"
 
     @property
     def market_ids(self) -> tuple[MarketId, ...]:
-        """Its markets, in the order in which they are listed."""
+        """Return the event's markets, in the order in which they are listed."""
         return tuple(MarketId(f"{self.id}-{place}") for place in range(1, self.markets + 1))
 
 
 def chance_key(name: str) -> str:
-    """What an event or a market draws by: its id without the world, so seasons of one seed draw alike."""
+    """Return the id without its world, by which draws are seeded: seasons of one seed draw alike."""
     venue, _, own = name.split(":")
     return f"{venue}:{own}"
 
 
 def plan_events(settings: Settings, chance: Chance) -> list[SimulatedEvent]:
-    """All events of the season. Three in ten are open at its start, the others follow evenly."""
+    """Return all events of the season: three in ten are open at its start, the others follow evenly."""
     world = code(settings)
     return [
         _event(world, number, size, settings, chance)

@@ -1,4 +1,4 @@
-"""A whole simulated season, worked out as it is asked for: pages, quotes and resolutions at an instant."""
+"""A simulated season, computed on demand: pages, quotes and resolutions at an instant."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ EventResolutions = tuple[tuple[Resolution, ...], ...]
 
 @dataclass(slots=True)
 class EventStory:
-    """An event as it unfolds."""
+    """An event, whose days are computed when first asked for."""
 
     event: SimulatedEvent
     settings: Settings
@@ -45,7 +45,7 @@ class EventStory:
     _ends: EventResolutions | None = None
 
     def until(self, day: date) -> list[WalkDay]:
-        """All days up to one; the first of them whatever was asked for."""
+        """Return all days up to one, at least the first."""
         wanted = (min(day, self.event.closes_at.date()) - first_day(self.event)).days + 1
         if self._walk is None:
             self._walk = walk(self.event, self.settings, self.chance)
@@ -54,7 +54,7 @@ class EventStory:
         return self._days[: max(wanted, 1)]
 
     def moment(self, at: datetime) -> EventMoment:
-        """The event at an instant; at its first or last one outside of its walk."""
+        """Return the event at an instant, clamped to the span of its walk."""
         if self._moment is None or self._moment[0] != at:
             until = min(at, self.event.closes_at).astimezone(UTC)
             day = self.until(until.date())[-1]
@@ -63,11 +63,11 @@ class EventStory:
         return self._moment[1]
 
     def draws(self, name: str, what: str, day: date) -> random.Random:
-        """The chance of an event or a market in one thing on a day."""
+        """Return the random generator of an event or a market for a purpose on a day."""
         return self.chance(f"{chance_key(name)}/{what}", day)
 
     def ends(self) -> EventResolutions:
-        """For each market every version of how it ends: loose ones each alone, a family by one draw."""
+        """Return every version of each market's resolution; markets of a family share one draw."""
         if self._ends is None:
             event, last = self.event, self.moment(self.event.closes_at)
             truths = [last.truth(place) for place in range(event.markets)]
@@ -91,7 +91,7 @@ class EventStory:
         )
 
     def _versions(self, market: MarketId, payout: int | None, known_at: datetime) -> Iterator[Resolution]:
-        """How a market ended; where the venue gets it wrong at first, that and its correction."""
+        """Yield a market's resolution; where the venue errs at first, that and its correction."""
         rng = self.draws(market, "correction", known_at.date())
         if rng.random() >= self.settings.corrected_share:
             yield Resolution(market, 1, known_at, payout, "simulator")
@@ -111,7 +111,7 @@ class SimulatedMarket:
     place: int
 
     def evidence(self, at: datetime) -> Iterator[str]:
-        """What was said of the market by an instant."""
+        """Yield what was said of the market by an instant."""
         moment = self.story.moment(at)
         for day in self.story.until(moment.day.date):
             market = day.markets[self.place]
@@ -119,18 +119,18 @@ class SimulatedMarket:
                 yield market.evidence
 
     def resolutions(self, at: datetime) -> list[Resolution]:
-        """Every version of how the market ended that is known by then."""
+        """Return every version of the market's resolution that is known by an instant."""
         if at < self.market.closes_at:
             return []
         return [end for end in self.story.ends()[self.place] if end.known_at <= at]
 
     def listing(self, at: datetime) -> Listing:
-        """The market as its page reads at an instant, with the evidence until then."""
+        """Return the market as its page reads at an instant, with the evidence until then."""
         rules = "\n".join((self.market.rules, "", INTRODUCTION, *self.evidence(at)))
         return Listing(replace(self.market, rules=rules), self._quote(at))
 
     def _quote(self, at: datetime) -> Quote | None:
-        """Bid, ask and book at an instant; after the close, those that stood last. On some days nothing."""
+        """Return the quote at an instant, after the close the last one; on some days none."""
         story, market, moment = self.story, self.market, self.story.moment(at)
         today, rate = moment.day.markets[self.place], self.story.settings.unquoted_rate
         if rate > 0 and story.draws(market.id, "unquoted", moment.day.date).random() < rate:
@@ -158,7 +158,7 @@ SimulatedWorld = dict[MarketId, SimulatedMarket]
 
 
 def build_world(settings: Settings, chance: Chance) -> SimulatedWorld:
-    """Every market of the season, its days yet to be worked out."""
+    """Return every market of the season; their days are computed when first asked for."""
     lives: SimulatedWorld = {}
     for event in plan_events(settings, chance):
         story = EventStory(event, settings, chance)
@@ -187,19 +187,19 @@ def _markets(event: SimulatedEvent, settings: Settings, chance: Chance) -> list[
 
 
 def _level_prices(best: int, step: int) -> list[tuple[int, int]]:
-    """Places and prices of the levels from the best one on, as far as a price may go."""
+    """Return places and prices of the levels from the best one on, within the range of prices."""
     return [(n, best + n * step) for n in range(len(_SHARES)) if 0 < best + n * step < 100]
 
 
 def _shares(place: int, depth: float, rng: random.Random) -> int:
-    """Whole shares, about as many as the level has in a market of that depth."""
+    """Return the whole shares of a level in a market of that depth, with noise."""
     return max(int(_SHARES[place] * depth * (0.6 + 0.8 * rng.random())), 1) * ONE
 
 
 def _payouts(
     family: Family, truths: Sequence[int], settings: Settings, rng: random.Random
 ) -> list[int | None]:
-    """What a YES share of each pays: mostly all or nothing, as drawn."""
+    """Return what a YES share of each market pays: mostly all or nothing, as drawn."""
     kind, draw = rng.random(), rng.random()
     outcomes = _outcomes(family, truths, draw)
     if kind < settings.refund_share:
@@ -212,7 +212,7 @@ def _payouts(
 
 
 def _outcomes(family: Family, truths: Sequence[int], draw: float) -> list[int]:
-    """All or nothing for each. One draw: so a threshold is passed only with all those before it."""
+    """Return all or nothing for each market, by one draw: thresholds are passed in order."""
     if family != "exclusive":
         return [ONE if draw * ONE < truth else 0 for truth in truths]
     passed, outcomes = 0, list[int]()
@@ -225,7 +225,7 @@ def _outcomes(family: Family, truths: Sequence[int], draw: float) -> list[int]:
 def _split_payouts(
     family: Family, outcomes: Sequence[int], part: int, rng: random.Random
 ) -> list[int | None]:
-    """The same part for all; of exclusive outcomes the one that was drawn shares with another."""
+    """Return the same fraction for all; of exclusive outcomes, the drawn one shares with another."""
     if family != "exclusive":
         return [part for _ in outcomes]
     payouts: list[int | None] = [0 for _ in outcomes]

@@ -45,7 +45,7 @@ Parameter = str | int | Sequence[str] | None
 
 
 class RequestError(Exception):
-    """One attempt that came to nothing; `wait` is what the service asks for before the next."""
+    """A failed attempt; `wait` is the delay that the service asks for before the next."""
 
     def __init__(self, code: str, said: str, wait: float | None = None):
         super().__init__(said)
@@ -53,7 +53,7 @@ class RequestError(Exception):
 
 
 class KeptAnswers(Protocol):
-    """Answers by their questions: what is among them is not asked, and what is asked is told to them."""
+    """Stored answers by their requests: what is stored is not requested, and what is requested is stored."""
 
     def get(self, question: str) -> bytes | None:
         """Return an answer, empty if nothing is there; None if it has to be asked for."""
@@ -69,7 +69,7 @@ class KeptAnswers(Protocol):
 
 
 class AnswerStore:
-    """Answers by their questions, each kept before anything is made of it. Empty is that of nothing there."""
+    """Answers by their requests, each stored before it is used; an empty one stands for a missing page."""
 
     def __init__(self, path: Path):
         self._base = sqlite3.connect(path, isolation_level=None)
@@ -79,23 +79,23 @@ class AnswerStore:
         self.asked = self.kept = 0
 
     def get(self, question: str) -> bytes | None:
-        """The answer to a question, if it is there."""
+        """Return the stored answer to a request, if there is one."""
         row = self._base.execute("SELECT body FROM answer WHERE question = ?", (question,)).fetchone()
         self.kept += row is not None
         return None if row is None else zlib.decompress(row[0])
 
     def put(self, question: str, body: bytes) -> None:
-        """Keep an answer."""
+        """Store an answer."""
         self._base.execute("INSERT OR REPLACE INTO answer VALUES (?, ?)", (question, zlib.compress(body, 1)))
         self.asked += 1
 
     def put_error(self, question: str, code: str) -> None:
-        """Keep that nothing is there; whatever else went wrong may be better the next time."""
+        """Store that a page is missing; other errors may be gone the next time."""
         if code == "missing":
             self.put(question, b"")
 
     def close(self) -> None:
-        """Nothing is read or kept afterwards."""
+        """Close the store; nothing may be read or stored afterwards."""
         self._base.close()
 
 
@@ -130,12 +130,12 @@ class HttpClient:
         self._client: httpx.AsyncClient | None = None
 
     async def get(self, path: str, **params: Parameter) -> Any:
-        """The JSON at a path. Parameters that are None are left out, lists are repeated."""
+        """Return the JSON at a path; parameters that are None are left out, lists are repeated."""
         asked = {name: value for name, value in params.items() if value is not None}
         return await self._asked("GET", path, params=asked)
 
     async def post(self, path: str, body: Any) -> Any:
-        """The JSON that answers a body. Only for questions: it may be sent more than once."""
+        """Return the JSON that answers a body; for idempotent requests only, since it may be sent twice."""
         return await self._asked("POST", path, json=body)
 
     async def close(self) -> None:
@@ -145,7 +145,7 @@ class HttpClient:
             await client.aclose()
 
     async def _asked(self, method: str, path: str, **what: Any) -> Any:
-        """What is on disk; else what is answered, which is put there first."""
+        """Return the stored answer, or make the request and store its answer before it is used."""
         if self._answers is None:
             return (await self._answer(method, path, what))[1]
         question = f"{method} {path} {json.dumps(what, sort_keys=True)}"
@@ -209,7 +209,7 @@ class HttpClient:
         return self._client
 
     async def _pace(self) -> None:
-        """Waits for this request's turn; the turn after it is taken before anyone waits."""
+        """Wait for this request's turn; the next turn is reserved before the wait."""
         now = asyncio.get_running_loop().time()
         turn = max(self._free_at, now)
         self._free_at = turn + self._gap
@@ -222,7 +222,7 @@ class HttpClient:
 
 
 def _check_status(answer: httpx.Response) -> None:
-    """Raises for all but success. Redirects aren't followed: only the config says whom to ask."""
+    """Raise for every status but success; redirects aren't followed, for only the config names hosts."""
     status, wait = answer.status_code, retry_after(answer.headers)
     if status == httpx.codes.TOO_MANY_REQUESTS:
         raise RequestError("rate_limited", "is rate-limiting requests", wait)
@@ -236,7 +236,7 @@ def _check_status(answer: httpx.Response) -> None:
 
 @cache
 def _ssl_context() -> ssl.SSLContext:
-    """Return whose word counts for who a service is, read once for all clients."""
+    """Return the certificates that all clients trust, loaded once."""
     return httpx.create_ssl_context()
 
 
@@ -265,12 +265,12 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def backoff(attempt: int, rng: random.Random) -> float:
-    """Seconds before the attempt after this one: about 0.5, 1, 2 … and never just as long as others wait."""
+    """Return the seconds before the next attempt: about 0.5, 1, 2 …, with jitter."""
     return float(0.5 * 2 ** min(attempt - 1, 6) * (0.75 + rng.random() / 2))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that a service asks to be left alone for; None where it doesn't say so.
+    """Return the seconds that a service asks to wait; None where it doesn't say.
 
     A date is read against the service's own `date`, so that nobody's clock need be right.
 
@@ -288,7 +288,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def header_date(text: str) -> datetime | None:
-    """Return a date as headers have it, None of anything else."""
+    """Return the date in a header; None for anything else."""
     try:
         date = parsedate_to_datetime(text)
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Kalshi's records, and what they are to us. All pure: `markets/venues/wire/kalshi_requests.py` asks.
+"""Kalshi's records and their conversion to ours. All pure: `markets/venues/wire/kalshi_requests.py` asks.
 
 Prices count only as `*_dollars` text and sizes only as `*_fp` text; whole cents are a thing of the past.
 What all markets of an event have in common stands in its record, fees in that of its series. The order
@@ -50,7 +50,7 @@ class KalshiEvent(WireRecord):
 
 
 def _tags(value: object) -> str:
-    """The tags of a series, with commas between them."""
+    """Return the tags of a series, joined with commas."""
     tags = (tag for tag in value if isinstance(tag, str)) if isinstance(value, list) else ()
     return ",".join(tag.strip() for tag in tags if "," not in tag and tag.isprintable())
 
@@ -66,7 +66,7 @@ class KalshiSeries(WireRecord):
 
 
 def nested_markets(raw: object) -> list[object]:
-    """The markets that come with an event."""
+    """Return the markets nested in an event."""
     inner = raw.get("markets") if isinstance(raw, dict) else None
     if not isinstance(inner, list | None):
         raise RejectedRecord("market", "malformed", f"its markets are {shown_value(inner)}")
@@ -74,7 +74,7 @@ def nested_markets(raw: object) -> list[object]:
 
 
 def fee_rate(event: KalshiEvent, series: KalshiSeries | None) -> int:
-    """The rate of our fee, rate · p · (1 − p), for a taker: the event's, its series', or the usual one."""
+    """Return a taker's fee rate, for rate · p · (1 − p): the event's, its series', or the usual one."""
     fee_type = event.fee_type_override or (series.fee_type if series else "quadratic")
     multiplier = event.fee_multiplier_override
     if multiplier is None:
@@ -107,7 +107,7 @@ _FINEST, _COARSEST = 100, 100_000
 
 
 class KalshiPriceRange(WireRecord):
-    """Between which prices which step holds."""
+    """The tick that holds within a range of prices."""
 
     step: Amount
 
@@ -147,14 +147,14 @@ class KalshiPrices(KalshiBestPrices):
 
 
 def left_out(raw: object) -> str:
-    """Why a market is no question of ours: it combines others, or isn't yes or no."""
+    """Return why a market is excluded: it combines others, or isn't yes or no; empty if it isn't."""
     if isinstance(raw, dict) and raw.get("mve_collection_ticker"):
         return "combination"
     return "not yes or no" if isinstance(raw, dict) and raw.get("market_type") == "scalar" else ""
 
 
 def page(raw: object) -> KalshiPage | None:
-    """A market's page; None where it is left out."""
+    """Return a market's page; None where the market is excluded."""
     if left_out(raw):
         return None
     record = read(KalshiPage, raw, "market")
@@ -169,12 +169,12 @@ def page(raw: object) -> KalshiPage | None:
 
 
 def event_unseen(page: KalshiPage) -> KalshiEvent:
-    """What a market's own page tells of its event."""
+    """Return what a market's own page tells about its event."""
     return KalshiEvent(event_ticker=page.event_ticker, series_ticker=page.event_ticker.partition("-")[0])
 
 
 def market(page: KalshiPage, event: KalshiEvent, rate: int, series: KalshiSeries | None = None) -> Market:
-    """A market of an event. All markets of an event may share a title: the subtitle tells them apart."""
+    """Return a market of an event; a subtitle tells apart markets that share a title."""
     subtitle = "" if page.yes_sub_title == page.title else page.yes_sub_title
     question = " — ".join(part for part in (page.title, subtitle) if part)
     if not question:
@@ -197,7 +197,7 @@ def market(page: KalshiPage, event: KalshiEvent, rate: int, series: KalshiSeries
 
 
 def story(event: str) -> str:
-    """The game, the day of an asset's prices or the bank's meeting of an event; empty where there is none.
+    """Return the game, the asset's day or the bank's meeting of an event; empty where it has none.
 
     >>> story("KXNFLSPREAD-26NOV22KCDEN") == story("KXNFLGAME-26NOV22KCDEN"), story("KXBTC15M-26JUL250215")
     (True, 'kalshi:BTC-26JUL25')
@@ -219,13 +219,13 @@ def story(event: str) -> str:
 
 
 def quote(raw: object, ticker: str, at: datetime) -> Quote:
-    """The prices on a market's page."""
+    """Return the prices on a market's page."""
     prices = read(KalshiPrices, raw, "quote")
     return quote_of(prices, ticker, at, prices.volume_fp)
 
 
 def quote_of(prices: KalshiBestPrices, ticker: str, at: datetime, volume: int | None = None) -> Quote:
-    """What these prices come to."""
+    """Return the quote that these prices make up."""
     if prices.yes_bid_dollars is None or prices.yes_ask_dollars is None:
         raise RejectedRecord("quote", "no_price", "it lacks a bid or an ask in dollars")
     bid, ask = offered(prices.yes_bid_dollars), offered(prices.yes_ask_dollars)
@@ -248,12 +248,12 @@ FIGURES = {"volume_24h": ("volume_24h_fp",), "open_interest": ("open_interest_fp
 
 
 def is_trading(page: KalshiPage, at: datetime) -> bool:
-    """Whether a market can be traded on: it may be paused, or have closed earlier than was planned."""
+    """Tell whether a market can be traded: it may be paused, or have closed early."""
     return page.status == "active" and page.opens_at <= at < page.close_time
 
 
 def quote_with_book(quote: Quote, raw: object) -> Quote:
-    """The quote with the levels of a book: the ask for YES is a dollar less the bid for NO.
+    """Return the quote with the levels of a book: an ask for YES is a dollar less a bid for NO.
 
     An empty book where the page has prices contradicts it, and isn't believed.
     """
@@ -266,7 +266,7 @@ def quote_with_book(quote: Quote, raw: object) -> Quote:
 
 
 def _levels(book: object, side: str) -> list[Level]:
-    """One side as it is sent; levels of no size are nobody's."""
+    """Return one side as sent, without levels of no size."""
     if not isinstance(book, dict) or not isinstance(book.get(side, ""), list | None):
         raise RejectedRecord("quote", "bad_book", f"its book has no list of {side}")
     levels = (_level(pair) for pair in book[side] or [])
@@ -294,7 +294,7 @@ class KalshiPast(WireRecord):
 
 
 def past_market(raw: object, page: KalshiPage, market: Market, at: datetime) -> PastMarket:
-    """A market of the past; of one that could close early only the latest close was sure before."""
+    """Return a market of the past; if it could close early, only its latest close was known in advance."""
     past = read(KalshiPast, raw, "market")
     early, latest = past.can_close_early, past.latest_expiration_time
     closes = max(page.close_time, latest) if early and latest else page.close_time
@@ -308,7 +308,7 @@ RESULTS = frozenset(("", "yes", "no", "scalar", "void"))
 
 
 class KalshiEnding(WireRecord):
-    """How far a market is on its way to being paid, and what it paid."""
+    """A market's progress towards settlement, and what it paid."""
 
     ticker: Name
     status: str
@@ -318,7 +318,7 @@ class KalshiEnding(WireRecord):
 
 
 def resolution(raw: object, at: datetime) -> Resolution | None:
-    """What a market paid, once that is final; None while nothing is amiss and it isn't."""
+    """Return a market's resolution once it is final; None before, if nothing is wrong."""
     ending = read(KalshiEnding, raw, "resolution")
     if ending.status in ("disputed", "amended"):
         raise RejectedRecord("resolution", "disputed", f"its result is {ending.status}: it waits")
@@ -343,7 +343,7 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
 
 
 def _payout(ending: KalshiEnding) -> int | None:
-    """What a YES contract paid; None where all were paid back."""
+    """Return what a YES contract paid; None where all stakes were refunded."""
     value, result = ending.settlement_value_dollars, ending.result
     if result == "void":
         return None

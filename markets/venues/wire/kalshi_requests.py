@@ -1,4 +1,4 @@
-"""What Kalshi is asked, and how: in batches where it has them; past prices as candles of an hour or a day."""
+"""Requests to Kalshi: in batches where it has them; past prices as candles of an hour or a day."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -50,7 +50,7 @@ MOST_SERIES = 50
 async def open_lists(
     http: HttpClient, sorter: RecordSorter, series: Mapping[str, str], wanted: CatalogueFilter
 ) -> list[AskPage]:
-    """The lists that have all open markets that are wanted: one of all events, or one of each that is named.
+    """Return the lists with all open markets that are wanted: of all events, or of each that is named.
 
     `series` are all there are, by ticker, with their tags. What the venue doesn't know is told of.
     """
@@ -78,7 +78,7 @@ async def open_lists(
 
 
 async def _one_event(http: HttpClient, sorter: RecordSorter, name: str, _cursor: str | None) -> ListPage:
-    """An event with its markets as a list of its own."""
+    """Return an event with its markets as a list of its own."""
     page = await get_or_none(http, f"/events/{name}", with_nested_markets="true")
     event = page.get("event") if isinstance(page, dict) else None
     if event is None:
@@ -89,14 +89,14 @@ async def _one_event(http: HttpClient, sorter: RecordSorter, name: str, _cursor:
 
 
 async def open_events(http: HttpClient, series: str | None, cursor: str | None) -> ListPage:
-    """A page of the events with an open market, of a series or of all, their markets nested in them."""
+    """Return a page of the events with an open market, of a series or of all, with nested markets."""
     asked = {"status": "open", "with_nested_markets": "true", "series_ticker": series}
     page = await http.get("/events", **asked, limit=EVENTS_A_PAGE, cursor=cursor)
     return page_list(page, "events"), next_cursor(page, "cursor")
 
 
 async def all_series(http: HttpClient, sorter: RecordSorter) -> list[object]:
-    """Every series, on one long page; none, and that is told, where it can't be had."""
+    """Return every series, from one long page; report it, and return none, where that fails."""
     try:
         return page_list(await http.get("/series"), "series")
     except VenueError as error:
@@ -107,7 +107,7 @@ async def all_series(http: HttpClient, sorter: RecordSorter) -> list[object]:
 async def records_one_by_one(
     http: HttpClient, sorter: RecordSorter, path: str, key: str, names: Sequence[str]
 ) -> list[object]:
-    """The records of these names, each on a page of its own; those that aren't shown are told."""
+    """Return the records of these names, each from a page of its own; report missing ones."""
     answers = await gather_all(_one_record(http, f"{path}/{name}", key) for name in names)
     for name, answer in zip(names, answers, strict=True):
         if answer is None:
@@ -121,7 +121,7 @@ async def _one_record(http: HttpClient, path: str, key: str) -> object:
 
 
 async def records(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) -> Raw:
-    """These markets, in the order asked for. Those that ended long ago are on a page of their own."""
+    """Return these markets in the order of the request; those settled long ago are in an archive."""
     raws = await _markets(http, sorter, "/markets", tickers)
     old = [ticker for ticker in tickers if ticker not in raws]
     try:
@@ -134,7 +134,7 @@ async def records(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]
 
 async def _markets(http: HttpClient, sorter: RecordSorter, path: str, tickers: Sequence[str]) -> Raw:
     async def ask(some: Sequence[str]) -> list[object]:
-        """Here a list of tickers is one text with commas."""
+        """Return the markets of some tickers, which this list takes as one text with commas."""
         asked: dict[str, Parameter] = {"tickers": ",".join(some), "limit": MARKETS_A_PAGE}
         return page_list(await _without_combinations(http, path, asked), "markets")
 
@@ -150,7 +150,7 @@ async def _without_combinations(http: HttpClient, path: str, asked: Mapping[str,
 
 
 async def books(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) -> Raw:
-    """The books of these markets. Where the page of many books leaves one out, it is asked for alone."""
+    """Return the books of these markets; one missing from the page of many books is requested alone."""
     # here a list of tickers is a parameter each: with commas it is one ticker, whose book is empty
     asked = (
         get_or_none(http, "/markets/orderbooks", tickers=some) for some in batches(tickers, BOOKS_A_PAGE)
@@ -176,7 +176,7 @@ PastList = tuple[str, dict[str, str | int]]
 
 
 async def past_lists(http: HttpClient, request: PastRequest) -> list[PastList]:
-    """The lists on which markets that were open then may be: those settled long ago have one of their own."""
+    """Return the lists with markets that may have been open then; the archive is one of its own."""
     since = int(request.since.timestamp())
     lists: list[PastList] = [
         ("/markets", {"status": "settled", "min_settled_ts": since}),
@@ -192,7 +192,7 @@ async def past_lists(http: HttpClient, request: PastRequest) -> list[PastList]:
 
 
 async def past_page(http: HttpClient, path: str, asked: dict[str, str | int], after: str | None) -> ListPage:
-    """A page of such a list."""
+    """Return a page of such a list."""
     page = await _without_combinations(http, path, {**asked, "limit": LISTED_A_PAGE, "cursor": after})
     return page_list(page, "markets"), next_cursor(page, "cursor")
 
@@ -203,19 +203,19 @@ HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
 class KalshiCutoff(WireRecord):
-    """Markets that were settled before this are on the pages of long ago."""
+    """The instant before which settled markets are in the archive."""
 
     market_settled_ts: Instant
 
 
 def _last(side: str) -> Any:
-    """The last price of a candle's time; the page of markets that ended long ago calls it otherwise."""
+    """Return the field of the last price of a candle; the archive uses another name for it."""
     names = (AliasPath(side, "close_dollars"), AliasPath(side, "close"))
     return Field(None, validation_alias=AliasChoices(*names))
 
 
 class KalshiCandle(KalshiBestPrices):
-    """A stretch of time, by its end."""
+    """Prices over a period, by its end."""
 
     end_period_ts: Second
     yes_bid_dollars: MaybeAmount = _last("yes_bid")
@@ -226,7 +226,7 @@ class KalshiCandle(KalshiBestPrices):
 async def candles(
     http: HttpClient, sorter: RecordSorter, ticker: str, start: datetime, end: datetime, hours: int = 1
 ) -> list[object]:
-    """A market's candles, wherever they are kept; none, and that is told, where the venue shows none."""
+    """Return a market's candles, current or archived; report it, and return none, if neither has any."""
     step = DAY if hours >= DAY // HOUR else HOUR
     series = ticker.partition("-")[0]
     for path in (f"/series/{series}/markets/{ticker}", f"/historical/markets/{ticker}"):
@@ -246,12 +246,12 @@ async def candles(
 
 
 def candle_end(raw: object) -> int:
-    """When a candle ends, in seconds since 1970; 0 where it doesn't say."""
+    """Return when a candle ends, in seconds since 1970; 0 where it doesn't say."""
     at = raw.get("end_period_ts") if isinstance(raw, dict) else None
     return at if type(at) is int else 0
 
 
 def candle_quote(raw: object, ticker: str) -> Quote:
-    """The prices at the end of a candle's time."""
+    """Return the prices at the end of a candle."""
     candle = read(KalshiCandle, raw, "quote")
     return quote_of(candle, ticker, candle.end_period_ts)

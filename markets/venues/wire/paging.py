@@ -1,4 +1,4 @@
-"""Going through a list page by page, however the pages go on, and asking many things at once."""
+"""Reading lists page by page, whatever their cursors, and requesting many things at once."""
 
 import asyncio
 from collections import Counter
@@ -32,7 +32,7 @@ RESUMED_WITHIN = timedelta(minutes=15)
 
 @dataclass(slots=True)
 class ListPosition:
-    """How far a list has been read: what to ask its next page with, and what was on those before."""
+    """How far a list has been read: the cursor of its next page, and the records read so far."""
 
     cursor: str | None = None
     pages: int = 0
@@ -46,7 +46,7 @@ async def new_records(
     most: int,
     position: ListPosition | None = None,
 ) -> AsyncIterator[list[object]]:
-    """What is new on each page of a list, before the next one is asked for, to the end of the list.
+    """Yield the new records of each page of a list, to its end, before the next page is requested.
 
     Pages may overlap. One that says nothing new, though more are to come, is an error, and so are more pages
     than `most`. After an error of the venue the list can be read on from its `position`.
@@ -75,13 +75,13 @@ async def new_records(
 
 
 def incomplete(why: str, hint: str = "") -> VenueError:
-    """The error of a list that is no whole list."""
+    """Return the error of an incomplete list."""
     return VenueError("incomplete", f"its list is incomplete: {why}", hint or "try again in some minutes")
 
 
 @dataclass(slots=True)
 class PartOfCatalogue:
-    """A catalogue while it is read: how many of its lists, the records on those, what was made of them."""
+    """A partly read catalogue: how many lists are done, their records, and the listings so far."""
 
     wanted: CatalogueFilter
     since: datetime
@@ -93,14 +93,14 @@ class PartOfCatalogue:
 
 
 class CatalogueReader:
-    """Reads a venue's list of open markets, whole; a reading that was broken off goes on where it was."""
+    """Reads a venue's open markets completely; an interrupted reading is resumed where it stopped."""
 
     def __init__(self, key: str, sorter: RecordSorter):
         self._key, self._sorter = key, sorter
         self._broken_off: PartOfCatalogue | None = None
 
     def resumed_filter(self, wanted: CatalogueFilter, at: datetime) -> CatalogueFilter:
-        """What is to be asked for: the same as before where a reading goes on that was broken off."""
+        """Return the filter to request: that of an interrupted reading, if it is resumed."""
         return self._part(wanted, at).wanted
 
     async def read(
@@ -111,7 +111,7 @@ class CatalogueReader:
         at: datetime,
         most: int,
     ) -> Catalogue:
-        """The catalogue; `make` gives a record's listings, or why none. The first of two records counts."""
+        """Return the catalogue; `make` gives a record's listings, or why there are none."""
         part, self._broken_off = self._part(wanted, at), None
         try:
             while part.lists < len(asks):
@@ -149,7 +149,7 @@ class CatalogueReader:
                 break
 
     def _part(self, wanted: CatalogueFilter, at: datetime) -> PartOfCatalogue:
-        """What was read before, if the same was wanted a short while ago; else nothing yet."""
+        """Return what a recent reading with the same filter got; else an empty part."""
         old = self._broken_off
         if old is None or not timedelta() <= at - old.since <= RESUMED_WITHIN:
             return PartOfCatalogue(wanted, at)
@@ -158,7 +158,7 @@ class CatalogueReader:
 
 
 def page_list(page: object, key: str | None = None) -> list[object]:
-    """The list that a page is, or has under a key."""
+    """Return the list that a page is, or has under a key."""
     records = page if key is None else page.get(key) if isinstance(page, dict) else None
     if not isinstance(records, list):
         what = "a list" if key is None else f"a list of {key}"
@@ -168,7 +168,7 @@ def page_list(page: object, key: str | None = None) -> list[object]:
 
 
 def next_cursor(page: object, key: str) -> str | None:
-    """What to ask the next page with: empty, or not there at all, on the last."""
+    """Return the cursor of the next page; None on the last, where it is empty or missing."""
     after = page.get(key) if isinstance(page, dict) else None
     if after is None or isinstance(after, str):
         return after or None
@@ -176,14 +176,14 @@ def next_cursor(page: object, key: str) -> str | None:
 
 
 def pieces(start: datetime, end: datetime, width: timedelta) -> Iterable[tuple[datetime, datetime]]:
-    """A stretch of time in pieces of at most so much."""
+    """Yield the pieces of a period, each of at most this width."""
     while start < end:
         yield start, min(start + width, end)
         start += width
 
 
 async def get_or_none(http: HttpClient, path: str, **params: Parameter) -> object:
-    """An answer; None where this venue doesn't give one, though it can be reached."""
+    """Return an answer; None where the venue can be reached but doesn't give one."""
     try:
         return await http.get(path, **params)
     except VenueError as error:
@@ -195,7 +195,7 @@ async def get_or_none(http: HttpClient, path: str, **params: Parameter) -> objec
 async def get_without_if_refused(
     http: HttpClient, path: str, doubtful: Mapping[str, Parameter], **params: Parameter
 ) -> Any:
-    """Return an answer; if the question is refused, that to the same without the doubtful parameters."""
+    """Return an answer; if refused, the answer without the doubtful parameters."""
     try:
         return await http.get(path, **params, **doubtful)
     except VenueError as error:
@@ -205,7 +205,7 @@ async def get_without_if_refused(
 
 
 async def known(answer: Awaitable[T], what: str, record: str, sorter: RecordSorter) -> T | None:
-    """An answer; None, and that is told, where the venue has no such thing."""
+    """Return an answer; report it, and return None, where the venue has no such thing."""
     try:
         return await answer
     except VenueError as error:
@@ -216,7 +216,7 @@ async def known(answer: Awaitable[T], what: str, record: str, sorter: RecordSort
 
 
 async def gather_all(questions: Iterable[Awaitable[T]]) -> list[T]:
-    """The answers to all questions, asked side by side; when one fails, after all have ended."""
+    """Return the answers to concurrent requests; if any fails, raise after all have ended."""
     answers = await asyncio.gather(*questions, return_exceptions=True)
     good: list[T] = []
     for answer in answers:
@@ -227,12 +227,12 @@ async def gather_all(questions: Iterable[Awaitable[T]]) -> list[T]:
 
 
 def batches(names: Sequence[str], size: int) -> list[Sequence[str]]:
-    """These names, so many at a time."""
+    """Return the names in batches of this size."""
     return [names[n : n + size] for n in range(0, len(names), size)]
 
 
 def by_name(raws: Iterable[object], key: str, wanted: Iterable[str]) -> dict[str, object]:
-    """Records by what they are called under a key, of those that are wanted."""
+    """Return the wanted records, by their names under a key."""
     names = frozenset(wanted)
     return {name: raw for raw in raws if (name := label(raw, key)) in names}
 
@@ -244,7 +244,7 @@ async def ask_in_batches(
     key: str,
     sorter: RecordSorter,
 ) -> dict[str, object]:
-    """The records of these names by name, asked for so many at a time."""
+    """Return the records of these names by name, requested in batches."""
     pages = await gather_all(ask_in_parts(ask, some, sorter) for some in batches(names, size))
     return by_name(chain.from_iterable(pages), key, names)
 
@@ -252,7 +252,7 @@ async def ask_in_batches(
 async def ask_in_parts(
     ask: Callable[[Sequence[str]], Awaitable[list[object]]], names: Sequence[str], sorter: RecordSorter
 ) -> list[object]:
-    """The records of these names, asked for together; one that spoils the question is found and told.
+    """Return the records of these names, requested together; find and report names that spoil a request.
 
     A question that is refused is asked in halves, down to the name at fault. Where the first few names spoil
     it, and the last one too, it is the venue that is at fault: it is not asked for all the others.

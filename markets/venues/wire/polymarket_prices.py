@@ -1,4 +1,4 @@
-"""What Polymarket's markets cost and paid: the prices on a page, of a book and of the past, and the end.
+"""Polymarket's prices and resolutions: the prices on a page, of a book and of the past, and the end.
 
 A market has ended once it is closed and the oracle is done; what is disputed or unclear waits. Where the page
 lacks the oracle's word, a market has ended a day after it closed, if its last prices and the winner at the
@@ -138,7 +138,7 @@ def _outcome(prices: PolymarketPrices) -> int | None:
 
 
 def yes_token(raw: object) -> str:
-    """What the order book calls a YES share. It looks like a number, but is a name."""
+    """Return the order book's id of a YES share, which looks like a number but is a name."""
     tokens = read(OutcomeTokens, raw, "quote")
     try:
         token = tokens.clob_token_ids[yes_place(tokens.outcomes)]
@@ -150,7 +150,7 @@ def yes_token(raw: object) -> str:
 
 
 def quote_with_book(page: Quote, raw: object) -> tuple[Quote, RejectedRecord | None]:
-    """A quote with its book, as far as that makes sense, and what is to be said of it.
+    """Return a quote with its book, as far as that makes sense, and what to report about it.
 
     The mid is the book's. Where the page contradicts it, the page's mid beside the book's prices
     stops orders; where nobody offers anything any more, no price of the page's stands.
@@ -168,7 +168,7 @@ def quote_with_book(page: Quote, raw: object) -> tuple[Quote, RejectedRecord | N
 
 
 def past_quote(raw: object, name: str) -> Quote:
-    """A price that a market has had: something like a mid, without sides."""
+    """Return a past price: something like a mid, without sides."""
     point = read(PricePoint, raw, "quote")
     return Quote(MarketId(f"{PREFIX}{name}"), point.t, bid=None, ask=None, mid=point.p)
 
@@ -244,7 +244,7 @@ class PolymarketPast(GammaRecord):
 
     @property
     def stopped(self) -> datetime | None:
-        """When it closed: where nobody says, when the oracle was done, or its nominal end."""
+        """Return when it closed: where nothing says, when the oracle was done, or its nominal end."""
         return self.closed_time or self.uma_end_date or self.end_date
 
 
@@ -256,7 +256,7 @@ NEEDED = (
 
 
 def past_market(raw: object, market: Market) -> PastMarket | str:
-    """A market of the past as a list shows it, its close the nominal one."""
+    """Return a market of the past as a list shows it, with its nominal close, or why it is left out."""
     past = read(PolymarketPast, raw, "market")
     if past.closed and past.stopped is None:
         return "no end time"
@@ -322,7 +322,7 @@ def _no_status(why: str) -> RejectedRecord:
 
 
 def _payout(ending: PolymarketEnding) -> int:
-    """What a YES share paid by the last prices of the outcomes."""
+    """Return what a YES share paid by the last prices of the outcomes."""
     try:
         place = yes_place(ending.outcomes)
     except ValueError as error:
@@ -340,7 +340,7 @@ def _payout(ending: PolymarketEnding) -> int:
 
 
 def book_payout(raw: object, outcomes: tuple[str, str]) -> int | None:
-    """What a YES share of a market with these outcomes paid by the order book's page; None without a word."""
+    """Return what a YES share paid by the order book's page; None while it names no result."""
     end = read(PolymarketBookPage, raw, "resolution")
     won = [token.outcome.strip().casefold() for token in end.tokens if token.winner]
     if len(won) + bool(end.is_50_50_outcome) > 1:

@@ -1,4 +1,4 @@
-"""Polymarket's records of markets as Gamma sends them, and what they are to us. All pure.
+"""Polymarket's records of markets as Gamma sends them, and their conversion to ours. All pure.
 
 Gamma writes numbers as text, lists as text, and outcomes in any order;
 `markets/venues/wire/polymarket_requests.py` asks.
@@ -37,7 +37,7 @@ _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,40})?")
 
 
 def figure(value: object) -> int:
-    """A number, sent as such or as text, in millionths."""
+    """Return a number, sent as such or as text, in millionths."""
     return _figure(value) if type(value) in _WRITTEN else number(value)
 
 
@@ -51,7 +51,7 @@ def _figure(value: object) -> int:
 
 
 def texts(value: object) -> tuple[str, ...]:
-    """A list of texts; on this wire it mostly comes as text itself."""
+    """Return a list of texts, which on this wire mostly comes as text itself."""
     return _parse_list(value) if isinstance(value, str) else _check_texts(value)
 
 
@@ -70,7 +70,7 @@ def _check_texts(value: object) -> tuple[str, ...]:
 
 
 def slugs(value: object) -> tuple[str, ...]:
-    """What the tags of a market are called."""
+    """Return the slugs of a market's tags."""
     return tuple([slug for tag in _records(value) if isinstance(slug := tag.get("slug"), str)])
 
 
@@ -85,7 +85,7 @@ class PolymarketEvent(NamedTuple):
 
 
 def event_of_market(value: object) -> PolymarketEvent | None:
-    """The event of a market; the first of them, if it has several."""
+    """Return the event of a market: the first of them, if it has several."""
     events = _records(value)
     if not events:
         return None
@@ -99,24 +99,24 @@ def event_of_market(value: object) -> PolymarketEvent | None:
 
 
 def slug_of(value: object) -> str:
-    """What an address calls a thing; empty where it is no such name."""
+    """Return a slug; empty where the value is none."""
     return value if isinstance(value, str) and is_name(value) else ""
 
 
 def game_name(value: object) -> str:
-    """What the venue calls a contest on the field; empty where it names none that makes sense."""
+    """Return the venue's id of a game; empty where there is no valid one."""
     return str(value) if type(value) is int else slug_of(value)
 
 
 class PolymarketFees(NamedTuple):
-    """What who takes an offer pays: rate · (p · (1 − p)) ^ exponent a share."""
+    """A taker's fee: rate · (p · (1 − p)) ^ exponent a share."""
 
     rate: int | None
     exponent: int | None
 
 
 def fees(value: object) -> PolymarketFees | None:
-    """The fees of a market, where it says them."""
+    """Return the fees of a market, where it states them."""
     if value is None:
         return None
     if not isinstance(value, dict):
@@ -165,7 +165,7 @@ class GammaRecord(WireRecord):
 
 @lru_cache(maxsize=4096)
 def yes_place(outcomes: tuple[str, str]) -> int:
-    """Where the outcome YES is: the one of that name, and else the first."""
+    """Return the index of the outcome YES: the one of that name, else the first."""
     first, second = side_names(outcomes)
     if not first or not second or first == second:
         raise ValueError(f"its outcomes are {shown_value(', '.join(outcomes))}: they can't be told apart")
@@ -173,12 +173,12 @@ def yes_place(outcomes: tuple[str, str]) -> int:
 
 
 def side_names(outcomes: tuple[str, str]) -> tuple[str, str]:
-    """The names of two outcomes, to be compared with others."""
+    """Return the names of two outcomes, normalized for comparison."""
     return outcomes[0].strip().casefold(), outcomes[1].strip().casefold()
 
 
 def question_of(question: str, outcomes: tuple[str, str]) -> str:
-    """What is asked; where the outcomes have names, what YES and NO stand for."""
+    """Return the question; where the outcomes have names, with what YES and NO stand for."""
     sides = _named_sides(outcomes)
     return f"{question.strip()} {sides}" if sides else question
 
@@ -242,7 +242,7 @@ class PolymarketPage(GammaRecord):
 
 
 def unplayable(page: PolymarketPage) -> RejectedRecord | None:
-    """Why a market is no question: nobody can tell its outcomes apart, or it stands for what has no name."""
+    """Return why a market can't be played: ambiguous outcomes, or a placeholder; None where it can."""
     try:
         yes_place(page.outcomes)
     except ValueError as error:
@@ -256,7 +256,7 @@ def unplayable(page: PolymarketPage) -> RejectedRecord | None:
 
 
 def left_out(page: PolymarketPage, mid: int | None, at: datetime) -> str:
-    """Why an open market is not on offer; empty where it is.
+    """Return why an open market is not on offer; empty where it is.
 
     Past its nominal end and without doubt in its price it is decided, though the venue still calls it open.
     """
@@ -271,13 +271,13 @@ def left_out(page: PolymarketPage, mid: int | None, at: datetime) -> str:
 
 
 def is_trading(page: PolymarketPage) -> bool:
-    """Whether a market can be traded on. `active` stays true after its end, so it alone says little."""
+    """Tell whether a market can be traded; `active` stays true after its end, so it isn't enough."""
     wanted = (page.active, page.accepting_orders, page.enable_order_book)
     return not page.closed and not page.archived and False not in wanted
 
 
 def fee_rate(page: PolymarketPage) -> int:
-    """The rate of our fee, rate · p · (1 − p); what the order book calls the base fee is something else."""
+    """Return our fee rate, for rate · p · (1 − p); the order book's base fee is something else."""
     if page.fees_enabled is False:
         return 0
     fees = page.fee_schedule
@@ -289,7 +289,7 @@ def fee_rate(page: PolymarketPage) -> int:
 
 
 def expected_close(page: PolymarketPage, at: datetime) -> datetime:
-    """When a market closes: at its nominal end, or by whole weeks after that while it still trades."""
+    """Return when a market closes: at its nominal end, or whole weeks later while it still trades."""
     nominal = page.end_date
     if nominal is None or nominal > at or not is_trading(page):
         return nominal or NEVER
@@ -297,7 +297,7 @@ def expected_close(page: PolymarketPage, at: datetime) -> datetime:
 
 
 def market(page: PolymarketPage, rate: int, at: datetime) -> Market:
-    """A market of an event, as it is at an instant; one without an event is its own."""
+    """Return a market of an event, as of an instant; one without an event is its own."""
     tick = page.order_price_min_tick_size
     if not page.question.strip():
         raise RejectedRecord("market", "no_question", "its question is empty")
@@ -323,7 +323,7 @@ def market(page: PolymarketPage, rate: int, at: datetime) -> Market:
 
 @lru_cache(maxsize=4096)
 def prefixed(name: str) -> str:
-    """Our name of a record: one text for all markets of an event, and for a market and its price."""
+    """Return our id of a record; cached, so markets of an event share one string."""
     return f"{PREFIX}{name}"
 
 
@@ -333,7 +333,7 @@ def _joined(tags: tuple[str, ...]) -> str:
 
 
 def story_of(event: PolymarketEvent | None, game: str, ends_at: datetime) -> str:
-    """The game that a market is about, else its event's title: without a date that tells nothing."""
+    """Return the game of a market, else its event's title with its date; empty for a title without one."""
     if name := game or (event.game if event else ""):
         return f"{PREFIX}game:{name}"
     about = dated_subject(event.title.replace("___", "$1"), ends_at) if event else ""
@@ -349,5 +349,5 @@ def _created_at(page: PolymarketPage) -> datetime:
 
 @lru_cache(maxsize=4096)
 def category(tags: tuple[str, ...]) -> str | None:
-    """The category by these tags; None where they name none of ours."""
+    """Return the category of these tags; None where they name none of ours."""
     return next((ours for tag, ours in CATEGORIES.items() if tag in tags), None)

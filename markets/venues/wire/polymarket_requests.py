@@ -1,4 +1,4 @@
-"""What Polymarket is asked, and how: Gamma for markets, the order book's service for books and winners."""
+"""Requests to Polymarket: Gamma for markets, the order book's service for books and winners."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ Raw = dict[str, object]
 
 
 async def open_lists(gamma: HttpClient, sorter: RecordSorter, wanted: CatalogueFilter) -> list[AskPage]:
-    """The lists with all open markets that are wanted: one of all, or of each that is named and known."""
+    """Return the lists with all open markets that are wanted: one of all, or one of each known name."""
     if not wanted.only_named:
         return [partial(open_markets, gamma, wanted, {})]
     named: list[dict[str, Parameter]] = [{"slug": some} for some in batches(wanted.slugs, A_PAGE)]
@@ -56,7 +56,7 @@ async def open_lists(gamma: HttpClient, sorter: RecordSorter, wanted: CatalogueF
 async def open_markets(
     gamma: HttpClient, wanted: CatalogueFilter, named: Mapping[str, Parameter], cursor: str | None
 ) -> ListPage:
-    """A page of the open markets that are wanted, ordered by id: else the service may change their order."""
+    """Return a page of the wanted open markets; only ordering by id is stable between pages."""
     until = wanted.closes_until
     page = await get_without_if_refused(
         gamma,
@@ -80,7 +80,7 @@ def _usual_parameters() -> dict[str, Parameter]:
 async def records(
     gamma: HttpClient, sorter: RecordSorter, names: Sequence[str], first: Literal["open", "closed"]
 ) -> Raw:
-    """These markets, in the order asked for. A list holds open markets or closed ones, never both."""
+    """Return these markets in the order of the request; a list holds open or closed ones, never both."""
     raws = await _records_in_list(gamma, sorter, names, closed=first == "closed")
     left = [name for name in names if name not in raws]
     try:
@@ -103,7 +103,7 @@ async def _records_in_list(
 
 
 async def books(clob: HttpClient, tokens: Sequence[str]) -> Raw:
-    """The books of these tokens, many at once; one that is left out, or is too much for that, alone."""
+    """Return the books of these tokens, in batches; one that a batch leaves out is requested alone."""
     pages = await gather_all(_many_books(clob, some) for some in batches(tokens, BOOKS_A_PAGE))
     raws = by_name(chain.from_iterable(pages), "asset_id", tokens)
     alone = [token for token in tokens if token not in raws]
@@ -121,7 +121,7 @@ async def _many_books(clob: HttpClient, tokens: Sequence[str]) -> list[object]:
 
 
 async def book_pages(clob: HttpClient, sorter: RecordSorter, raws: Raw) -> Raw:
-    """The order book's pages of these markets, as far as it has any, until there is trouble with it."""
+    """Return the order book's pages of these markets, where it has any, up to its first failure."""
     raws_of_book: Raw = {}
     for name, raw in raws.items():
         condition = label(raw, "conditionId")
@@ -148,7 +148,7 @@ COARSE = 12
 async def past_markets(
     gamma: HttpClient, request: PastRequest, closed: bool, tag: str | None, after: str | None
 ) -> ListPage:
-    """A page of the open or the closed markets that may have been open then, the largest volume first."""
+    """Return a page of open or closed markets that may have been open then, by volume, descending."""
     soonest = request.since - AS_LATE
     page = await get_without_if_refused(
         gamma,
@@ -165,12 +165,12 @@ async def past_markets(
 
 
 async def tag_number(gamma: HttpClient, slug: str) -> str:
-    """What the lists call a tag."""
+    """Return the number of a tag in the lists."""
     return label(await gamma.get(f"/tags/slug/{slug}"), "id")
 
 
 async def market_slugs(gamma: HttpClient, slugs: Sequence[str]) -> list[object]:
-    """The markets of these slugs, open or closed."""
+    """Return the markets of these slugs, open or closed."""
     found: list[object] = []
     for some in batches(slugs, A_PAGE):
         for closed in ("true", "false"):
@@ -180,7 +180,7 @@ async def market_slugs(gamma: HttpClient, slugs: Sequence[str]) -> list[object]:
 
 
 async def event_markets(gamma: HttpClient, event: str) -> list[str]:
-    """The ids of the markets of an event, which goes by its number or its slug."""
+    """Return the ids of the markets of an event, given by its number or its slug."""
     page = await gamma.get(f"/events/{event}" if event.isdigit() else f"/events/slug/{event}")
     return [name for raw in page_list(page, "markets") if (name := label(raw, "id"))]
 
@@ -188,7 +188,7 @@ async def event_markets(gamma: HttpClient, event: str) -> list[str]:
 async def histories(
     clob: HttpClient, spans: Mapping[str, tuple[datetime, datetime]], hours: int
 ) -> dict[str, list[object]]:
-    """The prices of many tokens, each in its stretch of time; without those the venue refuses to tell so."""
+    """Return the prices of many tokens, each in its period, without tokens that the venue refuses."""
     found: dict[str, list[object]] = {token: [] for token in spans}
     refused: set[str] = set()
     for fidelity in dict.fromkeys((hours, max(hours, COARSE))):
@@ -210,7 +210,7 @@ async def histories(
 
 
 def _all_of(spans: Mapping[str, tuple[datetime, datetime]]) -> tuple[datetime, datetime]:
-    """From the first to the last instant of any; of none, no time at all."""
+    """Return the first and the last instant of all spans; an empty period without any."""
     if not spans:
         return NEVER, NEVER
     return min(start for start, _ in spans.values()), max(end for _, end in spans.values())
@@ -234,7 +234,7 @@ async def _many_histories(
 async def history(
     clob: HttpClient, token: str, start: datetime, end: datetime, hours: int = 1
 ) -> list[object]:
-    """The prices of a token in a stretch of time, one for each so many hours, asked for in pieces."""
+    """Return the prices of a token in a period, one for each this many hours, requested in pieces."""
     found: list[object] = []
     for fidelity in dict.fromkeys((hours, max(hours, COARSE))):
         for first, last in pieces(start, end, PIECE):
