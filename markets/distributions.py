@@ -38,7 +38,9 @@ class BadForm(ValueError):
 
     def __init__(self, field: str, message: str, hint: str):
         super().__init__(message)
-        self.field, self.message, self.hint = field, message, hint
+        self.field = field
+        self.message = message
+        self.hint = hint
 
 
 class BadDistribution(ValueError):
@@ -211,11 +213,14 @@ def check_distribution_text(form: QuestionForm, text: str) -> Distribution:
                 )
             for option, chance in zip(form.options, answer.chances, strict=True):
                 stated[option] = str(decimal(chance))
+
         for share, value in answer.quantiles:
             stated[str(Fraction(share, PERCENT))] = value
+
         read = question_kind(form.kind).read(form, stated)
     except (ArithmeticError, AttributeError, LookupError, TypeError, RecursionError) as error:
         raise BadDistribution(f"this is no distribution: {error}") from error
+
     if read.text != text:
         raise BadDistribution("it is not written as it would be read")
     return read

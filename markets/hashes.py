@@ -78,6 +78,7 @@ def quote_hash(quote: Quote) -> str:
     for name in FIGURES:
         if (figure := getattr(quote, name)) is not None:
             content[name] = figure
+
     return plain_digest(content)
 
 

@@ -27,7 +27,8 @@ from markets.venues.wire.fields import instant
 from markets.venues.wire.http import AnswerStore, KeptAnswers
 from markets.venues.wire.paging import gather_all
 
-MANIFEST, ANSWERS = "history.json", ".answers.db"
+MANIFEST = "history.json"
+ANSWERS = ".answers.db"
 AT_ONCE = 40
 """Markets whose prices are asked for side by side."""
 A_ROW = 75
@@ -83,6 +84,7 @@ async def collect(
         begun, done = _begin(folder, venue, request)
         if done is not None:
             return PastSummary(**(done | {"left_out": Counter(done["left_out"])}), whole_before=True)
+
         answers = AnswerStore(folder / ANSWERS)
         source = open_past(answers)
         try:
@@ -94,13 +96,15 @@ async def collect(
         finally:
             await source.close()
             answers.close()
+
         _finish(folder, venue, begun, lines, found)
         return replace(found, asked=answers.asked, answers_on_disk=answers.kept)
 
 
 def _begin(folder: Path, venue: str, request: PastRequest) -> tuple[PastRequest, dict[str, Any] | None]:
     """Return the request as first made, and its result if done; write the manifest of a new one."""
-    manifest, wanted = folder / MANIFEST, _as_json(venue, request)
+    manifest = folder / MANIFEST
+    wanted = _as_json(venue, request)
     if manifest.exists():
         held = _read_manifest(manifest)
         begun = replace(request, at=instant(held.get("at")), until=instant(held.get("until")))
@@ -111,8 +115,10 @@ def _begin(folder: Path, venue: str, request: PastRequest) -> tuple[PastRequest,
             words = f"{folder} holds another history, of {held.get('venue')} from {held.get('since')} on"
             raise VenueError("other_history", words, "name a new folder, or ask for the same again")
         return begun, held.get("done")
+
     if any((folder / name).exists() or (folder / f"{name}.gz").exists() for name in NAMES):
         raise VenueError("not_empty", f"{folder} holds a bundle already", "name a new folder")
+
     _write_manifest(manifest, wanted)
     return request, None
 
@@ -149,11 +155,14 @@ async def _gather(
     spans = (each.in_time(request) for each in chosen)
     hours = sum((last - first).total_seconds() for first, last in spans) / 3_600
     most = int(hours / request.hours) + len(chosen)
+
     if most * A_ROW > MOST_BYTES:
         words = f"{len(chosen):,} markets have up to {most:,} prices, more than a bundle holds"
         hint = f"take a price for every {int(hours * A_ROW / MOST_BYTES) + 1} hours, or fewer markets or days"
         raise VenueError("too_much", words, hint)
-    lines, found = _Lines(), PastSummary(left_out=selection.left_out)
+
+    lines = _Lines()
+    found = PastSummary(left_out=selection.left_out)
     for first in range(0, len(chosen), AT_ONCE):
         batch = await source.completed(chosen[first : first + AT_ONCE], request)
         found.left_out["gone"] += len(chosen[first : first + AT_ONCE]) - len(batch)
@@ -161,6 +170,7 @@ async def _gather(
         for past, quotes in zip(batch, histories, strict=True):
             _add(past, quotes, request, lines, found, report)
         moved("reading prices", min(first + AT_ONCE, len(chosen)), len(chosen))
+
     found.left_out = +found.left_out
     if not found.markets:
         why = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items()) or "none is listed"
@@ -181,6 +191,7 @@ async def _prices(source: PastVenue, past: PastMarket, request: PastRequest, rep
         venue, _, own = past.market.id.partition(":")
         report(QuarantinedRecord(venue, own, "quote", error.code, error.message))
         return []
+
     known = [quote for quote in quotes if quote.price is not None or quote.bid or quote.ask]
     return thinned((quote for quote in known if quote.at < last), request.hours)
 
@@ -197,6 +208,7 @@ def _add(
     if not quotes:
         found.left_out["without prices"] += 1
         return
+
     try:
         pages = [page_line(market, seen or request.at) for seen, market in page_versions(past, request)]
         pages[0].pop("seen")
@@ -205,6 +217,7 @@ def _add(
         report(quarantine("market", past.market.id, error))
         found.left_out["not recordable"] += 1
         return
+
     lines.pages += [json.dumps(page, ensure_ascii=False) for page in pages]
     lines.prices.append("".join(_price_lines(past.market.id, quotes)))
     csv.writer(lines.ends, lineterminator="\n").writerows(end)
@@ -231,6 +244,7 @@ def _finish(folder: Path, venue: str, request: PastRequest, lines: _Lines, found
     texts = {MARKETS: pages, PRICES: "".join(lines.prices), ENDS: lines.ends.getvalue()}
     for name in texts:  # of a run that was killed here, whose answers are all on disk
         (folder / name).unlink(missing_ok=True)
+
     add_all(folder, {folder / name: text.encode() for name, text in texts.items()})
     counts = {"markets": found.markets, "prices": found.prices, "resolutions": found.resolutions}
     done = counts | {"left_out": dict(sorted(found.left_out.items()))}

@@ -235,6 +235,7 @@ def _ladder_family(key: str, markets: Sequence[Market]) -> list[Market]:
         return []
     if MUCH in key.split():
         return _by_amount(markets)
+
     dated = WHEN in key.split() and all(_BY.search(market.question) for market in markets)
     closes = {market.closes_at for market in markets}
     if not dated or len(closes) < len(markets):
@@ -250,6 +251,7 @@ def _by_amount(markets: Sequence[Market]) -> list[Market]:
     one_time = len({market.closes_at for market in markets}) == 1
     if len(ups) > 1 or len(downs) > 1 or ups == downs or not amounts or not one_time:
         return []
+
     rising = ups == {True}
     order = sorted(zip(amounts, range(len(markets)), strict=True), reverse=not rising)
     return [markets[place] for _, place in order]

@@ -36,8 +36,10 @@ def split(log_weights: Sequence[float]) -> tuple[int, ...]:
     powers = [Decimal(max(x - top, -2 * _FAR)) for x in log_weights]
     weights = [_EXACT_ENOUGH.exp(power) for power in powers]
     total = weights[0]
+
     for weight in weights[1:]:
         total = _EXACT_ENOUGH.add(total, weight)
+
     parts = [_EXACT_ENOUGH.divide(_EXACT_ENOUGH.multiply(weight, Decimal(ONE)), total) for weight in weights]
     rounded = [max(int(part.to_integral_value(ROUND_HALF_EVEN)), 1) for part in parts]
     rounded[weights.index(max(weights))] += ONE - sum(rounded)

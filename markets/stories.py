@@ -129,11 +129,13 @@ def _contest(masked: str) -> str:
         return f"the next {office[1] or office[2]}"
     if (choice := _CHOICE.match(masked)) is not None:
         return f"{choice[1]} {choice[2]}"
+
     contest = _CONTEST.match(masked)
     if contest is None:
         return masked
     if (most := _MOST.match(contest[1])) is not None:
         return most[1]
+
     title = _TITLE.match(contest[1])
     return f"win the {title[1]}" if title else contest[1]
 
@@ -150,11 +152,13 @@ def _level(masked: str, dates: Mapping[str, str]) -> str:
     found = _LEVEL.match(masked) if of_a_level else None
     if found is None:
         return ""
+
     ticker = _TICKER.search(masked)
     asset = key_words(ticker[1] if ticker else re.sub(r"\(.*?\)", "", found[1]))
     said = [date for mark, date in dates.items() if mark in masked.split() and date]
     if not said or not asset or "@" in asset or len(asset.split()) > MOST_WORDS:
         return ""
+
     day = next((date for date in said if len(date) == len("2026-01-01")), "")
     year = said[0].removeprefix("by ")[:4]
     return f"{_OTHER_NAMES.get(asset, asset)} @{day or year}"
@@ -184,20 +188,24 @@ def _date(said: str, closes_at: datetime) -> str:
     close = closes_at if closes_at == NEVER else closes_at - _LATE
     if _NEAR.match(said):
         return f"{close:%Y-%m-%d}"
+
     if (figures := _IN_FIGURES.search(said)) is not None:
         year, month, day = figures.groups()
     else:
         year, month, day = _in_words(said, close.year)
+
     if _DEADLINE.match(said) or _WHOLE_YEAR.match(said):
         return f"by {year}"
     return "-".join(part for part in (year, month, day) if part) if month or _YEAR.search(said) else ""
 
 
 def _in_words(said: str, year_of_close: int) -> tuple[str, str, str]:
-    year, month = _YEAR.search(said), _MONTH.search(said)
+    year = _YEAR.search(said)
+    month = _MONTH.search(said)
     if month is None:
         before = year is not None and said.casefold().startswith("before")
         return str((int(year[0]) if year else year_of_close) - before), "", ""
+
     day = _DAY.search(_YEAR.sub(" ", said))
     number = MONTHS.index(month[1].casefold()) + 1
     return year[0] if year else str(year_of_close), f"{number:02}", f"{int(day[1]):02}" if day else ""

@@ -91,6 +91,7 @@ def filter_for(rules: Iterable[Universe], at: datetime) -> CatalogueFilter:
     known = list(rules)
     if not known:
         return EVERY_MARKET
+
     unknown = any(rule.unknown_figures for rule in known)  # a server would leave these out
     return CatalogueFilter(
         min_volume=min(rule.min_volume for rule in known),
@@ -121,6 +122,7 @@ def draw(listings: Sequence[Listing], rule: Universe, seed: int, at: datetime) -
     for listing in listings:
         if passes(listing, rule, at):
             strata[stratum(listing, rule.strata, at)].append(listing)
+
     waiting = deque(
         deque(sorted(strata[name], key=partial(_place, rule.order, seed)))
         for name in sorted(strata, key=lambda name: (_lot(seed, f"stratum {name}"), name))
@@ -136,13 +138,16 @@ def _place(order: Order, seed: int, listing: Listing) -> tuple[datetime, bytes, 
 
 def passes(listing: Listing, rule: Universe, at: datetime) -> bool:
     """Tell whether the rule lets a market be drawn at an instant: by its page, then by its price."""
-    market, quote = listing.market, listing.quote
-    soonest, latest = at + timedelta(seconds=rule.closes_after), at + timedelta(seconds=rule.closes_within)
+    market = listing.market
+    quote = listing.quote
+    soonest = at + timedelta(seconds=rule.closes_after)
+    latest = at + timedelta(seconds=rule.closes_within)
     open_now = market.opens_at <= at < market.closes_at
     if not (open_now and soonest <= market.closes_at <= latest):
         return False
     if quote is None:
         return rule.unpriced and _wanted(market, rule)
+
     return (
         _wanted(market, rule)
         and (quote.volume or 0) >= rule.min_volume
@@ -174,6 +179,7 @@ def expected_ends_a_month(
     offered = timedelta(seconds=rule.closes_within - rule.closes_after)
     share = min(1.0, rule.show / max(len(passing) * scale, 1))
     seen = 1.0 if rule.order == "soonest" else 1 - (1 - share) ** max(offered / every, 1)
+
     return min(closing * seen, rule.show * (MONTH / every))
 
 
@@ -192,6 +198,7 @@ def _in_turns(waiting: deque[deque[Listing]], rule: Universe) -> list[Listing]:
     chosen: list[Listing] = []
     of_event: Counter[str] = Counter()
     of_story: Counter[str] = Counter()
+
     while waiting and len(chosen) < rule.show:
         turn = waiting.popleft()
         while turn and not _has_room(turn[0].market, rule, of_event, of_story):
@@ -201,6 +208,7 @@ def _in_turns(waiting: deque[deque[Listing]], rule: Universe) -> list[Listing]:
             of_event[chosen[-1].market.event_id] += 1
             of_story[chosen[-1].market.story] += 1
             waiting.append(turn)
+
     return chosen
 
 
@@ -215,6 +223,7 @@ def _wanted(market: Market, rule: Universe) -> bool:
         return False
     if market.is_among(rule.not_slugs, rule.not_events, rule.not_tags):
         return False
+
     name = market.category.casefold()
     unwanted = {other.casefold() for other in rule.not_categories}
     return name not in unwanted and (
@@ -244,6 +253,7 @@ def _priced(quote: Quote, rule: Universe) -> bool:
         return rule.price_only
     if quote.bid is None or quote.ask is None or not 0 <= quote.ask - quote.bid <= rule.max_spread:
         return False
+
     depth = quote.depth
     return depth is None or depth >= rule.min_depth
 

@@ -48,7 +48,10 @@ class VenueError(Exception):
 
     def __init__(self, code: str, message: str, hint: str = "", stops: bool = False):
         super().__init__(message)
-        self.code, self.message, self.hint, self.stops = code, message, hint, stops
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.stops = stops
 
 
 VENUE_PAGES = {
@@ -81,11 +84,13 @@ def venue_page(
     title, address, form = VENUE_PAGES.get(venue, ("", "", "(?!)"))
     if not re.fullmatch(form, name):
         return None
+
     slug, event_slug = (text if _SLUG.fullmatch(text) else "" for text in (slug, event_slug))
     if venue == "kalshi":
         own = event.partition(":")[2].lower()
         series = name.partition("-")[0].lower()
         return title, address.format(f"{series}/{own}" if _SLUG.fullmatch(own) else series)
+
     if venue == "manifold" and slug:
         return title, f"https://manifold.markets/market/{slug}"
     if venue == "polymarket" and slug:

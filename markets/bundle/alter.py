@@ -44,12 +44,15 @@ class Alteration:
         """Return a row of `prices.csv`, changed if it became known later."""
         if known_from(row, "date") <= self.after:
             return row
+
         turn = self._turn(row, "date")
         turned = {name: turn(row[name]) for name in ("prob_yes", "last") if row.get(name)}
         sides = {"bid": row.get("ask") or row.get("bid"), "ask": row.get("bid") or row.get("ask")}
         turned |= {name: turn(value) if value else "" for name, value in sides.items() if name in row}
+
         if row.get("volume"):
             turned["volume"] = str((Decimal(row["volume"]) * (1 + self._part(row, "volume"))).quantize(STEP))
+
         return row | turned
 
     def book(self, row: Row) -> Row:
@@ -70,9 +73,11 @@ class Alteration:
                     "resolution": self._turned_end(row, row["resolution"]),
                     "resolution_date": self._shifted(row, "resolution_date"),
                 }
+
         if row.get("seen") and moment(row, "seen") > self.after:
             text = f"As it was changed, {sha256(f'{self.seed}'.encode()).hexdigest()[:8]}"
             row = row | {"rules": text, "question": f"{row['question']} ({text})"}
+
         return row
 
     def end(self, row: Row) -> Row | None:
@@ -81,6 +86,7 @@ class Alteration:
             return row
         if self._ends_never(row):
             return None
+
         answered = {"answer": self._turned_end(row, row["answer"])} if row.get("answer") else {}
         return row | {
             "payout": _turned_payout(row["payout"]),
@@ -128,6 +134,7 @@ def alter(folder: Path, bundle: Bundle, after: datetime, seed: int, into: Path) 
         BOOKS: change.book,
         ENDS: change.end,
     }
+
     for name, part in find_files(folder, Mistakes()).items():
         changed = (changes[name](row) for _, row in records(name, part, sha256(), _no_mistake))
         kept = (row for row in changed if row is not None)

@@ -59,11 +59,13 @@ def find_files(folder: Path, mistakes: Mistakes) -> dict[str, BundleFile]:
     if not folder.is_dir():
         mistakes.add(folder.name, 0, "no such folder", "a folder with a recording")
         return files
+
     try:
         sizes = unfinished(folder)
     except (BadBundleValue, OSError) as error:
         mistakes.add(JOURNAL, 0, "something that is not our journal", f"none ({error})")
         return files
+
     for name in NAMES:
         paths = [
             path
@@ -79,6 +81,7 @@ def find_files(folder: Path, mistakes: Mistakes) -> dict[str, BundleFile]:
         elif paths:
             whole = sizes.get(paths[0].name)
             files[name] = BundleFile(paths[0], paths[0].stat().st_size if whole is None else whole)
+
     return files
 
 
@@ -96,6 +99,7 @@ def lines(part: BundleFile, seen: Hash, tell: MistakeSink) -> Numbered:
                         number, "more than fits", f"at most {MOST_LINE:,} bytes a line, {MOST_BYTES:,} a file"
                     )
                     return
+
                 seen.update(line)
                 try:
                     text = line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -124,7 +128,8 @@ class _Front(io.RawIOBase):
     """The first bytes of a file, as if the file ended after them."""
 
     def __init__(self, part: BundleFile):
-        self._file, self._left = part.path.open("rb", buffering=0), part.size
+        self._file = part.path.open("rb", buffering=0)
+        self._left = part.size
 
     def readable(self) -> bool:
         return True
@@ -141,7 +146,8 @@ class _Front(io.RawIOBase):
 
 def hash_file(folder: Path) -> str:
     """Return the hash of a bundle's files without parsing them; empty where they can't be used."""
-    mistakes, seen = Mistakes(), dict[str, Hash]()
+    mistakes = Mistakes()
+    seen = dict[str, Hash]()
     try:
         for name, part in find_files(folder, mistakes).items():
             seen[name] = hashlib.sha256()
@@ -150,6 +156,7 @@ def hash_file(folder: Path) -> str:
                     seen[name].update(some)
     except (OSError, EOFError, zlib.error):
         return ""
+
     return "" if mistakes.count else hash_of_all(seen)
 
 
@@ -194,6 +201,7 @@ def begin(folder: Path, paths: Iterable[Path]) -> None:
         json.dump(sizes, file)
         file.flush()
         os.fsync(file.fileno())
+
     draft.replace(folder / JOURNAL)
     sync_to_disk(folder)
 
@@ -213,6 +221,7 @@ def take_back(folder: Path) -> None:
             path.unlink(missing_ok=True)
         elif path.exists() and path.stat().st_size > size:
             os.truncate(path, size)
+
     if sizes:
         finish(folder)
 
@@ -228,6 +237,7 @@ def unfinished(folder: Path) -> Sizes:
         return {}
     except ValueError as error:
         raise BadBundleValue("no JSON", "the sizes of files") from error
+
     if not isinstance(sizes, dict) or not all(_is_own(folder, *item) for item in sizes.items()):
         raise BadBundleValue(shown_value(sizes), "the sizes of files of this folder")
     return sizes
@@ -264,6 +274,7 @@ def add_all(folder: Path, added: Mapping[Path, bytes]) -> None:
     """Append data to files of a bundle: to all of them or to none."""
     if not added:
         return
+
     try:
         begin(folder, added)
         for path, data in added.items():
@@ -274,6 +285,7 @@ def add_all(folder: Path, added: Mapping[Path, bytes]) -> None:
     except OSError:
         take_back(folder)
         raise
+
     finish(folder)
 
 
@@ -283,6 +295,7 @@ def _text(path: Path, rows: Rows, columns: Sequence[str] | None) -> bytes:
     text = io.StringIO()
     if rows and not whole:
         text.write("\n")
+
     if columns is None:
         text.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     else:
@@ -293,6 +306,7 @@ def _text(path: Path, rows: Rows, columns: Sequence[str] | None) -> bytes:
             words = f"{path} has the columns {first.strip()[:200]}; what is added has {','.join(columns)}"
             raise VenueError("other_columns", words, NEW)
         table.writerows(rows)
+
     data = text.getvalue().encode()
     if size + len(data) > MOST_BYTES:
         raise VenueError("full", f"{path} would hold more than {MOST_BYTES:,} bytes", NEW)
@@ -303,9 +317,13 @@ def _begun(path: Path) -> tuple[str, bool, int]:
     """Return the first line of a file, whether its last line is complete, and its unpacked size."""
     if not path.exists():
         return "", True, 0
+
     size = 0
     with open_file(BundleFile(path, path.stat().st_size)) as file:
         first = last = b""
         for line in file:
-            first, last, size = first or line, line, size + len(line)
+            first = first or line
+            last = line
+            size += len(line)
+
     return first.decode("utf-8-sig"), not last or last.endswith(b"\n"), size

@@ -89,7 +89,8 @@ class BadBundleValue(ValueError):
 
     def __init__(self, wrong: str, meant: str):
         super().__init__(f"found {wrong}, expected {meant}")
-        self.wrong, self.meant = wrong, meant
+        self.wrong = wrong
+        self.meant = meant
 
 
 @dataclass(slots=True)

@@ -123,20 +123,26 @@ def check(folder: Path) -> BundleReport:
 
 
 def _examine(folder: Path) -> tuple[Bundle | None, BundleReport]:
-    draft, seen = Draft(), dict[str, Hash]()
+    draft = Draft()
+    seen = dict[str, Hash]()
     for name, part in find_files(folder, draft.mistakes).items():
         seen[name] = hashlib.sha256()
-        tell, before = partial(draft.mistakes.add, part.path.name), draft.mistakes.count
+        tell = partial(draft.mistakes.add, part.path.name)
+        before = draft.mistakes.count
+
         for line, record in records(name, part, seen[name], tell):
             for note in READERS[name]:
                 try:
                     note(draft, line, record)
                 except BadBundleValue as error:
                     tell(line, error.wrong, error.meant)
+
         if name == MARKETS:
             draft.whole_list = draft.mistakes.count == before
+
     if draft.mistakes.count:
         return None, _report(draft, None)
+
     markets = _recordings(draft)
     bundle = Bundle(markets, content_hash(markets), hash_of_all(seen))
     return bundle, _report(draft, bundle)
@@ -182,12 +188,15 @@ def _note_end(draft: Draft, line: int, record: Any) -> None:
     end = rows.end(record)
     if not _is_listed(draft, end.market_id):
         return
+
     end = rows.with_answer(end, draft.forms[end.market_id])
-    versions, market = draft.ends.setdefault(end.market_id, []), end.market_id
+    versions = draft.ends.setdefault(end.market_id, [])
+    market = end.market_id
     if end.version != (following := len(versions) + 1):
         raise BadBundleValue(f"version {end.version} of how {market} ended", f"version {following}")
     if versions and end.known_at < versions[-1].known_at:
         raise BadBundleValue(f"a version of {market} known before the last one", "versions in order of time")
+
     versions.append(end)
     draft.end_lines.setdefault(end.market_id, (ENDS, line))
     _note_daily(draft, end.market_id, record, "known_at")
@@ -268,6 +277,7 @@ def _csv_records(
     line, columns = next(table, (0, []))
     if not _are_columns(columns, needed, more, line, tell):
         return
+
     for number, row in table:
         if len(row) == len(columns):
             yield number, dict(zip(columns, row, strict=True))
@@ -320,6 +330,7 @@ def content_hash(markets: Mapping[MarketId, Recording]) -> str:
         known += [digest(end_content(end)) for end in record.ends]
         known.append(str(record.daily))
         whole.update("\n".join(known).encode())
+
     return whole.hexdigest()
 
 
@@ -327,16 +338,19 @@ def _impossible_times(draft: Draft, markets: Mapping[MarketId, Recording]) -> li
     """Return a mistake for each market that ended before it opened or long before its last price."""
     mistakes = Mistakes()
     for market, (file, line) in sorted(draft.end_lines.items(), key=itemgetter(1)):
-        record, end = markets[market], draft.ends[market][0]
+        record = markets[market]
+        end = draft.ends[market][0]
         opens_at = min(page.opens_at for page in record.pages)
         last = record.known[-1] if record.known else end.known_at
         found = f"{market} ended {end.known_at:%Y-%m-%d}"
+
         if end.known_at <= opens_at:
             mistakes.add(
                 file, line, found, f"an end after it opened, {opens_at:%Y-%m-%d}: it is never on offer"
             )
         elif last - end.known_at > LATE_PRICES:
             mistakes.add(file, line, found, f"an end near its last price, {last:%Y-%m-%d}")
+
     return mistakes.kept
 
 
@@ -359,11 +373,14 @@ def _report(draft: Draft, bundle: Bundle | None) -> BundleReport:
 
 
 def _recordings(draft: Draft) -> dict[MarketId, Recording]:
-    pages, quotes = defaultdict[MarketId, list[tuple[datetime, rows.BundlePage]]](list), _quotes(draft)
+    pages = defaultdict[MarketId, list[tuple[datetime, rows.BundlePage]]](list)
+    quotes = _quotes(draft)
     for (market, seen), (_, page) in sorted(draft.pages.items(), key=lambda item: item[0]):
         pages[market].append((seen, page))
+
     firsts = {market: versions[0][1] for market, versions in pages.items()}
-    events, stories = _events(firsts), {market: _story(page) for market, page in firsts.items()}
+    events = _events(firsts)
+    stories = {market: _story(page) for market, page in firsts.items()}
     return {
         market: Recording(
             seen=tuple(seen for seen, _ in versions),
@@ -408,4 +425,5 @@ def _events(pages: dict[MarketId, rows.BundlePage]) -> dict[MarketId, str]:
              if text not in rows.EMPTY and count[text] > 1}  # fmt: skip
     rest = {market: pages[market].market.question for market in texts if market not in alike}
     steps = {market: f"ladder:{key}" for market, key in ladders(rest).items()}
+
     return {market: market for market in pages} | steps | alike | named

@@ -53,13 +53,16 @@ class BundlePage:
 
 def page(record: Record) -> BundlePage:
     """Return the page in a line of `markets.jsonl`."""
-    opens_at, closes_at = moment(record, "open"), closing(record)
+    opens_at = moment(record, "open")
+    closes_at = closing(record)
     if opens_at >= closes_at:
         raise BadBundleValue(
             f"open {shown_value(record['open'])} with close {shown_value(record['close'])}",
             "open before close",
         )
-    question, background = text_or_empty(record, "question"), text(record, "background")
+
+    question = text_or_empty(record, "question")
+    background = text(record, "background")
     tick = has_value(record, "tick", price)
     market = Market(
         id=market_id(record),
@@ -78,6 +81,7 @@ def page(record: Record) -> BundlePage:
         tags=text(record, "tags"),
         form=form_text(record),
     )
+
     return BundlePage(market, moment(record, "seen") if record.get("seen") else None, background.strip())
 
 
@@ -86,6 +90,7 @@ def form_text(record: Record) -> str:
     value = record.get("form")
     if value in (None, ""):
         return ""
+
     try:
         written = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return check_form_text(written).text
@@ -108,7 +113,8 @@ def end_within(record: Record) -> Resolution | None:
             )
             raise BadBundleValue(wrong, "resolved true where there is a resolution, else false")
         return None
-    market, known_at = market_id(record), known_from(record, "resolution_date")
+    market = market_id(record)
+    known_at = known_from(record, "resolution_date")
     form = form_text(record)
     if not form:
         return Resolution(market, 1, known_at, _payout(record, "resolution"))
@@ -120,10 +126,13 @@ def end_within(record: Record) -> Resolution | None:
 def end(record: Record) -> Resolution:
     """Return the resolution in a row of `resolutions.csv`."""
     venue, _, own = text_or_empty(record, "market").partition(":")
-    market, version = market_id({"venue": venue, "id": own}), text_or_empty(record, "version")
+    market = market_id({"venue": venue, "id": own})
+    version = text_or_empty(record, "version")
     if not (version.isascii() and version.isdigit() and len(version) <= 4):
         raise BadBundleValue(f"version {shown_value(version)}", "a whole number from 1 on")
-    known_at, payout = known_from(record, "known_at"), _payout(record, "payout")
+
+    known_at = known_from(record, "known_at")
+    payout = _payout(record, "payout")
     return Resolution(market, int(version), known_at, payout, text(record, "source"), text(record, "answer"))
 
 
@@ -162,11 +171,14 @@ def quote(record: Record) -> Quote:
 
 def book(record: Record) -> Quote:
     """Return the book in a line of `books.jsonl`, best levels first, and the prices that it implies."""
-    market, at = market_id(record), known_from(record, "at")
+    market = market_id(record)
+    at = known_from(record, "at")
     bids = tuple(sorted(_levels(record, "bids"), key=lambda level: -level.price))
     asks = tuple(sorted(_levels(record, "asks"), key=lambda level: level.price))
-    bid, ask = (bids[0].price if bids else None), (asks[0].price if asks else None)
+    bid = bids[0].price if bids else None
+    ask = asks[0].price if asks else None
     mid = None if bid is None or ask is None else (bid + ask) // 2
+
     return Quote(market, at, bid, ask, mid, bids=bids, asks=asks)
 
 
@@ -182,6 +194,7 @@ def _level(key: str, level: Any) -> Level:
         raise BadBundleValue(
             f"{key} with {shown_value(level)}", 'a price and a number of shares, such as ["0.40", "120"]'
         )
+
     pair = {"price": level[0], "shares": level[1]}
     made = Level(price(pair, "price"), amount(pair, "shares"))
     if not 0 < made.price < ONE or not 0 < made.shares <= MOST_MONEY:
@@ -235,6 +248,7 @@ def _instant(record: Record, key: str, after_date: timedelta) -> datetime:
             raise ValueError
     except (ValueError, OverflowError) as error:
         raise _bad_value(key, value, INSTANT) from error
+
     if instant.year not in YEARS:
         raise _bad_value(key, value, f"a year from {YEARS[0]} to {YEARS[-1]}")
     return instant
@@ -286,7 +300,8 @@ def text_or_empty(record: Record, key: str) -> str:
 
 def market_id(record: Record) -> MarketId:
     """Return the id of the market that a line is about, from its `venue` and its `id` there."""
-    venue, own = record.get("venue"), record.get("id")
+    venue = record.get("venue")
+    own = record.get("id")
     if not isinstance(venue, str) or not NAME.fullmatch(venue):
         raise _bad_value("venue", venue, "a venue's name in letters, digits or . _ -")
     if not isinstance(own, str) or not OWN_ID.fullmatch(own):

@@ -72,6 +72,7 @@ def write(folder: Path, sightings: Iterable[Sighting], report: Report = ignore_r
         raise VenueError(
             "bad_bundle", f"{folder} can't be written to: {error}", "use a new folder"
         ) from error
+
     return WriteCounts(*(len(contents.lines[name]) for name in (MARKETS, PRICES, ENDS)))
 
 
@@ -91,6 +92,7 @@ def _add(sighting: Sighting, contents: _BundleContents, report: Report) -> None:
             _add_listing(listing, sighting.at, contents)
         except BadBundleValue as error:
             report(quarantine("market", listing.market.id, error))
+
     for end in sorted(sighting.resolutions, key=lambda end: (end.market_id, end.version)):
         try:
             _add_end(end, contents)
@@ -100,7 +102,8 @@ def _add(sighting: Sighting, contents: _BundleContents, report: Report) -> None:
 
 def _add_listing(listing: Listing, at: datetime, contents: _BundleContents) -> None:
     """Add the lines of a listing; all of them are built before any is kept."""
-    market, quote = listing.market, listing.quote
+    market = listing.market
+    quote = listing.quote
     known = contents.pages.get(market.id, {})
     seen = max((time for time in known if time <= at), default=None)
     pages = [] if seen is not None and known[seen] == market else [page_line(market, at)]
@@ -108,14 +111,18 @@ def _add_listing(listing: Listing, at: datetime, contents: _BundleContents) -> N
         raise BadBundleValue(
             f"another page of {market.id} at {at:%Y-%m-%d %H:%M}", "the one that is in the bundle"
         )
+
     priced = quote is not None and (quote.bid, quote.ask, quote.mid, quote.last) != (None,) * 4
     new = quote is not None and priced and quote.at not in contents.times.get(market.id, ())
     prices = [price_line(quote)] if quote is not None and new else []
     books = [book_line(quote)] if quote is not None and new and (quote.bids or quote.asks) else []
+
     for name, lines in ((MARKETS, pages), (PRICES, prices), (BOOKS, books)):
         contents.lines[name] += lines
+
     if pages:
         contents.pages.setdefault(market.id, {})[at] = market
+
     if quote is not None and new:
         contents.times.setdefault(market.id, set()).add(quote.at)
 
@@ -130,6 +137,7 @@ def _add_end(end: Resolution, contents: _BundleContents) -> None:
         raise BadBundleValue(
             f"version {end.version} of how {end.market_id} ended", "versions in order of time"
         )
+
     pages = contents.pages[end.market_id]
     _reads_back({"answer": end.answer}, rows.with_answer(end, pages[max(pages)].form), end)
     contents.lines[ENDS].append(end_line(end))
@@ -164,6 +172,7 @@ def page_line(market: Market, at: datetime) -> Row:
     }
     if market.form:
         row["form"] = json.loads(market.form)
+
     return _reads_back(row, rows.page(row).market, market)
 
 
@@ -176,6 +185,7 @@ def price_line(quote: Quote) -> Row:
     row |= {name: "" if value is None else str(decimal(value)) for name, value in figures.items()}
     made = rows.quote(row)
     booked = rows.with_book(made, rows.book(book_line(quote))) if quote.bids or quote.asks else made
+
     return _reads_back(row, booked, quote)
 
 
@@ -201,8 +211,10 @@ def end_line(end: Resolution) -> Row:
         "payout": payout,
         "source": end.source,
     }
+
     if end.answer:
         row["answer"] = end.answer
+
     return _reads_back(row, rows.end(row), end)
 
 

@@ -104,6 +104,7 @@ def questions(
     judge = pick(rng, JUDGES).format(**names)
     claims = _CLAIMS[family](rng, category, names, count)
     more = _ALONE.format(count=count) if family == "exclusive" else ""
+
     return category, [(_question(claim, closes_at), _rules(judge, closes_at) + more) for claim in claims]
 
 

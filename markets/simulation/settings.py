@@ -111,9 +111,11 @@ class Settings(PlainSettings):
         if not self.events <= self.markets <= LARGEST_EVENT * self.events:
             raise ValueError(f"an event has 1 to {LARGEST_EVENT} markets: "
                              f"{self.markets} do not fit {self.events} events")  # fmt: skip
+
         for kind, names in PARTS.items():
             if round(sum(getattr(self, name) for name in names), 9) > 1:
                 raise ValueError(f"{' and '.join(names)} are parts of all {kind}: together at most 1")
+
         if not EARLIEST <= self.start <= LATEST:
             raise ValueError(f"start is {self.start}: it lies between {EARLIEST} and {LATEST}")
         return self
@@ -211,11 +213,13 @@ def _sizes(settings: Settings, chance: Chance) -> list[int]:
     sizes = [1] * settings.events
     rng = chance("sizes", date.min)
     roomy = list(range(settings.events))
+
     for _ in range(settings.markets - settings.events):
         place = draw_below(rng, len(roomy))
         sizes[roomy[place]] += 1
         if sizes[roomy[place]] == LARGEST_EVENT:
             del roomy[place]
+
     return sizes
 
 
@@ -230,13 +234,16 @@ def _event(world: str, number: int, size: int, settings: Settings, chance: Chanc
     rng = chance(f"plan/{number}", date.min)
     early = (settings.events * 3 + 9) // 10
     season = 7 * settings.weeks
+
     if number <= early:
-        opens, born = -1 - draw_below(rng, OLDER), 0
+        opens = -1 - draw_below(rng, OLDER)
+        born = 0
         length = (number - 1 + rng.random()) / early
     else:
         share = (number - early - 1 + rng.random()) / (settings.events - early)
         opens = born = 1 + int(share * (season - SHORTEST - 1))
         length = max(rng.random(), rng.random())  # most live long, or too few would be open at once
+
     life = SHORTEST + int(length * (min(LONGEST, season - born) - SHORTEST + 1))
     return SimulatedEvent(
         world,

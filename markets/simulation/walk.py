@@ -98,11 +98,14 @@ class WalkDay:
     def moment(self, share: float) -> "EventMoment":
         """Return the event when this share of the day is over."""
         shared = self.shared.at(share, bridges(self.noise, share)[0])
-        own, errors = list[float](), list[float]()
+        own = list[float]()
+        errors = list[float]()
+
         for market in self.markets:
             first, second = bridges(market.noise, share)
             own.append(market.own.at(share, first) + (market.jump if share > self.jump_at else 0.0))
             errors.append(market.error.at(share, second))
+
         true = scores(self.family, shared, own, self.heights)
         return EventMoment(self, share, true, believed_scores(self.family, true, self.shrink, errors))
 
@@ -143,18 +146,24 @@ def first_day(event: SimulatedEvent) -> date:
 
 def walk(event: SimulatedEvent, settings: Settings, chance: Chance) -> Iterator[WalkDay]:
     """Yield the days of an event in order."""
-    key, paths = chance_key(event.id), [_Path(chance_key(market)) for market in event.market_ids]
+    key = chance_key(event.id)
+    paths = [_Path(chance_key(market)) for market in event.market_ids]
     heights = ladder_rungs(event, settings, chance)
-    shared, common = 0.0, 0.0 if event.family == "exclusive" else settings.event_step
+    shared = 0.0
+    common = 0.0 if event.family == "exclusive" else settings.event_step
     variance = common * common + settings.own_step * settings.own_step
-    first, last = first_day(event), event.closes_at.date()
+    first = first_day(event)
+    last = event.closes_at.date()
+
     for day in (first + timedelta(n) for n in range((last - first).days + 1)):
-        rng, rngs = chance(key, day), [chance(path.name, day) for path in paths]
+        rng = chance(key, day)
+        rngs = [chance(path.name, day) for path in paths]
         if day == first:
             shared = settings.event_start * bell(rng)
             for path, own in zip(paths, rngs, strict=True):
                 path.own, path.error = settings.own_start * bell(own), settings.price_noise * bell(own)
                 path.size = 1 / (0.4 + 1.2 * own.random())  # a middling market has 1
+
         true = scores(event.family, shared, [path.own for path in paths], heights)
         drifts = [variance * pull for pull in pulls(event.family, true)]
         jump_at, jumps = _news(event, true, day, settings, chance)
@@ -173,6 +182,7 @@ def walk(event: SimulatedEvent, settings: Settings, chance: Chance) -> Iterator[
         )
         yield today
         shared = today.shared.at(1, 0)
+
         for path, market in zip(paths, today.markets, strict=True):
             path.own, path.error = market.own.at(1, 0) + market.jump, market.error.at(1, 0)
             path.traded += market.trade
@@ -233,10 +243,14 @@ def _news(
     rng = chance(f"{chance_key(event.id)}/jump", day) if settings.jump_rate else None
     if rng is None or rng.random() >= settings.jump_rate:
         return 0.0, (0.0,) * event.markets
-    jump, variance = settings.jump_size * bell(rng), settings.jump_size * settings.jump_size
+
+    jump = settings.jump_size * bell(rng)
+    variance = settings.jump_size * settings.jump_size
     if event.family != "exclusive":
         return rng.random(), tuple(jump + variance * pull for pull in pulls(event.family, true))
-    jumps, place = [0.0] * event.markets, draw_below(rng, event.markets)
+
+    jumps = [0.0] * event.markets
+    place = draw_below(rng, event.markets)
     jumps[place] = jump + variance * _pull(odds_of(event.family, true, place))
     return rng.random(), tuple(jumps)
 
@@ -308,7 +322,8 @@ def odds_of(family: Family, all_scores: Scores, place: int) -> float:
 _LEVELS = 7
 _DRAWS = Struct("<8I")
 _UNIT = 1 << 32
-_ROOT_HALF, _ROOT_3 = 0.5**0.5, 3**0.5
+_ROOT_HALF = 0.5**0.5
+_ROOT_3 = 3**0.5
 
 
 def bridges(noise: int, share: float) -> tuple[float, float]:
@@ -317,7 +332,9 @@ def bridges(noise: int, share: float) -> tuple[float, float]:
     Each is a sum of tents, on every level half as wide, down to eleven minutes; a hash says how high one is.
     """
     first = second = 0.0
-    height, position = 1.0, share
+    height = 1.0
+    position = share
+
     for level in range(_LEVELS if share else 0):
         tent = int(position)
         inside = position - tent
@@ -325,7 +342,9 @@ def bridges(noise: int, share: float) -> tuple[float, float]:
         drawn = _DRAWS.unpack(blake2b(b"%d/%d/%d" % (noise, level, tent), digest_size=_DRAWS.size).digest())
         first += rise * _normal(*drawn[:4])
         second += rise * _normal(*drawn[4:])
-        height, position = height * _ROOT_HALF, position * 2
+        height = height * _ROOT_HALF
+        position = position * 2
+
     return first, second
 
 

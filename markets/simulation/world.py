@@ -69,21 +69,26 @@ class EventStory:
     def ends(self) -> EventResolutions:
         """Return every version of each market's resolution; markets of a family share one draw."""
         if self._ends is None:
-            event, last = self.event, self.moment(self.event.closes_at)
+            event = self.event
+            last = self.moment(self.event.closes_at)
             truths = [last.truth(place) for place in range(event.markets)]
             if event.family == "plain":
                 alone = zip(event.market_ids, truths, strict=True)
                 self._ends = tuple(self._resolved(m, [m], [truth])[0] for m, truth in alone)
             else:
                 self._ends = self._resolved(event.id, event.market_ids, truths)
+
         return self._ends
 
     def _resolved(self, drawer: str, markets: Sequence[MarketId], truths: Sequence[int]) -> EventResolutions:
-        closes_at, settings = self.event.closes_at, self.settings
+        closes_at = self.event.closes_at
+        settings = self.settings
         rng, late = (self.draws(drawer, what, closes_at.date()) for what in ("end", "late"))
         known_at = closes_at + timedelta(hours=HOURS[draw_below(rng, len(HOURS))])
+
         if late.random() < settings.delay_share:
             known_at += timedelta(days=1 + draw_below(late, settings.delay_days))
+
         payouts = _payouts(self.event.family, truths, settings, rng)
         return tuple(
             tuple(self._versions(market, payout, known_at))
@@ -96,6 +101,7 @@ class EventStory:
         if rng.random() >= self.settings.corrected_share:
             yield Resolution(market, 1, known_at, payout, "simulator")
             return
+
         wrong = 0 if payout == ONE else ONE
         yield Resolution(market, 1, known_at, wrong, "simulator")
         later = known_at + timedelta(days=1 + draw_below(rng, self.settings.corrected_days))
@@ -131,15 +137,20 @@ class SimulatedMarket:
 
     def _quote(self, at: datetime) -> Quote | None:
         """Return the quote at an instant, after the close the last one; on some days none."""
-        story, market, moment = self.story, self.market, self.story.moment(at)
-        today, rate = moment.day.markets[self.place], self.story.settings.unquoted_rate
+        story = self.story
+        market = self.market
+        moment = self.story.moment(at)
+        today = moment.day.markets[self.place]
+        rate = self.story.settings.unquoted_rate
         if rate > 0 and story.draws(market.id, "unquoted", moment.day.date).random() < rate:
             return None
+
         rng = story.draws(market.id, "book", moment.day.date)
         width = 1 + draw_below(rng, story.settings.spread)
         bid = min(max(moment.look(self.place) // TICK - (width - 1) // 2, 1), 99 - width)
         ask = bid + width
         depth = today.size * (0.75 + 0.75 * rng.random())
+
         return Quote(
             market.id,
             min(at, market.closes_at),
@@ -200,7 +211,8 @@ def _payouts(
     family: Family, truths: Sequence[int], settings: Settings, rng: random.Random
 ) -> list[int | None]:
     """Return what a YES share of each market pays: mostly all or nothing, as drawn."""
-    kind, draw = rng.random(), rng.random()
+    kind = rng.random()
+    draw = rng.random()
     outcomes = _outcomes(family, truths, draw)
     if kind < settings.refund_share:
         return [None for _ in truths]
@@ -215,10 +227,13 @@ def _outcomes(family: Family, truths: Sequence[int], draw: float) -> list[int]:
     """Return all or nothing for each market, by one draw: thresholds are passed in order."""
     if family != "exclusive":
         return [ONE if draw * ONE < truth else 0 for truth in truths]
-    passed, outcomes = 0, list[int]()
+
+    passed = 0
+    outcomes = list[int]()
     for truth in truths:
         outcomes.append(ONE if passed <= draw * ONE < passed + truth else 0)
         passed += truth
+
     return outcomes
 
 
@@ -228,8 +243,11 @@ def _split_payouts(
     """Return the same fraction for all; of exclusive outcomes, the drawn one shares with another."""
     if family != "exclusive":
         return [part for _ in outcomes]
+
     payouts: list[int | None] = [0 for _ in outcomes]
     first = outcomes.index(ONE)
     other = (first + 1 + draw_below(rng, len(outcomes) - 1)) % len(outcomes)
-    payouts[first], payouts[other] = part, ONE - part
+    payouts[first] = part
+    payouts[other] = ONE - part
+
     return payouts

@@ -136,6 +136,7 @@ class Manifold:
                 quote = self._sorter.made(raw, wire.trade_quote, raw, name)
                 if quote is not None and start <= quote.at <= end:
                     quotes.append(quote)
+
         return sorted(quotes, key=lambda quote: quote.at)
 
     async def close(self) -> None:

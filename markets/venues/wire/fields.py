@@ -149,6 +149,7 @@ def instant(value: object) -> datetime:
             return at.astimezone(UTC)
     except (ValueError, OverflowError):
         pass  # it is refused below, like a time without a zone
+
     raise ValueError(f"{shown_value(value)} is not a time with a time zone")
 
 
@@ -322,6 +323,7 @@ def _side(levels: Iterable[Level]) -> list[Level]:
         if level.price == before:
             raise RejectedRecord("quote", "bad_book", "its book has a price twice on one side")
         before = level.price
+
     return side
 
 

@@ -49,7 +49,9 @@ class RequestError(Exception):
 
     def __init__(self, code: str, said: str, wait: float | None = None):
         super().__init__(said)
-        self.code, self.said, self.wait = code, said, wait
+        self.code = code
+        self.said = said
+        self.wait = wait
 
 
 class KeptAnswers(Protocol):
@@ -122,8 +124,11 @@ class HttpClient:
         self._parse = parse or parse_json
         self._headers = {"User-Agent": "paper-arena", "Accept": "application/json", **(headers or {})}
         self._answers = answers
-        self._base_url, self._timeout, self._attempts = base_url.rstrip("/"), timeout, attempts
-        self._gap, self._sleep = 1 / per_second, sleep
+        self._base_url = base_url.rstrip("/")
+        self._timeout = timeout
+        self._attempts = attempts
+        self._gap = 1 / per_second
+        self._sleep = sleep
         self._rng = random.Random(f"{base_url}/backoff")
         self._free_at = 0.0  # by the event loop's clock, which only runs forward
         self._seats = asyncio.Semaphore(CONNECTIONS)
@@ -140,7 +145,9 @@ class HttpClient:
 
     async def close(self) -> None:
         """Close every connection."""
-        client, self._client, self._free_at = self._client, None, 0.0
+        client = self._client
+        self._client = None
+        self._free_at = 0.0
         if client is not None:
             await client.aclose()
 
@@ -148,16 +155,19 @@ class HttpClient:
         """Return the stored answer, or make the request and store its answer before it is used."""
         if self._answers is None:
             return (await self._answer(method, path, what))[1]
+
         question = f"{method} {path} {json.dumps(what, sort_keys=True)}"
         if (kept := self._answers.get(question)) is not None:
             if not kept:
                 raise self._error(path, RequestError("missing", "has no such page"))
             return self._parse(bytearray(kept))
+
         try:
             body, answer = await self._answer(method, path, what)
         except VenueError as error:
             self._answers.put_error(question, error.code)
             raise
+
         instead = self._answers.put(question, bytes(body))
         return answer if instead is None else self._parse(bytearray(instead))
 
@@ -172,6 +182,7 @@ class HttpClient:
                 wait = backoff(attempt, self._rng) if trouble.wait is None else trouble.wait
                 if trouble.code not in RETRIED_CODES or attempt >= self._attempts or wait > LONGEST_WAIT:
                     raise self._error(path, trouble) from None
+
             attempt += 1
             # nobody asks for so many seconds: trouble for one is trouble for all
             self._free_at = max(self._free_at, asyncio.get_running_loop().time() + wait)
@@ -206,6 +217,7 @@ class HttpClient:
                 headers=self._headers,
                 follow_redirects=False,
             )
+
         return self._client
 
     async def _pace(self) -> None:
@@ -223,7 +235,8 @@ class HttpClient:
 
 def _check_status(answer: httpx.Response) -> None:
     """Raise for every status but success; redirects aren't followed, for only the config names hosts."""
-    status, wait = answer.status_code, retry_after(answer.headers)
+    status = answer.status_code
+    wait = retry_after(answer.headers)
     if status == httpx.codes.TOO_MANY_REQUESTS:
         raise RequestError("rate_limited", "is rate-limiting requests", wait)
     if status >= httpx.codes.INTERNAL_SERVER_ERROR or status == httpx.codes.REQUEST_TIMEOUT:
@@ -249,6 +262,7 @@ async def _read_body(answer: httpx.Response, limit: asyncio.Timeout) -> bytearra
         limit.reschedule(deadline + len(body) / SLOWEST)
         if len(body) > MOST_BYTES:
             raise RequestError("too_large", f"sent more than {MOST_BYTES >> 20} MB")
+
     return body
 
 
@@ -283,7 +297,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     asked = headers.get("retry-after", "").strip()
     if asked.isascii() and asked.isdigit():
         return float(asked[:9])
-    then, now = header_date(asked), header_date(headers.get("date", ""))
+    then = header_date(asked)
+    now = header_date(headers.get("date", ""))
     return None if then is None or now is None else max((then - now).total_seconds(), 0.0)
 
 

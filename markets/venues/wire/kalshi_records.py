@@ -79,6 +79,7 @@ def fee_rate(event: KalshiEvent, series: KalshiSeries | None) -> int:
     multiplier = event.fee_multiplier_override
     if multiplier is None:
         multiplier = series.fee_multiplier if series else 1.0
+
     if not fee_type.startswith("quadratic") or not 0 <= multiplier <= 10:
         words = f"fees {shown_value(fee_type)} times {multiplier:g} aren't known"
         raise RejectedRecord("market", "unknown_fee", f"{words}: using the general ones")
@@ -93,7 +94,8 @@ _ASSET = re.compile(r"(?:KX)?([A-Z0-9]+?)(?:DUD|15M|[DHW])*")
 
 Every such letter at its end is left out: KXETH and KXETHD are one asset, whose name ends in one itself.
 """
-_MONTH, _YEAR = re.compile(r"[0-9]{2}[A-Z]{3}"), re.compile(r"(?:20)?([0-9]{2})")
+_MONTH = re.compile(r"[0-9]{2}[A-Z]{3}")
+_YEAR = re.compile(r"(?:20)?([0-9]{2})")
 _MEETING = re.compile(r"(?:KX)?(?:FED(?:DECISION|COMBO)?|FOMC[A-Z]*)")
 _CUTS = re.compile(r"(?:KX)?(?:RATE|LARGE|EMER|ZERO)(?:CUTS?|RATE)(?:COUNT)?")
 """Series about what the Federal Reserve does at one meeting, and within a year."""
@@ -103,7 +105,8 @@ STATUSES = frozenset(
 )
 """The stations of a market's life, from announced to paid."""
 _TICKS = {"linear_cent": 10_000, "deci_cent": 1_000, "tapered_deci_cent": 1_000}
-_FINEST, _COARSEST = 100, 100_000
+_FINEST = 100
+_COARSEST = 100_000
 
 
 class KalshiPriceRange(WireRecord):
@@ -157,6 +160,7 @@ def page(raw: object) -> KalshiPage | None:
     """Return a market's page; None where the market is excluded."""
     if left_out(raw):
         return None
+
     record = read(KalshiPage, raw, "market")
     if record.market_type != "binary":
         raise RejectedRecord("market", "not_binary", f"its type is {shown_value(record.market_type)}")
@@ -179,6 +183,7 @@ def market(page: KalshiPage, event: KalshiEvent, rate: int, series: KalshiSeries
     question = " — ".join(part for part in (page.title, subtitle) if part)
     if not question:
         raise RejectedRecord("market", "no_question", "it has neither a title nor a subtitle")
+
     steps = [step.step for step in page.price_ranges or ()]
     steps = [step for step in steps if _FINEST <= step <= _COARSEST]
     return Market(
@@ -228,10 +233,13 @@ def quote_of(prices: KalshiBestPrices, ticker: str, at: datetime, volume: int | 
     """Return the quote that these prices make up."""
     if prices.yes_bid_dollars is None or prices.yes_ask_dollars is None:
         raise RejectedRecord("quote", "no_price", "it lacks a bid or an ask in dollars")
-    bid, ask = offered(prices.yes_bid_dollars), offered(prices.yes_ask_dollars)
+
+    bid = offered(prices.yes_bid_dollars)
+    ask = offered(prices.yes_ask_dollars)
     offered(prices.last_price_dollars)
     bid = None if prices.yes_bid_size_fp == 0 else bid
     ask = None if prices.yes_ask_size_fp == 0 else ask
+
     return Quote(
         market_id=MarketId(f"kalshi:{ticker}"),
         at=at,
@@ -276,10 +284,12 @@ def _levels(book: object, side: str) -> list[Level]:
 def _level(pair: object) -> Level:
     if not isinstance(pair, list) or len(pair) != 2:
         raise RejectedRecord("quote", "bad_book", f"a level of its book is {shown_value(pair)}")
+
     try:
         level = Level(amount(pair[0]), amount(pair[1]))
     except ValueError as error:
         raise RejectedRecord("quote", "bad_book", f"a level of its book: {error}") from None
+
     if not 0 < level.price < ONE:
         raise RejectedRecord("quote", "bad_book", f"its book has a level at {level.price / ONE:g} dollars")
     return level
@@ -296,7 +306,8 @@ class KalshiPast(WireRecord):
 def past_market(raw: object, page: KalshiPage, market: Market, at: datetime) -> PastMarket:
     """Return a market of the past; if it could close early, only its latest close was known in advance."""
     past = read(KalshiPast, raw, "market")
-    early, latest = past.can_close_early, past.latest_expiration_time
+    early = past.can_close_early
+    latest = past.latest_expiration_time
     closes = max(page.close_time, latest) if early and latest else page.close_time
     over = page.status not in ("initialized", "inactive", "active") or page.close_time <= at
     stopped = min(page.close_time, at) if over else None
@@ -332,6 +343,7 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
         raise RejectedRecord(
             "resolution", "unknown_result", f"its result is {shown_value(ending.result)}: it waits"
         )
+
     settled = ending.settlement_ts
     return Resolution(
         market_id=MarketId(f"kalshi:{ending.ticker}"),
@@ -344,7 +356,8 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
 
 def _payout(ending: KalshiEnding) -> int | None:
     """Return what a YES contract paid; None where all stakes were refunded."""
-    value, result = ending.settlement_value_dollars, ending.result
+    value = ending.settlement_value_dollars
+    result = ending.result
     if result == "void":
         return None
     if value is None:

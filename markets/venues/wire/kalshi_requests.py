@@ -38,7 +38,9 @@ from markets.venues.wire.paging import (
 
 HISTORICAL = "/historical/markets"
 """Where markets are that were settled long ago."""
-EVENTS_A_PAGE, MARKETS_A_PAGE, BOOKS_A_PAGE = 200, 50, 100
+EVENTS_A_PAGE = 200
+MARKETS_A_PAGE = 50
+BOOKS_A_PAGE = 100
 Raw = dict[str, object]
 """Records by ticker, as they were sent."""
 
@@ -57,6 +59,7 @@ async def open_lists(
     whole: list[AskPage] = [partial(open_events, http, None)]
     if not wanted.only_named:
         return whole
+
     named = list[str]()
     for tag in map(str.casefold, wanted.tags):
         tagged = [
@@ -66,8 +69,10 @@ async def open_lists(
         if not found:
             sorter.tell(RejectedRecord("page", "missing", f"the venue has no series {tag}"), f"tag {tag}")
         named += found
+
     if len(named) > MOST_SERIES:
         return whole
+
     pages = await records(http, sorter, [slug.upper() for slug in wanted.slugs])
     events = [*map(str.upper, wanted.events), *(label(raw, "event_ticker") for raw in pages.values())]
     lists = [partial(open_events, http, name) for name in dict.fromkeys(named)]
@@ -129,6 +134,7 @@ async def records(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]
     except VenueError as error:
         sorter.tell(RejectedRecord("page", error.code, error.message), HISTORICAL)
         return raws
+
     return sorter.in_order(raws, tickers)
 
 
@@ -162,11 +168,13 @@ async def books(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) 
     answers = await gather_all(
         _one_record(http, f"/markets/{ticker}/orderbook", "orderbook_fp") for ticker in alone
     )
+
     for ticker, book in zip(alone, answers, strict=True):
         if book is None:
             sorter.tell(RejectedRecord("quote", "no_book", "the venue shows no book of it"), ticker)
         else:
             raws[ticker] = {"ticker": ticker, "orderbook_fp": book}
+
     return raws
 
 
@@ -184,8 +192,10 @@ async def past_lists(http: HttpClient, request: PastRequest) -> list[PastList]:
         ("/markets", {"status": "open"}),
     ]
     cutoff = read(KalshiCutoff, await http.get("/historical/cutoff"), "page")
+
     if request.since < cutoff.market_settled_ts:
         lists.append((HISTORICAL, {}))
+
     named = [{"event_ticker": name} for name in request.events]
     named += [{"series_ticker": name} for name in request.tags]
     return [(path, {**asked, **each}) for each in (named or [{}]) for path, asked in lists]
@@ -199,7 +209,8 @@ async def past_page(http: HttpClient, path: str, asked: dict[str, str | int], af
 
 MOST = 5_000
 """Candles that one answer may hold."""
-HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 
 
 class KalshiCutoff(WireRecord):
@@ -241,6 +252,7 @@ async def candles(
         except VenueError as error:
             if error.code != "missing":
                 raise
+
     sorter.tell(RejectedRecord("quote", "missing", "the venue doesn't show its history"), ticker)
     return []
 

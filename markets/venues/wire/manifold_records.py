@@ -99,6 +99,7 @@ def page(raw: object) -> ManifoldPage | None:
     """Return a market's page; None where the market is excluded."""
     if left_out(raw):
         return None
+
     record = read(ManifoldPage, raw, "market")
     if record.outcome_type != "BINARY":
         raise RejectedRecord("market", "not_binary", f"its type is {shown_value(record.outcome_type)}")
@@ -180,6 +181,7 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
             words = f"it has the resolution {shown_value(ending.resolution)} and isn't resolved: it waits"
             raise RejectedRecord("resolution", "contradiction", words)
         return None
+
     ended = ending.resolution_time
     return Resolution(
         market_id=MarketId(f"manifold:{ending.id}"),
@@ -201,6 +203,7 @@ def _payout(ending: ManifoldEnding) -> int | None:
     if ending.resolution_probability is None:
         words = "it paid a probability, and doesn't say which: it waits"
         raise RejectedRecord("resolution", "no_probability", words)
+
     try:
         return chance(ending.resolution_probability)
     except ValueError as error:

@@ -28,8 +28,10 @@ class NewestMarkets:
     """The newest markets of every kind, up to a limit; `more` tells whether the limit was reached."""
 
     def __init__(self, http: HttpClient, most: int):
-        self._http, self._most = http, most
-        self._left, self.more = most, False
+        self._http = http
+        self._most = most
+        self._left = most
+        self.more = False
 
     async def page(self, cursor: str | None) -> ListPage:
         """Return the page that starts before a record."""
@@ -85,7 +87,7 @@ async def topic_markets(http: HttpClient, topic: str, after: str | None, status:
 async def bets(
     http: HttpClient, sorter: RecordSorter, name: str, start: datetime, end: datetime, pages: int
 ) -> list[object]:
-    """Return the bets on a market between two instants, newest first; a less than half full page ends them."""
+    """Return the bets on a market between two instants, newest first; a page under half full is the last."""
     # Bets of the very instants count; what else comes with them is left out by who reads them.
     times = {"afterTime": int(start.timestamp() * 1_000) - 1, "beforeTime": int(end.timestamp() * 1_000) + 1}
 

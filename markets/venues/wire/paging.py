@@ -57,18 +57,22 @@ async def new_records(
         records: dict[str, object] = {}
         for raw in page:
             records.setdefault(label(raw, key) or raw_json(raw), raw)
+
         fresh = {name: raw for name, raw in records.items() if name not in position.names}
         position.pages += 1
         if len(fresh) < len(page):
             reason = f"{len(page) - len(fresh)} of {len(page)} records are repeats"
             sorter.tell(RejectedRecord("page", "repeated", reason), f"page {position.pages}")
+
         if cursor is not None and not fresh and (page or cursor == position.cursor):
             raise incomplete(f"page {position.pages} only repeats what was on the pages before it")
+
         position.names.update(fresh)  # by |= the whole set would be made anew for each page
         position.cursor = cursor
         yield list(fresh.values())
         if cursor is None:
             return
+
     raise incomplete(
         f"there are more pages after page {most:,}", "name its markets, events or tags in the config"
     )
@@ -96,7 +100,8 @@ class CatalogueReader:
     """Reads a venue's open markets completely; an interrupted reading is resumed where it stopped."""
 
     def __init__(self, key: str, sorter: RecordSorter):
-        self._key, self._sorter = key, sorter
+        self._key = key
+        self._sorter = sorter
         self._broken_off: PartOfCatalogue | None = None
 
     def resumed_filter(self, wanted: CatalogueFilter, at: datetime) -> CatalogueFilter:
@@ -112,7 +117,8 @@ class CatalogueReader:
         most: int,
     ) -> Catalogue:
         """Return the catalogue; `make` gives a record's listings, or why there are none."""
-        part, self._broken_off = self._part(wanted, at), None
+        part = self._part(wanted, at)
+        self._broken_off = None
         try:
             while part.lists < len(asks):
                 await self._read_list(asks[part.lists], make, part, most)
@@ -124,9 +130,11 @@ class CatalogueReader:
             if error.code != "incomplete":
                 self._broken_off = part
             raise
+
         listings = list(part.listings.values())
         if part.since != at:  # read a short while ago, and as of now from here on
             listings = [x if x.quote is None else replace(x, quote=replace(x.quote, at=at)) for x in listings]
+
         limit = len(part.names | part.position.names) if part.lists < len(asks) else None
         return Catalogue(listings, dict(sorted(part.left_out.items())), limit)
 
@@ -259,7 +267,9 @@ async def ask_in_parts(
     """
     errors: dict[str, VenueError] = {}
     records: list[object] = []
-    answered, waiting = False, [names] if names else []
+    answered = False
+    waiting = [names] if names else []
+
     while waiting:
         some = waiting.pop()
         try:
@@ -272,11 +282,15 @@ async def ask_in_parts(
                 waiting += [some[half:], some[:half]]
             else:
                 errors[some[0]] = error
+
         if len(some) == 1 and len(errors) == MOST_SPOILT and not answered:
             await ask(names[-1:])
+
     if names and len(names) == len(errors):
         raise errors[names[0]]
+
     for name, trouble in errors.items():
         words = f"asked for this one: {trouble.message}"
         sorter.tell(RejectedRecord("market", trouble.code, words), name)
+
     return records

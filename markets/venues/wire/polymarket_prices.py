@@ -97,12 +97,17 @@ class PricePoint(WireRecord):
 def quote(raw: object, at: datetime) -> Quote:
     """Return the prices on a market's page. Without two sides its mid is the price of the outcome YES."""
     prices = read(PolymarketPrices, raw, "quote")
-    bid, ask, last = offered(prices.best_bid), offered(prices.best_ask), offered(prices.last_trade_price)
+    bid = offered(prices.best_bid)
+    ask = offered(prices.best_ask)
+    last = offered(prices.last_trade_price)
+
     if yes_place(prices.outcomes) != 0:  # whose prices these are nobody says: the outcomes' own are sure
         bid = ask = last = None
+
     mid = _outcome(prices) if bid is None or ask is None else middle(bid, ask)
     if bid is None and ask is None and mid is None:
         raise RejectedRecord("quote", "no_price", "it has no price")
+
     return Quote(
         market_id=MarketId(prefixed(prices.id)),
         at=at,
@@ -123,11 +128,13 @@ FIGURES = {"volume_24h": ("volume24hr",), "liquidity": ("liquidityNum", "liquidi
 def _outcome(prices: PolymarketPrices) -> int | None:
     if not prices.outcome_prices:
         return None
+
     try:
         both = [figure(price) for price in prices.outcome_prices]
         yes = both[yes_place(prices.outcomes)]
     except (ValueError, IndexError):
         raise RejectedRecord("quote", "bad_price", "the prices of its outcomes make no sense") from None
+
     if len(both) != 2 or abs(sum(both) - ONE) > ROUNDING or yes > ONE:
         raise RejectedRecord(
             "quote",
@@ -144,6 +151,7 @@ def yes_token(raw: object) -> str:
         token = tokens.clob_token_ids[yes_place(tokens.outcomes)]
     except (ValueError, IndexError):
         raise RejectedRecord("quote", "no_token", "it doesn't say which book is that of YES") from None
+
     if not _TOKEN.fullmatch(token):
         raise RejectedRecord("quote", "no_token", f"{shown_value(token)} is not a valid book id")
     return token
@@ -161,8 +169,10 @@ def quote_with_book(page: Quote, raw: object) -> tuple[Quote, RejectedRecord | N
         book = with_levels(page, *sides)
     except RejectedRecord as why:
         return page, why
+
     if not book.bids and not book.asks:
         return replace(book, mid=page.mid), RejectedRecord("quote", "empty_book", "its book is empty")
+
     why_not = book_gap(page, book)
     return (book if book.mid is not None and why_not is None else replace(book, mid=page.mid)), why_not
 
@@ -260,10 +270,12 @@ def past_market(raw: object, market: Market) -> PastMarket | str:
     past = read(PolymarketPast, raw, "market")
     if past.closed and past.stopped is None:
         return "no end time"
+
     assert isinstance(raw, dict)
     volume = (past.volume if past.volume_num is None else past.volume_num) or 0
     needed = {name: raw.get(name) for name in NEEDED}
     nominal = replace(market, closes_at=past.end_date or NEVER)
+
     return PastMarket(nominal, volume, past.stopped if past.closed else None, raw=needed)
 
 
@@ -286,6 +298,7 @@ def resolution(raw: object, at: datetime, seen_closed_at: datetime | None = None
         raise RejectedRecord(
             "resolution", "not_final", f"it is closed, but its result is {shown_value(status)}: it waits"
         )
+
     return Resolution(
         market_id=MarketId(f"{PREFIX}{ending.id}"),
         version=1,
@@ -327,12 +340,15 @@ def _payout(ending: PolymarketEnding) -> int:
         place = yes_place(ending.outcomes)
     except ValueError as error:
         raise RejectedRecord("resolution", "bad_outcomes", f"{error}: it waits") from None
+
     sent = ending.outcome_prices or ()
     try:
-        yes, no = Decimal(sent[place]), Decimal(sent[1 - place])
+        yes = Decimal(sent[place])
+        no = Decimal(sent[1 - place])
         payout = _PAYS.get((yes, no)) if len(sent) == 2 else None
     except (IndexError, InvalidOperation):
         payout = None
+
     if payout is None:
         prices = ", ".join(sent) or "missing"
         raise RejectedRecord("resolution", "unclear", f"its last prices are {shown_value(prices)}: it waits")
@@ -351,6 +367,7 @@ def book_payout(raw: object, outcomes: tuple[str, str]) -> int | None:
         return None
     if end.is_50_50_outcome:
         return HALF
+
     names = side_names(outcomes)
     if won[0] not in names:
         words = f"at the order book {shown_value(won[0])} won, which is none of its outcomes: it waits"

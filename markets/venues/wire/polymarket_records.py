@@ -89,9 +89,11 @@ def event_of_market(value: object) -> PolymarketEvent | None:
     events = _records(value)
     if not events:
         return None
+
     name = events[0].get("id")
     if not isinstance(name, str) or not is_name(name):
         raise ValueError(f"{shown_value(name)} is not a valid event id")
+
     augmented = any(event.get("negRiskAugmented") is True for event in events)
     title, game = (events[0].get(key) for key in ("title", "gameId"))
     slug = slug_of(events[0].get("slug"))
@@ -193,7 +195,8 @@ def _named_sides(outcomes: tuple[str, str]) -> str:
 PREFIX = "polymarket:"
 USUAL_FEE = 50_000
 """The rate where a market charges a fee but doesn't say which."""
-FINEST, COARSEST = 100, 100_000
+FINEST = 100
+COARSEST = 100_000
 DECIDED = 5_000
 """A price as near to 0 or to a dollar, after a market's nominal end, is no question any more."""
 RESOLVING = frozenset({"proposed", "disputed", "challenged", "resolved", "settled"})
@@ -247,6 +250,7 @@ def unplayable(page: PolymarketPage) -> RejectedRecord | None:
         yes_place(page.outcomes)
     except ValueError as error:
         return RejectedRecord("market", "bad_outcomes", str(error))
+
     if page.neg_risk_other or (
         page.events and page.events.augmented and PLACEHOLDER.fullmatch(page.group_item_title.strip())
     ):
@@ -264,6 +268,7 @@ def left_out(page: PolymarketPage, mid: int | None, at: datetime) -> str:
         return "not trading"
     if page.uma_resolution_status.casefold() in RESOLVING:
         return "being resolved"
+
     over = page.end_date is not None and page.end_date <= at
     if over and mid is not None and not DECIDED < mid < ONE - DECIDED:
         return "decided"
@@ -280,6 +285,7 @@ def fee_rate(page: PolymarketPage) -> int:
     """Return our fee rate, for rate · p · (1 − p); the order book's base fee is something else."""
     if page.fees_enabled is False:
         return 0
+
     fees = page.fee_schedule
     if fees is None or fees.rate is None:
         return USUAL_FEE
@@ -303,6 +309,7 @@ def market(page: PolymarketPage, rate: int, at: datetime) -> Market:
         raise RejectedRecord("market", "no_question", "its question is empty")
     if tick is not None and not FINEST <= tick <= COARSEST:
         raise RejectedRecord("market", "bad_tick", f"its prices go in steps of {decimal(tick)} dollars")
+
     return Market(
         id=MarketId(prefixed(page.id)),
         event_id=prefixed(page.events.event) if page.events else f"{PREFIX}alone-{page.id}",

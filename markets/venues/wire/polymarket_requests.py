@@ -30,7 +30,8 @@ from markets.venues.wire.paging import (
     pieces,
 )
 
-A_PAGE, BOOKS_A_PAGE = 100, 100
+A_PAGE = 100
+BOOKS_A_PAGE = 100
 LISTS = "/markets/keyset"
 _CONDITION = re.compile(r"0x[0-9a-fA-F]{64}")
 Raw = dict[str, object]
@@ -41,15 +42,19 @@ async def open_lists(gamma: HttpClient, sorter: RecordSorter, wanted: CatalogueF
     """Return the lists with all open markets that are wanted: one of all, or one of each known name."""
     if not wanted.only_named:
         return [partial(open_markets, gamma, wanted, {})]
+
     named: list[dict[str, Parameter]] = [{"slug": some} for some in batches(wanted.slugs, A_PAGE)]
     numbers = [slug for slug in wanted.slugs if slug.isdigit()]
     named += [{"id": some} for some in batches(numbers, A_PAGE)]
+
     for event in wanted.events:
         names = await known(event_markets(gamma, event), name := f"event {event}", name, sorter)
         named += [{"id": some} for some in batches(names or [], A_PAGE)]
+
     for tag in wanted.tags:
         number = await known(tag_number(gamma, tag), name := f"tag {tag}", name, sorter)
         named += [{"tag_id": number}] if number else []
+
     return [partial(open_markets, gamma, wanted, one) for one in named]
 
 
@@ -89,6 +94,7 @@ async def records(
         if not raws or error.code not in SPOILT_CODES:
             raise
         sorter.tell(RejectedRecord("page", error.code, error.message), LISTS)
+
     return sorter.in_order(raws, names)
 
 
@@ -127,14 +133,17 @@ async def book_pages(clob: HttpClient, sorter: RecordSorter, raws: Raw) -> Raw:
         condition = label(raw, "conditionId")
         if not _CONDITION.fullmatch(condition):
             continue
+
         try:
             page = await get_or_none(clob, f"/markets/{condition}")
         except VenueError as error:
             words = f"{error.message}: results are not confirmed"
             sorter.tell(RejectedRecord("page", error.code, words), "/markets")
             return raws_of_book
+
         if page is not None and label(page, "condition_id") == condition:
             raws_of_book[name] = page
+
     return raws_of_book
 
 
@@ -200,12 +209,14 @@ async def histories(
             for n in range(0, len(some), HISTORIES_A_PAGE)
         ]
         answers = await gather_all(_many_histories(clob, *each, fidelity) for each in asked)
+
         for (some, _), points_of in zip(asked, answers, strict=True):
             for token in some:
                 if isinstance(points := points_of.get(token), list):
                     found[token] += points
                 else:
                     refused.add(token)
+
     return {token: points for token, points in found.items() if token not in refused}
 
 
@@ -227,6 +238,7 @@ async def _many_histories(
         if error.code in SPOILT_CODES:
             return {}
         raise
+
     points = page.get("history") if isinstance(page, dict) else None
     return points if isinstance(points, dict) else {}
 
@@ -243,4 +255,5 @@ async def history(
             found += page_list(page, "history")
         if found:
             break
+
     return found

@@ -234,6 +234,7 @@ def _table_rows(reader: ObservationReader, text: str) -> list[tuple[int, list[st
                 table.append((rows.line_num, row))
     except csv.Error as error:
         reader.refuse(rows.line_num, "", f"it is no CSV: {error}")
+
     return table
 
 
