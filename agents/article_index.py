@@ -1,4 +1,4 @@
-"""An index of articles in memory: found by words, the best first, in milliseconds among a hundred thousand.
+"""An in-memory full-text index of articles: ranked, in milliseconds among a hundred thousand.
 
 A row's number begins with the second at which its article was out, so that a search reads nothing of others.
 """
@@ -39,7 +39,7 @@ NEVER = 2**38
 
 
 class ArticleIndex:
-    """Articles by their files' names; of one that has no address the name is the address."""
+    """Articles by file name, which is the address of an article without one."""
 
     def __init__(self, places: int = MOST_PLACES) -> None:
         self._places = places
@@ -50,7 +50,7 @@ class ArticleIndex:
         self._added = self._count = 0
 
     def outdated(self, stamps: Mapping[str, int]) -> Iterator[str]:
-        """The files that are new or changed since they were indexed, each once; what is gone is forgotten."""
+        """Yield the files that are new or changed since they were indexed; forget removed ones."""
         for name in [name for name, stamp in self._known.items() if stamps.get(name) != stamp]:
             query = "DELETE FROM place WHERE name = ? RETURNING number"
             removed = self._rows.execute(query, (name,)).fetchall()
@@ -61,7 +61,7 @@ class ArticleIndex:
         yield from new
 
     def add(self, name: str, article: FoundArticle) -> None:
-        """One more article."""
+        """Add an article to the index."""
         when, url = dated(article.published), article.url or name
         second = NEVER if when is None else int(when[0].timestamp())
         self._added += 1
@@ -72,7 +72,7 @@ class ArticleIndex:
         self._rows.execute("INSERT INTO place VALUES (?, ?, ?)", (name, url, number))
 
     def search(self, query: str, at: datetime) -> list[FoundArticle]:
-        """Those that fit some words best, of all that were out at an instant, and of all others."""
+        """Return the articles that match best, of those out at an instant and of later ones."""
         signed, plain = SIGNED.findall(query), SIGNED.sub(" ", query.replace("'s", " ").replace("’s", " "))
         asked = {*map(str.casefold, signed), *WORD.findall(plain.casefold())} - PLAIN
         words, places = self._telling(asked)
@@ -87,7 +87,7 @@ class ArticleIndex:
         return found
 
     def _telling(self, words: Collection[str]) -> tuple[list[str], int]:
-        """The rarest of some words, as many as a search can look for, and in how many articles they stand."""
+        """Return the rarest of some words, within the limits of a search, and their article count."""
         counts = [(count, word) for word in words if (count := self._count_of(word))]
         kept, places = list[str](), 0
         for count, word in sorted(counts)[:MOST_WORDS]:
@@ -98,12 +98,12 @@ class ArticleIndex:
         return kept, places
 
     def _count_of(self, word: str) -> int:
-        """In how many articles a word stands; of a name with signs, at most in how many."""
+        """Return how many articles contain a word; for a name with punctuation, an upper bound."""
         text = "SELECT coalesce(max(doc), 0) FROM word WHERE term = ?"
         return min(int(self._rows.execute(text, (part,)).fetchone()[0]) for part in WORD.findall(word))
 
     def _window(self, now: int, places: int) -> tuple[int, int]:
-        """Between which numbers to look, for words that stand in so many articles."""
+        """Return the range of numbers to search, for words in this many articles."""
         if places <= self._places:
             return 0, 2**63 - 1
         share = self._places * self._count // places
@@ -112,7 +112,7 @@ class ArticleIndex:
         return first[0] if first else 0, end[0] if end else 2**63 - 1
 
     def find(self, url: str) -> FoundArticle | None:
-        """The article at an address; the newest, where there are several."""
+        """Return the newest article at an address."""
         newest = "SELECT number FROM place WHERE url = ? ORDER BY number DESC LIMIT 1"
         row = self._rows.execute(newest, (url,)).fetchone()
         return None if row is None else self._articles(*row)[0]
@@ -121,5 +121,5 @@ class ArticleIndex:
         return [FoundArticle(*row) for row in self._rows.execute(READ, (number,))]
 
     def close(self) -> None:
-        """Let go of all of it."""
+        """Close the index and free its memory."""
         self._rows.close()

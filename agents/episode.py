@@ -258,7 +258,7 @@ class ForecastDocument(MarketItem):
 
     @property
     def of_yes(self) -> Decimal:
-        """The probability of YES."""
+        """Return the probability of YES."""
         return self.options[YES] if YES in self.options else 1 - self.options[NO]
 
 
@@ -334,7 +334,7 @@ DOCUMENTS: Mapping[str, type[EpisodeDocument]] = {
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """The JSON Schema of a document: `view`, `decision` or `result`."""
+    """Return the JSON Schema of a document: `view`, `decision` or `result`."""
     mode: Literal["validation", "serialization"] = "validation" if name == "decision" else "serialization"
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -343,7 +343,7 @@ def schema_of(name: str) -> dict[str, Any]:
 
 
 def view_document(view: View) -> ViewDocument:
-    """What an agent may know, as a document."""
+    """Return what an agent may know, as a document."""
     offered = {listing.market.id for listing in view.snapshot.shown}
     rules = view.rules.model_dump(mode="json")
     return ViewDocument(
@@ -427,7 +427,7 @@ def _market(listing: Listing, view: View, offered: bool) -> MarketDocument:
 
 
 def result_document(past: PastForecast) -> ResultDocument:
-    """How a forecast ended, as a document."""
+    """Return how a forecast ended, as a document."""
     paid = None
     if past.outcome is not None and not past.form:
         paid = {YES: float(past.outcome), NO: float(1 - past.outcome)}

@@ -110,7 +110,7 @@ class GuardedArticles:
 
     @property
     def counts(self) -> dict[str, Any]:
-        """The reasons, and under `audit` the verdicts on texts, as a record keeps them."""
+        """Return the reasons, and under `audit` the verdicts, in the form of the record."""
         told = {} if self.audit is None else {AUDIT: asdict(self.audit)}
         return {str(why): count for why, count in self.dropped.items()} | told
 
@@ -118,7 +118,7 @@ class GuardedArticles:
 def guard_articles(
     offered: Iterable[FoundArticle], market: Market, at: datetime, fetched_at: datetime, rule: Guard
 ) -> GuardedArticles:
-    """What of the articles found may be shown for a market in a round at an instant."""
+    """Return which of the articles found may be shown for a market in a round at an instant."""
     asked = {market.id: market.question}
     return guard_found(offered, market.question, asked, market.closes_at, at, fetched_at, rule)
 
@@ -132,7 +132,7 @@ def guard_found(
     fetched_at: datetime,
     rule: Guard,
 ) -> GuardedArticles:
-    """What of the articles found for a query may be shown to who is asked these questions, at an instant.
+    """Return which articles found for a query may be shown to an agent asked these questions.
 
     Of articles at one address, or with one title, the newest is kept, and of too many those that fit the
     query best; the order they come in says nothing.
@@ -170,7 +170,7 @@ def guard_found(
 def audited_text(
     article: Article, whole: str, asked: Mapping[MarketId, str], at: datetime, rule: Guard
 ) -> Suspect | None:
-    """What is suspect in an article as it is to be shown, and in the whole text that it is cut from.
+    """Return what is suspect in an article as shown, or in the whole text that it is cut from.
 
     Where a rule has no word on suspects, only odds are looked for.
     """
@@ -199,7 +199,7 @@ def audited_text(
 
 
 def _best_articles(articles: Sequence[Article], query: str, most: int) -> tuple[Article, ...]:
-    """Those that fit a query best, of equal ones the newer, in the order in which they stand."""
+    """Return the articles most relevant to a query in their order; of equal ones, the newer."""
     if len(articles) <= most:
         return tuple(articles)
     fits = relevance(query, [f"{article.title} {article.text}" for article in articles])
@@ -208,7 +208,7 @@ def _best_articles(articles: Sequence[Article], query: str, most: int) -> tuple[
 
 
 def relevance(question: str, texts: Sequence[str]) -> list[float]:
-    """Of each text how much it has to do with a question, held against the others: BM25 over its words.
+    """Return each text's relevance to a question among the others: BM25 over its words.
 
     It is the same to the last bit everywhere.
 
@@ -239,7 +239,7 @@ def _telling(text: str) -> list[str]:
 def _judge_article(
     item: FoundArticle, closes_at: datetime, at: datetime, fetched_at: datetime, rule: Guard
 ) -> Article | DropReason:
-    """The article as it may be shown, or why it may not."""
+    """Return the article as it may be shown, or why it may not."""
     if is_restricted(item.source, item.url, rule.restricted):
         return "restricted"
     when = dated(item.published)
@@ -264,21 +264,21 @@ def _newest_first(article: Article) -> tuple[object, ...]:
 
 
 def _keys(article: Article) -> list[tuple[str, str]]:
-    """What two copies of an article have in common."""
+    """Return what two copies of an article have in common."""
     address = re.sub(r"^https?://(www\.)?", "", article.url.partition("#")[0].casefold()).rstrip("/")
     heading = letters(article.title) or letters(article.text)
     return [(kind, key) for kind, key in (("url", address), ("title", heading)) if key]
 
 
 def cutoff(closes_at: datetime) -> datetime:
-    """The last instant that counts: 23:59:59 UTC of the day before a market closes."""
+    """Return the last instant that counts: 23:59:59 UTC of the day before a market closes."""
     day = closes_at.astimezone(UTC).date()
     before = day - timedelta(days=1) if day > date.min else day
     return datetime.combine(before, LAST_SECOND, UTC)
 
 
 def dated(published: str) -> tuple[datetime, str] | None:
-    """The latest instant that a day or a time can mean, and the day or time in words; None if it is neither.
+    """Return the latest instant that a date or time can mean, and its text; None if it is neither.
 
     >>> dated("2022-03-21 14:30")
     (datetime.datetime(2022, 3, 22, 2, 30, tzinfo=datetime.timezone.utc), '2022-03-21 14:30')
@@ -301,7 +301,7 @@ def dated(published: str) -> tuple[datetime, str] | None:
 
 
 def is_restricted(source: str, url: str, more: Iterable[str] = ()) -> bool:
-    """Whether an article is from a forecasting site, or from one of those named beside them.
+    """Tell whether an article is from a forecasting site or another restricted source.
 
     A name with a dot is a domain, with all below it; one without stands for every source whose name,
     or a part of whose address, begins so. An address inside another one counts too.
@@ -321,11 +321,11 @@ def _is_at(site: str, hosts: Iterable[str], names: Iterable[str]) -> bool:
 
 
 def _host(address: str) -> str:
-    """The name of a host in an address, without user, port, a last dot and www."""
+    """Return the host of an address, without user, port, trailing dot and www."""
     host = re.split("[/?#]", address.strip().casefold().rpartition("//")[2])[0]
     return host.rpartition("@")[2].partition(":")[0].rstrip(".").removeprefix("www.")
 
 
 def letters(text: str) -> str:
-    """A name or title without anything that two people might write differently."""
+    """Return a name or title in lower case, letters and digits only."""
     return "".join(filter(str.isalnum, text)).casefold()

@@ -1,4 +1,4 @@
-"""Runs another program: text goes in, text comes out, and it has no longer than it is told."""
+"""Running another program: text goes in, text comes out, within a time limit."""
 
 import asyncio
 import os
@@ -79,7 +79,7 @@ async def _talked(process: asyncio.subprocess.Process, text: bytes) -> ProgramRe
 
 
 async def _write(stream: asyncio.StreamWriter, text: bytes) -> None:
-    """All of the text; who doesn't want it closes its end, and that is its own business."""
+    """Write all of the text; a program that doesn't want it may close its end."""
     with suppress(BrokenPipeError, ConnectionResetError):
         stream.write(text)
         await stream.drain()
@@ -88,7 +88,7 @@ async def _write(stream: asyncio.StreamWriter, text: bytes) -> None:
 
 
 async def _read(stream: asyncio.StreamReader) -> bytes | None:
-    """All that is written, or None if that is too much."""
+    """Return all of the output, or None if it is too long."""
     parts, size = list[bytes](), 0
     while part := await stream.read(65_536):
         parts.append(part)
@@ -99,7 +99,7 @@ async def _read(stream: asyncio.StreamReader) -> bytes | None:
 
 
 async def _tail(stream: asyncio.StreamReader) -> str:
-    """The end of what is written."""
+    """Return the end of the output."""
     last = b""
     while part := await stream.read(65_536):
         last = (last + part)[-MOST_COMPLAINT:]

@@ -1,4 +1,4 @@
-"""What a question is searched by: names and phrases as they stand, tickers and figures as articles have them.
+"""Search terms of a question: names and phrases as written, tickers and figures as articles write them.
 
 Pure. A term is one thing in one or more ways of writing it. Names come first, then figures and years, then
 other telling words. The year of a deadline counts only where little else is left: few articles say it.
@@ -135,7 +135,7 @@ class SearchTerm:
 
     @property
     def alone(self) -> bool:
-        """Whether it is one word in each of its ways, which finds too much by itself."""
+        """Tell whether every form of the term is one word, which alone matches too much."""
         return not any(" " in way for way in self.ways)
 
 
@@ -143,7 +143,7 @@ PRICE = SearchTerm("word", ("price",))
 
 
 def search_terms(question: str, most: int, rules: str = "") -> tuple[SearchTerm, ...]:
-    """The telling terms of a question, the most telling first; none where a single common word is left.
+    """Return the most telling terms of a question; none where only a common word is left.
 
     A term that would stand alone gets another: the first name in the rules, or "price" for what is traded.
 
@@ -162,7 +162,7 @@ def search_terms(question: str, most: int, rules: str = "") -> tuple[SearchTerm,
 
 
 def broader_terms(terms: Sequence[SearchTerm]) -> tuple[SearchTerm, ...]:
-    """Fewer terms for another search, where all of them found nothing; none where these would say too little.
+    """Return fewer terms for a search that found nothing; none where they would match too much.
 
     >>> [term.ways[0] for term in broader_terms(search_terms("Will BTC reach $120k before March 31?", 4))]
     ['bitcoin', 'price']
@@ -176,7 +176,7 @@ def broader_terms(terms: Sequence[SearchTerm]) -> tuple[SearchTerm, ...]:
 
 
 def _terms(text: str) -> list[SearchTerm]:
-    """Every term of a text once, in the order of their kinds."""
+    """Return every term of a text once, in the order of their kinds."""
     ends = [year for match in _DATE.finditer(text) for year in match.groups() if year]
     found = [*_found(_OWNED.sub(" ;", _SEASON.sub(_two_years, _DATE.sub(" ; ", text))))]
     years = tuple(dict.fromkeys(term.ways[0] for term in found if term.kind == "year"))
@@ -196,7 +196,7 @@ def _two_years(season: re.Match[str]) -> str:
 
 
 def _found(text: str) -> Iterator[SearchTerm]:
-    """The terms of a text as they stand in it: words of one name are one term."""
+    """Yield the terms of a text in order; the words of one name are one term."""
     name: list[str] = []
     matches = [*_TOKEN.finditer(text), None]
     for match, after in zip(matches, [*matches[1:], None], strict=True):
@@ -220,18 +220,18 @@ def _found(text: str) -> Iterator[SearchTerm]:
 
 
 def _is_telling(word: str) -> bool:
-    """Whether a word is none that any question may have, and no time of day or number in a row."""
+    """Tell whether a word is neither a common one, nor a time of day, nor an ordinal."""
     return word.casefold() not in COMMON and not _COUNTED.fullmatch(word) and word not in ("I", "A")
 
 
 def _is_named(word: str) -> bool:
-    """Whether a word is written as a name is."""
+    """Tell whether a word is written like a name."""
     cased = not word.islower() and any(x.isalpha() for x in word)
     return _is_telling(word) and (cased or SIGNED.fullmatch(word) is not None)
 
 
 def _belongs(match: re.Match[str], after: re.Match[str] | None) -> bool:
-    """Whether a figure is part of the name before it, as in S&P 500: small, bare, and counting nothing."""
+    """Tell whether a figure is part of the name before it, as in S&P 500: small, bare, and not a count."""
     if not match["figure"] or match["unit"] or not match["figure"].isdigit() or int(match["digits"]) >= 1_000:
         return False
     counted = after and after["word"]
@@ -261,7 +261,7 @@ def _quoted(text: str) -> Iterator[SearchTerm]:
 
 
 def _figure(digits: str, unit: str) -> Iterator[SearchTerm]:
-    """A figure in the ways in which it is written; small ones without a unit are left out."""
+    """Yield a figure in the forms in which it is written, unless it is small and has no unit."""
     bare = digits.replace(",", "")
     if unit in PARTS:
         yield SearchTerm("figure", (f"{bare} {PARTS[unit]}",))
@@ -279,7 +279,7 @@ def _figure(digits: str, unit: str) -> Iterator[SearchTerm]:
 
 
 def keywords(question: str, most: int) -> tuple[str, ...]:
-    """The telling words of a question, in small letters, names before others, each once.
+    """Return the telling words of a question in lower case, names first, each once.
 
     >>> keywords("Will rain fall on Lisbon in May?", 2)
     ('lisbon', 'rain')
@@ -292,7 +292,7 @@ def keywords(question: str, most: int) -> tuple[str, ...]:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, as they stand.
+    """Return the words of a text as written.
 
     >>> words("Will it rain in São Paulo?")
     ['Will', 'it', 'rain', 'in', 'São', 'Paulo']

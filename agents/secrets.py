@@ -1,4 +1,4 @@
-"""Secrets that must appear nowhere: keys of the environment, what looks like one, addresses with one."""
+"""Secrets that must never appear: keys of the environment, anything like one, and addresses with one."""
 
 import json
 import re
@@ -39,7 +39,7 @@ _LOOKS_SECRET = (
 
 
 def secrets_in(environ: Mapping[str, str], *named: str) -> tuple[str, ...]:
-    """The values in an environment that must appear nowhere, longest first, in every form they come back in.
+    """Return the secret values of an environment in every form that may come back, longest first.
 
     Secret is what its name says to be, and what is `named`.
     """
@@ -53,7 +53,7 @@ def secrets_in(environ: Mapping[str, str], *named: str) -> tuple[str, ...]:
 
 
 def _secret_forms(secret: str) -> Iterator[str]:
-    """A secret as it stands, and as JSON, a URL, a page, Python and a header of its own write it."""
+    """Yield a secret as it is, and as JSON, a URL, HTML, Python and a header encode it."""
     raw = secret.encode("utf-8", "surrogateescape")
     yield secret
     yield json.dumps(secret)[1:-1]
@@ -66,14 +66,14 @@ def _secret_forms(secret: str) -> Iterator[str]:
 
 
 def remove_secrets(text: str, secrets: Iterable[str]) -> str:
-    """The text without these secrets."""
+    """Return the text without these secrets."""
     for secret in secrets:
         text = text.replace(secret, HIDDEN)
     return text
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """The text without these secrets, nor anything else that looks like a key."""
+    """Return the text without these secrets, or anything else that looks like a key."""
     text = remove_secrets(text, secrets)
     for pattern in _LOOKS_SECRET:
         text = pattern.sub(rf"\g<1>{HIDDEN}", text)
@@ -85,7 +85,7 @@ _RANDOM = re.compile(r"[0-9a-f]{32,}|(?=.*[0-9])(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9
 
 
 def credential_in(address: str, bare: bool = False) -> str:
-    """What of an address is a credential, or may be one, in words; nothing where none is.
+    """Return which part of an address may be a credential, in words; nothing where none is.
 
     A `bare` address is one of a server, which has neither a query string nor a fragment.
 
@@ -111,7 +111,7 @@ def credential_in(address: str, bare: bool = False) -> str:
 
 
 def without_credentials(value: Any) -> Any:
-    """Plain data without the credentials in the addresses that it holds; a server's have no query string.
+    """Return plain data without credentials in its addresses; a server's lose their query string.
 
     >>> without_credentials({"base_url": "https://ann:pass@host/v1?x=1", "p": 0.5})
     {'base_url': 'https://[hidden]@host/v1?[hidden]', 'p': 0.5}

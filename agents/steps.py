@@ -1,4 +1,4 @@
-"""A model that looks things up before it answers: each step is a call like any other, with what it was told.
+"""Tool use before an answer: each step is a call like any other, with the results of the tools so far.
 
 A request for tools is kept as the message that it is, in the form that OpenAI has for it and litellm for
 every provider; so is what a tool says. What is asked therefore says all that was known, and an answer that is
@@ -24,7 +24,7 @@ TOO_MANY = f"not used: at most {TOGETHER} tools at once"
 
 
 def ask_with_tools(ask: Ask, box: Toolbox, steps: int, dollars: float | None, tokens: int) -> Ask:
-    """`ask`, but the model may use tools in so many steps, as long as a question costs less and is shorter.
+    """Return `ask` with tools, for this many steps, within a limit of cost and of length.
 
     Then it must answer. A question that goes on from an earlier one knows its steps.
     """
@@ -56,7 +56,7 @@ def _key(prompt: Prompt, messages: tuple[Message, ...]) -> Key:
 
 
 def _with_steps(prompt: Prompt, known: Mapping[Key, tuple[Message, ...]]) -> tuple[Message, ...]:
-    """The messages of a question, with the steps that were taken before it was put again."""
+    """Return the messages of a question, with the steps taken before it was put again."""
     for end in range(len(prompt.messages), 0, -1):
         if (before := known.get(_key(prompt, prompt.messages[:end]))) is not None:
             return before + prompt.messages[end:]
@@ -64,14 +64,14 @@ def _with_steps(prompt: Prompt, known: Mapping[Key, tuple[Message, ...]]) -> tup
 
 
 async def _told(request: Mapping[str, Any], number: int, box: Toolbox) -> Message:
-    """What a tool says to a request."""
+    """Return a tool's result of a request."""
     use = request["function"]
     text = TOO_MANY if number >= TOGETHER else await box.use(use["name"], use["arguments"])
     return Message("tool", canonical({"tool_call_id": request["id"], "content": text}))
 
 
 def tool_requests(reply: str) -> tuple[Mapping[str, Any], ...]:
-    """The tools that a reply asks for; none where it is an answer."""
+    """Return the tools that a reply requests; none where it is an answer."""
     try:
         asked = json.loads(reply)["tool_calls"] if '"tool_calls"' in reply else []
         return tuple(asked) if all(map(_is_request, asked)) else ()
@@ -85,7 +85,7 @@ def _is_request(value: Any) -> bool:
 
 
 def step_message(message: Message) -> dict[str, Any] | None:
-    """A message of a step as it goes to a provider; None where it is an ordinary one.
+    """Return a message of a step in the provider's form; None for an ordinary message.
 
     Several providers, and litellm for them, know arguments as objects only: what is none goes inside one.
     """
@@ -103,7 +103,7 @@ def step_message(message: Message) -> dict[str, Any] | None:
 
 
 def _as_object(arguments: str) -> str:
-    """Arguments as the JSON of an object."""
+    """Return arguments as a JSON object."""
     try:
         return arguments if isinstance(json.loads(arguments), dict) else canonical({"not_json": arguments})
     except (ValueError, RecursionError):
@@ -111,7 +111,7 @@ def _as_object(arguments: str) -> str:
 
 
 def request_text(message: Any, prompt: Prompt) -> str:
-    """A model's request for tools as a text: the message that it is, with ids that tell nothing.
+    """Return a model's request for tools as a message in text form, with neutral ids.
 
     Nine letters and figures suit every provider. Gemini has signatures in its ids, which it wants back.
     """
@@ -130,7 +130,7 @@ def request_text(message: Any, prompt: Prompt) -> str:
 
 
 def without_steps(calls: Sequence[Call]) -> list[Call]:
-    """Calls as if nothing had been looked up: only answers, each to the question as it was at first."""
+    """Return the calls without tool use: only answers, each to its question as first asked."""
     going_on = {
         messages[:end]
         for messages in {call.prompt.messages for call in calls}

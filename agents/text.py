@@ -35,12 +35,12 @@ _UNSEEN = frozenset(("Cf", "Cc", "Co", "Cn"))
 
 
 def as_text(value: object) -> str:
-    """What stands where a text is expected; what is none counts as an empty one."""
+    """Return the value if it is a text, else an empty one."""
     return value if isinstance(value, str) else ""
 
 
 def printable(text: str) -> str:
-    r"""The text with every character that can't be stored replaced.
+    r"""Return the text with every unstorable character replaced.
 
     >>> printable("a\x00b")
     'a\ufffdb'
@@ -49,7 +49,7 @@ def printable(text: str) -> str:
 
 
 def is_printable(text: str) -> bool:
-    r"""Whether every character can be stored.
+    r"""Tell whether every character can be stored.
 
     >>> is_printable("a\nb"), is_printable("a\x00b")
     (True, False)
@@ -58,7 +58,7 @@ def is_printable(text: str) -> bool:
 
 
 def one_line(text: str, limit: int = 500) -> str:
-    r"""The text as one line, cut at a length, with what no reader sees made visible.
+    r"""Return the text on one line, cut to a length, with invisible characters replaced.
 
     >>> one_line(" a\n b ", 100), one_line("abcdef", 4)
     ('a b', 'abc…')
@@ -69,7 +69,7 @@ def one_line(text: str, limit: int = 500) -> str:
 
 
 def hidden_characters(texts: Iterable[str]) -> dict[str, int]:
-    r"""Which characters that no reader sees are in these texts, and how often: `U+200B ZERO WIDTH SPACE`.
+    r"""Return the invisible characters in these texts with their counts: `U+200B ZERO WIDTH SPACE`.
 
     >>> hidden_characters(["a\u200bb\u202e", "\u200b", "tab\t, line\n"])
     {'U+200B ZERO WIDTH SPACE': 2, 'U+202E RIGHT-TO-LEFT OVERRIDE': 1}
@@ -81,7 +81,7 @@ def hidden_characters(texts: Iterable[str]) -> dict[str, int]:
 
 @lru_cache(maxsize=2048)  # every agent of a round is shown the same texts
 def tidy_lines(text: str) -> str:
-    r"""The text with its lines parted by nothing but a newline, whatever it counts as a line, and trimmed.
+    r"""Return the text with trimmed lines, separated by newlines alone.
 
     Characters that no reader sees, but a model does, are made visible.
 
@@ -93,7 +93,7 @@ def tidy_lines(text: str) -> str:
 
 
 def quoted_lines(text: str) -> str:
-    """A tidy text with a bar before each of its lines: nothing escapes.
+    """Return a tidy text with a bar before each line, which nothing in it can escape.
 
     >>> print(quoted_lines("one\\n\\ntwo"))
     | one
@@ -131,7 +131,7 @@ MakeMessages = Callable[[int | None], tuple[Message, ...]]
 
 
 class TooLong(ValueError):
-    """A prompt that has no room in its budget, even without its long texts."""
+    """A prompt over its token budget even without its long texts."""
 
     def __init__(self, needed: int, allowed: int):
         super().__init__(
@@ -142,7 +142,7 @@ class TooLong(ValueError):
 
 
 def tokens_of(messages: Iterable[Message]) -> int:
-    """About how many tokens these messages take, rather too many than too few.
+    """Return an estimate of the tokens of these messages, rather too high than too low.
 
     >>> tokens_of([Message("user", "Will it rain?")]), tokens_of([Message("user", "明日は雨か")])
     (37, 42)
@@ -151,7 +151,7 @@ def tokens_of(messages: Iterable[Message]) -> int:
 
 
 def cut_text(text: str, longest: int | None) -> str:
-    """The text with tidy lines, cut to a length if it is longer; then it says so.
+    """Return the text with tidy lines, cut to a length with a note if it is longer.
 
     >>> cut_text("a" * 8_400, 3)
     'aaa … [cut: 3 of 8,400 characters]'
@@ -163,7 +163,7 @@ def cut_text(text: str, longest: int | None) -> str:
 
 
 def fit_messages(make: MakeMessages, texts: Sequence[str], tokens: int | None) -> tuple[Message, ...]:
-    """The messages, made with a common length of these texts that keeps them within the tokens.
+    """Return the messages, made with one length limit for texts that keeps them within the tokens.
 
     The length is worked out from what the texts weigh. That is right at once where each of them is shown
     once, as it stands; else it is searched for, until little of the room is left.
@@ -194,7 +194,7 @@ def fit_messages(make: MakeMessages, texts: Sequence[str], tokens: int | None) -
 
 
 def _common_length(texts: Sequence[str], excess: int) -> int:
-    """The length to which the longest texts are cut to save a weight; 0 where it can't be saved."""
+    """Return the length to cut the longest texts to, to save this weight; 0 where it can't be saved."""
     tidied = filter(None, map(tidy_lines, texts))
     sizes = sorted(
         ((len(text), _weight(quoted_lines(text)) * _PARTS // len(text)) for text in tidied), reverse=True

@@ -87,7 +87,7 @@ class WrittenDate:
 
 
 def written_dates(text: str, around: datetime, since: int = 0) -> list[WrittenDate]:
-    """Every day or time in a text, in the order in which they stand; `around` is when it is read.
+    """Return every date or time in a text, in order; `around` is when it is read.
 
     Those of a year before `since` are left out.
 
@@ -131,7 +131,7 @@ def _read(form: re.Pattern[str], match: re.Match[str], around: datetime) -> Writ
 
 
 def _days(form: re.Pattern[str], match: re.Match[str], around: datetime) -> list[tuple[datetime, datetime]]:
-    """What a match can mean, each as when it begins and ends; none where it is no day."""
+    """Return the periods that a match can mean; none where it isn't a date."""
     told = match.groupdict()
     year = None if told.get("year") is None else int(told["year"])
     year = 2000 + year if year is not None and year < 100 else year
@@ -154,7 +154,7 @@ def _days(form: re.Pattern[str], match: re.Match[str], around: datetime) -> list
 
 
 def _months(word: str, before: str, year: int | None) -> list[tuple[datetime, datetime]]:
-    """A month, a quarter or a whole year, by the word before the year, and what stands before that."""
+    """Return a month, a quarter or a year, by the word before the year and what precedes it."""
     if word in MONTHS:
         return _span(year, MONTHS[word], 1)
     if word in _BEFORE_YEARS:
@@ -173,14 +173,14 @@ def _day(year: int | None, month: int, day: int) -> list[tuple[datetime, datetim
 
 
 def _span(year: int | None, month: int, months: int) -> list[tuple[datetime, datetime]]:
-    """Some months from the first day of one on."""
+    """Return a span of months from the first day of one on."""
     over, last = divmod(month + months - 1, 12)
     ends = _day((year or 0) + over, last + 1, 1)
     return [(begins, ends[0][0]) for begins, _ in _day(year, month, 1) if ends]
 
 
 def _hour(clock: re.Match[str]) -> timedelta | None:
-    """How long after midnight a clock shows; None where it is only a number."""
+    """Return the time after midnight that a clock shows; None where it is only a number."""
     hour, minute, half = int(clock["hour"]), int(clock["minute"] or 0), (clock["half"] or "").lower()
     if hour > 24 or minute > 59 or (half and hour > 12) or not (clock["minute"] or half):
         return None
@@ -189,7 +189,7 @@ def _hour(clock: re.Match[str]) -> timedelta | None:
 
 
 def _offsets(zone: str, month: int) -> tuple[timedelta, timedelta]:
-    """The hours that a zone is ahead of UTC, the least and the most; all there are where it says nothing."""
+    """Return the least and the most that a zone is ahead of UTC; the whole range without a known zone."""
     name = zone.casefold()
     if name in ("et", "ct", "mt", "pt"):
         name = f"{name[0]}{'d' if SUMMER[0] <= month <= SUMMER[1] else 's'}t"

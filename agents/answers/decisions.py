@@ -38,25 +38,25 @@ def mean(ps: Sequence[int]) -> int:
 
 
 def median(ps: Sequence[int]) -> int:
-    """The middle one; of an even number, the average of the two in the middle."""
+    """Return the middle value; of an even number, the average of the two in the middle."""
     ordered, half = sorted(ps), (len(ps) - 1) // 2
     return mean(ordered[half : len(ps) - half])
 
 
 def trimmed_mean(ps: Sequence[int], trim: int) -> int:
-    """The average without the lowest and highest: so many millionths of them at each end, rounded down."""
+    """Return the average without `trim` millionths of the values at each end, rounded down."""
     out = len(ps) * trim // ONE
     return mean(sorted(ps)[out : len(ps) - out])
 
 
 def geometric_mean(ps: Sequence[int]) -> int:
-    """The n-th root of the product of n probabilities. It leans to NO: one 0 makes it 0."""
+    """Return the geometric mean of probabilities; it leans to NO, since one 0 makes it 0."""
     n, product = len(ps), prod(ps)
     return bisect_right(GRID, 2**n * product, key=lambda p: (2 * p - 1) ** n)
 
 
 def geometric_mean_of_odds(ps: Sequence[int]) -> int:
-    """The probability whose odds are the n-th root of the product of the odds: YES and NO count alike.
+    """Return the probability at the geometric mean of the odds, which treats YES and NO alike.
 
     0 and 1 have no odds that could be averaged; they count as the first and the last millionth.
     """
@@ -73,7 +73,7 @@ ORDERS_REFUSED = frozenset({"misplaced", "broken", "unclear_orders"})
 
 
 def combine_samples(samples: Sequence[Decision], forms: Forms = NO_FORMS) -> Decision:
-    """The decision of all samples together, in their order.
+    """Return the combined decision of all samples, in their order.
 
     A forecast is the median of those that state one; a question that isn't of yes or no is combined as its
     form says. Bets and sales are those of the one sample whose forecasts are closest to the medians, whole: a
@@ -160,17 +160,17 @@ def _mended_orders(
 
 
 def within(items: Iterable[Item], markets: Container[str]) -> tuple[Item, ...]:
-    """Those that are about one of these markets."""
+    """Return the items that are about one of these markets."""
     return tuple(item for item in items if item.market_id in markets)
 
 
 def outside(items: Iterable[Item], markets: Container[str]) -> tuple[Item, ...]:
-    """Those that are about none of these markets."""
+    """Return the items that are about none of these markets."""
     return tuple(item for item in items if item.market_id not in markets)
 
 
 def combine_parts(parts: Sequence[Decision]) -> Decision:
-    """The decision of all parts; one that can't be used leaves a note, and what it is about is skipped."""
+    """Return the combined decision of all parts; an unusable part leaves a note, its markets are skipped."""
     if len(parts) == 1:
         return parts[0]
     best = _best_status(parts)
@@ -186,13 +186,13 @@ def combine_parts(parts: Sequence[Decision]) -> Decision:
 
 
 def _best_status(decisions: Sequence[Decision]) -> DecisionStatus:
-    """The status of what came of any of them."""
+    """Return the best status among some decisions."""
     statuses = {decision.status for decision in decisions}
     return next((status for status in DECIDED_STATUSES if status in statuses), "failed")
 
 
 def combine_stages(blind: Decision, final: Decision) -> Decision:
-    """The decision of both stages. A blind answer that couldn't be used only leaves a note."""
+    """Return the decision of both stages; an unusable blind answer only leaves a note."""
     notes = [f"blind: {blind.note}" if blind.note else "", final.note]
     return replace(
         final,
@@ -208,7 +208,7 @@ def _repairs(decisions: Sequence[Decision]) -> tuple[str, ...]:
 
 
 def _notes(noun: str, decisions: Sequence[Decision]) -> str:
-    """What is to be said of some of them, each with its number."""
+    """Return the notes of some decisions, each with its number."""
     notes = [f"{noun} {n}: {each.status}: {each.note}" for n, each in enumerate(decisions, 1) if each.note]
     return "; ".join(notes)
 
@@ -222,7 +222,7 @@ def _combined(forecasts: Sequence[Forecast], form: QuestionForm | None) -> Forec
 
 
 def _nearest(forecasts: Sequence[Forecast], middle: Forecast) -> Forecast:
-    """The median, with the reason of the first one that is closest to it."""
+    """Return the median with the reason of the first forecast that is closest to it."""
     nearest = min(forecasts, key=lambda forecast: _apart(forecast, middle))
     return replace(middle, reason=nearest.reason)
 
@@ -240,7 +240,7 @@ def _apart(forecast: Forecast, middle: Forecast) -> int:
 
 
 def _distance(sample: Decision, medians: dict[Key, Forecast]) -> tuple[int, int]:
-    """How far a sample's final forecasts are from the medians; one that states fewer comes after.
+    """Return the distance of a sample's final forecasts from the medians; fewer forecasts sort last.
 
     What can't be bet on says nothing of whose bets are closest.
     """
@@ -267,7 +267,7 @@ STAGES: tuple[Stage, ...] = ("blind", "final")
 
 
 def sound_decision(decision: object, view: View) -> Decision:
-    """The decision without what can't be kept; for each of these there is a rejection with a reason.
+    """Return the decision without invalid items; each of them becomes a rejection with a reason.
 
     Raises `TypeError` for what is no decision at all. Whether bets and sales can be granted is for
     `portfolio.execute` to say; here they only have to be ones, of a turn that was played.
@@ -304,7 +304,7 @@ def _checked_status(given: object, lost: list[Rejection]) -> DecisionStatus:
 
 
 def _checked_forecasts(stated: object, view: View, lost: list[Rejection]) -> tuple[Forecast, ...]:
-    """The forecasts that answer the question, the first for each market and stage."""
+    """Return the forecasts of shown markets, the first for each market and stage."""
     shown = {listing.market.id: listing.market.form for listing in view.snapshot.shown}
     kept: dict[tuple[str, str], Forecast] = {}
     for forecast in _checked_items(stated, Forecast, "bad_forecast", lost):
@@ -348,7 +348,7 @@ def _distribution_fault(forecast: Forecast, form: str) -> str | None:
 
 
 def _checked_items(items: object, kind: type[Item], code: str, lost: list[Rejection]) -> list[Item]:
-    """The items that are of the kind and made of what the record can hold."""
+    """Return the items that are of this kind and that the record can hold."""
     if not isinstance(items, tuple | list):
         words = f"a {kind.__name__} comes in a tuple or a list, and this is a {type(items).__name__}"
         lost.append(Rejection(code, words))
@@ -368,7 +368,7 @@ def _checked_items(items: object, kind: type[Item], code: str, lost: list[Reject
 
 
 def _all_fit(items: list[Any], kind: type[Item]) -> bool:
-    """Whether nothing is wrong with any item, looked at field by field: so it nearly always is."""
+    """Tell whether every item is valid, checked field by field: the usual case."""
     if set(map(type, items)) != {kind}:
         return False
     columns = zip(*map(FIELDS[kind], items), strict=True)
@@ -390,7 +390,7 @@ def _values_fit(values: Sequence[Any], number: bool, optional: bool) -> bool:
 
 
 def _item_fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> str | None:
-    """Why it is none of the kind: it is another thing, or a field is not of its declared type."""
+    """Return why an item is invalid, by its kind or the type of a field; None if it is valid."""
     if type(item) is not kind:
         return f"a {kind.__name__} is expected, and this is a {type(item).__name__}"
     for name, number, optional in SHAPES[kind]:
@@ -401,7 +401,7 @@ def _item_fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> 
 
 
 def _storable_item(item: Item) -> Item:
-    """The item with every text in it made safe to store."""
+    """Return the item with every text in it made storable."""
     values: dict[str, Any] = {field.name: getattr(item, field.name) for field in fields(item)}
     texts: dict[str, Any] = {name: printable(text) for name, text in values.items() if isinstance(text, str)}
     return replace(item, **texts)

@@ -1,4 +1,4 @@
-"""What a number, a price or a side in an answer means: exact decimal text, and nothing in it is guessed."""
+"""Numbers, prices and sides in answers, read as exact decimal text without guessing."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -51,7 +51,7 @@ _CENTS = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:¢|c|cents?)", re.IGNORECASE)
 
 
 class MeaninglessItem(ValueError):
-    """An item of an answer that can't be taken for anything: a stable code, and words."""
+    """An item of an answer without a clear meaning: a stable code, and words."""
 
     def __init__(self, code: str, message: str):
         super().__init__(message)
@@ -69,7 +69,7 @@ class PercentText(str):
 
 
 def parse_probability(value: object, scale: Scale = "share") -> int:
-    """A probability in millionths; a plain number is a percentage only where the whole list is in percent."""
+    """Return a probability in millionths; a plain number is a percentage only on that scale."""
     p = plain_number(value)
     if p is None:
         p = _marked_share(value)
@@ -146,7 +146,7 @@ def share_of(value: object) -> Decimal | None:
 
 
 def plain_number(value: object) -> Decimal | None:
-    """The number that a text is and nothing else; None where it says more."""
+    """Return the number that a text consists of; None where it says more."""
     return _plain_number(value) if isinstance(value, str) and len(value) <= 2 * _LONGEST else None
 
 
@@ -164,7 +164,7 @@ def _narrow(text: str) -> str:
 
 
 def _marked_share(value: object) -> Decimal:
-    """A share that says how it is meant: 10%, 1/10, about 1 in 10, or twice the same, as 0.1 (10%)."""
+    """Return a share written with its scale: 10%, 1/10, about 1 in 10, or twice, as 0.1 (10%)."""
     text = _text_of(_narrow(value) if isinstance(value, str) else value, "probability")
     if twice := _TWICE.fullmatch(text):
         one, other = (_one_share(part, text) for part in twice.groups())
@@ -193,7 +193,7 @@ def _one_share(part: str, text: str) -> Decimal:
 
 
 def _decimal(figure: str) -> Decimal | None:
-    """The number of these digits; a comma is a decimal one where it can't group thousands."""
+    """Return the number of these digits; a comma is decimal where it can't group thousands."""
     if re.search(r",[0-9]{3}$", figure) and not re.match(r"0?,", figure):
         return None
     text = figure.replace(",", ".")
@@ -201,7 +201,7 @@ def _decimal(figure: str) -> Decimal | None:
 
 
 def parse_fraction(value: object) -> int:
-    """A part of a position in millionths, above 0 and at most the whole."""
+    """Return a part of a position in millionths, above 0 and at most the whole."""
     text = value.strip() if isinstance(value, str) else ""
     if text.lower() == "all":
         return ONE
@@ -299,7 +299,7 @@ def _parse_dollars(value: object, name: str) -> Decimal:
 
 
 def _parse_number(value: object, name: str) -> Decimal:
-    """A finite number from its text, which has nothing else in it."""
+    """Return a finite number from a text with nothing else in it."""
     text = _text_of(value, name)
     if _PLAIN.fullmatch(text):
         return Decimal(text)

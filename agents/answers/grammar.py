@@ -47,11 +47,11 @@ class OpenObject(dict[str, Any]):
 
 
 class TooTangled(ValueError):
-    """More slips, or deeper ones, than any answer has."""
+    """A text with more slips, or deeper nesting, than any answer has."""
 
 
 class _Broken(Exception):
-    """Why it can't be read on from here."""
+    """A point from which reading can't go on, and why."""
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ class _Frame:
         self.value, self.filled, self.bare = value, True, bare
 
     def put(self) -> None:
-        """The value is whole: it is kept."""
+        """Store the current value, which is complete."""
         if self.filled:
             self.items.append(self.value if self.close in "])" else (self.key, self.value))
         self.key, self.value, self.filled, self.bare = None, None, False, False
@@ -94,7 +94,7 @@ class _Frame:
 
 
 def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; a key that occurs again with another value has none that could be told."""
+    """Return an object; a key repeated with another value becomes a `RepeatedKey`."""
     result = dict(pairs)
     if len(result) < len(pairs):
         first: dict[str, Any] = {}
@@ -105,7 +105,7 @@ def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class RelaxedReader:
-    """Reads values out of one text, in all of it at most so many steps."""
+    """A reader of the values in one text, with a limit on its steps."""
 
     def __init__(self, text: str):
         self.text, self.steps, self.place = text, 0, 0
@@ -113,7 +113,7 @@ class RelaxedReader:
         self.frames: list[_Frame] = []
 
     def read(self, at: int) -> FoundValue:
-        """The object or the list that starts here."""
+        """Return the object or list that starts here."""
         self.repairs, self.place = {}, at
         self.frames = [outer := _Frame("")]
         self.steps += 1
@@ -126,7 +126,7 @@ class RelaxedReader:
             return FoundValue(at, self.place, self._rest(), self.repairs, str(fault))
 
     def _rest(self) -> Any:
-        """What was whole when the text ended or broke, from the inside out."""
+        """Return what was complete when the text ended or broke, built from the inside out."""
         inner: Any = None
         for frame in self.frames[:0:-1]:
             if inner is not None:
@@ -154,7 +154,7 @@ class RelaxedReader:
             raise _Broken(ENDS_EARLY)
 
     def _step(self) -> None:
-        """One token more."""
+        """Read one more token."""
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise TooTangled("the answer is too tangled to be read")
@@ -188,7 +188,7 @@ class RelaxedReader:
         self.place += 1
 
     def _begin_another(self, top: _Frame) -> None:
-        """The next item may begin though no comma is there: after an object, or on a new line."""
+        """Begin the next item without a comma, after an object or on a new line."""
         text, place = self.text, self.place
         line = text.rfind("\n", max(0, place - 200), place)
         new_line = top.close == "}" and text[place] in _QUOTES and line >= 0 and text[line:place].isspace()
@@ -255,7 +255,7 @@ class RelaxedReader:
             raise _Broken("a value is missing")
 
     def _scalar(self, word: str) -> Any:
-        """A number, a constant, or one word without quotes."""
+        """Return a number, a constant, or one unquoted word."""
         if _NUMBER.fullmatch(word):
             if percent := _PERCENT.match(self.text, self.place):
                 self.repairs["quotes"] = None
@@ -275,7 +275,7 @@ class RelaxedReader:
         return word
 
     def _string(self) -> str:
-        """A text in quotes."""
+        """Return a quoted text."""
         text, start = self.text, self.place + 1
         end = _QUOTES[text[self.place]]
         if end != '"':
@@ -290,7 +290,7 @@ class RelaxedReader:
 
 
 def unescaped(raw: str, repairs: dict[str, None]) -> str:
-    """The text that an escaped one stands for. An escape that JSON doesn't know stands for its character."""
+    """Return the text without its escapes; one that JSON doesn't know stands for its character."""
 
     def character(match: re.Match[str]) -> str:
         mark = match[1]

@@ -74,11 +74,11 @@ _HEADING = re.compile(
 
 
 class NotOneObject(ValueError):
-    """The text holds no JSON object that could be an answer. Its words are meant for the model."""
+    """A text without a JSON object that could be an answer; the message is written for the model."""
 
 
 def find_values(text: str) -> list[FoundValue]:
-    """The objects and lists of an answer outside of its thoughts, in their order."""
+    """Return the objects and lists of an answer in order, without those in its thoughts."""
     if len(text) > MOST_TEXT:
         raise NotOneObject(f"the answer has {len(text):,} characters, and {MOST_TEXT:,} are allowed")
     if any(text.count(mark) > MOST_MARKS for mark in ",:{[<"):
@@ -100,7 +100,7 @@ def find_values(text: str) -> list[FoundValue]:
 
 
 def bare_object(text: str) -> dict[str, Any]:
-    """The object that a text is, with nothing around it."""
+    """Return the object that a text consists of."""
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
@@ -113,7 +113,7 @@ def bare_object(text: str) -> dict[str, Any]:
 
 
 def last_heading(text: str, start: int, end: int) -> int:
-    """Where the last line in this part of a text ends that announces the answer; -1 where none does."""
+    """Return where the last heading that announces the answer ends, in a part of a text; else -1."""
     return max((match.end() for match in _HEADING.finditer(text, start, end)), default=-1)
 
 
@@ -147,7 +147,7 @@ def is_taken_back(text: str, end: int) -> bool:
 
 
 def _thought_mark(mark: re.Match[str]) -> bool | None:
-    """Whether a mark begins a thought; False where it ends one, None where it is neither."""
+    """Tell whether a mark begins a thought; False where it ends one, None where it is neither."""
     name = mark["think"] or mark["moon"] or mark["tag"] or ""
     if name == "|channel|":
         return None if mark["channel"] is None else mark["channel"] != "final"
@@ -157,7 +157,7 @@ def _thought_mark(mark: re.Match[str]) -> bool | None:
 
 
 class _Finder:
-    """Goes through a text once, from its beginning to its end."""
+    """A single pass through a text that finds its values."""
 
     def __init__(self, text: str):
         self.text, self.relaxed = text, RelaxedReader(text)
@@ -220,7 +220,7 @@ _DECODER = json.JSONDecoder(
 
 
 def after_thoughts(text: str) -> str:
-    """What stands after the last thought; nothing where one has no end."""
+    """Return what follows the last thought; nothing where a thought has no end."""
     thoughts = [(mark.end(), _thought_mark(mark)) for mark in _TAGS.finditer(text)]
     close = max((end for end, begins in thoughts if begins is False), default=0)
     return "" if any(begins and end > close for end, begins in thoughts) else text[close:]

@@ -1,4 +1,4 @@
-"""The names in an answer: of markets, of keys, and which keys say the same.
+"""The names in an answer: of markets and of keys, and which keys are synonyms.
 
 A name stands for another only where it can mean nothing else.
 """
@@ -11,7 +11,7 @@ from agents.answers.figures import PLAIN_SIGNS, PercentText, plain_number, share
 
 
 def word_set(words: str) -> frozenset[str]:
-    """The words of a text."""
+    """Return the words of a text."""
     return frozenset(words.split())
 
 
@@ -70,7 +70,7 @@ _WRAPPED_NAME = " \t\r\n\"'`*_#[](){}<>«»“”‘’|."
 
 
 def plain_key(key: str) -> str:
-    """A key without its letters' case and the marks between them."""
+    """Return a key in lower case without punctuation."""
     return key if key.isalpha() and key.islower() else "".join(c for c in key.casefold() if c.isalnum())
 
 
@@ -125,7 +125,7 @@ def is_forecast(item: Mapping[str, Any]) -> bool:
 
 
 def market_named(name: Any, names: Mapping[str, Any]) -> Any:
-    """The market that a name stands for; None where none does, or where more than one may."""
+    """Return the market that a name stands for; None without any, or where it is ambiguous."""
     if not isinstance(name, str):
         return None
     text = name[:400].translate(PLAIN_SIGNS).strip(_WRAPPED_NAME).casefold()
@@ -289,7 +289,7 @@ def _is_complement(no: Any, yes: Any) -> bool:
 
 
 def is_order(item: Mapping[str, Any]) -> bool:
-    """Whether an object names a market, a side and how much."""
+    """Tell whether an object names a market, a side and a size."""
     if item.keys() == USUAL_KEYS or len(item) > MOST_KEYS:
         return False
     keys = {plain_key(key): value for key, value in item.items()}
@@ -298,7 +298,7 @@ def is_order(item: Mapping[str, Any]) -> bool:
 
 
 def side_beside(item: Mapping[str, Any]) -> str:
-    """What makes it doubtful whose probability a forecast states: the key, or nothing."""
+    """Return the key that makes it doubtful which side's probability a forecast states; else nothing."""
     if item.keys() <= USUAL_KEYS:
         return ""
     for key, value in item.items():

@@ -133,7 +133,7 @@ def _from_words(text: str, names: Mapping[str, Any]) -> list[Any]:
 
 
 def _from_places(text: str, names: Mapping[str, Any]) -> list[Any]:
-    """Lines that number the markets from the first to the last, and say nothing but a share of each."""
+    """Return forecasts from lines that number all markets in order, each with nothing but a share."""
     lines = [_PLACE.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
     places = [line[1] if line else "" for line in lines]
     if places != [str(place) for place in range(1, len(set(names.values())) + 1)]:
@@ -142,7 +142,7 @@ def _from_places(text: str, names: Mapping[str, Any]) -> list[Any]:
 
 
 def _from_table(text: str, names: Mapping[str, Any]) -> list[Any]:
-    """The rows of a table whose first line names a column of markets and one of probabilities."""
+    """Return forecasts from a table whose header names a column of markets and one of probabilities."""
     lines = [line.strip().strip("|") for line in text.strip("`").splitlines()]
     lines = [line for line in lines if line.strip("-:|+= \t`")]
     mark = next((mark for mark in "|\t;," if lines and mark in lines[0]), None)

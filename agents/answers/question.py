@@ -1,4 +1,4 @@
-"""A question put to a model until enough of it is answered: once more at most, and for what is missing alone.
+"""A question put to a model until enough is answered: at most twice, the second time for what is missing.
 
 Orders that are refused are asked for once too, in the same second question, even where forecasts suffice.
 Whole items of an answer are kept, whatever becomes of the rest. An answer that was cut off at the limit of
@@ -32,7 +32,7 @@ FORMAT = "with one JSON object in the format asked for and nothing else"
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What came of asking once: what could be read, of which words, and why there is no more."""
+    """The result of one call: what could be read, from which reply, and why there is no more."""
 
     decision: Decision
     reply: str = ""
@@ -59,7 +59,7 @@ class Question:
     ask: Ask
 
     async def decision(self) -> Decision:
-        """What the model decides."""
+        """Return the model's decision."""
         first = await self._once(self.prompt)
         missing = self._missing(first.decision)
         refused = _refused_orders(first.decision)
@@ -191,7 +191,7 @@ class Question:
         return f"for these markets alone, each called as it is here and {'; '.join(told)}"
 
     def _shortfall(self, reading: _Reading) -> str:
-        """How much can't be used, and why: 12 of 12 refused: the probability 32 is not between 0 and 1."""
+        """Return how much can't be used, and why: 2 of 9 refused: the probability 32 is not …"""
         missing, count = self._missing(reading.decision), len(self.markets)
         told = [each.message for each in reading.decision.rejections if each.message.startswith("forecast ")]
         reasons = dict.fromkeys(words.split(": ", 1)[-1] for words in told)
@@ -201,7 +201,7 @@ class Question:
         return ": ".join([words, *(["; ".join([*reasons][:MOST_REASONS])] if reasons else [])])
 
     def _judged(self, decision: Decision, last: _Reading) -> Decision:
-        """The decision with its status, and without orders on markets that it has no usable forecast for."""
+        """Return the decision with its status, without orders on markets that lack a usable forecast."""
         if last.error is not None and not decision.forecasts:
             return last.decision
         missing = self._missing(decision)
@@ -236,7 +236,7 @@ def _named_orders(refused: Sequence[Rejection], names: Mapping[MarketId, str]) -
 
 
 def _without_unforecast(decision: Decision, missing: Sequence[MarketId]) -> Decision:
-    """Orders on these markets become rejections."""
+    """Return the decision with its orders on these markets turned into rejections."""
     named = [order.market_id for orders in (decision.bets, decision.sales) for order in orders]
     words = "there is no usable forecast for this market, so no order on it is filled"
     lost = [Rejection("no_forecast", words, market) for market in named if market in missing]

@@ -1,4 +1,4 @@
-"""What the values of an answer hold: forecasts, bets and sales, under whatever names and wrappings they come.
+"""The contents of an answer: forecasts, bets and sales, under whatever names and wrappings they come.
 
 A name stands for another only where it can mean nothing else, and every such step is noted. What is said of a
 market by two answers of one text must agree.
@@ -62,7 +62,7 @@ Keys = Mapping[str, str]
 
 @dataclass(slots=True)
 class Answer:
-    """What an answer lists, each item as it was written, and by which repairs it was read.
+    """The items of an answer as written, and the repairs by which they were read.
 
     `misplaced` is how many orders stand where none is read, `denied` a key beside them that makes all of them
     doubtful.
@@ -77,7 +77,7 @@ class Answer:
     denied: str = ""
 
     def add(self, other: "Answer") -> None:
-        """What another lists too."""
+        """Add the items of another answer."""
         for name in LISTS:
             getattr(self, name).extend(getattr(other, name))
         self.repairs |= other.repairs
@@ -157,7 +157,7 @@ def _check_words_around(text: str, answers: Sequence[tuple[FoundValue, Answer]])
 
 
 def _orders(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
-    """Everything within a value that would be an order, but what is thought."""
+    """Yield everything within a value that would be an order, except in thoughts."""
     if isinstance(value, dict) and is_order(value):
         yield value
     elif isinstance(value, dict | list) and depth <= MOST_NESTED:
@@ -182,7 +182,7 @@ def _orders_alone(found: FoundValue) -> Answer | None:
 
 
 def _together(answers: Sequence[Answer]) -> Answer:
-    """What answers that agree say in all, each item once."""
+    """Return what agreeing answers say in all, each item once."""
     if len(answers) == 1:
         return answers[0]
     whole = Answer(repairs={"several": None})
@@ -195,7 +195,7 @@ def _together(answers: Sequence[Answer]) -> Answer:
 
 
 def _nothing(values: Sequence[FoundValue]) -> NotOneObject:
-    """Why no answer was found."""
+    """Return why no answer was found."""
     for found in values:
         if found.fault:
             return NotOneObject(found.fault)
@@ -208,7 +208,7 @@ def _nothing(values: Sequence[FoundValue]) -> NotOneObject:
 
 
 def _agree(answers: Sequence[Answer], names: Names) -> bool:
-    """Whether no market is said two things of. With orders, which may be quoted, all must be the same."""
+    """Tell whether no market has two forecasts; answers with orders, which may be quoted, must be equal."""
     first = answers[0]
     if any(answer.bets or answer.sales for answer in answers):
         return all(
@@ -235,7 +235,7 @@ def _answer_of(found: FoundValue, names: Names) -> Answer | None:
 
 
 def _gather(value: Any, names: Names, depth: int) -> Answer | None:
-    """The answer that a value is or holds; None where it is none, or where that can't be told."""
+    """Return the answer that a value is or holds; None where there is none, or it is ambiguous."""
     if depth > MOST_NESTED:
         return None
     if isinstance(value, str):
@@ -255,7 +255,7 @@ def _gather(value: Any, names: Names, depth: int) -> Answer | None:
 
 
 def _in_text(value: str, names: Names, depth: int) -> Answer | None:
-    """JSON within a text."""
+    """Return the answer in JSON within a text."""
     if not re.match(r"\s*(?:```\w*\s*)?[\[{]", value):
         return None
     try:
@@ -272,7 +272,7 @@ def _in_text(value: str, names: Names, depth: int) -> Answer | None:
 
 
 def _items(value: list[Any], names: Names) -> list[Any]:
-    """The forecasts that a list without a name holds; none where one item is anything else."""
+    """Return the forecasts of a list without a name; none where one item is anything else."""
     items: list[Any] = []
     for item in value:
         if isinstance(item, list) and len(item) == 2 and market_named(item[0], names) is not None:
@@ -328,7 +328,7 @@ def _within_object(value: dict[str, Any], keys: Keys, names: Names, depth: int) 
 
 
 def _named(value: dict[str, Any], keys: Keys, names: Names, depth: int) -> Answer:
-    """The answer of an object with a list of forecasts."""
+    """Return the answer of an object with a list of forecasts."""
     part = value[keys["forecasts"]]
     answer = _listed(part, names, depth)
     if answer is None and isinstance(part, list):
@@ -355,7 +355,7 @@ def _check_revisions(answer: Answer, value: dict[str, Any], own: str, names: Nam
 def _renamed(
     value: dict[str, Any], keys: Keys, lists: Sequence[str], names: Names, depth: int
 ) -> Answer | None:
-    """The answer of an object whose forecasts stand under other names."""
+    """Return the answer of an object whose forecasts have other names."""
     answer = Answer(repairs={"key": None})
     for key in lists:
         if (inner := _listed(value[keys[key]], names, depth)) is not None:
@@ -364,7 +364,7 @@ def _renamed(
 
 
 def _listed(part: Any, names: Names, depth: int) -> Answer | None:
-    """What stands where a list of forecasts is expected."""
+    """Return the answer in the place of a list of forecasts."""
     if isinstance(part, list) and any(isinstance(item, dict) and is_forecast(item) for item in part):
         return Answer(list(part))
     answer = _gather(part, names, depth + 1)
@@ -400,7 +400,7 @@ def _twice(part: Any) -> str:
 
 
 def _mapped(value: dict[str, Any], names: Names) -> list[Any]:
-    """The forecasts of an object whose keys are markets; none where one is anything else but text."""
+    """Return the forecasts of an object whose keys are markets; none where one is anything else but text."""
     items: list[Any] = []
     if len(value) > MOST_ITEMS:
         return items

@@ -1,4 +1,4 @@
-"""A table of probabilities and moves, as CSV or as JSON by the line: strict, and nothing in it is guessed."""
+"""Tables of probabilities and orders, as CSV or JSON Lines, read strictly."""
 
 import csv
 from collections.abc import Callable, Iterator, Mapping
@@ -39,7 +39,7 @@ LineContent = Forecast | WrittenAnswer | Bet | Sale
 
 @dataclass(frozen=True, slots=True)
 class PredictionLine:
-    """A line that means something: from when on, and what."""
+    """A valid line: from when on it counts, and what it says."""
 
     line: int
     at: datetime
@@ -48,14 +48,14 @@ class PredictionLine:
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line that means nothing, and why; `at` where at least that could be read."""
+    """An invalid line, and why; `at` where at least that was readable."""
 
     at: datetime | None
     rejection: Rejection
 
 
 def read_table(name: str, text: str) -> tuple[list[PredictionLine], list[BadLine]]:
-    """The rows of a table by that name, and what is wrong with the others. Raises `Unreadable`."""
+    """Return the rows of a table, and the faults of invalid ones; raise `Unreadable` for a bad table."""
     rows, bad = list[PredictionLine](), list[BadLine]()
     lines = next((read for ending, read in FORMATS.items() if name.lower().endswith(ending)), None)
     if lines is None:
@@ -132,7 +132,7 @@ def _check_columns(name: str, line: int, columns: list[str]) -> None:
 
 
 def _time(value: object) -> datetime:
-    """An instant in ISO's form, in UTC unless it says so."""
+    """Return an ISO 8601 instant, in UTC unless it has a zone."""
     if not isinstance(value, str) or isinstance(value, NumberText):
         raise MeaninglessItem(
             "time", "the time (at) is missing" if value is None else "the time is not a text"
@@ -169,7 +169,7 @@ def _answer_of(item: Item, market: MarketId) -> WrittenAnswer:
 
 
 def _line_content(item: Item, market: MarketId) -> LineContent:
-    """What a row says: one thing, with nothing beside it that belongs to another."""
+    """Return what a row says: exactly one item, without keys of another."""
     filled = [name for name in MEANINGS if name in item]
     if len(filled) != 1:
         contents = " and ".join(filled) or "none of them"

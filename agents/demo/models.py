@@ -85,7 +85,7 @@ class PromptReading:
 
 
 def read_prompt(messages: Sequence[Message]) -> PromptReading:
-    """What the first message from the user tells."""
+    """Return the contents of the first message from the user."""
     text = next((message.content for message in messages if message.role == "user"), "")
     today = _TODAY.search(text)
     day = date.fromisoformat(today[1]) if today else date.min
@@ -143,7 +143,7 @@ PRICE_SPREAD, PRICE_SHRINK = 0.5, 0.86
 
 
 def sharp(topic: PromptMarket, _rng: Random) -> float:
-    """Every piece by its reliability and its age, the price as one more piece, and a little doubt."""
+    """Weigh every piece of evidence by reliability and age, with the price as one more, and a prior."""
     pairs = [(_weight(piece), _odds(piece.percent * 10_000)) for piece in topic.evidence]
     if topic.mid is not None:
         pairs.append((1 / (PRICE_SPREAD * PRICE_SPREAD), _odds(topic.mid) / PRICE_SHRINK))
@@ -151,18 +151,18 @@ def sharp(topic: PromptMarket, _rng: Random) -> float:
 
 
 def hasty(topic: PromptMarket, _rng: Random) -> float:
-    """The loudest of the last three pieces, whoever it is from, over a glance at the price."""
+    """Take the most extreme of the last three pieces, from any source, with some of the price."""
     loudest = max((_odds(piece.percent * 10_000) for piece in topic.evidence[-3:]), key=abs, default=0.0)
     return 0.6 * loudest + 0.4 * _price(topic)
 
 
 def blind(topic: PromptMarket, rng: Random) -> float:
-    """No evidence: a strong feeling about the question, a hopeful bent, and the price."""
+    """Ignore the evidence: mix a random feeling about the question, optimism and the price."""
     return 0.7 * _price(topic) + 0.35 + 0.8 * bell(rng)
 
 
 def clumsy(topic: PromptMarket, rng: Random) -> float:
-    """All pieces alike, however old and whoever they are from, together with the price."""
+    """Average all pieces equally, whatever their age and source, with some of the price."""
     odds = [_odds(piece.percent * 10_000) for piece in topic.evidence]
     mean = fsum(odds) / len(odds) if odds else 0.0
     return 0.6 * mean + 0.4 * _price(topic) + 0.2 * bell(rng)
@@ -204,7 +204,7 @@ MODELS: Mapping[str, Model] = {
 
 
 def answer(model: str, messages: Sequence[Message], seed: int) -> str:
-    """What the model says to these messages."""
+    """Return the model's answer to these messages."""
     character, reading = MODELS[model], read_prompt(messages)
     beliefs = {
         topic.id: _rounded(probability(character.belief(topic, Random(f"{seed}/{model}/{topic.question}"))))
@@ -231,7 +231,7 @@ def answer(model: str, messages: Sequence[Message], seed: int) -> str:
 
 
 def _rounded(p: int) -> int:
-    """To a tenth of a percent, and never certain."""
+    """Round to a tenth of a percent, and never to certainty."""
     return min(max((p + 500) // 1_000, 1), 999) * 1_000
 
 
@@ -270,7 +270,7 @@ def _quantiles(asked: AskedAnswer, middle: float) -> dict[str, Any]:
 
 
 def _bets(character: Model, reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str, Any]]:
-    """The largest edges first, each staked by its character's part of Kelly, while the cash lasts."""
+    """Return bets on the largest edges first, each a part of Kelly, while the cash lasts."""
     held = {market for market, _ in reading.held}
     edges = []
     for place, topic in enumerate(reading.topics):
@@ -292,7 +292,7 @@ def _bets(character: Model, reading: PromptReading, beliefs: Mapping[str, int]) 
 
 
 def _sales(reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str, Any]]:
-    """All of a position whose side sells for more than it is now believed to be worth."""
+    """Return sales of whole positions whose side sells for more than its believed worth."""
     topics = {topic.id: topic for topic in reading.topics}
     sales = []
     for market, side in reading.held:
@@ -309,5 +309,5 @@ def _sales(reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str,
 
 
 def _sides(topic: PromptMarket, p: int) -> list[tuple[str, int, int | None]]:
-    """Each side with what it is worth and what it costs."""
+    """Return each side with its worth and its price."""
     return [("YES", p, topic.ask), ("NO", ONE - p, None if topic.bid is None else ONE - topic.bid)]

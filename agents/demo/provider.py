@@ -28,7 +28,7 @@ class BadRequest(ValueError):
 
 
 class Provider(ThreadingHTTPServer):
-    """The server: it notes each answer in a log before it is given."""
+    """The server, which logs each answer before it is sent."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -45,11 +45,11 @@ class Provider(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """What goes into a config as `base_url`."""
+        """Return the address for `base_url` in a config."""
         return f"http://{HOST}:{self.server_port}/v1"
 
     def note(self, line: Mapping[str, Any]) -> None:
-        """Write a request down at once."""
+        """Log a request at once."""
         if self._log is None:
             return
         with self._lock:
@@ -144,7 +144,7 @@ def _error(message: str) -> dict[str, Any]:
 
 @contextmanager
 def running(log: Path | None = None) -> Iterator[str]:
-    """The provider in a thread of its own for as long as the block lasts; gives its base URL."""
+    """Run the provider in a thread while the block lasts, and yield its base URL."""
     server = Provider(log=log)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()

@@ -102,7 +102,7 @@ class _Model:
 
     @asynccontextmanager
     async def _in_turn(self, prompt: Prompt) -> AsyncIterator[None]:
-        """Of questions with the same text let the first be answered before the others are asked."""
+        """Let the first of several questions with the same text be answered before the others are asked."""
         first = self.first.get(prompt.messages)
         if first is not None:
             await first.wait()

@@ -1,4 +1,4 @@
-"""What a model can and can't do by litellm's table, how long it is likely to think, and how long it may.
+"""The capabilities of models by litellm's table, and how long they usually and at most think.
 
 Limits that a config names stay. The others are put in the settings when the config is read, and are frozen
 with a cohort like these: another table of models changes nothing for a cohort that plays.
@@ -55,7 +55,7 @@ class ModelFault:
 
 
 def model_faults(settings: ModelSettings, today: date | None = None) -> Iterator[ModelFault]:
-    """All that the table knows against these settings; nothing on a model that it doesn't know.
+    """Yield everything that the table has against these settings; nothing for an unknown model.
 
     Without a day of today, none is past.
     """
@@ -96,7 +96,7 @@ def _limits(settings: ModelSettings) -> Iterator[ModelFault]:
 
 
 def expected_thinking(settings: ModelSettings) -> int:
-    """About how many tokens a model thinks for before it answers; 0 for one that the table does not know.
+    """Return about how many tokens a model thinks before it answers; 0 for an unknown one.
 
     What was measured counts before what is usual.
 
@@ -118,7 +118,7 @@ def expected_thinking(settings: ModelSettings) -> int:
 
 
 def thinking_text(settings: ModelSettings) -> str:
-    """How much a model is asked to think, and where it is not told, about what its provider then does.
+    """Return the requested effort of reasoning, else the provider's default in words.
 
     >>> [thinking_text(ModelSettings(model=name)) for name in ("o3", "claude-sonnet-4-5")]
     ["provider's default, about 5,000 tokens", "provider's default, none"]
@@ -134,7 +134,7 @@ def thinking_text(settings: ModelSettings) -> str:
 
 
 def takes_temperature(settings: ModelSettings) -> bool:
-    """Whether a model takes a temperature other than 1: OpenAI's reasoning models only where they don't."""
+    """Tell whether a model takes a temperature other than 1; OpenAI's must not be reasoning."""
     entry = table_entry(settings.model)
     if entry.get("supports_sampling_params") is False:
         return False
@@ -145,7 +145,7 @@ def takes_temperature(settings: ModelSettings) -> bool:
 
 
 def takes_effort(settings: ModelSettings, effort: str) -> bool:
-    """Whether a model takes this effort of reasoning, as far as the table knows."""
+    """Tell whether a model takes this effort of reasoning, as far as the table knows."""
     entry, provider = table_entry(settings.model), provider_name(settings.model)
     if not entry or "ft:" in settings.model:
         return True
@@ -163,7 +163,7 @@ def _reasons_at_openai(model: str) -> bool:
 
 
 def with_limits(settings: AnySettings, markets: int) -> AnySettings:
-    """The settings, with those limits worked out that they don't name; a `batch` asks about fewer markets."""
+    """Return the settings with the limits that they don't name; a `batch` asks about fewer markets."""
     batch = getattr(settings, "batch", None)
     max_tokens, timeout = call_limits(settings, min(markets, batch or markets))
     wanted = {"max_tokens": max_tokens, "timeout": timeout}
@@ -173,7 +173,7 @@ def with_limits(settings: AnySettings, markets: int) -> AnySettings:
 
 
 def call_limits(settings: ModelSettings, markets: int) -> tuple[int, float]:
-    """The longest answer about so many markets in tokens, and the seconds that it is waited for.
+    """Return the most tokens of an answer about this many markets, and its timeout in seconds.
 
     Whatever the settings themselves say.
     """

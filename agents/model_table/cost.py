@@ -1,4 +1,4 @@
-"""What a call costs: usage times price, in millionths of a dollar, and what it can cost at most.
+"""The cost of a call: usage times price, in millionths of a dollar, and its upper bound.
 
 A price in dollars per million tokens is as many millionths of a dollar a token.
 """
@@ -49,7 +49,7 @@ TIERS = {"priority": "_priority", "fast": "_priority", "ultrafast": "_ultrafast"
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Millionths of a dollar for a token of each sort."""
+    """Millionths of a dollar for a token of each kind."""
 
     input: Decimal
     output: Decimal
@@ -60,17 +60,17 @@ class Rates:
 
     @property
     def dearest_input(self) -> Decimal:
-        """For a token that is sent, whether or not a cache keeps it."""
+        """Return the highest price of a token sent, cached or not."""
         return max(self.input, self.cached, self.cache_write)
 
     @property
     def dearest_output(self) -> Decimal:
-        """For a token that comes back, thought or said."""
+        """Return the highest price of a token received, thought or written."""
         return max(self.output, self.reasoning)
 
 
 def rates_of(settings: ModelSettings, tier: str, tokens_in: int) -> Rates | None:
-    """What a token costs in a call in which so much is sent: by the settings, else by the table."""
+    """Return the prices for a call with this much input: by the settings, else by the table."""
     if settings.price is None:
         return table_rates(settings.model, tier, tokens_in)
     sent, got = exact(settings.price.input), exact(settings.price.output)
@@ -78,7 +78,7 @@ def rates_of(settings: ModelSettings, tier: str, tokens_in: int) -> Rates | None
 
 
 def table_rates(model: str, tier: str = "", tokens_in: int = 0) -> Rates | None:
-    """The table's prices for a call in which so much is sent; None for a model without any."""
+    """Return the table's prices for a call with this much input; None for a model without any."""
     step, ranges = _step(model, tokens_in), table_entry(model).get("tiered_pricing") or ()
     within = [number for number, each in enumerate(ranges) if tokens_in <= each["range"][1]]
     return _table_rates(model, TIERS.get(tier, ""), step, within[0] if within else len(ranges) - 1)
@@ -86,19 +86,19 @@ def table_rates(model: str, tier: str = "", tokens_in: int = 0) -> Rates | None:
 
 @cache
 def _steps(model: str) -> tuple[int, ...]:
-    """The numbers of tokens sent above which all of a call has other prices."""
+    """Return the numbers of input tokens above which a whole call has other prices."""
     return tuple(int(match[1]) * 1_000 for match in map(_STEP.fullmatch, table_entry(model)) if match)
 
 
 def _step(model: str, tokens_in: int) -> int:
-    """The highest of them that a call has passed, or 0. At xAI it counts as passed when it is reached."""
+    """Return the highest step that a call has passed, or 0; at xAI it counts once it is reached."""
     reached = tokens_in + (provider_name(model) == "xai")
     return max((step for step in _steps(model) if step < reached), default=0)
 
 
 @cache
 def _table_rates(model: str, tier: str, step: int, number: int) -> Rates | None:
-    """The prices of a tier above a step, or in one of the model's price ranges, counted from 0.
+    """Return the prices of a tier above a step, or in one of the model's price ranges, from 0.
 
     Cached and thought tokens without a price of their own cost as others do.
     """
@@ -121,7 +121,7 @@ def _table_rates(model: str, tier: str, step: int, number: int) -> Rates | None:
 
 
 def _rate(entry: Mapping[str, Any], name: str, tier: str, step: int) -> Decimal | None:
-    """One price; where the tier or the step has none of its own, the dearer of those without."""
+    """Return one price; without one for the tier and the step, the dearer of those for either."""
     above = f"_above_{step // 1_000}k_tokens" if step else ""
     for names in ([name + above + tier], [name + tier, name + above], [name]):
         priced = [exact(entry[each]) for each in names if entry.get(each) is not None]
@@ -131,7 +131,7 @@ def _rate(entry: Mapping[str, Any], name: str, tier: str, step: int) -> Decimal 
 
 
 def price_of(model: str) -> TokenPrice | None:
-    """The plain price in litellm's table; None for an unknown model.
+    """Return the plain price in litellm's table; None for an unknown model.
 
     Where thinking has a price of its own, the larger one stands for all that comes back.
     """
@@ -140,19 +140,19 @@ def price_of(model: str) -> TokenPrice | None:
 
 
 def price_for(settings: ModelSettings) -> TokenPrice | None:
-    """The price of a model: that which the settings name, else that of the table."""
+    """Return the price of a model: from the settings, else from the table."""
     return settings.price or price_of(settings.model)
 
 
 def cost(price: TokenPrice | None, tokens_in: int, tokens_out: int) -> int | None:
-    """Usage times price in millionths of a dollar, rounded up; None where no price is known."""
+    """Return usage times price in millionths of a dollar, rounded up; None without a price."""
     if price is None:
         return None
     return _rounded_up(exact(price.input) * tokens_in + exact(price.output) * tokens_out)
 
 
 def usage_cost(settings: ModelSettings, usage: TokenUsage, replied: bool = True) -> int | None:
-    """What a call that used this much cost: what the provider charged, where it says so.
+    """Return the cost of a call with this usage: the provider's charge, where the answer states it.
 
     None if that is unknown: there is no price, or a count is missing of what is not free.
     """
@@ -171,7 +171,7 @@ def usage_cost(settings: ModelSettings, usage: TokenUsage, replied: bool = True)
 
 
 def factor(settings: ModelSettings, fast: bool, region: str) -> Decimal:
-    """By how much a call costs more for how and where it is served."""
+    """Return by what factor a call costs more for how and where it is served."""
     if settings.price is not None:
         return Decimal(1)
     entry = table_entry(settings.model)
@@ -186,7 +186,7 @@ def factor(settings: ModelSettings, fast: bool, region: str) -> Decimal:
 
 
 def search_fee(settings: ModelSettings, searches: int) -> Decimal:
-    """What so many web searches in one call cost beside their tokens, in millionths of a dollar."""
+    """Return the fee for this many web searches in one call, in millionths of a dollar."""
     if not searches:
         return Decimal(0)
     entry, provider = table_entry(settings.model), provider_name(settings.model)
@@ -201,7 +201,7 @@ def search_fee(settings: ModelSettings, searches: int) -> Decimal:
 
 
 def worst_case(prompt: Prompt, settings: ModelSettings) -> int | None:
-    """What asking this can cost at most: all that is sent, and all tokens that may come back.
+    """Return the most that a call can cost: everything sent, and all tokens that may come back.
 
     None where that is not known: there is no price, or an option whose cost has no bound.
     """
@@ -221,19 +221,19 @@ def worst_case(prompt: Prompt, settings: ModelSettings) -> int | None:
 
 
 def searches_once(model: str) -> int:
-    """1 for a model that searches the web for every question, else 0."""
+    """Return 1 for a model that searches the web for every question, else 0."""
     return int(ONE_SEARCH.search(model) is not None)
 
 
 def own_search(settings: ModelSettings) -> str:
-    """What lets a provider search the web by itself, of which no record tells; nothing where it can't."""
+    """Return what lets a provider search the web unrecorded; nothing where it can't."""
     if ONE_SEARCH.search(settings.model) or SEARCHING.search(settings.model):
         return settings.model
     return next(_searches(settings.extra), "")
 
 
 def _searches(value: object, path: str = "extra") -> Iterator[str]:
-    """Where an extra parameter, or a model in one, has a provider search; what is off does not."""
+    """Yield where an extra parameter, or a model in one, enables a provider's search."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if SEARCH_OPTION.search(str(key)) and inner not in (False, None):
@@ -247,7 +247,7 @@ def _searches(value: object, path: str = "extra") -> Iterator[str]:
 
 
 def unbounded_option(settings: ModelSettings) -> str | None:
-    """The setting that leaves it open what a call can cost at most: `model`, or the name of an extra."""
+    """Return the setting that leaves the cost of a call unbounded: `model`, or the name of an extra."""
     if settings.price is not None and not settings.price.input and not settings.price.output:
         return None
     if SEARCHING.search(settings.model):
@@ -259,7 +259,7 @@ def unbounded_option(settings: ModelSettings) -> str | None:
 
 
 def _is_bounded(settings: ModelSettings, name: str, value: Any) -> bool:
-    """Whether an extra leaves the cost as it is, or changes it in a way that the table has."""
+    """Tell whether an extra leaves the cost as it is, or changes it as the table says."""
     entry = table_entry(settings.model)
     factors = entry.get("provider_specific_entry") or {}
     if name == "service_tier":
@@ -274,7 +274,7 @@ def _is_bounded(settings: ModelSettings, name: str, value: Any) -> bool:
 
 
 def most_tokens(prompt: Prompt) -> int:
-    """The tokens that a question can take at most: one for every byte of it, of its tools and of its form."""
+    """Return the most tokens of a prompt: one for every byte of it, of its tools and of its schema."""
     sent = (len(message.content.encode("utf-8", "replace")) + MESSAGE_TOKENS for message in prompt.messages)
     tools = sum(len(json.dumps([x.name, x.about, x.parameters])) + MESSAGE_TOKENS for x in prompt.tools)
     return sum(sent) + tools + _form_size(prompt.bets, prompt.kinds)
@@ -282,7 +282,7 @@ def most_tokens(prompt: Prompt) -> int:
 
 @cache
 def _form_size(bets: bool, kinds: tuple[str, ...]) -> int:
-    """Bytes of the answer's schema: providers that hold a model to one count it as sent."""
+    """Return the bytes of the answer's schema: providers that enforce one count it as input."""
     return len(json.dumps(answer_schema(bets, kinds)).encode())
 
 
@@ -291,7 +291,7 @@ def _rounded_up(amount: Decimal) -> int:
 
 
 def provider_name(model: str) -> str:
-    """Who serves a model: what stands before its name, or what the table says.
+    """Return who serves a model: the prefix of its name, or what the table says.
 
     >>> provider_name("openrouter/x-ai/grok-4"), provider_name("gpt-4o"), provider_name("unknown")
     ('openrouter', 'openai', '')
@@ -301,5 +301,5 @@ def provider_name(model: str) -> str:
 
 
 def exact(number: Any) -> Decimal:
-    """A number of the table or the config, as it is written."""
+    """Return a number of the table or the config exactly as written."""
     return Decimal(str(number))

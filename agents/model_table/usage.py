@@ -1,4 +1,4 @@
-"""What a provider says that a call used, read from the many ways in which providers say it."""
+"""The usage that a provider reports for a call, in the many forms that providers have."""
 
 import math
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ class TokenUsage:
 
 
 def read_usage(answer: Any) -> TokenUsage:
-    """The usage of an answer as litellm hands it on. What can't be a count is none.
+    """Return the usage of an answer as litellm passes it on; invalid counts are ignored.
 
     Where the total is more than what was sent and received, the rest was thought: some leave it out.
     """
@@ -74,7 +74,7 @@ def _part(value: Any, name: str) -> Any:
 
 
 def _count(value: Any, name: str) -> int | None:
-    """A number of tokens, or 0 where none is said; None where it can't be one."""
+    """Return a number of tokens, or 0 where none is stated; None where it is invalid."""
     count = _part(value, name)
     if count is None:
         return 0
@@ -82,7 +82,7 @@ def _count(value: Any, name: str) -> int | None:
 
 
 def _searches(answer: Any, usage: Any, sent: Any) -> int:
-    """How often the provider searched the web: Anthropic, Gemini, xAI and Perplexity count it.
+    """Return how often the provider searched: Anthropic, Gemini, xAI and Perplexity count it.
 
     OpenAI doesn't in a chat; an answer that cites pages comes from one search at least.
     """
@@ -99,7 +99,7 @@ def _searches(answer: Any, usage: Any, sent: Any) -> int:
 
 
 def _charged(usage: Any) -> int | None:
-    """The provider's own figure; with a key of one's own at OpenRouter, the host's charge comes on top."""
+    """Return the provider's own charge; with an own key at OpenRouter, the host's charge is added."""
     told = _part(usage, "cost")
     amounts = [_part(told, "total_cost") if isinstance(told, Mapping) else told]
     if _part(usage, "is_byok") is True:

@@ -1,4 +1,4 @@
-"""What a prompt tells of a market beyond page and price: time left, history, event, the agent's past."""
+"""The facts of a prompt about a market beyond page and price: time left, history, event, past forecasts."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ _question_line = lru_cache(maxsize=2048)(one_line)
 def context_facts(
     view: View, listings: Sequence[Listing], ids: Mapping[MarketId, str], prices: bool, stage: Stage
 ) -> dict[MarketId, dict[str, Any]]:
-    """Of each market that a question shows what a template can name beside page, price and articles.
+    """Return for each market the facts that a template can use beside page, price and articles.
 
     Without prices there is nothing here that a quote says, however old, and nothing in an order of prices.
     """
@@ -54,7 +54,7 @@ def context_facts(
 
 
 def results_facts(ended: Sequence[PastForecast], prices: bool, stage: Stage) -> dict[str, Any]:
-    """How those ended that the agent has forecast, as far as that is news, with its score and the price's."""
+    """Return how the agent's forecasts have ended since the last round, with Brier scores."""
     rows = [_result_facts(each, prices) for each in _of_stage([ended], stage)]
     scored = [row for row in rows if row["brier"] is not None]
     priced = [row for row in scored if row["price_brier"] is not None]
@@ -69,7 +69,7 @@ def results_facts(ended: Sequence[PastForecast], prices: bool, stage: Stage) -> 
 
 
 def time_left(left: timedelta) -> str:
-    """How long it takes until then, in the largest unit that it fills.
+    """Return the time left in the largest unit that it fills.
 
     >>> time_left(timedelta(days=1, hours=9)), time_left(timedelta(minutes=90)), time_left(timedelta(0))
     ('in 1 day', 'in 1 hour', 'closed')
@@ -83,7 +83,7 @@ def time_left(left: timedelta) -> str:
 
 
 def _of_stage(groups: Any, stage: Stage) -> list[PastForecast]:
-    """What was said before prices were shown, for who is asked before they are; else the final word."""
+    """Return the forecasts made before prices were shown, or for the final stage the final ones."""
     wanted = "blind" if stage == "blind" else "final"
     return [each for group in groups for each in group if each.forecast.stage == wanted]
 
@@ -143,13 +143,13 @@ def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> str:
 
 
 def _history_text(quotes: Sequence[Quote]) -> str | None:
-    """Earlier prices, each with the day since when it stood."""
+    """Return earlier prices, each with its day."""
     told = [f"{figure_text(p)} on {_day(q.at)}" for q in quotes if (p := q.price) is not None]
     return ", ".join(told) or None
 
 
 def _siblings_text(others: Sequence[Listing], prices: bool) -> str | None:
-    """Markets of an event that are not on offer, a fenced line each."""
+    """Return the markets of an event that are not on offer, a fenced line each."""
     if not others:
         return None
     if prices:
@@ -169,7 +169,7 @@ def _price(listing: Listing) -> int:
 
 
 def _event_lines(view: View, ids: Mapping[MarketId, str]) -> dict[MarketId, str]:
-    """What each market has to do with others of its event, where the prompt has a name for these."""
+    """Return how each market relates to others of its event, by their names in the prompt."""
     events, siblings = defaultdict[str, list[Market]](list), view.siblings or {}
     for listing in view.snapshot:
         events[listing.market.event_id].append(listing.market)

@@ -1,4 +1,4 @@
-"""A prompt tried out on a made-up round, so that its mistakes come up before anyone is asked."""
+"""A dry run of a template on a made-up round, which finds its mistakes before any model is called."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ NOW = datetime(2026, 1, 4, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class TemplateFault:
-    """What is wrong with a template and on which line; the name it does not know, and those it could."""
+    """A fault of a template with its line; the unknown name, and the known ones."""
 
     line: int
     words: str
@@ -40,12 +40,12 @@ class TemplateFault:
 
 
 def sample_prompt(text: str, *, prices: bool = True, stage: Stage = "final") -> Prompt:
-    """What a model is asked by a template in a made-up round, with everything that a round may hold."""
+    """Return the prompt of a template in a made-up round with everything that a round may hold."""
     return render(text, _sample_context(prices, 2).view, prices=prices, stage=stage)
 
 
 def with_context(view: View, context: Context) -> View:
-    """The view with all that such a context lets in, as much as there can be, in texts of usual length."""
+    """Return the view with as much as this context admits, in texts of usual length."""
     at, listings = view.snapshot.at, list(view.snapshot)
     days = [at - timedelta(days=days) for days in HISTORY_DAYS]
     others = {
@@ -81,7 +81,7 @@ def _said(listing: Listing, at: datetime) -> tuple[PastForecast, ...]:
 def template_fault(
     text: str, *, prices: bool = True, markets: int = 40, money: bool = True
 ) -> TemplateFault | None:
-    """Why the template can't be used for a round of so many markets; None where it can.
+    """Return why the template can't be used for a round of this many markets; None where it can.
 
     It is filled in with everything that a round may hold, with a market and no more, and without any; where
     there is no `money`, without an account.
@@ -115,7 +115,7 @@ def _fault_of(error: BadTemplate, facts: Mapping[str, Any]) -> TemplateFault:
 
 
 def _keys(value: Any) -> Iterator[str]:
-    """The names of all that stands in lists: what a market, a position or an article has."""
+    """Yield the keys of all items in lists: the facts of a market, a position or an article."""
     for inner in value.values():
         if isinstance(inner, dict):
             yield from inner
@@ -125,7 +125,7 @@ def _keys(value: Any) -> Iterator[str]:
 
 
 def _sample_context(prices: bool, markets: int) -> PromptContext:
-    """A part of a round with positions, a held market, articles, fees, cut texts and what was said before."""
+    """Return a part of a made-up round with everything that a prompt may show."""
     listings = [_listing(MarketId(f"example:{number}")) for number in range(markets + 1)]
     shown, gone = listings[1:], listings[0]
     first = shown[0].market.id
@@ -148,7 +148,7 @@ def _sample_context(prices: bool, markets: int) -> PromptContext:
 
 
 def _bare_context(full: PromptContext, markets: int) -> PromptContext:
-    """The same round without all that may be missing: quotes, fees, positions, articles, other parts."""
+    """Return the same round without anything optional: quotes, fees, positions, articles, parts."""
     listings = full.view.snapshot.shown[:markets]
     shown = tuple(Listing(replace(listing.market, fee_rate=0), None) for listing in listings)
     snapshot = Snapshot(NOW, shown)

@@ -1,4 +1,4 @@
-"""Parts that several prompts share, put in where a template names them: the text that comes out is whole.
+"""Shared parts of prompts, inserted where a template names them; the result is one text.
 
 What a cohort freezes is that text, so a part that is edited later changes no running cohort. A part is a
 Markdown file like a prompt. Those of the arena begin with an underscore, since none is a prompt by itself.
@@ -40,12 +40,12 @@ class WholeTemplate:
     origins: tuple[tuple[Path, int], ...]
 
     def origin(self, line: int) -> tuple[Path, int]:
-        """Where a line of the text comes from; what is behind the end counts as the last line."""
+        """Return the file and line that a line comes from; beyond the end, those of the last line."""
         return self.origins[min(line, len(self.origins)) - 1]
 
 
 def whole_template(path: Path, find: FindFile) -> WholeTemplate:
-    """The template in a file with all its parts."""
+    """Return the template in a file with all its parts."""
     placed = list(_placed_lines(path, find, ()))
     return WholeTemplate("\n".join(line for line, _ in placed), tuple(origin for _, origin in placed))
 

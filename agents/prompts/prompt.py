@@ -1,4 +1,4 @@
-"""What a model is asked: a template filled in with what the agent may see, cut to its budget of tokens."""
+"""The prompt of a model: a template rendered with what the agent may see, cut to its token budget."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -65,7 +65,7 @@ def render(
     tokens: int | None = None,
     files: tuple[str, str] = ("", ""),
 ) -> Prompt:
-    """The template filled in with a view. `before` are forecasts made without prices, to be shown again.
+    """Return the template rendered with a view; `before` are forecasts made without prices, shown again.
 
     A template has a block `user` and, if it wants one, a block `system`; one without blocks is
     the user's message as it stands. A `system` template takes the place of that block. With a `part`
@@ -95,12 +95,12 @@ def render(
 
 
 def asks_for_bets(answer: str, stage: Stage, view: View) -> bool:
-    """Return whether an answer may have bets, if the template asks for a `decision`: only where money is."""
+    """Tell whether an answer may have bets: the template asks for a `decision`, and there is money."""
     return answer == "decision" and stage != "blind" and view.rules.money and not view.hidden
 
 
 def note_on_hidden(view: View, answer: str) -> str:
-    """Return what a prompt says at its end of a round in which prices are hidden; nothing in any other."""
+    """Return the note at the end of a prompt whose prices are hidden; nothing in any other round."""
     if not view.hidden:
         return ""
     words = "\n\nPrices, and what others forecast, are hidden in this round."
@@ -114,13 +114,13 @@ MARKET_NAME = re.compile(r"\bm[1-9]\d*\b")
 
 @lru_cache(maxsize=16)  # a snapshot may be asked about in hundreds of questions
 def short_ids(snapshot: Snapshot) -> Mapping[MarketId, str]:
-    """The names that a prompt calls markets by: m1, m2 … by their place in the snapshot."""
+    """Return the names of markets in a prompt: m1, m2 … by their order in the snapshot."""
     return {listing.market.id: f"m{place}" for place, listing in enumerate(snapshot, 1)}
 
 
 @lru_cache(maxsize=16)
 def named_markets(snapshot: Snapshot) -> tuple[Mapping[str, MarketId], frozenset[MarketId]]:
-    """The markets behind these names, and which of them are on offer."""
+    """Return the markets by these names, and which of them are on offer."""
     names = {name: market for market, name in short_ids(snapshot).items()}
     return names, frozenset(listing.market.id for listing in snapshot.shown)
 
@@ -134,7 +134,7 @@ def _places(snapshot: Snapshot) -> Mapping[MarketId, Sequence[int]]:
 
 
 def offered_listings(view: View, part: PromptPart | None) -> tuple[Listing, ...]:
-    """The markets on offer that a question is about."""
+    """Return the markets on offer that a question is about."""
     shown = view.snapshot.shown
     if part is None:
         return shown
@@ -144,12 +144,12 @@ def offered_listings(view: View, part: PromptPart | None) -> tuple[Listing, ...]
 
 
 def held_listings(view: View, part: PromptPart | None) -> tuple[Listing, ...]:
-    """The markets that can only be sold: asked about once, in the first part."""
+    """Return the markets that can only be sold, which the first part alone asks about."""
     return view.snapshot.held if part is None or part.number == 1 else ()
 
 
 def long_texts(sight: PromptContext) -> Iterator[str]:
-    """The texts of a question that may be cut."""
+    """Yield the texts of a question that may be cut."""
     view = sight.view
     for listing in (*offered_listings(view, sight.part), *held_listings(view, sight.part)):
         yield listing.market.rules
@@ -158,7 +158,7 @@ def long_texts(sight: PromptContext) -> Iterator[str]:
 
 
 def prompt_facts(sight: PromptContext) -> dict[str, Any]:
-    """Whatever would tell a price is left out where prices are hidden.
+    """Return the facts of a prompt, without anything that reveals a price where prices are hidden.
 
     Hidden are quotes, whatever their age, and marks, and of a position its shares, since shares and cost
     together tell the price that was paid. Its cost stays, as does the cash: they say how much is at stake
@@ -274,7 +274,7 @@ def _stated_text(before: Forecast, form: str) -> str:
 
 
 def _shorten_series(shown: Sequence[Listing], blocks: Sequence[dict[str, Any]]) -> None:
-    """A question for several dates has its rules and articles once, at the first of these in the prompt."""
+    """Show rules and articles of a question for several dates only once, at its first market."""
     first: dict[str, str] = {}
     for listing, block in zip(shown, blocks, strict=True):
         if not (series := listing.market.series):
@@ -288,7 +288,7 @@ def _shorten_series(shown: Sequence[Listing], blocks: Sequence[dict[str, Any]]) 
 
 @lru_cache(maxsize=2048)  # every agent of a round is shown the same pages
 def _page_facts(market: Market, longest: int | None) -> Mapping[str, str]:
-    """What stays the same in every question about a market, all but its close behind bars."""
+    """Return what is the same in every question about a market, quoted but for its close."""
     question, rules = quoted_lines(one_line(market.question)), quoted_lines(cut_text(market.rules, longest))
     return {
         "closes": minute_text(market.closes_at),
@@ -312,7 +312,7 @@ def _article_facts(article: Article, longest: int | None) -> dict[str, str]:
 
 
 def _price_facts(quote: Quote | None) -> str:
-    """A quote in words; sides that nobody offers are said to be missing."""
+    """Return a quote in words, with missing sides as "none"."""
     if quote is None or quote.mid is None:
         return "unknown"
     bid, ask = ("none" if price is None else figure_text(price) for price in (quote.bid, quote.ask))
@@ -334,12 +334,12 @@ def _position_facts(
 
 
 def minute_text(at: datetime) -> str:
-    """A time as prompts write it: 2026-01-04 12:00 UTC."""
+    """Return a time as prompts write it: 2026-01-04 12:00 UTC."""
     return f"{at.isoformat(' ', 'minutes')[:16]} UTC"
 
 
 def market_list(ids: Sequence[str]) -> str:
-    """How many markets are asked about, and which."""
+    """Return how many markets are asked about, and which."""
     if not ids:
         return "there are none"
     first, last = int(ids[0][1:]), int(ids[-1][1:])
@@ -349,7 +349,7 @@ def market_list(ids: Sequence[str]) -> str:
 
 
 def part_line(part: PromptPart | None, on_offer: int) -> str:
-    """That a question is only a part of one, where it is."""
+    """Return the note that a question is one of several parts; empty where it isn't."""
     if part is None or part.parts == 1:
         return ""
     return (
@@ -359,19 +359,19 @@ def part_line(part: PromptPart | None, on_offer: int) -> str:
 
 
 def cut_line(longest: int | None) -> str:
-    """That texts were cut, where they were."""
+    """Return the note that texts were cut; empty where none was."""
     if longest is None:
         return ""
     return f"Long texts are cut to their first {longest:,} characters so that all fit: [cut: …] says where."
 
 
 def is_base_fixed(rules: Rules) -> bool:
-    """Whether the largest bet is measured by the cash at the start, whatever was bet since."""
+    """Tell whether the largest bet is measured by the cash at the start of the round."""
     return rules.base == "start" or rules.cap == "decision"
 
 
 def prices_line(rules: Rules, prices: bool) -> str:
-    """At which prices orders are filled, and which markets take none."""
+    """Return at which prices orders are filled, and which markets take none."""
     refused = (
         f"Where bid and ask are more than {dollars(rules.max_spread)} apart, or only one is there, no order "
         "is taken."
@@ -388,7 +388,7 @@ def prices_line(rules: Rules, prices: bool) -> str:
 
 
 def fee_line(rules: Rules) -> str:
-    """What is charged."""
+    """Return how fees are charged."""
     if rules.fee == "none":
         return "There are no fees."
     return "Where a market has a fee rate, the fee is rate × shares × price × (1 − price), part of your bet."

@@ -1,4 +1,4 @@
-"""A prompt's template: compiled once, filled in within a sandbox, with mistakes that know their line.
+"""Templates of prompts: compiled once, rendered in a sandbox, with errors that name their line.
 
 There is no way out of the sandbox, all of it ends, and figures are written as figures.
 """
@@ -62,7 +62,7 @@ class CompiledTemplate:
 
     @property
     def blocks(self) -> Collection[str]:
-        """The names of its blocks."""
+        """Return the names of the template's blocks."""
         return self.template.blocks
 
     def filled(self, block: str, facts: Mapping[str, Any], file: str = "") -> str:
@@ -81,7 +81,7 @@ class CompiledTemplate:
 
 @lru_cache(maxsize=64)
 def compile_template(text: str) -> CompiledTemplate:
-    """The text as a template, or `BadTemplate`."""
+    """Return the compiled template, or raise `BadTemplate`."""
     try:
         tree = ENVIRONMENT.parse(text)
         needed = _required_facts(tree)
@@ -101,7 +101,7 @@ def compile_template(text: str) -> CompiledTemplate:
 
 
 def _required_facts(tree: nodes.Template) -> dict[str, int]:
-    """The facts that the template can't do without, in any of its branches, each with a line."""
+    """Return the facts that the template requires, in any of its branches, each with a line."""
     free = find_undeclared_variables(tree) - set(ENVIRONMENT.globals)
     spared = {
         node.node.name
@@ -116,7 +116,7 @@ def _required_facts(tree: nodes.Template) -> dict[str, int]:
 
 
 def _answer_form(tree: nodes.Template) -> str:
-    """What `{% set answer = … %}` at the top says."""
+    """Return the value of `{% set answer = … %}` at the top."""
     for node in tree.body:
         if isinstance(node, nodes.Assign) and getattr(node.target, "name", "") == "answer":
             answer = getattr(node.node, "value", None)
@@ -139,7 +139,7 @@ def _check_blocks(tree: nodes.Template) -> None:
 
 
 def _line(template: Template, trace: TracebackType | None) -> int:
-    """The line of the template in which an error came up."""
+    """Return the line of the template in which an error occurred."""
     line = 1
     while trace is not None:
         if trace.tb_frame.f_globals.get("__jinja_template__") is template:

@@ -57,22 +57,22 @@ class GdeltArticle(WireRecord):
 
 
 class Gdelt:
-    """GDELT's list of articles behind the door of a source."""
+    """GDELT's list of articles as a source."""
 
     def __init__(self, settings: Settings, http: HttpClient, report: Report):
         self._settings, self._http = settings, http
         self._sorter = RecordSorter("gdelt", ("url",), report)
 
     async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
-        """The newest articles that have all of a question's terms; else those that have fewer of them."""
+        """Return the newest articles with all of a question's terms; without any, those with fewer."""
         return await self._newest(market.question, market.rules, at, min(at, cutoff(market.closes_at)))
 
     async def search(self, query: str, at: datetime) -> list[FoundArticle]:
-        """The same for some words."""
+        """Return the newest articles that match a query in the same way."""
         return await self._newest(query, "", at, at)
 
     async def read(self, _url: str) -> FoundArticle | None:
-        """There are no texts."""
+        """Return None: GDELT has no texts."""
         return None
 
     async def _newest(self, question: str, rules: str, at: datetime, until: datetime) -> list[FoundArticle]:
@@ -86,13 +86,13 @@ class Gdelt:
         return found
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._http.close()
 
     async def _found(
         self, terms: Sequence[SearchTerm], since: datetime, until: datetime
     ) -> list[FoundArticle]:
-        """What GDELT lists for some terms."""
+        """Return the articles that GDELT lists for some terms."""
         language = [f"sourcelang:{self._settings.language}"] if self._settings.language else []
         answer = await self._get(" ".join((*map(_query, terms), *language)), since, until)
         if isinstance(answer, Refusal):
@@ -122,20 +122,20 @@ class Gdelt:
 
 
 def research(settings: Settings, report: Report = ignore_report) -> Gdelt:
-    """GDELT behind the door of a source."""
+    """Return GDELT as a source of articles."""
     http = HttpClient(settings.url, per_second=PER_SECOND, parse=read_answer)
     return Gdelt(settings, http, report)
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """GDELT's words on a query that it doesn't take."""
+    """GDELT's words on a query that it refuses."""
 
     said: str
 
 
 def read_answer(body: bytearray) -> Any:
-    """GDELT's JSON, also where it has stray backslashes; or its refusal of a query."""
+    """Return GDELT's JSON, repaired where it has stray backslashes, or its refusal of a query."""
     text = body.decode("utf-8", "replace").strip()
     if text[:1] in ("{", "["):
         try:
@@ -154,13 +154,13 @@ def read_answer(body: bytearray) -> Any:
 
 
 def _query(term: SearchTerm) -> str:
-    """A term as GDELT is asked for it."""
+    """Return a term in GDELT's query syntax."""
     ways = [way if way.isalnum() else f'"{way}"' for way in term.ways]
     return ways[0] if len(ways) == 1 else f"({' OR '.join(ways)})"
 
 
 def _article_of(raw: object) -> FoundArticle:
-    """What GDELT lists, as an article; its host is its source."""
+    """Return an article that GDELT lists, with its domain as its source."""
     item = read(GdeltArticle, raw, "article")
     if not item.domain:
         raise RejectedRecord("article", "malformed", "domain: an article needs a source")

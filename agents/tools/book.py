@@ -10,7 +10,7 @@ __all__ = ["Arguments", "use"]
 
 
 async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
-    """A line for each level."""
+    """Return a line for each level."""
     quote = listing_of(arguments.market, reach).quote
     if quote is None:
         return ToolResult("it has no price now")

@@ -18,7 +18,7 @@ class Arguments(ConfigBlock):
 
 
 async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
-    """The article, if it may be shown whole."""
+    """Return the article, if it may be shown whole."""
     if arguments.url not in reach.listed():
         raise ToolRefusal(f"no search of this round has listed {arguments.url}")
     try:
