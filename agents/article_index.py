@@ -56,13 +56,15 @@ class ArticleIndex:
             removed = self._rows.execute(query, (name,)).fetchall()
             self._rows.executemany("DELETE FROM article WHERE rowid = ?", removed)
             self._count -= len(removed)
+
         new = [name for name, stamp in stamps.items() if self._known.get(name) != stamp]
         self._known = dict(stamps)
         yield from new
 
     def add(self, name: str, article: FoundArticle) -> None:
         """Add an article to the index."""
-        when, url = dated(article.published), article.url or name
+        when = dated(article.published)
+        url = article.url or name
         second = NEVER if when is None else int(when[0].timestamp())
         self._added += 1
         self._count += 1
@@ -73,28 +75,36 @@ class ArticleIndex:
 
     def search(self, query: str, at: datetime) -> list[FoundArticle]:
         """Return the articles that match best, of those out at an instant and of later ones."""
-        signed, plain = SIGNED.findall(query), SIGNED.sub(" ", query.replace("'s", " ").replace("’s", " "))
+        signed = SIGNED.findall(query)
+        plain = SIGNED.sub(" ", query.replace("'s", " ").replace("’s", " "))
         asked = {*map(str.casefold, signed), *WORD.findall(plain.casefold())} - PLAIN
         words, places = self._telling(asked)
         if not words:
             return []
-        match, now = " OR ".join(f'"{word}"' for word in words), (int(at.timestamp()) + 1) * A_SECOND
+
+        match = " OR ".join(f'"{word}"' for word in words)
+        now = (int(at.timestamp()) + 1) * A_SECOND
         since, until = self._window(now, places)
         found = list[FoundArticle]()
+
         for first, end in ((since, now), (now, until)):
             for number in self._rows.execute(BEST, (match, first, end, MOST_FOUND)).fetchall():
                 found += self._articles(*number)
+
         return found
 
     def _telling(self, words: Collection[str]) -> tuple[list[str], int]:
         """Return the rarest of some words, within the limits of a search, and their article count."""
         counts = [(count, word) for word in words if (count := self._count_of(word))]
-        kept, places = list[str](), 0
+        kept = list[str]()
+        places = 0
+
         for count, word in sorted(counts)[:MOST_WORDS]:
             if kept and places + count > self._places:
                 break
             places += count
             kept.append(word)
+
         return kept, places
 
     def _count_of(self, word: str) -> int:

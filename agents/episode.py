@@ -32,7 +32,8 @@ from portfolio.model import Side
 from portfolio.quotes import mirror_price
 
 MOST_REASON = 500
-YES, NO = "yes", "no"
+YES = "yes"
+NO = "no"
 SLACK = Decimal("0.001")
 """How far from 1 the probabilities of a market's options may add up to."""
 MOST_DOLLARS = 10**12
@@ -398,11 +399,13 @@ def _form_fields(form: QuestionForm) -> dict[str, Any]:
 
 
 def _market(listing: Listing, view: View, offered: bool) -> MarketDocument:
-    market, quote = listing.market, listing.quote
+    market = listing.market
+    quote = listing.quote
     figures = ("price", "bid", "ask", "last", "volume")
     prices: dict[str, Any] = {
         name: None if quote is None else _maybe(getattr(quote, name)) for name in figures
     }
+
     return MarketDocument(
         market=market.id,
         question=market.question,
@@ -431,6 +434,7 @@ def result_document(past: PastForecast) -> ResultDocument:
     paid = None
     if past.outcome is not None and not past.form:
         paid = {YES: float(past.outcome), NO: float(1 - past.outcome)}
+
     return ResultDocument(
         market=past.forecast.market_id,
         question=past.question,
@@ -448,7 +452,8 @@ def _stated_fields(past: PastForecast) -> dict[str, Any]:
         chance = past.forecast.millionths
         return {"options": {YES: _float(chance), NO: _float(ONE - chance)}}
 
-    form, stated = form_of(past.form), distribution_of(past.forecast.distribution)
+    form = form_of(past.form)
+    stated = distribution_of(past.forecast.distribution)
     return {
         "options": dict(zip(form.options, map(_float, stated.chances), strict=False)),
         "range": {str(share // PERCENT): value for share, value in stated.quantiles},

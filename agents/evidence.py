@@ -31,7 +31,9 @@ class ResearchError(Exception):
 
     def __init__(self, code: str, message: str, hint: str = ""):
         super().__init__(message)
-        self.code, self.message, self.hint = code, message, hint
+        self.code = code
+        self.message = message
+        self.hint = hint
 
 
 class RefusedQueryError(ResearchError):

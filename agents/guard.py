@@ -141,6 +141,7 @@ def guard_found(
     good: list[Article] = []
     suspects: list[Suspect] = []
     flagged: dict[Article, Suspect] = {}
+
     for item in offered:
         article = _judge_article(item, closes_at, at, fetched_at, rule)
         suspect = audited_text(article, item.text, asked, at, rule) if isinstance(article, Article) else None
@@ -152,6 +153,7 @@ def guard_found(
         else:
             dropped[suspect.verdict] += 1
             suspects.append(suspect)
+
     single: list[Article] = []
     seen: set[tuple[str, str]] = set()
     for article in sorted(good, key=_newest_first):
@@ -159,11 +161,13 @@ def guard_found(
         if not seen.intersection(keys):
             single.append(article)
         seen.update(keys)
+
     kept = _best_articles(single, query, rule.per_market)
     texts = len(good) + len(suspects)
     dropped += Counter({"duplicate": len(good) - len(single), "too_many": len(single) - len(kept)})
     suspects += [flagged[article] for article in kept if article in flagged]
     told = Audit(RULES, rule.odds == "withheld", texts, tuple(sorted(suspects, key=repr)))
+
     return GuardedArticles(kept, dict(sorted(dropped.items())), told if rule.suspects else None)
 
 
@@ -183,8 +187,10 @@ def audited_text(
             finding = found if finding is CLEAN else finding
     elif rule.odds == "withheld" and tells_odds(f"{article.title}\n{whole}"):
         finding = AuditFinding("odds")
+
     if finding.verdict == "clean":
         return None
+
     return Suspect(
         finding.verdict,
         finding.words,
@@ -222,6 +228,7 @@ def relevance(question: str, texts: Sequence[str]) -> list[float]:
     mean = sum(lengths) / len(texts) if any(lengths) else 1.0
     norms = [SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / mean) for length in lengths]
     scores = [0.0] * len(texts)
+
     for word in wanted:
         having = sum(word in count for count in counts)
         # ln(1 + (N - n + 0.5) / (n + 0.5)), the higher the fewer texts have it
@@ -229,6 +236,7 @@ def relevance(question: str, texts: Sequence[str]) -> list[float]:
         for place, (count, norm) in enumerate(zip(counts, norms, strict=True)):
             if times := count[word]:
                 scores[place] += weight * times * (SATURATION + 1) / (times + norm)
+
     return scores
 
 
@@ -242,19 +250,26 @@ def _judge_article(
     """Return the article as it may be shown, or why it may not."""
     if is_restricted(item.source, item.url, rule.restricted):
         return "restricted"
+
     when = dated(item.published)
     if when is None:
         return "undated"
+
     published_at, day = when
     if published_at > at:
         return "later"
     if published_at > cutoff(closes_at):
         return "cutoff"
-    title, text, most = one_line(item.title, LONGEST), printable(item.text).strip(), rule.characters
+
+    title = one_line(item.title, LONGEST)
+    text = printable(item.text).strip()
+    most = rule.characters
     text = text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
     if not title and not text:
         return "empty"
-    source, url = one_line(item.source, LONGEST), one_line(item.url, LONGEST)
+
+    source = one_line(item.source, LONGEST)
+    url = one_line(item.url, LONGEST)
     return Article(source, url, title, text, published_at, fetched_at, day)
 
 
@@ -291,9 +306,11 @@ def dated(published: str) -> tuple[datetime, str] | None:
             return datetime.combine(day, LAST_SECOND, ANYWHERE).astimezone(UTC), day.isoformat()
         if whole is None:
             return None
+
         at = datetime.fromisoformat(text)
         if at.tzinfo is None:
             return at.replace(tzinfo=ANYWHERE).astimezone(UTC), f"{at.date()} {at:%H:%M}"
+
         at = at.astimezone(UTC)
         return at, f"{at.date()} {at:%H:%M} UTC"
     except (ValueError, OverflowError):
@@ -314,7 +331,8 @@ def is_restricted(source: str, url: str, more: Iterable[str] = ()) -> bool:
 
 
 def _is_at(site: str, hosts: Iterable[str], names: Iterable[str]) -> bool:
-    place, wanted = _host(site), letters(site)
+    place = _host(site)
+    wanted = letters(site)
     if "." in place:
         return any(f".{host}".endswith(f".{place}") for host in hosts)
     return bool(wanted) and any(name.startswith(wanted) for name in names)

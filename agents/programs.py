@@ -31,14 +31,17 @@ async def run_program(
     Of the environment it sees what every program needs, and the variables named; secrets among these are
     taken out of all that it writes.
     """
-    pipe, seen = asyncio.subprocess.PIPE, {x: environ[x] for x in (*PASSED_ON, *names) if x in environ}
+    pipe = asyncio.subprocess.PIPE
+    seen = {x: environ[x] for x in (*PASSED_ON, *names) if x in environ}
     secrets = secrets_in(environ, *names)
+
     try:
         process = await asyncio.create_subprocess_exec(
             *words, cwd=folder, env=seen, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
         )
     except OSError as error:
         return ProgramResult("", fault=f"{words[0]} can't be started: {error.strerror}")
+
     try:
         async with asyncio.timeout(seconds):
             ran = await _talked(process, text.encode())
@@ -48,6 +51,7 @@ async def run_program(
         with suppress(ProcessLookupError):  # all of it may be over already
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
+
     return replace(ran, output=redact(ran.output, secrets), complaint=redact(ran.complaint, secrets))
 
 
@@ -57,21 +61,26 @@ async def _talked(process: asyncio.subprocess.Process, text: bytes) -> ProgramRe
     assert process.stderr is not None
     writing = asyncio.ensure_future(_write(process.stdin, text))
     complaints = asyncio.ensure_future(_tail(process.stderr))
+
     try:
         output = await _read(process.stdout)
         if output is None:
             return ProgramResult("", fault=f"it wrote more than {MOST_OUTPUT:,} bytes")
+
         await writing
         while process.returncode is None:  # noqa: ASYNC110 - `wait` waits for its children's pipes too
             await asyncio.sleep(0.005)
+
         status = process.returncode
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+
         complaint = await complaints
     finally:
         writing.cancel()
         complaints.cancel()
         await asyncio.gather(writing, complaints, return_exceptions=True)
+
     try:
         return ProgramResult(output.decode(), status, complaint)
     except UnicodeDecodeError:
@@ -89,12 +98,14 @@ async def _write(stream: asyncio.StreamWriter, text: bytes) -> None:
 
 async def _read(stream: asyncio.StreamReader) -> bytes | None:
     """Return all of the output, or None if it is too long."""
-    parts, size = list[bytes](), 0
+    parts = list[bytes]()
+    size = 0
     while part := await stream.read(65_536):
         parts.append(part)
         size += len(part)
         if size > MOST_OUTPUT:
             return None
+
     return b"".join(parts)
 
 

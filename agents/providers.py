@@ -57,10 +57,12 @@ def no_provider(model: str, base_url: str | None = None) -> str:
     prefix, slash, _ = model.partition("/")
     if base_url is not None:
         return f"a server at a base_url needs its protocol before the name: openai/{model}"
+
     if slash:
         near = get_close_matches(prefix, sorted(provider_names()), n=1)
         hint = f"Did you mean {near[0]}?" if near else "docs.litellm.ai/docs/providers has them all"
         return f"there is no provider {prefix}. {hint}"
+
     likely = price_table().get(model, {}).get("litellm_provider")
     full = f"{likely}/{model}" if likely in provider_names() else near_model(model)
     hint = f"Did you mean {full}?" if full else "Write it as PROVIDER/MODEL"

@@ -158,6 +158,7 @@ def search_terms(question: str, most: int, rules: str = "") -> tuple[SearchTerm,
         terms = [*terms, *(priced or named[:1])]
         if len(terms) == 1 and terms[0].kind == "word":
             return ()
+
     return tuple(terms[:most])
 
 
@@ -182,12 +183,15 @@ def _terms(text: str) -> list[SearchTerm]:
     years = tuple(dict.fromkeys(term.ways[0] for term in found if term.kind == "year"))
     found = [term for term in found if term.kind != "year"] + ([SearchTerm("year", years)] if years else [])
     terms: dict[str, SearchTerm] = {}
+
     for term in sorted(found, key=lambda term: _ORDER.index(term.kind)):
         key = term.ways[0].casefold()
         if not any(key in known.split() or key == known for known in terms):
             terms[key] = term
+
     if ends and len(terms) < ENOUGH:
         terms[ends[0]] = SearchTerm("year", (ends[0],))
+
     return list(terms.values())
 
 
@@ -207,10 +211,12 @@ def _found(text: str) -> Iterator[SearchTerm]:
         if match and name and _belongs(match, after):
             name.append(match["figure"])
             continue
+
         yield from _named(name)
         name = []
         if match is None:
             return
+
         if match["quoted"]:
             yield from _quoted(match["quoted"][1:-1])
         elif match["figure"]:
@@ -242,6 +248,7 @@ def _named(words: Sequence[str]) -> Iterator[SearchTerm]:
     words = list(words)
     while words and words[-1] in JOINING:
         words.pop()
+
     parts = [" ".join(words)] if len(words) <= LONGEST_NAME else [x for x in words if x not in JOINING]
     for part in parts:
         ways = WRITTEN.get(part.replace(".", "")) or WRITTEN.get(

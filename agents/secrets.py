@@ -98,13 +98,16 @@ def credential_in(address: str, bare: bool = False) -> str:
         parts = urlsplit(address)
     except ValueError:  # what is wrong with it is said where it is read
         return ""
+
     user, at, _ = parts.netloc.rpartition("@")
     if at and (user.partition(":")[2] or parts.scheme in ("http", "https", "ws", "wss", "ftp")):
         return "a user name or password before the @"
+
     for words, text in (("a query string", parts.query), ("a fragment", parts.fragment)):
         values = [value for _, value in parse_qsl(text)] or [text]
         if text and (bare or redact(f"?{text}") != f"?{text}" or any(map(_RANDOM.fullmatch, values))):
             return words
+
     if redact(address) != address or any(map(_RANDOM.fullmatch, parts.path.split("/"))):
         return "a path that is a secret by itself"
     return ""

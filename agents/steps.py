@@ -31,7 +31,10 @@ def ask_with_tools(ask: Ask, box: Toolbox, steps: int, dollars: float | None, to
     asked_before: dict[Key, tuple[Message, ...]] = {}
 
     async def asked(prompt: Prompt) -> Call:
-        messages, spent, step = _with_steps(prompt, asked_before), 0, 0
+        messages = _with_steps(prompt, asked_before)
+        spent = 0
+        step = 0
+
         while True:
             dear = dollars is not None and spent >= dollars * ONE
             last = step == steps or dear or tokens_of(messages) >= tokens
@@ -43,6 +46,7 @@ def ask_with_tools(ask: Ask, box: Toolbox, steps: int, dollars: float | None, to
             if not requests:
                 asked_before[_key(prompt, prompt.messages)] = messages
                 return call
+
             step += 1
             spent += call.worst or 0 if call.cost is None else call.cost
             told = [await _told(request, number, box) for number, request in enumerate(requests)]
@@ -94,6 +98,7 @@ def step_message(message: Message) -> dict[str, Any] | None:
         return {"role": "tool", **told, "content": break_role_tokens(told["content"])}
     if message.role != "assistant" or not (requests := tool_requests(message.content)):
         return None
+
     calls = [
         {**request, "function": {**use, "arguments": _as_object(use["arguments"])}}
         for request in requests
@@ -126,6 +131,7 @@ def request_text(message: Any, prompt: Prompt) -> str:
     ]
     thought = getattr(message, "thinking_blocks", None)
     more = {"thinking_blocks": [dict(block) for block in thought]} if thought else {}
+
     return canonical({"content": message.content or "", "tool_calls": calls, **more})
 
 
@@ -145,4 +151,5 @@ def without_steps(calls: Sequence[Call]) -> list[Call]:
             answers.append(plain)
         elif (*call.prompt.messages, Message("assistant", call.reply or "")) not in going_on:
             answers.append(replace(plain, error=NOT_ANSWERED))
+
     return answers

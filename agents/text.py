@@ -138,7 +138,8 @@ class TooLong(ValueError):
             f"the prompt takes about {needed:,} tokens with all long texts cut away, and {allowed:,} are "
             f"allowed: raise prompt_tokens, or ask in smaller batches"
         )
-        self.needed, self.allowed = needed, allowed
+        self.needed = needed
+        self.allowed = allowed
 
 
 def tokens_of(messages: Iterable[Message]) -> int:
@@ -171,23 +172,35 @@ def fit_messages(make: MakeMessages, texts: Sequence[str], tokens: int | None) -
     messages = make(None)
     if tokens is None or (excess := _weight_of(messages) - tokens * TOKEN) <= 0:
         return messages
+
     room = tokens * TOKEN
-    saved, margin, guesses = excess, room // UNUSED // 2, GUESSES
-    low, high, fitting = 0, max(map(len, texts), default=0) + 1, None
+    saved = excess
+    margin = room // UNUSED // 2
+    guesses = GUESSES
+    low = 0
+    high = max(map(len, texts), default=0) + 1
+    fitting = None
+
     while low < high:
-        saved, guesses = saved + margin, guesses - 1
+        saved = saved + margin
+        guesses = guesses - 1
         length = _common_length(texts, saved) if guesses >= 0 else -1
+
         if not low <= length < high:
             length = (low + high) // 2
+
         messages = make(length)
         excess = _weight_of(messages) - room
         saved += excess
+
         if excess > 0:
             high = length
         else:
-            low, fitting = length + 1, messages
+            low = length + 1
+            fitting = messages
             if -excess * UNUSED <= room:
                 break
+
     if fitting is None:
         raise TooLong(tokens_of(messages), tokens)
     return fitting
@@ -200,12 +213,15 @@ def _common_length(texts: Sequence[str], excess: int) -> int:
         ((len(text), _weight(quoted_lines(text)) * _PARTS // len(text)) for text in tidied), reverse=True
     )
     spare = rate = 0
+
     for place, (length, weight) in enumerate(sizes):
-        spare, rate = spare + length * weight - _weight(_SAMPLE) * _PARTS, rate + weight
+        spare = spare + length * weight - _weight(_SAMPLE) * _PARTS
+        rate = rate + weight
         longest = (spare - excess * _PARTS) // rate
         following = sizes[place + 1][0] if place + 1 < len(sizes) else 0
         if longest >= max(following - MARK, 0):
             return longest
+
     return 0
 
 

@@ -66,7 +66,8 @@ _FORMS = (_YEAR_FIRST, _DAY_MONTH, _MONTH_DAY, _YEAR_LAST, _WORD_YEAR)
 """The ways to write a day, the more telling first: what one has read is not read again."""
 _WITHOUT_YEAR = (_DAY_MONTH, _MONTH_DAY, _YEAR_LAST)
 """Those that need no four figures of a year."""
-_HAS_DIGIT, _HAS_YEAR = re.compile(r"\d"), re.compile(r"(?:19|20)\d\d")
+_HAS_DIGIT = re.compile(r"\d")
+_HAS_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,7 @@ def written_dates(text: str, around: datetime, since: int = 0) -> list[WrittenDa
     found: list[WrittenDate] = []
     if not _HAS_DIGIT.search(text):
         return found
+
     taken = bytearray(len(text))
     for form in _FORMS if _HAS_YEAR.search(text) else _WITHOUT_YEAR:
         for match in form.finditer(text):
@@ -107,6 +109,7 @@ def written_dates(text: str, around: datetime, since: int = 0) -> list[WrittenDa
                 continue
             taken[written.start : written.end] = b"\x01" * (written.end - written.start)
             found.append(written)
+
     return sorted(found, key=lambda written: written.start)
 
 
@@ -114,16 +117,25 @@ def _read(form: re.Pattern[str], match: re.Match[str], around: datetime) -> Writ
     days = _days(form, match, around)
     if not days:
         return None
-    opens, closes = min(days)[0], max(days)[1]
-    start, end, hour, offsets = match.start(), match.end(), None, (WEST, EAST)
+
+    opens = min(days)[0]
+    closes = max(days)[1]
+    start = match.start()
+    end = match.end()
+    hour = None
+    offsets = (WEST, EAST)
     spans = max(last - first for first, last in days) > A_DAY
+
     if not spans:
         clock = _AFTER.match(match.string, end) or _BEFORE.search(match.string, max(0, start - 30), start)
         hour = clock and _hour(clock)
         if clock and hour is not None:
-            start, end = min(start, clock.start()), max(end, clock.end())
-            offsets, closes = _offsets(clock["zone"] or "", opens.month), max(days)[0] + hour
+            start = min(start, clock.start())
+            end = max(end, clock.end())
+            offsets = _offsets(clock["zone"] or "", opens.month)
+            closes = max(days)[0] + hour
             opens += hour
+
     west, east = offsets
     at = opens if offsets == (WEST, EAST) else opens - west
     dated = match.groupdict().get("year") is not None
@@ -137,18 +149,23 @@ def _days(form: re.Pattern[str], match: re.Match[str], around: datetime) -> list
     year = 2000 + year if year is not None and year < 100 else year
     if form is _WORD_YEAR:
         return _months(told["word"].casefold(), match.string[max(0, match.start() - 8) : match.start()], year)
+
     if form is _YEAR_LAST:
         pairs = {(int(told["a"]), int(told["b"]))}
         pairs |= {(month, day) for day, month in pairs} if told["by"] == "/" else set()
         return [span for day, month in pairs for span in _day(year, month, day)]
+
     if form is _YEAR_FIRST:
-        month, day = int(told["month"] or told["m"]), told["day"] or told["d"]
+        month = int(told["month"] or told["m"])
+        day = told["day"] or told["d"]
         return _day(year, month, int(day)) if day else _span(year, month, 1)
+
     named = MONTHS.get(told["month"].casefold())
     if named is None or told["month"] == "may":
         return []
     if year is not None:
         return _day(year, named, int(told["day"]))
+
     near = [x for add in (-1, 0, 1) for x in _day(around.year + add, named, int(told["day"]))]
     return sorted(near, key=lambda span: abs(span[0] - around))[:1]
 
@@ -181,7 +198,9 @@ def _span(year: int | None, month: int, months: int) -> list[tuple[datetime, dat
 
 def _hour(clock: re.Match[str]) -> timedelta | None:
     """Return the time after midnight that a clock shows; None where it is only a number."""
-    hour, minute, half = int(clock["hour"]), int(clock["minute"] or 0), (clock["half"] or "").lower()
+    hour = int(clock["hour"])
+    minute = int(clock["minute"] or 0)
+    half = (clock["half"] or "").lower()
     if hour > 24 or minute > 59 or (half and hour > 12) or not (clock["minute"] or half):
         return None
     hour = hour % 12 + 12 * half.startswith("p") if half else hour
@@ -193,6 +212,7 @@ def _offsets(zone: str, month: int) -> tuple[timedelta, timedelta]:
     name = zone.casefold()
     if name in ("et", "ct", "mt", "pt"):
         name = f"{name[0]}{'d' if SUMMER[0] <= month <= SUMMER[1] else 's'}t"
+
     if name in ZONES:
         return ZONES[name]
     if shift := _SHIFT.search(name):

@@ -39,7 +39,8 @@ def mean(ps: Sequence[int]) -> int:
 
 def median(ps: Sequence[int]) -> int:
     """Return the middle value; of an even number, the average of the two in the middle."""
-    ordered, half = sorted(ps), (len(ps) - 1) // 2
+    ordered = sorted(ps)
+    half = (len(ps) - 1) // 2
     return mean(ordered[half : len(ps) - half])
 
 
@@ -51,7 +52,8 @@ def trimmed_mean(ps: Sequence[int], trim: int) -> int:
 
 def geometric_mean(ps: Sequence[int]) -> int:
     """Return the geometric mean of probabilities; it leans to NO, since one 0 makes it 0."""
-    n, product = len(ps), prod(ps)
+    n = len(ps)
+    product = prod(ps)
     return bisect_right(GRID, 2**n * product, key=lambda p: (2 * p - 1) ** n)
 
 
@@ -61,7 +63,9 @@ def geometric_mean_of_odds(ps: Sequence[int]) -> int:
     0 and 1 have no odds that could be averaged; they count as the first and the last millionth.
     """
     inside = [min(max(p, 1), ONE - 1) for p in ps]
-    n, yes, no = len(inside), prod(inside), prod(ONE - p for p in inside)
+    n = len(inside)
+    yes = prod(inside)
+    no = prod(ONE - p for p in inside)
     return bisect_left(GRID, True, key=lambda p: yes * (2 * ONE - (2 * p - 1)) ** n < no * (2 * p - 1) ** n)
 
 
@@ -82,11 +86,13 @@ def combine_samples(samples: Sequence[Decision], forms: Forms = NO_FORMS) -> Dec
     """
     if len(samples) == 1:
         return samples[0]
+
     played = [sample for sample in samples if sample.status in USABLE_STATUSES]
     stated: dict[Key, list[Forecast]] = {}
     for sample in played or samples:
         for forecast in sample.forecasts:
             stated.setdefault((forecast.market_id, forecast.stage), []).append(forecast)
+
     medians = {key: _combined(each, forms.get(key[0])) for key, each in stated.items()}
     chosen = min(played, key=lambda sample: _distance(sample, medians), default=Decision())
     return replace(
@@ -152,10 +158,12 @@ def _mended_orders(
     taken = {(order.market_id, order.side) for order in kept}
     open_to = {rejection.market_id for rejection in refused}
     added = list[Order]()
+
     for order in second:
         is_mended = order.market_id in open_to or "" in open_to  # some refusals don't say on which market
         if order.market_id in missing or (is_mended and (order.market_id, order.side) not in taken):
             added.append(order)
+
     return kept, tuple(added)
 
 
@@ -173,6 +181,7 @@ def combine_parts(parts: Sequence[Decision]) -> Decision:
     """Return the combined decision of all parts; an unusable part leaves a note, its markets are skipped."""
     if len(parts) == 1:
         return parts[0]
+
     best = _best_status(parts)
     return Decision(
         forecasts=tuple(forecast for part in parts for forecast in part.forecasts),
@@ -274,21 +283,28 @@ def sound_decision(decision: object, view: View) -> Decision:
     """
     if not isinstance(decision, Decision):
         raise TypeError(f"expected a Decision, found a {type(decision).__name__}")
+
     lost: list[Rejection] = []
-    status, note = _checked_status(decision.status, lost), decision.note
+    status = _checked_status(decision.status, lost)
+    note = decision.note
+
     if not isinstance(note, str):
         words = f"expected a string as a note, found a {type(note).__name__}"
         lost.append(Rejection("bad_note", words))
         note = ""
+
     rejections = _checked_items(decision.rejections, Rejection, "bad_rejection", lost)
     forecasts = _checked_forecasts(decision.forecasts, view, lost)
     bets = _checked_items(decision.bets, Bet, "bad_order", lost)
     sales = _checked_items(decision.sales, Sale, "bad_order", lost)
+
     if status not in USABLE_STATUSES:
         words = f"a turn that is {status} has no bets and no sales"
         orders: tuple[Bet | Sale, ...] = (*bets, *sales)
         lost += [Rejection("bad_order", words, order.market_id) for order in orders]
-        bets, sales = [], []
+        bets = []
+        sales = []
+
     refusals = (*rejections, *map(_storable_item, lost))
     repaired = tuple(printable(name) for name in decision.repaired if type(name) is str)
     return Decision(forecasts, tuple(bets), tuple(sales), refusals, status, printable(note), repaired)
@@ -315,6 +331,7 @@ def _checked_forecasts(stated: object, view: View, lost: list[Rejection]) -> tup
             kept[key] = forecast
         else:
             lost.append(Rejection("bad_forecast", fault, forecast.market_id))
+
     return tuple(kept.values())
 
 
@@ -322,11 +339,13 @@ def _forecast_fault(forecast: Forecast, shown: Mapping[MarketId, str]) -> str | 
     """Return why a forecast can't be kept; `shown` has the form of each question that was asked."""
     if forecast.market_id not in shown:
         return "this market was not shown"
+
     form = shown[forecast.market_id]
     if form or forecast.distribution:
         fault = _distribution_fault(forecast, form)
         if fault is not None:
             return fault
+
     if not 0 <= forecast.millionths <= ONE:
         return "a probability must be a whole number of millionths from 0 to 1,000,000"
     if forecast.stage not in STAGES:
@@ -340,10 +359,12 @@ def _distribution_fault(forecast: Forecast, form: str) -> str | None:
         return "the question is of yes or no: state a probability"
     if not forecast.distribution or forecast.millionths:
         return "the question is not of yes or no: state a distribution, and no probability"
+
     try:
         check_distribution_text(form_of(form), forecast.distribution)
     except (ValueError, OverflowError) as error:
         return one_line(str(error), 200)
+
     return None
 
 
@@ -353,9 +374,11 @@ def _checked_items(items: object, kind: type[Item], code: str, lost: list[Reject
         words = f"a {kind.__name__} comes in a tuple or a list, and this is a {type(items).__name__}"
         lost.append(Rejection(code, words))
         return []
+
     given: list[Any] = list(items)
     if not given or _all_fit(given, kind):
         return given
+
     good = list[Item]()
     for item in given:
         fault = _item_fault(item, kind)
@@ -364,6 +387,7 @@ def _checked_items(items: object, kind: type[Item], code: str, lost: list[Reject
         else:
             market_id = getattr(item, "market_id", "")
             lost.append(Rejection(code, fault, market_id[:200] if type(market_id) is str else ""))
+
     return good
 
 
@@ -382,6 +406,7 @@ def _values_fit(values: Sequence[Any], number: bool, optional: bool) -> bool:
     present = [value for value in values if value is not None] if optional else values
     if not number:
         return set(map(type, present)) <= {str}
+
     return not present or (
         set(map(type, present)) == {int}
         and max(present) <= LARGEST_INTEGER

@@ -178,17 +178,20 @@ def _one_share(part: str, text: str) -> Decimal:
     part = part.strip().lower().removesuffix(".")
     while leading := _LEADING.match(part):
         part = part[leading.end() :].strip()
+
     match = _SHARE.fullmatch(part)
     figure = match and _decimal(match["figure"])
     if match is None or figure is None:
         raise _meaningless("probability", text, "is not a number", '"')
     if match["percent"]:
         return _EXACT.divide(figure, Decimal(100))
+
     if match["of"]:
         whole = Decimal(match["whole"])
         if not 0 <= figure < whole or (figure + whole == 100 and match["of"] == "/"):  # 40/60 may be odds
             raise _meaningless("probability", text, "is unclear", '"')
         return _EXACT.divide(figure, whole)
+
     return figure
 
 
@@ -205,9 +208,11 @@ def parse_fraction(value: object) -> int:
     text = value.strip() if isinstance(value, str) else ""
     if text.lower() == "all":
         return ONE
+
     part = _parse_number(text[:-1] if text.endswith("%") else value, "fraction")
     if text.endswith("%"):
         part = _EXACT.divide(part, Decimal(100))
+
     if part == 0:
         raise MeaninglessItem("no_order", f"the fraction {one_line(str(value), 40)} is not above 0")
     if not (0 < part <= 1 and millionths(part) > 0):
@@ -272,6 +277,7 @@ def parse_side(value: object, verbs: Sequence[str] = ()) -> Side:
     verb, _, last = said.rpartition(" ")
     if verb.strip() in verbs:
         said = last
+
     if said == "yes":
         return "YES"
     if said == "no":
@@ -283,15 +289,19 @@ def _parse_dollars(value: object, name: str) -> Decimal:
     """Return a number of dollars, whose currency may stand before it or behind it."""
     if not isinstance(value, str):
         return _parse_number(value, name)
+
     text = value.strip()
     before = next((sign for sign in _CURRENCY_BEFORE if text.lower().startswith(sign)), "")
     number = text[len(before) :].strip()
     after = next((sign for sign in _CURRENCY_AFTER if number.lower().endswith(sign)), "")
+
     if after and not (before and after == "$"):
         number = number[: -len(after)].strip()
+
     thousands = _THOUSANDS.fullmatch(number) if name == "amount" else None
     if thousands is not None:
         return _EXACT.multiply(Decimal(thousands[1]), Decimal(1000))
+
     try:
         return _parse_number(number, name)
     except MeaninglessItem:

@@ -83,6 +83,7 @@ def find_values(text: str) -> list[FoundValue]:
         raise NotOneObject(f"the answer has {len(text):,} characters, and {MOST_TEXT:,} are allowed")
     if any(text.count(mark) > MOST_MARKS for mark in ",:{[<"):
         raise NotOneObject("the answer is too long a list to be read")
+
     try:
         found = _Finder(text).find()
         if all(value.fault for value in found) and _ESCAPED.search(text):
@@ -96,6 +97,7 @@ def find_values(text: str) -> list[FoundValue]:
                 value.repairs["escape"] = None
     except TooTangled as error:
         raise NotOneObject(str(error)) from error
+
     return found
 
 
@@ -107,6 +109,7 @@ def bare_object(text: str) -> dict[str, Any]:
         raise NotOneObject(f"invalid JSON: {error.msg} at character {error.pos + 1:,}") from error
     except RecursionError as error:
         raise NotOneObject("the JSON is nested too deeply") from error
+
     if not isinstance(value, dict):
         raise NotOneObject("it is not a JSON object")
     return value
@@ -161,7 +164,8 @@ class _Finder:
 
     def __init__(self, text: str):
         self.text, self.relaxed = text, RelaxedReader(text)
-        self.tries, self.reads = STRICT_TRIES, 0
+        self.tries = STRICT_TRIES
+        self.reads = 0
         marks = () if (at_once := _AT_ONCE.match(text)) else _TAGS.finditer(text)
         self.ends = [mark.end() for mark in marks if _thought_mark(mark) is False]
         self.marks = _VALUE if at_once else _MARK
@@ -175,10 +179,14 @@ class _Finder:
                 value = self._read(mark.start())
                 at = max(value.end, at)
                 if value.fault and self.ends and mark.start() < self.ends[-1]:
-                    found, at = [], self.ends[-1]  # only a thought may be broken
+                    # only a thought may be broken
+                    found = []
+                    at = self.ends[-1]
                 elif value.value:
                     found.append(value)
+
                 continue
+
             begins = _thought_mark(mark)
             if begins is False:
                 found = []
@@ -187,12 +195,14 @@ class _Finder:
                 if later == len(self.ends):
                     raise NotOneObject("the answer ends in the middle of its reasoning")
                 at = self.ends[later]
+
         return found
 
     def _read(self, at: int) -> FoundValue:
         self.reads += 1
         if self.reads > MOST_VALUES:
             raise NotOneObject(f"the answer contains more than {MOST_VALUES:,} JSON objects")
+
         if self.tries:
             try:
                 value, end = _DECODER.raw_decode(self.text, at)
@@ -204,9 +214,11 @@ class _Finder:
                 raise NotOneObject("the JSON is nested too deeply") from error
         else:
             fault = "invalid JSON"
+
         found = self.relaxed.read(at)
         if found.fault:
             found.fault = f"{fault}: {found.fault}"
+
         return found
 
 

@@ -118,6 +118,7 @@ def is_forecast(item: Mapping[str, Any]) -> bool:
         return True
     if len(item) > MOST_KEYS or MARKET_KEYS.isdisjoint(map(plain_key, item)):
         return False
+
     stated = [
         _single(value) for key, value in item.items() if _may_hold_chance(key, value) or _is_no_key(key)
     ]
@@ -128,12 +129,14 @@ def market_named(name: Any, names: Mapping[str, Any]) -> Any:
     """Return the market that a name stands for; None without any, or where it is ambiguous."""
     if not isinstance(name, str):
         return None
+
     text = name[:400].translate(PLAIN_SIGNS).strip(_WRAPPED_NAME).casefold()
     if text in names:
         return names[text]
     if last := _AT_THE_END.search(name[:400]):
         first = name[: last.start() + 1].strip(_WRAPPED_NAME).casefold()
         return names.get(last[1].casefold()) if names.get(first) is None else None
+
     match = _NAME.match(text)
     if match is None or _ANOTHER.search(match["rest"]) or _ONE_SIDE.match(match["rest"]):
         return None
@@ -156,8 +159,10 @@ def market_of(item: Mapping[str, Any], names: Mapping[str, Any]) -> Any:
     market = names.get(name) if isinstance(name, str) else None
     if market is None:
         market = market_named(name, names)
+
     if market is not None:
         return None if item.keys() - USUAL_KEYS and _names_another(item, market, names) else market
+
     others = {market_named(x, names) for key, x in item.items() if plain_key(key) in MARKET_KEYS} - {None}
     return others.pop() if len(others) == 1 else None
 
@@ -176,18 +181,22 @@ def chance_of(item: Mapping[str, Any]) -> Any:
     """Return the probability that an item states, as it is written; None where it states none, or two."""
     if len(item) > MOST_KEYS:
         return None
+
     own = _single(item["probability"]) if "probability" in item else None
     if item.keys() <= USUAL_KEYS:
         return own
+
     stated = _stated(item, is_beside="probability" in item)
     if any(isinstance(value, dict) for value in stated):
         return None
+
     if "probability" in item and own is not None:
         if not isinstance(own, str):
             return own
         stated.insert(0, own)
     elif _is_of_either_side(item):
         return None
+
     return _in_unit(_agreed(stated), item)
 
 
@@ -231,11 +240,13 @@ def _stated(item: Mapping[str, Any], is_beside: bool) -> list[Any]:
             continue
         if is_beside and stem_of(key) in WEAK_KEYS:
             continue
+
         single = _single(value)
         if isinstance(single, dict) and single and plain_key(key) in OPTION_KEYS:
             stated.append(single)
         elif isinstance(single, str) and not _is_side(single) and any(c.isdigit() for c in single):
             stated.append(as_said(key, single))
+
     return stated
 
 
@@ -265,6 +276,7 @@ def _single(value: Any) -> Any:
         return _single(value[0])
     if not isinstance(value, dict) or len(value) > 2:
         return value
+
     chances = [as_said(key, x) for key, x in value.items() if is_chance_key(key)]
     others = [as_said(key, x) for key, x in value.items() if _is_no_key(key)]
     if len(chances) != 1 or len(value) != 1 + len(others):
@@ -284,6 +296,7 @@ def _is_complement(no: Any, yes: Any) -> bool:
     other = share_of(second)
     if one is None or other is None:
         return False
+
     are_plain = plain_number(first) is not None and plain_number(second) is not None
     return one + other == 1 or (are_plain and one + other == 100)
 
@@ -301,12 +314,14 @@ def side_beside(item: Mapping[str, Any]) -> str:
     """Return the key that makes it doubtful which side's probability a forecast states; else nothing."""
     if item.keys() <= USUAL_KEYS:
         return ""
+
     for key, value in item.items():
         is_no = _is_no_key(key) and value is not None
         if is_no and not _is_complement(as_said(key, value), chance_of(item)):
             return key
         if _says_side(plain_key(key), value):
             return key
+
     return ""
 
 
@@ -314,11 +329,13 @@ def _says_side(plain: str, value: Any) -> bool:
     """Return whether what stands under a key may say of which side, or option, a probability is."""
     if plain in TEXT_KEYS or plain in MARKET_KEYS - SIDE_KEYS:
         return False
+
     is_of_side = plain in SIDE_KEYS - MARKET_KEYS
     if isinstance(value, bool):
         return is_of_side or plain in CHANCE_KEYS
     if not isinstance(value, str):
         return False
+
     text = value.strip().casefold()
     if _SIDE_FIRST.match(text):
         return plain not in MARKET_KEYS or text in ("yes", "no")

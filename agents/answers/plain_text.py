@@ -59,13 +59,16 @@ def plain_forecasts(text: str, names: Mapping[str, Any], cut: bool = False) -> l
     text = after_thoughts(text).strip()
     if cut:
         text = text.rpartition("\n")[0]
+
     if not 0 < len(text) <= MOST_PLAIN:
         return []
+
     text = _fenced(html.unescape(text).translate(PLAIN_SIGNS))
     for read in (_from_table, _from_yaml, _from_words, _from_places):
         items = read(text, names)
         if items:
             return items
+
     return []
 
 
@@ -86,10 +89,12 @@ def _from_yaml(text: str, names: Mapping[str, Any]) -> list[Any]:
             continue
         if pair is None:
             return []
+
         key = pair[1].strip("\"'")
         value = (pair[2] or "").strip("\"'")
         if _is_empty_list(key, value):
             continue
+
         if plain_key(key) in MARKET_KEYS and (not items or "market" in items[-1]):
             items.append({"market": value})
         elif is_chance_key(key) and items and "probability" not in items[-1]:
@@ -98,6 +103,7 @@ def _from_yaml(text: str, names: Mapping[str, Any]) -> list[Any]:
             items[-1]["reason"] = value
         else:
             return []
+
     is_whole = all("probability" in item and market_named(item["market"], names) for item in items)
     return items if is_whole else []
 
@@ -129,6 +135,7 @@ def _from_words(text: str, names: Mapping[str, Any]) -> list[Any]:
             market = None
         elif not token["word"] or token["word"].casefold() not in _UNDERSTOOD:
             return []
+
     return [] if market is not None else items
 
 

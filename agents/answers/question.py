@@ -87,9 +87,11 @@ class Question:
         repeat = self._repeat(first, missing, refused)
         if first.cut and self.raised is not None:
             repeat = replace(repeat, max_tokens=self.raised)
+
         second = await self._once(repeat)
         if second.error is not None:
             return self._judged(first.decision, first)
+
         decision = combine_answers(first.decision, second.decision, missing, refused)
         return self._judged(decision, second)
 
@@ -99,10 +101,14 @@ class Question:
             note = f"{call.error.code}: {call.error.message}"
             status: DecisionStatus = "declined" if call.error.code == "declined" else "failed"
             return _Reading(Decision(status=status, note=note), error=call.error)
-        reply, cut = call.reply or "", call.finish == "length"
+
+        reply = call.reply or ""
+        cut = call.finish == "length"
         read = parse_answer(reply, self.view, prompt.stage, prompt.bets, cut)
+
         if isinstance(read, UnusableAnswer):
             read = Decision(status="malformed", note=CUT_OFF if cut else read.message)
+
         return _Reading(read, reply, cut)
 
     async def _again(
@@ -168,8 +174,10 @@ class Question:
             rest = (
                 f'Please answer again, {FORMAT}, with "forecasts" empty and in "bets" and "sales", {MENDED}.'
             )
+
         if first.cut:
             rest += " Write fewer words, so that all of it fits."
+
         answered = Message("assistant", first.reply[:MOST_SHOWN].strip() or "(nothing)")
         return replace(
             self.prompt, messages=(*self.prompt.messages, answered, Message("user", f"{fault} {rest}"))
@@ -192,23 +200,28 @@ class Question:
 
     def _shortfall(self, reading: _Reading) -> str:
         """Return how much can't be used, and why: 2 of 9 refused: the probability 32 is not …"""
-        missing, count = self._missing(reading.decision), len(self.markets)
+        missing = self._missing(reading.decision)
+        count = len(self.markets)
         told = [each.message for each in reading.decision.rejections if each.message.startswith("forecast ")]
         reasons = dict.fromkeys(words.split(": ", 1)[-1] for words in told)
         words = f"{len(missing)} of {count} {'refused' if reasons else 'missing'}"
+
         if reading.cut:
             words += f", since {CUT_OFF}"
+
         return ": ".join([words, *(["; ".join([*reasons][:MOST_REASONS])] if reasons else [])])
 
     def _judged(self, decision: Decision, last: _Reading) -> Decision:
         """Return the decision with its status, without orders on markets that lack a usable forecast."""
         if last.error is not None and not decision.forecasts:
             return last.decision
+
         missing = self._missing(decision)
         if decision.status == "played" and not self._is_enough(missing):
             some = len(missing) < len(self.markets)
             why = last.decision.note or self._shortfall(replace(last, decision=decision))
             decision = replace(decision, status="partly" if some else "malformed", note=why)
+
         return _without_unforecast(decision, missing)
 
 
@@ -230,8 +243,10 @@ def _named_orders(refused: Sequence[Rejection], names: Mapping[MarketId, str]) -
         name = names.get(MarketId(rejection.market_id), "")
         place, colon, why = rejection.message.partition(": ")
         words.append(f"{place} on {name}: {why}" if name and colon else rejection.message)
+
     if len(refused) > MOST_ORDERS:
         words.append(f"{len(refused) - MOST_ORDERS:,} more")
+
     return "; ".join(words)
 
 
@@ -240,9 +255,13 @@ def _without_unforecast(decision: Decision, missing: Sequence[MarketId]) -> Deci
     named = [order.market_id for orders in (decision.bets, decision.sales) for order in orders]
     words = "there is no usable forecast for this market, so no order on it is filled"
     lost = [Rejection("no_forecast", words, market) for market in named if market in missing]
-    bets, sales = outside(decision.bets, missing), outside(decision.sales, missing)
+    bets = outside(decision.bets, missing)
+    sales = outside(decision.sales, missing)
+
     if decision.status == "malformed":
         words = "a malformed answer has no bets and no sales"
         lost += [Rejection("bad_order", words, market) for market in named if market not in missing]
-        bets, sales = (), ()
+        bets = ()
+        sales = ()
+
     return replace(decision, bets=bets, sales=sales, rejections=(*decision.rejections, *lost))

@@ -171,13 +171,16 @@ def _orders_alone(found: FoundValue) -> Answer | None:
     value = found.value
     if not isinstance(value, dict):
         return None
+
     keys = {plain_key(key): key for key in value}
     lists = [value[keys[key]] for key in BET_KEYS if key in keys]
     if not any(lists) or not all(isinstance(part, list) for part in lists):
         return None
+
     answer = Answer(repairs=dict(found.repairs), fault=found.fault)
     if found.fault:
         answer.repairs["cut"] = None
+
     return _with_orders(answer, value, keys)
 
 
@@ -185,12 +188,15 @@ def _together(answers: Sequence[Answer]) -> Answer:
     """Return what agreeing answers say in all, each item once."""
     if len(answers) == 1:
         return answers[0]
+
     whole = Answer(repairs={"several": None})
     for answer in answers:
         whole.add(answer)
+
     for name in LISTS:
         items = {repr(item): item for item in getattr(whole, name)}
         setattr(whole, name, [*items.values()])
+
     return whole
 
 
@@ -199,6 +205,7 @@ def _nothing(values: Sequence[FoundValue]) -> NotOneObject:
     for found in values:
         if found.fault:
             return NotOneObject(found.fault)
+
     objects = [found.value for found in values if isinstance(found.value, dict)]
     if objects:
         return NotOneObject('the object needs a list "forecasts"')
@@ -214,6 +221,7 @@ def _agree(answers: Sequence[Answer], names: Names) -> bool:
         return all(
             (x.forecasts, x.bets, x.sales) == (first.forecasts, first.bets, first.sales) for x in answers
         )
+
     stated: dict[Any, Any] = {}
     for answer in answers:
         for item in answer.forecasts:
@@ -221,6 +229,7 @@ def _agree(answers: Sequence[Answer], names: Names) -> bool:
                 chance = str(chance_of(item))
                 if stated.setdefault(market, chance) != chance:
                     return False
+
     return True
 
 
@@ -240,6 +249,7 @@ def _gather(value: Any, names: Names, depth: int) -> Answer | None:
         return None
     if isinstance(value, str):
         return _in_text(value, names, depth)
+
     if isinstance(value, list):
         if items := _items(value, names):
             return Answer(items, repairs={"wrapping": None})
@@ -249,6 +259,7 @@ def _gather(value: Any, names: Names, depth: int) -> Answer | None:
             return None
         inner[0].repairs["wrapping"] = None
         return inner[0]
+
     if not isinstance(value, dict) or _is_schema(value):
         return None
     return _in_object(value, names, depth)
@@ -258,13 +269,16 @@ def _in_text(value: str, names: Names, depth: int) -> Answer | None:
     """Return the answer in JSON within a text."""
     if not re.match(r"\s*(?:```\w*\s*)?[\[{]", value):
         return None
+
     try:
         inner = find_values(value)
     except NotOneObject:
         return None
+
     answers = [(found, answer) for found in inner if (answer := _gather(found.value, names, depth + 1))]
     if len(answers) != 1:
         return None
+
     [(found, answer)] = answers
     answer.repairs = {"wrapping": None, **found.repairs, **answer.repairs}
     answer.fault = answer.fault or found.fault
@@ -283,6 +297,7 @@ def _items(value: list[Any], names: Names) -> list[Any]:
             items += mapped
         elif not isinstance(item, OpenObject):
             return []
+
     return items
 
 
@@ -336,8 +351,10 @@ def _named(value: dict[str, Any], keys: Keys, names: Names, depth: int) -> Answe
     elif answer is None:
         meant = ", and an object stands there" if isinstance(part, dict) else ""
         raise NotOneObject(f'the object needs a list "forecasts"{_twice(part) or meant}')
+
     if keys["forecasts"] != "forecasts":
         answer.repairs["key"] = None
+
     _check_revisions(answer, value, keys["forecasts"], names, depth)
     return _with_orders(answer, value, keys)
 
@@ -381,16 +398,19 @@ def _with_orders(answer: Answer, value: dict[str, Any], keys: Keys) -> Answer:
     disowning = disowning_key(value)
     if answer.forecasts and disowning:
         raise NotOneObject(f'"{one_line(disowning, 80)}" says that these are no forecasts')
+
     unit = unit_key(value)
     if unit is not None:
         own = {"unit": value[unit]}
         answer.forecasts = [{**own, **item} if isinstance(item, dict) else item for item in answer.forecasts]
+
     for key, name in BET_KEYS.items():
         part = value.get(keys.get(key, ""))
         if isinstance(part, list):
             getattr(answer, name).extend(part)
         elif part is not None:
             raise NotOneObject(f'the object needs a list "{name}"{_twice(part)}')
+
     answer.denied = answer.denied or denying_key(value)
     return answer
 
@@ -404,6 +424,7 @@ def _mapped(value: dict[str, Any], names: Names) -> list[Any]:
     items: list[Any] = []
     if len(value) > MOST_ITEMS:
         return items
+
     for key, part in value.items():
         if market_named(key, names) is None:
             if isinstance(part, str) and plain_key(key) in REASON_KEYS | {"thoughts", "thinking"}:
@@ -413,4 +434,5 @@ def _mapped(value: dict[str, Any], names: Names) -> list[Any]:
             items.append({**part, "market": key} if not isinstance(part, OpenObject) else part)
         else:
             items.append({"market": key, "probability": part})
+
     return items

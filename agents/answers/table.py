@@ -56,12 +56,15 @@ class BadLine:
 
 def read_table(name: str, text: str) -> tuple[list[PredictionLine], list[BadLine]]:
     """Return the rows of a table, and the faults of invalid ones; raise `Unreadable` for a bad table."""
-    rows, bad = list[PredictionLine](), list[BadLine]()
+    rows = list[PredictionLine]()
+    bad = list[BadLine]()
     lines = next((read for ending, read in FORMATS.items() if name.lower().endswith(ending)), None)
     if lines is None:
         raise Unreadable(f"{name} must end in .csv or .jsonl. Rename it to match its contents")
+
     for line, read in lines(name, text):
-        at, market = None, ""
+        at = None
+        market = ""
         try:
             item = {key: value for key, value in read().items() if value is not None and str(value).strip()}
             if item:
@@ -70,18 +73,21 @@ def read_table(name: str, text: str) -> tuple[list[PredictionLine], list[BadLine
                 rows.append(PredictionLine(line, at, _line_content(item, MarketId(market))))
         except MeaninglessItem as error:
             bad.append(BadLine(at, Rejection(error.code, f"{name}:{line}: {error}", market)))
+
     return rows, bad
 
 
 def _csv(name: str, text: str) -> Iterator[tuple[int, Callable[[], Item]]]:
     reader = csv.reader(StringIO(text, newline=""), strict=True)
-    header, line = _next(name, reader, reader.line_num), 1
+    header = _next(name, reader, reader.line_num)
+    line = 1
     columns = [column.strip() for column in header or ()]
     _check_columns(name, line, columns)
     if twice := [column for column in columns if columns.count(column) > 1]:
         raise Unreadable(f'{name}:{line}: the column "{twice[0]}" appears twice. Remove one of them')
     if missing := [column for column in NEEDED if column not in columns]:
         raise Unreadable(f'{name}:{line}: there is no column "{missing[0]}". Add it to the first line')
+
     line = reader.line_num + 1
     while (cells := _next(name, reader, line)) is not None:
         yield line, partial(_csv_item, columns, cells)
@@ -113,8 +119,10 @@ def _json_item(name: str, line: int, words: str) -> Item:
         item = bare_object(words)
     except NotOneObject as error:
         raise MeaninglessItem("not_an_object", str(error)) from error
+
     if twice := [value.key for value in item.values() if isinstance(value, RepeatedKey)]:
         raise MeaninglessItem("duplicate_key", f'the key "{one_line(twice[0], 40)}" appears twice')
+
     _check_columns(name, line, list(item))
     return item
 
@@ -137,11 +145,13 @@ def _time(value: object) -> datetime:
         raise MeaninglessItem(
             "time", "the time (at) is missing" if value is None else "the time is not a text"
         )
+
     try:
         at = datetime.fromisoformat(value.strip())
     except ValueError as error:
         words = f'the time "{one_line(value, 40)}" is not a time such as 2026-01-04T12:00 (UTC by default)'
         raise MeaninglessItem("time", words) from error
+
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
@@ -165,6 +175,7 @@ def _answer_of(item: Item, market: MarketId) -> WrittenAnswer:
                 'the answer is not like {"first option": 0.2, "second": 0.8} or {"5": 1, "50": 2, "95": 4}'
             )
             raise MeaninglessItem("answer", words) from error
+
     return WrittenAnswer(market, value, reason_of(item))
 
 
@@ -175,6 +186,7 @@ def _line_content(item: Item, market: MarketId) -> LineContent:
         contents = " and ".join(filled) or "none of them"
         words = "a row has a probability, an amount to bet or a fraction to sell, and this one has "
         raise MeaninglessItem("row", f"{words}{contents}")
+
     meaning, companions = MEANINGS[filled[0]]
     if odd := [name for name in item if name not in (*NEEDED, *filled, *companions, "reason")]:
         raise MeaninglessItem("row", f"a row with a {filled[0]} has no {odd[0]}")

@@ -91,9 +91,11 @@ def read_prompt(messages: Sequence[Message]) -> PromptReading:
     day = date.fromisoformat(today[1]) if today else date.min
     offered = f"\n{text}".partition("\n## Held")[0].partition("\n## Your answer")[0]
     topics = tuple(_topic(block, day) for block in offered.split("\n### ")[1:])
-    cash, limits = _CASH.search(text), _LIMITS.search(text)
+    cash = _CASH.search(text)
+    limits = _LIMITS.search(text)
     if cash is None or limits is None:
         return PromptReading(topics)
+
     return PromptReading(
         topics, _dollars(cash[1]), _dollars(limits[1]), _dollars(limits[2]), tuple(_POSITION.findall(text))
     )
@@ -101,12 +103,14 @@ def read_prompt(messages: Sequence[Message]) -> PromptReading:
 
 def _topic(block: str, today: date) -> PromptMarket:
     name = block.partition("\n")[0]
-    question, price = _QUESTION.search(block), _PRICE.search(block)
+    question = _QUESTION.search(block)
+    price = _PRICE.search(block)
     mid, bid, ask = (None if p == "none" else millionths(p) for p in price.groups()) if price else [None] * 3
     evidence = tuple(
         EvidenceLine((today - date.fromisoformat(day)).days, source, int(percent))
         for day, source, percent in _LINE.findall(block)
     )
+
     return PromptMarket(name, question[1] if question else "", mid, bid, ask, evidence, _asked(block))
 
 
@@ -115,10 +119,12 @@ def _asked(block: str) -> AskedAnswer | None:
     how = _ANSWER_KEY.search(block)
     if how is None:
         return None
+
     listed = block[how.end() :].partition("\nOptions")[2].partition("\n")[2]
     lines = takewhile(lambda line: line.startswith("| - "), listed.split("\n"))
     options = [match for match in map(_OPTION.fullmatch, lines) if match]
     bounds = _RANGE.search(how[2])
+
     return AskedAnswer(
         how[1],
         tuple((match[1], millionths(match[2] or "0")) for match in options),
@@ -139,7 +145,8 @@ DRIFT = 0.01
 """By how much the variance of a piece of evidence grows with each day of its age."""
 PRIOR = 0.6
 """The weight of even odds."""
-PRICE_SPREAD, PRICE_SHRINK = 0.5, 0.86
+PRICE_SPREAD = 0.5
+PRICE_SHRINK = 0.86
 
 
 def sharp(topic: PromptMarket, _rng: Random) -> float:
@@ -205,7 +212,8 @@ MODELS: Mapping[str, Model] = {
 
 def answer(model: str, messages: Sequence[Message], seed: int) -> str:
     """Return the model's answer to these messages."""
-    character, reading = MODELS[model], read_prompt(messages)
+    character = MODELS[model]
+    reading = read_prompt(messages)
     beliefs = {
         topic.id: _rounded(probability(character.belief(topic, Random(f"{seed}/{model}/{topic.question}"))))
         for topic in reading.topics
@@ -261,11 +269,13 @@ def _quantiles(asked: AskedAnswer, middle: float) -> dict[str, Any]:
     """Return values around a place of the range, from 0 to 1; dates where its bounds are dates."""
     places = {f"p{percent}": middle + (percent - 50) / 200 for percent in ASKED_PERCENTS}
     try:
-        low, high = float(asked.low), float(asked.high)
+        low = float(asked.low)
+        high = float(asked.high)
     except ValueError:
         first, last = (date.fromisoformat(text[:10]).toordinal() for text in (asked.low, asked.high))
         days = {name: first + 1 + int(place * (last - first - 1)) for name, place in places.items()}
         return {name: date.fromordinal(day).isoformat() for name, day in days.items()}
+
     return {name: round(low + place * (high - low), 6) for name, place in places.items()}
 
 
@@ -279,7 +289,9 @@ def _bets(character: Model, reading: PromptReading, beliefs: Mapping[str, int]) 
         for side, belief, price in _sides(topic, beliefs[topic.id]):
             if price is not None and belief - price >= character.edge and topic.id not in held:
                 edges.append((price - belief, place, side, belief, price))
-    bets, left = [], reading.cash
+
+    bets = []
+    left = reading.cash
     for _, place, side, belief, price in sorted(edges)[:MOST_BETS]:
         kelly = int(character.kelly * reading.cash * (belief - price) / (ONE - price))
         stake = min(kelly, reading.max_bet, left) // ONE * ONE
@@ -288,6 +300,7 @@ def _bets(character: Model, reading: PromptReading, beliefs: Mapping[str, int]) 
             reason = f"worth {belief / ONE:.3f}, costs {price / ONE:g}"
             bet = {"market": reading.topics[place].id, "side": side, "amount": stake // ONE, "reason": reason}
             bets.append(bet)
+
     return bets
 
 
@@ -298,13 +311,17 @@ def _sales(reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str,
     for market, side in reading.held:
         if market not in beliefs:
             continue
-        topic, p = topics[market], beliefs[market]
+
+        topic = topics[market]
+        p = beliefs[market]
         worth = p if side == "YES" else ONE - p
         sells_for = topic.bid if side == "YES" else None if topic.ask is None else ONE - topic.ask
+
         if sells_for is not None and sells_for > worth:
             sales.append(
                 {"market": market, "side": side, "fraction": "all", "reason": "sells above its worth"}
             )
+
     return sales
 
 

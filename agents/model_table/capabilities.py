@@ -29,7 +29,9 @@ record has measured."""
 THINKS_LONG = re.compile(r"-pro\b|deep-research|multi-agent")
 A_SECOND, SLOW = 50, 30
 """Tokens that a model usually writes in a second, and that a slow one writes."""
-USUAL_TOKENS, USUAL_TIMEOUT, LONGEST_TIMEOUT = 16_000, 120.0, 3_600.0
+USUAL_TOKENS = 16_000
+USUAL_TIMEOUT = 120.0
+LONGEST_TIMEOUT = 3_600.0
 FRAME, A_MARKET = 500, 60
 """Tokens of an answer without its markets, and for each of these."""
 MOST_THINKING: Mapping[Reasoning, int] = {
@@ -64,19 +66,24 @@ def model_faults(settings: ModelSettings, today: date | None = None) -> Iterator
         words = f"{settings.model} does not answer questions: it is for {str(mode).replace('_', ' ')}"
         yield ModelFault("model", words, "name a chat model")
         return
+
     yield from _limits(settings)
     if settings.temperature not in (None, 1) and not takes_temperature(settings):
         words = f"{settings.model} takes no temperature but 1"
         yield ModelFault("temperature", words, "remove `temperature`")
+
     if settings.reasoning is not None and not takes_effort(settings, settings.reasoning):
         words = f"{settings.model} does not take reasoning: {settings.reasoning}"
         yield ModelFault("reasoning", words, "remove `reasoning`, or set another")
+
     if "deep-research" in settings.model and "web_search_options" not in settings.extra:
         words = f"{settings.model} answers only with a search tool"
         yield ModelFault("model", words, "set `extra: {web_search_options: {}}`", certain=False)
+
     if option := own_search(settings):
         words = f"{option} lets the provider search on its own: what it reads is neither audited nor recorded"
         yield ModelFault("extra", words, "give it `tools: [search, read]` instead", certain=False)
+
     shut = str(entry.get("deprecation_date") or "")
     if today and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", shut) and shut <= today.isoformat():
         words = f"{settings.model} was to be shut down on {shut}"
@@ -85,10 +92,13 @@ def model_faults(settings: ModelSettings, today: date | None = None) -> Iterator
 
 def _limits(settings: ModelSettings) -> Iterator[ModelFault]:
     entry = table_entry(settings.model)
-    most_out, most_in = entry.get("max_output_tokens"), entry.get("max_input_tokens")
+    most_out = entry.get("max_output_tokens")
+    most_in = entry.get("max_input_tokens")
+
     if isinstance(most_out, int) and settings.max_tokens > most_out:
         words = f"{settings.model} answers with {most_out:,} tokens at most, and max_tokens asks for "
         yield ModelFault("max_tokens", f"{words}{settings.max_tokens:,}", f"set max_tokens to {most_out}")
+
     if isinstance(most_in, int) and settings.prompt_tokens > most_in:
         words = f"{settings.model} reads {most_in:,} tokens at most, and prompt_tokens allows "
         words += f"{settings.prompt_tokens:,}"
@@ -108,10 +118,12 @@ def expected_thinking(settings: ModelSettings) -> int:
     """
     if settings.measured is not None:
         return settings.measured.thinking
+
     entry = table_entry(settings.model)
     unasked = provider_name(settings.model) != "anthropic" or bool(entry.get("thinking_always_on"))
     long = "high" if THINKS_LONG.search(settings.model) else "medium"
     usual = entry.get("default_reasoning_effort") or (long if unasked else "none")
+
     return (
         THINKING[settings.reasoning or usual] if entry.get("supports_reasoning") or settings.reasoning else 0
     )
@@ -146,13 +158,16 @@ def takes_temperature(settings: ModelSettings) -> bool:
 
 def takes_effort(settings: ModelSettings, effort: str) -> bool:
     """Tell whether a model takes this effort of reasoning, as far as the table knows."""
-    entry, provider = table_entry(settings.model), provider_name(settings.model)
+    entry = table_entry(settings.model)
+    provider = provider_name(settings.model)
     if not entry or "ft:" in settings.model:
         return True
+
     if provider == "openai" and _reasons_at_openai(settings.model):
         told = entry.get(f"supports_{effort}_reasoning_effort")
         series = re.search(r"gpt-[5-9]", settings.model) is not None
         return told is not False and (told is True or not series or effort not in ("xhigh", "max"))
+
     if provider == "gemini" and effort in ("xhigh", "max"):
         return entry.get(f"supports_{effort}_reasoning_effort") is True
     return bool(entry.get("supports_reasoning")) or provider not in KNOWN_PLAIN
@@ -177,11 +192,14 @@ def call_limits(settings: ModelSettings, markets: int) -> tuple[int, float]:
 
     Whatever the settings themselves say.
     """
-    entry, answer = table_entry(settings.model), FRAME + A_MARKET * markets
+    entry = table_entry(settings.model)
+    answer = FRAME + A_MARKET * markets
     unasked: Reasoning = "high" if THINKS_LONG.search(settings.model) else "medium"
     effort = settings.reasoning or (unasked if entry.get("supports_reasoning") else "none")
-    most, wanted = entry.get("max_output_tokens"), answer + MOST_THINKING[effort]
+    most = entry.get("max_output_tokens")
+    wanted = answer + MOST_THINKING[effort]
     tokens = max(USUAL_TOKENS, wanted)
     tokens = min(tokens, most) if isinstance(most, int) and most > 0 else tokens
     minutes = math.ceil((SETTLING + min(wanted, tokens) / SLOW) / 60)
+
     return tokens, min(max(USUAL_TIMEOUT, 60.0 * minutes), LONGEST_TIMEOUT)

@@ -73,13 +73,15 @@ def rates_of(settings: ModelSettings, tier: str, tokens_in: int) -> Rates | None
     """Return the prices for a call with this much input: by the settings, else by the table."""
     if settings.price is None:
         return table_rates(settings.model, tier, tokens_in)
-    sent, got = exact(settings.price.input), exact(settings.price.output)
+    sent = exact(settings.price.input)
+    got = exact(settings.price.output)
     return Rates(sent, got, got, sent, sent, sent)
 
 
 def table_rates(model: str, tier: str = "", tokens_in: int = 0) -> Rates | None:
     """Return the table's prices for a call with this much input; None for a model without any."""
-    step, ranges = _step(model, tokens_in), table_entry(model).get("tiered_pricing") or ()
+    step = _step(model, tokens_in)
+    ranges = table_entry(model).get("tiered_pricing") or ()
     within = [number for number, each in enumerate(ranges) if tokens_in <= each["range"][1]]
     return _table_rates(model, TIERS.get(tier, ""), step, within[0] if within else len(ranges) - 1)
 
@@ -105,10 +107,12 @@ def _table_rates(model: str, tier: str, step: int, number: int) -> Rates | None:
     entry = table_entry(model)
     if number >= 0:
         entry = {**entry, **entry["tiered_pricing"][number]}
+
     sent = _rate(entry, "input_cost_per_token", tier, step)
     got = _rate(entry, "output_cost_per_token", tier, step)
     if sent is None or got is None or entry.get("input_cost_per_request"):
         return None  # with a price for each request, a call costs more than its tokens
+
     cached = _rate(entry, "cache_read_input_token_cost", tier, step)
     written = _rate(entry, "cache_creation_input_token_cost", tier, step)
     hour = _rate(entry, "cache_creation_input_token_cost_above_1hr", "", step)
@@ -117,6 +121,7 @@ def _table_rates(model: str, tier: str, step: int, number: int) -> Rates | None:
     written = sent if written is None else written
     rates = (sent, got, *(other if own is None else own for own, other in
              ((thought, got), (cached, sent), (written, sent), (hour, written))))  # fmt: skip
+
     return Rates(*(rate * 1_000_000 for rate in rates))
 
 
@@ -158,15 +163,18 @@ def usage_cost(settings: ModelSettings, usage: TokenUsage, replied: bool = True)
     """
     if usage.charged is not None and provider_name(settings.model) in CHARGE:
         return usage.charged
+
     rates = rates_of(settings, usage.tier, usage.tokens_in)
     whole = usage.tokens_in > 0 and (usage.tokens_out > 0 or not replied)
     if rates is None or not (whole or rates.input == rates.output == 0):
         return None
+
     amount = rates.input * (usage.tokens_in - usage.cached - usage.cache_write) + rates.cached * usage.cached
     amount += rates.cache_write * (usage.cache_write - usage.cache_write_hour)
     amount += rates.cache_write_hour * usage.cache_write_hour
     amount += rates.output * (usage.tokens_out - usage.reasoning) + rates.reasoning * usage.reasoning
     amount *= factor(settings, usage.fast, usage.region)
+
     return _rounded_up(amount + search_fee(settings, usage.searches))
 
 
@@ -174,14 +182,18 @@ def factor(settings: ModelSettings, fast: bool, region: str) -> Decimal:
     """Return by what factor a call costs more for how and where it is served."""
     if settings.price is not None:
         return Decimal(1)
+
     entry = table_entry(settings.model)
     own = entry.get("provider_specific_entry") or {}
     product = exact(own.get("fast", 1) if fast else 1) * exact(own.get(region, 1) if region else 1)
     host = urlsplit(settings.base_url or "").hostname
+
     if host in ("eu.api.openai.com", "us.api.openai.com"):
         product *= exact(entry.get(f"regional_processing_uplift_multiplier_{host[:2]}", 1))
+
     if provider_name(settings.model) == "vertex_ai" and settings.extra.get("vertex_location") != "global":
         product *= exact(entry.get("regional_endpoint_uplift_multiplier", 1))
+
     return product
 
 
@@ -189,7 +201,9 @@ def search_fee(settings: ModelSettings, searches: int) -> Decimal:
     """Return the fee for this many web searches in one call, in millionths of a dollar."""
     if not searches:
         return Decimal(0)
-    entry, provider = table_entry(settings.model), provider_name(settings.model)
+
+    entry = table_entry(settings.model)
+    provider = provider_name(settings.model)
     options = settings.extra.get("web_search_options")
     size = options.get("search_context_size") if isinstance(options, Mapping) else None
     fees = entry.get("search_context_cost_per_query") or {}
@@ -197,6 +211,7 @@ def search_fee(settings: ModelSettings, searches: int) -> Decimal:
     each = fees.get(f"search_context_size_{size or usual}")
     fee = SEARCH_FEES.get(provider, Decimal(0)) if each is None else exact(each) * ONE
     by_prompt = provider in ("gemini", "vertex_ai") and entry.get("web_search_billing_unit") != "per_query"
+
     return fee * (1 if by_prompt else searches)
 
 
@@ -208,15 +223,19 @@ def worst_case(prompt: Prompt, settings: ModelSettings) -> int | None:
     stated = None if settings.max_cost is None else _rounded_up(exact(settings.max_cost) * ONE)
     if stated is None and unbounded_option(settings) is not None:
         return None
-    sent, asked = most_tokens(prompt), as_text(settings.extra.get("service_tier"))
+
+    sent = most_tokens(prompt)
+    asked = as_text(settings.extra.get("service_tier"))
     tiers = ("", "priority" if asked == "auto" else asked)
     dearest = [rates for tier in tiers if (rates := rates_of(settings, tier, sent)) is not None]
     if not dearest:
         return stated
+
     amount = sent * max(rates.dearest_input for rates in dearest)
     amount += (prompt.max_tokens or settings.max_tokens) * max(rates.dearest_output for rates in dearest)
     region = as_text(settings.extra.get("inference_geo"))
     amount *= max(Decimal(1), factor(settings, settings.extra.get("speed") == "fast", region))
+
     return max(stated or 0, _rounded_up(amount + search_fee(settings, searches_once(settings.model))))
 
 
@@ -252,6 +271,7 @@ def unbounded_option(settings: ModelSettings) -> str | None:
         return None
     if SEARCHING.search(settings.model):
         return "model"
+
     body = settings.extra.get("extra_body")
     extra = {**settings.extra, **(body if isinstance(body, Mapping) else {})}
     names = (name for name, value in extra.items() if not _is_bounded(settings, name, value))
@@ -266,6 +286,7 @@ def _is_bounded(settings: ModelSettings, name: str, value: Any) -> bool:
         usual = value in ("auto", "default", "standard", "standard_only")
         priced = f"input_cost_per_token{TIERS.get(as_text(value), '?')}" in entry
         return usual or (priced and settings.price is None)
+
     if name == "speed":
         return value == "standard" or (value == "fast" and "fast" in factors)
     if name == "inference_geo":

@@ -79,8 +79,10 @@ def _counts(value: Any) -> Iterator[Any]:
     if isinstance(value, list):
         for part in value:
             yield from _counts(part)
+
     if not isinstance(value, Mapping):
         return
+
     for name, part in value.items():
         if not _is_count(name):
             yield from _counts(part)
@@ -94,6 +96,7 @@ def _with_counts(value: Any, is_readable: bool) -> Any:
         return [_with_counts(part, is_readable) for part in value]
     if not isinstance(value, Mapping):
         return value
+
     whole: dict[str, Any] = {}
     for name, part in value.items():
         if _is_details(name) and not isinstance(part, Mapping | list):
@@ -102,6 +105,7 @@ def _with_counts(value: Any, is_readable: bool) -> Any:
             whole[name] = _with_counts(part, is_readable)
         elif part is not None:
             whole[name] = whole_number(part) if is_readable else 0
+
     return whole
 
 
@@ -109,11 +113,13 @@ def body_with_whole_counts(body: bytes) -> bytes:
     """Return the body of an answer with whole counts; as it came where there is nothing to change."""
     if b"usage" not in body and b"eval_count" not in body:
         return body
+
     try:
         answer = json.loads(body)
         changed = with_whole_counts(answer)
     except (ValueError, RecursionError):
         return body
+
     return body if _is_same(changed, answer) else json.dumps(changed).encode()
 
 

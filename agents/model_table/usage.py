@@ -38,21 +38,27 @@ def read_usage(answer: Any) -> TokenUsage:
     Where the total is more than what was sent and received, the rest was thought: some leave it out.
     """
     usage = getattr(answer, "usage", None)
-    tokens_in, tokens_out = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    tokens_in = _count(usage, "prompt_tokens")
+    tokens_out = _count(usage, "completion_tokens")
     if tokens_in is None or tokens_out is None:
         return TokenUsage()
-    sent, got = _part(usage, "prompt_tokens_details"), _part(usage, "completion_tokens_details")
+
+    sent = _part(usage, "prompt_tokens_details")
+    got = _part(usage, "completion_tokens_details")
     cached = _count(sent, "cached_tokens") or 0
     written = _count(sent, "cache_write_tokens") or _count(sent, "cache_creation_tokens") or 0
     hour = _count(_part(sent, "cache_creation_token_details"), "ephemeral_1h_input_tokens") or 0
     reasoning = _count(got, "reasoning_tokens") or 0
     apart = (_count(usage, "total_tokens") or 0) - tokens_in - tokens_out
+
     if apart > 0:
         tokens_out += max(0, apart - (_count(sent, "tool_use_tokens") or 0))
     elif reasoning > tokens_out:
         tokens_out += reasoning
+
     if cached + written > tokens_in:  # told beside what was sent, so no part of it
         tokens_in += cached + written
+
     tier = as_text(_part(answer, "service_tier")) or as_text(_part(usage, "service_tier"))
     return TokenUsage(
         tokens_in,
@@ -95,6 +101,7 @@ def _searches(answer: Any, usage: Any, sent: Any) -> int:
     messages = [_part(choice, "message") for choice in _part(answer, "choices") or ()]
     notes = [note for message in messages for note in _part(message, "annotations") or ()]
     cites = any(_part(note, "type") == "url_citation" for note in notes)
+
     return max(*(count or 0 for count in counts), int(cites))
 
 
@@ -104,8 +111,10 @@ def _charged(usage: Any) -> int | None:
     amounts = [_part(told, "total_cost") if isinstance(told, Mapping) else told]
     if _part(usage, "is_byok") is True:
         amounts.append(_part(_part(usage, "cost_details"), "upstream_inference_cost"))
+
     if not all(_is_money(amount) for amount in amounts):
         return None
+
     exact = sum((Decimal(repr(amount)) for amount in amounts), Decimal(0)) * ONE
     return int(exact.to_integral_value(ROUND_CEILING))
 

@@ -33,6 +33,7 @@ def answer_schema(bets: bool = True, kinds: Sequence[str] = ()) -> Schema:
         lists["sales"] = _list_schema(
             market=TEXT, side=SIDE, fraction=NUMBER, limit=MAYBE_NUMBER, reason=TEXT
         )
+
     return _object_schema(thoughts=MAYBE_TEXT, **lists)
 
 

@@ -37,8 +37,10 @@ def context_facts(
     past = {each.forecast.market_id: each for each in _of_stage(view.past.values(), stage)}
     quoted = set[str]()
     facts: dict[MarketId, dict[str, Any]] = {}
+
     for listing in listings:
-        market, quote = listing.market, listing.quote
+        market = listing.market
+        quote = listing.quote
         traded = (quote and quote.volume) or 0
         others = () if market.event_id in quoted else (view.siblings or {}).get(market.event_id, ())
         quoted.add(market.event_id)
@@ -50,6 +52,7 @@ def context_facts(
             "siblings": _siblings_text(others, prices),
             "past": _past_facts(past.get(market.id)),
         }
+
     return facts
 
 
@@ -59,12 +62,14 @@ def results_facts(ended: Sequence[PastForecast], prices: bool, stage: Stage) -> 
     scored = [row for row in rows if row["brier"] is not None]
     priced = [row for row in scored if row["price_brier"] is not None]
     line = ""
+
     if scored:
         line = (
             f"Your mean Brier score on these is {_mean(scored, 'brier')}: 0 is perfect, saying 0.5 gets 0.25."
         )
         if len(priced) == len(scored):
             line += f" That of the prices of when you said it is {_mean(priced, 'price_brier')}."
+
     return {"results": rows, "results_line": line}
 
 
@@ -91,11 +96,13 @@ def _of_stage(groups: Any, stage: Stage) -> list[PastForecast]:
 def _past_facts(last: PastForecast | None) -> dict[str, str] | None:
     if last is None:
         return None
+
     reason = one_line(last.forecast.reason, LONGEST_REASON)
     said = figure_text(last.forecast.millionths)
     if last.form:
         # It may name options, which are text from outside: it goes behind a bar of its own.
         said = f"this one\n{said_answer(last.forecast, last.form)}"
+
     return {
         "at": _day(last.at),
         "probability": said,
@@ -106,7 +113,10 @@ def _past_facts(last: PastForecast | None) -> dict[str, str] | None:
 def _result_facts(ended: PastForecast, prices: bool) -> dict[str, Any]:
     if ended.form:
         return _other_result_facts(ended)
-    said, price, outcome = ended.forecast.millionths, ended.price if prices else None, ended.outcome
+
+    said = ended.forecast.millionths
+    price = ended.price if prices else None
+    outcome = ended.outcome
     return {
         "question": quoted_lines(_question_line(ended.question, LONGEST_QUESTION)),
         "at": _day(ended.at),
@@ -152,6 +162,7 @@ def _siblings_text(others: Sequence[Listing], prices: bool) -> str | None:
     """Return the markets of an event that are not on offer, a fenced line each."""
     if not others:
         return None
+
     if prices:
         ranked = sorted((-_price(other), other.market.id, other.market.question) for other in others)
         lines = [
@@ -160,6 +171,7 @@ def _siblings_text(others: Sequence[Listing], prices: bool) -> str | None:
         ]
     else:
         lines = [_question_line(other.market.question, LONGEST_QUESTION) for other in others[:MOST_NAMED]]
+
     return quoted_lines("\n".join(lines))
 
 
@@ -170,9 +182,11 @@ def _price(listing: Listing) -> int:
 
 def _event_lines(view: View, ids: Mapping[MarketId, str]) -> dict[MarketId, str]:
     """Return how each market relates to others of its event, by their names in the prompt."""
-    events, siblings = defaultdict[str, list[Market]](list), view.siblings or {}
+    events = defaultdict[str, list[Market]](list)
+    siblings = view.siblings or {}
     for listing in view.snapshot:
         events[listing.market.event_id].append(listing.market)
+
     lines: dict[MarketId, str] = {}
     for event, markets in events.items():
         others = siblings.get(event, ())
@@ -183,6 +197,7 @@ def _event_lines(view: View, ids: Mapping[MarketId, str]) -> dict[MarketId, str]
             family = next((one for one in known if market.id in one.market_ids), None)
             if line := _event_line(market, markets, family, ids):
                 lines[market.id] = line
+
     return lines
 
 
@@ -199,6 +214,7 @@ def _event_line(
     if family is None:
         names = [ids[other.id] for other in group if other.id != market.id]
         return f"the same as that of {', '.join(names)}" if names else "has other markets too"
+
     names = [ids[member] for member in family.market_ids if member in ids]
     more = len(family.market_ids) - len(names)
     listed = ", ".join(names) + (f" and {more} not on offer" if more else "")

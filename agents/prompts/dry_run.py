@@ -46,7 +46,8 @@ def sample_prompt(text: str, *, prices: bool = True, stage: Stage = "final") -> 
 
 def with_context(view: View, context: Context) -> View:
     """Return the view with as much as this context admits, in texts of usual length."""
-    at, listings = view.snapshot.at, list(view.snapshot)
+    at = view.snapshot.at
+    listings = list(view.snapshot)
     days = [at - timedelta(days=days) for days in HISTORY_DAYS]
     others = {
         listing.market.event_id: tuple(
@@ -57,6 +58,7 @@ def with_context(view: View, context: Context) -> View:
     }
     said = {listing.market.id: _said(listing, at - timedelta(days=7)) for listing in listings}
     quoted = (listing.quote for listing in listings if listing.quote)
+
     return replace(
         view,
         history={q.market_id: tuple(replace(q, at=day) for day in days) for q in quoted}
@@ -90,6 +92,7 @@ def template_fault(
     if not money:
         rules = REALISTIC.model_copy(update={"money": False})
         full = replace(full, view=replace(full.view, rules=rules, holdings=Holdings(cash=0)))
+
     facts = prompt_facts(full)
     try:
         template = compile_template(text)
@@ -102,6 +105,7 @@ def template_fault(
                 template.filled(block, told)
     except BadTemplate as error:
         return _fault_of(error, facts)
+
     return None
 
 
@@ -127,7 +131,8 @@ def _keys(value: Any) -> Iterator[str]:
 def _sample_context(prices: bool, markets: int) -> PromptContext:
     """Return a part of a made-up round with everything that a prompt may show."""
     listings = [_listing(MarketId(f"example:{number}")) for number in range(markets + 1)]
-    shown, gone = listings[1:], listings[0]
+    shown = listings[1:]
+    gone = listings[0]
     first = shown[0].market.id
     account = Holdings(
         cash=9_000 * ONE,
@@ -144,6 +149,7 @@ def _sample_context(prices: bool, markets: int) -> PromptContext:
     view = with_context(view, Context())
     before = tuple(Forecast(listing.market.id, 0.5, "blind") for listing in shown)
     part = PromptPart(1, 2, tuple(listing.market.id for listing in shown), committed=ONE)
+
     return PromptContext(view, prices, before, part, longest=8)
 
 

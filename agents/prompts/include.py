@@ -56,13 +56,17 @@ def _placed_lines(path: Path, find: FindFile, outer: tuple[Path, ...]) -> Iterat
         if named is None:
             yield line, (path, number)
             continue
+
         try:
             part = find(named[2])
         except LookupError as error:
             raise BadInclude(path, number, f'"{named[2]}" can\'t be included: {error}') from error
+
         if part in (path, *outer) or len(outer) >= MOST_DEPTH:
             raise BadInclude(path, number, f'"{named[2]}" includes itself, or too many files in one another')
+
         inner = list(islice(_placed_lines(part, find, (*outer, path)), MOST_LINES + 1))
         if len(inner) > MOST_LINES:
             raise BadInclude(path, number, f'with "{named[2]}" the prompt has more than {MOST_LINES:,} lines')
+
         yield from inner[:-1] if inner[-1][0] == "" else inner

@@ -164,16 +164,22 @@ def prompt_facts(sight: PromptContext) -> dict[str, Any]:
     together tell the price that was paid. Its cost stays, as does the cash: they say how much is at stake
     and no more. Before it is shown the prices, an agent is reminded only of what it said before them, too.
     """
-    view, part, prices = sight.view, sight.part, sight.prices
-    snapshot, rules, holdings = view.snapshot, view.rules, view.holdings
+    view = sight.view
+    part = sight.part
+    prices = sight.prices
+    snapshot = view.snapshot
+    rules = view.rules
+    holdings = view.holdings
     ids = short_ids(snapshot)
     stated = {forecast.market_id: forecast for forecast in sight.before}
-    shown, held = offered_listings(view, part), held_listings(view, part)
+    shown = offered_listings(view, part)
+    held = held_listings(view, part)
     told = context_facts(view, [*shown, *held], ids, prices, sight.stage)
     blocks = [_market_facts(listing, ids, stated, sight, told) for listing in shown]
     _shorten_series(shown, blocks)
     here = {listing.market.id for listing in (*shown, *held)}
     mids = {listing.market.id: listing.mid for listing in snapshot} if holdings.lots else {}
+
     return {
         "round": view.round,
         "rounds": view.rounds,
@@ -207,11 +213,13 @@ NO_MONEY: Mapping[str, Any] = {
 
 def _money_facts(sight: PromptContext) -> dict[str, Any]:
     """Return the facts about the account, and the limits of bets."""
-    rules, cash = sight.view.rules, sight.view.holdings.cash
+    rules = sight.view.rules
+    cash = sight.view.holdings.cash
     committed = 0 if sight.part is None else sight.part.committed
     left = max(cash - committed, 0)
     cap = worth(cash if is_base_fixed(rules) else left, rules.max_bet)
     base = "the cash that you began this round with" if committed and is_base_fixed(rules) else "your cash"
+
     return {
         "min_bet": rules.min_bet,
         "max_bet": rules.max_bet,
@@ -248,6 +256,7 @@ def _market_facts(
     articles = sight.view.evidence.get(market.id, ()) if sight.evidence else ()
     page = _page_facts(market, sight.longest)
     ask = how_to_answer(market.form, sight.prices) if market.form else ""
+
     return {
         **page,
         "text": f"{page['text']}\n{ask}" if ask else page["text"],
@@ -289,7 +298,8 @@ def _shorten_series(shown: Sequence[Listing], blocks: Sequence[dict[str, Any]]) 
 @lru_cache(maxsize=2048)  # every agent of a round is shown the same pages
 def _page_facts(market: Market, longest: int | None) -> Mapping[str, str]:
     """Return what is the same in every question about a market, quoted but for its close."""
-    question, rules = quoted_lines(one_line(market.question)), quoted_lines(cut_text(market.rules, longest))
+    question = quoted_lines(one_line(market.question))
+    rules = quoted_lines(cut_text(market.rules, longest))
     return {
         "closes": minute_text(market.closes_at),
         "text": question if rules == "|" else f"{question}\n|\n{rules}",
@@ -300,7 +310,8 @@ def _page_facts(market: Market, longest: int | None) -> Mapping[str, str]:
 
 
 def _article_facts(article: Article, longest: int | None) -> dict[str, str]:
-    source, title = one_line(article.source), one_line(article.title)
+    source = one_line(article.source)
+    title = one_line(article.title)
     published = one_line(article.dated) or minute_text(article.published_at)
     return {
         "source": quoted_lines(source),
@@ -342,7 +353,8 @@ def market_list(ids: Sequence[str]) -> str:
     """Return how many markets are asked about, and which."""
     if not ids:
         return "there are none"
-    first, last = int(ids[0][1:]), int(ids[-1][1:])
+    first = int(ids[0][1:])
+    last = int(ids[-1][1:])
     if last - first + 1 == len(ids):
         return f"{len(ids)} of them, {ids[0]} to {ids[-1]}"
     return f"{len(ids)} of them: {', '.join(ids)}"
@@ -380,6 +392,7 @@ def prices_line(rules: Rules, prices: bool) -> str:
         return f"Prices are not shown to you, but every bet and sale is made at the market's price. {refused}"
     if rules.fill == "mid":
         return f"You buy and sell at the YES price shown, whatever the size. {refused}"
+
     late = "Prices of when your answer is in count, not those shown. " if rules.fill_at == "answer" else ""
     return (
         "You buy at the ask and sell at the bid, so you pay the spread. Large orders get worse prices, by up "

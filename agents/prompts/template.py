@@ -41,7 +41,8 @@ class BadTemplate(ValueError):
     def __init__(self, line: int, words: str, file: str = ""):
         place = f"line {line}" if not file else f"prompt {file}, line {line}"
         super().__init__(f"{place}: {words}")
-        self.line, self.words = line, words
+        self.line = line
+        self.words = words
         unknown = _UNKNOWN.search(words)
         self.name = next(filter(None, unknown.groups())) if unknown else ""
 
@@ -96,6 +97,7 @@ def compile_template(text: str) -> CompiledTemplate:
         raise BadTemplate(error.lineno, error.message or "it can't be read") from error
     except (SyntaxError, RecursionError, MemoryError, OverflowError) as error:
         raise BadTemplate(1, "its blocks or expressions are nested too deeply") from error
+
     template = Template.from_code(ENVIRONMENT, code, dict(ENVIRONMENT.globals))
     return CompiledTemplate(template, answer, frozenset(names), needed, bodies)
 
@@ -109,9 +111,11 @@ def _required_facts(tree: nodes.Template) -> dict[str, int]:
         if node.name in MAY_LACK and isinstance(node.node, nodes.Name)
     }
     lines: dict[str, int] = {}
+
     for node in tree.find_all(nodes.Name):
         if node.name in free and node.name not in spared:
             lines.setdefault(node.name, node.lineno)
+
     return lines
 
 
@@ -130,6 +134,7 @@ def _check_blocks(tree: nodes.Template) -> None:
     for node in tree.find_all((nodes.Include, nodes.Extends, nodes.Import, nodes.FromImport)):
         words = 'another file is only put in by {% include "NAME" %}, alone on its line'
         raise BadTemplate(node.lineno, words)
+
     for block in tree.find_all(nodes.Block):
         if block.name not in BLOCKS:
             allowed = " and ".join(BLOCKS)

@@ -53,7 +53,8 @@ class Brave:
     """Brave's news search as a source of articles."""
 
     def __init__(self, settings: Settings, report: Report, sleep: Sleep = asyncio.sleep):
-        self._settings, self._sleep = settings, sleep
+        self._settings = settings
+        self._sleep = sleep
         self._http: HttpClient | None = None
         self._sorter = RecordSorter("brave", ("url",), report)
 
@@ -87,9 +88,11 @@ class Brave:
             refused = f"Brave refuses the key in {KEY}, or the search: "
             words = refused * (error.code == "refused") + error.message
             raise ResearchError(error.code, words, HINT) from error
+
         listed = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(listed, list):
             raise ResearchError("malformed", "Brave did not send a list of results", HINT)
+
         made = (self._sorter.made(raw, _article_of, raw) for raw in listed)
         return [article for article in made if article is not None]
 
@@ -100,6 +103,7 @@ class Brave:
             if not (key := os.environ.get(KEY)):
                 words = f"the environment variable {KEY} is not set"
                 raise ResearchError("no_key", words, "set it there, or in .env next to the config")
+
             self._http = HttpClient(
                 settings.url,
                 per_second=settings.per_second,
@@ -107,6 +111,7 @@ class Brave:
                 sleep=self._sleep,
                 headers={"X-Subscription-Token": key},
             )
+
         return self._http
 
 

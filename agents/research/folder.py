@@ -75,7 +75,8 @@ class ArticleFolder:
     """A folder of articles, read anew at each decision time."""
 
     def __init__(self, settings: Settings, report: Report):
-        self._settings, self._report = settings, report
+        self._settings = settings
+        self._report = report
         self._read_at: datetime | None = None
         self._filed: list[ArticleFile] = []
         self._index: ArticleIndex | None = None
@@ -86,7 +87,8 @@ class ArticleFolder:
             folder = self._settings.path
             self._filed = _read(_files(folder), folder, self._report)
             self._read_at = at
-        telling, least = keywords(market.question, MOST_WORDS), self._settings.words
+        telling = keywords(market.question, MOST_WORDS)
+        least = self._settings.words
         return [filed.article for filed in self._filed if filed.concerns(market, telling, least)]
 
     async def search(self, query: str, at: datetime) -> list[FoundArticle]:
@@ -103,9 +105,11 @@ class ArticleFolder:
         stamps = {path.relative_to(folder).as_posix(): path.stat().st_mtime_ns for path in _files(folder)}
         if self._index is None:
             self._index = ArticleIndex()
+
         for name in self._index.outdated(stamps):
             for filed in _read([folder / name], folder, self._report):
                 self._index.add(name, filed.article)
+
         return self._index
 
     async def close(self) -> None:
@@ -124,6 +128,7 @@ def _read(paths: Sequence[Path], folder: Path, report: Report) -> list[ArticleFi
         except UnreadableArticle as why:
             name = path.relative_to(folder).as_posix()
             report(QuarantinedRecord("folder", name, "article", "malformed", str(why)))
+
     return articles
 
 
@@ -157,10 +162,12 @@ def _files(folder: Path) -> list[Path]:
     """Return every file that may be an article, in the folder and its subfolders, without links."""
     if not folder.is_dir():
         raise ResearchError("no_folder", f"there is no folder {folder}", "check evidence.folder.path")
+
     try:
         paths = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
     except OSError as error:
         raise ResearchError("unreadable", f"{folder} can't be read: {error.strerror}") from error
+
     if len(paths) > MOST_FILES:
         hint = "leave older articles out, or write a source of your own"
         raise ResearchError("too_many", f"{folder} holds more than {MOST_FILES:,} articles", hint)
@@ -226,6 +233,7 @@ def _head(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
             return
         if line.strip("- ") == "":
             continue
+
         key, colon, value = line.partition(":")
         key = key.strip().casefold()
         if not colon or key not in (*KEYS, DATE):
@@ -234,5 +242,6 @@ def _head(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
             )
         if key in seen:
             raise UnreadableArticle(f"`{key}:` appears twice")
+
         seen.add(key)
         yield key, value.strip().strip("\"'")

@@ -60,7 +60,8 @@ class Gdelt:
     """GDELT's list of articles as a source."""
 
     def __init__(self, settings: Settings, http: HttpClient, report: Report):
-        self._settings, self._http = settings, http
+        self._settings = settings
+        self._http = http
         self._sorter = RecordSorter("gdelt", ("url",), report)
 
     async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
@@ -80,9 +81,11 @@ class Gdelt:
         asked = search_terms(question, self._settings.words, rules)
         if not asked or until <= since:
             return []
+
         found = await self._found(asked, since, until)
         if not found and (fewer := broader_terms(asked)):
             found = await self._found(fewer, since, until)
+
         return found
 
     async def close(self) -> None:
@@ -98,9 +101,11 @@ class Gdelt:
         if isinstance(answer, Refusal):
             words = f"GDELT refuses the query: {one_line(answer.said)}"
             raise RefusedQueryError("refused_query", words, "other markets are not affected")
+
         listed = answer.get("articles", []) if isinstance(answer, dict) else None
         if not isinstance(listed, list):
             raise ResearchError("malformed", "GDELT did not send a list of articles", HINT)
+
         made = (self._sorter.made(raw, _article_of, raw) for raw in listed)
         return [article for article in made if article is not None]
 
@@ -118,6 +123,7 @@ class Gdelt:
             )
         except VenueError as error:
             raise ResearchError(error.code, error.message, HINT) from error
+
         return answer
 
 
@@ -146,6 +152,7 @@ def read_answer(body: bytearray) -> Any:
             return json.loads(_BACKSLASH.sub(r"\\\\", text), strict=False)
         except ValueError:
             raise RequestError("not_json", "sent invalid JSON") from None
+
     if "limit requests" in text.casefold():
         raise RequestError("rate_limited", "is rate-limiting requests")
     if 0 < len(text) <= LONGEST_REFUSAL and text[0].isalpha():
