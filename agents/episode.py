@@ -251,7 +251,8 @@ class ForecastDocument(MarketItem):
 
     @model_validator(mode="after")
     def _adds_up(self) -> "ForecastDocument":
-        if unknown := sorted(self.options.keys() - {YES, NO}):
+        unknown = sorted(self.options.keys() - {YES, NO})
+        if unknown:
             raise ValueError(f"the market has no option {one_line(unknown[0], 40)!r}: it has yes and no")
         if len(self.options) == 2 and abs(sum(self.options.values(), Decimal(-1))) > SLACK:
             raise ValueError("the probabilities of yes and no do not add up to 1")

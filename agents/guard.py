@@ -234,7 +234,8 @@ def relevance(question: str, texts: Sequence[str]) -> list[float]:
         # ln(1 + (N - n + 0.5) / (n + 0.5)), the higher the fewer texts have it
         weight = log_odds(ONE * (2 * len(texts) + 2) // (2 * len(texts) + 2 * having + 3))
         for place, (count, norm) in enumerate(zip(counts, norms, strict=True)):
-            if times := count[word]:
+            times = count[word]
+            if times:
                 scores[place] += weight * times * (SATURATION + 1) / (times + norm)
 
     return scores

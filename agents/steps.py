@@ -62,7 +62,8 @@ def _key(prompt: Prompt, messages: tuple[Message, ...]) -> Key:
 def _with_steps(prompt: Prompt, known: Mapping[Key, tuple[Message, ...]]) -> tuple[Message, ...]:
     """Return the messages of a question, with the steps taken before it was put again."""
     for end in range(len(prompt.messages), 0, -1):
-        if (before := known.get(_key(prompt, prompt.messages[:end]))) is not None:
+        before = known.get(_key(prompt, prompt.messages[:end]))
+        if before is not None:
             return before + prompt.messages[end:]
     return prompt.messages
 

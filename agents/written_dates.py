@@ -215,7 +215,9 @@ def _offsets(zone: str, month: int) -> tuple[timedelta, timedelta]:
 
     if name in ZONES:
         return ZONES[name]
-    if shift := _SHIFT.search(name):
+
+    shift = _SHIFT.search(name)
+    if shift:
         ahead = timedelta(hours=int(shift[2]), minutes=int(shift[3] or 0)) * (-1 if shift[1] == "-" else 1)
         return ahead, ahead
     return WEST, EAST

@@ -76,7 +76,8 @@ def quote_hash(quote: Quote) -> str:
         "volume": quote.volume,
     }
     for name in FIGURES:
-        if (figure := getattr(quote, name)) is not None:
+        figure = getattr(quote, name)
+        if figure is not None:
             content[name] = figure
 
     return plain_digest(content)

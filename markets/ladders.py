@@ -200,7 +200,8 @@ def families(markets: Iterable[Market]) -> list[MarketFamily]:
 
 
 def _families(event: str, markets: Sequence[Market]) -> list[MarketFamily]:
-    if (shape := _exclusive_family(markets)) is not None:
+    shape = _exclusive_family(markets)
+    if shape is not None:
         return [MarketFamily(event, shape, tuple(market.id for market in markets))]
     alike: dict[str, list[Market]] = defaultdict(list)
     for market in markets:

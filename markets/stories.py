@@ -123,17 +123,24 @@ def _contest(masked: str) -> str:
     >>> _contest("Will Acme win the most seats in May?"), _contest("A new album before Half-Life 3?")
     ('the most seats in May?', 'before Half-Life 3')
     """
-    if (event := _BEFORE.match(masked)) is not None:
+    event = _BEFORE.match(masked)
+    if event is not None:
         return event[1]
-    if (office := _OFFICE.match(masked)) is not None:
+
+    office = _OFFICE.match(masked)
+    if office is not None:
         return f"the next {office[1] or office[2]}"
-    if (choice := _CHOICE.match(masked)) is not None:
+
+    choice = _CHOICE.match(masked)
+    if choice is not None:
         return f"{choice[1]} {choice[2]}"
 
     contest = _CONTEST.match(masked)
     if contest is None:
         return masked
-    if (most := _MOST.match(contest[1])) is not None:
+
+    most = _MOST.match(contest[1])
+    if most is not None:
         return most[1]
 
     title = _TITLE.match(contest[1])
@@ -189,7 +196,8 @@ def _date(said: str, closes_at: datetime) -> str:
     if _NEAR.match(said):
         return f"{close:%Y-%m-%d}"
 
-    if (figures := _IN_FIGURES.search(said)) is not None:
+    figures = _IN_FIGURES.search(said)
+    if figures is not None:
         year, month, day = figures.groups()
     else:
         year, month, day = _in_words(said, close.year)

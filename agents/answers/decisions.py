@@ -325,7 +325,8 @@ def _checked_forecasts(stated: object, view: View, lost: list[Rejection]) -> tup
     kept: dict[tuple[str, str], Forecast] = {}
     for forecast in _checked_items(stated, Forecast, "bad_forecast", lost):
         key = (forecast.market_id, forecast.stage)
-        if (fault := _forecast_fault(forecast, shown)) is None and key in kept:
+        fault = _forecast_fault(forecast, shown)
+        if fault is None and key in kept:
             fault = "this market already has a forecast"
         if fault is None:
             kept[key] = forecast

@@ -166,7 +166,8 @@ def _narrow(text: str) -> str:
 def _marked_share(value: object) -> Decimal:
     """Return a share written with its scale: 10%, 1/10, about 1 in 10, or twice, as 0.1 (10%)."""
     text = _text_of(_narrow(value) if isinstance(value, str) else value, "probability")
-    if twice := _TWICE.fullmatch(text):
+    twice = _TWICE.fullmatch(text)
+    if twice:
         one, other = (_one_share(part, text) for part in twice.groups())
         if one == other:
             return one

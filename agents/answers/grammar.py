@@ -148,7 +148,8 @@ class RelaxedReader:
         """Go on to what is neither space nor comment."""
         text = self.text
         while True:
-            if match := _SPACE.match(text, self.place):
+            match = _SPACE.match(text, self.place)
+            if match:
                 self.place = match.end()
 
             if text.startswith(("#", "//"), self.place):
@@ -285,7 +286,8 @@ class RelaxedReader:
     def _scalar(self, word: str) -> Any:
         """Return a number, a constant, or one unquoted word."""
         if _NUMBER.fullmatch(word):
-            if percent := _PERCENT.match(self.text, self.place):
+            percent = _PERCENT.match(self.text, self.place)
+            if percent:
                 self.repairs["quotes"] = None
                 self.place = percent.end()
                 return f"{word}%"

@@ -133,7 +133,9 @@ def market_named(name: Any, names: Mapping[str, Any]) -> Any:
     text = name[:400].translate(PLAIN_SIGNS).strip(_WRAPPED_NAME).casefold()
     if text in names:
         return names[text]
-    if last := _AT_THE_END.search(name[:400]):
+
+    last = _AT_THE_END.search(name[:400])
+    if last:
         first = name[: last.start() + 1].strip(_WRAPPED_NAME).casefold()
         return names.get(last[1].casefold()) if names.get(first) is None else None
 

@@ -251,7 +251,8 @@ def _gather(value: Any, names: Names, depth: int) -> Answer | None:
         return _in_text(value, names, depth)
 
     if isinstance(value, list):
-        if items := _items(value, names):
+        items = _items(value, names)
+        if items:
             return Answer(items, repairs={"wrapping": None})
         answers = [_gather(item, names, depth + 1) for item in value]
         inner = [answer for answer in answers if answer is not None]
@@ -315,7 +316,9 @@ def _in_object(value: dict[str, Any], names: Names, depth: int) -> Answer | None
         return _renamed(value, keys, lists, names, depth)
     if is_forecast(value):
         return Answer([value], repairs={"wrapping": None})
-    if mapped := _mapped(value, names):
+
+    mapped = _mapped(value, names)
+    if mapped:
         return Answer(mapped, repairs={"wrapping": None})
     return _within_object(value, keys, names, depth)
 
@@ -375,7 +378,8 @@ def _renamed(
     """Return the answer of an object whose forecasts have other names."""
     answer = Answer(repairs={"key": None})
     for key in lists:
-        if (inner := _listed(value[keys[key]], names, depth)) is not None:
+        inner = _listed(value[keys[key]], names, depth)
+        if inner is not None:
             answer.add(inner)
     return _with_orders(answer, value, keys) if answer.forecasts else None
 

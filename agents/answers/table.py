@@ -83,9 +83,12 @@ def _csv(name: str, text: str) -> Iterator[tuple[int, Callable[[], Item]]]:
     line = 1
     columns = [column.strip() for column in header or ()]
     _check_columns(name, line, columns)
-    if twice := [column for column in columns if columns.count(column) > 1]:
+    twice = [column for column in columns if columns.count(column) > 1]
+    if twice:
         raise Unreadable(f'{name}:{line}: the column "{twice[0]}" appears twice. Remove one of them')
-    if missing := [column for column in NEEDED if column not in columns]:
+
+    missing = [column for column in NEEDED if column not in columns]
+    if missing:
         raise Unreadable(f'{name}:{line}: there is no column "{missing[0]}". Add it to the first line')
 
     line = reader.line_num + 1
@@ -120,7 +123,8 @@ def _json_item(name: str, line: int, words: str) -> Item:
     except NotOneObject as error:
         raise MeaninglessItem("not_an_object", str(error)) from error
 
-    if twice := [value.key for value in item.values() if isinstance(value, RepeatedKey)]:
+    twice = [value.key for value in item.values() if isinstance(value, RepeatedKey)]
+    if twice:
         raise MeaninglessItem("duplicate_key", f'the key "{one_line(twice[0], 40)}" appears twice')
 
     _check_columns(name, line, list(item))
@@ -188,7 +192,8 @@ def _line_content(item: Item, market: MarketId) -> LineContent:
         raise MeaninglessItem("row", f"{words}{contents}")
 
     meaning, companions = MEANINGS[filled[0]]
-    if odd := [name for name in item if name not in (*NEEDED, *filled, *companions, "reason")]:
+    odd = [name for name in item if name not in (*NEEDED, *filled, *companions, "reason")]
+    if odd:
         raise MeaninglessItem("row", f"a row with a {filled[0]} has no {odd[0]}")
     return meaning(item, market)
 

@@ -62,7 +62,8 @@ def model_faults(settings: ModelSettings, today: date | None = None) -> Iterator
     Without a day of today, none is past.
     """
     entry = table_entry(settings.model)
-    if (mode := entry.get("mode")) not in CHATS:
+    mode = entry.get("mode")
+    if mode not in CHATS:
         words = f"{settings.model} does not answer questions: it is for {str(mode).replace('_', ' ')}"
         yield ModelFault("model", words, "name a chat model")
         return
@@ -80,7 +81,8 @@ def model_faults(settings: ModelSettings, today: date | None = None) -> Iterator
         words = f"{settings.model} answers only with a search tool"
         yield ModelFault("model", words, "set `extra: {web_search_options: {}}`", certain=False)
 
-    if option := own_search(settings):
+    option = own_search(settings)
+    if option:
         words = f"{option} lets the provider search on its own: what it reads is neither audited nor recorded"
         yield ModelFault("extra", words, "give it `tools: [search, read]` instead", certain=False)
 

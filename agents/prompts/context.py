@@ -195,7 +195,8 @@ def _event_lines(view: View, ids: Mapping[MarketId, str]) -> dict[MarketId, str]
         known = _families_of((*markets, *(other.market for other in others)))
         for market in markets:
             family = next((one for one in known if market.id in one.market_ids), None)
-            if line := _event_line(market, markets, family, ids):
+            line = _event_line(market, markets, family, ids)
+            if line:
                 lines[market.id] = line
 
     return lines

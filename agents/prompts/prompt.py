@@ -286,9 +286,12 @@ def _shorten_series(shown: Sequence[Listing], blocks: Sequence[dict[str, Any]]) 
     """Show rules and articles of a question for several dates only once, at its first market."""
     first: dict[str, str] = {}
     for listing, block in zip(shown, blocks, strict=True):
-        if not (series := listing.market.series):
+        series = listing.market.series
+        if not series:
             continue
-        if (before := first.setdefault(series, block["id"])) != block["id"]:
+
+        before = first.setdefault(series, block["id"])
+        if before != block["id"]:
             text = f"{block['question']}\n|\n| Everything else is as for {before}."
             if block["ask"]:
                 text += f"\n{block['ask']}"

@@ -100,7 +100,8 @@ class Brave:
         """Return the client, created once a key is set."""
         settings = self._settings
         if self._http is None:
-            if not (key := os.environ.get(KEY)):
+            key = os.environ.get(KEY)
+            if not key:
                 words = f"the environment variable {KEY} is not set"
                 raise ResearchError("no_key", words, "set it there, or in .env next to the config")
 

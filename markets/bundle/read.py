@@ -108,7 +108,8 @@ class Draft:
 
 def read(folder: Path) -> Bundle:
     """Return the recording in a folder, from memory while its files haven't changed; raise BadBundle."""
-    if (held := HELD.get(hash_file(folder))) is not None:
+    held = HELD.get(hash_file(folder))
+    if held is not None:
         return held
     bundle, report = _examine(folder)
     if bundle is None:
@@ -157,7 +158,8 @@ def _note_page(draft: Draft, line: int, record: Any) -> None:
 
 
 def _note_end_within(draft: Draft, line: int, record: Any) -> None:
-    if (end := rows.end_within(record)) is None:
+    end = rows.end_within(record)
+    if end is None:
         return
     if draft.ends.setdefault(end.market_id, [end]) != [end]:
         raise BadBundleValue(f"another end of {end.market_id}", "one, and later versions in resolutions.csv")

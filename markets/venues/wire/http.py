@@ -157,7 +157,8 @@ class HttpClient:
             return (await self._answer(method, path, what))[1]
 
         question = f"{method} {path} {json.dumps(what, sort_keys=True)}"
-        if (kept := self._answers.get(question)) is not None:
+        kept = self._answers.get(question)
+        if kept is not None:
             if not kept:
                 raise self._error(path, RequestError("missing", "has no such page"))
             return self._parse(bytearray(kept))

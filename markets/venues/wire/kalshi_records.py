@@ -214,11 +214,17 @@ def story(event: str) -> str:
     series, _, rest = event.partition("-")
     if _GAME.fullmatch(rest):
         return f"kalshi:game:{rest}"
-    if (when := _MONTH.match(rest)) is not None and _MEETING.fullmatch(series):
+
+    when = _MONTH.match(rest)
+    if when is not None and _MEETING.fullmatch(series):
         return f"kalshi:FED-{when[0]}"
-    if (when := _YEAR.match(rest)) is not None and _CUTS.fullmatch(series):
+
+    when = _YEAR.match(rest)
+    if when is not None and _CUTS.fullmatch(series):
         return f"kalshi:FED-{when[1]}"
-    if (day := _DAY.fullmatch(rest)) is not None and (name := _ASSET.fullmatch(series)) is not None:
+
+    day = _DAY.fullmatch(rest)
+    if day is not None and (name := _ASSET.fullmatch(series)) is not None:
         return f"kalshi:{name[1]}-{day[1]}"
     return ""
 

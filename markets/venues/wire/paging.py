@@ -278,7 +278,9 @@ async def ask_in_parts(
         except VenueError as error:
             if error.code not in SPOILT_CODES:
                 raise
-            if half := len(some) // 2:
+
+            half = len(some) // 2
+            if half:
                 waiting += [some[half:], some[:half]]
             else:
                 errors[some[0]] = error

@@ -341,7 +341,8 @@ def _joined(tags: tuple[str, ...]) -> str:
 
 def story_of(event: PolymarketEvent | None, game: str, ends_at: datetime) -> str:
     """Return the game of a market, else its event's title with its date; empty for a title without one."""
-    if name := game or (event.game if event else ""):
+    name = game or (event.game if event else "")
+    if name:
         return f"{PREFIX}game:{name}"
     about = dated_subject(event.title.replace("___", "$1"), ends_at) if event else ""
     return f"{PREFIX}{about}" if about else ""
