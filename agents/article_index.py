@@ -95,11 +95,12 @@ class ArticleIndex:
 
     def _telling(self, words: Collection[str]) -> tuple[list[str], int]:
         """Return the rarest of some words, within the limits of a search, and their article count."""
-        counts = [(count, word) for word in words if (count := self._count_of(word))]
+        counts = sorted((self._count_of(word), word) for word in words)
+        present = [(count, word) for count, word in counts if count]
         kept = list[str]()
         places = 0
 
-        for count, word in sorted(counts)[:MOST_WORDS]:
+        for count, word in present[:MOST_WORDS]:
             if kept and places + count > self._places:
                 break
             places += count

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
+from itertools import chain
 from typing import Any, Literal
 from urllib.parse import unquote
 
@@ -221,7 +222,8 @@ def relevance(question: str, texts: Sequence[str]) -> list[float]:
     >>> relevance("Will BTC reach $120k?", ["Bitcoin nears $120,000", "Ether falls", "Bitcoin slips"])
     [1.88..., 0.0, 0.49...]
     """
-    asked = _telling(" ".join(way for term in search_terms(question, MOST_TERMS) for way in term.ways))
+    ways = chain.from_iterable(term.ways for term in search_terms(question, MOST_TERMS))
+    asked = _telling(" ".join(ways))
     wanted = tuple(dict.fromkeys([*asked, *_telling(question)]))
     counts = [Counter(_telling(text)) for text in texts]
     lengths = [sum(count.values()) for count in counts]
@@ -327,8 +329,11 @@ def is_restricted(source: str, url: str, more: Iterable[str] = ()) -> bool:
     hosts = [_host(part) for part in (*_ADDRESS.findall(unquote(url)), url) if part]
     if "." in source and " " not in source.strip():
         hosts.append(_host(source))
-    names = [letters(part) for host in hosts for part in (*host.split("."), *re.split("[.-]", host))]
-    return any(_is_at(site, hosts, [letters(source), *names]) for site in (*SITES, *more))
+
+    names = [letters(source)]
+    for host in hosts:
+        names += map(letters, (*host.split("."), *re.split("[.-]", host)))
+    return any(_is_at(site, hosts, names) for site in (*SITES, *more))
 
 
 def _is_at(site: str, hosts: Iterable[str], names: Iterable[str]) -> bool:

@@ -7,6 +7,7 @@ other telling words. The year of a deadline counts only where little else is lef
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from markets.stories import CURRENCIES
@@ -178,10 +179,15 @@ def broader_terms(terms: Sequence[SearchTerm]) -> tuple[SearchTerm, ...]:
 
 def _terms(text: str) -> list[SearchTerm]:
     """Return every term of a text once, in the order of their kinds."""
-    ends = [year for match in _DATE.finditer(text) for year in match.groups() if year]
-    found = [*_found(_OWNED.sub(" ;", _SEASON.sub(_two_years, _DATE.sub(" ; ", text))))]
+    ends = list(filter(None, chain.from_iterable(match.groups() for match in _DATE.finditer(text))))
+    undated = _SEASON.sub(_two_years, _DATE.sub(" ; ", text))
+    found = [*_found(_OWNED.sub(" ;", undated))]
+
     years = tuple(dict.fromkeys(term.ways[0] for term in found if term.kind == "year"))
-    found = [term for term in found if term.kind != "year"] + ([SearchTerm("year", years)] if years else [])
+    found = [term for term in found if term.kind != "year"]
+    if years:
+        found.append(SearchTerm("year", years))
+
     terms: dict[str, SearchTerm] = {}
 
     for term in sorted(found, key=lambda term: _ORDER.index(term.kind)):
@@ -205,7 +211,8 @@ def _found(text: str) -> Iterator[SearchTerm]:
     matches = [*_TOKEN.finditer(text), None]
     for match, after in zip(matches, [*matches[1:], None], strict=True):
         word = match and (match["signed"] or match["word"])
-        if word and (_is_named(word) or (name and word in JOINING)):
+        joins = bool(name) and word in JOINING
+        if word and (joins or _is_named(word)):
             name.append(word)
             continue
         if match and name and _belongs(match, after):
@@ -238,8 +245,11 @@ def _is_named(word: str) -> bool:
 
 def _belongs(match: re.Match[str], after: re.Match[str] | None) -> bool:
     """Tell whether a figure is part of the name before it, as in S&P 500: small, bare, and not a count."""
-    if not match["figure"] or match["unit"] or not match["figure"].isdigit() or int(match["digits"]) >= 1_000:
+    figure = match["figure"]
+    is_plain = figure and figure.isdigit() and not match["unit"]
+    if not is_plain or int(match["digits"]) >= 1_000:
         return False
+
     counted = after and after["word"]
     return not counted or counted.casefold() in COMMON or not counted.endswith("s")
 
@@ -249,18 +259,23 @@ def _named(words: Sequence[str]) -> Iterator[SearchTerm]:
     while words and words[-1] in JOINING:
         words.pop()
 
-    parts = [" ".join(words)] if len(words) <= LONGEST_NAME else [x for x in words if x not in JOINING]
+    parts = [word for word in words if word not in JOINING]
+    if len(words) <= LONGEST_NAME:
+        parts = [" ".join(words)]
+
     for part in parts:
-        ways = WRITTEN.get(part.replace(".", "")) or WRITTEN.get(
-            part.upper() if len(part) == SHORTEST else ""
-        )
-        known = next((ways for ways in _WRITTEN if part.casefold() in map(str.casefold, ways)), None)
-        if ways or known or (_LONG.fullmatch(part) and part.casefold() not in ("new", *COMMON)):
-            yield SearchTerm("name", ways or known or (part.replace("’", "'"),))
+        ticker = part.upper() if len(part) == SHORTEST else ""
+        ways = WRITTEN.get(part.replace(".", "")) or WRITTEN.get(ticker)
+        if not ways:
+            ways = next((ways for ways in _WRITTEN if part.casefold() in map(str.casefold, ways)), None)
+
+        is_telling = _LONG.fullmatch(part) and part.casefold() not in ("new", *COMMON)
+        if ways or is_telling:
+            yield SearchTerm("name", ways or (part.replace("’", "'"),))
 
 
 def _quoted(text: str) -> Iterator[SearchTerm]:
-    words = [word for match in _TOKEN.finditer(text) if (word := match["signed"] or match["word"])]
+    words = list(filter(None, (match["signed"] or match["word"] for match in _TOKEN.finditer(text))))
     if 1 < len(words) <= LONGEST_NAME + 1:
         yield SearchTerm("name", (" ".join(words),))
     elif words and words[0].casefold() not in COMMON and _LONG.fullmatch(words[0]):
@@ -275,8 +290,9 @@ def _figure(digits: str, unit: str) -> Iterator[SearchTerm]:
     elif unit:
         named = SCALES.get(unit, unit)
         exact, rest = divmod(int(bare.replace(".", "")) * 1_000, 10 ** len(bare.partition(".")[2]))
-        in_thousands = named == "thousand" and not rest
-        yield SearchTerm("figure", (f"{exact:,}", f"{bare}k") if in_thousands else (f"{bare} {named}",))
+        is_whole = named == "thousand" and not rest
+        ways = (f"{exact:,}", f"{bare}k") if is_whole else (f"{bare} {named}",)
+        yield SearchTerm("figure", ways)
     elif "." not in bare and len(digits) == 4 and bare[:2] in ("19", "20"):
         yield SearchTerm("year", (bare,))
     elif float(bare) >= LEAST:

@@ -5,6 +5,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
+from itertools import chain
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -43,13 +44,10 @@ def secrets_in(environ: Mapping[str, str], *named: str) -> tuple[str, ...]:
 
     Secret is what its name says to be, and what is `named`.
     """
-    secrets = {
-        form
-        for name, value in environ.items()
-        if (name in named or _SECRET_NAME.search(name)) and len(value) >= _SHORTEST
-        for form in _secret_forms(value)
-    }
-    return tuple(sorted(secrets, key=lambda value: (-len(value), value)))
+    secrets = [value for name, value in environ.items() if name in named or _SECRET_NAME.search(name)]
+    long_enough = (secret for secret in secrets if len(secret) >= _SHORTEST)
+    forms = set(chain.from_iterable(map(_secret_forms, long_enough)))
+    return tuple(sorted(forms, key=lambda form: (-len(form), form)))
 
 
 def _secret_forms(secret: str) -> Iterator[str]:
@@ -105,7 +103,8 @@ def credential_in(address: str, bare: bool = False) -> str:
 
     for words, text in (("a query string", parts.query), ("a fragment", parts.fragment)):
         values = [value for _, value in parse_qsl(text)] or [text]
-        if text and (bare or redact(f"?{text}") != f"?{text}" or any(map(_RANDOM.fullmatch, values))):
+        looks_secret = redact(f"?{text}") != f"?{text}" or any(map(_RANDOM.fullmatch, values))
+        if text and (bare or looks_secret):
             return words
 
     if redact(address) != address or any(map(_RANDOM.fullmatch, parts.path.split("/"))):
@@ -120,12 +119,14 @@ def without_credentials(value: Any) -> Any:
     {'base_url': 'https://[hidden]@host/v1?[hidden]', 'p': 0.5}
     """
     if isinstance(value, Mapping):
-        return {
-            key: re.sub(r"([?#]).+", rf"\1{HIDDEN}", redact(item))
-            if key in SERVER_KEYS and isinstance(item, str)
-            else without_credentials(item)
-            for key, item in value.items()
-        }
+        members = {}
+        for key, item in value.items():
+            if key in SERVER_KEYS and isinstance(item, str):
+                members[key] = re.sub(r"([?#]).+", rf"\1{HIDDEN}", redact(item))
+            else:
+                members[key] = without_credentials(item)
+        return members
+
     if isinstance(value, list | tuple):
         return [without_credentials(item) for item in value]
     return redact(value) if isinstance(value, str) and "://" in value else value

@@ -97,14 +97,15 @@ def step_message(message: Message) -> dict[str, Any] | None:
     if message.role == "tool":
         told = json.loads(message.content)
         return {"role": "tool", **told, "content": break_role_tokens(told["content"])}
-    if message.role != "assistant" or not (requests := tool_requests(message.content)):
+
+    requests = tool_requests(message.content) if message.role == "assistant" else ()
+    if not requests:
         return None
 
-    calls = [
-        {**request, "function": {**use, "arguments": _as_object(use["arguments"])}}
-        for request in requests
-        for use in [request["function"]]
-    ]
+    calls = []
+    for request in requests:
+        use = request["function"]
+        calls.append({**request, "function": {**use, "arguments": _as_object(use["arguments"])}})
     return {"role": "assistant", **json.loads(message.content), "tool_calls": calls}
 
 
@@ -138,12 +139,10 @@ def request_text(message: Any, prompt: Prompt) -> str:
 
 def without_steps(calls: Sequence[Call]) -> list[Call]:
     """Return the calls without tool use: only answers, each to its question as first asked."""
-    going_on = {
-        messages[:end]
-        for messages in {call.prompt.messages for call in calls}
-        for end, message in enumerate(messages)
-        if message.role == "tool"
-    }
+    going_on = set[tuple[Message, ...]]()
+    for messages in {call.prompt.messages for call in calls}:
+        going_on.update(messages[:end] for end, message in enumerate(messages) if message.role == "tool")
+
     answers = []
     for call in calls:
         asked = tuple(message for message in call.prompt.messages if step_message(message) is None)

@@ -12,6 +12,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from agents.model import Message
 
@@ -74,7 +75,7 @@ def hidden_characters(texts: Iterable[str]) -> dict[str, int]:
     >>> hidden_characters(["a\u200bb\u202e", "\u200b", "tab\t, line\n"])
     {'U+200B ZERO WIDTH SPACE': 2, 'U+202E RIGHT-TO-LEFT OVERRIDE': 1}
     """
-    counts = Counter(sign for text in texts if not text.isascii() for sign in text)
+    counts = Counter(chain.from_iterable(text for text in texts if not text.isascii()))
     unseen = sorted(x for x in counts if unicodedata.category(x) in _UNSEEN and not x.isspace())
     return {f"U+{ord(sign):04X} {unicodedata.name(sign, 'without a name')}": counts[sign] for sign in unseen}
 
@@ -170,10 +171,14 @@ def fit_messages(make: MakeMessages, texts: Sequence[str], tokens: int | None) -
     once, as it stands; else it is searched for, until little of the room is left.
     """
     messages = make(None)
-    if tokens is None or (excess := _weight_of(messages) - tokens * TOKEN) <= 0:
+    if tokens is None:
         return messages
 
     room = tokens * TOKEN
+    excess = _weight_of(messages) - room
+    if excess <= 0:
+        return messages
+
     saved = excess
     margin = room // UNUSED // 2
     guesses = GUESSES

@@ -8,6 +8,7 @@ nearest one.
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from itertools import chain
 
 EAST, WEST = timedelta(hours=14), timedelta(hours=-12)
 """Where on Earth a day begins first, and where it ends last."""
@@ -105,7 +106,11 @@ def written_dates(text: str, around: datetime, since: int = 0) -> list[WrittenDa
         for match in form.finditer(text):
             if len(match["year"] or "") == 4 and int(match["year"]) < since:
                 continue
-            if any(taken[match.start() : match.end()]) or (written := _read(form, match, around)) is None:
+            if any(taken[match.start() : match.end()]):
+                continue
+
+            written = _read(form, match, around)
+            if written is None:
                 continue
             taken[written.start : written.end] = b"\x01" * (written.end - written.start)
             found.append(written)
@@ -151,9 +156,12 @@ def _days(form: re.Pattern[str], match: re.Match[str], around: datetime) -> list
         return _months(told["word"].casefold(), match.string[max(0, match.start() - 8) : match.start()], year)
 
     if form is _YEAR_LAST:
-        pairs = {(int(told["a"]), int(told["b"]))}
-        pairs |= {(month, day) for day, month in pairs} if told["by"] == "/" else set()
-        return [span for day, month in pairs for span in _day(year, month, day)]
+        first = int(told["a"])
+        second = int(told["b"])
+        spans = _day(year, second, first)
+        if told["by"] == "/":  # in America the month comes first
+            spans += _day(year, first, second)
+        return spans
 
     if form is _YEAR_FIRST:
         month = int(told["month"] or told["m"])
@@ -166,7 +174,8 @@ def _days(form: re.Pattern[str], match: re.Match[str], around: datetime) -> list
     if year is not None:
         return _day(year, named, int(told["day"]))
 
-    near = [x for add in (-1, 0, 1) for x in _day(around.year + add, named, int(told["day"]))]
+    years = (around.year - 1, around.year, around.year + 1)
+    near = chain.from_iterable(_day(year, named, int(told["day"])) for year in years)
     return sorted(near, key=lambda span: abs(span[0] - around))[:1]
 
 
@@ -201,7 +210,9 @@ def _hour(clock: re.Match[str]) -> timedelta | None:
     hour = int(clock["hour"])
     minute = int(clock["minute"] or 0)
     half = (clock["half"] or "").lower()
-    if hour > 24 or minute > 59 or (half and hour > 12) or not (clock["minute"] or half):
+    is_possible = hour <= (12 if half else 24) and minute <= 59
+    is_clock = clock["minute"] or half
+    if not is_clock or not is_possible:
         return None
     hour = hour % 12 + 12 * half.startswith("p") if half else hour
     return timedelta(hours=hour, minutes=minute)

@@ -38,11 +38,12 @@ def canonical_bytes(value: Any) -> str:
 
 def keys_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return a JSON object, or raise ValueError for a duplicate key; for `object_pairs_hook`."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in counts.items() if count > 1)
         raise ValueError(f"the key {twice[:40]!r} appears twice")
-    return found
+    return members
 
 
 def digest(value: Any) -> str:
@@ -97,7 +98,7 @@ def market_hash(market: Market) -> str:
         "rules": market.rules,
         "tick": market.tick,
     }
-    content |= {name: told for name in ADDED_TO_PAGES if (told := getattr(market, name))}
+    content |= {name: getattr(market, name) for name in ADDED_TO_PAGES if getattr(market, name)}
     return plain_digest(content)
 
 

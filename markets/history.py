@@ -108,10 +108,9 @@ def _begin(folder: Path, venue: str, request: PastRequest) -> tuple[PastRequest,
     if manifest.exists():
         held = _read_manifest(manifest)
         begun = replace(request, at=instant(held.get("at")), until=instant(held.get("until")))
-        until_now = request.until == request.at and begun.until == begun.at
-        if _as_json(venue, replace(begun, until=begun.until if until_now else request.until)) != {
-            key: held.get(key) for key in wanted
-        }:
+        both_until_now = request.until == request.at and begun.until == begun.at
+        same = _as_json(venue, begun if both_until_now else replace(begun, until=request.until))
+        if same != {key: held.get(key) for key in wanted}:
             words = f"{folder} holds another history, of {held.get('venue')} from {held.get('since')} on"
             raise VenueError("other_history", words, "name a new folder, or ask for the same again")
         return begun, held.get("done")
@@ -124,8 +123,13 @@ def _begin(folder: Path, venue: str, request: PastRequest) -> tuple[PastRequest,
 
 
 def _as_json(venue: str, request: PastRequest) -> dict[str, Any]:
-    values = {k: timestamp_text(v) if isinstance(v, datetime) else v for k, v in asdict(request).items()}
-    return {"venue": venue} | {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+    members: dict[str, Any] = {"venue": venue}
+    for name, value in asdict(request).items():
+        if isinstance(value, datetime):
+            members[name] = timestamp_text(value)
+        else:
+            members[name] = list(value) if isinstance(value, tuple) else value
+    return members
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
@@ -221,16 +225,17 @@ def _add(
     lines.pages += [json.dumps(page, ensure_ascii=False) for page in pages]
     lines.prices.append("".join(_price_lines(past.market.id, quotes)))
     csv.writer(lines.ends, lineterminator="\n").writerows(end)
-    found.markets, found.prices = found.markets + 1, found.prices + len(quotes)
+    found.markets += 1
+    found.prices += len(quotes)
     found.resolutions += len(end)
 
 
 def _price_lines(market: MarketId, quotes: Iterable[Quote]) -> Iterable[str]:
     """Yield the lines of `prices.csv` for quotes without a book; a venue's names need no CSV quoting."""
     venue, _, own = market.partition(":")
-    for x in quotes:
-        sides = f"{_figure(x.bid)},{_figure(x.ask)},{_figure(x.last)},{_figure(x.volume)}"
-        yield f"{venue},{own},{timestamp_text(x.at)},{_figure(x.mid)},history,{sides}\n"
+    for quote in quotes:
+        sides = f"{_figure(quote.bid)},{_figure(quote.ask)},{_figure(quote.last)},{_figure(quote.volume)}"
+        yield f"{venue},{own},{timestamp_text(quote.at)},{_figure(quote.mid)},history,{sides}\n"
 
 
 @lru_cache(maxsize=65_536)

@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Literal
 
 from markets.model import Market, MarketId
@@ -167,6 +168,9 @@ _DOWN = re.compile(
     r"(?i)\b(?:below|under|(?:less|fewer|lower) than|at most|dips? to|falls? to|drops? to|in the top"
     r"|or (?:below|less|lower|fewer|under))\b|\(low\)|[<≤]"
 )
+UPWARD = (True, False)
+DOWNWARD = (False, True)
+"""Whether a question has words of rising, and of falling."""
 _WITHIN = re.compile(r"(?i)\b(?:between|exactly|from)\b|\d ?[-–] ?\d")
 _BY = re.compile(r"(?i)\b(?:by|before)\b")
 _PLAIN_NUMBER = re.compile(
@@ -196,38 +200,49 @@ def families(markets: Iterable[Market]) -> list[MarketFamily]:
     events: dict[str, list[Market]] = defaultdict(list)
     for market in markets:
         events[market.event_id].append(market)
-    return [family for event, rows in events.items() for family in _families(event, rows)]
+    return list(chain.from_iterable(_families(event, rows) for event, rows in events.items()))
 
 
 def _families(event: str, markets: Sequence[Market]) -> list[MarketFamily]:
     shape = _exclusive_family(markets)
     if shape is not None:
-        return [MarketFamily(event, shape, tuple(market.id for market in markets))]
+        return [_family(event, shape, markets)]
+
     alike: dict[str, list[Market]] = defaultdict(list)
     for market in markets:
         alike[event_key(market.question)].append(market)
+
     ordered = [_ladder_family(key, rows) for key, rows in alike.items() if len(rows) > 1]
-    return [MarketFamily(event, "nested", tuple(m.id for m in rungs)) for rungs in ordered if rungs]
+    return [_family(event, "nested", rungs) for rungs in ordered if rungs]
+
+
+def _family(event: str, shape: FamilyShape, markets: Sequence[Market]) -> MarketFamily:
+    return MarketFamily(event, shape, tuple(market.id for market in markets))
 
 
 def _exclusive_family(markets: Sequence[Market]) -> FamilyShape | None:
     """Return the shape of markets of which at most one comes true, by their rules or questions."""
     if len(markets) < 2:
         return None
-    counts = {match[1] if (match := _ONE_OF.search(market.rules)) else "" for market in markets}
-    if len(counts) == 1 and (count := counts.pop()):
-        return "exhaustive" if int(count) == len(markets) else "exclusive"
+
+    claims = [_ONE_OF.search(market.rules) for market in markets]
+    counts = {claim[1] if claim else "" for claim in claims}
+    if len(counts) == 1 and "" not in counts:
+        return "exhaustive" if int(counts.pop()) == len(markets) else "exclusive"
     return "exclusive" if _one_contest([market.question for market in markets]) else None
 
 
 def _one_contest(questions: Sequence[str]) -> bool:
     """Tell whether the questions name different winners of one contest that only one can win."""
-    contests = [_WINNER.search(question) for question in questions]
-    if any(match is None for match in contests):
-        return False
-    words = {match[0].casefold() for match in contests if match}
-    names = {question[: match.start()] for question, match in zip(questions, contests, strict=True) if match}
-    return len(words) == 1 and len(names) == len(questions) and not _SHARED.search(words.pop())
+    contests = set()
+    names = set()
+    for question in questions:
+        contest = _WINNER.search(question)
+        if contest is None:
+            return False
+        contests.add(contest[0].casefold())
+        names.add(question[: contest.start()])
+    return len(contests) == 1 and len(names) == len(questions) and not _SHARED.search(contests.pop())
 
 
 def _ladder_family(key: str, markets: Sequence[Market]) -> list[Market]:
@@ -246,15 +261,13 @@ def _ladder_family(key: str, markets: Sequence[Market]) -> list[Market]:
 
 def _by_amount(markets: Sequence[Market]) -> list[Market]:
     """Return the markets ordered by amount, if all are thresholds in one direction with one close."""
-    ups = {bool(_UP.search(market.question)) for market in markets}
-    downs = {bool(_DOWN.search(market.question)) for market in markets}
+    directions = {(bool(_UP.search(x.question)), bool(_DOWN.search(x.question))) for x in markets}
     amounts = _different([_numbers(market.question) for market in markets])
-    one_time = len({market.closes_at for market in markets}) == 1
-    if len(ups) > 1 or len(downs) > 1 or ups == downs or not amounts or not one_time:
+    closes = {market.closes_at for market in markets}
+    if directions not in ({UPWARD}, {DOWNWARD}) or not amounts or len(closes) > 1:
         return []
 
-    rising = ups == {True}
-    order = sorted(zip(amounts, range(len(markets)), strict=True), reverse=not rising)
+    order = sorted(zip(amounts, range(len(markets)), strict=True), reverse=directions == {DOWNWARD})
     return [markets[place] for _, place in order]
 
 

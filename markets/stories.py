@@ -162,12 +162,13 @@ def _level(masked: str, dates: Mapping[str, str]) -> str:
 
     ticker = _TICKER.search(masked)
     asset = key_words(ticker[1] if ticker else re.sub(r"\(.*?\)", "", found[1]))
-    said = [date for mark, date in dates.items() if mark in masked.split() and date]
-    if not said or not asset or "@" in asset or len(asset.split()) > MOST_WORDS:
+    is_asset = asset and "@" not in asset and len(asset.split()) <= MOST_WORDS
+    stated = [date for mark, date in dates.items() if mark in masked.split() and date]
+    if not stated or not is_asset:
         return ""
 
-    day = next((date for date in said if len(date) == len("2026-01-01")), "")
-    year = said[0].removeprefix("by ")[:4]
+    day = next((date for date in stated if len(date) == len("2026-01-01")), "")
+    year = stated[0].removeprefix("by ")[:4]
     return f"{_OTHER_NAMES.get(asset, asset)} @{day or year}"
 
 
@@ -223,6 +224,9 @@ def _with_dates(masked: str, dates: Mapping[str, str]) -> str:
     """Return a question with its dates put back; a deadline of an amount or a meeting as its year."""
     of_a_year = MUCH in masked or "meeting" in masked.casefold()
     for mark, date in dates.items():
-        deadline = f"@{date[3:]}" if of_a_year else BY
-        masked = masked.replace(mark, deadline if date.startswith("by ") else f"@{date}" if date else "")
+        if date.startswith("by "):
+            shown = f"@{date[3:]}" if of_a_year else BY
+        else:
+            shown = f"@{date}" if date else ""
+        masked = masked.replace(mark, shown)
     return masked

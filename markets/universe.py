@@ -6,6 +6,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -106,7 +107,7 @@ def filter_for(rules: Iterable[Universe], at: datetime) -> CatalogueFilter:
 
 
 def _named(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(sorted({name for some in names for name in some}))
+    return tuple(sorted(set(chain.from_iterable(names))))
 
 
 def draw(listings: Sequence[Listing], rule: Universe, seed: int, at: datetime) -> list[Listing]:
@@ -145,15 +146,11 @@ def passes(listing: Listing, rule: Universe, at: datetime) -> bool:
     open_now = market.opens_at <= at < market.closes_at
     if not (open_now and soonest <= market.closes_at <= latest):
         return False
+    if not _wanted(market, rule):
+        return False
     if quote is None:
-        return rule.unpriced and _wanted(market, rule)
-
-    return (
-        _wanted(market, rule)
-        and (quote.volume or 0) >= rule.min_volume
-        and _traded(quote, rule)
-        and _priced(quote, rule)
-    )
+        return rule.unpriced
+    return (quote.volume or 0) >= rule.min_volume and _traded(quote, rule) and _priced(quote, rule)
 
 
 MONTH = timedelta(days=30)
@@ -224,11 +221,10 @@ def _wanted(market: Market, rule: Universe) -> bool:
     if market.is_among(rule.not_slugs, rule.not_events, rule.not_tags):
         return False
 
-    name = market.category.casefold()
-    unwanted = {other.casefold() for other in rule.not_categories}
-    return name not in unwanted and (
-        not rule.categories or name in {other.casefold() for other in rule.categories}
-    )
+    category = market.category.casefold()
+    if category in map(str.casefold, rule.not_categories):
+        return False
+    return not rule.categories or category in map(str.casefold, rule.categories)
 
 
 def _traded(quote: Quote, rule: Universe) -> bool:

@@ -125,13 +125,14 @@ class CatalogueFilter:
 
     def admits(self, market: Market, quote: Quote | None) -> bool:
         """Tell whether a market with this page and price is wanted."""
-        volume, liquidity = (0, 0) if quote is None else (quote.volume or 0, quote.liquidity or 0)
-        return (
-            (self.closes_until is None or market.closes_at <= self.closes_until)
-            and volume >= self.min_volume
-            and liquidity >= self.min_liquidity
-            and (not self.only_named or market.is_among(self.slugs, self.events, self.tags))
-        )
+        if self.closes_until is not None and market.closes_at > self.closes_until:
+            return False
+        if self.only_named and not market.is_among(self.slugs, self.events, self.tags):
+            return False
+
+        volume = (quote and quote.volume) or 0
+        liquidity = (quote and quote.liquidity) or 0
+        return volume >= self.min_volume and liquidity >= self.min_liquidity
 
 
 EVERY_MARKET = CatalogueFilter()

@@ -8,6 +8,7 @@ both to the same power. An agent is anyone's code, so its decision is checked ag
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import chain
 from math import prod
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -95,14 +96,14 @@ def combine_samples(samples: Sequence[Decision], forms: Forms = NO_FORMS) -> Dec
 
     medians = {key: _combined(each, forms.get(key[0])) for key, each in stated.items()}
     chosen = min(played, key=lambda sample: _distance(sample, medians), default=Decision())
+    rejections: list[Rejection] = []
+    for number, sample in enumerate(samples, 1):
+        rejections += [replace(x, message=f"sample {number}: {x.message}") for x in sample.rejections]
+
     return replace(
         chosen,
         forecasts=tuple(_nearest(each, medians[key]) for key, each in stated.items()),
-        rejections=tuple(
-            replace(rejection, message=f"sample {n}: {rejection.message}")
-            for n, sample in enumerate(samples, 1)
-            for rejection in sample.rejections
-        ),
+        rejections=tuple(rejections),
         status=_best_status(samples),
         note=_notes("sample", samples),
         repaired=_repairs(samples) if played else (),
@@ -129,10 +130,12 @@ def combine_answers(
     bets, new_bets = _mended_orders(first.bets, second.bets, missing, refused)
     sales, new_sales = _mended_orders(first.sales, second.sales, missing, refused)
 
-    again = {rejection.market_id for rejection in second.rejections if is_of_order(rejection)}
-    mended = again | {order.market_id for orders in (new_bets, new_sales) for order in orders}
+    mended = {rejection.market_id for rejection in second.rejections if is_of_order(rejection)}
+    mended |= {bet.market_id for bet in new_bets} | {sale.market_id for sale in new_sales}
     settled = {x for x in refused if x.market_id in mended or (not x.market_id and mended)}
-    kept = [x for x in outside(first.rejections, {x.market_id for x in forecasts}) if x not in settled]
+    restated = {forecast.market_id for forecast in forecasts}
+    kept = [rejection for rejection in outside(first.rejections, restated) if rejection not in settled]
+
     return Decision(
         first.forecasts + forecasts,
         bets + new_bets,
@@ -182,13 +185,16 @@ def combine_parts(parts: Sequence[Decision]) -> Decision:
     if len(parts) == 1:
         return parts[0]
 
-    best = _best_status(parts)
+    status = _best_status(parts)
+    if status == "played" and any(part.status != "played" for part in parts):
+        status = "partly"
+
     return Decision(
-        forecasts=tuple(forecast for part in parts for forecast in part.forecasts),
-        bets=tuple(bet for part in parts for bet in part.bets),
-        sales=tuple(sale for part in parts for sale in part.sales),
-        rejections=tuple(rejection for part in parts for rejection in part.rejections),
-        status="partly" if best == "played" and {part.status for part in parts} != {"played"} else best,
+        forecasts=tuple(chain.from_iterable(part.forecasts for part in parts)),
+        bets=tuple(chain.from_iterable(part.bets for part in parts)),
+        sales=tuple(chain.from_iterable(part.sales for part in parts)),
+        rejections=tuple(chain.from_iterable(part.rejections for part in parts)),
+        status=status,
         repaired=_repairs(parts),
         note=_notes("part", parts),
     )
@@ -213,7 +219,7 @@ def combine_stages(blind: Decision, final: Decision) -> Decision:
 
 
 def _repairs(decisions: Sequence[Decision]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for each in decisions for name in each.repaired))
+    return tuple(dict.fromkeys(chain.from_iterable(decision.repaired for decision in decisions)))
 
 
 def _notes(noun: str, decisions: Sequence[Decision]) -> str:
@@ -408,11 +414,11 @@ def _values_fit(values: Sequence[Any], number: bool, optional: bool) -> bool:
     if not number:
         return set(map(type, present)) <= {str}
 
-    return not present or (
-        set(map(type, present)) == {int}
-        and max(present) <= LARGEST_INTEGER
-        and min(present) >= -LARGEST_INTEGER
-    )
+    if not present:
+        return True
+
+    are_integers = set(map(type, present)) == {int}
+    return are_integers and max(present) <= LARGEST_INTEGER and min(present) >= -LARGEST_INTEGER
 
 
 def _item_fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> str | None:

@@ -75,7 +75,8 @@ def parse_probability(value: object, scale: Scale = "share") -> int:
         p = _marked_share(value)
         is_unclear = scale == "unclear" and isinstance(value, PercentText)
     elif _is_possible(p):
-        is_unclear = p != 0 and (scale == "unclear" or (scale == "percent" and p == 1))
+        may_be_either = scale == "unclear" or (scale == "percent" and p == 1)
+        is_unclear = p != 0 and may_be_either
         if scale == "percent":
             p = _EXACT.divide(p, Decimal(100))
     else:

@@ -123,7 +123,8 @@ class RelaxedReader:
         """Return the object or list that starts here."""
         self.repairs = {}
         self.place = at
-        self.frames = [outer := _Frame("")]
+        outer = _Frame("")
+        self.frames = [outer]
         self.steps += 1
 
         try:
@@ -210,8 +211,11 @@ class RelaxedReader:
         text = self.text
         place = self.place
         line = text.rfind("\n", max(0, place - 200), place)
-        new_line = top.close == "}" and text[place] in _QUOTES and line >= 0 and text[line:place].isspace()
-        if not new_line and not (isinstance(top.value, dict | list) and text[place] in "{[("):
+        begins_line = line >= 0 and text[line:place].isspace()
+        is_next_key = begins_line and top.close == "}" and text[place] in _QUOTES
+        is_next_object = isinstance(top.value, dict | list) and text[place] in "{[("
+
+        if not is_next_key and not is_next_object:
             raise _Broken("a comma or the end is missing")
 
         self.repairs["comma"] = None
@@ -235,7 +239,8 @@ class RelaxedReader:
     def _key(self, frame: _Frame) -> None:
         text = self.text
         place = self.place
-        if text[place] == "{" and not frame.items and not frame.doubled and text[place - 1] == "{":
+        is_first = not frame.items and not frame.doubled
+        if is_first and text.startswith("{{", place - 1):
             frame.doubled = True
             self.repairs["braces"] = None
             self.place += 1

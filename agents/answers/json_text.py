@@ -163,10 +163,12 @@ class _Finder:
     """A single pass through a text that finds its values."""
 
     def __init__(self, text: str):
-        self.text, self.relaxed = text, RelaxedReader(text)
+        self.text = text
+        self.relaxed = RelaxedReader(text)
         self.tries = STRICT_TRIES
         self.reads = 0
-        marks = () if (at_once := _AT_ONCE.match(text)) else _TAGS.finditer(text)
+        at_once = _AT_ONCE.match(text)
+        marks = () if at_once else _TAGS.finditer(text)
         self.ends = [mark.end() for mark in marks if _thought_mark(mark) is False]
         self.marks = _VALUE if at_once else _MARK
 

@@ -263,11 +263,15 @@ def _agreed(values: list[Any]) -> Any:
     marked = [value for value in values if plain_number(value) is None]
     first = marked[0] if marked else values[0]
     meant = share_of(first)
+    if meant is None:
+        return None
+
     for value in values:
         share = share_of(value)
-        is_plain = plain_number(value) is not None
-        is_same = share == meant or (marked and is_plain and share is not None and share / 100 == meant)
-        if meant is None or not is_same:
+        meanings = {share}
+        if marked and share is not None and plain_number(value) is not None:
+            meanings.add(share / 100)
+        if meant not in meanings:
             return None
     return first
 

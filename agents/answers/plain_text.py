@@ -111,9 +111,9 @@ def _from_yaml(text: str, names: Mapping[str, Any]) -> list[Any]:
 def _is_empty_list(key: str, value: str) -> bool:
     """Return whether a line opens the list of forecasts, or says that there are no orders."""
     name = plain_key(key)
-    return (name in ("forecasts", "predictions") and value == "") or (
-        name in ("bets", "sales") and value == "[]"
-    )
+    if name in ("forecasts", "predictions"):
+        return value == ""
+    return name in ("bets", "sales") and value == "[]"
 
 
 def _from_words(text: str, names: Mapping[str, Any]) -> list[Any]:
@@ -155,7 +155,8 @@ def _from_table(text: str, names: Mapping[str, Any]) -> list[Any]:
     mark = next((mark for mark in "|\t;," if lines and mark in lines[0]), None)
     if mark is None:
         return []
-    header, *rows = ([cell.strip() for cell in row] for row in csv.reader(lines, delimiter=mark))
+
+    header, *rows = (list(map(str.strip, row)) for row in csv.reader(lines, delimiter=mark))
     columns = [plain_key(cell) for cell in header]
     market = [n for n, name in enumerate(columns) if name in MARKET_KEYS]
     chance = [n for n, name in enumerate(header) if is_chance_key(name)]

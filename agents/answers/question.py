@@ -209,7 +209,10 @@ class Question:
         if reading.cut:
             words += f", since {CUT_OFF}"
 
-        return ": ".join([words, *(["; ".join([*reasons][:MOST_REASONS])] if reasons else [])])
+        if reasons:
+            words += f": {'; '.join([*reasons][:MOST_REASONS])}"
+
+        return words
 
     def _judged(self, decision: Decision, last: _Reading) -> Decision:
         """Return the decision with its status, without orders on markets that lack a usable forecast."""
@@ -252,7 +255,7 @@ def _named_orders(refused: Sequence[Rejection], names: Mapping[MarketId, str]) -
 
 def _without_unforecast(decision: Decision, missing: Sequence[MarketId]) -> Decision:
     """Return the decision with its orders on these markets turned into rejections."""
-    named = [order.market_id for orders in (decision.bets, decision.sales) for order in orders]
+    named = [bet.market_id for bet in decision.bets] + [sale.market_id for sale in decision.sales]
     words = "there is no usable forecast for this market, so no order on it is filled"
     lost = [Rejection("no_forecast", words, market) for market in named if market in missing]
     bets = outside(decision.bets, missing)

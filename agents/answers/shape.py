@@ -7,6 +7,7 @@ market by two answers of one text must agree.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from agents.answers.grammar import ENDS_EARLY, FoundValue, OpenObject, RepeatedKey
@@ -107,8 +108,9 @@ def find_answer(text: str, names: Names, cut: bool = False, forms: Forms = NO_FO
 
     whole = _together([answer for _, answer in answers])
     kept = [found.value for found, _ in answers] + [found.value for found, answer in read if answer is None]
-    orders = {repr(order) for value in kept for order in _orders(value)}
-    whole.misplaced = len(orders - {repr(item) for name in LISTS for item in getattr(whole, name)})
+    orders = set(map(repr, chain.from_iterable(map(_orders, kept))))
+    items_read = set(map(repr, chain(whole.forecasts, whole.bets, whole.sales)))
+    whole.misplaced = len(orders - items_read)
     most = max(MOST_ITEMS, 2 * len(names))
     for name in LISTS:
         count = len(getattr(whole, name))
@@ -124,7 +126,7 @@ def _agreeing(
 
     Raises `NotOneObject` where it can't be told which of them count.
     """
-    full = [pair for pair in answers if any(getattr(pair[1], name) for name in LISTS)]
+    full = [(found, answer) for found, answer in answers if answer.forecasts or answer.bets or answer.sales]
     answers = full or answers
     if len(answers) < 2 or _agree([answer for _, answer in answers], names):
         return answers
@@ -225,7 +227,8 @@ def _agree(answers: Sequence[Answer], names: Names) -> bool:
     stated: dict[Any, Any] = {}
     for answer in answers:
         for item in answer.forecasts:
-            if isinstance(item, dict) and (market := market_of(item, names)) is not None:
+            market = market_of(item, names) if isinstance(item, dict) else None
+            if market is not None:
                 chance = str(chance_of(item))
                 if stated.setdefault(market, chance) != chance:
                     return False
@@ -276,7 +279,8 @@ def _in_text(value: str, names: Names, depth: int) -> Answer | None:
     except NotOneObject:
         return None
 
-    answers = [(found, answer) for found in inner if (answer := _gather(found.value, names, depth + 1))]
+    gathered = [(found, _gather(found.value, names, depth + 1)) for found in inner]
+    answers = [(found, answer) for found, answer in gathered if answer is not None]
     if len(answers) != 1:
         return None
 

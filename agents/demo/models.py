@@ -19,6 +19,7 @@ from agents.model import Message
 from markets.distributions import ASKED_PERCENTS
 from markets.millionths import ONE, millionths
 from markets.odds import bell, log_odds, probability
+from portfolio.quotes import mirror_price
 
 Source = Literal["a careful panel", "an analyst", "a rumour"]
 
@@ -105,7 +106,8 @@ def _topic(block: str, today: date) -> PromptMarket:
     name = block.partition("\n")[0]
     question = _QUESTION.search(block)
     price = _PRICE.search(block)
-    mid, bid, ask = (None if p == "none" else millionths(p) for p in price.groups()) if price else [None] * 3
+    prices = price.groups() if price else ("none",) * 3
+    mid, bid, ask = (None if text == "none" else millionths(text) for text in prices)
     evidence = tuple(
         EvidenceLine((today - date.fromisoformat(day)).days, source, int(percent))
         for day, source, percent in _LINE.findall(block)
@@ -313,9 +315,9 @@ def _sales(reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str,
             continue
 
         topic = topics[market]
-        p = beliefs[market]
-        worth = p if side == "YES" else ONE - p
-        sells_for = topic.bid if side == "YES" else None if topic.ask is None else ONE - topic.ask
+        belief = beliefs[market]
+        worth = belief if side == "YES" else ONE - belief
+        sells_for = topic.bid if side == "YES" else mirror_price(topic.ask)
 
         if sells_for is not None and sells_for > worth:
             sales.append(
@@ -327,4 +329,4 @@ def _sales(reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str,
 
 def _sides(topic: PromptMarket, p: int) -> list[tuple[str, int, int | None]]:
     """Return each side with its worth and its price."""
-    return [("YES", p, topic.ask), ("NO", ONE - p, None if topic.bid is None else ONE - topic.bid)]
+    return [("YES", p, topic.ask), ("NO", ONE - p, mirror_price(topic.bid))]

@@ -168,7 +168,7 @@ def takes_effort(settings: ModelSettings, effort: str) -> bool:
     if provider == "openai" and _reasons_at_openai(settings.model):
         told = entry.get(f"supports_{effort}_reasoning_effort")
         series = re.search(r"gpt-[5-9]", settings.model) is not None
-        return told is not False and (told is True or not series or effort not in ("xhigh", "max"))
+        return told if isinstance(told, bool) else not series or effort not in ("xhigh", "max")
 
     if provider == "gemini" and effort in ("xhigh", "max"):
         return entry.get(f"supports_{effort}_reasoning_effort") is True

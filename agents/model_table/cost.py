@@ -119,8 +119,14 @@ def _table_rates(model: str, tier: str, step: int, number: int) -> Rates | None:
     own_tier = tier and "output_cost_per_token" + tier in entry
     thought = None if own_tier else _rate(entry, "output_cost_per_reasoning_token", "", 0)
     written = sent if written is None else written
-    rates = (sent, got, *(other if own is None else own for own, other in
-             ((thought, got), (cached, sent), (written, sent), (hour, written))))  # fmt: skip
+    rates = (
+        sent,
+        got,
+        got if thought is None else thought,
+        sent if cached is None else cached,
+        written,
+        written if hour is None else hour,
+    )
 
     return Rates(*(rate * 1_000_000 for rate in rates))
 
@@ -227,7 +233,8 @@ def worst_case(prompt: Prompt, settings: ModelSettings) -> int | None:
     sent = most_tokens(prompt)
     asked = as_text(settings.extra.get("service_tier"))
     tiers = ("", "priority" if asked == "auto" else asked)
-    dearest = [rates for tier in tiers if (rates := rates_of(settings, tier, sent)) is not None]
+    by_tier = [rates_of(settings, tier, sent) for tier in tiers]
+    dearest = [rates for rates in by_tier if rates is not None]
     if not dearest:
         return stated
 

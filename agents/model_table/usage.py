@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
+from itertools import chain
 from typing import Any
 
 from agents.text import as_text
@@ -99,7 +100,7 @@ def _searches(answer: Any, usage: Any, sent: Any) -> int:
         _count(usage, "num_search_queries"),
     )
     messages = [_part(choice, "message") for choice in _part(answer, "choices") or ()]
-    notes = [note for message in messages for note in _part(message, "annotations") or ()]
+    notes = chain.from_iterable(_part(message, "annotations") or () for message in messages)
     cites = any(_part(note, "type") == "url_citation" for note in notes)
 
     return max(*(count or 0 for count in counts), int(cites))

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from agents.model import PastForecast, Stage, View
@@ -90,7 +91,7 @@ def time_left(left: timedelta) -> str:
 def _of_stage(groups: Any, stage: Stage) -> list[PastForecast]:
     """Return the forecasts made before prices were shown, or for the final stage the final ones."""
     wanted = "blind" if stage == "blind" else "final"
-    return [each for group in groups for each in group if each.forecast.stage == wanted]
+    return [past for past in chain.from_iterable(groups) if past.forecast.stage == wanted]
 
 
 def _past_facts(last: PastForecast | None) -> dict[str, str] | None:
@@ -154,8 +155,8 @@ def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> str:
 
 def _history_text(quotes: Sequence[Quote]) -> str | None:
     """Return earlier prices, each with its day."""
-    told = [f"{figure_text(p)} on {_day(q.at)}" for q in quotes if (p := q.price) is not None]
-    return ", ".join(told) or None
+    priced = [quote for quote in quotes if quote.price is not None]
+    return ", ".join(f"{figure_text(quote.price)} on {_day(quote.at)}" for quote in priced) or None
 
 
 def _siblings_text(others: Sequence[Listing], prices: bool) -> str | None:
@@ -194,7 +195,7 @@ def _event_lines(view: View, ids: Mapping[MarketId, str]) -> dict[MarketId, str]
             continue
         known = _families_of((*markets, *(other.market for other in others)))
         for market in markets:
-            family = next((one for one in known if market.id in one.market_ids), None)
+            family = next((family for family in known if market.id in family.market_ids), None)
             line = _event_line(market, markets, family, ids)
             if line:
                 lines[market.id] = line

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from agents.model import (
@@ -47,28 +48,26 @@ def sample_prompt(text: str, *, prices: bool = True, stage: Stage = "final") -> 
 def with_context(view: View, context: Context) -> View:
     """Return the view with as much as this context admits, in texts of usual length."""
     at = view.snapshot.at
-    listings = list(view.snapshot)
     days = [at - timedelta(days=days) for days in HISTORY_DAYS]
-    others = {
-        listing.market.event_id: tuple(
-            replace(listing, market=replace(listing.market, id=MarketId(f"{listing.market.id}/{place}")))
-            for place in range(MOST_NAMED)
-        )
-        for listing in listings
-    }
-    said = {listing.market.id: _said(listing, at - timedelta(days=7)) for listing in listings}
-    quoted = (listing.quote for listing in listings if listing.quote)
+    history: dict[MarketId, tuple[Quote, ...]] = {}
+    siblings: dict[str, tuple[Listing, ...]] = {}
+    past: dict[MarketId, tuple[PastForecast, ...]] = {}
 
+    for listing in view.snapshot:
+        market = listing.market
+        ids = [MarketId(f"{market.id}/{place}") for place in range(MOST_NAMED)]
+        siblings[market.event_id] = tuple(replace(listing, market=replace(market, id=name)) for name in ids)
+        past[market.id] = _said(listing, at - timedelta(days=7))
+        if listing.quote:
+            history[market.id] = tuple(replace(listing.quote, at=day) for day in days)
+
+    ended = chain.from_iterable(list(past.values())[:MOST_ENDED])
     return replace(
         view,
-        history={q.market_id: tuple(replace(q, at=day) for day in days) for q in quoted}
-        if context.history
-        else {},
-        siblings=others if context.siblings else None,
-        past=said if context.past else {},
-        ended=tuple(replace(x, outcome=1) for said in list(said.values())[:MOST_ENDED] for x in said)
-        if context.past
-        else (),
+        history=history if context.history else {},
+        siblings=siblings if context.siblings else None,
+        past=past if context.past else {},
+        ended=tuple(replace(said, outcome=1) for said in ended) if context.past else (),
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from agents.model import Article, Forecast, Message, Prompt, Stage, View
@@ -96,7 +97,8 @@ def render(
 
 def asks_for_bets(answer: str, stage: Stage, view: View) -> bool:
     """Tell whether an answer may have bets: the template asks for a `decision`, and there is money."""
-    return answer == "decision" and stage != "blind" and view.rules.money and not view.hidden
+    can_trade = view.rules.money and not view.hidden
+    return can_trade and answer == "decision" and stage != "blind"
 
 
 def note_on_hidden(view: View, answer: str) -> str:
@@ -139,7 +141,7 @@ def offered_listings(view: View, part: PromptPart | None) -> tuple[Listing, ...]
     if part is None:
         return shown
     places = _places(view.snapshot)
-    wanted = {place for market in part.markets for place in places.get(market, ())}
+    wanted = set(chain.from_iterable(places.get(market, ()) for market in part.markets))
     return tuple(shown[place] for place in sorted(wanted))
 
 

@@ -83,10 +83,8 @@ class Gdelt:
             return []
 
         found = await self._found(asked, since, until)
-        if not found and (fewer := broader_terms(asked)):
-            found = await self._found(fewer, since, until)
-
-        return found
+        fewer = () if found else broader_terms(asked)
+        return await self._found(fewer, since, until) if fewer else found
 
     async def close(self) -> None:
         """Close the connections."""

@@ -2,14 +2,14 @@
 
 import csv
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from markets.bundle.files import BOOKS, ENDS, MARKETS, PRICES, find_files
 from markets.bundle.model import Bundle, Mistakes
@@ -59,9 +59,12 @@ class Alteration:
         """Return a line of `books.jsonl`, changed if it became known later."""
         if known_from(row, "at") <= self.after:
             return row
+
         turn = self._turn(row, "at")
-        bids, asks = ([[turn(price), shares] for price, shares in row[side]] for side in ("asks", "bids"))
-        return row | {"bids": bids, "asks": asks}
+        return row | {
+            "bids": [[turn(price), shares] for price, shares in row["asks"]],
+            "asks": [[turn(price), shares] for price, shares in row["bids"]],
+        }
 
     def page(self, row: Row) -> Row | None:
         """Return a line of `markets.jsonl`, changed if its page or its resolution became known later."""
@@ -101,8 +104,8 @@ class Alteration:
 
     def _ends_never(self, row: Row) -> bool:
         record = self.bundle.markets[_market(row)]
-        known = record.ends[0].known_at > self.after and not record.daily
-        return known and self._part(row, "end") * ENDS_TAKEN < 1
+        may_change = record.ends[0].known_at > self.after and not record.daily
+        return may_change and self._part(row, "end") * ENDS_TAKEN < 1
 
     def _turned_end(self, row: Row, end: Any) -> Any:
         """Return the inverted payout; for a question that isn't yes or no, another of its answers."""
@@ -140,12 +143,17 @@ def alter(folder: Path, bundle: Bundle, after: datetime, seed: int, into: Path) 
         kept = (row for row in changed if row is not None)
         with (into / name).open("w", encoding="utf-8", newline="") as file:
             if name in COLUMNS:
-                first = [*islice(kept, 1)]
-                table = csv.DictWriter(file, first[0] if first else COLUMNS[name][0], lineterminator="\n")
-                table.writeheader()
-                table.writerows(chain(first, kept))
+                _write_table(file, kept, COLUMNS[name][0])
             else:
                 file.writelines(f"{json.dumps(row, ensure_ascii=False, default=str)}\n" for row in kept)
+
+
+def _write_table(file: TextIO, rows: Iterator[Row], columns: Sequence[str]) -> None:
+    """Write rows as CSV with the columns of the first; without any row, with these."""
+    first = [*islice(rows, 1)]
+    table = csv.DictWriter(file, first[0] if first else columns, lineterminator="\n")
+    table.writeheader()
+    table.writerows(chain(first, rows))
 
 
 def _market(row: Row) -> MarketId:

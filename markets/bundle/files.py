@@ -67,11 +67,10 @@ def find_files(folder: Path, mistakes: Mistakes) -> dict[str, BundleFile]:
         return files
 
     for name in NAMES:
-        paths = [
-            path
-            for path in (folder / name, folder / f"{name}.gz")
-            if (path.is_symlink() or path.exists()) and sizes.get(path.name, 0) is not None
-        ]
+        candidates = (folder / name, folder / f"{name}.gz")
+        present = [path for path in candidates if path.is_symlink() or path.exists()]
+        paths = [path for path in present if sizes.get(path.name, 0) is not None]
+
         if len(paths) > 1:
             mistakes.add(name, 0, f"both {name} and {name}.gz", "one of them")
         elif not paths and name in NEEDED:
@@ -152,8 +151,8 @@ def hash_file(folder: Path) -> str:
         for name, part in find_files(folder, mistakes).items():
             seen[name] = hashlib.sha256()
             with open_file(part) as file:
-                while some := file.read(1 << 20):
-                    seen[name].update(some)
+                while chunk := file.read(1 << 20):
+                    seen[name].update(chunk)
     except (OSError, EOFError, zlib.error):
         return ""
 
@@ -244,8 +243,9 @@ def unfinished(folder: Path) -> Sizes:
 
 
 def _is_own(folder: Path, name: str, size: object) -> bool:
-    own = name.removesuffix(".gz") in NAMES and not (folder / name).is_symlink()
-    return own and (size is None or (isinstance(size, int) and size >= 0))
+    if name.removesuffix(".gz") not in NAMES or (folder / name).is_symlink():
+        return False
+    return size is None or (isinstance(size, int) and size >= 0)
 
 
 def sync_to_disk(path: Path) -> None:

@@ -124,8 +124,10 @@ def check(folder: Path) -> BundleReport:
 
 
 def _examine(folder: Path) -> tuple[Bundle | None, BundleReport]:
+    """Return the recording in a folder, or None if it has mistakes, with the report on it."""
     draft = Draft()
     seen = dict[str, Hash]()
+
     for name, part in find_files(folder, draft.mistakes).items():
         seen[name] = hashlib.sha256()
         tell = partial(draft.mistakes.add, part.path.name)
@@ -192,16 +194,17 @@ def _note_end(draft: Draft, line: int, record: Any) -> None:
         return
 
     end = rows.with_answer(end, draft.forms[end.market_id])
-    versions = draft.ends.setdefault(end.market_id, [])
     market = end.market_id
-    if end.version != (following := len(versions) + 1):
+    versions = draft.ends.setdefault(market, [])
+    following = len(versions) + 1
+    if end.version != following:
         raise BadBundleValue(f"version {end.version} of how {market} ended", f"version {following}")
     if versions and end.known_at < versions[-1].known_at:
         raise BadBundleValue(f"a version of {market} known before the last one", "versions in order of time")
 
     versions.append(end)
-    draft.end_lines.setdefault(end.market_id, (ENDS, line))
-    _note_daily(draft, end.market_id, record, "known_at")
+    draft.end_lines.setdefault(market, (ENDS, line))
+    _note_daily(draft, market, record, "known_at")
 
 
 READERS: Mapping[str, Sequence[Callable[[Draft, int, Any], None]]] = {
@@ -380,23 +383,22 @@ def _recordings(draft: Draft) -> dict[MarketId, Recording]:
     for (market, seen), (_, page) in sorted(draft.pages.items(), key=lambda item: item[0]):
         pages[market].append((seen, page))
 
-    firsts = {market: versions[0][1] for market, versions in pages.items()}
-    events = _events(firsts)
-    stories = {market: _story(page) for market, page in firsts.items()}
-    return {
-        market: Recording(
+    events = _events({market: versions[0][1] for market, versions in pages.items()})
+    recordings = {}
+    for market, versions in pages.items():
+        story = _story(versions[0][1])
+        event = events[market]
+        recordings[market] = Recording(
             seen=tuple(seen for seen, _ in versions),
             pages=tuple(
-                replace(page.market, event_id=events[market], story=page.market.story or stories[market])
-                for _, page in versions
+                replace(page.market, event_id=event, story=page.market.story or story) for _, page in versions
             ),
             known=tuple(quote.at for quote in quotes[market]),
             quotes=tuple(quotes[market]),
             ends=tuple(draft.ends.get(market, ())),
             daily=market in draft.daily,
         )
-        for market, versions in pages.items()
-    }
+    return recordings
 
 
 def _story(page: rows.BundlePage) -> str:
@@ -420,12 +422,17 @@ def _quotes(draft: Draft) -> defaultdict[MarketId, list[Quote]]:
 
 def _events(pages: dict[MarketId, rows.BundlePage]) -> dict[MarketId, str]:
     """Return each market's event: as named, else by equal background, else by ladder, else its own."""
-    named = {market: page.market.event_id for market, page in pages.items() if page.market.event_id}
-    texts = {market: page.background for market, page in pages.items() if market not in named}
-    count = Counter(texts.values())
-    alike = {m: f"background:{digest(text)[:12]}" for m, text in texts.items()
-             if text not in rows.EMPTY and count[text] > 1}  # fmt: skip
-    rest = {market: pages[market].market.question for market in texts if market not in alike}
-    steps = {market: f"ladder:{key}" for market, key in ladders(rest).items()}
+    events: dict[MarketId, str] = {market: page.market.event_id or market for market, page in pages.items()}
+    unnamed = {market: page for market, page in pages.items() if not page.market.event_id}
+    count = Counter(page.background for page in unnamed.values())
+    questions = {}
 
-    return {market: market for market in pages} | steps | alike | named
+    for market, page in unnamed.items():
+        if page.background not in rows.EMPTY and count[page.background] > 1:
+            events[market] = f"background:{digest(page.background)[:12]}"
+        else:
+            questions[market] = page.market.question
+
+    for market, key in ladders(questions).items():
+        events[market] = f"ladder:{key}"
+    return events

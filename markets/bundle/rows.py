@@ -163,8 +163,9 @@ def _payout(record: Record, key: str) -> int | None:
 def quote(record: Record) -> Quote:
     """Return the quote in a row of `prices.csv`; its mid may be missing where it has other prices."""
     mid, bid, ask, last = (has_value(record, key, price) for key in ("prob_yes", "bid", "ask", "last"))
-    if (mid, bid, ask, last) == (None, None, None, None):
+    if (mid, bid, ask, last) == (None,) * 4:
         raise BadBundleValue(f"prob_yes {shown_value(record.get('prob_yes'))}", "a number from 0 to 1")
+
     at = known_from(record, "date")
     return Quote(market_id(record), at, bid, ask, mid, last, has_value(record, "volume", amount))
 

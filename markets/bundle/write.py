@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -50,8 +51,9 @@ class _BundleContents:
 
     def tables(self) -> dict[str, tuple[str, ...]]:
         """Return the columns of each table; resolutions have answers only for other than yes-or-no forms."""
-        asked = any(page.form for versions in self.pages.values() for page in versions.values())
-        ends = tuple(name for name in TABLES[ENDS] if asked or name != "answer")
+        pages = chain.from_iterable(versions.values() for versions in self.pages.values())
+        has_answers = any(page.form for page in pages)
+        ends = tuple(name for name in TABLES[ENDS] if has_answers or name != "answer")
         return {**TABLES, ENDS: ends}
 
 
@@ -106,25 +108,29 @@ def _add_listing(listing: Listing, at: datetime, contents: _BundleContents) -> N
     quote = listing.quote
     known = contents.pages.get(market.id, {})
     seen = max((time for time in known if time <= at), default=None)
-    pages = [] if seen is not None and known[seen] == market else [page_line(market, at)]
-    if pages and at in known:
-        raise BadBundleValue(
-            f"another page of {market.id} at {at:%Y-%m-%d %H:%M}", "the one that is in the bundle"
-        )
+    lines: dict[str, Row] = {}
+    if seen is None or known[seen] != market:
+        lines[MARKETS] = page_line(market, at)
+        if at in known:
+            raise BadBundleValue(
+                f"another page of {market.id} at {at:%Y-%m-%d %H:%M}", "the one that is in the bundle"
+            )
 
-    priced = quote is not None and (quote.bid, quote.ask, quote.mid, quote.last) != (None,) * 4
-    new = quote is not None and priced and quote.at not in contents.times.get(market.id, ())
-    prices = [price_line(quote)] if quote is not None and new else []
-    books = [book_line(quote)] if quote is not None and new and (quote.bids or quote.asks) else []
+    times = contents.times.setdefault(market.id, set())
+    if quote is not None and _has_price(quote) and quote.at not in times:
+        lines[PRICES] = price_line(quote)
+        if quote.bids or quote.asks:
+            lines[BOOKS] = book_line(quote)
+        times.add(quote.at)
 
-    for name, lines in ((MARKETS, pages), (PRICES, prices), (BOOKS, books)):
-        contents.lines[name] += lines
-
-    if pages:
+    if MARKETS in lines:
         contents.pages.setdefault(market.id, {})[at] = market
+    for name, line in lines.items():
+        contents.lines[name].append(line)
 
-    if quote is not None and new:
-        contents.times.setdefault(market.id, set()).add(quote.at)
+
+def _has_price(quote: Quote) -> bool:
+    return (quote.bid, quote.ask, quote.mid, quote.last) != (None,) * 4
 
 
 def _add_end(end: Resolution, contents: _BundleContents) -> None:
@@ -168,7 +174,7 @@ def page_line(market: Market, at: datetime) -> Row:
         "tick": str(decimal(market.tick)),
         "fee_rate": str(decimal(market.fee_rate)),
         "min_shares": str(decimal(market.min_shares)),
-        **{name: told for name in ADDED_TO_PAGES if (told := getattr(market, name))},
+        **{name: getattr(market, name) for name in ADDED_TO_PAGES if getattr(market, name)},
     }
     if market.form:
         row["form"] = json.loads(market.form)

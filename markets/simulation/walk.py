@@ -161,7 +161,8 @@ def walk(event: SimulatedEvent, settings: Settings, chance: Chance) -> Iterator[
         if day == first:
             shared = settings.event_start * bell(rng)
             for path, own in zip(paths, rngs, strict=True):
-                path.own, path.error = settings.own_start * bell(own), settings.price_noise * bell(own)
+                path.own = settings.own_start * bell(own)
+                path.error = settings.price_noise * bell(own)
                 path.size = 1 / (0.4 + 1.2 * own.random())  # a middling market has 1
 
         true = scores(event.family, shared, [path.own for path in paths], heights)
@@ -181,10 +182,12 @@ def walk(event: SimulatedEvent, settings: Settings, chance: Chance) -> Iterator[
             settings.price_shrink,
         )
         yield today
+
         shared = today.shared.at(1, 0)
 
         for path, market in zip(paths, today.markets, strict=True):
-            path.own, path.error = market.own.at(1, 0) + market.jump, market.error.at(1, 0)
+            path.own = market.own.at(1, 0) + market.jump
+            path.error = market.error.at(1, 0)
             path.traded += market.trade
 
 

@@ -51,7 +51,8 @@ class KalshiEvent(WireRecord):
 
 def _tags(value: object) -> str:
     """Return the tags of a series, joined with commas."""
-    tags = (tag for tag in value if isinstance(tag, str)) if isinstance(value, list) else ()
+    listed = value if isinstance(value, list) else []
+    tags = (tag for tag in listed if isinstance(tag, str))
     return ",".join(tag.strip() for tag in tags if "," not in tag and tag.isprintable())
 
 
@@ -215,17 +216,18 @@ def story(event: str) -> str:
     if _GAME.fullmatch(rest):
         return f"kalshi:game:{rest}"
 
-    when = _MONTH.match(rest)
-    if when is not None and _MEETING.fullmatch(series):
-        return f"kalshi:FED-{when[0]}"
+    month = _MONTH.match(rest)
+    if month is not None and _MEETING.fullmatch(series):
+        return f"kalshi:FED-{month[0]}"
 
-    when = _YEAR.match(rest)
-    if when is not None and _CUTS.fullmatch(series):
-        return f"kalshi:FED-{when[1]}"
+    year = _YEAR.match(rest)
+    if year is not None and _CUTS.fullmatch(series):
+        return f"kalshi:FED-{year[1]}"
 
     day = _DAY.fullmatch(rest)
-    if day is not None and (name := _ASSET.fullmatch(series)) is not None:
-        return f"kalshi:{name[1]}-{day[1]}"
+    asset = _ASSET.fullmatch(series)
+    if day is not None and asset is not None:
+        return f"kalshi:{asset[1]}-{day[1]}"
     return ""
 
 
@@ -274,7 +276,8 @@ def quote_with_book(quote: Quote, raw: object) -> Quote:
     book = raw.get("orderbook_fp") if isinstance(raw, dict) else None
     bids = _levels(book, "yes_dollars")
     asks = [Level(ONE - level.price, level.shares) for level in _levels(book, "no_dollars")]
-    if not bids and not asks and (quote.bid is not None or quote.ask is not None):
+    has_price = quote.bid is not None or quote.ask is not None
+    if has_price and not bids and not asks:
         raise RejectedRecord("quote", "empty_book", "its book is empty, though its page has prices")
     return with_levels(quote, bids, asks)
 

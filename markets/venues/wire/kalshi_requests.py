@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain, product
 from typing import Any
 
 from pydantic import AliasChoices, AliasPath, Field
@@ -62,24 +63,26 @@ async def open_lists(
 
     named = list[str]()
     for tag in map(str.casefold, wanted.tags):
-        tagged = [
-            name for name, tags in series.items() if tag in (name.casefold(), *tags.casefold().split(","))
-        ]
-        found = tagged if series else [tag.upper()]  # where no series can be had, a tag can only be a ticker
-        if not found:
+        tickers = _tagged_series(series, tag)
+        if not tickers:
             sorter.tell(RejectedRecord("page", "missing", f"the venue has no series {tag}"), f"tag {tag}")
-        named += found
+        named += tickers
 
     if len(named) > MOST_SERIES:
         return whole
 
     pages = await records(http, sorter, [slug.upper() for slug in wanted.slugs])
     events = [*map(str.upper, wanted.events), *(label(raw, "event_ticker") for raw in pages.values())]
-    lists = [partial(open_events, http, name) for name in dict.fromkeys(named)]
-    return [
-        *lists,
-        *(partial(_one_event, http, sorter, name) for name in dict.fromkeys(filter(None, events))),
-    ]
+    lists: list[AskPage] = [partial(open_events, http, name) for name in dict.fromkeys(named)]
+    lists += [partial(_one_event, http, sorter, name) for name in dict.fromkeys(filter(None, events))]
+    return lists
+
+
+def _tagged_series(series: Mapping[str, str], tag: str) -> list[str]:
+    """Return the tickers of the series with a tag; without a list of series, the tag can only be a ticker."""
+    if not series:
+        return [tag.upper()]
+    return [name for name, tags in series.items() if tag in (name.casefold(), *tags.casefold().split(","))]
 
 
 async def _one_event(http: HttpClient, sorter: RecordSorter, name: str, _cursor: str | None) -> ListPage:
@@ -158,12 +161,12 @@ async def _without_combinations(http: HttpClient, path: str, asked: Mapping[str,
 async def books(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) -> Raw:
     """Return the books of these markets; one missing from the page of many books is requested alone."""
     # here a list of tickers is a parameter each: with commas it is one ticker, whose book is empty
-    asked = (
-        get_or_none(http, "/markets/orderbooks", tickers=some) for some in batches(tickers, BOOKS_A_PAGE)
+    pages = await gather_all(
+        get_or_none(http, "/markets/orderbooks", tickers=batch) for batch in batches(tickers, BOOKS_A_PAGE)
     )
-    pages = await gather_all(asked)
     sent = [page.get("orderbooks") for page in pages if isinstance(page, dict)]
-    raws = by_name((raw for some in sent if isinstance(some, list) for raw in some), "ticker", tickers)
+    listed = chain.from_iterable(books for books in sent if isinstance(books, list))
+    raws = by_name(listed, "ticker", tickers)
     alone = [ticker for ticker in tickers if ticker not in raws]
     answers = await gather_all(
         _one_record(http, f"/markets/{ticker}/orderbook", "orderbook_fp") for ticker in alone
@@ -198,7 +201,9 @@ async def past_lists(http: HttpClient, request: PastRequest) -> list[PastList]:
 
     named = [{"event_ticker": name} for name in request.events]
     named += [{"series_ticker": name} for name in request.tags]
-    return [(path, {**asked, **each}) for each in (named or [{}]) for path, asked in lists]
+    if not named:
+        return lists
+    return [(path, {**asked, **name}) for name, (path, asked) in product(named, lists)]
 
 
 async def past_page(http: HttpClient, path: str, asked: dict[str, str | int], after: str | None) -> ListPage:

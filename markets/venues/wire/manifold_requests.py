@@ -95,7 +95,10 @@ async def bets(
         page = page_list(await http.get("/v0/bets", contractId=name, limit=A_PAGE, before=before, **times))
         return page, _next_page(page) if len(page) >= A_PAGE // 2 else None
 
-    return [raw async for page in new_records(ask, "id", sorter, pages) for raw in page]
+    raws: list[object] = []
+    async for page in new_records(ask, "id", sorter, pages):
+        raws += page
+    return raws
 
 
 def most_pages(records: int) -> int:
@@ -105,7 +108,7 @@ def most_pages(records: int) -> int:
 
 def _next_page(raws: Sequence[object]) -> str | None:
     """Return the cursor of the next page, which starts before the last record of this one."""
-    names = [name for raw in raws if is_name(name := label(raw, "id"))]
+    names = [name for name in (label(raw, "id") for raw in raws) if is_name(name)]
     if raws and not names:
         raise incomplete("none of a page's records has an id, by which to ask for the next page")
     return names[-1] if names else None

@@ -64,7 +64,8 @@ async def new_records(
             reason = f"{len(page) - len(fresh)} of {len(page)} records are repeats"
             sorter.tell(RejectedRecord("page", "repeated", reason), f"page {position.pages}")
 
-        if cursor is not None and not fresh and (page or cursor == position.cursor):
+        is_stuck = bool(page) or cursor == position.cursor
+        if cursor is not None and not fresh and is_stuck:
             raise incomplete(f"page {position.pages} only repeats what was on the pages before it")
 
         position.names.update(fresh)  # by |= the whole set would be made anew for each page
@@ -125,7 +126,8 @@ class CatalogueReader:
                 if part.position.cursor is not None:
                     break
                 part.names |= part.position.names
-                part.lists, part.position = part.lists + 1, ListPosition()
+                part.lists += 1
+                part.position = ListPosition()
         except VenueError as error:
             if error.code != "incomplete":
                 self._broken_off = part
@@ -133,7 +135,7 @@ class CatalogueReader:
 
         listings = list(part.listings.values())
         if part.since != at:  # read a short while ago, and as of now from here on
-            listings = [x if x.quote is None else replace(x, quote=replace(x.quote, at=at)) for x in listings]
+            listings = [_quoted_at(listing, at) for listing in listings]
 
         limit = len(part.names | part.position.names) if part.lists < len(asks) else None
         return Catalogue(listings, dict(sorted(part.left_out.items())), limit)
@@ -165,9 +167,15 @@ class CatalogueReader:
         return old if same else PartOfCatalogue(wanted, at)
 
 
+def _quoted_at(listing: Listing, at: datetime) -> Listing:
+    return listing if listing.quote is None else replace(listing, quote=replace(listing.quote, at=at))
+
+
 def page_list(page: object, key: str | None = None) -> list[object]:
     """Return the list that a page is, or has under a key."""
-    records = page if key is None else page.get(key) if isinstance(page, dict) else None
+    records = page
+    if key is not None:
+        records = page.get(key) if isinstance(page, dict) else None
     if not isinstance(records, list):
         what = "a list" if key is None else f"a list of {key}"
         hint = "check the venue's url in the config; the venue may have changed its API"
@@ -241,8 +249,9 @@ def batches(names: Sequence[str], size: int) -> list[Sequence[str]]:
 
 def by_name(raws: Iterable[object], key: str, wanted: Iterable[str]) -> dict[str, object]:
     """Return the wanted records, by their names under a key."""
+    named = {label(raw, key): raw for raw in raws}
     names = frozenset(wanted)
-    return {name: raw for raw in raws if (name := label(raw, key)) in names}
+    return {name: raw for name, raw in named.items() if name in names}
 
 
 async def ask_in_batches(

@@ -165,16 +165,19 @@ def quote_with_book(page: Quote, raw: object) -> tuple[Quote, RejectedRecord | N
     """
     try:
         sent = read(PolymarketBook, raw, "quote")
-        sides = ([Level(step.price, step.size) for step in steps] for steps in (sent.bids, sent.asks))
-        book = with_levels(page, *sides)
+        bids = [Level(level.price, level.size) for level in sent.bids]
+        asks = [Level(level.price, level.size) for level in sent.asks]
+        book = with_levels(page, bids, asks)
     except RejectedRecord as why:
         return page, why
 
     if not book.bids and not book.asks:
         return replace(book, mid=page.mid), RejectedRecord("quote", "empty_book", "its book is empty")
 
-    why_not = book_gap(page, book)
-    return (book if book.mid is not None and why_not is None else replace(book, mid=page.mid)), why_not
+    gap = book_gap(page, book)
+    if book.mid is None or gap is not None:
+        book = replace(book, mid=page.mid)
+    return book, gap
 
 
 def past_quote(raw: object, name: str) -> Quote:

@@ -71,7 +71,8 @@ def _check_texts(value: object) -> tuple[str, ...]:
 
 def slugs(value: object) -> tuple[str, ...]:
     """Return the slugs of a market's tags."""
-    return tuple([slug for tag in _records(value) if isinstance(slug := tag.get("slug"), str)])
+    named = (tag.get("slug") for tag in _records(value))
+    return tuple([slug for slug in named if isinstance(slug, str)])
 
 
 class PolymarketEvent(NamedTuple):
@@ -251,9 +252,9 @@ def unplayable(page: PolymarketPage) -> RejectedRecord | None:
     except ValueError as error:
         return RejectedRecord("market", "bad_outcomes", str(error))
 
-    if page.neg_risk_other or (
-        page.events and page.events.augmented and PLACEHOLDER.fullmatch(page.group_item_title.strip())
-    ):
+    is_augmented = page.events is not None and page.events.augmented
+    is_unnamed = is_augmented and PLACEHOLDER.fullmatch(page.group_item_title.strip())
+    if page.neg_risk_other or is_unnamed:
         title = page.group_item_title or page.question
         return RejectedRecord("market", "placeholder", f"{shown_value(title)} is only a placeholder")
     return None

@@ -36,6 +36,8 @@ LISTS = "/markets/keyset"
 _CONDITION = re.compile(r"0x[0-9a-fA-F]{64}")
 Raw = dict[str, object]
 """Records by name, as they were sent."""
+Span = tuple[datetime, datetime]
+"""A period from its start to its end."""
 
 
 async def open_lists(gamma: HttpClient, sorter: RecordSorter, wanted: CatalogueFilter) -> list[AskPage]:
@@ -43,19 +45,22 @@ async def open_lists(gamma: HttpClient, sorter: RecordSorter, wanted: CatalogueF
     if not wanted.only_named:
         return [partial(open_markets, gamma, wanted, {})]
 
-    named: list[dict[str, Parameter]] = [{"slug": some} for some in batches(wanted.slugs, A_PAGE)]
+    queries: list[dict[str, Parameter]] = [{"slug": slugs} for slugs in batches(wanted.slugs, A_PAGE)]
     numbers = [slug for slug in wanted.slugs if slug.isdigit()]
-    named += [{"id": some} for some in batches(numbers, A_PAGE)]
+    queries += [{"id": ids} for ids in batches(numbers, A_PAGE)]
 
     for event in wanted.events:
-        names = await known(event_markets(gamma, event), name := f"event {event}", name, sorter)
-        named += [{"id": some} for some in batches(names or [], A_PAGE)]
+        name = f"event {event}"
+        markets = await known(event_markets(gamma, event), name, name, sorter)
+        queries += [{"id": ids} for ids in batches(markets or [], A_PAGE)]
 
     for tag in wanted.tags:
-        number = await known(tag_number(gamma, tag), name := f"tag {tag}", name, sorter)
-        named += [{"tag_id": number}] if number else []
+        name = f"tag {tag}"
+        number = await known(tag_number(gamma, tag), name, name, sorter)
+        if number:
+            queries.append({"tag_id": number})
 
-    return [partial(open_markets, gamma, wanted, one) for one in named]
+    return [partial(open_markets, gamma, wanted, query) for query in queries]
 
 
 async def open_markets(
@@ -114,7 +119,10 @@ async def books(clob: HttpClient, tokens: Sequence[str]) -> Raw:
     raws = by_name(chain.from_iterable(pages), "asset_id", tokens)
     alone = [token for token in tokens if token not in raws]
     answers = await gather_all(get_or_none(clob, "/book", token_id=token) for token in alone)
-    return raws | {t: raw for t, raw in zip(alone, answers, strict=True) if label(raw, "asset_id") == t}
+    for token, raw in zip(alone, answers, strict=True):
+        if label(raw, "asset_id") == token:
+            raws[token] = raw
+    return raws
 
 
 async def _many_books(clob: HttpClient, tokens: Sequence[str]) -> list[object]:
@@ -191,28 +199,25 @@ async def market_slugs(gamma: HttpClient, slugs: Sequence[str]) -> list[object]:
 async def event_markets(gamma: HttpClient, event: str) -> list[str]:
     """Return the ids of the markets of an event, given by its number or its slug."""
     page = await gamma.get(f"/events/{event}" if event.isdigit() else f"/events/slug/{event}")
-    return [name for raw in page_list(page, "markets") if (name := label(raw, "id"))]
+    return list(filter(None, (label(raw, "id") for raw in page_list(page, "markets"))))
 
 
-async def histories(
-    clob: HttpClient, spans: Mapping[str, tuple[datetime, datetime]], hours: int
-) -> dict[str, list[object]]:
+async def histories(clob: HttpClient, spans: Mapping[str, Span], hours: int) -> dict[str, list[object]]:
     """Return the prices of many tokens, each in its period, without tokens that the venue refuses."""
     found: dict[str, list[object]] = {token: [] for token in spans}
     refused: set[str] = set()
     for fidelity in dict.fromkeys((hours, max(hours, COARSE))):
         left = {token: spans[token] for token, points in found.items() if not points}
-        asked = [
-            (some[n : n + HISTORIES_A_PAGE], piece)
-            for piece in pieces(*_all_of(left), PIECE)
-            for some in [[token for token, span in left.items() if span[0] < piece[1] and piece[0] < span[1]]]
-            for n in range(0, len(some), HISTORIES_A_PAGE)
-        ]
-        answers = await gather_all(_many_histories(clob, *each, fidelity) for each in asked)
+        queries: list[tuple[Sequence[str], Span]] = []
+        for piece in pieces(*_all_of(left), PIECE):
+            tokens = [token for token, span in left.items() if span[0] < piece[1] and piece[0] < span[1]]
+            queries += [(batch, piece) for batch in batches(tokens, HISTORIES_A_PAGE)]
 
-        for (some, _), points_of in zip(asked, answers, strict=True):
-            for token in some:
-                if isinstance(points := points_of.get(token), list):
+        answers = await gather_all(_many_histories(clob, *query, fidelity) for query in queries)
+        for (batch, _), histories_by_token in zip(queries, answers, strict=True):
+            for token in batch:
+                points = histories_by_token.get(token)
+                if isinstance(points, list):
                     found[token] += points
                 else:
                     refused.add(token)
@@ -220,7 +225,7 @@ async def histories(
     return {token: points for token, points in found.items() if token not in refused}
 
 
-def _all_of(spans: Mapping[str, tuple[datetime, datetime]]) -> tuple[datetime, datetime]:
+def _all_of(spans: Mapping[str, Span]) -> Span:
     """Return the first and the last instant of all spans; an empty period without any."""
     if not spans:
         return NEVER, NEVER
@@ -228,7 +233,7 @@ def _all_of(spans: Mapping[str, tuple[datetime, datetime]]) -> tuple[datetime, d
 
 
 async def _many_histories(
-    clob: HttpClient, tokens: Sequence[str], piece: tuple[datetime, datetime], fidelity: int
+    clob: HttpClient, tokens: Sequence[str], piece: Span, fidelity: int
 ) -> Mapping[str, object]:
     first, last = (int(at.timestamp()) for at in piece)
     span = {"start_ts": first, "end_ts": last, "fidelity": fidelity * 60}
