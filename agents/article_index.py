@@ -29,13 +29,13 @@ ADD = "INSERT INTO article (rowid, title, text, source, url, published) VALUES (
 BEST = "SELECT rowid FROM article WHERE article MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rank LIMIT ?"
 BACK = "SELECT number FROM place WHERE number < ? ORDER BY number DESC LIMIT 1 OFFSET ?"
 AHEAD = "SELECT number FROM place WHERE number >= ? ORDER BY number LIMIT 1 OFFSET ?"
-"""The article that came so many before a time, or after it."""
+"""Queries for the article this many places before a time, or after it."""
 READ = "SELECT source, url, title, text, published FROM article WHERE rowid = ?"
 WORD = re.compile(r"\w+")
 A_SECOND = 2**24
-"""So many articles may be out in one second."""
+"""The most articles of one second."""
 NEVER = 2**38
-"""The second of those without a date."""
+"""The second of articles without a date."""
 
 
 class ArticleIndex:

@@ -33,22 +33,22 @@ DropReason = (
     | Verdict
     | Literal["duplicate", "too_many", "judged"]
 )
-"""Why an article is dropped, in the order in which the reasons are looked for."""
+"""Why an article is dropped, in the order of the checks."""
 Suspects = Literal["withheld", "flagged"]
 AUDIT = "audit"
-"""Where verdicts stand among the reasons."""
+"""The key of the verdicts among the reasons."""
 SITES = (
     "metaculus", "goodjudgment", "gjopen", "cset", "hypermind", "predictit",
     "infer-pub.com", "insightprediction", "kalshi", "manifold.markets", "manifoldmarkets", "polymarket",
 )  # fmt: skip
 """Forecasting sites and markets: what they publish is a forecast itself, or the price."""
 ANYWHERE = timezone(timedelta(hours=-12))
-"""Anywhere on Earth: where a day ends last."""
+"""Anywhere on Earth: the zone where a day ends last."""
 LAST_SECOND = time(23, 59, 59)
 LONGEST = 300
-"""So many characters are kept of a source, an address and a title each."""
+"""The most characters kept of a source, an address and a title each."""
 SATURATION, LENGTH_WEIGHT = 1.2, 0.75
-"""How soon more of the same word counts no more (k1), and how much a long text is worth less (b)."""
+"""The parameters k1 and b of BM25: the saturation of repeated words, and the penalty on long texts."""
 MOST_TERMS = 12
 _ADDRESS = re.compile(r"//[^/?#\s]+")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d|\d{8}", re.ASCII)

@@ -12,10 +12,10 @@ from agents.model import ProgramResult
 from agents.secrets import redact, secrets_in
 
 MOST_OUTPUT = 4_000_000
-"""Bytes of standard output that are read; a program that writes more is ended."""
+"""The most bytes of standard output; a program that writes more is killed."""
 MOST_COMPLAINT = 4_000
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "SYSTEMROOT")
-"""What a program is told of the surroundings; keys only where its settings name them."""
+"""The environment variables that every program gets; others only if its settings name them."""
 
 
 async def run_program(

@@ -12,7 +12,7 @@ from functools import cache
 from agents.model_table.price_table import library_folder, price_table
 
 DEMO = "demo/"
-"""Before the names of the demo's models, which the package serves itself."""
+"""The prefix of the demo's models, which the package serves itself."""
 _ENUM = re.compile(r"class LlmProviders\(.*?(?=\n\S)", re.DOTALL)
 _VALUE = re.compile(r'^    \w+ = "([^"]+)"', re.MULTILINE)
 

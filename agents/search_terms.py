@@ -37,7 +37,7 @@ could may according as at an be do go he in is it on or so to we if et utc am pm
 listed resolution source following
 """
 COMMON = PLAIN | frozenset(_COMMON.split())
-"""Words by which nothing is found, however they are written."""
+"""Words that are useless in a search, capitalized or not."""
 JOINING = frozenset(["of", "de", "da", "di", "del", "la", "van", "von", "der", "bin", "al"])
 """Words inside a name."""
 _WRITTEN = {names: ticker for ticker, names in CURRENCIES.items()} | {
@@ -73,20 +73,20 @@ _WRITTEN = {names: ticker for ticker, names in CURRENCIES.items()} | {
     ("Los Angeles",): "LA",
 }
 WRITTEN = {ticker: ways for ways, tickers in _WRITTEN.items() for ticker in tickers.split()}
-"""What articles write where a question has a ticker or an abbreviation."""
+"""The words that articles use for a ticker or an abbreviation."""
 TRADED = frozenset(names[0] for names in CURRENCIES.values())
-"""What has a price: alone, such a name is searched with that word."""
+"""Names of assets; alone, such a name is searched together with "price"."""
 SCALES = {
     "k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn": "billion", "t": "trillion",
     "tn": "trillion",
 }  # fmt: skip
 PARTS = {"%": "percent", "percent": "percent", "bps": "basis points", "bp": "basis points"}
 SHORTEST, LONGEST_NAME = 3, 4
-"""Letters of a word, and words of a name."""
+"""The fewest letters of a word, and the most words of a name."""
 ENOUGH = 2
-"""With fewer terms the year of a deadline is one."""
+"""With fewer terms the year of a deadline is added."""
 LEAST = 100
-"""A smaller figure without a unit finds nothing."""
+"""The smallest figure without a unit that is worth searching."""
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
@@ -112,7 +112,7 @@ _OWNED = re.compile(
     r"(?<!\bMoody)(?<!\bMcDonald)(?<!\bLevi)(?<!\bMacy)(?<!\bKohl)(?<!\bLowe)(?<!\bWendy)(?<!\bDomino)"
     r"(?<!\bKellogg)(?<!\bSotheby)(?<!\bChristie)(?<!\bLloyd)['’]s\b"
 )
-"""What says that something is somebody's, where it is no part of a firm's name."""
+"""A possessive 's, unless it is part of a firm's name."""
 _SEASON = re.compile(r"\b((?:19|20)\d\d)[–/-](?:(?:19|20)?\d\d)\b")
 _COUNTED = re.compile(r"\d+(?:am|pm|st|nd|rd|th)", re.IGNORECASE)
 _TOKEN = re.compile(

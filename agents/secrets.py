@@ -79,7 +79,7 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 _RANDOM = re.compile(r"[0-9a-f]{32,}|(?=.*[0-9])(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9_+=~]{20,}")
-"""What no one would have thought of: a long run of figures and letters, small and capital."""
+"""A random token: a long run of digits and letters in both cases."""
 
 
 def credential_in(address: str, bare: bool = False) -> str:
@@ -94,7 +94,7 @@ def credential_in(address: str, bare: bool = False) -> str:
     """
     try:
         parts = urlsplit(address)
-    except ValueError:  # what is wrong with it is said where it is read
+    except ValueError:  # an invalid address is reported where it is read
         return ""
 
     user, at, _ = parts.netloc.rpartition("@")

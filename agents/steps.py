@@ -18,7 +18,7 @@ from markets.millionths import ONE
 Key = tuple[Stage, int, tuple[Message, ...]]
 """A conversation: its stage, its sample, and what was said."""
 TOGETHER = 8
-"""So many tools are used in one step; who asks for more is told so."""
+"""The most tools used in one step; further requests are refused."""
 NOT_ANSWERED = CallError("other", "the model asked for tools once it had to answer", retry=False)
 TOO_MANY = f"not used: at most {TOGETHER} tools at once"
 

@@ -17,21 +17,21 @@ from itertools import chain
 from agents.model import Message
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-"""What a database, a terminal or an encoder may choke on: control characters and lone surrogates.
+"""Characters that break databases, terminals or encoders: control characters and lone surrogates.
 
 Those from U+0080 on are commands too: to a terminal U+009B is what ESC [ is.
 """
 _NEXT_LINE = "\x85"
 """The control character that ends a line."""
 _INVISIBLE = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
-"""What changes the order of what is read, and tags that nobody sees."""
+"""Characters that reorder text, and invisible tags."""
 _ROLE_TOKEN = re.compile(
     r"<(?=[|\uff5c]|\w{1,30}\|>|</?SYS>>)"
     r"|<(?=/?(?:s|bos|eos|pad|unk|think|tool_call|tool_response|\w{1,30}_of_turn(?:_token)?)>)"
     r"|\[(?=/?(?:INST|THINK|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|CALL_ID|ARGS)\])",
     re.IGNORECASE,
 )
-"""The beginning of what tokenizers of local servers may take for the mark of a role, though it is text."""
+"""The start of text that the tokenizers of local servers may take for a role token."""
 _UNSEEN = frozenset(("Cf", "Cc", "Co", "Cn"))
 
 
@@ -115,16 +115,16 @@ def break_role_tokens(text: str) -> str:
 
 
 TOKEN = 3
-"""What a token weighs: three plain bytes, or one and a half of the others, at 2 each."""
+"""The weight of a token: three plain bytes, or one and a half others at 2 each."""
 PLAIN = (string.ascii_letters + " \n").encode()
 MESSAGE_TOKENS = 32
-"""More than any provider adds to a message for its role and its bounds."""
+"""More than any provider's overhead for a message's role and delimiters."""
 MARK = 50
-"""Characters that the mark of a cut may take: a text that is longer by no more than this stays whole."""
+"""The length of a cut's mark: a text that is longer by no more than this stays whole."""
 UNUSED = 50
-"""A part of the room that may be left unused, one in so many."""
+"""One part in this many of the room may be left unused."""
 GUESSES = 3
-"""How often the length is worked out before it is searched for by halves."""
+"""How often the length is estimated before it is bisected."""
 _SAMPLE = " … [cut: 400 of 800 characters]"
 _PARTS = 1_000
 

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import chain
 
 EAST, WEST = timedelta(hours=14), timedelta(hours=-12)
-"""Where on Earth a day begins first, and where it ends last."""
+"""The offsets where a day begins first, and where it ends last."""
 A_DAY = timedelta(days=1)
 _MONTHS = """
 january jan januar janvier enero gennaio janeiro/february feb februar février febrero febbraio fevereiro/
@@ -31,9 +31,9 @@ _NAMED_ZONES = {
     "nzdt": (13, 13),
 }  # fmt: skip
 ZONES = {name: (timedelta(hours=low), timedelta(hours=high)) for name, (low, high) in _NAMED_ZONES.items()}
-"""Hours before UTC, and ahead of it: of names that several zones have, from the least to the most."""
+"""The least and the most offset from UTC of a zone's name, which several zones may share."""
 SUMMER = (4, 10)
-"""The months in which American clocks that don't say so show summer time."""
+"""The months in which unmarked American times are read as daylight saving time."""
 _SHIFT = re.compile(r"([+-])(\d\d?):?(\d\d)?$")
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4, "q1": 1, "q2": 2, "q3": 3, "q4": 4}
 _ZONE = r"(?P<zone>(?:UTC|GMT)?[+-]\d\d?:?(?:\d\d)?|[A-Z]{1,4}\b)"
@@ -64,9 +64,9 @@ _YEAR_LAST = re.compile(
 _WORD_YEAR = re.compile(r"\b(?P<word>[^\W_]{2,10})\.?,?[ -](?:de |of )?(?P<year>(?:19|20)\d\d)\b(?![-/])")
 _BEFORE_YEARS = frozenset(("in", "since", "during", "of", "early", "late", "mid"))
 _FORMS = (_YEAR_FIRST, _DAY_MONTH, _MONTH_DAY, _YEAR_LAST, _WORD_YEAR)
-"""The ways to write a day, the more telling first: what one has read is not read again."""
+"""The forms of a date, the most specific first; matched text is not read again."""
 _WITHOUT_YEAR = (_DAY_MONTH, _MONTH_DAY, _YEAR_LAST)
-"""Those that need no four figures of a year."""
+"""The forms that don't need a four-digit year."""
 _HAS_DIGIT = re.compile(r"\d")
 _HAS_YEAR = re.compile(r"(?:19|20)\d\d")
 

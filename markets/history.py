@@ -30,15 +30,15 @@ from markets.venues.wire.paging import gather_all
 MANIFEST = "history.json"
 ANSWERS = ".answers.db"
 AT_ONCE = 40
-"""Markets whose prices are asked for side by side."""
+"""How many markets' prices are requested concurrently."""
 A_ROW = 75
-"""Bytes of a price in a bundle, about."""
+"""The approximate bytes of a price in a bundle."""
 OF_ONE_MARKET = frozenset({"missing", "refused", "bad_page", "too_large", "incomplete"})
-"""What may be wrong with one market alone, since the venue did answer."""
+"""Errors of a single market: the venue did answer."""
 POINTLESS = frozenset({"no_markets", "too_much", "no_events"})
-"""What no second try makes better: the folder is free for another request."""
+"""Errors that no retry can fix: the folder may be used for another request."""
 DONE = frozenset({"markets", "prices", "resolutions", "left_out"})
-"""What the manifest says of a bundle that is whole."""
+"""The keys of a manifest's result, once the bundle is complete."""
 Open = Callable[[KeptAnswers], PastVenue]
 Moved = Callable[[str, int, int | None], None]
 
@@ -247,7 +247,7 @@ def _finish(folder: Path, venue: str, request: PastRequest, lines: _Lines, found
     """Write the bundle, mark it as whole, and remove the stored answers."""
     pages = "".join(f"{line}\n" for line in lines.pages)
     texts = {MARKETS: pages, PRICES: "".join(lines.prices), ENDS: lines.ends.getvalue()}
-    for name in texts:  # of a run that was killed here, whose answers are all on disk
+    for name in texts:  # left by a run that was killed here; its answers are all on disk
         (folder / name).unlink(missing_ok=True)
 
     add_all(folder, {folder / name: text.encode() for name, text in texts.items()})

@@ -22,13 +22,13 @@ from typing import Literal
 from markets.model import Market, MarketId
 
 WHEN, MUCH = "@when", "@much"
-"""What stands in a key for a date and for an amount."""
+"""The placeholders in a key for a date and for an amount."""
 
 _MONTH = (
     r"(?:(?i:jan(?:uary)?|feb(?:ruary)?|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)|May|MAY|Mar(?:ch)?|MAR(?:CH)?)\b\.?(?!'s)"
 )
-"""May and march are words too, so they want their capital letter."""
+""""May" and "March" must be capitalized, since "may" and "march" are words."""
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?(?![\w%]|[.,:]\d)"
 _YEAR = r"(?:19|20)\d\d(?![\w%]|[-/.,]\d)"
 _DATE = (
@@ -65,7 +65,7 @@ _PLUS = r"(?: ?\+| (?:or|and) (?:more|above|higher|over|greater|better|less|fewe
 _MONEY = rf"(?:US)?[$€£¥₹] ?\d+(?:,\d{{3}})*(?:\.\d+)?{_TIMES}?"
 _TO = r"(?: ?- ?| to | and )"
 _DEGREES = r"(?:[CF]\b)"
-"""Without their sign, so only where something else says that an amount is meant."""
+"""Degrees without their sign, which count only where the context shows an amount."""
 _BARE = rf"{_N}(?:{_TIMES}|{_UNIT}|{_DEGREES})?"
 _NO_YEAR = r"(?!(?:19|20)\d\d(?!\d))"
 _THEN = rf"(?:{_TO}\d+(?:,\d{{3}})*(?:\.\d+)?(?:{_TIMES}|{_UNIT}|{_DEGREES})?{_END})"
@@ -92,7 +92,7 @@ _AMOUNTS = (
 )
 
 _WHENS = tuple(re.compile(pattern) for pattern in _DATES)
-"""How a question says a date, the surest first, with what leads to it; and what any such date has."""
+"""The forms of a date in a question with its preposition, the most certain first."""
 _MUCHES = tuple(re.compile(pattern) for pattern in _AMOUNTS)
 _SEVERAL = re.compile(
     rf"(?:\b(?:from|between) )?{WHEN}(?:[ ,-]*(?:to|and|through|at)? ?{WHEN})*", re.IGNORECASE
@@ -158,7 +158,7 @@ def ladders(questions: Mapping[MarketId, str]) -> dict[MarketId, str]:
 
 
 FamilyShape = Literal["exhaustive", "exclusive", "nested"]
-"""Exactly one of them comes true; at most one does; each contains the next one."""
+"""Exactly one comes true; at most one does; each implies the one before it."""
 
 _UP = re.compile(
     r"(?i)\b(?:above|over|(?:more|greater|higher) than|at least|exceeds?|reach(?:es)?|hits?|cross(?:es)?"
@@ -183,7 +183,7 @@ _WINNER = re.compile(rf"(?i)\b(?:win|be) the (?=.*\b{_CONTEST}\b).*")
 _SHARED = re.compile(
     r"(?i)\b(?:prizes?|medals?|seats?|match(?:es)?|games?|groups?|divisions?|conferences?|states?)\b"
 )
-"""What several can win."""
+"""Things that several can win."""
 
 
 @dataclass(frozen=True, slots=True)

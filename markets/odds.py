@@ -11,7 +11,7 @@ from markets.millionths import ONE
 
 _EXACT_ENOUGH = Context(prec=28, rounding=ROUND_HALF_EVEN)
 _FAR = 14.0
-"""Beyond these log-odds every probability is the first or the last millionth."""
+"""Beyond these log-odds every probability rounds to the first or the last millionth."""
 
 
 def log_odds(p: int) -> float:

@@ -15,9 +15,9 @@ from markets.ladders import MONTHS, MUCH, key_words, mask_amounts, mask_dates, n
 from markets.model import NEVER, MarketId
 
 DATE, BY = "@date", "@by"
-"""What stands in a question for a date, and in a key for one by which something is to happen."""
+"""The placeholders for a date in a question, and for a deadline in a key."""
 MOST_WORDS = 6
-"""So many words may name an asset."""
+"""The most words in the name of an asset."""
 
 _MONTH = re.compile(rf"(?i)\b({'|'.join(MONTHS)})[a-z]*\b")
 _DAY = re.compile(r"(?i)(?<![\d:-])(\d{1,2})(?:st|nd|rd|th)?\b(?! ?[ap]\.?m|[:\d])")
@@ -30,7 +30,7 @@ _NEAR = re.compile(
 )
 _SAYS_WHEN = (*"0123456789@", *MONTHS, "this", "next", "end", "today", "tonight", "tomorrow")
 _LATE = timedelta(hours=36)
-"""How long after the date that its question names a market may close."""
+"""How long a market may stay open after the date in its question."""
 
 _CONTEST = re.compile(
     r"(?i)^will (?!there\b|(?:19|20)\d\d\b)(?:the )?.+? (win \S+ .+|"
@@ -39,11 +39,11 @@ _CONTEST = re.compile(
     r"|nominated|champion|winner|person of the year)\b|.*#\d).+)$"
 )
 _BEFORE = re.compile(r".+ (before [A-Z][\w-]*(?: [A-Z\d][\w-]*)*)\??$")
-"""Not a date but something that may come at any time: all that it cuts off ends with it."""
+"""A deadline by an event, not a date: questions with the same one resolve together."""
 _MOST = re.compile(r"(?i)^(?:win|gain|have|get|take)s? (the most \S+ .+)$")
 _TITLE = re.compile(r"(?i)^be(?: named| the)+ (.+) (?:winner|champions?)\??$")
 _RANK = re.compile(r"(?i)\b(?:second|third|fourth|fifth|\d+(?:st|nd|rd|th))[- ](?=\w+est\b)")
-"""Who comes second hangs together with who comes first."""
+"""Ranks: who comes second depends on who comes first."""
 _SEASON = re.compile(r"\b20(\d\d)-(?:20)?(\d\d)\b(?!-)")
 _OFFICE = re.compile(
     r"(?i)^(?:(?:will|who will) the next (.+?) be\b.*"
@@ -69,7 +69,7 @@ CURRENCIES = {
     "ADA": ("cardano",),
     "XRP": ("ripple", "XRP"),
 }
-"""Currencies that prices are asked for of, by ticker: what is written for it, its name first."""
+"""Cryptocurrencies by ticker, with the names that texts use, the usual one first."""
 _OTHER_NAMES = {ticker.casefold(): names[0] for ticker, names in CURRENCIES.items()}
 
 

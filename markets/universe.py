@@ -16,14 +16,14 @@ from markets.model import NEVER, Listing, Market, Quote
 from markets.venue import EVERY_MARKET, CatalogueFilter
 
 Stratum = Literal["price", "horizon", "category"]
-"""By what a draw is spread: a band of prices, of days to the close, the venue's category."""
+"""What a draw is stratified by: bands of price, bands of days to the close, the venue's category."""
 
 PRICE_BANDS = (100_000, 300_000, 700_000, 900_000)
-"""Where a band of prices ends and the next one begins, in millionths."""
+"""The bounds between bands of prices, in millionths."""
 HORIZON_BANDS = (7, 30, 90)
-"""After how many days a band of horizons ends; that day belongs to it."""
+"""The last day of each band of horizons."""
 Order = Literal["lot", "soonest"]
-"""Whose turn comes first in a draw: by lot alone, or by the close, of which the lot decides ties."""
+"""The order of a draw: by lot, or by close with ties broken by lot."""
 
 
 def _is_empty(value: object) -> bool:

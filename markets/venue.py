@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from markets.model import Listing, Market, MarketId, Quote, Resolution
 
 UNWRITABLE = re.compile("[\0\ud800-\udfff]")
-"""What no database, or no file in UTF-8, can hold: the character NUL, and halves of characters."""
+"""Characters that a database or a UTF-8 file can't hold: NUL and lone surrogates."""
 
 
 class VenueSettings(BaseModel):
@@ -37,7 +37,7 @@ class QuarantinedRecord:
 
 
 Report = Callable[[QuarantinedRecord], None]
-"""Where a venue tells what it has set aside."""
+"""A callback for the records that a venue sets aside."""
 
 
 class VenueError(Exception):
@@ -59,7 +59,7 @@ VENUE_PAGES = {
     "kalshi": ("Kalshi", "https://kalshi.com/markets/{}", "[A-Za-z0-9._-]{1,80}"),
     "manifold": ("Manifold", "https://api.manifold.markets/v0/market/{}", "[A-Za-z0-9]{1,40}"),
 }
-"""Where a venue says what it knows of a market, and what its ids look like there."""
+"""Each venue's title, the address of its page of a market, and the pattern of its ids."""
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 

@@ -74,7 +74,7 @@ Key = tuple[MarketId, Stage]
 Item = TypeVar("Item", Bet, Sale, Forecast, Rejection)
 Order = TypeVar("Order", Bet, Sale)
 ORDERS_REFUSED = frozenset({"misplaced", "broken", "unclear_orders"})
-"""Codes of the rejections that stand for several orders of an answer at once."""
+"""Codes of rejections that cover several orders of an answer at once."""
 
 
 def combine_samples(samples: Sequence[Decision], forms: Forms = NO_FORMS) -> Decision:
@@ -268,7 +268,7 @@ def _distance(sample: Decision, medians: dict[Key, Forecast]) -> tuple[int, int]
 LARGEST_INTEGER = 2**63 - 1
 """The largest whole number that a record can hold."""
 STATUSES: tuple[DecisionStatus, ...] = (*DECIDED_STATUSES, "failed")
-"""What an agent may say of its turn; who is out is not asked."""
+"""The statuses that an agent may give its turn."""
 SHAPES: Mapping[Any, tuple[tuple[str, bool, bool], ...]] = {
     kind: tuple((x.name, x.type in (int, int | None), x.type == int | None) for x in fields(kind))
     for kind in (Forecast, Bet, Sale, Rejection)
@@ -277,7 +277,7 @@ SHAPES: Mapping[Any, tuple[tuple[str, bool, bool], ...]] = {
 FIELDS: Mapping[Any, Callable[[Any], tuple[Any, ...]]] = {
     kind: attrgetter(*(name for name, _, _ in shape)) for kind, shape in SHAPES.items()
 }
-"""What takes the values of these fields from an item, in their order."""
+"""A getter of the values of these fields, by kind of item."""
 STAGES: tuple[Stage, ...] = ("blind", "final")
 
 

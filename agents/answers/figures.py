@@ -31,11 +31,11 @@ PLAIN_SIGNS = {
     **_DIGITS,
     0x066A: ord("%"),
 }
-"""What full-width letters and signs, and Arabic and Devanagari figures, are in ASCII."""
+"""The ASCII equivalents of full-width characters, and of Arabic and Devanagari digits."""
 MOST_SHORT = 8
-"""Characters of a number that is no finer than a millionth."""
+"""The most characters of a number that can't be finer than a millionth."""
 NOISE = Decimal("1e-15")
-"""What a binary fraction may be off by."""
+"""The largest rounding error of a binary fraction."""
 LEAST_PERCENT = Decimal("1.000001")
 MOST_PERCENT = Decimal(100)
 Scale = Literal["share", "percent", "unclear"]
@@ -275,7 +275,7 @@ def parse_limit(value: object, scale: Scale = "share") -> int | None:
 
 def parse_side(value: object, verbs: Sequence[str] = ()) -> Side:
     """Return YES or NO, in whatever letters, which one of these verbs may stand before."""
-    said = value.strip().lower() if isinstance(value, str) else ""  # upper() makes more of "yeſ" than it says
+    said = value.strip().lower() if isinstance(value, str) else ""  # upper() would turn "yeſ" into "YES"
     verb, _, last = said.rpartition(" ")
     if verb.strip() in verbs:
         said = last
@@ -307,7 +307,7 @@ def _parse_dollars(value: object, name: str) -> Decimal:
     try:
         return _parse_number(number, name)
     except MeaninglessItem:
-        return _parse_number(text, name)  # which says what was written
+        return _parse_number(text, name)  # for its error, which quotes the whole text
 
 
 def _parse_number(value: object, name: str) -> Decimal:

@@ -16,7 +16,7 @@ MOST_TEXT = 1_000_000
 MOST_VALUES = 10_000
 MOST_MARKS = 100_000
 STRICT_TRIES = 3
-"""So often a value is tried as JSON in vain, before only the relaxed grammar is used."""
+"""How many values may fail as JSON before only the relaxed grammar is tried."""
 _THOUGHT = re.compile(
     r"think|thought|reason|reflect|scratch|analy[sz]|monolog|ponder|deliberat|brainstorm|rumin|contempl|draft|details"
     r"|inner|internal|hidden|\bcot\b",
@@ -31,7 +31,7 @@ _MARK = re.compile(f"{_TAG}|(?P<value>{_START})")
 _VALUE = re.compile(f"(?P<value>{_START})")
 _TAGS = re.compile(_TAG)
 _AT_ONCE = re.compile(r"[\s\ufeff]*(?:```\w*\s*)?(?:\{|\[(?!/?THINK))")
-"""An answer that begins at once has no thoughts before it: marks of thinking in it are quoted."""
+"""An answer that starts right away has no thoughts before it; marks of thinking in it are quotations."""
 _ESCAPED = re.compile(r"[\[{]\s*(?:\\+[nt]\s*)*(?:\{\s*(?:\\+[nt]\s*)*)?\\\"")
 _ENTITIES = re.compile(r"[\[{]\s*(?:\{\s*)?&(?:quot|#34|#x22);", re.IGNORECASE)
 _ANNOUNCED = re.compile(

@@ -29,7 +29,7 @@ CHANCE_KEYS = word_set(
 OPTION_KEYS = word_set("options distribution probabilities outcomes")
 """Keys of an object that has a probability of each option."""
 WEAK_KEYS = word_set("confidence value forecast prediction estimate")
-"""Keys that, beside a `probability`, may hold another number than it."""
+"""Keys that may hold another number beside a `probability`."""
 NO_KEYS = word_set("no pno probabilityno probabilityofno noprobability probno noprob")
 SIDE_KEYS = word_set(
     "side outcome direction position resolution answer bet result option choice pick selection contract"
@@ -44,7 +44,7 @@ SHARE_UNITS = frozenset(("0-1", "0 to 1", "[0,1]", "[0, 1]", "probability", "fra
 PERCENT_UNITS = frozenset(("%", "percent", "percentage", "percentages", "pct", "0-100", "0 to 100"))
 DOLLAR_UNITS = frozenset(("usd", "$", "dollar", "dollars"))
 NO_SIDES = frozenset(("", "none", "null", "n/a", "hold", "skip", "pass", "wait", "flat"))
-"""What may stand where a side is expected, and names none."""
+"""Values in the place of a side that name none."""
 USUAL_KEYS = frozenset(("market", "reason", "probability"))
 MOST_KEYS = 50
 _PERCENT_WORD = re.compile("^(?:percentage|percent|pct)|(?:percentage|percent|pct)$")
@@ -56,14 +56,14 @@ _NAME = re.compile(
 _WITH_LETTER = re.compile(r"(?:^|[^a-z])[m\u043c][\s._-]*$")
 """A prefix with the letter that all names of markets have."""
 _APART = re.compile(r"\s*(?:[:)\]|–—]|-\s|$)")
-"""What sets a number apart from the question behind it: 1: Will it rain? Else it may be of the question."""
+"""What separates a number from the question after it, as in 1: Will it rain?"""
 _ANOTHER = re.compile(r"\bm[\s._-]*[0-9]|^\s*(?:[-–—,/&+]|to|and|or|through)\s*m?[0-9]")
 _ONE_SIDE = re.compile(
     r"[\W_]*(?:yes|no)[\W_]*$|.*\bno[\W_]*$|.*\b(?:prob\w*|chance|likelihood|odds)\b.*\b(?:no|not)\b"
     r"|.*\bno[\s-]+(?:side|wins?|outcome|resolution)\b",
     re.DOTALL,
 )
-"""What names one side of a market behind its name, whose probability isn't that of the market."""
+"""A side of a market after its name: its probability isn't that of the market."""
 _AT_THE_END = re.compile(r"[^\[\](){}]\s[(\[](m[0-9]+)[)\]]\s*$", re.IGNORECASE)
 _SIDE_FIRST = re.compile(r"\W*(?:yes|no|true|false)\b")
 _WRAPPED_NAME = " \t\r\n\"'`*_#[](){}<>«»“”‘’|."

@@ -114,7 +114,7 @@ WITHDRAWN_KEYS = word_set(
     "skip skipped abstain abstained withdrawn cancelled canceled void voided superseded declined refused "
     "example placeholder dummy draft hypothetical"
 )
-"""Keys by which a forecast says that it is none, and words that say so under a status."""
+"""Keys by which a forecast disowns itself, and words that do so under a status."""
 MOST_OPINION = 40
 _NO_FORECAST = re.compile(
     r"^\W*(?:placeholder|dummy|filler)\b|^\W*(?:example|illustration|illustrative)\s+only\b"
@@ -122,7 +122,7 @@ _NO_FORECAST = re.compile(
     r"|\bnot\s+(?:an?\s+|my\s+)?(?:real|actual|genuine)\s+(?:forecast|prediction|estimate|probabilit)",
     re.IGNORECASE,
 )
-"""Words by which a forecast says that it is none, or of NO."""
+"""Words by which a forecast disowns itself, or is one of NO."""
 _DENIAL = re.compile(
     r"""
     \b(?:do\s+not|don['’]?t|never)\s+(?:actually\s+)?(?:execute|submit|fill|place|process|act\s+on|carry\s+out)\b
@@ -152,7 +152,7 @@ _DENIAL = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""Words by which an order says that it is none, or only under a condition."""
+"""Words by which an order disowns itself, or sets a condition."""
 
 
 def order_terms(item: Fields, order: Order, market: MarketId, names: Mapping[str, Any]) -> dict[str, Any]:

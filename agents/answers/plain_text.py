@@ -44,7 +44,7 @@ _NO_ANSWER = re.compile(
     r"|price|odds|crowd|consensus|wrong|instead|would|was|were)",
     re.IGNORECASE,
 )
-"""What may say, around a fence, that it holds no answer, or another one."""
+"""Words around a fence that cast doubt on it as the answer."""
 _YAML_LINE = re.compile(r"(?:-\s+)?([\w \"'()%-]{1,40}?)\s*:(?:\s+(.{1,500}))?")
 
 

@@ -24,7 +24,7 @@ MOST_SHOWN = 20_000
 MOST_REASONS = 3
 MOST_ORDERS = 10
 NOT_ASKED_AGAIN = frozenset({"not_on_offer", "no_order", "too_early", "not_asked"})
-"""Codes of refused orders of which another answer could say no more."""
+"""Codes of refused orders that another answer could not put right."""
 CUT_OFF = "the answer was cut off at the token limit"
 MENDED = "put right those that you still want and leave out the others, and repeat none that was kept"
 FORMAT = "with one JSON object in the format asked for and nothing else"

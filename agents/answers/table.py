@@ -132,7 +132,7 @@ def _json_item(name: str, line: int, words: str) -> Item:
 
 
 FORMATS = {".csv": _csv, ".jsonl": _jsonl}
-"""By the ending of a file's name, its lines that aren't empty, by their numbers, and how each is read."""
+"""Readers by file extension, which yield the number of each line and a function that parses it."""
 
 
 def _check_columns(name: str, line: int, columns: list[str]) -> None:
@@ -204,4 +204,4 @@ MEANINGS: Mapping[str, tuple[Callable[[Item, MarketId], LineContent], tuple[str,
     "amount": (bet_of, ("side", "limit")),
     "fraction": (sale_of, ("side", "limit")),
 }
-"""What a row means by the key that it has, and which keys may stand beside that."""
+"""What a row holds, by its key, and which other keys it may have."""

@@ -139,10 +139,10 @@ def _dollars(text: str) -> int:
 
 
 Belief = Callable[[PromptMarket, Random], float]
-"""The log-odds of YES that a model believes in."""
+"""The log-odds of YES that a model believes."""
 
 SPREAD: dict[Source, float] = {"a careful panel": 0.25, "an analyst": 0.7, "a rumour": 1.6}
-"""How far off each source is, in log-odds, as its prompt hints and as the careful have learnt."""
+"""The standard deviation of each source in log-odds."""
 DRIFT = 0.01
 """By how much the variance of a piece of evidence grows with each day of its age."""
 PRIOR = 0.6
@@ -235,7 +235,7 @@ def answer(model: str, messages: Sequence[Message], seed: int) -> str:
     )
     asked_before = any(message.role == "assistant" for message in messages)
     slips = Random(f"{seed}/{model}/slip").random() < character.breaks
-    if slips and not asked_before:  # as a careless writer leaves it: chatty, and broken off too soon
+    if slips and not asked_before:  # a careless answer: chatty, and broken off too soon
         return f"Here is my answer:\n```json\n{text.partition('probability')[0]}\n```"
     return text
 

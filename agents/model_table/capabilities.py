@@ -16,10 +16,10 @@ from agents.model_table.cost import own_search, provider_name
 from agents.model_table.price_table import table_entry
 
 CHATS = ("chat", "responses", "completion", None)
-"""Modes of models that answer a question with text; None for what the table leaves open."""
+"""Modes of models that answer with text; None where the table doesn't say."""
 OPENAI_REASONING = re.compile(r"(?:.*/)?(?:o[1-9](?![0-9])|gpt-[5-9](?!.*(?:-chat|search)))")
 KNOWN_PLAIN = ("groq", "mistral", "openai", "xai")
-"""Providers of whose models the table marks every one that reasons."""
+"""Providers whose reasoning models are all marked in the table."""
 
 THINKING = {
     "none": 0, "minimal": 500, "low": 2_000, "medium": 5_000, "high": 12_000, "xhigh": 25_000, "max": 40_000,
@@ -28,21 +28,21 @@ THINKING = {
 record has measured."""
 THINKS_LONG = re.compile(r"-pro\b|deep-research|multi-agent")
 A_SECOND, SLOW = 50, 30
-"""Tokens that a model usually writes in a second, and that a slow one writes."""
+"""Tokens that a usual and a slow model write in a second."""
 USUAL_TOKENS = 16_000
 USUAL_TIMEOUT = 120.0
 LONGEST_TIMEOUT = 3_600.0
 FRAME, A_MARKET = 500, 60
-"""Tokens of an answer without its markets, and for each of these."""
+"""Tokens of an answer without its markets, and of each market."""
 MOST_THINKING: Mapping[Reasoning, int] = {
     "none": 0, "minimal": 3_000, "low": 6_000, "medium": 13_000, "high": 32_000, "xhigh": 48_000,
     "max": 64_000,
 }  # fmt: skip
-"""Tokens that thinking may take, by the effort that is asked for."""
+"""The most tokens of thinking, by the requested effort."""
 SETTLING = 60
-"""Seconds beside that: the way there, the queue, reading the question."""
+"""Seconds of overhead: network, queue, reading the question."""
 IDLE = 300.0
-"""Seconds without a word after which a stream is given up."""
+"""Seconds of silence after which a stream is given up."""
 AnySettings = TypeVar("AnySettings", bound=ModelSettings)
 
 

@@ -20,17 +20,17 @@ from agents.text import MESSAGE_TOKENS, as_text
 from markets.millionths import ONE
 
 CHARGE = ("openrouter", "xai", "perplexity")
-"""Providers whose answers say what they cost."""
+"""Providers that state the cost in their answers."""
 SEARCH_FEES = {"gemini": Decimal(35_000), "xai": Decimal(5_000)}
 """Millionths of a dollar for a web search, where the table has none."""
 ONE_SEARCH = re.compile(r"-search-preview|^perplexity/sonar(?!-deep)")
-"""Models that search the web once for every question, for a fee and no tokens."""
+"""Models that search the web once for every question, for a fee without tokens."""
 SEARCHING = re.compile(
     r"-search-api|:online|-deep-research|^groq/compound|^perplexity/preset/|/perplexity/sonar"
 )
-"""Models that search by themselves, nobody knows how often, or for a fee that is not in the table."""
+"""Models that search an unknown number of times, or for a fee that isn't in the table."""
 SEARCH_OPTION = re.compile(r"search|grounding|^(?:plugins|tools|connectors|mcp_?servers)$", re.IGNORECASE)
-"""Names of extra parameters, at any depth, by which a provider looks things up by itself."""
+"""Names of extra parameters, at any depth, that enable a provider's own search."""
 HARMLESS = frozenset((
     "additional_drop_params", "allowed_openai_params", "api_version", "aws_region_name",
     "chat_template_kwargs", "drop_params", "enable_thinking", "frequency_penalty", "include_reasoning",
@@ -40,11 +40,11 @@ HARMLESS = frozenset((
     "thinking", "top_k", "top_logprobs", "top_p", "user", "verbosity", "vertex_location",
     "vertex_project",
 ))  # fmt: skip
-"""Extra parameters that leave what a call can cost as it is."""
+"""Extra parameters that don't change what a call can cost."""
 _STEP = re.compile(r"input_cost_per_token_above_([0-9]+)k_tokens")
 TIERS = {"priority": "_priority", "fast": "_priority", "ultrafast": "_ultrafast", "balanced": "_balanced",
          "flex": "_flex", "batch": "_batches"}  # fmt: skip
-"""How the table ends the names of a service tier's prices."""
+"""The suffixes of a service tier's prices in the table."""
 
 
 @dataclass(frozen=True, slots=True)

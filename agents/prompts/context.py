@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from markets.ladders import MarketFamily
 
 MOST_NAMED = 5
-"""So many of an event's other markets are quoted: the likeliest, or where prices are hidden the first."""
+"""How many of an event's other markets are shown: the likeliest, or the first where prices are hidden."""
 LONGEST_REASON = 240
 LONGEST_QUESTION = 240
 

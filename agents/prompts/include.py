@@ -13,9 +13,9 @@ from pathlib import Path
 from agents.prompts.template import BadTemplate
 
 INCLUDE = re.compile(r"""[ \t]*\{%-?\s*include\s+(["'])(.+?)\1\s*-?%\}[ \t]*""")
-"""Alone on its line."""
+"""An include, which must be alone on its line."""
 MOST_DEPTH = 5
-"""So many files deep a part may stand in a part."""
+"""How deeply parts may be nested."""
 MOST_LINES = 20_000
 
 PlacedLine = tuple[str, tuple[Path, int]]

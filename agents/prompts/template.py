@@ -18,7 +18,7 @@ from agents.prompts.sandbox import BUDGET, ENVIRONMENT, RenderBudget, count_oper
 
 BLOCKS = ("system", "user")
 MAY_LACK = ("defined", "undefined", "default", "d")
-"""Tests and filters that take a name which may not be there."""
+"""Tests and filters that accept an undefined name."""
 ANSWERS = ("decision", "forecasts")
 _UNKNOWN = re.compile(r"'(\w+)' is undefined|has no attribute '(\w+)'|No (?:filter|test) named '(\w+)'")
 _FAILURES = (
@@ -32,7 +32,7 @@ _FAILURES = (
     RecursionError,
     MemoryError,
 )
-"""What filling in a template can raise: whatever the expressions in it come to."""
+"""What rendering a template can raise, including errors of its expressions."""
 
 
 class BadTemplate(ValueError):

@@ -21,9 +21,9 @@ from markets.model import MarketId
 
 Row = dict[str, Any]
 LATEST_SHIFT = 72
-"""The most hours by which an end comes later."""
+"""The most hours by which a resolution is delayed."""
 ENDS_TAKEN = 5
-"""Of so many ends to come one is taken away."""
+"""One of this many future resolutions is removed."""
 STEP = Decimal("0.000001")
 
 

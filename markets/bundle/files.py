@@ -22,11 +22,11 @@ from markets.bundle.model import BadBundleValue, Mistakes, shown_value
 from markets.venue import VenueError
 
 NAMES = ("markets.jsonl", "prices.csv", "books.jsonl", "resolutions.csv")
-"""Each may be packed, and is then called so with `.gz` behind."""
+"""Each may be compressed, with `.gz` appended to its name."""
 MARKETS, PRICES, BOOKS, ENDS = NAMES
 NEEDED = (MARKETS, PRICES)
 JOURNAL = ".unfinished.json"
-"""Lies in the folder while files get longer, and says how long they were before."""
+"""The journal of an append under way: the sizes of the files before it."""
 MOST_BYTES = 1 << 28
 """The most that a file may hold, unpacked."""
 MOST_LINE = 1 << 22

@@ -11,7 +11,7 @@ from markets.model import Market, MarketId, Quote, Resolution
 
 T = TypeVar("T")
 MOST = 100
-"""How many mistakes are kept. The others are counted."""
+"""How many mistakes are kept; further ones are only counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,11 +40,11 @@ T = TypeVar("T")
 At = tuple[MarketId, datetime]
 Records = Iterator[tuple[int, dict[str, Any]]]
 ALWAYS = datetime.min.replace(tzinfo=UTC)
-"""From when a page counts that doesn't say from when."""
+"""When a page without a time of its own became known."""
 HELD: WeakValueDictionary[str, Bundle] = WeakValueDictionary()
-"""The recordings that are in use, by the hash of their files."""
+"""Recordings in use, by the hash of their files."""
 LATE_PRICES = timedelta(days=7)
-"""How long after its end prices of a market are odd: its end may bear a wrong date."""
+"""Prices later than this after the resolution suggest that its date is wrong."""
 NAMED = 10
 """How many mistakes the message of a BadBundle names."""
 

@@ -19,10 +19,10 @@ COLUMNS = {
     PRICES: (("venue", "id", "date", "prob_yes"), ("kind", "bid", "ask", "last", "volume")),
     ENDS: (("market", "version", "known_at", "payout"), ("source", "answer")),
 }
-"""Of each table the columns that it must have, and those that it may."""
+"""The required and the optional columns of each table."""
 REFUND = "refund"
 EMPTY = ("", "N/A")
-"""Texts that say that there is none."""
+"""Texts that stand for a missing value."""
 UNSORTED = "unsorted"
 TICK = 10_000
 MOST_LEVELS = 10_000

@@ -75,7 +75,7 @@ CONTESTS = {
     "sport": "{person} win the {place} marathon",
     "weather": "{town} report the most rain of all towns around {place}",
 }
-"""What one of several can do alone."""
+"""Claims of which exactly one of several can come true."""
 THRESHOLDS = {
     "politics": ("{person} win more than {n}% of the vote in {place}", 30, 5),
     "economy": ("inflation in {place} be above {n}%", 2, 1),
@@ -84,7 +84,7 @@ THRESHOLDS = {
     "sport": ("{place} United have won more than {n} matches", 4, 3),
     "weather": ("the {place} reservoir be more than {n}% full", 40, 10),
 }
-"""What can be passed step by step, the first step and how far it is to the next."""
+"""Thresholds that can be passed one by one: the claim, the first threshold and the step."""
 JUDGES = ("the {place} Gazette", "the registrar of {place}", "the {place} statistics office")
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September",
            "October", "November", "December")  # fmt: skip

@@ -30,9 +30,9 @@ PARTS = {
     "events": ("exclusive_share", "ladder_share"),
     "markets": ("refund_share", "half_share", "fraction_share"),
 }
-"""Shares of one whole."""
+"""Settings that are shares of one whole."""
 EARLIEST, LATEST = date(1900, 1, 1), date(2900, 1, 1)
-"""Between these a season may start."""
+"""The first and the last day on which a season may start."""
 
 
 class PlainSettings(VenueSettings):
@@ -167,9 +167,9 @@ def _outage(day: date, settings: Settings, chance: Chance) -> tuple[datetime, da
 
 
 SHORTEST, LONGEST = 7, 56
-"""Days that a market lives, counted from the start of the season for those open by then."""
+"""The shortest and longest life of a market in days, counted from the start of the season at the earliest."""
 OLDER = 14
-"""Days before the start of the season in which those have opened."""
+"""How many days before the start of the season those markets may have opened."""
 
 
 @dataclass(frozen=True, slots=True)

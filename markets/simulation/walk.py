@@ -33,7 +33,7 @@ INTRODUCTION = (
     "What has been said so far. A careful panel is usually close, an analyst less so, a rumour often far off:"
 )
 LEAD = 3
-"""Days that a walk begins before its market opens, so that a first panel can have met."""
+"""How many days before its market opens a walk begins, so there is evidence from the start."""
 
 
 @dataclass(frozen=True, slots=True)

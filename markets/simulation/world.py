@@ -21,15 +21,15 @@ from markets.simulation.settings import (
 from markets.simulation.walk import INTRODUCTION, EventMoment, WalkDay, first_day, walk
 
 HOURS = (0, 1, 3, 6, 12, 30)
-"""How long after the close an end is known, unless it is late."""
+"""How many hours after the close a resolution is known, unless it is delayed."""
 _DAY = timedelta(days=1)
 TICK = ONE // 100
 _SHARES = (200, 300, 500)
-"""What a level holds in a market of middling depth, best level first.
+"""The shares of each level in a market of average depth, best level first.
 
 As in recorded books that depends on neither price nor side, so little money buys out a long shot."""
 EventResolutions = tuple[tuple[Resolution, ...], ...]
-"""For each market of an event every version of how it ends."""
+"""Every version of the resolution of each market of an event."""
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ from markets.venue import QuarantinedRecord, Report
 LONGEST_TEXT = 100_000
 SHOWN_OF_A_RECORD = 2_000
 LARGEST_NUMBER = 10**12
-"""More of anything than a venue has; in millionths it still fits into the record."""
+"""More than any figure of a venue; in millionths it still fits in the record."""
 RecordKind = Literal["market", "quote", "resolution", "page", "article"]
 T = TypeVar("T")
 D = TypeVar("D")
@@ -201,7 +201,7 @@ def _name(text: str) -> str:
 
 
 Name = Annotated[str, AfterValidator(_name)]
-"""What a venue calls a record; it goes into paths and lists, so it holds no slash and no comma."""
+"""A venue's id of a record, without slash or comma, since it goes into paths and lists."""
 Amount = Annotated[int, BeforeValidator(amount)]
 MaybeAmount = Annotated[Amount | None, BeforeValidator(lambda value: None if value == "" else value)]
 """An amount that may be missing; empty text stands for nothing."""
@@ -299,7 +299,7 @@ class RecordSorter:
 
 
 LARGEST_GAP = 50_000
-"""A page and a book that are farther apart than this contradict each other."""
+"""The largest gap between the mids of a page and its book before they count as contradictory."""
 
 
 def with_levels(quote: Quote, bids: Iterable[Level], asks: Iterable[Level]) -> Quote:

@@ -1,4 +1,4 @@
-"""A polite client of a venue's web service: paced, patient within bounds, clear about what went wrong."""
+"""An HTTP client for web services: rate-limited, with bounded retries and clear errors."""
 
 import asyncio
 import json
@@ -18,14 +18,14 @@ import httpx
 from markets.venue import VenueError
 
 MOST_BYTES = 64 * 2**20
-"""A page is no longer than this, unpacked."""
+"""The most bytes of a page, unpacked."""
 SLOWEST = 100_000
-"""Bytes a second, unpacked: what has come of an answer adds to the time that the whole may take."""
+"""Bytes a second, unpacked: each part of an answer extends its timeout at this rate."""
 CONNECTIONS = 8
 LONGEST_WAIT = 120.0
-"""Seconds. A service that wants to be left alone for longer is asked another time."""
+"""Seconds. A request is given up if the service asks for a longer wait."""
 RETRIED_CODES = frozenset({"unreachable", "timeout", "rate_limited", "server_error", "not_json"})
-"""What may be better the next time."""
+"""Errors that a retry may resolve."""
 HINTS = {
     "unreachable": "check your network and the venue's url, or try again later",
     "timeout": "try again later",
@@ -38,9 +38,9 @@ HINTS = {
     "too_large": "check the venue's url in the config; a page should not be that long",
 }
 Sleep = Callable[[float], Awaitable[None]]
-"""How a client waits: really, or on a pretended clock without any time."""
+"""How a client waits: really, or on a simulated clock."""
 Parse = Callable[[bytearray], Any]
-"""How an answer is read; a RequestError says what is wrong with it."""
+"""How an answer is parsed; raises RequestError."""
 Parameter = str | int | Sequence[str] | None
 
 
@@ -130,7 +130,7 @@ class HttpClient:
         self._gap = 1 / per_second
         self._sleep = sleep
         self._rng = random.Random(f"{base_url}/backoff")
-        self._free_at = 0.0  # by the event loop's clock, which only runs forward
+        self._free_at = 0.0  # by the event loop's monotonic clock
         self._seats = asyncio.Semaphore(CONNECTIONS)
         self._client: httpx.AsyncClient | None = None
 
@@ -176,7 +176,7 @@ class HttpClient:
         attempt = 1
         while True:
             try:
-                async with self._seats:  # so that nobody's time runs out while waiting for a connection
+                async with self._seats:  # a request's timeout begins once it has a connection
                     await self._pace()
                     return await self._attempt(method, path, what)
             except RequestError as trouble:
@@ -185,7 +185,7 @@ class HttpClient:
                     raise self._error(path, trouble) from None
 
             attempt += 1
-            # nobody asks for so many seconds: trouble for one is trouble for all
+            # all requests wait: trouble for one is trouble for all
             self._free_at = max(self._free_at, asyncio.get_running_loop().time() + wait)
 
     async def _attempt(self, method: str, path: str, what: dict[str, Any]) -> tuple[bytearray, Any]:
@@ -193,7 +193,7 @@ class HttpClient:
         try:
             client = self._open()
             async with asyncio.timeout(self._timeout) as limit, client.stream(method, path, **what) as answer:
-                # Also of a refusal: a connection that isn't read out is lost.
+                # Read refusals too: a connection can't be reused before its body is read.
                 body = await _read_body(answer, limit)
                 _check_status(answer)
                 return body, self._parse(body)

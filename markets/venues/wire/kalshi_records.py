@@ -88,7 +88,7 @@ def fee_rate(event: KalshiEvent, series: KalshiSeries | None) -> int:
 
 
 _GAME = re.compile(r"[0-9]{2}[A-Z]{3}[0-9]{2}(?:[0-9]{4})?[A-Z]{3}[A-Z0-9]*")
-"""How the ticker of an event names a game: its day, maybe its hour, and who plays."""
+"""The part of an event's ticker that names a game: day, maybe hour, and teams."""
 _DAY = re.compile(r"([0-9]{2}[A-Z]{3}[0-9]{2})(?:H?[0-9]{2,6})?")
 _ASSET = re.compile(r"(?:KX)?([A-Z0-9]+?)(?:DUD|15M|[DHW])*")
 """How a series is called whose prices are asked for by the day, hour or quarter of an hour.
@@ -99,12 +99,12 @@ _MONTH = re.compile(r"[0-9]{2}[A-Z]{3}")
 _YEAR = re.compile(r"(?:20)?([0-9]{2})")
 _MEETING = re.compile(r"(?:KX)?(?:FED(?:DECISION|COMBO)?|FOMC[A-Z]*)")
 _CUTS = re.compile(r"(?:KX)?(?:RATE|LARGE|EMER|ZERO)(?:CUTS?|RATE)(?:COUNT)?")
-"""Series about what the Federal Reserve does at one meeting, and within a year."""
+"""Series about a decision of the Federal Reserve at one meeting, and about its cuts within a year."""
 
 STATUSES = frozenset(
     ("initialized", "inactive", "active", "closed", "determined", "disputed", "amended", "finalized")
 )
-"""The stations of a market's life, from announced to paid."""
+"""The states of a market, from announced to paid."""
 _TICKS = {"linear_cent": 10_000, "deci_cent": 1_000, "tapered_deci_cent": 1_000}
 _FINEST = 100
 _COARSEST = 100_000
@@ -260,7 +260,7 @@ def quote_of(prices: KalshiBestPrices, ticker: str, at: datetime, volume: int | 
 
 
 FIGURES = {"volume_24h": ("volume_24h_fp",), "open_interest": ("open_interest_fp",)}
-"""The other figures on a market's page; what its book holds the venue no longer says."""
+"""The other figures on a market's page, which no longer states liquidity."""
 
 
 def is_trading(page: KalshiPage, at: datetime) -> bool:
@@ -324,7 +324,7 @@ def past_market(raw: object, page: KalshiPage, market: Market, at: datetime) -> 
 
 
 RESULTS = frozenset(("", "yes", "no", "scalar", "void"))
-"""What a result may be: none yet, a side, a value between them, or none at all with all paid back."""
+"""The possible results: none yet, a side, a value in between, or void with a refund."""
 
 
 class KalshiEnding(WireRecord):

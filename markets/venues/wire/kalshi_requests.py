@@ -38,7 +38,7 @@ from markets.venues.wire.paging import (
 )
 
 HISTORICAL = "/historical/markets"
-"""Where markets are that were settled long ago."""
+"""The archive of markets settled long ago."""
 EVENTS_A_PAGE = 200
 MARKETS_A_PAGE = 50
 BOOKS_A_PAGE = 100
@@ -47,7 +47,7 @@ Raw = dict[str, object]
 
 
 MOST_SERIES = 50
-"""Of more series than that the list of all events is read instead."""
+"""Beyond this many series, the list of all events is read instead."""
 
 
 async def open_lists(
@@ -160,7 +160,7 @@ async def _without_combinations(http: HttpClient, path: str, asked: Mapping[str,
 
 async def books(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) -> Raw:
     """Return the books of these markets; one missing from the page of many books is requested alone."""
-    # here a list of tickers is a parameter each: with commas it is one ticker, whose book is empty
+    # repeated parameters: comma-separated, the tickers count as one, whose book is empty
     pages = await gather_all(
         get_or_none(http, "/markets/orderbooks", tickers=batch) for batch in batches(tickers, BOOKS_A_PAGE)
     )
@@ -183,7 +183,7 @@ async def books(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) 
 
 LISTED_A_PAGE = 1_000
 PastList = tuple[str, dict[str, str | int]]
-"""Where a list of markets is, and what it is asked with."""
+"""The path of a list of markets, and its parameters."""
 
 
 async def past_lists(http: HttpClient, request: PastRequest) -> list[PastList]:
@@ -213,7 +213,7 @@ async def past_page(http: HttpClient, path: str, asked: dict[str, str | int], af
 
 
 MOST = 5_000
-"""Candles that one answer may hold."""
+"""The most candles in one answer."""
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 

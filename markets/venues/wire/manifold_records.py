@@ -35,7 +35,7 @@ OTHER_TYPES = {
     "BOUNTIED_QUESTION", "DATE", "FREE_RESPONSE", "MULTIPLE_CHOICE", "MULTI_NUMERIC", "NUMBER", "NUMERIC",
     "POLL", "PSEUDO_NUMERIC", "QUADRATIC_FUNDING", "STONK",
 }  # fmt: skip
-"""What is no yes/no question; some of these have a probability all the same, and end with YES or MKT."""
+"""Types other than yes/no, some of which also have a probability and resolve to YES or MKT."""
 PLAY_MONEY = "MANA"
 MOVED_WITHIN = timedelta(minutes=1)
 _PAYS = {"YES": ONE, "NO": 0, "CANCEL": None}
@@ -156,7 +156,7 @@ def quote(raw: object, name: str, at: datetime) -> Quote:
 
 
 FIGURES = {"volume_24h": ("volume24Hours",), "liquidity": ("totalLiquidity",)}
-"""The other figures on a market's page; what is held the venue doesn't say."""
+"""The other figures on a market's page, which doesn't state open interest."""
 
 
 def trade_quote(raw: object, name: str) -> Quote:

@@ -19,9 +19,9 @@ from markets.venues.wire.paging import (
 
 A_PAGE = 1_000
 TAGS = "arenaTags"
-"""Where a record gets the topic of the list that it was on."""
+"""The key under which a record gets the topic of its list."""
 ITS_OWN_TROUBLE = frozenset({"missing", "refused", "server_error", "not_json", "too_large"})
-"""What may be wrong with one record alone, since the venue did answer."""
+"""Errors of a single record: the venue did answer."""
 
 
 class NewestMarkets:
@@ -88,7 +88,7 @@ async def bets(
     http: HttpClient, sorter: RecordSorter, name: str, start: datetime, end: datetime, pages: int
 ) -> list[object]:
     """Return the bets on a market between two instants, newest first; a page under half full is the last."""
-    # Bets of the very instants count; what else comes with them is left out by who reads them.
+    # Both bounds are inclusive; the caller drops what else a page holds.
     times = {"afterTime": int(start.timestamp() * 1_000) - 1, "beforeTime": int(end.timestamp() * 1_000) + 1}
 
     async def ask(before: str | None) -> ListPage:

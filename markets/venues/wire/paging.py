@@ -15,19 +15,19 @@ from markets.venues.wire.http import HttpClient, Parameter
 
 T = TypeVar("T")
 ListPage = tuple[list[object], str | None]
-"""The records of a page, and what to ask the next one with; None on the last."""
+"""The records of a page, and the cursor of the next one; None on the last."""
 AskPage = Callable[[str | None], Awaitable[ListPage]]
-"""Asks for the page of a list behind a cursor."""
+"""A function that requests the page of a list at a cursor."""
 NOT_THERE = frozenset({"missing", "refused"})
-"""How a venue that can be reached says that it won't answer this."""
+"""Errors of a venue that can be reached but doesn't answer this request."""
 SPOILT_CODES = NOT_THERE | {"not_json", "too_large", "bad_page"}
-"""How a venue answers a question that one of its names spoils for all."""
+"""Errors of a batch request that one bad name in it can cause."""
 MOST_SPOILT = 3
-"""After so many names that spoil a question, and none that doesn't, the venue may be at fault."""
+"""After this many bad names and no good one, the venue itself may be failing."""
 
 
 RESUMED_WITHIN = timedelta(minutes=15)
-"""How long after its beginning the reading of a catalogue goes on where it broke off."""
+"""How long after its start an interrupted reading of a catalogue can be resumed."""
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ async def new_records(
         if cursor is not None and not fresh and is_stuck:
             raise incomplete(f"page {position.pages} only repeats what was on the pages before it")
 
-        position.names.update(fresh)  # by |= the whole set would be made anew for each page
+        position.names.update(fresh)  # |= would copy the set for each page
         position.cursor = cursor
         yield list(fresh.values())
         if cursor is None:
@@ -134,7 +134,7 @@ class CatalogueReader:
             raise
 
         listings = list(part.listings.values())
-        if part.since != at:  # read a short while ago, and as of now from here on
+        if part.since != at:  # resumed listings count as of now
             listings = [_quoted_at(listing, at) for listing in listings]
 
         limit = len(part.names | part.position.names) if part.lists < len(asks) else None

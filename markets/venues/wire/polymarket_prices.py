@@ -49,7 +49,7 @@ from markets.venues.wire.polymarket_records import (
 )
 
 ROUNDING = 10_000
-"""How far the prices of YES and NO may be from a dollar together."""
+"""The largest deviation of the prices of YES and NO from a dollar in sum."""
 _TOKEN = re.compile(r"[0-9]{1,80}")
 
 
@@ -74,7 +74,7 @@ class OutcomeTokens(GammaRecord):
 
 
 class PolymarketLevel(WireRecord):
-    """So many shares at a price."""
+    """A number of shares at a price."""
 
     price: Amount
     size: Amount
@@ -101,7 +101,7 @@ def quote(raw: object, at: datetime) -> Quote:
     ask = offered(prices.best_ask)
     last = offered(prices.last_trade_price)
 
-    if yes_place(prices.outcomes) != 0:  # whose prices these are nobody says: the outcomes' own are sure
+    if yes_place(prices.outcomes) != 0:  # it is unclear whose prices these are; the outcomes' own are certain
         bid = ask = last = None
 
     mid = _outcome(prices) if bid is None or ask is None else middle(bid, ask)
@@ -120,9 +120,9 @@ def quote(raw: object, at: datetime) -> Quote:
 
 
 VOLUMES = ("volume", "volumeNum")
-"""Where a market's page says what was traded."""
+"""The keys of a market's volume."""
 FIGURES = {"volume_24h": ("volume24hr",), "liquidity": ("liquidityNum", "liquidity")}
-"""The other figures on a market's page; what is held is told of whole events only."""
+"""The other figures on a market's page; open interest is only given for whole events."""
 
 
 def _outcome(prices: PolymarketPrices) -> int | None:
@@ -196,7 +196,7 @@ HALF = ONE // 2
 Statuses = Annotated[tuple[str, ...], PlainValidator(or_else(texts, ()))]
 """What the oracle has said of a market, one word after another."""
 _PAYS = {(Decimal(1), Decimal(0)): ONE, (Decimal(0), Decimal(1)): 0, (Decimal("0.5"), Decimal("0.5")): HALF}
-"""What a YES share pays by the last prices of YES and NO. Nothing near them will do."""
+"""What a YES share pays by the last prices of YES and NO, which must match exactly."""
 
 
 class PolymarketEnding(GammaRecord):
@@ -265,7 +265,7 @@ NEEDED = (
     "id", "conditionId", "closed", "outcomes", "outcomePrices", "umaResolutionStatus", "resolutionStatus",
     "umaResolutionStatuses", "closedTime", "umaEndDate", "updatedAt", "clobTokenIds",
 )  # fmt: skip
-"""What of a record says how a market ended, and which book is its own."""
+"""The fields of a record that its resolution and its book depend on."""
 
 
 def past_market(raw: object, market: Market) -> PastMarket | str:

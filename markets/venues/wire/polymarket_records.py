@@ -31,7 +31,7 @@ from markets.venues.wire.fields import (
 )
 
 LONGEST_LIST = 1_000
-"""Characters of a list of two that is sent as text."""
+"""The most characters of a list of two that is sent as text."""
 _WRITTEN = frozenset({int, float, str})
 _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,40})?")
 
@@ -143,7 +143,7 @@ def _maybe_instant(value: object) -> datetime | None:
     return None if value is None or value == "" else instant(value)
 
 
-# plain validators: of thousands of records, what pydantic checks once more is most of the time
+# plain validators: pydantic's second check would dominate the time for thousands of records
 Figure = Annotated[int | None, PlainValidator(_maybe_figure)]
 """A number that may be missing."""
 AnyFigure = Annotated[int | None, PlainValidator(or_else(_maybe_figure, None))]
@@ -195,13 +195,13 @@ def _named_sides(outcomes: tuple[str, str]) -> str:
 
 PREFIX = "polymarket:"
 USUAL_FEE = 50_000
-"""The rate where a market charges a fee but doesn't say which."""
+"""The rate of a market that charges a fee without stating it."""
 FINEST = 100
 COARSEST = 100_000
 DECIDED = 5_000
-"""A price as near to 0 or to a dollar, after a market's nominal end, is no question any more."""
+"""After its nominal end, a market with a price this near to 0 or a dollar counts as decided."""
 RESOLVING = frozenset({"proposed", "disputed", "challenged", "resolved", "settled"})
-"""What the oracle says of a market whose result is on its way."""
+"""The oracle's states of a market that is being resolved."""
 WEEK = timedelta(days=7)
 PLACEHOLDER = re.compile(
     r"(?:Other|(?:Person|Individual|Candidate|Nominee|Player|Team|Club|Country|Party|Company|Organization"
@@ -213,7 +213,7 @@ CATEGORIES = {
     "pop-culture": "culture", "culture": "culture", "geopolitics": "geopolitics", "elections": "politics",
     "politics": "politics", "world": "world",
 }  # fmt: skip
-"""Our category by a market's tags: the first of these that it has."""
+"""Our category by tag; the first of these tags that a market has counts."""
 
 
 class PolymarketPage(GammaRecord):

@@ -156,10 +156,10 @@ async def book_pages(clob: HttpClient, sorter: RecordSorter, raws: Raw) -> Raw:
 
 
 AS_LATE, PIECE = timedelta(days=30), timedelta(days=14)
-"""How long after its nominal end a market may close; how much of the past one answer may hold."""
+"""How long a market may stay open after its nominal end, and the longest period of one answer."""
 HISTORIES_A_PAGE = 20
 COARSE = 12
-"""Of some closed markets the venue shows no more than a price for so many hours."""
+"""For some closed markets the venue has only one price for each this many hours."""
 
 
 async def past_markets(
