@@ -49,8 +49,6 @@ class Research(Protocol):
 
     async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
         """Return the articles about a market, as of an instant."""
-        ...
 
     async def close(self) -> None:
         """Close all connections; no request may follow."""
-        ...

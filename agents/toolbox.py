@@ -33,11 +33,9 @@ class SearchSource(Protocol):
 
     async def search(self, query: str, at: datetime) -> list[FoundArticle]:
         """Return articles that match a query, as of an instant. The guard removes those that came later."""
-        ...
 
     async def read(self, url: str) -> FoundArticle | None:
         """Return the full article at an address that a search has listed; None if there is no text of it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

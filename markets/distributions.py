@@ -133,35 +133,27 @@ class QuestionKind(Protocol):
 
     def check(self, form: QuestionForm) -> None:
         """Raise `BadForm` if the question makes no sense."""
-        ...
 
     def instruction(self, form: QuestionForm) -> str:
         """Say to whoever answers what the answers are and how to state them."""
-        ...
 
     def read(self, form: QuestionForm, value: object) -> Distribution:
         """Return the distribution that the value of an answer states; raise `BadDistribution`."""
-        ...
 
     def read_outcome(self, form: QuestionForm, text: str) -> str:
         """Return what a question came to as `Resolution.answer` holds it; raise `ValueError`."""
-        ...
 
     def stated(self, form: QuestionForm, answer: Distribution) -> object:
         """Return an answer as `SCHEMA` has it, which `read` reads."""
-        ...
 
     def uniform(self, form: QuestionForm) -> Distribution:
         """Return the answer of someone who knows nothing."""
-        ...
 
     def combined(self, form: QuestionForm, answers: Sequence[Distribution]) -> Distribution:
         """Return the median of several answers, part by part."""
-        ...
 
     def words(self, form: QuestionForm, answer: Distribution) -> str:
         """Return an answer in a few words."""
-        ...
 
 
 @lru_cache(maxsize=64)  # a folder of 10,000 questions is read in a second, and not in three

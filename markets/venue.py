@@ -160,19 +160,15 @@ class Venue(Protocol):
 
     async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
         """Return every open market that is wanted, maybe others, with prices; raise if any is missing."""
-        ...
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """Return these markets with prices and books, open or not, in the order of the request."""
-        ...
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
         """Return all versions of these markets' resolutions known at an instant; none while open."""
-        ...
 
     async def close(self) -> None:
         """Close all connections; no request may follow."""
-        ...
 
 
 class Truth(Protocol):

@@ -93,8 +93,7 @@ class Brave:
         if not isinstance(listed, list):
             raise ResearchError("malformed", "Brave did not send a list of results", HINT)
 
-        made = (self._sorter.made(raw, _article_of, raw) for raw in listed)
-        return [article for article in made if article is not None]
+        return self._sorter.made_all(listed, _article_of)
 
     def _client(self) -> HttpClient:
         """Return the client, created once a key is set."""

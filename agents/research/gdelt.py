@@ -104,8 +104,7 @@ class Gdelt:
         if not isinstance(listed, list):
             raise ResearchError("malformed", "GDELT did not send a list of articles", HINT)
 
-        made = (self._sorter.made(raw, _article_of, raw) for raw in listed)
-        return [article for article in made if article is not None]
+        return self._sorter.made_all(listed, _article_of)
 
     async def _get(self, query: str, since: datetime, until: datetime) -> object:
         try:

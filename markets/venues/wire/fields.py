@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from math import inf
 from operator import attrgetter
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -281,6 +281,17 @@ class RecordSorter:
         except RejectedRecord as fault:
             self.tell(fault, label(raw, *self._keys) or "(no name)", raw)
             return None
+
+    def made_all(
+        self,
+        raws: Iterable[object],
+        make: Callable[Concatenate[object, P], T | None],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> list[T]:
+        """Return what is made of each record, without those that were quarantined."""
+        made = (self.made(raw, make, raw, *args, **kwargs) for raw in raws)
+        return [item for item in made if item is not None]
 
     def tell(self, fault: RejectedRecord, record: str, raw: object = None) -> None:
         """Report a record that is quarantined."""

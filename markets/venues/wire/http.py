@@ -59,15 +59,12 @@ class KeptAnswers(Protocol):
 
     def get(self, question: str) -> bytes | None:
         """Return an answer, empty if nothing is there; None if it has to be asked for."""
-        ...
 
     def put(self, question: str, body: bytes) -> bytes | None:
         """Keep an answer; return what is to be read in its place, if that is something else."""
-        ...
 
     def put_error(self, question: str, code: str) -> None:
         """Keep that there was no answer, if that is worth keeping."""
-        ...
 
 
 class AnswerStore:
