@@ -150,7 +150,8 @@ def guard_found(
             dropped[article] += 1
         elif suspect is None or suspect.shown:
             good.append(article)
-            flagged |= {} if suspect is None else {article: suspect}
+            if suspect is not None:
+                flagged[article] = suspect
         else:
             dropped[suspect.verdict] += 1
             suspects.append(suspect)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -28,6 +28,12 @@ Order = Literal["lot", "soonest"]
 
 def _is_empty(value: object) -> bool:
     return not value
+
+
+AddedNames = Annotated[tuple[str, ...], Field(exclude_if=_is_empty)]
+AddedNumber = Annotated[int, Field(exclude_if=_is_empty)]
+AddedFlag = Annotated[bool, Field(exclude_if=_is_empty)]
+"""Fields that earlier cohorts' rules don't have: left out of a stored rule where they are empty."""
 
 
 class Universe(BaseModel):
@@ -56,24 +62,24 @@ class Universe(BaseModel):
     strata: tuple[Stratum, ...] = ()
     per_story: int | None = Field(default=None, exclude_if=lambda value: value is None)
     """At most so many of one story; None where a draw goes by events alone."""
-    # What follows is not in the rules of earlier cohorts: where it says nothing, it is left out.
+    # What follows is not in the rules of earlier cohorts: where it is empty, it is left out.
     order: Order = Field(default="lot", exclude_if=lambda value: value == "lot")
-    slugs: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
-    events: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
-    tags: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
+    slugs: AddedNames = ()
+    events: AddedNames = ()
+    tags: AddedNames = ()
     """Only these markets, of these events, or under these tags: what is named by any of the three."""
-    not_slugs: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
-    not_events: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
-    not_tags: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
-    min_volume_24h: int = Field(default=0, exclude_if=_is_empty)
-    min_liquidity: int = Field(default=0, exclude_if=_is_empty)
-    min_open_interest: int = Field(default=0, exclude_if=_is_empty)
-    unknown_figures: bool = Field(default=False, exclude_if=_is_empty)
+    not_slugs: AddedNames = ()
+    not_events: AddedNames = ()
+    not_tags: AddedNames = ()
+    min_volume_24h: AddedNumber = 0
+    min_liquidity: AddedNumber = 0
+    min_open_interest: AddedNumber = 0
+    unknown_figures: AddedFlag = False
     """Whether a market passes of which one of these three is asked for and not known."""
-    holdout: int = Field(default=0, exclude_if=_is_empty)
+    holdout: AddedNumber = 0
     """Which part of the stories is played and not scored before it is opened, in millionths."""
-    holdout_seed: int = Field(default=0, exclude_if=_is_empty)
-    unpriced: bool = Field(default=False, exclude_if=_is_empty)
+    holdout_seed: AddedNumber = 0
+    unpriced: AddedFlag = False
     """Whether a market without a price passes, where there is no market to have one from."""
 
     @property

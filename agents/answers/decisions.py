@@ -114,7 +114,7 @@ def combine_answers(
     first: Decision,
     second: Decision,
     missing: Collection[MarketId],
-    refused: Sequence[Rejection] = (),
+    refused: Sequence[Rejection],
 ) -> Decision:
     """Return a first answer, with what a second one says of the markets that the first is missing.
 

@@ -86,18 +86,20 @@ def find_values(text: str) -> list[FoundValue]:
 
     try:
         found = _Finder(text).find()
-        if all(value.fault for value in found) and _ESCAPED.search(text):
-            repairs: dict[str, None] = {}
-            found = _Finder(unescaped(text, repairs)).find()
-            for value in found:
-                value.repairs["escape"] = None
-        elif all(value.fault for value in found) and _ENTITIES.search(text):
+        if not all(value.fault for value in found):
+            return found
+
+        if _ESCAPED.search(text):
+            found = _Finder(unescaped(text, {})).find()
+        elif _ENTITIES.search(text):
             found = _Finder(html.unescape(text)).find()
-            for value in found:
-                value.repairs["escape"] = None
+        else:
+            return found
     except TooTangled as error:
         raise NotOneObject(str(error)) from error
 
+    for value in found:
+        value.repairs["escape"] = None
     return found
 
 

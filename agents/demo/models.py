@@ -216,23 +216,18 @@ def answer(model: str, messages: Sequence[Message], seed: int) -> str:
     """Return the model's answer to these messages."""
     character = MODELS[model]
     reading = read_prompt(messages)
-    beliefs = {
-        topic.id: _rounded(probability(character.belief(topic, Random(f"{seed}/{model}/{topic.question}"))))
-        for topic in reading.topics
-        if topic.asked is None
-    }
-    text = json.dumps(
-        {
-            "forecasts": [
-                _answered(topic, topic.asked, Random(f"{seed}/{model}/{topic.question}"))
-                if topic.asked
-                else _forecast(topic, beliefs[topic.id])
-                for topic in reading.topics
-            ],
-            "bets": _bets(character, reading, beliefs),
-            "sales": _sales(reading, beliefs),
-        }
-    )
+    beliefs: dict[str, int] = {}
+    forecasts = []
+    for topic in reading.topics:
+        dice = Random(f"{seed}/{model}/{topic.question}")
+        if topic.asked:
+            forecasts.append(_answered(topic, topic.asked, dice))
+        else:
+            beliefs[topic.id] = _rounded(probability(character.belief(topic, dice)))
+            forecasts.append(_forecast(topic, beliefs[topic.id]))
+
+    bets = _bets(character, reading, beliefs)
+    text = json.dumps({"forecasts": forecasts, "bets": bets, "sales": _sales(reading, beliefs)})
     asked_before = any(message.role == "assistant" for message in messages)
     slips = Random(f"{seed}/{model}/slip").random() < character.breaks
     if slips and not asked_before:  # a careless answer: chatty, and broken off too soon

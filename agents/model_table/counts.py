@@ -70,10 +70,6 @@ def _is_count(name: object) -> bool:
     return _COUNT.search(str(name)) is not None
 
 
-def _is_details(name: object) -> bool:
-    return str(name).lower().endswith("details")
-
-
 def _counts(value: Any) -> Iterator[Any]:
     """Give every count in a usage, at any depth."""
     if isinstance(value, list):
@@ -99,7 +95,7 @@ def _with_counts(value: Any, is_readable: bool) -> Any:
 
     whole: dict[str, Any] = {}
     for name, part in value.items():
-        if _is_details(name) and not isinstance(part, Mapping | list):
+        if str(name).lower().endswith("details") and not isinstance(part, Mapping | list):
             continue
         if not _is_count(name):
             whole[name] = _with_counts(part, is_readable)

@@ -108,7 +108,7 @@ class Gdelt:
 
     async def _get(self, query: str, since: datetime, until: datetime) -> object:
         try:
-            answer: object = await self._http.get(
+            return await self._http.get(
                 "/doc",
                 query=query,
                 mode="artlist",
@@ -120,8 +120,6 @@ class Gdelt:
             )
         except VenueError as error:
             raise ResearchError(error.code, error.message, HINT) from error
-
-        return answer
 
 
 def research(settings: Settings, report: Report = ignore_report) -> Gdelt:

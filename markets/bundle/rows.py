@@ -191,17 +191,14 @@ def _levels(record: Record, key: str) -> list[Level]:
 
 
 def _level(key: str, level: Any) -> Level:
+    wrong = f"{key} with {shown_value(level)}"
     if not isinstance(level, list) or len(level) != 2:
-        raise BadBundleValue(
-            f"{key} with {shown_value(level)}", 'a price and a number of shares, such as ["0.40", "120"]'
-        )
+        raise BadBundleValue(wrong, 'a price and a number of shares, such as ["0.40", "120"]')
 
     pair = {"price": level[0], "shares": level[1]}
     made = Level(price(pair, "price"), amount(pair, "shares"))
     if not 0 < made.price < ONE or not 0 < made.shares <= MOST_MONEY:
-        raise BadBundleValue(
-            f"{key} with {shown_value(level)}", "a price between 0 and 1, and shares above 0"
-        )
+        raise BadBundleValue(wrong, "a price between 0 and 1, and shares above 0")
     return made
 
 

@@ -119,7 +119,8 @@ def _exclusive(rng: random.Random, category: str, names: dict[str, str], count: 
     while len(claims) < count:
         other = {"person": f"{given(rng)} {surname(rng)}", "firm": firm(rng), "town": town(rng)}
         claim = CONTESTS[category].format(place=names["place"], **other)
-        claims += [claim] if claim not in claims else []
+        if claim not in claims:
+            claims.append(claim)
     return claims
 
 

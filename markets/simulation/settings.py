@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     Field,
@@ -25,6 +25,10 @@ Family = Literal["plain", "exclusive", "ladder"]
 """How the markets of an event hang together: loosely, as outcomes of which one comes true, or as thresholds
 of which each is less likely than the one before."""
 
+Share = Annotated[float, Field(ge=0, le=1)]
+"""A share of a whole, or a probability."""
+Deviation = Annotated[float, Field(ge=0, le=100, json_schema_extra=PYTHON_ONLY)]
+"""A standard deviation in log-odds."""
 LARGEST_EVENT = 6
 PARTS = {
     "events": ("exclusive_share", "ladder_share"),
@@ -49,13 +53,13 @@ class PlainSettings(VenueSettings):
     events: int = Field(default=60, ge=1)
     """How many events they belong to."""
 
-    event_start: float = Field(default=0.6, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
+    event_start: Deviation = 0.6
     """How far apart events start."""
-    event_step: float = Field(default=0.07, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
+    event_step: Deviation = 0.07
     """How far an event moves in a day."""
-    own_start: float = Field(default=1.0, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
+    own_start: Deviation = 1.0
     """How far apart the markets of an event start."""
-    own_step: float = Field(default=0.07, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
+    own_step: Deviation = 0.07
     """How far a market moves in a day, beside its event."""
 
     price_noise: float = Field(default=0.43, ge=0, le=100)
@@ -71,9 +75,9 @@ class PlainSettings(VenueSettings):
     """The most ticks between bid and ask."""
     fee_rate: int = Field(default=20_000, ge=0)
     """The venue's fee rate, in millionths."""
-    refund_share: float = Field(default=0.02, ge=0, le=1)
+    refund_share: Share = 0.02
     """The share of markets that are refunded."""
-    half_share: float = Field(default=0.01, ge=0, le=1)
+    half_share: Share = 0.01
     """The share of markets that pay both sides half."""
 
 
@@ -81,27 +85,27 @@ class Settings(PlainSettings):
     """A simulated season. All optional features are off by default."""
 
     # What is off is left out of the stored settings, so a plain season keeps its name and hash.
-    exclusive_share: float = Field(default=0, ge=0, le=1)
+    exclusive_share: Share = 0
     """The share of events of which exactly one market resolves YES."""
-    ladder_share: float = Field(default=0, ge=0, le=1)
+    ladder_share: Share = 0
     """The share of events whose markets are thresholds, each less likely than the last."""
-    jump_rate: float = Field(default=0, ge=0, le=1)
+    jump_rate: Share = 0
     """The chance that an event jumps on a day."""
-    jump_size: float = Field(default=1.5, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
+    jump_size: Deviation = 1.5
     """How far such news moves it, in log-odds."""
-    fraction_share: float = Field(default=0, ge=0, le=1)
+    fraction_share: Share = 0
     """The share of markets that pay a fraction to each side."""
-    delay_share: float = Field(default=0, ge=0, le=1)
+    delay_share: Share = 0
     """The share of markets resolved days after the close, not hours."""
     delay_days: int = Field(default=21, ge=1, le=1_000, json_schema_extra=PYTHON_ONLY)
     """At most this many days after the close."""
-    corrected_share: float = Field(default=0, ge=0, le=1)
+    corrected_share: Share = 0
     """The share of markets first resolved wrongly."""
     corrected_days: int = Field(default=14, ge=1, le=1_000)
     """At most this many days until corrected."""
-    unquoted_rate: float = Field(default=0, ge=0, le=1)
+    unquoted_rate: Share = 0
     """The chance that a market has no quote on a day."""
-    outage_rate: float = Field(default=0, ge=0, le=1)
+    outage_rate: Share = 0
     """The chance that a day starts an outage of the whole venue."""
     outage_hours: int = Field(default=12, ge=1, le=1_000, json_schema_extra=PYTHON_ONLY)
     """The most hours an outage lasts."""

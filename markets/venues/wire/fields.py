@@ -46,6 +46,11 @@ class RejectedRecord(Exception):
         self.reason = reason
 
 
+def waiting(code: str, reason: str) -> RejectedRecord:
+    """Return the fault of a resolution that can't be used yet."""
+    return RejectedRecord("resolution", code, f"{reason}: it waits")
+
+
 def shown_value(value: object) -> str:
     """Return a value in a few plain characters; of lists and objects only that they are such."""
     if isinstance(value, list):

@@ -32,6 +32,7 @@ from markets.venues.wire.fields import (
     offered,
     read,
     shown_value,
+    waiting,
     with_levels,
 )
 
@@ -341,17 +342,13 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
     """Return a market's resolution once it is final; None before, if nothing is wrong."""
     ending = read(KalshiEnding, raw, "resolution")
     if ending.status in ("disputed", "amended"):
-        raise RejectedRecord("resolution", "disputed", f"its result is {ending.status}: it waits")
+        raise waiting("disputed", f"its result is {ending.status}")
     if ending.status not in STATUSES:
-        raise RejectedRecord(
-            "resolution", "unknown_status", f"its status is {shown_value(ending.status)}: it waits"
-        )
+        raise waiting("unknown_status", f"its status is {shown_value(ending.status)}")
     if ending.status != "finalized":
         return None
     if ending.result not in RESULTS:
-        raise RejectedRecord(
-            "resolution", "unknown_result", f"its result is {shown_value(ending.result)}: it waits"
-        )
+        raise waiting("unknown_result", f"its result is {shown_value(ending.result)}")
 
     settled = ending.settlement_ts
     return Resolution(
@@ -370,8 +367,8 @@ def _payout(ending: KalshiEnding) -> int | None:
     if result == "void":
         return None
     if value is None:
-        raise RejectedRecord("resolution", "no_value", "it is finalized without a value in dollars: it waits")
+        raise waiting("no_value", "it is finalized without a value in dollars")
     if value > ONE or {"yes": ONE, "no": 0}.get(result, value) != value:
         words = f"its result is {shown_value(result)}, its value {value / ONE:g} dollars"
-        raise RejectedRecord("resolution", "contradiction", f"{words}: it waits")
+        raise waiting("contradiction", words)
     return value

@@ -29,6 +29,7 @@ from markets.venues.wire.fields import (
     label,
     read,
     shown_value,
+    waiting,
 )
 
 OTHER_TYPES = {
@@ -178,8 +179,8 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
         raise RejectedRecord("resolution", "not_binary", f"its type is {shown_value(ending.outcome_type)}")
     if not ending.is_resolved:
         if ending.resolution is not None:
-            words = f"it has the resolution {shown_value(ending.resolution)} and isn't resolved: it waits"
-            raise RejectedRecord("resolution", "contradiction", words)
+            words = f"it has the resolution {shown_value(ending.resolution)} and isn't resolved"
+            raise waiting("contradiction", words)
         return None
 
     ended = ending.resolution_time
@@ -197,14 +198,11 @@ def _payout(ending: ManifoldEnding) -> int | None:
     if ending.resolution in _PAYS:
         return _PAYS[ending.resolution]
     if ending.resolution != "MKT":
-        raise RejectedRecord(
-            "resolution", "unknown", f"its resolution is {shown_value(ending.resolution)}: it waits"
-        )
+        raise waiting("unknown", f"its resolution is {shown_value(ending.resolution)}")
     if ending.resolution_probability is None:
-        words = "it paid a probability, and doesn't say which: it waits"
-        raise RejectedRecord("resolution", "no_probability", words)
+        raise waiting("no_probability", "it paid a probability, and doesn't say which")
 
     try:
         return chance(ending.resolution_probability)
     except ValueError as error:
-        raise RejectedRecord("resolution", "bad_probability", f"what it paid: {error}: it waits") from None
+        raise waiting("bad_probability", f"what it paid: {error}") from None

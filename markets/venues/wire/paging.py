@@ -18,6 +18,10 @@ ListPage = tuple[list[object], str | None]
 """The records of a page, and the cursor of the next one; None on the last."""
 AskPage = Callable[[str | None], Awaitable[ListPage]]
 """A function that requests the page of a list at a cursor."""
+AskBatch = Callable[[Sequence[str]], Awaitable[list[object]]]
+"""A function that requests the records of some names together."""
+MakeListings = Callable[[object], Iterable[Listing | str]]
+"""What turns a record into listings, or into reasons why it has none."""
 NOT_THERE = frozenset({"missing", "refused"})
 """Errors of a venue that can be reached but doesn't answer this request."""
 SPOILT_CODES = NOT_THERE | {"not_json", "too_large", "bad_page"}
@@ -112,7 +116,7 @@ class CatalogueReader:
     async def read(
         self,
         asks: Sequence[AskPage],
-        make: Callable[[object], Iterable[Listing | str]],
+        make: MakeListings,
         wanted: CatalogueFilter,
         at: datetime,
         most: int,
@@ -143,7 +147,7 @@ class CatalogueReader:
     async def _read_list(
         self,
         ask: AskPage,
-        make: Callable[[object], Iterable[Listing | str]],
+        make: MakeListings,
         part: PartOfCatalogue,
         most: int,
     ) -> None:
@@ -255,7 +259,7 @@ def by_name(raws: Iterable[object], key: str, wanted: Iterable[str]) -> dict[str
 
 
 async def ask_in_batches(
-    ask: Callable[[Sequence[str]], Awaitable[list[object]]],
+    ask: AskBatch,
     names: Sequence[str],
     size: int,
     key: str,
@@ -266,9 +270,7 @@ async def ask_in_batches(
     return by_name(chain.from_iterable(pages), key, names)
 
 
-async def ask_in_parts(
-    ask: Callable[[Sequence[str]], Awaitable[list[object]]], names: Sequence[str], sorter: RecordSorter
-) -> list[object]:
+async def ask_in_parts(ask: AskBatch, names: Sequence[str], sorter: RecordSorter) -> list[object]:
     """Return the records of these names, requested together; find and report names that spoil a request.
 
     A question that is refused is asked in halves, down to the name at fault. Where the first few names spoil

@@ -30,6 +30,7 @@ from markets.venues.wire.fields import (
     or_else,
     read,
     shown_value,
+    waiting,
     with_levels,
 )
 from markets.venues.wire.polymarket_records import (
@@ -292,15 +293,13 @@ def resolution(raw: object, at: datetime, seen_closed_at: datetime | None = None
     words = {word.casefold() for word in (ending.uma_resolution_status, ending.resolution_status) if word}
     status = " and ".join(sorted(words))
     if words & DISPUTED:
-        raise RejectedRecord("resolution", "disputed", f"its result is {shown_value(status)}: it waits")
+        raise waiting("disputed", f"its result is {shown_value(status)}")
     if not ending.closed:
         return None
     if not words:
         return _end_without_word(ending, at, seen_closed_at or at)
     if not words <= FINAL:
-        raise RejectedRecord(
-            "resolution", "not_final", f"it is closed, but its result is {shown_value(status)}: it waits"
-        )
+        raise waiting("not_final", f"it is closed, but its result is {shown_value(status)}")
 
     return Resolution(
         market_id=MarketId(f"{PREFIX}{ending.id}"),
@@ -314,7 +313,7 @@ def resolution(raw: object, at: datetime, seen_closed_at: datetime | None = None
 def _end_without_word(ending: PolymarketEnding, at: datetime, seen_closed_at: datetime) -> Resolution:
     """Return what a closed market of which the oracle has said nothing paid by its last prices."""
     if DISPUTED.intersection(word.casefold() for word in ending.uma_resolution_statuses[-1:]):
-        raise RejectedRecord("resolution", "disputed", "its result was disputed last: it waits")
+        raise waiting("disputed", "its result was disputed last")
 
     counts_from = ending.closed_since(at, seen_closed_at) + BOOK_COUNTS_AFTER
     if at < counts_from:
@@ -342,7 +341,7 @@ def _payout(ending: PolymarketEnding) -> int:
     try:
         place = yes_place(ending.outcomes)
     except ValueError as error:
-        raise RejectedRecord("resolution", "bad_outcomes", f"{error}: it waits") from None
+        raise waiting("bad_outcomes", str(error)) from None
 
     sent = ending.outcome_prices or ()
     try:
@@ -354,7 +353,7 @@ def _payout(ending: PolymarketEnding) -> int:
 
     if payout is None:
         prices = ", ".join(sent) or "missing"
-        raise RejectedRecord("resolution", "unclear", f"its last prices are {shown_value(prices)}: it waits")
+        raise waiting("unclear", f"its last prices are {shown_value(prices)}")
     return payout
 
 
@@ -363,9 +362,7 @@ def book_payout(raw: object, outcomes: tuple[str, str]) -> int | None:
     end = read(PolymarketBookPage, raw, "resolution")
     won = [token.outcome.strip().casefold() for token in end.tokens if token.winner]
     if len(won) + bool(end.is_50_50_outcome) > 1:
-        raise RejectedRecord(
-            "resolution", "contradiction", "the order book has more than one result of it: it waits"
-        )
+        raise waiting("contradiction", "the order book has more than one result of it")
     if not end.closed or not (won or end.is_50_50_outcome):
         return None
     if end.is_50_50_outcome:
@@ -373,8 +370,8 @@ def book_payout(raw: object, outcomes: tuple[str, str]) -> int | None:
 
     names = side_names(outcomes)
     if won[0] not in names:
-        words = f"at the order book {shown_value(won[0])} won, which is none of its outcomes: it waits"
-        raise RejectedRecord("resolution", "bad_outcomes", words)
+        words = f"at the order book {shown_value(won[0])} won, which is none of its outcomes"
+        raise waiting("bad_outcomes", words)
     return ONE if names.index(won[0]) == yes_place(outcomes) else 0
 
 
@@ -393,10 +390,8 @@ def confirm_resolution(end: Resolution, raw: object, book_page: object | None) -
         return end
 
     if payout != end.payout:
-        words = (
-            f"its page pays {(end.payout or 0) / ONE:g} a share, the order book {payout / ONE:g}: it waits"
-        )
-        raise RejectedRecord("resolution", "contradiction", words)
+        words = f"its page pays {(end.payout or 0) / ONE:g} a share, the order book {payout / ONE:g}"
+        raise waiting("contradiction", words)
 
     source = BOOK_ALONE if end.source == NO_WORD else f"{end.source}, per the order book"
     return replace(end, source=source)

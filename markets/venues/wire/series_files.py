@@ -249,10 +249,7 @@ def _value_columns(columns: Sequence[str]) -> list[int]:
 
 def _column(columns: Sequence[str], names: Sequence[str]) -> int | None:
     """Return the place of the first of some columns that is there."""
-    for name in names:
-        if name in columns:
-            return columns.index(name)
-    return None
+    return next((columns.index(name) for name in names if name in columns), None)
 
 
 # ── JSON ─────────────────────────────────────────────────────────────────────────────────────────────────
