@@ -20,7 +20,7 @@ from pydantic import Field
 
 from agents.audit import CLEAN, RULES, AuditFinding, Place, Verdict, audit, tells_odds
 from agents.evidence import FoundArticle
-from agents.model import Article, ConfigBlock
+from agents.model import Article, ConfigBlock, is_none
 from agents.search_terms import COMMON, search_terms, words
 from agents.text import one_line, printable
 from markets.hashes import digest
@@ -66,8 +66,8 @@ class Guard(ConfigBlock):
     characters: int = Field(default=1_000, ge=1)
     restricted: tuple[str, ...] = ()
     odds: Literal["withheld", "shown"] = Field(default="withheld", exclude_if=lambda odds: odds == "withheld")
-    suspects: Suspects | None = Field(default=None, exclude_if=lambda suspects: suspects is None)
-    judge: str | None = Field(default=None, exclude_if=lambda judge: judge is None)
+    suspects: Suspects | None = Field(default=None, exclude_if=is_none)
+    judge: str | None = Field(default=None, exclude_if=is_none)
 
 
 @dataclass(frozen=True, slots=True)

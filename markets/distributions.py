@@ -299,8 +299,12 @@ def _quantile_pairs(value: object) -> list[tuple[object, object]]:
 def _percent(key: str, of_one: bool) -> int:
     """Return the percent that a key names: "5", "5%", "p5", "5th percentile", "median"; `of_one`, 0.05."""
     text = key[:40].lower()
-    named = _PERCENT_KEY.fullmatch("50" if text == "median" else text)
-    percent = Fraction(text) * 100 if of_one else Fraction(named[1] if named else 0)
+    if of_one:
+        percent = Fraction(text) * 100
+    else:
+        named = _PERCENT_KEY.fullmatch("50" if text == "median" else text)
+        percent = Fraction(named[1] if named else 0)
+
     if percent.denominator != 1 or not 1 <= percent <= 99:
         raise BadDistribution(f"{text[:20]!r} is not a percent from 1 to 99")
     return int(percent)

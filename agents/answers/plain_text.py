@@ -158,19 +158,23 @@ def _from_table(text: str, names: Mapping[str, Any]) -> list[Any]:
 
     header, *rows = (list(map(str.strip, row)) for row in csv.reader(lines, delimiter=mark))
     columns = [plain_key(cell) for cell in header]
-    market = [n for n, name in enumerate(columns) if name in MARKET_KEYS]
-    chance = [n for n, name in enumerate(header) if is_chance_key(name)]
-    if not market or len(chance) != 1 or len(set(columns)) < len(columns):
+    market_places = [place for place, name in enumerate(columns) if name in MARKET_KEYS]
+    chance_keys = [name for name in header if is_chance_key(name)]
+    if not market_places or len(chance_keys) != 1 or len(set(columns)) < len(columns):
         return []
 
     items: list[Any] = []
     for row in rows:
         cells = dict(zip(header, row, strict=False))
-        names_of_row = [row[n] for n in market if n < len(row) and market_named(row[n], names)]
-        markets = {str(market_named(name, names)) for name in names_of_row}
-        if len(row) != len(columns) or len(markets) != 1:
+        if len(row) != len(columns):
             return []
-        for n in market:
-            del cells[header[n]]
+
+        names_of_row = [row[place] for place in market_places if market_named(row[place], names)]
+        markets = {str(market_named(name, names)) for name in names_of_row}
+        if len(markets) != 1:
+            return []
+
+        for place in market_places:
+            del cells[header[place]]
         items.append({"market": names_of_row[0], **cells})
     return items

@@ -240,11 +240,11 @@ def _rounded(p: int) -> int:
     return min(max((p + 500) // 1_000, 1), 999) * 1_000
 
 
-def _forecast(topic: PromptMarket, p: int) -> dict[str, Any]:
+def _forecast(topic: PromptMarket, belief: int) -> dict[str, Any]:
     count = len(topic.evidence)
     pieces = f"{count} piece{'' if count == 1 else 's'} of evidence"
     start = "even odds" if topic.mid is None else f"a price of {topic.mid / ONE:g}"
-    return {"market": topic.id, "probability": p / ONE, "reason": f"{start} and {pieces}"}
+    return {"market": topic.id, "probability": belief / ONE, "reason": f"{start} and {pieces}"}
 
 
 def _answered(topic: PromptMarket, asked: AskedAnswer, dice: Random) -> dict[str, Any]:
@@ -322,6 +322,6 @@ def _sales(reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str,
     return sales
 
 
-def _sides(topic: PromptMarket, p: int) -> list[tuple[str, int, int | None]]:
+def _sides(topic: PromptMarket, belief: int) -> list[tuple[str, int, int | None]]:
     """Return each side with its worth and its price."""
-    return [("YES", p, topic.ask), ("NO", ONE - p, mirror_price(topic.bid))]
+    return [("YES", belief, topic.ask), ("NO", ONE - belief, mirror_price(topic.bid))]

@@ -108,7 +108,7 @@ def most_pages(records: int) -> int:
 
 def _next_page(raws: Sequence[object]) -> str | None:
     """Return the cursor of the next page, which starts before the last record of this one."""
-    names = [name for name in (label(raw, "id") for raw in raws) if is_name(name)]
+    names = list(filter(is_name, (label(raw, "id") for raw in raws)))
     if raws and not names:
         raise incomplete("none of a page's records has an id, by which to ask for the next page")
     return names[-1] if names else None
