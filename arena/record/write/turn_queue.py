@@ -24,7 +24,7 @@ from sqlalchemy import Connection, Engine
 
 from arena.errors import ArenaError
 from arena.record.model.lease import Hold, Watch
-from arena.record.schema.database import connect, url_of, with_timeouts
+from arena.record.schema.database import IDLE_WRITER_MS, connect, url_of, with_timeouts
 
 QUEUE = "turns"
 TASK_NAME = "arena.turn"
@@ -125,12 +125,17 @@ def queue_address(database: str) -> str:
 
 @asynccontextmanager
 async def open_queue(database: str) -> AsyncIterator[App]:
-    """Open the queue beside a record on PostgreSQL; its tables are made where they are missing."""
+    """Open the queue beside a record on PostgreSQL; its tables are made where they are missing.
+
+    A session whose process is cut off while it takes a job keeps that job from others for a minute at most.
+    """
     for name in ("procrastinate", "psycopg.pool"):  # who plays a job tells what goes wrong in it
         logging.getLogger(name).setLevel(logging.CRITICAL)
     address = queue_address(database)
     upgrade_queue(database, make=True)
-    app = App(connector=PsycopgConnector(conninfo=address, min_size=1, max_size=4, timeout=POOL_WAIT))
+    settings = {"options": f"-c idle_in_transaction_session_timeout={IDLE_WRITER_MS}"}
+    pool = PsycopgConnector(conninfo=address, kwargs=settings, min_size=1, max_size=4, timeout=POOL_WAIT)
+    app = App(connector=pool)
     with translated_queue_errors():
         await app.open_async()
     try:

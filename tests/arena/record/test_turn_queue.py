@@ -142,3 +142,14 @@ def test_a_worker_takes_jobs_while_fewer_turns_than_it_plays_at_once_have_not_en
             return await count_open_jobs(app, 1, 1)
 
     assert asyncio.run(go(new_database())) == 0
+
+
+def test_a_session_that_is_cut_off_as_it_takes_a_job_does_not_keep_it_for_long(
+    new_database: Callable[[], str],
+) -> None:
+    async def timeout(address: str) -> str:
+        async with open_queue(address) as app:
+            row = await app.connector.execute_query_one_async("SHOW idle_in_transaction_session_timeout")
+            return str(row["idle_in_transaction_session_timeout"])
+
+    assert asyncio.run(timeout(new_database())) == "1min"
