@@ -1,4 +1,4 @@
-"""Reads and writes CSV in UTF-8: a heading, then a row a line, with no text that looks like a formula."""
+"""Reads and writes CSV in UTF-8: a heading, then one row a line, with no text that looks like a formula."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ LONGEST = 2**31 - 1
 """A cell may hold a whole prompt: the library's own limit is an eighth of a megabyte."""
 
 BLOCK = 100
-"""So many lines are read at once."""
+"""The number of lines read at once."""
 
 
 def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> int:

@@ -1,4 +1,4 @@
-"""Reads and writes JSON by the line, in UTF-8: each row is an object of its columns, null for no value."""
+"""Reads and writes JSON Lines in UTF-8: each row is an object of its columns, with null for no value."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
