@@ -1,4 +1,4 @@
-"""What tools told: nothing from after its round, and told so in every conversation."""
+"""Tool results: nothing from after their round, and the same text in every conversation."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ NOT_USED = "not used: at most 8 tools at once"
 
 
 def check_tools(facts: RecordReader) -> Found:
-    """Yield results that can't have been told so, and such as conversations have otherwise."""
+    """Yield tool results that are impossible, and conversations that quote them differently."""
     for row in facts.rows("tool_result", RESULTS):
         line_up = "SELECT * FROM entrant WHERE cohort_id = :cohort"
         names = facts.column("name", "entrant", line_up, cohort=row["cohort"])
@@ -42,7 +42,7 @@ def check_tools(facts: RecordReader) -> Found:
 
 
 def _check_conversation(facts: RecordReader, row: Row, told: dict[str, Row]) -> Found:
-    """Yield what a call says that tools told, where they told something else."""
+    """Yield the tool results in a call that differ from those in the record."""
     agent = facts.place(row)["entrant"]
     requests: dict[str, Any] = {}
     for message in objects_in(row["messages"]):
@@ -64,7 +64,7 @@ def _check_conversation(facts: RecordReader, row: Row, told: dict[str, Row]) -> 
 
 
 def _plain_request(arguments: str) -> str:
-    """Return a request as it is kept."""
+    """Return the arguments of a request as the record stores them."""
     try:
         return canonical_bytes(json.loads(arguments or "{}"))
     except ValueError:
