@@ -1,4 +1,4 @@
-"""Outcomes and prices of other files, joined to forecasts by question, or by question and option."""
+"""Outcomes and prices from other files, joined to forecasts by question, or by question and option."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,14 +34,14 @@ from arena.scores.files.source_cells import newest_outcomes, text_of, time_text
 OUTCOME_COLUMNS = ("question", "outcome", "resolved")
 PRICE_COLUMNS = ("question", "market_probability")
 RESOLVED = ("resolved", "resolved_at")
-"""What an object may call the time at which an outcome became known."""
+"""The field names for the time at which an outcome became known."""
 MOST_SHOWN = 3
-"""So many keys are shown of those that were not joined."""
+"""The number of unjoined keys that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedOutcome:
-    """What a question came to as a cell, when that became known, and where it stands."""
+    """The outcome of a question as a cell, when it became known, and its place."""
 
     question: str
     outcome: str
@@ -51,7 +51,7 @@ class JoinedOutcome:
 
 @dataclass(frozen=True, slots=True)
 class JoinedPrice:
-    """A market's probability of a question or an option as a cell, when it was seen, and where it stands."""
+    """A market's probability of a question or option as a cell, when it was seen, and its place."""
 
     question: str
     option: str
@@ -85,7 +85,7 @@ def with_outcomes(cells: Cells, name: str, outcomes: Sequence[JoinedOutcome]) ->
 
 
 def _texts_by_question(question: TextColumn, found: Mapping[str, JoinedOutcome], name: str) -> TextColumn:
-    """Return what outcomes say under a name as a column, empty where a question has none."""
+    """Return a field of outcomes as a column; an empty text for questions without one."""
     texts = []
     for key in question.texts:
         outcome = found.get(key)
@@ -97,7 +97,7 @@ def _texts_by_question(question: TextColumn, found: Mapping[str, JoinedOutcome],
 
 
 def _are_dated(cells: Cells, found: Mapping[str, JoinedOutcome]) -> bool:
-    """Tell whether it is known when each outcome became known, and when forecasts were made."""
+    """Tell whether all outcomes and forecasts have a date."""
     if "time" not in cells.columns or has_plain_times(cells, ["time"]):
         return False
 
@@ -109,7 +109,7 @@ def _are_dated(cells: Cells, found: Mapping[str, JoinedOutcome]) -> bool:
 
 
 def used_texts(column: TextColumn) -> list[str]:
-    """Return the texts of a column that stand in some row."""
+    """Return the texts of a column that occur in some row."""
     size = len(column.texts)
     counts = np.bincount(column.code, minlength=size)
     used = np.flatnonzero(counts)
@@ -117,7 +117,7 @@ def used_texts(column: TextColumn) -> list[str]:
 
 
 def _filled(cells: Cells, name: str, joined: TextColumn) -> TextColumn:
-    """Return a column of forecasts with what is joined where it is empty."""
+    """Return a column of forecasts with joined texts where it is empty."""
     own = cells.columns.get(name)
     if own is None:
         return text_column(joined.texts, joined.code)
@@ -130,7 +130,7 @@ def _filled(cells: Cells, name: str, joined: TextColumn) -> TextColumn:
 
 
 def _check_outcomes(cells: Cells, found: Mapping[str, JoinedOutcome]) -> None:
-    """Raise the faults of outcomes that are none, or that are not those of the forecasts' file."""
+    """Raise `FileFaults` for invalid outcomes, and for those that contradict the forecasts' file."""
     question = cells.columns["question"]
     is_yes_no = ~form_rows(cells)
     yes_no_rows = np.flatnonzero(is_yes_no)
@@ -168,7 +168,7 @@ def _check_outcomes(cells: Cells, found: Mapping[str, JoinedOutcome]) -> None:
 
 
 def _share(text: str) -> float | None:
-    """Return a text as an outcome of a yes/no question; None if it is none."""
+    """Return a text as the outcome of a yes/no question; None if it is invalid."""
     try:
         return parse_outcome(text)
     except ValueError:
@@ -176,7 +176,7 @@ def _share(text: str) -> float | None:
 
 
 def _differ(own: str, joined: str) -> bool:
-    """Tell whether two outcomes are both there and not the same."""
+    """Tell whether two outcomes are both given and different."""
     if not own or not joined or own == joined:
         return False
     share = _share(own)
@@ -205,7 +205,7 @@ def read_outcomes(file: SourceFile, named: Mapping[str, str], *, provisional: bo
 
 
 def _joined_outcome(file: SourceFile, outcome: SourceOutcome) -> JoinedOutcome:
-    """Return an outcome that a form has as a cell."""
+    """Return a form's outcome as a cell."""
     place = outcome.place or SourceLine(file.name, 1)
     text = text_of(outcome.value)
     resolved = time_text(outcome.resolved)
@@ -215,7 +215,7 @@ def _joined_outcome(file: SourceFile, outcome: SourceOutcome) -> JoinedOutcome:
 def _table_of(
     file: SourceFile, needed: Sequence[str], more: Sequence[str], named: Mapping[str, str]
 ) -> Cells:
-    """Return the cells of a table, whose columns may be called as those of the forecasts are."""
+    """Return the cells of a table, whose columns may be named like those of the forecasts."""
     allowed = [*needed, *more]
     own = {column: theirs for column, theirs in named.items() if column in allowed}
     columns = OurColumns(needed, allowed, own, more, allowed)
@@ -223,7 +223,7 @@ def _table_of(
 
 
 def _outcomes_of_table(file: SourceFile, named: Mapping[str, str]) -> list[JoinedOutcome]:
-    """Return the outcomes in a table; of several options the one that happened."""
+    """Return the outcomes in a table; for options, the one that happened."""
     cells = _table_of(file, OUTCOME_COLUMNS[:2], ("resolved", "option"), named)
     read_names(cells, "question")
     cells.faults.check()
@@ -248,7 +248,7 @@ def _outcomes_of_table(file: SourceFile, named: Mapping[str, str]) -> list[Joine
 
 
 def _data_of(file: SourceFile) -> SourceData | None:
-    """Return what a file of a form holds; None of a plain table."""
+    """Return the content of a file in a form; None for a plain table."""
     form = choose_form([file])
     if form is None:
         return None
@@ -262,14 +262,14 @@ def _data_of(file: SourceFile) -> SourceData | None:
 
 @dataclass(frozen=True, slots=True)
 class _KeyedFields:
-    """What a JSON object says of a key, field by field, and where that stands."""
+    """The fields of a key in a JSON object, and its place."""
 
     key: str
     fields: Mapping[str, Any]
     place: SourceLine
 
     def cell(self, *names: str) -> str:
-        """Return the first of these fields that has a value as a cell, empty where none has."""
+        """Return the first of these fields that has a value as a cell; an empty text if none has."""
         for name in names:
             value = self.fields.get(name)
             if isinstance(value, bool):
@@ -280,7 +280,7 @@ class _KeyedFields:
 
 
 def _keyed(file: SourceFile, name: str) -> list[_KeyedFields] | None:
-    """Return what a JSON object says of each key: an object, or a value of that name; None of other files."""
+    """Return the fields of each key in a JSON object, which may be single values; None for other files."""
     start = file.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start.startswith(b"{"):
         return None
@@ -308,7 +308,7 @@ def _keyed(file: SourceFile, name: str) -> list[_KeyedFields] | None:
 
 
 def _join_notes(name: str, what: str, asked: Sequence[str], found: Mapping[str, object]) -> list[str]:
-    """Return how many questions were joined; raise `ArenaError` if none was."""
+    """Return notes on how many questions were joined; raise `ArenaError` if none was."""
     absent = [key for key in asked if key not in found]
     unused = list(found.keys() - set(asked))
     alike = _spelled_otherwise(absent, unused)
@@ -337,7 +337,7 @@ def _join_notes(name: str, what: str, asked: Sequence[str], found: Mapping[str, 
 
 
 def _spelled_otherwise(absent: Sequence[str], unused: Sequence[str]) -> list[tuple[str, str]]:
-    """Return keys that are the same but for capitals and blanks."""
+    """Return pairs of keys that differ only in capitals, blanks or dashes."""
     unused_by_plain = {_plain(key): key for key in unused}
     alike = []
     for key in absent:
@@ -349,7 +349,7 @@ def _spelled_otherwise(absent: Sequence[str], unused: Sequence[str]) -> list[tup
 
 
 def _plain(key: str) -> str:
-    """Return a key without what is easily written otherwise.
+    """Return a key without differences in spelling.
 
     >>> _plain("  Rain on  Monday")
     'rain on monday'
@@ -360,9 +360,9 @@ def _plain(key: str) -> str:
 
 
 def with_prices(cells: Cells, name: str, prices: Sequence[JoinedPrice]) -> tuple[Cells, list[str]]:
-    """Return forecasts with the prices of a file where they have none, and notes on what was joined.
+    """Return forecasts with a file's prices where they have none, and notes on what was joined.
 
-    Where both are dated, the newest price counts that was seen by the time of the forecast.
+    If both are dated, the newest price seen by the time of the forecast counts.
     """
     found = by_key(prices)
     priced = {question: None for question, _ in found}
@@ -373,7 +373,7 @@ def with_prices(cells: Cells, name: str, prices: Sequence[JoinedPrice]) -> tuple
 
 
 def by_key(prices: Iterable[JoinedPrice]) -> dict[tuple[str, str], list[JoinedPrice]]:
-    """Return the prices of each question and option, by the time at which they were seen."""
+    """Return the prices of each question and option, sorted by the time they were seen."""
     found = defaultdict[tuple[str, str], list[JoinedPrice]](list)
     for price in sorted(prices, key=lambda price: price.seen or 0.0):
         key = (price.question, price.option)
@@ -382,7 +382,7 @@ def by_key(prices: Iterable[JoinedPrice]) -> dict[tuple[str, str], list[JoinedPr
 
 
 def join_prices(cells: Cells, found: Mapping[tuple[str, str], Sequence[JoinedPrice]]) -> Cells:
-    """Return forecasts with the prices that `by_key` found, where they have none."""
+    """Return forecasts with the prices of `by_key` where they have none."""
     times = _times_of(cells)
     texts = [""]
     code: Ints = np.zeros(len(cells), dtype=np.int64)
@@ -406,7 +406,7 @@ def join_prices(cells: Cells, found: Mapping[tuple[str, str], Sequence[JoinedPri
 
 
 def _times_of(cells: Cells) -> Floats | None:
-    """Return when each forecast was made; None where the file doesn't say."""
+    """Return when each forecast was made; None if the file doesn't say."""
     times = read_times(cells, ["time"], blank=["time"])
     return times.get("time")
 
@@ -427,9 +427,9 @@ def _rows_by_key(cells: Cells) -> Iterable[tuple[tuple[str, str], Ints]]:
 
 
 def _prices_at(prices: Sequence[JoinedPrice], times: Floats | None) -> Ints:
-    """Return which of the prices of a question counts for each time; −1 where none was seen yet.
+    """Return the index of the price that counts at each time; −1 if none was seen yet.
 
-    Raise `ArenaError` where several could count.
+    Raise `FileFaults` if several could count.
     """
     seen = np.array([price.seen for price in prices], dtype=np.float64)  # None is NaN
     if times is not None and not np.isnan(seen).any():
@@ -471,7 +471,7 @@ def read_prices(file: SourceFile, named: Mapping[str, str]) -> list[JoinedPrice]
 
 
 def prices_of(data: SourceData) -> list[JoinedPrice]:
-    """Return the prices that files of a form hold, those beside forecasts among them."""
+    """Return the prices in a form's files, including those next to forecasts."""
     prices = list(data.prices)
     for row in data.forecasts:
         if row.price is not None:
@@ -535,7 +535,7 @@ def _seen(place: SourceLine, text: str) -> float | None:
 
 
 def _checked(prices: Sequence[JoinedPrice]) -> list[JoinedPrice]:
-    """Return the prices that are there; raise `FileFaults` for those that are no probabilities."""
+    """Return the prices that aren't empty; raise `FileFaults` for those that are no probabilities."""
     faults = []
     for price in prices:
         try:
