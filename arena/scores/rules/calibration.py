@@ -29,7 +29,7 @@ DUST = 5e-9
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Forecasts from `low` up to `high`: how many, their mean, and how often YES came."""
+    """Forecasts from `low` up to `high`: their number, their mean, and the number of YES."""
 
     low: float
     high: float
@@ -62,7 +62,7 @@ def bins(forecast: ArrayLike, outcome: ArrayLike) -> list[Bin]:
 
 
 def score(forecast: ArrayLike, outcome: ArrayLike) -> float:
-    """Return the mean squared gap between what the bins forecast and what they saw."""
+    """Return the mean squared gap between the bins' mean forecasts and shares of YES."""
     occupied = bins(forecast, outcome)
     if not occupied:
         return math.nan

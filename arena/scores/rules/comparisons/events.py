@@ -40,14 +40,14 @@ NOTHING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class EventSums:
-    """A value averaged within markets: its sum over each event's markets, and how many these are."""
+    """A value averaged within markets: its sum over each event's markets, and their number."""
 
     total: Floats
     count: Floats
 
     @property
     def mean(self) -> float:
-        """Return the mean over all markets, NaN without one."""
+        """Return the mean over all markets; NaN without one."""
         markets = float(self.count.sum())
         if not markets:
             return nan
@@ -55,7 +55,7 @@ class EventSums:
 
 
 def market_means(market: Ints, *values: Floats) -> tuple[Ints, list[Floats]]:
-    """Return the markets of rows that come sorted by market, and the mean of each value within them."""
+    """Return the markets of rows sorted by market, and the mean of each value within them."""
     starts, lengths = runs(market)
     means = []
 
@@ -68,9 +68,9 @@ def market_means(market: Ints, *values: Floats) -> tuple[Ints, list[Floats]]:
 
 
 def sum_by_event(value: Floats, market: Ints, event_of: Ints, events: int) -> EventSums:
-    """Return values by event, of rows that come sorted by market.
+    """Return values by event, for rows sorted by market.
 
-    `event_of` says to which event each market belongs.
+    `event_of` is the event of each market.
     """
     markets, (means,) = market_means(market, value)
     place = event_of[markets]
@@ -82,9 +82,9 @@ def sum_by_event(value: Floats, market: Ints, event_of: Ints, events: int) -> Ev
 
 @dataclass(frozen=True, slots=True)
 class Information:
-    """What a mean rests on: its events, how many of equal size they are worth, and what prices leave open.
+    """The information behind a mean: its events, their effective number, and what prices leave open.
 
-    `symmetry` is 1 over the square of the skewness that the mean has if prices are true.
+    `symmetry` is 1 over the square of the mean's skewness if prices are true.
     """
 
     events: int = 0
@@ -94,12 +94,12 @@ class Information:
 
     @property
     def is_enough(self) -> bool:
-        """Tell whether an interval holds what it promises."""
+        """Tell whether an interval holds its level."""
         return self.missing is None
 
     @property
     def missing(self) -> str | None:
-        """Say what is missing for an interval, and how many more events of this kind it takes.
+        """Return what is missing for an interval, and how many more events of this kind it takes.
 
         >>> Information(12, 12.0, 12.0, 50.0).missing
         '12 events so far; an interval takes about 8 more'
@@ -131,7 +131,7 @@ class Information:
 
 
 def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> Information:
-    """Measure what rows tell that come sorted by market; `apart` is how far apart the two compared lie."""
+    """Return the information in rows sorted by market; `apart` is how far apart the two compared are."""
     if not market.size:
         return Information()
 

@@ -25,7 +25,7 @@ NORMAL = 1.959963984540054
 
 @dataclass(frozen=True, slots=True)
 class MeanIntervals:
-    """One entry a forecaster; NaN where nothing can be said."""
+    """Means with intervals, one entry a forecaster; NaN if undefined."""
 
     mean: Floats
     low: Floats
@@ -45,7 +45,7 @@ def t_quantile(freedom: Floats) -> Floats:
 
 
 def mean_intervals(who: Ints, event: Ints, value: Floats, size: int) -> MeanIntervals:
-    """Return the means of `size` forecasters, from a row for each question of each; NaN is no value.
+    """Return the means of `size` forecasters, given a row for each of their questions; NaN is no value.
 
     >>> rows = np.arange(40)
     >>> found = mean_intervals(0 * rows, rows, rows % 2 + 0.0, 1)

@@ -27,9 +27,9 @@ Half would be the most for bets on the mean gain alone; these bets weigh stories
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How far a pair has come: its common stories so far, over how many weeks, and its capital.
+    """The progress of a pair: its common stories so far, over how many weeks, and its capital.
 
-    `t` is the mean gain by story in standard errors, and `least_t` the lower of that with and without lean.
+    `t` is the mean gain by story in standard errors, and `least_t` the lower of it with and without lean.
     """
 
     stories: int
@@ -40,7 +40,7 @@ class Pace:
 
 
 def weeks_until_told(pace: Pace, bar: float, least_t: float) -> float | None:
-    """Return how many more weeks it takes until a pair's capital and t reach what tells it.
+    """Return how many more weeks it takes until a pair's capital and t decide it.
 
     >>> round(weeks_until_told(Pace(200, 20.0, 2.9, 2.8, 60.0), 494.0, 3.0) or 0.0, 1)
     8.3
@@ -56,7 +56,7 @@ def weeks_until_told(pace: Pace, bar: float, least_t: float) -> float | None:
 
 
 def _weeks_at(effect: float, pace: Pace, bar: float, least_t: float) -> float:
-    """Return the weeks it takes if a story gains so many of its standard deviations."""
+    """Return the weeks it takes if a story gains this many of its standard deviations."""
     if effect <= 0:
         return inf
     by_capital = log(bar / pace.capital) / (GROWTH * effect**2)

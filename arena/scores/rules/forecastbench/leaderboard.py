@@ -32,7 +32,7 @@ Difficulty = Literal["two_way", "market_brier"]
 
 @dataclass(frozen=True, slots=True)
 class ScoreByType:
-    """A figure for each type of question, and overall; None where nothing can be said."""
+    """A figure for each type of question, and overall; None if undefined."""
 
     dataset: float | None
     market: float | None
@@ -41,7 +41,7 @@ class ScoreByType:
 
 @dataclass(frozen=True, slots=True)
 class QuestionCounts:
-    """How many questions of each type, and in all."""
+    """The number of questions of each type, and in all."""
 
     dataset: int
     market: int
@@ -134,13 +134,13 @@ def forecastbench_leaderboard(
 
 
 def _answers(panel: Panel) -> list[int]:
-    """Return how many questions each forecaster answered."""
+    """Return the number of questions that each forecaster answered."""
     counts: list[int] = np.count_nonzero(~np.isnan(panel.brier), axis=1).tolist()
     return counts
 
 
 def _skill(panel: Panel, naive: str | None) -> Floats:
-    """Return the skill of each forecaster, NaN where nobody is naive."""
+    """Return the skill of each forecaster; NaN without a naive one."""
     if naive is None:
         return np.full(len(panel.forecasters), np.nan)
     return skill(panel, naive)

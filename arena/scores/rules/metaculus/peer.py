@@ -137,6 +137,6 @@ def _site_steps(forecasts: Forecasts) -> Steps:
 
 
 def _without_one(count: Floats) -> Floats:
-    """Return N/(N − 1), and 0 for one alone."""
+    """Return N/(N − 1), or 0 for one alone."""
     factor = count / np.maximum(count - 1, 1)
     return np.where(count > 1, factor, 0.0)
