@@ -102,7 +102,7 @@ def _season_rows(tables: ExportTables) -> SeasonRows:
         is_over = row["ended_at"] or row["stopped_at"]
         hides = frozen.get("hidden", 0)
         hidden[number] = HiddenRounds(hides, is_now=not is_over and begun <= hides)
-        if frozen.get("stamp") != BENCHMARK:  # one that answers a benchmark is in no figure
+        if frozen.get("stamp") != BENCHMARK:  # cohorts that answer a benchmark are in no figure
             min_coverage = frozen.get("min_coverage", MIN_COVERAGE)
 
     answers = _answers(tables, rounds, entrants, hidden, pages)

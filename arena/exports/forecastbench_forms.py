@@ -130,9 +130,9 @@ def _site_cells(row: Row, rank: int, mode: str) -> dict[str, str]:
         cells["Overall 95% CI"] = ends_text(row["low"], row["high"], 1)
 
     for name, title in ((SUPERS, "Supers > Forecaster?"), (PUBLIC, "Forecaster > Public?")):
-        p = row["p"].get(name)
-        cells[title] = verdict(p)
-        cells[f"p-val {title}"] = p_text(p)
+        p_value = row["p"].get(name)
+        cells[title] = verdict(p_value)
+        cells[f"p-val {title}"] = p_text(p_value)
     for name, title in (("first", "Pct times № 1"), ("top", "Pct times top 5%")):
         share = row[name]
         cells[title] = figure(share and share * 100, 3)
@@ -158,9 +158,9 @@ def _paper_lines(rows: Sequence[Row]) -> list[list[str]]:
     for row in rows:
         line = [row["forecaster"], row["model_organization"]]
         line += [f"{row[part]:.3f}" for part in PARTS]
-        p = row["p"]
+        p_value = row["p"]
         line.append(ends_text(row["low"], row["high"], 3))
-        line.append("" if p is None else p_text(p, 3))
+        line.append("" if p_value is None else p_text(p_value, 3))
         line.append(f"{row['better'] or 0:.0%}")
         lines.append(line)
     return lines

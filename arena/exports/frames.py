@@ -83,7 +83,7 @@ def _columns(frame: Any, name: str) -> Mapping[Any, Sequence[object]]:
             return dict(pa.table(frame).to_pydict())
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise ArenaError("bad_frame", f"{name} is no Arrow table: {error}", HINT) from error
-    if hasattr(frame, "collect"):  # a lazy one of polars
+    if hasattr(frame, "collect"):  # a LazyFrame of polars
         return _columns(frame.collect(), name)
     return _columns_of_pandas(frame, name)
 

@@ -35,7 +35,7 @@ SOLVER = "recorded_turn"
 METRIC = "by_market"
 """The name of the metrics, which are means over markets of each market's mean over its rounds."""
 EVEN = 0.5
-"""Stands for the price where there is none, as on the leaderboard."""
+"""Replaces a missing price, as on the leaderboard."""
 LONGEST_TITLE = 200
 UNNAMED = re.compile(r"[^A-Za-z0-9.-]+")
 STOPS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
@@ -267,7 +267,7 @@ def _sample(played: LoggedTurn, cohort: int, model: str) -> Fields:
     return {
         "id": key,
         "epoch": 1,
-        "input": f"{key}: {count_text(len(played.forecasts), 'market')}",  # messages have what was asked
+        "input": f"{key}: {count_text(len(played.forecasts), 'market')}",  # the messages have the questions
         "target": outcomes_text(played.forecasts),
         "messages": [asdict(message) for message in conversation(calls)],
         "output": _output(calls, model),

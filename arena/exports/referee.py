@@ -240,13 +240,13 @@ class Referee:
         lot = entry.market_id, entry.side
         if entry.kind == "deposit":
             return self.frozen[entry.cohort].bankroll, 0, 0
-        if entry.kind == "buy":  # what was paid, fee and all, is what the shares cost
+        if entry.kind == "buy":  # the amount paid, including the fee, is the cost of the shares
             fill = self.fills[self.place_of(entry)]
             return -fill.amount, fill.shares, fill.amount
         if entry.kind == "sell":  # releases its part of that cost, rounded up
             fill = self.fills[self.place_of(entry)]
             return fill.amount, -fill.shares, -cost * fill.shares // shares
-        if entry.kind == "reverse":  # a correction takes back what was paid, to the millionth
+        if entry.kind == "reverse":  # a correction takes back the payment, to the millionth
             cash, closed, released = paid.pop(lot)
             return -cash, -closed, -released
 
@@ -285,8 +285,10 @@ class Referee:
         value = Row(value=total(rows, "cost"), price=None, age=None)
         value.liquidation = shares * (bid or 0) // ONE
         value.stale = "no_price" if shares else ""
-        if not shares or price is None or quote is None or item is None:
+        if not shares or price is None:
             return value
+        assert item is not None, "a price is that of an item"
+        assert quote is not None, "a price is that of a quote"
 
         quoted_at = datetime.fromisoformat(item.quoted_at)
         past = datetime.fromisoformat(self.snapshots[cohort, at].taken_at) - quoted_at
@@ -355,7 +357,8 @@ def has_its_range(form: Row, quantiles: Sequence[tuple[int, str]]) -> bool:
     values = [number(value) for _, value in quantiles]
     is_above = getattr(form, "open_low", False) or number(form.low) <= values[0]
     is_below = getattr(form, "open_high", False) or values[-1] <= number(form.high)
-    return is_above and is_below and shares == sorted(set(shares)) and values == sorted(values)
+    is_ascending = shares == sorted(set(shares)) and values == sorted(values)
+    return is_above and is_below and is_ascending
 
 
 def seconds_of(text: str) -> float:
@@ -423,7 +426,7 @@ class Beliefs:
                 continue
             market = item.market_id
             if self.export.form_of(item) is not None:
-                continue  # only questions of yes or no have a probability
+                continue  # only yes/no questions have a probability
             mid = self.mid_of(place, item)
             own = None
             if turn.status in ("played", "partly"):

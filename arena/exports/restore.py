@@ -141,7 +141,9 @@ class _ParentIds:
         self.wanted.create(connection)
 
         self.query = parent.ids.join(self.wanted, and_(*map(operator.eq, parent.named, columns)))
-        if not is_postgresql(connection):  # it has to know that these rows are few, and begin with them
+        if not is_postgresql(
+            connection
+        ):  # SQLite's planner must know that these rows are few, to start with them
             few = func.likelihood(columns[0].is_not(None), literal_column("0.0001"))
             self.query = self.query.where(few)
         self.known = dict[Row, int]()

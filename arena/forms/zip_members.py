@@ -15,7 +15,7 @@ def read_member(data: bytes, packed: zipfile.ZipFile, member: zipfile.ZipInfo) -
     if member.compress_type != ZSTANDARD or member.flag_bits & ENCRYPTED:
         return packed.read(member)
 
-    import pyarrow as pa  # loaded where it is needed: it takes a third of a second
+    import pyarrow as pa  # imported on demand: it takes a third of a second
 
     header = data[member.header_offset : member.header_offset + LOCAL_HEADER]
     name_length = int.from_bytes(header[26:28], "little")

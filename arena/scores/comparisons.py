@@ -145,7 +145,7 @@ def compare_line_ups(
     Pairs are decided on a whole record only: looking at every cohort by itself would add chances to be wrong.
     """
     last = np.inf if as_of is None else as_of.timestamp()
-    prices = agents_of_kinds(line_ups, {MARKET})
+    prices = {entry.name for entry in line_ups if _kind(entry) == MARKET}
     compared = compare_agents(
         _without_agents(rows, prices),
         twin_families(line_ups),
@@ -222,11 +222,6 @@ def agent_owners(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
     for entry in sorted(line_ups, key=lambda entry: entry.cohort):
         owners.setdefault(newest.get(entry.name, entry.name), entry.owner)
     return owners
-
-
-def agents_of_kinds(line_ups: Sequence[LineUpEntry], kinds: Collection[str]) -> set[str]:
-    """Return the agents that had one of these kinds in any cohort."""
-    return {entry.name for entry in line_ups if _kind(entry) in kinds}
 
 
 def compare_agents(
@@ -381,7 +376,7 @@ def compute_duel(connection: Connection, one: str, other: str, cohort: int | Non
     """Compare two agents of a record, or of one of its cohorts."""
     cohorts = select_cohorts(read_cohorts(connection), cohort)
     for name in (one, other):
-        cohorts_of_agent(cohorts, name)  # raises where it has never played
+        cohorts_of_agent(cohorts, name)  # raises if it has never played
     return compare_two(read_forecast_columns(connection, cohort), one, other)
 
 

@@ -250,7 +250,7 @@ def read_scores(connection: Connection, cohorts: Sequence[int] | None = None) ->
     return score_agents(accounts, stated, bets, read_min_coverage(connection, newest))
 
 
-def skill_order(row: LeaderboardRow) -> tuple[float, NaturalKey]:
+def skill_order(row: "LeaderboardRow | ProvisionalScores") -> tuple[float, NaturalKey]:
     """Return a sort key: the best skill first, unknown ones last, then by name."""
     return highest_first(row.skill), natural_key(row.agent)
 
@@ -644,12 +644,7 @@ def compute_provisional(connection: Connection, cohort: int | None = None) -> li
     select_cohorts(read_cohorts(connection), cohort)  # raises if there is no such cohort
     stated = read_forecast_columns(connection, cohort)
     latest = _read_newest_mids(connection, stated.markets)
-    return sorted(provisional_scores(stated, latest), key=_provisional_order)
-
-
-def _provisional_order(score: ProvisionalScores) -> tuple[float, NaturalKey]:
-    """Return a sort key: the best skill first, unknown ones last, then by name."""
-    return highest_first(score.skill), natural_key(score.agent)
+    return sorted(provisional_scores(stated, latest), key=skill_order)
 
 
 def _read_newest_mids(connection: Connection, markets: Sequence[str]) -> Floats:

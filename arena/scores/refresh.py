@@ -86,13 +86,11 @@ def is_stale(connection: Connection) -> bool:
     if len(keys) == 1:
         return False
 
-    is_current = (
-        all(LEADERBOARD.is_current(connection, key) for key in keys)
-        and CATEGORIES.is_current(connection)
-        and not _stale_calibrations(connection)
-        and _agents_are_current(connection)
-    )
-    return not is_current
+    if not all(LEADERBOARD.is_current(connection, key) for key in keys):
+        return True
+    if not CATEGORIES.is_current(connection) or _stale_calibrations(connection):
+        return True
+    return not _agents_are_current(connection)
 
 
 def _leaderboard_keys(connection: Connection) -> list[int | None]:

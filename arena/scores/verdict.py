@@ -237,10 +237,10 @@ def make_verdict(
         if by_price is not None:
             agent = _with_price(agent, by_price.get(agent.agent))
         agents.append(agent)
-    places = {one.agent: one for one in candidates}
-    agents.sort(key=lambda one: _order(one, places[one.agent]))
+    by_name = {candidate.agent: candidate for candidate in candidates}
+    agents.sort(key=lambda verdict: _order(verdict, by_name[verdict.agent]))
 
-    entries = [one for one in agents if one.rank_low is not None]
+    entries = [verdict for verdict in agents if verdict.rank_low is not None]
     leader = None
     if len(entries) > 1 and entries[0].rank_high == 1:
         leader = entries[0].agent

@@ -34,7 +34,7 @@ ROUNDS = (
     .where(RoundRow.cohort_id == COHORT_ID)
 )
 Offered = tuple[datetime, list[Listing]]
-"""When a catalogue was read, and what was in it."""
+"""The time at which a catalogue was read, and its content."""
 
 
 def check_draws(
@@ -42,7 +42,7 @@ def check_draws(
 ) -> int:
     """Repeat the draw of every live round and add the differences; return how many came out the same."""
     edge = connection.scalar(select(func.max(PruneRow.older_than)))
-    # All cohorts that decide at a time draw from the same catalogue.
+    # All cohorts that decide at the same time draw from the same catalogue.
     offered_in = lru_cache(maxsize=1)(partial(_offered, connection))
     rounds = sorted(_live_rounds(connection), key=itemgetter(0))
     same = 0

@@ -174,7 +174,7 @@ def _find(
     try:
         if address not in _connections:
             engine = connect(address, read_only=True)
-            gc.freeze()  # what is loaded by now stays, and need not be looked through again
+            gc.freeze()  # objects loaded so far stay, so the collector can skip them
             connection = _left_open.enter_context(reading(engine))
             if snapshot is not None:
                 connection.exec_driver_sql(f"SET TRANSACTION SNAPSHOT '{snapshot}'")

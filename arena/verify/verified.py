@@ -101,7 +101,7 @@ def keep_verified(
         parts_at=parts_at,
         part=before.part if part is None else part,
     )
-    with suppress(OSError):  # a folder that may only be read: then everything is verified the next time
+    with suppress(OSError):  # in a read-only folder, the next run verifies everything
         _note(connection, config).write_text(json.dumps(asdict(note)), "utf-8")
     return note
 

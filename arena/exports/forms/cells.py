@@ -82,7 +82,7 @@ def instant(text: str) -> datetime:
         if INSTANT.fullmatch(text):
             return datetime.fromisoformat(text)
     except ValueError:
-        pass  # the thirtieth of February
+        pass  # a date such as 30 February
     raise BadCell("is not a time such as 2026-01-04T00:00:00.000000Z")
 
 

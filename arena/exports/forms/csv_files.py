@@ -74,7 +74,7 @@ def _lines(name: str, file: Iterable[str]) -> Iterator[list[str]]:
     lines = csv.reader(file, strict=True)
 
     while True:
-        before = csv.field_size_limit(LONGEST)  # for these lines alone: two files may be read by turns
+        before = csv.field_size_limit(LONGEST)  # for these lines only: two files may be read alternately
         try:
             block = list(islice(lines, BLOCK))
         except (csv.Error, UnicodeDecodeError) as error:

@@ -59,7 +59,7 @@ class RowReader:
             where = f"{self.file}:{error.lineno}:{error.colno}"
             what = f"{where}: this is not JSON: {error.msg}"
             raise ArenaError("bad_file", what, "save it as JSON") from error
-        except ValueError as error:  # a key that appears twice, or a number of thousands of digits
+        except ValueError as error:  # a repeated key, or a number of thousands of digits
             hint = "write every key once, and probabilities from 0 to 1"
             raise ArenaError("bad_file", f"{self.file} can't be read: {error}", hint) from error
         except RecursionError as error:
@@ -125,9 +125,9 @@ class RowReader:
             if not isinstance(value, str) or not value.strip():
                 what = f"{short_text(value)} is not a name" if field_name in item else "it is missing"
                 self.fault(row, field_name, what, "copy it from the question set")
-        if isinstance(source, str) and isinstance(name, str) and source and name:
-            return source, name
-        return None
+        if not isinstance(source, str) or not isinstance(name, str):
+            return None
+        return (source, name) if source and name else None
 
     def day(self, row: int, value: object) -> str | None:
         """Return a day; None, with a fault, if it is invalid."""

@@ -49,9 +49,9 @@ def with_combinations(resolved: ResolutionSet, asked: QuestionSet) -> Resolution
 def _combined_rows(
     question: BenchQuestion, name: str, ways: Sequence[int], first: Dated, second: Dated
 ) -> Iterator[BenchResolution]:
-    """Yield what one way in which two questions may end came to, at each date at which both are known."""
+    """Yield the resolution of a combination in one pair of directions, at each date known for both."""
     for date in sorted(first.keys() | second.keys()):
-        if question.is_market:  # a market stays what it was when it was last noted
+        if question.is_market:  # a market keeps the last value that was noted
             ends = [_newest(first, date), _newest(second, date)]
         else:
             ends = [first.get(date), second.get(date)]

@@ -104,7 +104,7 @@ def check_same_by_question(
     """Note rows that contradict an earlier row of the same question, or of what `of` names."""
     sound = cells.sound(of, column)
     first = np.zeros(int(question.max(initial=-1)) + 1, dtype=np.int64)
-    first[question[sound[::-1]]] = sound[::-1]  # the last that is written is the first of the question
+    first[question[sound[::-1]]] = sound[::-1]  # written last is the first of the question
 
     own = values[sound]
     before = values[first[question[sound]]]

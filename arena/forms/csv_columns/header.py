@@ -152,7 +152,7 @@ def _note_missing(
     wanted = [*ours.needed]
     is_complete = set(found) >= set(wanted)
     if not is_complete and not any(map(STATES.fullmatch, found)):
-        wanted.append("probability")  # all that is missing is said at once
+        wanted.append("probability")  # report everything that is missing at once
 
     has = ""
     if ignored:
@@ -163,4 +163,4 @@ def _note_missing(
             if column == "outcome":
                 hint += "; another file with outcomes is joined by --outcomes FILE"
             faults.add(line, "", f"there is no column {column}", hint)
-            has = ""  # once is enough
+            has = ""  # name the file's columns only once

@@ -45,7 +45,7 @@ def json_cells(name: str, text: str, ours: OurColumns) -> Cells:
     for value in values:
         own = _rows_of_value(value, len(rows), lists, faults)
         if len(values) == 1 and len(own) > 1:
-            # a document has no lines of its own for the objects in it
+            # The objects in a document don't have lines of their own.
             places += numbered_places(name, len(own), longest or "rows")
         else:
             places += [value.place] * len(own)

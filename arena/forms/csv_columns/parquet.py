@@ -16,7 +16,7 @@ MOST_ROWS = 50_000_000
 
 def parquet_cells(file: SourceFile, ours: OurColumns) -> Cells:
     """Return the cells of a file; raise `ArenaError` if it is not Parquet, or too large."""
-    import pyarrow as pa  # loaded where it is needed: it takes a third of a second
+    import pyarrow as pa  # imported on demand: it takes a third of a second
     from pyarrow import parquet
 
     try:

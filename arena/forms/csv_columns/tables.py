@@ -36,7 +36,7 @@ def text_cells(name: str, text: str, ours: OurColumns) -> Cells:
     """Return the cells of a CSV or JSON text."""
     start = text.lstrip()
     if not start:
-        # numbers are forecast in other columns, so it is not among the needed ones
+        # Numeric forecasts use other columns, so `probability` is not among the needed ones.
         names = [column for column in ours.allowed if column in (*ours.needed, "probability")]
         hint = f"its first line names the columns: {','.join(names)}"
         raise ArenaError("bad_file", f"{name}: the file is empty", hint)

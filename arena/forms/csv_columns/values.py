@@ -33,7 +33,7 @@ def parse_number(text: str) -> float:
 
 
 def parse_share(text: str) -> float:
-    """Return a number from 0 to 1, or a percentage as such.
+    """Return a number from 0 to 1, possibly given as a percentage.
 
     >>> parse_share("0.7"), parse_share("70 %")
     (0.7, 0.7)

@@ -18,7 +18,7 @@ from arena.forms.model import (
     SourceQuestion,
 )
 from arena.forms.objects import SourceObject, as_number, shown
-from arena.forms.rules.number_scales import NumberScale, scale_number
+from arena.forms.rules.number_scales import NumberScale, number_or_date, with_range
 
 BINARY = "binary"
 CHOICE = "multiple_choice"
@@ -57,7 +57,7 @@ class QuestionFacts:
 
     def question(self) -> SourceQuestion:
         """Return the question as a `SourceQuestion`."""
-        found = SourceQuestion(
+        question = SourceQuestion(
             self.key,
             title=self.title,
             options=self.options,
@@ -73,18 +73,7 @@ class QuestionFacts:
             source=self.source,
         )
 
-        if self.scale is None:
-            return found
-
-        scale = self.scale
-        return replace(
-            found,
-            low=scale.given(scale.low),
-            high=scale.given(scale.high),
-            ratio=scale.ratio,
-            real_low=scale.real(scale.low),
-            real_high=scale.real(scale.high),
-        )
+        return question if self.scale is None else with_range(question, self.scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +207,7 @@ def outcome_value(facts: QuestionFacts, text: str, found: MetaculusFiles) -> flo
         ] += 1
         return facts.scale.beyond(word == ABOVE)
 
-    number = scale_number(facts.scale, text)
+    number = number_or_date(text, facts.scale.is_date)
 
     if number is None:
         return None

@@ -24,7 +24,7 @@ from arena.forms.metaculus_site.site_questions import (
 )
 from arena.forms.model import PublishedFigure
 from arena.forms.objects import SourceObject, shown
-from arena.forms.rules.number_scales import NumberScale, scale_number
+from arena.forms.rules.number_scales import NumberScale, number_or_date
 
 QUESTION = "Question ID"
 BOUNDS = ("Lower Bound", "Upper Bound")
@@ -127,7 +127,7 @@ def row_scale(row: SourceObject, kind: str) -> NumberScale | None:
     if even is None or len(places) % 2 == 0:
         return even
 
-    middle = scale_number(even, places[len(places) // 2])
+    middle = number_or_date(places[len(places) // 2], even.is_date)
 
     # A range of dates is written to the day, so its middle is not exact.
     if middle is None or even.is_date or not even.low < middle < even.high:

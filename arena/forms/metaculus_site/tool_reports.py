@@ -21,7 +21,7 @@ from arena.forms.metaculus_site.site_questions import (
 from arena.forms.model import PublishedFigure, SourceForecast
 from arena.forms.objects import SourceObject, shown
 from arena.forms.rules.expected_scores import expected_baseline
-from arena.forms.rules.number_scales import NumberScale, scale_number
+from arena.forms.rules.number_scales import NumberScale, number_or_date
 
 BOUNDS = ("lower_bound", "upper_bound")
 NEAR = 1e-6
@@ -229,7 +229,7 @@ def predicted_number(scale: NumberScale, prediction: SourceObject) -> SiteForeca
 
     for percentile in prediction.objects("declared_percentiles"):
         share = percentile.probability("percentile")
-        value = scale_number(scale, percentile.fields.get("value"))
+        value = number_or_date(percentile.fields.get("value"), scale.is_date)
 
         if value is None:
             percentile.wrong(

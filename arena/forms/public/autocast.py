@@ -11,8 +11,8 @@ from typing import Any
 
 from arena.errors import FileFault
 from arena.forms.model import SourceData, SourceFile, SourceOutcome, SourceQuestion
-from arena.forms.objects import SourceObject, as_number, as_time, first_object, read_objects, shown
-from arena.forms.rules.number_scales import NumberScale
+from arena.forms.objects import SourceObject, as_number, first_object, read_objects, shown
+from arena.forms.rules.number_scales import NumberScale, number_or_date, with_range
 
 TITLE = "Autocast"
 KEYS = frozenset({"question", "id", "qtype", "choices", "publish_time", "close_time"})
@@ -153,7 +153,7 @@ def read_scale(row: SourceObject) -> NumberScale | None:
     choices = row.inner("choices")
     ends = [choices.fields.get(name) for name in ("min", "max")]
     is_date = any(isinstance(end, str) and as_number(end) is None for end in ends)
-    low, high = (end_of_range(end, is_date) for end in ends)
+    low, high = (number_or_date(end, is_date) for end in ends)
 
     if low is None or high is None or low >= high:
         choices.wrong("min", "there is no range from min to max", "give both ends, the lower one first")
@@ -166,31 +166,6 @@ def read_scale(row: SourceObject) -> NumberScale | None:
         return None
 
     return NumberScale(low, high, ratio, is_date)
-
-
-def end_of_range(value: Any, is_date: bool) -> float | None:
-    """Return an end of a range; a date in seconds since 1970."""
-    if not is_date:
-        return as_number(value)
-
-    instant = as_time(value)
-
-    if instant is None:
-        return None
-
-    return instant.timestamp()
-
-
-def with_range(question: SourceQuestion, scale: NumberScale) -> SourceQuestion:
-    """Return a numeric question with its range."""
-    return replace(
-        question,
-        low=scale.given(scale.low),
-        high=scale.given(scale.high),
-        ratio=scale.ratio,
-        real_low=scale.real(scale.low),
-        real_high=scale.real(scale.high),
-    )
 
 
 def outcome_at(scale: NumberScale, position: float | None) -> float | str | None:

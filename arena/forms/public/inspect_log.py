@@ -86,7 +86,7 @@ class Reading:
 class InspectLog:
     """A log: the task, the model, its samples and its own metrics.
 
-    `forecaster` is whose log it is, if it says so; empty if it is the model's.
+    `forecaster` is the one that the log names; empty if it is the model's.
     """
 
     name: str
@@ -509,7 +509,7 @@ def joined(found: InspectFiles) -> SourceData:
 
         forecasts += [mean_forecast(key, forecaster, epochs) for (key, _), epochs in answers.items()]
 
-        # The figures of one of several logs are not those of their forecaster.
+        # If a forecaster has several logs, the figures of one are not the forecaster's.
         if forecasters.count(forecaster) == 1:
             published += [replace(figure, forecaster=forecaster) for figure in log.metrics]
 

@@ -118,8 +118,9 @@ def kind_of(file: SourceFile) -> str | None:
 
     for kind, (name, keys) in LISTS.items():
         inner = first.get(name)
-
-        if isinstance(inner, list) and inner and isinstance(inner[0], dict) and inner[0].keys() >= keys:
+        if not isinstance(inner, list) or not inner:
+            continue
+        if isinstance(inner[0], dict) and inner[0].keys() >= keys:
             return kind
 
     return None

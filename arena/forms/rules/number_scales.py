@@ -7,9 +7,10 @@
 - Source: the site's code.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 
+from arena.forms.model import SourceQuestion
 from arena.forms.objects import as_number, as_time
 
 BEYOND = 0.005
@@ -88,14 +89,24 @@ class NumberScale:
         return self.given(self.low + place * (self.high - self.low))
 
 
-def scale_number(scale: NumberScale, value: object) -> float | None:
-    """Return a value on a scale, a date in seconds since 1970; None if it can't be read."""
-    if not scale.is_date:
+def number_or_date(value: object, is_date: bool) -> float | None:
+    """Return a number, or a date in seconds since 1970; None if it can't be read."""
+    if not is_date:
         return as_number(value)
 
     instant = as_time(value)
-
     if instant is None:
         return None
-
     return instant.timestamp()
+
+
+def with_range(question: SourceQuestion, scale: NumberScale) -> SourceQuestion:
+    """Return a numeric question with its range."""
+    return replace(
+        question,
+        low=scale.given(scale.low),
+        high=scale.given(scale.high),
+        ratio=scale.ratio,
+        real_low=scale.real(scale.low),
+        real_high=scale.real(scale.high),
+    )

@@ -417,7 +417,7 @@ def _form_scores(
     forecasts = replace(forecasts, base=is_base & stands)
     columns = metaculus.question_scores(form.lived, forecasts, mode, community=community)
 
-    # The community's column comes last, where there is one.
+    # The community's column, if any, comes last.
     forecasters = set(forecasts.forecaster.tolist())
     names = sorted(forecasters)
     if columns.shape[1] > len(names):

@@ -62,6 +62,6 @@ def _numbered(one: Ints, other: Ints) -> Ints:
 
 
 def _forecasters_a_question(question: Ints, forecaster: Ints) -> float:
-    """Return how many forecasters a question has on average."""
+    """Return the mean number of forecasters of a question."""
     pairs = np.unique(_numbered(question, forecaster)).size
     return pairs / max(np.unique(question).size, 1)

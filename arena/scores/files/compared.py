@@ -256,7 +256,7 @@ def _times(rows: ForecastTable) -> tuple[Floats, Floats]:
 
 
 def _seconds(rows: ForecastTable) -> float:
-    """Return how many seconds the unit of the times has."""
+    """Return the number of seconds in the unit of the times."""
     if rows.dated or rows.time is None:
         return 1.0
     return 1.0 if rows.time.max(initial=0.0) >= LARGE else 86_400.0

@@ -103,7 +103,7 @@ def check_duplicates(cells: Cells, question: Ints, forecaster: Ints, time: Float
         hint += "; updates need a column time"
     twice = np.intersect1d(list(first), cells.sound("question"))
     cells.wrong("forecaster", twice, what, hint)
-    for row in twice.tolist():  # neither of the two is known to be meant
+    for row in twice.tolist():  # which of the two was meant is unknown
         cells.faults.cells.add((cells.whole_row(first[row]), "forecaster"))
     return order
 

@@ -173,7 +173,7 @@ def _site_scores(
         naive = None
         notes.append(f"no BSS: {NAIVE!r} is not among the forecasters, or left questions out")
 
-    # The forecaster to compare with may be one of the two that always are.
+    # `against` may be one of the two that are always references.
     wanted = dict.fromkeys([SUPERS, PUBLIC, against])
     references = [name for name in wanted if name in names]
 

@@ -344,7 +344,7 @@ def _answers(filed: ForecastFile, sets: Sequence[QuestionSet], notes: list[str])
             rows = count_text(count, "row")
             notes.append(f"not scored: {filed.file}: {rows} {why}")
 
-    is_made_so = filed.organization == OWN and filed.model in (IMPUTED, NAIVE)  # of what others impute
+    is_made_so = filed.organization == OWN and filed.model in (IMPUTED, NAIVE)  # made of imputed values
     kept = [row for row in filed.rows if row.row not in outside]
     if is_made_so:
         return kept

@@ -383,7 +383,7 @@ def by_key(prices: Iterable[JoinedPrice]) -> dict[tuple[str, str], list[JoinedPr
 
 def join_prices(cells: Cells, found: Mapping[tuple[str, str], Sequence[JoinedPrice]]) -> Cells:
     """Return forecasts with the prices of `by_key` where they have none."""
-    times = _times_of(cells)
+    times = read_times(cells, ["time"], blank=["time"]).get("time")
     texts = [""]
     code: Ints = np.zeros(len(cells), dtype=np.int64)
     for key, rows in _rows_by_key(cells):
@@ -403,12 +403,6 @@ def join_prices(cells: Cells, found: Mapping[tuple[str, str], Sequence[JoinedPri
     columns = dict(cells.columns)
     columns["market_probability"] = _filled(cells, "market_probability", joined)
     return replace(cells, columns=columns)
-
-
-def _times_of(cells: Cells) -> Floats | None:
-    """Return when each forecast was made; None if the file doesn't say."""
-    times = read_times(cells, ["time"], blank=["time"])
-    return times.get("time")
 
 
 def _rows_by_key(cells: Cells) -> Iterable[tuple[tuple[str, str], Ints]]:

@@ -48,7 +48,8 @@ def timed_rows(table: ForecastTable) -> TimedRows | None:
     """Return a table's timed forecasts; None if one has its own end, or times or densities are missing."""
     is_ended = is_scored(table.outcome)
     has_times = table.time is not None and table.close is not None and table.open is not None
-    if not has_times or table.end is not None or table.spot is not None or not table.forms:
+    has_own_ends = table.end is not None or table.spot is not None
+    if not has_times or has_own_ends or not table.forms:
         return None
 
     parts = defaultdict[str, list[Any]](list)
@@ -59,12 +60,9 @@ def timed_rows(table: ForecastTable) -> TimedRows | None:
             continue
         forecasts = form.forecasts
         life = form.lived
-        if (
-            forecasts is None
-            or life is None
-            or life.spot is not None
-            or len(form.who) != forecasts.chance.size
-        ):
+        if forecasts is None or life is None:
+            return None
+        if life.spot is not None or len(form.who) != forecasts.chance.size:
             return None
 
         count = forecasts.chance.size

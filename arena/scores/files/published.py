@@ -288,14 +288,14 @@ def _cause(figure: PublishedFigure, ways: list[FigureWay]) -> str:
 
 
 def _margin(value: float) -> float:
-    """Return how far a figure may be from a published one that is rounded from it."""
+    """Return how far a figure may be from a published one that was rounded."""
     places = _places(value)
     margin: float = 0.5 * 10.0**-places
     return margin * (1 + 1e-6)
 
 
 def _places(value: float) -> int:
-    """Return to how many decimals a figure is known; a share of 0.5 may be a rounded 0.50, but no 0.53.
+    """Return the number of decimals of a figure; 0.5 may be a rounded 0.50, but not 0.53.
 
     >>> _places(0.1466), _places(0.5), _places(63.0), _places(1 / 3)
     (4, 2, 1, 9)

@@ -237,7 +237,7 @@ def _verdict(
     if not resolved and scored.kinds("number"):
         order = _order_text(rows, choices.rule)
     if not resolved and not choices.provisional:
-        resolved = int(scored.asked.sum())  # they have ended, though nobody answered them
+        resolved = int(scored.asked.sum())  # these have ended, though nobody answered them
 
     unranked = choices.without_rank
     candidates = []
@@ -291,8 +291,8 @@ def _forecaster_rows(
     counts = scored.counts()
     events = scored.counts(event=True)
     asked = int(scored.asked.sum())
-    is_ranked = (counts > 0) & (counts >= MIN_COVERAGE * asked)
-    is_ranked &= ~np.isin(scored.forecasters, list(table.unranked))
+    is_unranked = np.isin(scored.forecasters, list(table.unranked))
+    is_ranked = (counts > 0) & (counts >= MIN_COVERAGE * asked) & ~is_unranked
     community = len(table.forecasters)
     comparisons = compare_file(compared, np.flatnonzero(is_ranked[:community]), choices.without_rank)
 
@@ -312,15 +312,11 @@ def _forecaster_rows(
         own: dict[str, Any] = {}
         intervals = {}
         for name, mean in means.items():
-            own[name] = _mean_at(mean, place)
+            own[name] = none_for_nan(float(mean.mean[place]))
             intervals[name] = _span_at(mean, place)
 
-        full = none_for_nan(float(at_worst[place]))
-        if own["brier"] is None:
-            full = None
-        filled = {"brier": full}
-        filled.update(_metaculus_filled(own, answered, asked, choices.rule))
-
+        filled = _filled_scores(own, float(at_worst[place]), answered, asked, choices.rule)
+        full = filled["brier"]
         row = ForecasterScores(
             forecaster=scored.forecasters[place],
             category=category,
@@ -379,11 +375,11 @@ def _brier_at_worst(scored: QuestionScores) -> Floats:
     return (total + missing) / count
 
 
-def _metaculus_filled(
-    means: Mapping[str, float | None], answered: int, asked: int, rule: Rule
+def _filled_scores(
+    means: Mapping[str, float | None], brier_at_worst: float, answered: int, asked: int, rule: Rule
 ) -> dict[str, float | None]:
-    """Return each of Metaculus's scores over all questions."""
-    filled = {}
+    """Return a forecaster's scores over all questions, including those that it didn't answer."""
+    filled = {"brier": None if means["brier"] is None else none_for_nan(brier_at_worst)}
     for name in METACULUS:
         filled[name] = _over_all(means[name], answered, asked, rule)
     return filled
@@ -400,12 +396,6 @@ def _over_all(mean: float | None, answered: int, asked: int, rule: Rule) -> floa
         return None
     over_all = mean * answered / asked
     return min(mean, over_all)
-
-
-def _mean_at(means: MeanIntervals, place: int) -> float | None:
-    """Return a forecaster's mean."""
-    mean = float(means.mean[place])
-    return none_for_nan(mean)
 
 
 def _span_at(means: MeanIntervals, place: int) -> tuple[float, float] | None:

@@ -29,7 +29,6 @@ from arena.scores.rules.metaculus.question_types import OUTSIDE, multiple_choice
 from markets.distributions import Distribution, QuestionForm, form_of, question_kind
 from markets.millionths import ONE
 
-OF_OPTIONS = "multiple_choice"
 CURVES_AT_ONCE = 4_096
 """The number of numeric curves held in memory at once."""
 

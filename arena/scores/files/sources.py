@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from arena.errors import ArenaError, FileFault, FileFaults, by_cause
 from arena.forms.csv_columns import Cells, OurColumns, file_cells, join_cells
@@ -54,7 +55,7 @@ def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastT
         return replace(table, notes=(*table.notes, *notes))
 
     data = load_form(form.name).read([*files, *choices.sets])
-    faults = by_cause(sorted(data.faults, key=_place_key))
+    faults = by_cause(sorted(data.faults, key=attrgetter("file", "number")))
     if faults and not (choices.skip_faulty and data.forecasts):
         raise FileFaults(faults)
 
@@ -103,11 +104,6 @@ def _form_of(files: Sequence[SourceFile], choices: SourceChoices) -> ChosenForm 
         title = load_form("forecastbench").TITLE
         return ChosenForm("forecastbench", title, "question or resolution sets are given")
     return choose_form(files, choices.form)
-
-
-def _place_key(fault: FileFault) -> tuple[str, int]:
-    """Return the sort key of a fault."""
-    return fault.file, fault.number
 
 
 def _plain_cells(files: Sequence[SourceFile], choices: SourceChoices) -> Cells:

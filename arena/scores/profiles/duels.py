@@ -167,7 +167,7 @@ def _histogram(gap: Floats, events: Ints) -> tuple[tuple[float, ...], tuple[int,
     reach = float(largest) or 0.01
 
     edges = np.linspace(-reach, reach, BINS + 1)
-    edges[BINS // 2] = 0.0  # which floats may miss by a little
+    edges[BINS // 2] = 0.0  # rounding may miss it slightly
     counts, _ = np.histogram(mean, bins=edges)
     return tuple(edges.tolist()), tuple(counts.tolist())
 

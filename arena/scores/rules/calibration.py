@@ -44,7 +44,7 @@ def bins(forecast: ArrayLike, outcome: ArrayLike) -> list[Bin]:
     forecasts = select_rows(check_probabilities(forecast), counted)
     outcomes = select_rows(np.atleast_1d(np.asarray(outcome)), counted)
 
-    # 1 − 0.8 is a hair under 0.2 in floats, and belongs in the bin that starts there: so does 0.2 − 5e-10
+    # 1 − 0.8 is slightly below 0.2 in floats and belongs in the bin that starts there; so does 0.2 − 5e-10.
     place = np.minimum((forecasts * BINS + DUST).astype(np.uint8), BINS - 1)
     ended = place + np.uint8(BINS) * (outcomes == 1)
     no, yes = np.bincount(ended, minlength=2 * BINS).reshape(2, BINS).tolist()

@@ -116,7 +116,7 @@ def _combined(asked: Any, start: str) -> Iterator[Question]:
 
 
 def _share(value: Any) -> float | None:
-    """Return a value as a probability; None if it is none."""
+    """Return a value as a probability; None if it is invalid."""
     try:
         chance = float(value)
     except (OverflowError, ValueError, TypeError):

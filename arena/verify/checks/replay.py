@@ -295,7 +295,7 @@ class CohortReplay:
         self.looks = self.looks[1], at
         ended_at = self.row["ended_at"]
         if items or ended_at is None or at <= ended_at:
-            self.last = at  # what comes after the end and lists nothing is a correction
+            self.last = at  # a snapshot after the end that lists nothing is a correction
 
     def _check_marks(self, at: str, together: Mapping[str, list[Row]]) -> Found:
         """Compare the marks of an instant with the accounts valued at the snapshot's prices."""

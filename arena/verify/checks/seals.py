@@ -49,7 +49,7 @@ def seal_of(content: Any) -> str:
     """Return the hash of a row's content; an empty text if it can't be written as JSON."""
     try:
         return plain_digest(content)
-    except TypeError:  # an integer beyond 64 bits, or half a pair of surrogates
+    except TypeError:  # an integer beyond 64 bits, or a lone surrogate
         pass
     try:
         return digest(content)
@@ -96,7 +96,7 @@ def check_seals(facts: RecordReader) -> Found:
         for row in facts.new(table):
             yield from check_seal(row, row.without("id", "hash"))
     for row in facts.new("resolution"):
-        silent = [] if row["answer"] else ["answer"]  # only what isn't of yes or no has one
+        silent = [] if row["answer"] else ["answer"]  # only questions other than yes/no have one
         yield from check_seal(row, row.without("id", "hash", *silent))
 
     for row in facts.new("market_version"):

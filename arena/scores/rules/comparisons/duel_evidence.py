@@ -30,13 +30,13 @@ ERROR = 0.05
 FIRST = 0.9
 """The part of an error that the first to begin share; the rest is kept for later ones."""
 LEAST_T = 3.0
-"""How many standard errors the mean gain must lie above 0."""
+"""The number of standard errors that the mean gain must be above 0."""
 ENOUGH_COVERAGE = 0.8
 ENOUGH_STORIES = 20
 ENOUGH_WEEKS = 4.0
 """The fewest weeks after which the time to a decision is estimated."""
 MOST_ENTRIES = 100
-"""How many entries are compared with each other, the first that began: 4,950 pairs."""
+"""The most entries compared with each other, the first to begin: 4,950 pairs."""
 SECONDS_OF_A_WEEK = 604_800.0
 TINY = 1e-12
 """The rounding error of a sum that is 0."""
@@ -401,11 +401,11 @@ class _Duels:
         """Return the evidence on a pair."""
         reverse = columns.reversed()
 
-        # what one gains the other loses
+        # One's gain is the other's loss.
         since = self._since(columns, gain.least_t, bar)
         other_since = self._since(reverse, -gain.most_t, bar)
         if since is not None and other_since is not None:
-            # one of two opposite ways is an error, and nothing says which
+            # Of two opposite decisions one is an error, and it is unknown which.
             since = None
             other_since = None
 
@@ -482,7 +482,7 @@ class _Duels:
         middle = np.where(counted, (own + rival) / 2, 0.0)
         missed = np.where(counted, 2 * (payout - middle), 0.0)
 
-        # m(1 − m) is how far a lean in log-odds moves a forecast m, and a factor in common its chance
+        # A lean in log-odds moves a forecast m by m(1 − m) times a common factor.
         lean = middle * (1 - middle)
         if self.options is not None:
             lean = self.options.lean(middle) * self.options.weight
@@ -494,7 +494,7 @@ class _Duels:
         squared = self._sum_of_rows(lean**2)
         slope = leaned / np.maximum(squared, TINY)
 
-        # each story counts once
+        # Each story counts once.
         count = self._story_totals(counted.astype(np.float64))
         rows = np.maximum(count, 1)
         gain = self._story_totals(apart * missed) / rows

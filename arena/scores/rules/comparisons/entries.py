@@ -58,7 +58,8 @@ def _entries_by_look(rows: StatedRows) -> Iterator[tuple[int, list[int]]]:
     numbers = numbers[order]
 
     started = np.array(starts, dtype=np.int64)[order]
-    left_price = np.array([_price_departure(agent) for agent in agents])
+    from_price = [_departure(agent.instant, agent.forecast - agent.price, agent.question) for agent in agents]
+    left_price = np.array(from_price)
     departure = _departures(agents)
 
     changes = np.unique(np.concatenate([started, left_price, departure.ravel()]))
@@ -89,11 +90,6 @@ def _agent_rows(rows: StatedRows, agent: int) -> _AgentRows:
 
     question = None if rows.question is None else rows.question[own]
     return _AgentRows(rows.instant[own], cells, rows.forecast[own], rows.price[own], question)
-
-
-def _price_departure(agent: _AgentRows) -> float:
-    """Return the instant from which an agent no longer copies the price; infinity if it always has."""
-    return _departure(agent.instant, agent.forecast - agent.price, agent.question)
 
 
 def _departures(agents: Sequence[_AgentRows]) -> NDArray[np.float64]:

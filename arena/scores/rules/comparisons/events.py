@@ -29,13 +29,13 @@ Ints = NDArray[np.int64]
 NEAR = 0.005 + 1e-9
 """Probabilities that lie no further apart say the same: half a cent."""
 ENOUGH_EVENTS = 20.0
-"""Events of equal size from which on something is inferred."""
+"""The fewest events of equal size for an inference."""
 ENOUGH_EFFECTIVE = 10.0
-"""Effective events from which on something is inferred."""
+"""The fewest effective events for an inference."""
 ENOUGH_SYMMETRY = 20.0
-"""1 over the square of the largest skewness with which something is inferred."""
+"""1 over the square of the largest skewness for an inference."""
 NOTHING = 1e-9
-"""What is as good as nothing: so much the rounding of floats may take from a number."""
+"""The tolerance for rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def market_means(market: Ints, *values: Floats) -> tuple[Ints, list[Floats]]:
     means = []
 
     for value in values:
-        # reduceat takes no empty list of starts
+        # `reduceat` rejects an empty list of starts.
         totals = np.add.reduceat(value, starts) if starts.size else value
         means.append(totals / lengths)
 
@@ -125,7 +125,7 @@ class Information:
         if times >= 1 / NOTHING:
             return f"{so_far} at prices that leave nothing open"
 
-        # all three grow with the number of events alike, so the scarcest says how many it takes
+        # All three grow in proportion to the number of events, so the scarcest sets how many are needed.
         more = max(ceil(self.events * (times - 1) - NOTHING), 1)
         return f"{so_far}{cause}; an interval takes about {more:,} more"
 
@@ -139,7 +139,7 @@ def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> I
     markets, (differing, weight, p) = market_means(market, differs, apart, price)
     counted = differing > 0
     if not counted.any():
-        # who says the same everywhere rests on every market alike
+        # Forecasts that agree everywhere depend on every market equally.
         counted[:] = True
         weight[:] = 1
 
@@ -159,7 +159,7 @@ def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> I
     )
     last = first + size - 1
 
-    # where the coin falls between a market's price and the one below it, this market and those above end YES
+    # If the draw falls between a market's price and the next lower one, it and those above end YES.
     yes = last[place] - np.arange(p.size) + 1
     width = np.diff(p, prepend=0.0)
     width[first] = p[first]
@@ -175,7 +175,7 @@ def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> I
     if fourth:
         effective = variance**2 / fourth
 
-    # a skewness that is but the dust of floats is none
+    # A skewness within rounding error counts as 0.
     symmetry = inf
     if third**2 * 1e12 > spread**3:
         symmetry = spread**3 / third**2

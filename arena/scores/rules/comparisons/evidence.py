@@ -180,12 +180,12 @@ class Timeline:
         leg_known = known[leg]
         ended = np.flatnonzero(np.isfinite(leg_known))
 
-        # all changes: the moves, and after them the ends
+        # All changes: first the moves, then the ends.
         stories = np.concatenate([move_story, leg_story[ended]])
         at = np.concatenate([move_made, leg_known[ended]])
         is_end = np.arange(stories.size) >= move.size
         order = np.lexsort((is_end, at, stories))
-        # where each of them comes in that order
+        # The index of each of them in that order.
         changes = np.empty(order.size, dtype=np.int64)
         changes[order] = np.arange(order.size)
         stories = stories[order]
@@ -194,7 +194,7 @@ class Timeline:
         starts, lengths = runs(stories)
         story_start = np.repeat(starts, lengths)
         ends_so_far = sums_before(is_end[order].astype(np.int64))
-        # before anything of a story has ended its capital stays as it is
+        # A story's capital doesn't change before something of it has ended.
         has_begun = ends_so_far[1:] > ends_so_far[story_start]
 
         lasts = run_ends(stories, at)
@@ -231,7 +231,7 @@ class Timeline:
         worst = _worst(stakes.if_yes, stakes.if_no)
         gain = self._gains(stakes, payout)
 
-        # what is sure of a story falls by a leg's worst when it moves, and gets that back when the leg ends
+        # A story's secured capital falls by a leg's worst case when it moves, and recovers that when it ends.
         changes = self.made.size + self.ends.size
         change = np.empty((STAKES.size, changes))
         change[:, self.made] = stakes.change
@@ -249,7 +249,7 @@ class Timeline:
         factor = np.where(begun, growth, 0.0)
         total = sum_of_stories(factor, self.is_first, self.by_time)
 
-        # of all that changes at one time only the last tells how things stand after it
+        # Of all changes at one time, only the last shows the resulting capital.
         starts, sizes = runs(self.at)
         last = starts + sizes - 1
         moves = np.add.reduceat(begun[self.by_time].astype(np.int64), starts)
@@ -320,7 +320,7 @@ class Timeline:
             legs = batch.legs
             stories = batch.stories
             starts = batch.starts
-            # of the n-th time that a story is forecast 1 / √n counts
+            # The n-th time that a story is forecast has the weight 1 / √n.
             times[stories] += np.logical_or.reduceat(moved[moves], starts)
             repeats = np.sqrt(np.maximum(times[stories], 1))
             repeats = np.repeat(repeats, batch.sizes)
@@ -331,7 +331,7 @@ class Timeline:
             more_yes = yes[:, moves] / repeats
             more_no = no[:, moves] / repeats
 
-            # the worst is concave in the stake: a part of it costs at most that part of what all of it costs
+            # The worst case is concave in the stake: part of a stake costs at most that part of the whole.
             whole = _worst(own_yes + more_yes, own_no + more_no) - worst
             cost = -np.add.reduceat(whole, starts, axis=1)
             own_left = left[:, stories]

@@ -108,7 +108,7 @@ def _p(a: EventSums, b: EventSums, gap: float, turned: Floats) -> float:
     own_turned, other_turned, by_own_share, by_other_share = turned.T
     apart = own - other
 
-    # V* of each draw, multiplied out
+    # V* of each draw, expanded.
     spread = apart @ apart + own_turned**2 * (own_share @ own_share)
     spread += other_turned**2 * (other_share @ other_share)
     spread -= 2 * own_turned * other_turned * (own_share @ other_share)
@@ -159,7 +159,7 @@ def _duel(
 
 def _interval(season: SeasonForecasts, a: EventSums, b: EventSums, seed: int) -> tuple[float, float]:
     """Return the lowest and the highest gap that is not rejected."""
-    # turned sums are straight lines in the gap: two of them say all
+    # Signed sums are linear in the gap, so two of them determine all.
     at_zero = wild_bootstrap.signed_columns(season.events, _terms(a, b, 0.0), seed)
     at_one = wild_bootstrap.signed_columns(season.events, _terms(a, b, 1.0), seed)
     slope = at_one - at_zero

@@ -37,7 +37,7 @@ def intervals(signed: SignedSums, wanted: Sequence[bool]) -> list[Interval]:
 
     if which.any():
         part = select_columns(signed, which)
-        # no market gives 0 / 0
+        # Without a market this is 0 / 0.
         with np.errstate(invalid="ignore"):
             low[which] = _end(part, -1.0)
             high[which] = _end(part, 1.0)

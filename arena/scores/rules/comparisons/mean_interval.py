@@ -60,7 +60,7 @@ def mean_intervals(who: Ints, event: Ints, value: Floats, size: int) -> MeanInte
     count = np.bincount(who, minlength=size).astype(np.float64)
     total = np.bincount(who, value, minlength=size)
 
-    # a pair is a forecaster with one of the events
+    # A pair is a forecaster and an event.
     events_at_most = event.max(initial=0) + 1
     pair, place = different(who * events_at_most + event)
     owner = pair // events_at_most
@@ -69,7 +69,7 @@ def mean_intervals(who: Ints, event: Ints, value: Floats, size: int) -> MeanInte
     events = np.bincount(owner, minlength=size).astype(np.float64)
     squares = np.bincount(owner, questions**2, minlength=size)
 
-    # who has no value has a mean of 0 / 0, which is NaN
+    # A forecaster without a value has a mean of 0 / 0, which is NaN.
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = total / count
         effective = count**2 / squares

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from math import inf, log, sqrt
 
 FORESEEN = 104.0
-"""The weeks beyond which nothing is foreseen."""
+"""The weeks beyond which no decision is predicted."""
 USUAL = 0.15
-"""How far apart entries usually are: the standard deviation of a story's mean gain, in its own ones."""
+"""The usual distance of entries: the standard deviation of a story's mean gain, in units of its own."""
 GROWTH = 0.9
-"""By how much a story multiplies capital, in logarithms, for each square of its gain in standard deviations.
+"""The log growth of capital by a story, for each square of its gain in standard deviations.
 
-Half would be the most for bets on the mean gain alone; these bets weigh stories by what their odds say.
+Bets on the mean gain alone would reach at most half; these bets weight stories by their odds.
 """
 
 
@@ -61,7 +61,7 @@ def _weeks_at(effect: float, pace: Pace, bar: float, least_t: float) -> float:
         return inf
     by_capital = log(bar / pace.capital) / (GROWTH * effect**2)
 
-    # t reaches its bound where effect·x² − bound·x + rest = 0, x being the root of all stories
+    # t reaches its bound where effect·x² − bound·x + rest = 0, with x the root of the number of stories.
     so_far = min(pace.least_t, least_t) * sqrt(pace.stories)
     rest = so_far - effect * pace.stories
     square = max(least_t**2 - 4 * effect * rest, 0.0)

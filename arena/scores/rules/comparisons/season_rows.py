@@ -8,7 +8,7 @@ A multiple choice question is a market for each option. Its gain is half the sum
 options is the gain of either, and two forecasts of it are as far apart as on their furthest option.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -106,24 +106,14 @@ def check_season(
         errors *= scale
         price_errors *= scale
 
-    order = np.lexsort((cell, owner))
-    owners = np.arange(len(agents) + 1)
-    edges = np.searchsorted(owner[order], owners)
-
-    by_agent = []
-    for low, high in pairwise(edges):
-        own = order[low:high]
-        by_agent.append(
-            AgentForecasts(
-                cell=cell[own],
-                market=markets[own],
-                forecast=forecasts[own],
-                price=prices[own],
-                error=errors[own],
-                reference=price_errors[own],
-            )
-        )
-
+    rows = AgentForecasts(
+        cell=cell,
+        market=markets,
+        forecast=forecasts,
+        price=prices,
+        error=errors,
+        reference=price_errors,
+    )
     event_of = np.zeros(markets.max(initial=-1) + 1, dtype=np.int64)
     event_of[markets] = event[scored]
     return SeasonForecasts(
@@ -131,9 +121,25 @@ def check_season(
         events=tuple(events),
         event_of=event_of,
         cells=cells.size,
-        by_agent=tuple(by_agent),
+        by_agent=tuple(_rows_by_agent(rows, owner, len(agents))),
         forecast_of=forecast_of,
     )
+
+
+def _rows_by_agent(rows: AgentForecasts, owner: Ints, agents: int) -> Iterator[AgentForecasts]:
+    """Yield the rows of each agent, sorted by cell; `owner` is the agent of each row."""
+    order = np.lexsort((rows.cell, owner))
+    edges = np.searchsorted(owner[order], np.arange(agents + 1))
+    for low, high in pairwise(edges):
+        own = order[low:high]
+        yield AgentForecasts(
+            cell=rows.cell[own],
+            market=rows.market[own],
+            forecast=rows.forecast[own],
+            price=rows.price[own],
+            error=rows.error[own],
+            reference=rows.reference[own],
+        )
 
 
 def count_options(market: Ints, question: Ints) -> Ints:

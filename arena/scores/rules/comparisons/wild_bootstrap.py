@@ -61,7 +61,7 @@ def tail(t: float, ratios: Floats, freedom: float, events: int) -> float:
     least = 2.0 ** (1 - events)
     p = min(max(p, least), share)
 
-    # nine digits, so that the dust of matrix products, which differs between machines, isn't among them
+    # Nine digits exclude the rounding errors of matrix products, which differ between machines.
     return float(f"{p:.9g}")
 
 
@@ -227,7 +227,7 @@ def _squares(null: Floats, signed: SignedSums) -> tuple[Floats, Floats]:
     cross = signed.cross - null * signed.squares
     observed = plain.s - null * plain.n
 
-    # V* = Σ (u*_g − n_g·m*)², multiplied out; it is 0 / 0 without a market
+    # V* = Σ (u*_g − n_g·m*)², expanded; it is 0 / 0 without a market.
     with np.errstate(invalid="ignore"):
         mean = total / plain.n
         v = plain.ss - 2 * null * plain.sn

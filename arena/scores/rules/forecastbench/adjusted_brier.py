@@ -96,7 +96,7 @@ def are_connected(counts: Floats, sample: Floats) -> Flags:
     reached[going, weight.argmax(axis=1)] = True
 
     while going.size:
-        # from who is reached to the patterns they answered, and to all who answered these
+        # Extend from the forecasters reached to their patterns, and to all forecasters of these.
         touched = reached[going].astype(np.float64) @ sample.T > 0
         touched &= counts[going] > 0
         wider = touched.astype(np.float64) @ sample > 0
@@ -167,7 +167,7 @@ def _difficulty_table(panel: Panel, level: Floats, *, fixed: bool) -> Difficulty
     always_half = (0.5 - panel.outcome) ** 2 - level
     above = np.vstack([above, always_half])
 
-    # questions with the same cells share a pattern
+    # Questions with the same cells share a pattern.
     everybody = np.vstack([answered, np.ones(level.size, dtype=np.bool_)])
     cells = np.vstack([everybody, fits])
     packed = np.packbits(cells, axis=0).T
@@ -211,7 +211,7 @@ def scores(ready: DifficultyTable, weights: Floats) -> Floats:
     if not ready.fixed:
         mean[~are_connected(counts, ready.sample)] = np.nan
 
-    # the last column is always 0.5, which scores 0.25
+    # The last column is the forecaster of always 0.5, which scores 0.25.
     shift = HALF - mean[:, -1:]
     shifted: Floats = mean[:, :-1] + shift
     return shifted

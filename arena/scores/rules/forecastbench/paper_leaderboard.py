@@ -79,7 +79,7 @@ def paper_leaderboard(
     market_apart = market.brier - market.brier[best]
     p = _p_values(apart, market_apart, np.random.default_rng(seed), draws)
 
-    # markets count as often as their price was noted
+    # Markets count as often as their price was noted.
     noted = noted or {}
     questions = (*dataset.questions, *market.questions)
     times = np.array([noted.get(name, 1) for name in questions])
@@ -87,7 +87,7 @@ def paper_leaderboard(
     better = is_below @ times / times.sum()
     better_once = is_below.mean(axis=1)
 
-    # the best isn't compared with itself
+    # The best isn't compared with itself.
     p[best] = np.nan
     better[best] = np.nan
     better_once[best] = np.nan

@@ -197,7 +197,7 @@ def _age_ranks(since: Floats) -> Floats:
     rising = np.take_along_axis(since, order, axis=1)
     place = np.broadcast_to(np.arange(columns), since.shape)
 
-    # whether each is as old as the one before it, and as the one after
+    # Whether each is as old as the one before it, and as the one after.
     is_same = rising[:, 1:] == rising[:, :-1]
     none = np.zeros((rows, 1), dtype=np.bool_)
     is_as_before = np.hstack([none, is_same])

@@ -91,7 +91,7 @@ def _one_by_one(rows: ResolvedRows, mode: Mode, community: bool) -> CellScores:
     size = rows.question.size
     times = rows.times
     if times is None:
-        # every forecast stands for the whole of a life of 1
+        # Every forecast stands for a whole lifetime of 1.
         zero = np.zeros(size)
         one = np.ones(size)
         times = TableTimes(zero, zero, one, one)
@@ -114,7 +114,7 @@ def _one_by_one(rows: ResolvedRows, mode: Mode, community: bool) -> CellScores:
         following = np.append(following, np.inf)
 
         forecasts = binary(
-            np.char.mod("%09d", place),  # padded, so that the order of texts is that of numbers
+            np.char.mod("%09d", place),  # padded, so that texts sort like numbers
             made,
             rows.probability[own],
             rows.outcome[first] == 1,
@@ -148,7 +148,7 @@ def question_scores(
     question: MetaculusQuestion, forecasts: Forecasts, mode: Mode, *, community: bool = False
 ) -> Floats:
     """Return a line for each of `SCORES`, with a column for each forecaster by name, the community last."""
-    label = "~" + COMMUNITY  # after every name that is made of figures
+    label = "~" + COMMUNITY  # sorts after every numeric name
     if community:
         forecasts = with_community(forecasts, label)
 
@@ -207,7 +207,7 @@ def with_community(forecasts: Forecasts, label: str) -> Forecasts:
         columns[name] = np.concatenate([getattr(forecasts, name), getattr(community, name)])
 
     options = forecasts.options
-    if options is not None:  # nobody pools the community itself
+    if options is not None:  # the community itself is not pooled
         none = np.full((count, options.shape[1]), np.nan)
         options = np.vstack([options, none])
     return replace(forecasts, **columns, options=options)
@@ -219,7 +219,7 @@ def peers(question: Places, chance: Floats, base: Flags) -> Floats:
     counted = base.astype(np.float64)
     own = logs * counted
 
-    # in order of chance, so that the order of the rows changes no digit
+    # Rows are sorted by chance, so that their former order changes no digit.
     order = np.lexsort((chance, question))
     total = np.bincount(question[order], own[order])
     count = np.bincount(question, counted)
@@ -246,7 +246,7 @@ def relatives(question: Places, chance: Floats, base: Flags) -> Floats:
     own[order] = np.arange(size) - first[order]
 
     def at(rank: Places) -> Floats:
-        # among the others whoever is above oneself moves down by one
+        # Among the others, those above one's own rank move down by one.
         place = first + rank + (rank >= own)
         values: Floats = rising[np.clip(place, 0, size - 1)]
         return values

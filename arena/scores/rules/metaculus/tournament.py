@@ -80,7 +80,7 @@ def shares(take: ArrayLike, minimum: float = 0.0, excluded: Collection[int] = ()
     order = np.argsort(-values, kind="stable")
     falling = values[order]
 
-    # the last one whose share of all takes up to its own is enough is the last who wins
+    # The last winner is the last whose share of all takes down to its own is large enough.
     is_enough = (falling > 0) & (falling >= minimum * np.cumsum(falling))
     count = np.max(np.flatnonzero(is_enough) + 1, initial=0)
     winners = order[: int(count)]
@@ -165,7 +165,7 @@ def rank_scores(score: Floats, excluded: Collection[int]) -> NDArray[np.intp]:
     counted[list(excluded)] = False
     values = np.sort(score[counted])
 
-    # what differs by no more than rounding is equal
+    # Values that differ only by rounding are equal.
     rounding = 1e-9 * np.maximum(abs(score), 1)
     no_better = np.searchsorted(values, score + rounding, side="right")
     return values.size - no_better + 1

@@ -38,7 +38,7 @@ def winnings(held: Floats, price: Floats, tie: EventTie, seasons: int, rng: np.r
     if tie == "nested":
         return _over(u < price, held, price)
 
-    # nothing is known of the tie: all sides held win and lose together
+    # The tie is unknown: all sides held win and lose together.
     wins = np.where(held >= 0, price, 1 - price)
     return _over(u < wins, np.abs(held), wins)
 

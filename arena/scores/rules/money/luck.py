@@ -82,7 +82,7 @@ def luck(
         reason = f"{so_far} so far, and a percentile takes {ENOUGH_EVENTS:.0f}"
         return replace(band, reason=reason)
 
-    # of equal seasons half count as below
+    # Half of the equal seasons count as below.
     equal = np.count_nonzero(drawn == pnl)
     below = np.count_nonzero(drawn < pnl) + equal / 2
     return replace(band, percentile=float(below / seasons))

@@ -90,7 +90,7 @@ def _market(trades: Sequence[Trade], end: MarketEnd, real: Fraction) -> ProfitSp
 
     for trade in trades:
         mid = trade.own(trade.mid)
-        # by how much its price was better than the mid: mostly below 0
+        # How much better than the mid its price was; mostly below 0.
         better = value_at(trade.shares, mid) - trade.gross
         spread += better if trade.buy else -better
 

@@ -47,7 +47,7 @@ def curve(came: Floats, weight: Floats) -> Floats:
 
     `came` is the part of each forecast's weight that came true.
     """
-    from scipy.optimize import isotonic_regression  # it takes long to load, and pages never need it
+    from scipy.optimize import isotonic_regression  # slow to load, and pages never need it
 
     if not weight.size:
         return weight

@@ -31,7 +31,7 @@ LEVEL = 0.90
 BAND = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
 """The shares of worlds below the band, and below its upper end."""
 AT_ONCE = 4_000_000
-"""How many drawn rows are held at a time: what bounds the memory."""
+"""The most drawn rows held at a time, which bounds the memory."""
 
 
 @dataclass(frozen=True, slots=True)

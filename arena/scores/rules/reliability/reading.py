@@ -100,7 +100,7 @@ def reading(forecast: ArrayLike, outcome: ArrayLike, event: ArrayLike) -> Calibr
     ended = np.asarray(outcome)
     stated = np.asarray(forecast, dtype=np.float64)
     side = np.maximum(stated, 1 - stated)
-    # what floats make of 70% is 70%
+    # Rounding keeps a floating-point 70% at 70%.
     sure = (side >= SURE - 1e-9) & np.isin(ended, (0, 1))
     events = np.unique(np.asarray(event)[sure]).size
     if events < ENOUGH_EVENTS:
