@@ -93,11 +93,11 @@ def score(
     if not isinstance(columns, Mapping | None):
         raise ArenaError("bad_choice", f"columns is {columns!r}", 'give a dict such as {"question": "title"}')
 
-    mine = renamed_columns(frame_columns(frame, NAME), columns or {}, NAME)
+    own_columns = renamed_columns(frame_columns(frame, NAME), columns or {}, NAME)
     for column, name, given in (("outcome", "outcomes", outcomes), ("market_probability", "prices", prices)):
         if given is not None:
-            mine = joined_column(mine, given, column, name)
-    table = check_forecasts(cells_of(NAME, mine, REQUIRED_COLUMNS, COLUMNS))
+            own_columns = joined_column(own_columns, given, column, name)
+    table = check_forecasts(cells_of(NAME, own_columns, REQUIRED_COLUMNS, COLUMNS))
     choices = ScoreChoices(
         outside=tuple(outside),
         against=against,

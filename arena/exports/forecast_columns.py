@@ -211,17 +211,17 @@ def _answers(
         place = turn["cohort"], turn["round"]
         entrant = entrants[turn["cohort"], turn["agent"]]
         for market, form in shown[turn["cohort"], rounds[place]]:
-            said = None
+            answer = None
             if turn["status"] in USABLE_STATUSES:
-                said = stated.get((*place, turn["agent"], market))
+                answer = stated.get((*place, turn["agent"], market))
             columns["agent"].append(turn["agent"])
             columns["cohort"].append(turn["cohort"])
             columns["round"].append(turn["round"])
             columns["at"].append(rounds[place].timestamp() // 1)
             columns["market"].append(market)
             columns["form"].append(form)
-            columns["answer"].append(said and said["distribution"])
-            columns["reason"].append(said and said["reason"])
+            columns["answer"].append(answer and answer["distribution"])
+            columns["reason"].append(answer and answer["reason"])
             columns["blind"].append(entrant.blind or turn["round"] <= hides.count)
             columns["released"].append(entrant.released)
     return _answer_columns(columns)

@@ -44,8 +44,8 @@ def record_frame(connection: Connection, name: str, cohort: int | None) -> "pa.T
         names = ", ".join([*FACT, *computed])
         raise ArenaError("no_table", f"there is no table {name!r}", f"tables: {names}")
 
-    every = list(rows)
-    values = [list(column) for column in zip(*every, strict=True)] or [[] for _ in sheet.columns]
+    all_rows = list(rows)
+    values = [list(column) for column in zip(*all_rows, strict=True)] or [[] for _ in sheet.columns]
     schema = schema_of(sheet.columns, [column.name for column in sheet.columns])
     frame = pa.Table.from_arrays(list(map(pa.array, values, schema.types)), schema=schema)
     for column, numbers in zip(sheet.columns, values, strict=True):

@@ -224,7 +224,7 @@ def _agents(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[Agent
     for name, own in stays.items():
         cohort, entrant = own[-1]
         settings = entrant.settings
-        all_settings = dict.fromkeys(_settings_text(each.settings) for _, each in own)
+        all_settings = dict.fromkeys(_settings_text(past.settings) for _, past in own)
         texts = {**cohort.prompts, **entrant.prompts}
         prompts = {prompt: text for prompt, text in texts.items() if prompt in settings.values()}
         made, tokens_in, tokens_out, cost, priced = sums.get(name, [0] * 5)
@@ -490,10 +490,10 @@ def _statistics_row(row: LeaderboardRow, verdict: Verdict) -> tuple[str | None, 
     if row.skill_low is not None:
         interval = f"{row.skill_low:+.4f} to {row.skill_high or 0:+.4f}"
 
-    told = verdict.of(row.agent)
+    agent_verdict = verdict.of(row.agent)
     sentences = ""
-    if told is not None:
-        sentences = f"{told.sentence} {told.price_sentence}"
+    if agent_verdict is not None:
+        sentences = f"{agent_verdict.sentence} {agent_verdict.price_sentence}"
     return (
         rank_text(row.rank_low, row.rank_high),
         row.agent,

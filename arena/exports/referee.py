@@ -573,7 +573,7 @@ class Beliefs:
         line.events = len({row.event_id for row in done})
         return vars(line)
 
-    def costs(self, played: Sequence[Key], said: int) -> tuple[float | None, float | None]:
+    def costs(self, played: Sequence[Key], forecasts: int) -> tuple[float | None, float | None]:
         """Return the cost of an agent's calls in dollars, in total and per forecast; None if unknown."""
         millionths = 0
         for whose in played:
@@ -583,9 +583,9 @@ class Beliefs:
                 millionths += call.cost
 
         cost = millionths / ONE
-        if not said:
+        if not forecasts:
             return cost, None
-        return cost, cost / said
+        return cost, cost / forecasts
 
     def money(self, played: Sequence[Key]) -> Values:
         """Return an agent's profit and return in the cohorts that were marked."""

@@ -312,9 +312,9 @@ def restore_rows(manifest: ExportManifest) -> int:
 
 def _check_empty(connection: Connection, name: str) -> None:
     """Raise `ArenaError` if a table of the record has rows."""
-    there = set(inspect(connection).get_table_names())
+    existing = set(inspect(connection).get_table_names())
     for table in METADATA.sorted_tables:
-        if table.name in there and connection.scalar(select(func.count()).select_from(table)):
+        if table.name in existing and connection.scalar(select(func.count()).select_from(table)):
             raise _not_empty(name, f"holds a record: its table {table.name} is not empty")
 
 

@@ -199,15 +199,15 @@ def changed_since(connection: Connection, since: datetime) -> list[ModelChange]:
 
     Among agents with the same model, one is listed with its fingerprints of a day.
     """
-    told: dict[object, ModelChange] = {}
+    changes: dict[object, ModelChange] = {}
     for change in model_changes(read_reported_models(connection)):
         if change.last_at < since:
             continue
         key: object = change
         if change.what == "fingerprint":
             key = (change.model, change.first_at.date())
-        told.setdefault(key, change)
-    return list(told.values())
+        changes.setdefault(key, change)
+    return list(changes.values())
 
 
 def percentile(ordered: Sequence[int], percent: int) -> int:

@@ -451,7 +451,7 @@ def _verdict(board: Sequence[LeaderboardRow], comparisons: Comparisons, stated: 
 def _in_order_of(verdict: Verdict, board: Sequence[LeaderboardRow]) -> list[LeaderboardRow]:
     """Return the rows in the order of the verdict, each with its agent's part of it."""
     rows = {row.agent: row for row in board}
-    return [replace(rows[told.agent], **told.row_fields) for told in verdict.agents]
+    return [replace(rows[agent.agent], **agent.row_fields) for agent in verdict.agents]
 
 
 def _certainty_order(row: LeaderboardRow) -> tuple[bool, bool, float, float, str]:

@@ -110,8 +110,8 @@ def read_cohort_positions(
     if marked is None:
         return CohortPositions(stored.cohort.number, agents, None)
 
-    every = positions(marked, stored.cohort.rules.quote_age)
-    kept = tuple(position for position in every if position.lot.shares or not only_open)
+    lots = positions(marked, stored.cohort.rules.quote_age)
+    kept = tuple(position for position in lots if position.lot.shares or not only_open)
     return CohortPositions(stored.cohort.number, agents, marked.at, kept)
 
 

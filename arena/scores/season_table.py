@@ -224,7 +224,7 @@ def _too_little(season: SeasonRows, forecasters: tuple[str, ...]) -> dict[str, s
     reasons = {}
     for name in forecasters:
         asked = 0
-        said = 0
+        answered = 0
         for agents, agent, ended, stated in (
             (own.agents, own.agent, is_ended, own.stated),
             (answers.agents, answers.agent, is_answer_ended, answers.stated),
@@ -233,7 +233,7 @@ def _too_little(season: SeasonRows, forecasters: tuple[str, ...]) -> dict[str, s
                 continue
             is_own = ended & (agent == agents.index(name))
             asked += int(is_own.sum())
-            said += int((is_own & stated).sum())
-        if season.kinds[name] != MARKET and asked and said / asked < season.min_coverage:
-            reasons[name] = f"covers {said / asked:.0%} of what has resolved"
+            answered += int((is_own & stated).sum())
+        if season.kinds[name] != MARKET and asked and answered / asked < season.min_coverage:
+            reasons[name] = f"covers {answered / asked:.0%} of what has resolved"
     return reasons

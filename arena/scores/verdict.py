@@ -224,9 +224,9 @@ def make_verdict(
     copies and agents that answered too little have no rank, and come last. Without a price, nothing is said
     about it.
     """
-    every = [_pair_verdict(pair, time_text) for pair in pairs]
+    all_pairs = [_pair_verdict(pair, time_text) for pair in pairs]
     names = {candidate.agent for candidate in candidates if candidate.is_entry}
-    between = [pair for pair in every if {pair.better, pair.worse} <= names]
+    between = [pair for pair in all_pairs if {pair.better, pair.worse} <= names]
     by_price: dict[str, PairVerdict] | None = None
     if against_price is not None:
         by_price = {_agent_of(pair): _pair_verdict(pair, time_text) for pair in against_price}
@@ -251,7 +251,7 @@ def make_verdict(
         guarantee=max((entry.guarantee for entry in entries), default=""),
         leader=leader,
         agents=tuple(agents),
-        pairs=tuple(every),
+        pairs=tuple(all_pairs),
     )
 
 
@@ -336,22 +336,22 @@ def _agent_verdict(candidate: Candidate, names: set[str], pairs: Sequence[PairVe
     )
 
 
-def _with_price(told: AgentVerdict, price: PairVerdict | None) -> AgentVerdict:
+def _with_price(verdict: AgentVerdict, price: PairVerdict | None) -> AgentVerdict:
     """Return an agent's verdict with its standing against the market price, if it is an entry."""
-    if told.rank_low is None:
-        return told
+    if verdict.rank_low is None:
+        return verdict
     if price is None:
         sentence = "None of its forecasts that can be compared with the market price has resolved yet."
-        return replace(told, price_sentence=sentence)
+        return replace(verdict, price_sentence=sentence)
     if price.since is None:
         sentence = f"Not told apart from the market price yet ({pace_text(price.weeks_more)})."
-        return replace(told, price="open", price_sentence=sentence)
+        return replace(verdict, price="open", price_sentence=sentence)
 
     standing: Standing = "worse"
-    if price.better == told.agent:
+    if price.better == verdict.agent:
         standing = "better"
     sentence = f"{standing.capitalize()} than the market price{_since([price])}."
-    return replace(told, price=standing, price_sentence=sentence)
+    return replace(verdict, price=standing, price_sentence=sentence)
 
 
 def _no_rank(candidate: Candidate) -> str:
@@ -549,9 +549,9 @@ def duel_verdict(one: str, other: str, verdict: Verdict) -> str:
     if pair is not None:
         return pair.sentence
     for name in (one, other):
-        told = verdict.of(name)
-        if told is not None and told.rank_low is None:
-            return f"{name}: {_lower_first(told.sentence)}"
+        agent_verdict = verdict.of(name)
+        if agent_verdict is not None and agent_verdict.rank_low is None:
+            return f"{name}: {_lower_first(agent_verdict.sentence)}"
     return f"{one} and {other} are not told apart yet ({pace_text(None)})."
 
 

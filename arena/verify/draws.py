@@ -66,8 +66,8 @@ def check_draws(
         listings = _still_open(connection, listings, at, row.taken_at)
         seed = seed_for(stored.cohort.seed, "draw", row.number)
         drawn = {listing.market.id for listing in draw(listings, stored.cohort.universe, seed, at)}
-        mine = (SnapshotItemRow.snapshot_id == row.id, SnapshotItemRow.shown == 1)
-        shown = set(connection.scalars(select(SnapshotItemRow.market_id).where(*mine)))
+        conditions = (SnapshotItemRow.snapshot_id == row.id, SnapshotItemRow.shown == 1)
+        shown = set(connection.scalars(select(SnapshotItemRow.market_id).where(*conditions)))
         alien = ", ".join(sorted(shown - drawn))
         if alien:
             why = "the round's seed draws none of these from its catalogue"

@@ -115,30 +115,30 @@ def columns_in(names: Collection[str], columns: Sequence[ExportColumn]) -> list[
 
     A file of an earlier version lacks columns that were added later, and may use former names.
     """
-    there = []
+    present = []
     expected = []
     for column in columns:
         name = column.name
         if name not in names and column.former:
             name = column.former
         if name in names or not column.added:
-            there.append(column)
+            present.append(column)
             expected.append(name)
 
     if list(names) != expected:
         return None
-    return there
+    return present
 
 
 def filled(
-    rows: Iterable[Sequence[Any]], there: Sequence[ExportColumn], columns: Sequence[ExportColumn]
+    rows: Iterable[Sequence[Any]], present: Sequence[ExportColumn], columns: Sequence[ExportColumn]
 ) -> Iterator[Row]:
     """Yield rows with all columns: missing ones have their value for earlier versions."""
-    if len(there) == len(columns):
+    if len(present) == len(columns):
         yield from map(tuple, rows)
         return
 
-    names = [column.name for column in there]
+    names = [column.name for column in present]
     added = {column.name: column.added[0] for column in columns if column.name not in names}
     for row in rows:
         values = added | dict(zip(names, row, strict=True))

@@ -45,10 +45,10 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
     """Yield the rows of a file, one at a time."""
     with path.open(encoding="utf-8", newline="") as file:
         lines = _lines(path.name, file)
-        there = columns_in(next(lines, []), columns)
-        if there is None:
+        present = columns_in(next(lines, []), columns)
+        if present is None:
             raise bad_file(path.name, f"its heading must be {','.join(column.name for column in columns)}")
-        yield from filled(_rows(path.name, lines, there), there, columns)
+        yield from filled(_rows(path.name, lines, present), present, columns)
 
 
 def _rows(file: str, lines: Iterable[Sequence[str]], columns: Sequence[ExportColumn]) -> Iterator[list[Any]]:

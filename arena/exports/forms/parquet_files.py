@@ -77,15 +77,15 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
     try:
         with ParquetFile(path) as file:
             stored = file.schema_arrow
-            there = columns_in(stored.names, columns)
-            if there is None or not stored.equals(schema_of(there, stored.names)):
+            present = columns_in(stored.names, columns)
+            if present is None or not stored.equals(schema_of(present, stored.names)):
                 expected = ", ".join(column.name for column in columns)
                 raise bad_file(path.name, f"its columns must be {expected}")
 
             start = 1
             for batch in file.iter_batches(batch_size=READ_ROWS):
-                rows = zip(*_values(path.name, start, there, batch), strict=True)
-                yield from filled(rows, there, columns)
+                rows = zip(*_values(path.name, start, present, batch), strict=True)
+                yield from filled(rows, present, columns)
                 start += batch.num_rows
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise bad_file(path.name, f"it is not Parquet: {error}") from error

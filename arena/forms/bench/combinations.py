@@ -30,7 +30,7 @@ Dated = Mapping[str, BenchResolution]
 
 def with_combinations(resolved: ResolutionSet, asked: QuestionSet) -> ResolutionSet:
     """Return a resolution set completed with the combinations of a question set."""
-    there = {(row.source, row.id) for row in resolved.rows}
+    existing = {(row.source, row.id) for row in resolved.rows}
     by_question: dict[tuple[str, str], dict[str, BenchResolution]] = defaultdict(dict)
     for row in resolved.rows:
         by_question[row.source, row.id][row.date] = row
@@ -41,7 +41,7 @@ def with_combinations(resolved: ResolutionSet, asked: QuestionSet) -> Resolution
             continue
         first, second = [by_question[question.source, part["id"]] for part in question.parts]
         for name, ways in question.ways.items():
-            if (question.source, name) not in there:
+            if (question.source, name) not in existing:
                 rows.extend(_combined_rows(question, name, ways, first, second))
     return replace(resolved, rows=tuple(rows))
 

@@ -101,10 +101,10 @@ def _read_columns(
         if widths - {0, width}:
             _tear_rows(chunk, rows, width, place_of, faults)
 
-        every = list(zip(*chunk, strict=True))
-        if every:
+        table = list(zip(*chunk, strict=True))
+        if table:
             for ours, own in places.items():
-                parts = [every[place] for place in own]
+                parts = [table[place] for place in own]
                 columns[ours].add(parts[0] if len(parts) == 1 else joined_texts(parts))
         rows += len(chunk)
 

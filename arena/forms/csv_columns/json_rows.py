@@ -135,7 +135,7 @@ def _without_prefix(rows: list[Row], prefix: str, ours: OurColumns) -> list[Row]
 
 def _is_list_of_objects(value: Any) -> bool:
     """Tell whether a value is a non-empty list of objects."""
-    return isinstance(value, list) and bool(value) and all(isinstance(each, Mapping) for each in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(element, Mapping) for element in value)
 
 
 def object_rows(value: Mapping[str, Any], lists: Collection[str], before: str = "") -> list[Row]:

@@ -91,7 +91,7 @@ def _once(table: ForecastTable, rows: Ints, market: Floats) -> Ints:
     return order[is_new]
 
 
-def _shares_before(table: ForecastTable, rows: Ints, said: Floats) -> Floats | None:
+def _shares_before(table: ForecastTable, rows: Ints, probabilities: Floats) -> Floats | None:
     """Return what each forecast gives to the options before a row's own; None without multiple choice.
 
     The sum runs across forecasts: each adds 1, which doesn't change the position between 0 and 1.
@@ -100,23 +100,23 @@ def _shares_before(table: ForecastTable, rows: Ints, said: Floats) -> Floats | N
     if option_of is None:
         return None
 
-    time = np.zeros(said.size) if table.time is None else table.time
+    time = np.zeros(probabilities.size) if table.time is None else table.time
     keys = [column[rows] for column in (table.question, time, table.forecaster, option_of)]
     order = rows[np.lexsort(keys)]
     is_option = np.isin(option_of[order], option_of[table.question != option_of])
-    shares = said[order] * is_option
-    before = np.zeros(said.size)
+    shares = probabilities[order] * is_option
+    before = np.zeros(probabilities.size)
     before[order] = np.cumsum(shares) - shares
     return before
 
 
 def _calibration(
-    name: str, table: ForecastTable, rows: Ints, said: Floats, before: Floats | None
+    name: str, table: ForecastTable, rows: Ints, probabilities: Floats, before: Floats | None
 ) -> FileCalibration:
     """Return the calibration of the probabilities in some rows."""
     question = table.question if table.option_of is None else table.option_of
     drawn = diagram(
-        said[rows],
+        probabilities[rows],
         table.outcome[rows],
         np.random.default_rng(0),
         question[rows],

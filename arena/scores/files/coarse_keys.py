@@ -54,9 +54,9 @@ def _finer(
             yield shared, -sum(np.unique(columns[name].code).size for name in names), names
 
 
-def _numbered(one: Ints, other: Ints) -> Ints:
+def _numbered(first: Ints, second: Ints) -> Ints:
     """Return a number for each different pair of two columns."""
-    pairs = one * (int(other.max(initial=0)) + 1) + other
+    pairs = first * (int(second.max(initial=0)) + 1) + second
     numbered: Ints = np.unique(pairs, return_inverse=True)[1]
     return numbered
 

@@ -49,9 +49,9 @@ def file_copies(table: ForecastTable, copies: Mapping[str, str]) -> tuple[FileCo
             apart = table.probability[own] - table.market[own]
         else:
             other = table.ended_rows(source)
-            _, mine, theirs = np.intersect1d(cell[own], cell[other], return_indices=True)
-            own = own[mine]
-            apart = table.probability[own] - table.probability[other[theirs]]
+            _, own_rows, other_rows = np.intersect1d(cell[own], cell[other], return_indices=True)
+            own = own[own_rows]
+            apart = table.probability[own] - table.probability[other[other_rows]]
 
         common = _count(table, own[~np.isnan(apart)])
         far = _count(table, own[np.abs(apart) > NEAR])

@@ -209,7 +209,7 @@ def check_sound_forecasts(cells: Cells, skipped: Sequence[FileFault] = ()) -> Fo
     `skipped` are the faults of rows that were skipped before. Raise `ArenaError` if a fault concerns more
     than rows, or if no row is sound.
     """
-    told = list(skipped)
+    reported = list(skipped)
     sound = cells
     table: ForecastTable | None = None
 
@@ -222,17 +222,17 @@ def check_sound_forecasts(cells: Cells, skipped: Sequence[FileFault] = ()) -> Fo
                 raise
             if is_faulty.all():
                 # If the rest is unanswered, the rows skipped before are those that can be corrected.
-                faults = FileFaults(told or sound.faults.told())
+                faults = FileFaults(reported or sound.faults.told())
                 hint = "correct the file: nothing is left to be scored"
                 raise ArenaError("bad_file", f"no row is without a fault:\n{faults.message}", hint) from error
 
-            told += sound.faults.told()
+            reported += sound.faults.told()
             fresh = replace(sound, faults=Faults(sound.name))
             sound = fresh.take(np.flatnonzero(~is_faulty))
 
-    every = np.arange(len(cells))
-    faulty = np.setdiff1d(every, sound.whole_rows(np.arange(len(sound))))
-    table = replace(table, skipped=faulty.size, faults=tuple(told))
+    all_rows = np.arange(len(cells))
+    faulty = np.setdiff1d(all_rows, sound.whole_rows(np.arange(len(sound))))
+    table = replace(table, skipped=faulty.size, faults=tuple(reported))
     return with_unanswered(table, cells.take(faulty))
 
 

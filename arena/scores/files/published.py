@@ -183,10 +183,10 @@ def _losses(table: ForecastTable, forecaster: str, loss: Callable[[Floats], Floa
 
     places = {event: place for place, event in enumerate(table.events)}
     for number, form in enumerate(forms, len(table.questions)):
-        said = np.array([who == forecaster for who in form.who], dtype=np.bool_)
-        count = int(said.sum())
+        is_answer = np.array([who == forecaster for who in form.who], dtype=np.bool_)
+        count = int(is_answer.sum())
         event_place = places.setdefault(form.event, len(places))
-        losses.append(form.brier[said])
+        losses.append(form.brier[is_answer])
         questions.append(np.full(count, number))
         events.append(np.full(count, event_place))
 
@@ -233,9 +233,9 @@ def _mean_ways(losses: AnswerLosses, missing: float, words: str = "as wrong") ->
         yield FigureWay(total / answered, rows)
 
     forecasts = count_text(losses.loss.size, "forecast")
-    every = f"it is over {forecasts}; ours is over questions"
+    text = f"it is over {forecasts}; ours is over questions"
     mean = float(losses.loss.mean())
-    yield FigureWay(mean, (*rows, every))
+    yield FigureWay(mean, (*rows, text))
 
     last = "it takes the last forecast of each question; ours the mean of them"
     mean = float(losses.last.mean())

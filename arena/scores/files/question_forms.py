@@ -218,12 +218,12 @@ class FormRows:
         forecasts: FormForecasts[Said] = FormForecasts()
         for (who, at), rows in sorted(rows_of.items()):
             with self.cells.noted():
-                said = read(rows)
-                if said is not None:
+                content = read(rows)
+                if content is not None:
                     forecasts.who.append(who)
                     forecasts.at.append(at)
                     forecasts.row.append(rows[0])
-                    forecasts.said.append(said)
+                    forecasts.said.append(content)
         return forecasts
 
 
@@ -315,7 +315,7 @@ def _choice(question: FormQuestion, own: FormRows) -> FormQuestion:
     if own.cells.faults.found or not forecasts.who:
         return question
 
-    given = np.array([said.given for said in forecasts.said])
+    given = np.array([forecast.given for forecast in forecasts.said])
     shares = np.nan_to_num(given)
     shares /= shares.sum(axis=1, keepdims=True)
     answer = None
@@ -327,8 +327,8 @@ def _choice(question: FormQuestion, own: FormRows) -> FormQuestion:
         options=OptionForecasts(
             names=tuple(names),
             shares=shares,
-            odds=np.array([said.odds for said in forecasts.said]),
-            margin=np.array([said.margin for said in forecasts.said]),
+            odds=np.array([forecast.odds for forecast in forecasts.said]),
+            margin=np.array([forecast.margin for forecast in forecasts.said]),
             answer=answer,
             times={column: values[forecasts.row] for column, values in own.times.items()},
             reasons=tuple(own.text("reason", row) for row in forecasts.row),
@@ -507,7 +507,7 @@ def _number(question: FormQuestion, own: FormRows) -> FormQuestion:
         return question
 
     truth = nan
-    density = np.array([said.density for said in forecasts.said])
+    density = np.array([forecast.density for forecast in forecasts.said])
     if not density.size or not np.isfinite(density).all():
         truth = asked.share(own.number("outcome", own.first, parse_value, "write what it came to"))
     in_range = np.clip(truth, 0, 1)
@@ -515,7 +515,7 @@ def _number(question: FormQuestion, own: FormRows) -> FormQuestion:
     if not density.size:
         return question
 
-    median = np.array([said.median for said in forecasts.said])
+    median = np.array([forecast.median for forecast in forecasts.said])
     distance = np.full(median.size, nan)
     known = np.isfinite(median) & isfinite(truth)
     if known.any():
@@ -537,10 +537,10 @@ def _densities(
     bounds = asked.open_low + asked.open_high
     ignorance = np.full(start.size, 1 - OUTSIDE * bounds)
     density = np.full(start.size, nan)
-    for place, said in enumerate(forecasts.said):
-        density[place] = said.density
-        if said.curve is not None:
-            gave = _read_curve(asked, truth, forecasts.row[place], said.curve)
+    for place, forecast in enumerate(forecasts.said):
+        density[place] = forecast.density
+        if forecast.curve is not None:
+            gave = _read_curve(asked, truth, forecasts.row[place], forecast.curve)
             density[place] = gave.chance[0]
             ignorance[place] = gave.ignorance[0]
 

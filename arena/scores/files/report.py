@@ -107,7 +107,7 @@ def report_data(report: FileReport) -> dict[str, Any]:
     """Return a report as JSON."""
     return scores_data(report) | {
         "name": report.name,
-        "calibration": [calibration_data(one) for one in report.calibration],
+        "calibration": [calibration_data(calibration) for calibration in report.calibration],
         "copies": [asdict(copy) for copy in report.copies],
         "worst": [asdict(forecast) for forecast in report.worst],
         "published": [comparison_data(comparison) for comparison in report.comparisons],

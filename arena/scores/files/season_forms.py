@@ -221,7 +221,7 @@ def _choice(
     for place in used:
         rows = np.flatnonzero(form == place)
         columns = np.array([names.index(option) for option in own.forms[place].options])
-        chances = [own.said[said]["chances"] for said in answer[rows].tolist()]
+        chances = [own.said[index]["chances"] for index in answer[rows].tolist()]
         given[np.ix_(rows, columns)] = np.array(chances) / ONE
         if own.forms[place].odds:
             odds[rows] = 0.0

@@ -333,13 +333,13 @@ def _check_forecasts(rules: TournamentSettings, entries: TournamentForecasts, mo
         if rules.cohort:
             hint = "add hidden: 2"
         raise ArenaError("no_hidden", "hidden_weight is given, and no question has a hidden period", hint)
-    for key, stated, there in (
+    for key, stated, known in (
         ("exclude", rules.exclude, entries.forecaster),
         ("outside", rules.outside, entries.forecaster),
         ("weights", rules.weights, entries.questions),
     ):
         for name in stated:
-            if name not in there:
+            if name not in known:
                 what = f"{key} names {name!r}, which is not in {rules.source}"
                 raise ArenaError("unknown_name", what, "correct or remove the name")
 

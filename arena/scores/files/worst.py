@@ -66,17 +66,17 @@ def _worst_rows(table: ForecastTable, rows: Ints) -> list[int]:
 
 def _worst(table: ForecastTable, name: str, row: int) -> WorstForecast:
     """Return the forecast of a row."""
-    said = float(table.probability[row])
+    probability = float(table.probability[row])
     outcome = int(table.outcome[row])
     question = table.questions[table.question[row]]
     return WorstForecast(
         forecaster=name,
         question=question,
         title=table.titles.get(question, ""),
-        said=said,
+        said=probability,
         price=None if table.market is None else none_for_nan(float(table.market[row])),
         outcome=outcome,
-        loss=(said - outcome) ** 2,
+        loss=(probability - outcome) ** 2,
         reason="" if table.reason is None else table.reasons[table.reason[row]],
     )
 

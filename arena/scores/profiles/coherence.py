@@ -80,8 +80,8 @@ def _family_statements(
     places = {market: place for place, market in enumerate(own.markets)}
     family = np.full(len(places), -1)
     rung = np.zeros(len(places), np.int64)
-    for number, one in enumerate(families):
-        for step, market in enumerate(one.market_ids):
+    for number, market_family in enumerate(families):
+        for step, market in enumerate(market_family.market_ids):
             if market in places:
                 family[places[market]] = number
                 rung[places[market]] = step
@@ -92,10 +92,12 @@ def _family_statements(
     shapes = []
     sizes = []
     for cohort, number, place in zip(rows.cohort, rows.round, family[rows.market], strict=True):
-        one = families[place]
-        labels.append(f"cohort {cohort}, round {number}: {one.event_id} ({one.market_ids[0]} …)")
-        shapes.append(one.shape)
-        sizes.append(len(one.market_ids))
+        market_family = families[place]
+        labels.append(
+            f"cohort {cohort}, round {number}: {market_family.event_id} ({market_family.market_ids[0]} …)"
+        )
+        shapes.append(market_family.shape)
+        sizes.append(len(market_family.market_ids))
 
     _, group, counts = np.unique(np.array(labels, np.str_), return_inverse=True, return_counts=True)
     is_partial = counts[group] < np.array(sizes, np.int64)

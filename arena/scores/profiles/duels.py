@@ -98,10 +98,10 @@ class _Cells:
         """Return the rows of both agents on the same markets in the same rounds, in the order of cells."""
         own = self.of_agent[a]
         other = self.of_agent[b]
-        _, here, there = np.intersect1d(
+        _, own_rows, other_rows = np.intersect1d(
             self.cell[own], self.cell[other], assume_unique=True, return_indices=True
         )
-        return own[here], other[there]
+        return own[own_rows], other[other_rows]
 
 
 def _duel_details(duel: Duel, cells: _Cells, inputs: CacheInputs) -> DuelDetails:

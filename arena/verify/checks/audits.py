@@ -86,7 +86,7 @@ def check_judged(facts: RecordReader, row: Row, column: str, round_id: int) -> F
 
     A replay has the verdicts of the record that it was made from, and no calls of the judge.
     """
-    told = set()
+    flagged = set()
     seen = set()
     query = "SELECT * FROM call WHERE round_id = :round AND stage = 'judge' ORDER BY attempt"
     for call in facts.rows("call", query, round=round_id):
@@ -96,14 +96,14 @@ def check_judged(facts: RecordReader, row: Row, column: str, round_id: int) -> F
         messages = tuple(Message(**message) for message in json.loads(call["messages"]))
         judgement = read_judgement(Prompt(messages, stage="judge"), call["reply"])
         if judgement is not None and judgement.told:
-            told.add((judgement.text_hash, judgement.quote))
+            flagged.add((judgement.text_hash, judgement.quote))
 
     kept = object_in(row[column]).get("audit")
     if not seen or not isinstance(kept, dict):
         return
     suspects = _suspects(kept) or []
     listed = {(suspect["hash"], suspect["words"]) for suspect in suspects if suspect["verdict"] == JUDGED}
-    for text_hash, quote in sorted(told ^ listed):
+    for text_hash, quote in sorted(flagged ^ listed):
         verb = "isn't" if (text_hash, quote) in listed else "is"
         yield row.differs(column, f"a text that {verb} told on by {quote!r}", "so the judge answered")
 

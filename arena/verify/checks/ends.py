@@ -43,10 +43,10 @@ def check_ends(facts: RecordReader) -> Found:
             yield row.differs("learnt_at", f"{row['known_at']} or later", TOLD_THEN)
 
     outages = list(facts.rows("set_aside", OUTAGES))
-    told = set[int]()
+    reported = set[int]()
     for row in facts.rows("resolution", PASSED_ROUNDS):
-        if row["id"] not in told and row["cohort"] in told_whole and not _was_away(row, outages):
-            told.add(row["id"])
+        if row["id"] not in reported and row["cohort"] in told_whole and not _was_away(row, outages):
+            reported.add(row["id"])
             yield row.differs("learnt_at", f"{row['passed']} or earlier", TOLD_THEN)
 
 

@@ -124,12 +124,12 @@ def check_indexes(facts: RecordReader) -> Found:
     if facts.connection.dialect.name != "sqlite" or not facts.is_in_part(0):
         return
 
-    told: dict[str, str] = {}
+    faults: dict[str, str] = {}
     for table, line in facts.connection.exec_driver_sql(INDEXED).all():
         if "index" in line:
-            told.setdefault(table, line)
-    for table in sorted(told.keys() & KEYS.keys()):
-        yield Difference("schema", table, "index", told[table], "ok", "it holds what the table does")
+            faults.setdefault(table, line)
+    for table in sorted(faults.keys() & KEYS.keys()):
+        yield Difference("schema", table, "index", faults[table], "ok", "it holds what the table does")
 
 
 def _read(connection: Connection, texts: Mapping[str, str]) -> list[tuple[str, ...]]:

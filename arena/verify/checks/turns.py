@@ -324,10 +324,10 @@ def _compare_fills(turn: StoredTurn, fills: Sequence[Fill]) -> Found:
     """Yield the fills and levels that differ from the replayed ones."""
     expected = []
     for place, fill in enumerate(fills):
-        told = turn.fills[place]["left"] if place < len(turn.fills) else ""
-        if turn.is_earlier and bool(told) == bool(fill.left):
+        left = turn.fills[place]["left"] if place < len(turn.fills) else ""
+        if turn.is_earlier and bool(left) == bool(fill.left):
             # The reason why some was left is in the words of the version that filled it.
-            expected.append(replace(fill, left=told))
+            expected.append(replace(fill, left=left))
         else:
             expected.append(fill)
 
@@ -371,14 +371,14 @@ def _compare_forecasts(turn: StoredTurn, decision: Decision) -> Found:
     """Yield the forecasts that differ from those decided."""
     decided = []
     for forecast in decision.forecasts:
-        said = {
+        values = {
             "market_id": forecast.market_id,
             "stage": forecast.stage,
             "probability": forecast.millionths,
             "reason": forecast.reason,
             "distribution": forecast.distribution,
         }
-        decided.append(said)
+        decided.append(values)
     key = f"forecast: {turn.row.key},"
     names = ("market_id", "stage")
     yield from compare_by(names, turn.forecasts, decided, key, "probability", BY_AGENT)

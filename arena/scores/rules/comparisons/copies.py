@@ -56,8 +56,8 @@ def find_copies(
         alike += ((twins[0], twin) for twin in twins[1:])
     alike += _pairs(season, list(group))
 
-    for one, other in alike:
-        _join(group, group[one], group[other])
+    for first, second in alike:
+        _join(group, group[first], group[second])
     return Copies(copies | _named(group, sources or {}))
 
 
@@ -72,8 +72,8 @@ def _pairs(season: SeasonForecasts, agents: Sequence[str]) -> Iterator[Pair]:
     """Yield the pairs of agents whose forecasts are nearly equal."""
     forecasts = np.full(season.cells, np.nan)
 
-    for place, one in enumerate(agents):
-        own = season.of(one)
+    for place, agent in enumerate(agents):
+        own = season.of(agent)
         forecasts[own.cell] = own.forecast
 
         for other in agents[place + 1 :]:
@@ -81,7 +81,7 @@ def _pairs(season: SeasonForecasts, agents: Sequence[str]) -> Iterator[Pair]:
             apart = forecasts[rival.cell] - rival.forecast
             common = ~np.isnan(apart)
             if _is_near(season, rival.cell[common], apart[common]):
-                yield one, other
+                yield agent, other
 
         forecasts[own.cell] = np.nan
 

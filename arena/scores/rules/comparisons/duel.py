@@ -97,8 +97,8 @@ def gap_between(season: SeasonForecasts, a: str, b: str) -> float | None:
     """Return only the gap; None without a common row."""
     own = season.of(a)
     other = season.of(b)
-    here, there = common_rows(own, other, season.cells)
-    return none_for_nan(_differences(season, own, other, here, there).mean)
+    own_rows, other_rows = common_rows(own, other, season.cells)
+    return none_for_nan(_differences(season, own, other, own_rows, other_rows).mean)
 
 
 def _duels(season: SeasonForecasts, pairs: Sequence[Pair], seed: int) -> list[Duel]:
@@ -125,12 +125,12 @@ def _gap(season: SeasonForecasts, a: str, b: str) -> tuple[Duel, EventSums]:
     """Return the duel on common rows without its interval, and the differences by event."""
     own = season.of(a)
     other = season.of(b)
-    here, there = common_rows(own, other, season.cells)
-    market = own.market[here]
-    sums = _differences(season, own, other, here, there)
+    own_rows, other_rows = common_rows(own, other, season.cells)
+    market = own.market[own_rows]
+    sums = _differences(season, own, other, own_rows, other_rows)
 
-    apart = own.forecast[here] - other.forecast[there]
-    rests_on = information(apart, own.price[here], market, season.event_of)
+    apart = own.forecast[own_rows] - other.forecast[other_rows]
+    rests_on = information(apart, own.price[own_rows], market, season.event_of)
     reason = reason_of(rests_on)
     if not market.size:
         reason = "no resolved forecast in common"
@@ -151,11 +151,11 @@ def _gap(season: SeasonForecasts, a: str, b: str) -> tuple[Duel, EventSums]:
 
 
 def _differences(
-    season: SeasonForecasts, a: AgentForecasts, b: AgentForecasts, here: Rows, there: Rows
+    season: SeasonForecasts, a: AgentForecasts, b: AgentForecasts, a_rows: Rows, b_rows: Rows
 ) -> EventSums:
     """Return the differences in error on common rows, by event."""
-    closer = b.error[there] - a.error[here]
-    return sum_by_event(closer, a.market[here], season.event_of, len(season.events))
+    closer = b.error[b_rows] - a.error[a_rows]
+    return sum_by_event(closer, a.market[a_rows], season.event_of, len(season.events))
 
 
 def common_rows(a: AgentForecasts, b: AgentForecasts, cells: int) -> tuple[Rows, Rows]:
