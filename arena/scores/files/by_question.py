@@ -61,16 +61,12 @@ class QuestionScores:
         if not event or events == self.asked.size:
             return np.bincount(self.who, minlength=forecasters)
 
-        pair = self.who * events + self.event
-        pairs, _ = different(pair)
-        who = pairs // events
-        return np.bincount(who, minlength=forecasters)
+        pairs, _ = different(self.who * events + self.event)
+        return np.bincount(pairs // events, minlength=forecasters)
 
     def kinds(self, kind: str) -> int:
         """Return the number of scored questions of a kind."""
-        is_kind = self.kind == kind
-        count = np.count_nonzero(self.asked & is_kind)
-        return int(count)
+        return int(np.count_nonzero(self.asked & (self.kind == kind)))
 
 
 def settled(table: ForecastTable, *, provisional: bool) -> Floats:
@@ -80,8 +76,7 @@ def settled(table: ForecastTable, *, provisional: bool) -> Floats:
     """
     outcome = table.outcome
     if not provisional:
-        is_ended = is_scored(outcome)
-        return np.where(is_ended, outcome, np.nan)
+        return np.where(is_scored(outcome), outcome, np.nan)
 
     market = table.market
     time = table.time
@@ -89,15 +84,12 @@ def settled(table: ForecastTable, *, provisional: bool) -> Floats:
         return outcome
 
     is_open = np.isnan(outcome)
-    has_price = ~np.isnan(market)
-    priced = np.flatnonzero(is_open & has_price)
+    priced = np.flatnonzero(is_open & ~np.isnan(market))
     question = table.question[priced]
     order = np.lexsort((market[priced], time[priced], question))
 
-    steps = np.diff(question[order], append=-1)
-    is_last = steps != 0
+    is_last = np.diff(question[order], append=-1) != 0
     last = priced[order[is_last]]
-
     questions = len(table.questions)
     last_price = np.full(questions, np.nan)
     last_time = np.full(questions, np.nan)
@@ -205,20 +197,14 @@ def _form_cells(
     for row, (name, own) in enumerate(scores.items()):
         who[row] = places[name]
         for score, value in own.items():
-            column = values[score]
-            column[row] = value
+            values[score][row] = value
 
-    question = np.full(size, number)
-    events = np.full(size, event)
-    return ScoredCells(who, question, events, values)
+    return ScoredCells(who, np.full(size, number), np.full(size, event), values)
 
 
 def _unknown_values(size: int) -> dict[str, Floats]:
     """Return a column of NaN for each score."""
-    values = {}
-    for score in NAMES:
-        values[score] = np.full(size, np.nan)
-    return values
+    return {score: np.full(size, np.nan) for score in NAMES}
 
 
 def _joined(parts: Sequence[ScoredCells]) -> ScoredCells:
@@ -234,8 +220,7 @@ def _joined(parts: Sequence[ScoredCells]) -> ScoredCells:
     values = {}
     for score in NAMES:
         columns = [part.values[score] for part in parts]
-        whole = np.concatenate(columns)
-        values[score] = whole[order]
+        values[score] = np.concatenate(columns)[order]
     return ScoredCells(who[order], question[order], event[order], values)
 
 
@@ -351,23 +336,18 @@ def _metaculus_cells(
     times = _times_of(ended)
     rows = ended
     if times is None and ended.time is not None:
-        question_steps = np.diff(ended.question, append=-1)
-        forecaster_steps = np.diff(ended.forecaster, append=-1)
-        is_last_of_question = question_steps != 0
-        is_last_of_forecaster = forecaster_steps != 0
+        is_last_of_question = np.diff(ended.question, append=-1) != 0
+        is_last_of_forecaster = np.diff(ended.forecaster, append=-1) != 0
         rows = ended.where(is_last_of_question | is_last_of_forecaster)
 
-    is_outside = np.isin(ended.forecasters, outside)
-    is_base = ~is_outside
+    is_base = ~np.isin(ended.forecasters, outside)
     base = is_base[rows.forecaster]
     resolved = metaculus.ResolvedRows(
         rows.question, rows.forecaster, rows.probability, rows.outcome, base, times
     )
     cells = metaculus.cell_scores(resolved, mode, community=community)
 
-    community_place = len(ended.forecasters)
-    is_pooled = cells.forecaster == -1
-    forecaster = np.where(is_pooled, community_place, cells.forecaster)
+    forecaster = np.where(cells.forecaster == -1, len(ended.forecasters), cells.forecaster)
     return replace(cells, forecaster=forecaster)
 
 
@@ -404,9 +384,10 @@ def _form_scores(
     answered = set(form.who)
     for name in sorted(answered):
         own = who == name
-        brier = form.brier[own].mean()
-        distance = form.distance[own].mean()
-        scores[name] = {"brier": float(brier), "distance": float(distance)}
+        scores[name] = {
+            "brier": float(form.brier[own].mean()),
+            "distance": float(form.distance[own].mean()),
+        }
 
     forecasts = form.forecasts
     if forecasts is None or form.lived is None:
@@ -427,8 +408,7 @@ def _form_scores(
         line = dict(zip(metaculus.SCORES, column.tolist(), strict=True))
         if name in forecasters:
             line["log"] = metaculus.mean_log(forecasts, name)
-        own_scores = scores.setdefault(name, {})
-        own_scores.update(line)
+        scores.setdefault(name, {}).update(line)
     return scores
 
 
@@ -507,23 +487,19 @@ def gaps(found: QuestionScores, other: str, seed: int = 0) -> dict[int, Gap]:
     other_place = found.forecasters.index(other)
     is_other = found.who == other_place
     other_brier = np.full(found.blank.size, np.nan)
-    other_questions = found.question[is_other]
-    other_brier[other_questions] = brier[is_other]
-
+    other_brier[found.question[is_other]] = brier[is_other]
     gap = other_brier[found.question] - brier
-    is_common = ~np.isnan(gap)
-    common = np.flatnonzero(is_common)
+
+    common = np.flatnonzero(~np.isnan(gap))
     common_who = found.who[common]
 
     sums = []
     answered = {}
     order = []
     for place in range(len(found.forecasters)):
-        is_own = common_who == place
-        rows = common[is_own]
+        rows = common[common_who == place]
         by_event = _event_sums(found, rows, gap)
-        mean = none_for_nan(by_event.mean)
-        answered[place] = Gap(rows.size, mean)
+        answered[place] = Gap(rows.size, none_for_nan(by_event.mean))
         if not rows.size or place == other_place:
             continue
 
@@ -541,8 +517,7 @@ def gaps(found: QuestionScores, other: str, seed: int = 0) -> dict[int, Gap]:
         p_values = wild_bootstrap.p_values(drawn)
         for number, span, p in zip(part, spans, p_values, strict=True):
             place = order[number]
-            known = answered[place]
-            answered[place] = replace(known, low=span.low, high=span.high, p=float(p))
+            answered[place] = replace(answered[place], low=span.low, high=span.high, p=float(p))
     return answered
 
 
@@ -577,12 +552,8 @@ def autocast_scores(found: QuestionScores, place: int) -> AutocastScores:
 
     means = []
     for kind in ("yes_no", "choice", "number"):
-        is_chosen = found.asked & (found.kind == kind)
-        chosen = error[is_chosen]
-        mean = float("nan")
-        if chosen.size:
-            mean = float(chosen.mean())
-        means.append(mean)
+        chosen = error[found.asked & (found.kind == kind)]
+        means.append(float(chosen.mean()) if chosen.size else float("nan"))
 
     total = combined.score(*means)
     return AutocastScores(*map(none_for_nan, (*means, total)))
@@ -611,25 +582,18 @@ def half_scores(found: QuestionScores, table: ForecastTable, outside: tuple[str,
 
     halves = []
     for half in HALVES:
-        is_own = category == table.categories.index(half)
-        own = np.flatnonzero(is_own)
-        who = found.who[own]
-        question = found.question[own]
-        event = found.event[own]
+        own = np.flatnonzero(category == table.categories.index(half))
         values = {name: column[own] for name, column in found.values.items()}
-        part = replace(found, who=who, question=question, event=event, values=values)
+        part = replace(
+            found, who=found.who[own], question=found.question[own], event=found.event[own], values=values
+        )
 
         mean = np.full(forecasters, np.nan)
-        is_unknown = np.isnan(values["brier"])
-        if not is_unknown.all():
+        if not np.isnan(values["brier"]).all():
             mean = adjusted_scores(part, outside).mean
         halves.append(mean)
 
     dataset, market = halves
     overall = (dataset + market) / 2
-    index = brier_index.index(overall)
-    scores = []
-    for row in zip(dataset, market, overall, index, strict=True):
-        known = map(none_for_nan, row)
-        scores.append(HalfScores(*known))
-    return scores
+    rows = zip(dataset, market, overall, brier_index.index(overall), strict=True)
+    return [HalfScores(*map(none_for_nan, row)) for row in rows]

@@ -124,10 +124,7 @@ def _nobody_error(found: Forecasters, *, is_round_left_out: bool) -> ArenaError:
 
 def _without_rounds(found: Forecasters, left_out: Mapping[str, str]) -> Forecasters:
     """Leave rounds out, with a note on the reason for each."""
-    notes: list[str] = []
-    for due, why in sorted(left_out.items()):
-        notes.append(f"left out: the round due {due}: {why}")
-
+    notes = [f"left out: the round due {due}: {why}" for due, why in sorted(left_out.items())]
     rows = tuple(row for row in found.rows if row.due not in left_out)
     notes.extend(found.notes)
     return replace(found, rows=rows, notes=tuple(notes))
@@ -137,9 +134,7 @@ def _paper_scores(
     rows: Sequence[ScoredForecast], names: list[str], against: str | None, seed: int
 ) -> Sequence[PaperScores]:
     """Return the scores of the benchmark's paper."""
-    noted = {}
-    for row in rows:
-        noted[row.question] = row.outcome.noted
+    noted = {row.question: row.outcome.noted for row in rows}
 
     tables, _ = _tables(rows, names)
     return paper_leaderboard(*tables, seed=seed, noted=noted, against=against)
@@ -206,20 +201,14 @@ def rounds_left_out(rows: Iterable[ScoredForecast], mode: str, today: date) -> d
     """Return the rounds that the site does not score yet in a mode, each with the reason."""
     resolved: dict[str, set[tuple[Asked, bool]]] = defaultdict(set)
     for row in rows:
-        question = (row.asked, row.outcome.market)
-        resolved[row.due].add(question)
+        resolved[row.due].add((row.asked, row.outcome.market))
 
     is_mature_board = mode in ("tournament", "baseline")
     reasons = {}
     for due, questions in resolved.items():
-        markets = 0
-        for _, is_market in questions:
-            if is_market:
-                markets += 1
-
+        markets = sum(is_market for _, is_market in questions)
         data = len(questions) - markets
-        due_date = date.fromisoformat(due)
-        age = today - due_date
+        age = today - date.fromisoformat(due)
 
         if is_mature_board and age < LEAST_AGE:
             reasons[due] = f"due {age.days} days ago, and the site waits {LEAST_AGE.days}"
@@ -235,10 +224,7 @@ def rounds_left_out(rows: Iterable[ScoredForecast], mode: str, today: date) -> d
 def _of_mode(found: Forecasters, mode: str) -> Forecasters:
     """Return the forecasters and questions of a mode."""
     if mode == "baseline":
-        others = set()
-        for name, (team, _) in found.teams.items():
-            if team != OWN:
-                others.add(name)
+        others = {name for name, (team, _) in found.teams.items() if team != OWN}
         return _without(found, others, f"not of {OWN}'s own")
 
     if mode != "preliminary":
@@ -249,10 +235,7 @@ def _of_mode(found: Forecasters, mode: str) -> Forecasters:
     forecasters = _column(rows, "forecaster")
     counts = Counter(forecasters)
 
-    few = set()
-    for name, count in counts.items():
-        if count < LEAST_RESOLVED:
-            few.add(name)
+    few = {name for name, count in counts.items() if count < LEAST_RESOLVED}
     return _without(data_questions, few, f"fewer than {LEAST_RESOLVED} data questions resolved")
 
 
@@ -262,8 +245,7 @@ def _without(found: Forecasters, names: Set[str], why: str) -> Forecasters:
         return found
 
     rows = tuple(row for row in found.rows if row.forecaster not in names)
-    named = ", ".join(sorted(names))
-    note = f"left out: {named}: {why}"
+    note = f"left out: {', '.join(sorted(names))}: {why}"
     return replace(found, rows=rows, notes=(*found.notes, note))
 
 
@@ -280,10 +262,7 @@ def _difficulty_sample(rows: Sequence[ScoredForecast]) -> tuple[list[bool], str]
     if _cover_all(rows, own):
         return own, ""
 
-    models = []
-    for row in rows:
-        is_model = not row.comparison or row.forecaster == NAIVE
-        models.append(is_model)
+    models = [not row.comparison or row.forecaster == NAIVE for row in rows]
 
     if _cover_all(rows, models):
         note = "difficulty is computed from all models here: the benchmark's own sample is not among them"
@@ -295,15 +274,13 @@ def _difficulty_sample(rows: Sequence[ScoredForecast]) -> tuple[list[bool], str]
 
 def _column(rows: Sequence[ScoredForecast], name: str) -> list[Any]:
     """Return an attribute of each row."""
-    value = attrgetter(name)
-    return list(map(value, rows))
+    return list(map(attrgetter(name), rows))
 
 
 def _cover_all(rows: Sequence[ScoredForecast], fits: Sequence[bool]) -> bool:
     """Tell whether the selected rows cover every question."""
     questions = _column(rows, "question")
-    covered = set(compress(questions, fits))
-    return covered == set(questions)
+    return set(compress(questions, fits)) == set(questions)
 
 
 def _answered_all(parts: Sequence[Panel], name: str) -> bool:
@@ -311,11 +288,7 @@ def _answered_all(parts: Sequence[Panel], name: str) -> bool:
     if name not in parts[0].forecasters:
         return False
 
-    for part in parts:
-        is_missing = np.isnan(part.row(name))
-        if is_missing.any():
-            return False
-    return True
+    return not any(np.isnan(part.row(name)).any() for part in parts)
 
 
 def _panel(rows: Sequence[ScoredForecast], fits: Sequence[bool], names: list[str], *, market: bool) -> Panel:
@@ -372,15 +345,13 @@ def _group_scores(rows: Sequence[ScoredForecast], by: str) -> Iterator[GroupScor
         order[group] = (days is None, length, group)
 
         error = row.probability - row.outcome.value
-        clusters = found[group, row.forecaster]
-        clusters[row.cluster].append(error**2)
+        found[group, row.forecaster][row.cluster].append(error**2)
 
     scores = []
     for (group, name), clusters in found.items():
         mean, low, high = mean_by_cluster(clusters.values())
         count = sum(map(len, clusters.values()))
-        score = GroupScore(group, name, count, mean, low, high)
-        scores.append(score)
+        scores.append(GroupScore(group, name, count, mean, low, high))
 
     def rank(score: GroupScore) -> tuple[tuple[bool, int, str], float, str]:
         return (order[score.group], score.brier, score.forecaster)

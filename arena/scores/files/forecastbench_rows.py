@@ -152,8 +152,9 @@ class _Gathering:
             probability = answers.get(key)
             if probability is None:
                 probability = self.imputed(key, outcome)
-            row = ScoredForecast(name, filed.due, key, probability, outcome, not is_own, is_comparison)
-            self.rows.append(row)
+            self.rows.append(
+                ScoredForecast(name, filed.due, key, probability, outcome, not is_own, is_comparison)
+            )
 
     def imputed(self, key: Asked, outcome: Outcome) -> float:
         """Return the probability that a missing answer counts as."""
@@ -169,8 +170,7 @@ class _Gathering:
         self.teams[HALF] = (OWN, OWN)
         for due, outcomes in sorted(self.outcomes.items()):
             for key, outcome in outcomes.items():
-                row = ScoredForecast(HALF, due, key, NO_INFORMATION, outcome, False, True)
-                self.rows.append(row)
+                self.rows.append(ScoredForecast(HALF, due, key, NO_INFORMATION, outcome, False, True))
 
 
 def gather(
@@ -207,9 +207,7 @@ def gather(
     if is_paper and HALF not in taken.teams:
         taken.add_half()
 
-    rows = tuple(taken.rows)
-    notes = tuple(taken.notes)
-    return Forecasters(rows, taken.teams, notes)
+    return Forecasters(tuple(taken.rows), taken.teams, tuple(taken.notes))
 
 
 def _add_file(
@@ -259,8 +257,7 @@ def _people(answers: Iterable[BenchForecast]) -> dict[str | None, Answers]:
     """Return the answers of each individual; those of a file without individuals under None."""
     people: dict[str | None, Answers] = defaultdict(dict)
     for row in answers:
-        own = people[row.user]
-        own[row.asked] = row.forecast
+        people[row.user][row.asked] = row.forecast
     return people
 
 
@@ -341,8 +338,7 @@ def _answers(filed: ForecastFile, sets: Sequence[QuestionSet], notes: list[str])
     }
     for why, count in left_out.items():
         if count:
-            rows = count_text(count, "row")
-            notes.append(f"not scored: {filed.file}: {rows} {why}")
+            notes.append(f"not scored: {filed.file}: {count_text(count, 'row')} {why}")
 
     is_made_so = filed.organization == OWN and filed.model in (IMPUTED, NAIVE)  # made of imputed values
     kept = [row for row in filed.rows if row.row not in outside]
@@ -377,8 +373,7 @@ def _outcomes(
             ends = with_combinations(ends, asked)
         found = _from_set(ends, markets, provisional)
     else:
-        own_files = [filed for filed in files if filed.due == due]
-        found = _from_files(own_files, provisional)
+        found = _from_files([filed for filed in files if filed.due == due], provisional)
 
     if not found:
         hint = "name the resolution set with --resolutions, or processed files, which carry it"
@@ -403,13 +398,10 @@ def _narrowed(found: Mapping[Asked, Outcome], asked: QuestionSet) -> dict[Asked,
 
     narrowed = {}
     for key, outcome in found.items():
-        question_key = (key[0], key[1])
-        if question_key not in crowds:
+        source, name, _ = key
+        if (source, name) not in crowds:
             continue
-
-        crowd = outcome.crowd
-        if crowd is None:
-            crowd = crowds[question_key]
+        crowd = crowds[source, name] if outcome.crowd is None else outcome.crowd
         narrowed[key] = replace(outcome, crowd=crowd)
     return narrowed
 
@@ -425,8 +417,7 @@ def _from_set(resolved: ResolutionSet, markets: Set[str], provisional: bool) -> 
         if row.source not in markets:
             if row.resolved:
                 horizon = date.fromisoformat(row.date) - due
-                outcome = Outcome(row.value, market=False, horizon=horizon.days)
-                found[row.source, row.id, row.date] = outcome
+                found[row.source, row.id, row.date] = Outcome(row.value, market=False, horizon=horizon.days)
             continue
 
         key = (row.source, row.id, None)
@@ -434,8 +425,7 @@ def _from_set(resolved: ResolutionSet, markets: Set[str], provisional: bool) -> 
             newest[key] = row.date
             found.pop(key, None)
             if row.resolved or provisional:
-                count = noted[row.source, row.id]
-                found[key] = Outcome(row.value, True, None, count)
+                found[key] = Outcome(row.value, True, None, noted[row.source, row.id])
     return found
 
 
@@ -478,14 +468,12 @@ def read_table(file: str, text: str) -> Forecasters:
         if cells["resolved"] != "True":
             open_rows += 1
             continue
-        row = _table_row(file, line, cells)
-        rows.append(row)
+        rows.append(_table_row(file, line, cells))
         teams[cells["model"]] = (cells["organization"], cells["model_organization"])
 
     notes: tuple[str, ...] = ()
     if open_rows:
-        count = count_text(open_rows, "row")
-        notes = (f"not scored: {count} whose question is open",)
+        notes = (f"not scored: {count_text(open_rows, 'row')} whose question is open",)
     return Forecasters(tuple(rows), teams, notes)
 
 

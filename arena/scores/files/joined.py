@@ -86,14 +86,8 @@ def with_outcomes(cells: Cells, name: str, outcomes: Sequence[JoinedOutcome]) ->
 
 def _texts_by_question(question: TextColumn, found: Mapping[str, JoinedOutcome], name: str) -> TextColumn:
     """Return a field of outcomes as a column; an empty text for questions without one."""
-    texts = []
-    for key in question.texts:
-        outcome = found.get(key)
-        text = ""
-        if outcome is not None:
-            text = getattr(outcome, name)
-        texts.append(text)
-    return TextColumn(tuple(texts), question.code)
+    texts = tuple(getattr(found[key], name) if key in found else "" for key in question.texts)
+    return TextColumn(texts, question.code)
 
 
 def _are_dated(cells: Cells, found: Mapping[str, JoinedOutcome]) -> bool:
@@ -110,9 +104,7 @@ def _are_dated(cells: Cells, found: Mapping[str, JoinedOutcome]) -> bool:
 
 def used_texts(column: TextColumn) -> list[str]:
     """Return the texts of a column that occur in some row."""
-    size = len(column.texts)
-    counts = np.bincount(column.code, minlength=size)
-    used = np.flatnonzero(counts)
+    used = np.flatnonzero(np.bincount(column.code))
     return [column.texts[place] for place in used.tolist()]
 
 
@@ -122,25 +114,20 @@ def _filled(cells: Cells, name: str, joined: TextColumn) -> TextColumn:
     if own is None:
         return text_column(joined.texts, joined.code)
 
-    is_text = np.array([bool(text) for text in own.texts], dtype=np.bool_)
-    has_text = is_text[own.code]
-    own_code = own.code + len(joined.texts)
-    code = np.where(has_text, own_code, joined.code)
+    has_text = np.array(list(map(bool, own.texts)), dtype=np.bool_)[own.code]
+    code = np.where(has_text, own.code + len(joined.texts), joined.code)
     return text_column([*joined.texts, *own.texts], code)
 
 
 def _check_outcomes(cells: Cells, found: Mapping[str, JoinedOutcome]) -> None:
     """Raise `FileFaults` for invalid outcomes, and for those that contradict the forecasts' file."""
     question = cells.columns["question"]
-    is_yes_no = ~form_rows(cells)
-    yes_no_rows = np.flatnonzero(is_yes_no)
-    yes_no = set(used_texts(question.take(yes_no_rows)))
+    yes_no = set(used_texts(question.take(np.flatnonzero(~form_rows(cells)))))
     faults = []
     for key, row in found.items():
         if key in yes_no and row.outcome and _share(row.outcome) is None:
             what = f"{row.outcome[:40]!r} is not an outcome of {key[:40]!r}, whose forecasts have no option"
-            fault = row.place.fault("outcome", what, "write 1 or yes, 0 or no, or a fraction")
-            faults.append(fault)
+            faults.append(row.place.fault("outcome", what, "write 1 or yes, 0 or no, or a fraction"))
     if faults:
         raise FileFaults(by_cause(faults))
 
@@ -151,17 +138,14 @@ def _check_outcomes(cells: Cells, found: Mapping[str, JoinedOutcome]) -> None:
     _, first_rows = np.unique(codes, axis=1, return_index=True)
     other = []
     for row_number in first_rows.tolist():
-        key = question[row_number]
-        joined = found.get(key)
+        joined = found.get(question[row_number])
         if joined is not None and _differ(own[row_number], joined.outcome):
             other.append(row_number)
 
     def what_differs(row_number: int) -> str:
-        key = question[row_number]
-        theirs = found[key]
-        shown = cells.shown("outcome", row_number)
-        where = f"{theirs.place.file}, {theirs.place.words}"
-        return f"{shown}, but {theirs.outcome!r} in {where}"
+        joined = found[question[row_number]]
+        where = f"{joined.place.file}, {joined.place.words}"
+        return f"{cells.shown('outcome', row_number)}, but {joined.outcome!r} in {where}"
 
     cells.wrong("outcome", other, what_differs, "correct one of them")
     cells.faults.check()
@@ -195,21 +179,13 @@ def read_outcomes(file: SourceFile, named: Mapping[str, str], *, provisional: bo
     keyed = _keyed(file, "outcome")
     if keyed is None:
         return _outcomes_of_table(file, named)
-    found = []
-    for row in keyed:
-        text = row.cell("outcome")
-        resolved = row.cell(*RESOLVED)
-        outcome = JoinedOutcome(row.key, text, resolved, row.place)
-        found.append(outcome)
-    return found
+    return [JoinedOutcome(row.key, row.cell("outcome"), row.cell(*RESOLVED), row.place) for row in keyed]
 
 
 def _joined_outcome(file: SourceFile, outcome: SourceOutcome) -> JoinedOutcome:
     """Return a form's outcome as a cell."""
     place = outcome.place or SourceLine(file.name, 1)
-    text = text_of(outcome.value)
-    resolved = time_text(outcome.resolved)
-    return JoinedOutcome(outcome.question, text, resolved, place)
+    return JoinedOutcome(outcome.question, text_of(outcome.value), time_text(outcome.resolved), place)
 
 
 def _table_of(
@@ -241,9 +217,7 @@ def _outcomes_of_table(file: SourceFile, named: Mapping[str, str]) -> list[Joine
                 continue
             text = option
 
-        place = cells.place(row)
-        outcome = JoinedOutcome(questions[row], text, resolved[row], place)
-        found.append(outcome)
+        found.append(JoinedOutcome(questions[row], text, resolved[row], cells.place(row)))
     return found
 
 
@@ -253,8 +227,7 @@ def _data_of(file: SourceFile) -> SourceData | None:
     if form is None:
         return None
 
-    reader = load_form(form.name)
-    data = reader.read([file])
+    data = load_form(form.name).read([file])
     if data.faults:
         raise FileFaults(data.faults)
     return data
@@ -295,12 +268,8 @@ def _keyed(file: SourceFile, name: str) -> list[_KeyedFields] | None:
         if isinstance(value, list):
             return None
 
-        fields = value
-        if not isinstance(value, Mapping):
-            fields = {name: value}
-        place = SourceLine(file.name, number, "object")
-        row = _KeyedFields(key.strip(), fields, place)
-        found.append(row)
+        fields = value if isinstance(value, Mapping) else {name: value}
+        found.append(_KeyedFields(key.strip(), fields, SourceLine(file.name, number, "object")))
 
     if not any(name in row.fields for row in found):
         return None
@@ -327,25 +296,16 @@ def _join_notes(name: str, what: str, asked: Sequence[str], found: Mapping[str, 
         note += f"; none of {len(absent):,}, such as {example!r}"
     notes = [note]
 
-    pairs = []
-    for here, there in alike[:MOST_SHOWN]:
-        pairs.append(f"{here[:40]!r} here, {there[:40]!r} there")
-    if pairs:
-        listed = ", ".join(pairs)
-        notes.append(f"{name}: not joined, because spelled otherwise: {listed}")
+    if alike:
+        pairs = [f"{here[:40]!r} here, {there[:40]!r} there" for here, there in alike[:MOST_SHOWN]]
+        notes.append(f"{name}: not joined, because spelled otherwise: {', '.join(pairs)}")
     return notes
 
 
 def _spelled_otherwise(absent: Sequence[str], unused: Sequence[str]) -> list[tuple[str, str]]:
     """Return pairs of keys that differ only in capitals, blanks or dashes."""
     unused_by_plain = {_plain(key): key for key in unused}
-    alike = []
-    for key in absent:
-        plain = _plain(key)
-        if plain in unused_by_plain:
-            other = unused_by_plain[plain]
-            alike.append((key, other))
-    return alike
+    return [(key, unused_by_plain[_plain(key)]) for key in absent if _plain(key) in unused_by_plain]
 
 
 def _plain(key: str) -> str:
@@ -354,9 +314,7 @@ def _plain(key: str) -> str:
     >>> _plain("  Rain on  Monday")
     'rain on monday'
     """
-    spaced = key.casefold().replace("_", " ").replace("-", " ")
-    words = spaced.split()
-    return " ".join(words)
+    return " ".join(key.casefold().replace("_", " ").replace("-", " ").split())
 
 
 def with_prices(cells: Cells, name: str, prices: Sequence[JoinedPrice]) -> tuple[Cells, list[str]]:
@@ -366,18 +324,15 @@ def with_prices(cells: Cells, name: str, prices: Sequence[JoinedPrice]) -> tuple
     """
     found = by_key(prices)
     priced = {question: None for question, _ in found}
-    asked = used_texts(cells.columns["question"])
-    notes = _join_notes(name, "price", asked, priced)
-    joined = join_prices(cells, found)
-    return joined, notes
+    notes = _join_notes(name, "price", used_texts(cells.columns["question"]), priced)
+    return join_prices(cells, found), notes
 
 
 def by_key(prices: Iterable[JoinedPrice]) -> dict[tuple[str, str], list[JoinedPrice]]:
     """Return the prices of each question and option, sorted by the time they were seen."""
     found = defaultdict[tuple[str, str], list[JoinedPrice]](list)
     for price in sorted(prices, key=lambda price: price.seen or 0.0):
-        key = (price.question, price.option)
-        found[key].append(price)
+        found[price.question, price.option].append(price)
     return found
 
 
@@ -391,12 +346,8 @@ def join_prices(cells: Cells, found: Mapping[tuple[str, str], Sequence[JoinedPri
         if not prices:
             continue
 
-        own_times = None
-        if times is not None:
-            own_times = times[rows]
-        chosen = _prices_at(prices, own_times)
-        chosen_code = chosen + len(texts)
-        code[rows] = np.where(chosen < 0, 0, chosen_code)
+        chosen = _prices_at(prices, None if times is None else times[rows])
+        code[rows] = np.where(chosen < 0, 0, chosen + len(texts))
         texts += [price.price for price in prices]
 
     joined = TextColumn(tuple(texts), code)
@@ -409,15 +360,12 @@ def _rows_by_key(cells: Cells) -> Iterable[tuple[tuple[str, str], Ints]]:
     """Yield the rows of each question, or of each of its options."""
     question = cells.columns["question"]
     option = cells.column("option")
-    options = len(option.texts)
-    number = question.code * options + option.code
+    number = question.code * len(option.texts) + option.code
     order = np.argsort(number, kind="stable")
-    steps = np.diff(number[order])
-    starts = np.flatnonzero(steps) + 1
+    starts = np.flatnonzero(np.diff(number[order])) + 1
     for rows in np.split(order, starts):
         first = int(rows[0])
-        key = (question[first], option[first])
-        yield key, rows
+        yield (question[first], option[first]), rows
 
 
 def _prices_at(prices: Sequence[JoinedPrice], times: Floats | None) -> Ints:
@@ -435,12 +383,9 @@ def _prices_at(prices: Sequence[JoinedPrice], times: Floats | None) -> Ints:
         newest = prices[-1]
         what = f"there are {len(prices)} prices of {newest.question[:40]!r}, and no time says which counts"
         hint = "add a column time to the prices and to the forecasts, or leave one price of each question"
-        fault = newest.place.fault("market_probability", what, hint)
-        raise FileFaults([fault])
+        raise FileFaults([newest.place.fault("market_probability", what, hint)])
 
-    size = 1
-    if times is not None:
-        size = times.size
+    size = 1 if times is None else times.size
     return np.zeros(size, dtype=np.int64)
 
 
@@ -456,11 +401,8 @@ def read_prices(file: SourceFile, named: Mapping[str, str]) -> list[JoinedPrice]
 
     found = []
     for row in keyed:
-        text = row.cell("market_probability")
-        time = row.cell("time")
-        seen = _seen(row.place, time)
-        price = JoinedPrice(row.key, "", text, seen, row.place)
-        found.append(price)
+        seen = _seen(row.place, row.cell("time"))
+        found.append(JoinedPrice(row.key, "", row.cell("market_probability"), seen, row.place))
     return _checked(found)
 
 
@@ -469,23 +411,17 @@ def prices_of(data: SourceData) -> list[JoinedPrice]:
     prices = list(data.prices)
     for row in data.forecasts:
         if row.price is not None:
-            price = SourcePrice(row.question, row.price, seen=row.made, place=row.place)
-            prices.append(price)
+            prices.append(SourcePrice(row.question, row.price, seen=row.made, place=row.place))
         for option, chance in row.odds.items():
-            price = SourcePrice(row.question, chance, option, seen=row.made, place=row.place)
-            prices.append(price)
-    return [joined_price(price) for price in prices]
+            prices.append(SourcePrice(row.question, chance, option, seen=row.made, place=row.place))
+    return list(map(joined_price, prices))
 
 
 def joined_price(price: SourcePrice) -> JoinedPrice:
     """Return a price as a cell."""
-    seen = None
-    if price.seen is not None:
-        seen = price.seen.timestamp()
-
+    seen = None if price.seen is None else price.seen.timestamp()
     place = price.place or SourceLine("prices", 1)
-    text = str(price.price)
-    return JoinedPrice(price.question, price.option, text, seen, place)
+    return JoinedPrice(price.question, price.option, str(price.price), seen, place)
 
 
 def _prices_of_table(file: SourceFile, named: Mapping[str, str]) -> list[JoinedPrice]:
@@ -506,13 +442,9 @@ def _prices_of_table(file: SourceFile, named: Mapping[str, str]) -> list[JoinedP
         if not cell:
             continue
 
-        seen = None
-        if times is not None:
-            seen = float(times[row])
+        seen = None if times is None else float(times[row])
         text = cells.number_text(cell)
-        place = cells.place(row)
-        price = JoinedPrice(questions[row], options[row], text, seen, place)
-        found.append(price)
+        found.append(JoinedPrice(questions[row], options[row], text, seen, cells.place(row)))
     return found
 
 
@@ -523,8 +455,7 @@ def _seen(place: SourceLine, text: str) -> float | None:
     try:
         return parse_time(text)
     except ValueError as error:
-        what = f"{text[:40]!r} {error}"
-        fault = place.fault("time", what, "write it like 2026-01-04T12:00")
+        fault = place.fault("time", f"{text[:40]!r} {error}", "write it like 2026-01-04T12:00")
         raise FileFaults([fault]) from None
 
 
@@ -537,8 +468,7 @@ def _checked(prices: Sequence[JoinedPrice]) -> list[JoinedPrice]:
                 parse_share(price.price)
         except ValueError as error:
             what = f"{price.price[:40]!r} {error}"
-            fault = price.place.fault("market_probability", what, "write one from 0 to 1")
-            faults.append(fault)
+            faults.append(price.place.fault("market_probability", what, "write one from 0 to 1"))
     if faults:
         raise FileFaults(faults)
     return [price for price in prices if price.price]

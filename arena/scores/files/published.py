@@ -114,9 +114,7 @@ def published_comparisons(
             ways += _direct_ways(row, figure, other_mode)
 
         ours = ways[0].value if ways else None
-        cause = _cause(figure, ways)
-        comparison = PublishedComparison(figure, ours, cause)
-        found.append(comparison)
+        found.append(PublishedComparison(figure, ours, _cause(figure, ways)))
     return tuple(found)
 
 
@@ -252,8 +250,7 @@ def _brier_ways(losses: AnswerLosses, is_index: bool) -> Iterator[FigureWay]:
     if ways:
         missing = losses.asked - losses.by_question.size
         value = ways[0].value - (WRONG - EVEN_ODDS) * missing / losses.asked
-        even_odds = FigureWay(value, ("a missing answer is even odds in it; in ours it is wrong",))
-        ways.append(even_odds)
+        ways.append(FigureWay(value, ("a missing answer is even odds in it; in ours it is wrong",)))
 
     for way in ways:
         if is_index:
