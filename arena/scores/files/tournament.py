@@ -51,7 +51,7 @@ PEER_KEYS = ("minimum_prize", "exclude", "outside", "weights")
 
 
 class TournamentSettings(BaseModel):
-    """What a tournament is played by."""
+    """The rules of a tournament."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -63,17 +63,22 @@ class TournamentSettings(BaseModel):
         None, ge=1, description="In place of forecasts: the agents of this cohort play, on its markets."
     )
     hidden: int | None = Field(
-        None, ge=1, description="(cohort) So many rounds from a market's first are its hidden period."
+        None, ge=1, description="(cohort) The number of rounds, from a market's first, in its hidden period."
     )
     pool: float = Field(0, ge=0, allow_inf_nan=False, description="The prize pool, in dollars.")
     minimum_prize: float = Field(
-        0, ge=0, allow_inf_nan=False, description="Smaller prizes are not paid but shared among the others."
+        0,
+        ge=0,
+        allow_inf_nan=False,
+        description="Smaller prizes are not paid, but shared among the other winners.",
     )
-    exclude: tuple[str, ...] = Field((), strict=False, description="Who is scored but wins no prize.")
+    exclude: tuple[str, ...] = Field(
+        (), strict=False, description="Forecasters who are scored but win no prize."
+    )
     outside: tuple[str, ...] = Field(
-        (), strict=False, description="Who is left out of comparisons, such as bots."
+        (), strict=False, description="Forecasters with whom nobody is compared, such as bots."
     )
-    weights: dict[str, float] = Field({}, description="The weight of a question, where it is not 1.")
+    weights: dict[str, float] = Field({}, description="The weights of questions, if not 1.")
     hidden_weight: float | None = Field(
         None,
         ge=0,
