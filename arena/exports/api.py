@@ -1,7 +1,7 @@
-"""Reads a record from Python: what was forecast, decided and filled, row by row, and the leaderboard.
+"""Reads a record from Python: forecasts, turns and fills row by row, and the leaderboard.
 
-`import arena` has all of this; docs/python.md shows it at work. A record is opened read-only and looked at
-in one instant, so it may be played on meanwhile.
+`import arena` exports all of this; docs/python.md shows how to use it. A record is opened read-only and seen
+as of one instant, so the season may go on meanwhile.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -70,11 +70,11 @@ def score(
     outcomes: object = None,
     prices: object = None,
 ) -> FileReport:
-    """Score anyone's forecasts as `arena score` does a file, with its choices.
+    """Score forecasts as `arena score` does, with the same choices.
 
-    `frame` has a file's columns: a DataFrame, an Arrow table, a dict of lists, or a list of dicts; None and
-    NaN are empty cells. `columns` says what it calls a column of ours. `outcomes` and `prices` have those of
-    each question, as a frame or as a dict by question. Raises `ArenaError` for what can't be scored.
+    `frame` has the columns of a file of forecasts: a DataFrame, an Arrow table, a dict of lists, or a list of
+    dicts; None and NaN are empty cells. `columns` maps our names to those of the frame. `outcomes` and
+    `prices` are given per question, as a frame or as a dict. Raise `ArenaError` for what can't be scored.
 
     >>> mine = {"question": ["rain"], "forecaster": ["ann"], "probability": [0.8]}
     >>> [round(row.brier, 2) for row in score(mine, outcomes={"rain": 1}).rows]
@@ -86,18 +86,18 @@ def score(
         ("by", by, (None, "category")),
     ):
         if chosen not in allowed:
-            names = ", ".join(str(one) for one in allowed if one is not None)
+            names = ", ".join(str(choice) for choice in allowed if choice is not None)
             raise ArenaError("bad_choice", f"{name} is {chosen!r}", f"choose one of {names}")
     if isinstance(outside, str) or not isinstance(outside, Collection):
         raise ArenaError("bad_choice", f"outside is {outside!r}", "give a list of names")
     if not isinstance(columns, Mapping | None):
         raise ArenaError("bad_choice", f"columns is {columns!r}", 'give a dict such as {"question": "title"}')
 
-    mine = renamed_columns(frame_columns(frame, NAME), columns or {}, NAME)
+    own_columns = renamed_columns(frame_columns(frame, NAME), columns or {}, NAME)
     for column, name, given in (("outcome", "outcomes", outcomes), ("market_probability", "prices", prices)):
         if given is not None:
-            mine = joined_column(mine, given, column, name)
-    table = check_forecasts(cells_of(NAME, mine, REQUIRED_COLUMNS, COLUMNS))
+            own_columns = joined_column(own_columns, given, column, name)
+    table = check_forecasts(cells_of(NAME, own_columns, REQUIRED_COLUMNS, COLUMNS))
     choices = ScoreChoices(
         outside=tuple(outside),
         against=against,
@@ -114,7 +114,7 @@ def score(
 class RecordedForecast:
     """A probability of YES, in millionths, as an agent stated it for a market in a turn.
 
-    Of a question that isn't of yes or no, `distribution` is the answer as JSON, and the probability is 0.
+    For a question other than yes/no, `distribution` is the answer as JSON, and the probability is 0.
     """
 
     cohort: int
@@ -129,7 +129,7 @@ class RecordedForecast:
 
 @dataclass(frozen=True, slots=True)
 class RecordedTurn:
-    """One agent's part of one round; `cash` before it in millionths of a dollar, `orders` as JSON."""
+    """One agent's part of one round; `cash` is the balance before it in millionths, and `orders` are JSON."""
 
     cohort: int
     round: int
@@ -146,7 +146,7 @@ class RecordedTurn:
 
 @dataclass(frozen=True, slots=True)
 class RecordedFill:
-    """What an agent got for a bet or a sale: shares, dollars and rates in millionths."""
+    """What an agent got for a bet or a sale; shares, dollars and rates are in millionths."""
 
     cohort: int
     round: int
@@ -170,7 +170,7 @@ class RecordedFill:
 
 @dataclass(frozen=True, slots=True)
 class Season:
-    """A record that is open for reading: its rows and its leaderboard, of all cohorts or of one."""
+    """A record opened for reading: its rows and its leaderboard, of all cohorts or of one."""
 
     connection: Connection = field(repr=False)
 
@@ -187,35 +187,40 @@ class Season:
         return self._rows(RecordedFill, "fills", cohort)
 
     def score(self, cohort: int | None = None) -> Leaderboard:
-        """Return the leaderboard: its verdict (not of one cohort), and the lines of `arena board`."""
+        """Return the leaderboard: the lines of `arena board`, and the verdict unless it is of one cohort."""
         return read_leaderboard(self.connection, cohort)
 
     def all_kinds(self, cohort: int | None = None) -> AllKinds | None:
-        """Return the scores of all kinds of questions as one; None where all are of yes or no."""
+        """Return the combined scores of all kinds of questions; None if all are yes/no."""
         select_cohorts(read_cohorts(self.connection), cohort)
         return all_kinds_of(self.connection, cohort)
 
     def calibration(self, cohort: int | None = None) -> tuple[ForecasterCalibration, ...]:
-        """Return how calibrated each agent's stated forecasts are, and last the price, named `market`."""
+        """Return the calibration of each agent's stated forecasts, and last that of the price, named
+        `market`.
+        """
         return season_calibrations(self.connection, cohort)
 
     def frame(self, table: str, cohort: int | None = None) -> "pa.Table":
-        """Return a table of an export as an Arrow table; `cash_float` has what `cash` has in millionths."""
+        """Return a table of an export as an Arrow table, with a float column such as `cash_float` beside
+        `cash`.
+        """
         return record_frame(self.connection, table, cohort)
 
     def replay(
         self, change: Change | None = None, cohort: int | None = None, agent: str | None = None
     ) -> WhatIfReport:
-        """Play the recorded decisions again, by their own rules or with a change, without asking anyone.
+        """Replay the recorded decisions, by their own rules or with a change, without asking a model.
 
-        `exact` of a row says that without a change its ledger came out the same to the last hash.
+        `exact` of a row means that, without a change, its ledger came out the same to the last hash.
         """
         return what_if(self.connection, change or Change(), cohort, agent)
 
     def session(self) -> Session:
-        """Return a session of SQLModel that reads the tables' rows as objects: `TurnRow`, `FillRow`, ….
+        """Return an SQLModel session that reads rows as objects: `TurnRow`, `FillRow`, ….
 
-        Their classes are in `arena.record.schema`. Nothing can be written: the record is open to be read.
+        Their classes are in `arena.record.schema`. Nothing can be written, because the record is opened read-
+        only.
         """
         return session_of(self.connection)
 
@@ -228,6 +233,6 @@ class Season:
 
 @contextmanager
 def open_record(database: str | Path) -> Iterator[Season]:
-    """Open a record, by its file or by the URL of a server, as it is now."""
+    """Open a record as of now, by its file or by the URL of a server."""
     with open_read_only(str(database)) as engine, one_snapshot(engine) as connection:
         yield Season(connection)

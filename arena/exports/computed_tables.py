@@ -1,6 +1,6 @@
-"""Tables that are computed from the facts: positions, scores and the leaderboard.
+"""Tables computed from the facts: positions, scores and the leaderboard.
 
-The code of the arena's own commands computes them, so the figures are the same. An import does not read them.
+The same code computes the figures of the arena's own commands. An import doesn't read these tables.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,7 +43,7 @@ UNKNOWN = "unknown"
 
 KINDS: dict[Any, Kind] = {str: "text", int: "whole", float: "number", datetime: "time"}
 KINDS |= {kind | None: name for kind, name in KINDS.items()}
-"""What a column holds, by the type of its values."""
+"""The kind of a column, by the type of its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class ComputedTable:
 
 
 def column(meaning: str, unit: str = "", empty: str = "") -> Any:
-    """Return a field of a computed row, whose value is None where it is `empty`."""
+    """Return a field of a computed row; its value may be None if `empty` says what that means."""
     about = {"meaning": meaning, "unit": unit, "empty": empty}
     if empty:
         return field(default=None, metadata=about)
@@ -63,7 +63,7 @@ def column(meaning: str, unit: str = "", empty: str = "") -> Any:
 
 
 def columns_of(line: type[Any]) -> tuple[ExportColumn, ...]:
-    """Return the columns of a computed row, as its fields say."""
+    """Return the columns of a computed row, as its fields declare them."""
     types = get_type_hints(line)
     columns = []
     for line_field in fields(line):
@@ -166,7 +166,7 @@ def score_lines(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iter
 
 
 def _stated_lines(rows: ForecastColumns) -> Iterator[ScoreLine]:
-    """Yield stated forecasts."""
+    """Yield the stated forecasts of a cohort."""
     scores = brier.each(rows.forecast / ONE, rows.outcome)
     price_scores = brier.each(rows.mid / ONE, rows.outcome)
     forecasts = (rows.event, rows.stated, rows.forecast, rows.mid)
@@ -186,7 +186,7 @@ def _stated_lines(rows: ForecastColumns) -> Iterator[ScoreLine]:
 
 
 def _bet_lines(reading: str, rows: BetColumns, forecast: Floats, fills: Iterable[int]) -> Iterator[ScoreLine]:
-    """Yield a reading of bets."""
+    """Yield one reading of a cohort's bets."""
     scores = brier.each(forecast, rows.outcome)
     columns = zip(_places(rows), fills, rows.yes, forecast, rows.price, scores, strict=True)
 
@@ -261,7 +261,7 @@ LEADERBOARD_UNITS = {
 
 
 def _leaderboard_columns() -> Iterator[ExportColumn]:
-    """Yield the columns of the leaderboard; those of numbers that are not counts may be unknown."""
+    """Yield the columns of the leaderboard; numbers that aren't counts may be unknown."""
     types = get_type_hints(LeaderboardRow)
     yield ExportColumn("cohort", "whole", COHORT, "", "all cohorts of the export together")
     for name, meaning in LEADERBOARD_MEANINGS.items():
@@ -276,7 +276,7 @@ def _leaderboard_columns() -> Iterator[ExportColumn]:
 
 
 def leaderboard_rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
-    """Yield the leaderboard over some cohorts, then that of each."""
+    """Yield the leaderboard over some cohorts, then the one of each."""
     numbers = [stored.cohort.number for stored in cohorts if stored.cohort.stamp != BENCHMARK]
     figures = attrgetter(*LEADERBOARD_MEANINGS)
 
@@ -297,7 +297,7 @@ def _computed_table(
     key: tuple[str, ...],
     lines: Callable[[Connection, Sequence[StoredCohort]], Iterator[Any]],
 ) -> ComputedTable:
-    """Return a table whose columns are the fields of its lines, and whose meaning is their docstring."""
+    """Return a table with the fields of its lines as columns and their docstring as its meaning."""
     columns = columns_of(line)
     values = attrgetter(*[column.name for column in columns])
 

@@ -17,7 +17,7 @@ DATA_PACKAGE = "datapackage.json"
 TITLE = "A season of Paper Arena"
 UNKNOWN_LICENSE = "other"
 DEFAULT_TABLE = "forecasts"
-"""The table that is loaded if none is named."""
+"""The table that `datasets` loads by default."""
 
 SUMMARY = (
     "Language models forecast the outcomes of questions and bet play money on them: every question, price, "
@@ -55,7 +55,7 @@ PACKAGE_TYPES: Mapping[Kind, str] = {
     "time": "datetime",
 }
 MISSING = ("nan", "NaT")
-"""What `frictionless`, which reads Parquet by way of pandas, makes of nulls in numbers and times."""
+"""How nulls in numbers and times look to `frictionless`, which reads Parquet through pandas."""
 CROISSANT_CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -94,7 +94,7 @@ CROISSANT_CONTEXT = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
-"""The names of Croissant 1.0, as every description of a data set repeats them."""
+"""The context of Croissant 1.0, which every description of a data set repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +265,7 @@ def _record_set(file: TableFile) -> dict[str, Any]:
 def data_package(data_set: DataSet) -> dict[str, Any]:
     """Return the description of the data set as a data package.
 
-    It has no bytes and hashes: `frictionless` counts them of texts only, and takes Parquet for wrong.
+    Sizes and hashes are left out: `frictionless` computes them for text files only, and would reject Parquet.
     """
     resources = []
     for file in data_set.files:
@@ -307,7 +307,7 @@ def data_package(data_set: DataSet) -> dict[str, Any]:
 
 
 def column_text(column: ExportColumn) -> str:
-    """Return what a column means, in which unit, and when it is empty, as one sentence.
+    """Return a column's meaning, its unit, and what an empty value means, as one sentence.
 
     >>> column_text(ExportColumn("price", "whole", "of a YES share", "millionths of a dollar", "no trade"))
     'of a YES share (millionths of a dollar); empty: no trade'

@@ -1,4 +1,4 @@
-"""Writes the data dictionary: every table and column of an export in words, from their declarations."""
+"""Writes the data dictionary, which describes every table and column of an export."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,11 +19,11 @@ EVERYWHERE = {
     "attempt": "counts the attempts at it, from 1",
     "code_version": "the version of the arena that played it",
 }
-"""Columns of many tables, which the page explains once."""
+"""Columns that many tables share, which the page explains once."""
 
 
 def data_page() -> str:
-    """Return the page in Markdown."""
+    """Return the data dictionary as Markdown."""
     sections = [DATA_PAGE.read_text("utf-8").rstrip()]
     sections += [_section(table.sheet, table.sheet.meaning) for table in FACTS]
     sections += [_section(table.sheet, f"{table.sheet.meaning} *Computed.*") for table in COMPUTED]
@@ -31,7 +31,7 @@ def data_page() -> str:
 
 
 def _section(sheet: ExportTable, meaning: str) -> str:
-    """Return what the page says of a table."""
+    """Return the section of a table."""
     own = []
     others = []
     for column in sheet.columns:
@@ -47,12 +47,12 @@ def _section(sheet: ExportTable, meaning: str) -> str:
 
 
 def _code(names: Iterable[str]) -> str:
-    """Return names as a list in Markdown."""
+    """Return names as a comma-separated list of code spans."""
     return ", ".join(f"`{name}`" for name in names)
 
 
 def _line(column: ExportColumn) -> str:
-    """Return the row of a column."""
+    """Return the Markdown row of a column."""
     meaning = column.meaning.replace("the SHA-256 that seals the row: ", "seals ")
     unit = column.unit.partition(": ")[0].replace("1 is yes, 0 is no", "1 or 0")
     unit = unit.replace("millionths of a dollar", "dollars").replace("millionths of a share", "shares")

@@ -1,6 +1,6 @@
-"""The tables of facts: what each holds of the record, in which order, and how its rows are put back.
+"""The tables of facts: the columns of each, its order, and how its rows are restored.
 
-Rows are named without ids: by the numbers of cohort and round, agents' names, markets' ids.
+Rows are named without ids: by the numbers of cohort and round, agents' names, and markets' ids.
 """
 
 from collections.abc import Sequence
@@ -62,19 +62,19 @@ T = TypeVar("T")
 
 
 def in_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
-    """Select rows that are read together with their cohort."""
+    """Return the condition that a row's cohort has one of these numbers."""
     return col(CohortRow.number).in_(numbers)
 
 
 def in_snapshots(column: T, listed: T | None) -> OfCohorts:
-    """Select rows with a value that the snapshots of some cohorts list."""
+    """Return the condition that the snapshots of some cohorts list the value of a column."""
     listed_ids = select(column_of(listed)).from_joined(SnapshotItemRow, SnapshotRow, CohortRow)
     return lambda numbers: col(column).in_(listed_ids.where(in_cohorts(numbers)))
 
 
 @dataclass(frozen=True, slots=True)
 class TableScope:
-    """What the rows of a table belong to: the columns that name it, those that sort by it, and its tables."""
+    """What the rows of a table belong to: the columns that name it, its sort order, and its tables."""
 
     fields: tuple[ExportField, ...] = ()
     order: tuple[Any, ...] = ()
@@ -97,7 +97,7 @@ IN_TURN = TableScope(IN_PLACE.fields, PLACE_ORDER, (TurnRow, *IN_PLACE.rows))
 
 
 def _parent(column: str, *path: type[TableRow], **names: Any) -> ParentKey:
-    """Return how a row is found by the columns that name it, such as `cohort=CohortRow.number`."""
+    """Return how to find a parent row by the columns that name it, such as `cohort=CohortRow.number`."""
     named = tuple(map(column_of, names.values()))
     ids = select(path[0].__table__.c.id, *named).from_joined(*path)
     return ParentKey(column, tuple(names), named, ids)
@@ -123,7 +123,7 @@ PARENTS = {
         _parent("sync_id", SyncRow, venue=SyncRow.venue, sync=SyncRow.number),
     )
 }
-"""What rows may belong to, by the columns that refer to it."""
+"""The possible parents of rows, by the columns that refer to them."""
 
 
 def fact_table(
@@ -141,8 +141,8 @@ def fact_table(
 ) -> FactTable:
     """Return a table of facts, whose rows are named and sorted by a key within their scope.
 
-    Without fields it has all columns of its rows. The rows' docstring is its meaning. `order` sorts by other
-    columns than those of the key.
+    Without `fields` it has all columns of its rows, and without `meaning` the summary of their docstring.
+    `order` sorts by other columns than those of the key.
     """
     all_fields = (*scope.fields, *(fields or fields_of(row)))
     columns = tuple(field.column for field in all_fields)
@@ -182,7 +182,7 @@ GATHERED = joined(EvidenceRow, GatheringRow, *IN_ROUND.rows)
 
 
 def prompts_of_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
-    """Select the prompts that cohorts froze, or that an agent of theirs took later."""
+    """Return the condition that a cohort froze the prompt, or that one of its agents took it later."""
     froze = exists().where(in_cohorts(numbers), col(CohortRow.frozen).contains(PromptRow.hash))
     taken = select(column_of(ReplacementRow.id)).from_joined(ReplacementRow, *IN_ACCOUNT.rows)
     taken = taken.where(in_cohorts(numbers), col(ReplacementRow.prompts).contains(PromptRow.hash))
@@ -190,14 +190,14 @@ def prompts_of_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
 
 
 def quotes_of_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
-    """Select the quotes that the snapshots of cohorts list, and those that were read a second time."""
+    """Return the condition that a cohort's snapshots list the quote, or that it was read a second time."""
     is_listed = in_snapshots(QuoteRow.id, SnapshotItemRow.quote_id)(numbers)
     second = select(column_of(SecondQuoteRow.quote_id)).from_joined(SecondQuoteRow, *IN_TURN.rows)
     return or_(is_listed, col(QuoteRow.id).in_(second.where(in_cohorts(numbers))))
 
 
 def articles_of_cohorts(numbers: Sequence[int]) -> ColumnElement[bool]:
-    """Select the articles that were shown in cohorts."""
+    """Return the condition that the article was shown in one of these cohorts."""
     shown = select(EvidenceRow.article).select_from(GATHERED)
     return col(ArticleRow.hash).in_(shown.where(in_cohorts(numbers)))
 
@@ -425,7 +425,7 @@ FACTS = (
     BENCHMARK_FILES,
     HEADS,
 )
-"""In the order in which they can be put back: what a row refers to comes before it."""
+"""The tables in the order in which they are restored: rows come after those they refer to."""
 
 FACT = {table.sheet.name: table for table in FACTS}
 """The tables of facts by their names."""

@@ -1,4 +1,4 @@
-"""Reads the forecasts of an export as a table, so that they can be scored as those of a file."""
+"""Reads the forecasts of an export as a table, to be scored like those of a file."""
 
 import json
 from collections import defaultdict
@@ -31,14 +31,14 @@ SHOWN_STATUSES = (*DECIDED_STATUSES, "failed", "late")
 
 
 def is_export_at(place: Path) -> bool:
-    """Tell whether an export is there, as a folder or in one file."""
+    """Tell whether a path is an export: a folder or a ZIP."""
     if place.is_dir():
         return is_export(place)
     return place.is_file() and is_zipped_export(place)
 
 
 def read_export(place: Path) -> ForecastTable:
-    """Return the forecasts of an export, as `arena board` scores those of its record."""
+    """Return the forecasts of an export, scored as `arena board` scores its record."""
     with TemporaryDirectory() as spare, open_export(place, Path(spare), whole=False) as (folder, manifest):
         tables = ExportTables(folder, manifest)
         table = season_table(str(place), _season_rows(tables))
@@ -53,13 +53,13 @@ def read_export(place: Path) -> ForecastTable:
 
 @dataclass(frozen=True, slots=True)
 class ExportTables:
-    """The tables of an export, each read when it is asked for."""
+    """The tables of an export, each read on demand."""
 
     folder: Path
     manifest: ExportManifest
 
     def rows(self, name: str, columns: tuple[ExportColumn, ...] = ()) -> Iterator[Row]:
-        """Yield the rows of a table by the names of its columns; without columns, of a table of facts."""
+        """Yield the rows of a table as dicts by column; `columns` defaults to those of a table of facts."""
         form = form_of(self.manifest.form)
         columns = columns or FACT[name].sheet.columns
         file = f"{name}{form.ending}"
@@ -73,7 +73,7 @@ class ExportTables:
 
 @dataclass(frozen=True, slots=True)
 class EntrantRead:
-    """What is known of an entrant: its kind, whether it sees prices, and when its model was released."""
+    """An entrant's kind, whether prices are hidden from it, and when its model was released."""
 
     kind: str
     blind: bool
@@ -82,14 +82,14 @@ class EntrantRead:
 
 @dataclass(frozen=True, slots=True)
 class HiddenRounds:
-    """In how many first rounds a cohort hides prices, and if nobody may see its forecasts for now."""
+    """The number of first rounds in which a cohort hides prices, and whether its forecasts are hidden now."""
 
     count: int
     is_now: bool
 
 
 def _season_rows(tables: ExportTables) -> SeasonRows:
-    """Return what the forecasts of an export are scored by."""
+    """Return the forecasts of an export with everything that scores them."""
     rounds = {(row["cohort"], row["round"]): row["at"] for row in tables.rows("rounds")}
     entrants = _entrants(tables)
     pages = {(row["market_id"], row["page"]): row for row in tables.rows("market_pages")}
@@ -102,7 +102,7 @@ def _season_rows(tables: ExportTables) -> SeasonRows:
         is_over = row["ended_at"] or row["stopped_at"]
         hides = frozen.get("hidden", 0)
         hidden[number] = HiddenRounds(hides, is_now=not is_over and begun <= hides)
-        if frozen.get("stamp") != BENCHMARK:  # one that answers a benchmark is in no figure
+        if frozen.get("stamp") != BENCHMARK:  # cohorts that answer a benchmark are in no figure
             min_coverage = frozen.get("min_coverage", MIN_COVERAGE)
 
     answers = _answers(tables, rounds, entrants, hidden, pages)
@@ -119,7 +119,7 @@ def _season_rows(tables: ExportTables) -> SeasonRows:
 
 
 def _entrants(tables: ExportTables) -> dict[tuple[int, str], EntrantRead]:
-    """Return the entrants of each cohort, by its number and their names, as they played last."""
+    """Return the entrants by cohort and name, with the settings of their last round."""
     settings = {}
     kinds = {}
     for row in tables.rows("entrants"):
@@ -141,7 +141,7 @@ def _entrants(tables: ExportTables) -> dict[tuple[int, str], EntrantRead]:
 
 
 def _markets(tables: ExportTables, pages: Mapping[tuple[str, int], Row]) -> dict[str, SeasonMarket]:
-    """Return the markets by their newest pages, and how they ended."""
+    """Return the markets with their newest pages and their resolutions."""
     markets = {}
     for (market, _), row in sorted(pages.items()):
         event = row["story"] or row["event_id"]
@@ -159,7 +159,7 @@ def _yes_no(
     rounds: Mapping[tuple[int, int], datetime],
     entrants: Mapping[tuple[int, str], EntrantRead],
 ) -> YesNoRows:
-    """Return the forecasts of yes/no markets; where a snapshot had no quote, there is no price."""
+    """Return the forecasts of yes/no markets; those without a quote in the snapshot have no price."""
     unpriced = set()
     for row in tables.rows("snapshot_items"):
         if not row["quote_hash"]:
@@ -201,7 +201,7 @@ def _answers(
     hidden: Mapping[int, HiddenRounds],
     pages: Mapping[tuple[str, int], Row],
 ) -> AnswerColumns:
-    """Return the answers to questions that are not of yes or no."""
+    """Return the answers to questions other than yes/no."""
     shown, stated = _questions_and_answers(tables, pages)
     columns = defaultdict[str, list[Any]](list)
     for turn in tables.rows("turns") if shown else ():
@@ -211,17 +211,17 @@ def _answers(
         place = turn["cohort"], turn["round"]
         entrant = entrants[turn["cohort"], turn["agent"]]
         for market, form in shown[turn["cohort"], rounds[place]]:
-            said = None
+            answer = None
             if turn["status"] in USABLE_STATUSES:
-                said = stated.get((*place, turn["agent"], market))
+                answer = stated.get((*place, turn["agent"], market))
             columns["agent"].append(turn["agent"])
             columns["cohort"].append(turn["cohort"])
             columns["round"].append(turn["round"])
             columns["at"].append(rounds[place].timestamp() // 1)
             columns["market"].append(market)
             columns["form"].append(form)
-            columns["answer"].append(said and said["distribution"])
-            columns["reason"].append(said and said["reason"])
+            columns["answer"].append(answer and answer["distribution"])
+            columns["reason"].append(answer and answer["reason"])
             columns["blind"].append(entrant.blind or turn["round"] <= hides.count)
             columns["released"].append(entrant.released)
     return _answer_columns(columns)
@@ -234,7 +234,7 @@ Said = dict[tuple[int, int, str, str], Row]
 
 
 def _questions_and_answers(tables: ExportTables, pages: Mapping[tuple[str, int], Row]) -> tuple[Shown, Said]:
-    """Return the questions that are not of yes or no as they were shown, and the answers to them."""
+    """Return the questions other than yes/no as they were shown, and the answers to them."""
     shown: Shown = defaultdict(list)
     stated: Said = {}
     if not any(page["form"] for page in pages.values()):
@@ -251,7 +251,7 @@ def _questions_and_answers(tables: ExportTables, pages: Mapping[tuple[str, int],
 
 
 def _answer_columns(columns: Mapping[str, list[Any]]) -> AnswerColumns:
-    """Return lists as columns, with names and texts as places; -1 for those that are missing."""
+    """Return lists as arrays, with names and texts as indices; -1 for missing ones."""
     named: dict[str, Any] = {}
     for column, plural in (("agent", "agents"), ("market", "markets"), ("form", "forms")):
         named[plural], named[column] = factorize(columns[column])

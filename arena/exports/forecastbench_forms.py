@@ -1,4 +1,4 @@
-"""ForecastBench's own forms: a board in the columns of its CSV or as a page, and answers as a submission."""
+"""ForecastBench's own formats: a board as its CSV or as a page, and answers as a submission."""
 
 import csv
 import io
@@ -21,9 +21,9 @@ from arena.scores.rules.forecastbench.leaderboard import ForecastBenchScores
 HALVES = ("dataset", "market")
 PARTS = (*HALVES, "overall")
 PREFIXES = {"index": "", "brier": "", "score": "brier_", "peer": "peer_", "skill": "skill_"}
-"""How the figures by type of question are named in a row: what stands before the type."""
+"""The prefix of figures by question type in a row, such as `brier_` in `brier_dataset`."""
 PRELIMINARY = "preliminary"
-"""The mode whose board is of data questions alone."""
+"""The mode whose board has data questions only."""
 FIGURE = re.compile(r"-?[\d.]+(?:e-?\d+)?")
 TEAM = re.compile(r"[\w-][\w -]*")
 """A team's name, which is part of the name of its files."""
@@ -35,7 +35,7 @@ Row = dict[str, Any]
 
 
 def board_rows(board: BenchBoard) -> list[Row]:
-    """Return the figures of each forecaster by name, best first."""
+    """Return each forecaster's figures by name, the best forecaster first."""
     rows: list[Row] = []
     for scores in board.scores:
         team, lab = board.teams[scores.forecaster]
@@ -57,7 +57,7 @@ def board_rows(board: BenchBoard) -> list[Row]:
 
 
 def _site_intervals(scores: ForecastBenchScores, board: BenchBoard) -> Row:
-    """Return the intervals of the site's boards, those by cluster beside those by question."""
+    """Return the intervals of the site's boards, by question and by cluster."""
     part = ranked_part(board.mode)
     clustered = board.clustered[scores.forecaster]
     row: Row = {"p_clustered": clustered.p}
@@ -72,7 +72,7 @@ def _site_intervals(scores: ForecastBenchScores, board: BenchBoard) -> Row:
 
 
 def ranked_part(mode: str) -> str:
-    """Return the part of the questions by which the site's board of a mode is ranked."""
+    """Return the part of the questions that ranks the site's board of a mode."""
     if mode == PRELIMINARY:
         return "dataset"
     return "overall"
@@ -82,7 +82,7 @@ def ranked_part(mode: str) -> str:
 
 
 def board_lines(board: BenchBoard, *, with_groups: bool) -> list[list[str]]:
-    """Return the headings and lines of a board, or of its parts, as the benchmark's CSV has them."""
+    """Return the heading and lines of a board, or of its groups, as in the benchmark's CSV."""
     if with_groups:
         head = ["Group", "Model", "N", "Brier", "Low", "High"]
         return [head, *map(_group_line, board.groups)]
@@ -102,15 +102,15 @@ def board_lines(board: BenchBoard, *, with_groups: bool) -> list[list[str]]:
 
 
 def _group_line(group: GroupScore) -> list[str]:
-    """Return a forecaster's figures on one part of the questions."""
+    """Return a forecaster's figures on one group of questions."""
     figures = [figure(value, 4) for value in (group.brier, group.low, group.high)]
     return [group.group, group.forecaster, str(group.n), *figures]
 
 
 def _site_cells(row: Row, rank: int, mode: str) -> dict[str, str]:
-    """Return a forecaster's line by the headings of the benchmark's own CSV.
+    """Return a forecaster's line under the headings of the benchmark's CSV.
 
-    The preliminary board leaves out what is of markets.
+    The preliminary board leaves out the columns of market questions.
     """
     cells = {
         "Rank": str(rank),
@@ -130,9 +130,9 @@ def _site_cells(row: Row, rank: int, mode: str) -> dict[str, str]:
         cells["Overall 95% CI"] = ends_text(row["low"], row["high"], 1)
 
     for name, title in ((SUPERS, "Supers > Forecaster?"), (PUBLIC, "Forecaster > Public?")):
-        p = row["p"].get(name)
-        cells[title] = verdict(p)
-        cells[f"p-val {title}"] = p_text(p)
+        p_value = row["p"].get(name)
+        cells[title] = verdict(p_value)
+        cells[f"p-val {title}"] = p_text(p_value)
     for name, title in (("first", "Pct times № 1"), ("top", "Pct times top 5%")):
         share = row[name]
         cells[title] = figure(share and share * 100, 3)
@@ -147,7 +147,7 @@ def _site_cells(row: Row, rank: int, mode: str) -> dict[str, str]:
 
 
 def _paper_lines(rows: Sequence[Row]) -> list[list[str]]:
-    """Return the board of the paper."""
+    """Return the lines of the paper's board."""
     first = rows[0]
     head = ["Model", "Organization"]
     head += [f"{half.capitalize()} (N={first[f'n_{half}']:,})" for half in HALVES]
@@ -158,16 +158,16 @@ def _paper_lines(rows: Sequence[Row]) -> list[list[str]]:
     for row in rows:
         line = [row["forecaster"], row["model_organization"]]
         line += [f"{row[part]:.3f}" for part in PARTS]
-        p = row["p"]
+        p_value = row["p"]
         line.append(ends_text(row["low"], row["high"], 3))
-        line.append("" if p is None else p_text(p, 3))
+        line.append("" if p_value is None else p_text(p_value, 3))
         line.append(f"{row['better'] or 0:.0%}")
         lines.append(line)
     return lines
 
 
 def verdict(p: float | None) -> str:
-    """Return what a p-value means.
+    """Return a p-value as a verdict.
 
     >>> verdict(0.0004), verdict(0.02), verdict(0.5), verdict(None)
     ('Yes', 'Likely', 'No', '—')
@@ -182,7 +182,7 @@ def verdict(p: float | None) -> str:
 
 
 def p_text(p: float | None, places: int = 2) -> str:
-    """Return a p-value as boards write it; those of the paper have three places.
+    """Return a p-value as boards print it; the paper's board uses three places.
 
     >>> p_text(0.0004), p_text(0.0042), p_text(0.0042, 3), p_text(0.5), p_text(None)
     ('<0.001', '<0.01', '0.004', '0.50', '—')
@@ -197,14 +197,14 @@ def p_text(p: float | None, places: int = 2) -> str:
 
 
 def figure(value: float | None, places: int) -> str:
-    """Return a figure rounded, without zeros at its end."""
+    """Return a rounded figure without trailing zeros."""
     if value is None:
         return ""
     return repr(round(float(value), places))
 
 
 def ends_text(low: float | None, high: float | None, places: int) -> str:
-    """Return an interval as boards write it; nothing where there is none."""
+    """Return an interval as boards print it; an empty text if there is none."""
     if low is None:
         return ""
     return f"[{low:.{places}f}, {high:.{places}f}]"
@@ -214,7 +214,7 @@ def ends_text(low: float | None, high: float | None, places: int) -> str:
 
 
 def csv_text(lines: Sequence[Sequence[str]]) -> str:
-    """Return lines as CSV; names that a spreadsheet takes for formulas are quoted.
+    """Return lines as CSV; texts that a spreadsheet would take for formulas are quoted.
 
     >>> csv_text([["=1+1", "-0.5"]])
     "'=1+1,-0.5\\n"
@@ -243,7 +243,7 @@ text-align:left}}</style></head>
 
 
 def html_text(lines: Sequence[Sequence[str]], title: str) -> str:
-    """Return lines as a page that needs nothing else."""
+    """Return lines as a self-contained HTML page."""
     head = _html_row(lines[0], "th")
     rows = "\n".join(_html_row(line, "td") for line in lines[1:])
     return PAGE.format(title=escape(title), head=head, rows=rows)
@@ -260,7 +260,7 @@ def _html_row(line: Sequence[str], tag: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WrittenSubmission:
-    """A submission that was written: its file, how many forecasts it has, and for which set they are."""
+    """A submission that was written: its file, its number of forecasts, and its question set."""
 
     file: Path
     forecasts: int
@@ -271,7 +271,7 @@ class WrittenSubmission:
 def write_submission(
     name: str, answers: str, by: Submitter, question_set: QuestionSet, folder: Path
 ) -> WrittenSubmission:
-    """Write a CSV of answers in the published form; raise `FileFaults` if something in it is wrong."""
+    """Write a CSV of answers as a submission; raise `FileFaults` if something in it is wrong."""
     if not TEAM.fullmatch(by.organization):
         message = f"{by.organization!r} can't be part of a file's name"
         raise ArenaError("bad_name", message, "use letters, digits, spaces, - and _", status=64)

@@ -1,4 +1,4 @@
-"""Tables in memory: the record's as Arrow tables, and anyone's forecasts from whatever holds columns."""
+"""Tables in memory: those of a record as Arrow tables, and forecasts from any data frame."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 Columns = dict[str, list[object]]
 MILLIONTHS = "millionths"
 FLOAT = "_float"
-"""Ends the name of the column with the floats of a column of millionths."""
+"""The suffix of the column that has a column of millionths as floats."""
 HINT = "give a DataFrame, an Arrow table, a dict of lists, or a list of dicts"
 
 
 def record_frame(connection: Connection, name: str, cohort: int | None) -> "pa.Table":
-    """Return a table of an export, of all cohorts or of one; raise `ArenaError` for one that there isn't.
+    """Return a table of an export, of all cohorts or of one; raise `ArenaError` for an unknown name.
 
-    Beside each column of millionths stands one of floats: dollars, shares or probabilities.
+    Each column of millionths is followed by one of floats: dollars, shares or probabilities.
     """
     import pyarrow as pa
 
@@ -44,8 +44,8 @@ def record_frame(connection: Connection, name: str, cohort: int | None) -> "pa.T
         names = ", ".join([*FACT, *computed])
         raise ArenaError("no_table", f"there is no table {name!r}", f"tables: {names}")
 
-    every = list(rows)
-    values = [list(column) for column in zip(*every, strict=True)] or [[] for _ in sheet.columns]
+    all_rows = list(rows)
+    values = [list(column) for column in zip(*all_rows, strict=True)] or [[] for _ in sheet.columns]
     schema = schema_of(sheet.columns, [column.name for column in sheet.columns])
     frame = pa.Table.from_arrays(list(map(pa.array, values, schema.types)), schema=schema)
     for column, numbers in zip(sheet.columns, values, strict=True):
@@ -56,10 +56,10 @@ def record_frame(connection: Connection, name: str, cohort: int | None) -> "pa.T
 
 
 def frame_columns(frame: object, name: str) -> Columns:
-    """Return the columns of a frame as lists, None where a cell is empty.
+    """Return the columns of a frame as lists, with None for empty cells.
 
-    That is a dict of columns, a list of dicts, a DataFrame of pandas or polars, or what can be read as an
-    Arrow table. Raises `ArenaError` for anything else.
+    A frame is a dict of columns, a list of dicts, a DataFrame of pandas or polars, or anything that converts
+    to an Arrow table. Raise `ArenaError` for anything else.
 
     >>> frame_columns([{"question": "rain", "outcome": float("nan")}, {"question": "snow"}], "mine")
     {'question': ['rain', 'snow'], 'outcome': [None, None]}
@@ -71,7 +71,7 @@ def frame_columns(frame: object, name: str) -> Columns:
 
 
 def _columns(frame: Any, name: str) -> Mapping[Any, Sequence[object]]:
-    """Return the columns of a frame by their names, with cells as they are."""
+    """Return the columns of a frame by name, with cells as they are."""
     if isinstance(frame, Mapping):
         return {column: _listed(values, name, str(column)) for column, values in frame.items()}
     if isinstance(frame, list | tuple):
@@ -83,13 +83,13 @@ def _columns(frame: Any, name: str) -> Mapping[Any, Sequence[object]]:
             return dict(pa.table(frame).to_pydict())
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise ArenaError("bad_frame", f"{name} is no Arrow table: {error}", HINT) from error
-    if hasattr(frame, "collect"):  # a lazy one of polars
+    if hasattr(frame, "collect"):  # a LazyFrame of polars
         return _columns(frame.collect(), name)
     return _columns_of_pandas(frame, name)
 
 
 def _columns_of_pandas(frame: Any, name: str) -> Mapping[Any, Sequence[object]]:
-    """Return the columns of a DataFrame of pandas, in which cells of a column may be of several kinds."""
+    """Return the columns of a pandas DataFrame, whose cells may be of mixed types."""
     if any(getattr(getattr(frame, "index", None), "names", ())):
         frame = frame.reset_index()  # an index with a name is a column
 
@@ -102,14 +102,14 @@ def _columns_of_pandas(frame: Any, name: str) -> Mapping[Any, Sequence[object]]:
 
 
 def _listed(values: Any, name: str, column: str) -> list[object]:
-    """Return the cells of a column."""
+    """Return the cells of a column as a list."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise ArenaError("bad_frame", f"{name}: column {column} is no list of values", HINT)
     return list(values)
 
 
 def _columns_of_dicts(rows: Sequence[object], name: str) -> Columns:
-    """Return the columns of dicts; a dict may lack some."""
+    """Return the columns of a list of dicts, some of which may lack a key."""
     dicts = []
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
@@ -124,7 +124,7 @@ def _columns_of_dicts(rows: Sequence[object], name: str) -> Columns:
 
 
 def _value(value: Any) -> object:
-    """Return a cell, None where it is empty: NaN, NaT and the missing value of pandas are."""
+    """Return a cell, or None if it is empty: NaN, NaT, or the missing value of pandas."""
     if value is None or isinstance(value, str):
         return value
     if getattr(value, "ndim", 0) > 0:
@@ -139,7 +139,7 @@ def _value(value: Any) -> object:
 
 
 def renamed_columns(columns: Columns, renamed: Mapping[str, str], name: str) -> Columns:
-    """Return the columns under our names; raise `ArenaError` for one that isn't there."""
+    """Return the columns under our names; raise `ArenaError` if one is missing."""
     found = dict(columns)
     for ours, theirs in renamed.items():
         if theirs not in columns:
@@ -151,7 +151,7 @@ def renamed_columns(columns: Columns, renamed: Mapping[str, str], name: str) -> 
 
 
 def joined_column(columns: Columns, frame: object, column: str, name: str) -> Columns:
-    """Return the columns with one more, from a frame or a dict by question; raise `ArenaError` if none fits.
+    """Return the columns with one added from a frame or dict by question; raise `ArenaError` if none fits.
 
     >>> joined_column({"question": ["rain", "snow"]}, {"rain": 1}, "outcome", "outcomes")
     {'question': ['rain', 'snow'], 'outcome': [1, None]}

@@ -1,8 +1,8 @@
-"""Writes a season as logs of Inspect (inspect_ai) in JSON: one of each agent in each cohort, a sample a turn.
+"""Writes a season as Inspect (inspect_ai) logs in JSON: one log for each agent and cohort, one sample a turn.
 
-`inspect view` opens them and `arena score` reads them; nothing of Inspect is needed to write them. A turn's
-scores are those of the leaderboard, and the metadata of its Brier score have what they are made of. Questions
-that are not of yes or no are left out.
+`inspect view` opens them and `arena score` reads them; writing them doesn't need Inspect. A turn's scores are
+those of the leaderboard, and the metadata of its Brier score hold the forecasts behind it. Questions other
+than yes/no are left out.
 """
 
 import json
@@ -20,7 +20,7 @@ from agents.text import one_line
 from arena.errors import count_text
 from arena.record.model.answer_columns import SeasonMarket
 from arena.record.model.cohort import Entrant, Turn
-from arena.record.model.columns import evidence_rows, stated_belief
+from arena.record.model.columns import OPEN, evidence_rows, stated_belief
 from arena.record.queries.answers import read_season_markets
 from arena.record.queries.calls import read_rounds_by_cohort
 from arena.record.queries.cohorts import StoredCohort, StoredRound, read_calls
@@ -33,9 +33,9 @@ from markets.millionths import ONE
 LOG_VERSION = 2
 SOLVER = "recorded_turn"
 METRIC = "by_market"
-"""What the metrics are called: means over markets, of each market first over its rounds."""
+"""The name of the metrics, which are means over markets of each market's mean over its rounds."""
 EVEN = 0.5
-"""Stands for the price where there is none, as on the leaderboard."""
+"""Replaces a missing price, as on the leaderboard."""
 LONGEST_TITLE = 200
 UNNAMED = re.compile(r"[^A-Za-z0-9.-]+")
 STOPS = {"stop": "stop", "length": "max_tokens", "content_filter": "content_filter"}
@@ -46,10 +46,10 @@ Fields = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class LoggedForecast:
-    """A probability that counts for a market in a turn, and what it is scored by.
+    """The probability that counts for a market in a turn, and what it is scored by.
 
     Where the agent `stated` none it is the price, or even odds without one. `outcome` is 1 or 0, and None
-    while the market is open, or where it paid a fraction or refunds.
+    while the market is open, or if it paid a fraction or a refund.
     """
 
     question: str
@@ -65,7 +65,7 @@ class LoggedForecast:
 def read_scored_forecasts(
     connection: Connection, cohort: int, markets: Mapping[str, SeasonMarket]
 ) -> dict[TurnPlace, list[LoggedForecast]]:
-    """Return the forecasts that count of each turn of a cohort; none of rounds that are hidden for now."""
+    """Return the forecasts that count for each turn of a cohort; rounds hidden for now have none."""
     rows = evidence_rows(read_forecast_columns(connection, cohort))
     columns = zip(
         rows.agent.tolist(),
@@ -98,23 +98,24 @@ def read_scored_forecasts(
 
 
 def forecast_scores(forecasts: Sequence[LoggedForecast]) -> dict[str, float]:
-    """Return the Brier score and the skill of forecasts, as the leaderboard has them; NaN if all are open."""
-    said = [forecast.probability for forecast in forecasts]
-    ended = [-1 if forecast.outcome is None else forecast.outcome for forecast in forecasts]
+    """Return the Brier score and the skill of forecasts, as on the leaderboard; NaN if all are open."""
+    probabilities = [forecast.probability for forecast in forecasts]
+    outcomes = [OPEN if forecast.outcome is None else forecast.outcome for forecast in forecasts]
     questions = [forecast.question for forecast in forecasts]
+
     prices = []
     for forecast in forecasts:
         price = forecast.market_probability
         prices.append(EVEN if price is None else price)
 
     return {
-        "brier": brier.score(said, ended, questions),
-        "skill": skill.score(said, ended, prices, questions),
+        "brier": brier.score(probabilities, outcomes, questions),
+        "skill": skill.score(probabilities, outcomes, prices, questions),
     }
 
 
 def score_fields(forecasts: Sequence[LoggedForecast]) -> dict[str, Fields]:
-    """Return the scores of a turn as Inspect keeps them, by the names of their scorers."""
+    """Return the scores of a turn in Inspect's form, by the names of their scorers."""
     scores: dict[str, Fields] = {}
     for name, value in forecast_scores(forecasts).items():
         scores[name] = {"value": value}
@@ -129,32 +130,32 @@ def score_fields(forecasts: Sequence[LoggedForecast]) -> dict[str, Fields]:
 
 
 def _forecasts_table(forecasts: Sequence[LoggedForecast]) -> str:
-    """Return the forecasts of a turn as a table in Markdown."""
+    """Return the forecasts of a turn as a Markdown table."""
     lines = ["| question | forecast | price | outcome |", "| --- | ---: | ---: | --- |"]
     for forecast in forecasts:
         title = one_line(forecast.title or forecast.question, LONGEST_TITLE).replace("|", "/")
-        said = f"{forecast.probability:.1%}" if forecast.stated else "none"
+        stated = f"{forecast.probability:.1%}" if forecast.stated else "none"
         price = forecast.market_probability
-        shown = "none" if price is None else f"{price:.1%}"
-        lines.append(f"| {title} | {said} | {shown} | {outcome_text(forecast)} |")
+        price_text = "none" if price is None else f"{price:.1%}"
+        lines.append(f"| {title} | {stated} | {price_text} | {outcome_text(forecast)} |")
     return "\n".join(lines)
 
 
 def outcome_text(forecast: LoggedForecast) -> str:
-    """Return how a market ended, in a word."""
+    """Return the outcome of a forecast's market in a word."""
     if forecast.outcome is None:
         return "open"
     return "YES" if forecast.outcome else "NO"
 
 
 def outcomes_text(forecasts: Sequence[LoggedForecast]) -> str:
-    """Return how many markets ended in which way."""
+    """Return the number of markets with each outcome."""
     counts = Counter(map(outcome_text, forecasts))
     return ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
 
 
 def time_apart(at: datetime, cohort: int) -> datetime:
-    """Return when a turn was; cohorts that decide at one instant are told apart by a microsecond."""
+    """Return the time of a turn, shifted by microseconds to keep simultaneous cohorts apart."""
     return at + timedelta(microseconds=cohort)
 
 
@@ -164,7 +165,7 @@ def time_apart(at: datetime, cohort: int) -> datetime:
 def inspect_logs(
     connection: Connection, cohorts: Sequence[StoredCohort], prompts: bool, version: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each log; without `prompts` these lack what was asked and answered."""
+    """Yield the name and text of each log; without `prompts` they lack the conversations."""
     markets = read_season_markets(connection)
     rounds = read_rounds_by_cohort(connection)
 
@@ -192,7 +193,7 @@ def inspect_logs(
 
 
 def log_name(stored: StoredCohort, entrant: Entrant) -> str:
-    """Return the name of a log's file, which begins with a time as Inspect wants it."""
+    """Return the file name of a log, which begins with a time, as Inspect expects."""
     cohort = stored.cohort
     name = UNNAMED.sub("-", entrant.name)
     return f"{cohort.starts_at:%Y-%m-%dT%H-%M-%S}_cohort-{cohort.number}_{entrant.position:02}-{name}.json"
@@ -200,7 +201,7 @@ def log_name(stored: StoredCohort, entrant: Entrant) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LoggedTurn:
-    """A turn with its round, the calls that were made for it, and the forecasts that count."""
+    """A turn with its round, the calls made for it, and the forecasts that count."""
 
     round: StoredRound
     turn: Turn
@@ -213,12 +214,12 @@ def _log(stored: StoredCohort, entrant: Entrant, played: Sequence[LoggedTurn], v
     cohort = stored.cohort
     model = str(entrant.settings.get("model") or entrant.kind)
     samples = [_sample(turn, cohort.number, model) for turn in played]
-    every = [forecast for turn in played for forecast in turn.forecasts]
+    forecasts = [forecast for turn in played for forecast in turn.forecasts]
     calls = [call for turn in played for call in turn.calls]
     key = f"cohort-{cohort.number}-{entrant.name}"
 
     metrics = []
-    for name, value in forecast_scores(every).items():
+    for name, value in forecast_scores(forecasts).items():
         metric = {"name": METRIC, "value": value, "params": {}}
         metrics.append({"name": name, "scorer": name, "params": {}, "metrics": {METRIC: metric}})
 
@@ -266,7 +267,7 @@ def _sample(played: LoggedTurn, cohort: int, model: str) -> Fields:
     return {
         "id": key,
         "epoch": 1,
-        "input": f"{key}: {count_text(len(played.forecasts), 'market')}",  # messages have what was asked
+        "input": f"{key}: {count_text(len(played.forecasts), 'market')}",  # the messages have the questions
         "target": outcomes_text(played.forecasts),
         "messages": [asdict(message) for message in conversation(calls)],
         "output": _output(calls, model),
@@ -286,23 +287,23 @@ def _sample(played: LoggedTurn, cohort: int, model: str) -> Fields:
 
 
 def conversation(calls: Sequence[Call]) -> list[Message]:
-    """Return what was asked and answered, in order; a question that goes on does not repeat what was said."""
-    told: list[Message] = []
-    said: tuple[Message, ...] = ()
+    """Return the messages in order; a question that continues a conversation adds only what is new."""
+    messages: list[Message] = []
+    before: tuple[Message, ...] = ()
     for call in calls:
         asked = call.prompt.messages
-        goes_on = asked[: len(said)] == said
-        told += asked[len(said) :] if goes_on else asked
-        said = asked
+        goes_on = asked[: len(before)] == before
+        messages += asked[len(before) :] if goes_on else asked
+        before = asked
         if call.reply is not None:
             reply = Message("assistant", call.reply)
-            told.append(reply)
-            said = (*asked, reply)
-    return told
+            messages.append(reply)
+            before = (*asked, reply)
+    return messages
 
 
 def _output(calls: Sequence[Call], model: str) -> Fields:
-    """Return the last answer of a turn as what its model put out; nothing where there is none."""
+    """Return the last answer of a turn as the model's output; no choices if there is none."""
     answered = [call for call in calls if call.reply is not None]
     if not answered:
         return {"model": model, "choices": []}
@@ -314,7 +315,7 @@ def _output(calls: Sequence[Call], model: str) -> Fields:
 
 
 def _usage(calls: Sequence[Call]) -> Fields:
-    """Return what calls used together; the cost is null where one of them has none."""
+    """Return the usage of calls in total; the cost is null if that of one is unknown."""
     tokens_in = sum(call.tokens_in for call in calls)
     tokens_out = sum(call.tokens_out for call in calls)
     cost: float | None = 0.0

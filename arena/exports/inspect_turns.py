@@ -1,7 +1,7 @@
-"""Recorded turns to be decided once more by another model: what `examples/inspect_task.py` is made of.
+"""Recorded turns that another model decides again, for `examples/inspect_task.py`.
 
-A turn is played as it was, by the agent's own frozen settings and prompts, on what it was shown; only the
-model is another one. Nothing is written, and no order is filled.
+A turn is played as it was, with the agent's frozen settings and prompts, on what it was shown; only the model
+differs. Nothing is written, and no order is filled.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,14 +36,14 @@ from arena.rounds.world import Player, World
 from markets.venue import Venue
 
 Stated = Mapping[str, float]
-"""The probabilities that an agent states in a turn, by market."""
+"""The probabilities stated in a turn, by market."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredTurn:
-    """A turn that a model has answered: where it is in the record, what was asked first, and the forecasts.
+    """A turn that a model has answered: its place in the record, its first question, and its forecasts.
 
-    `blind` says that no prices were shown: what is then left out counts as even odds.
+    `blind` means that no prices were shown: a market without a forecast then counts as even odds.
     """
 
     agent: str
@@ -56,19 +56,19 @@ class AnsweredTurn:
 
     @property
     def as_of(self) -> datetime:
-        """Return when it was, apart from the turns of other cohorts at that instant."""
+        """Return the time of the turn, kept apart from turns of other cohorts at that instant."""
         return time_apart(self.at, self.cohort)
 
     @property
     def key(self) -> str:
-        """Return its name among the turns of its agent."""
+        """Return the name of the turn among those of its agent."""
         return f"cohort {self.cohort}, round {self.round}"
 
 
 def read_answered_turns(database: str, agent: str, cohort: int | None = None) -> list[AnsweredTurn]:
-    """Return the turns of an agent, of one cohort or of all, that its model has answered.
+    """Return the turns of an agent that its model has answered, in one cohort or in all.
 
-    Raises `ArenaError` where there is none, or where the agent decides by more than its model's answers.
+    Raise `ArenaError` if there is none, or if the agent decides by more than its model's answers.
     """
     found = []
     with open_read_only(database) as engine, one_snapshot(engine) as connection:
@@ -108,7 +108,7 @@ def _entrant(stored: StoredCohort, agent: str) -> Entrant:
 
 
 def _settings(entrant: Entrant) -> llm.Settings:
-    """Return the settings of an agent; raise `ArenaError` if its turns can't be decided by answers alone."""
+    """Return the settings of an agent; raise `ArenaError` if answers alone don't decide its turns."""
     hint = "name an agent of kind llm that has no tools"
     if entrant.kind != "llm":
         raise ArenaError("no_model", f"{entrant.name} is of kind {entrant.kind}", hint)
@@ -120,19 +120,19 @@ def _settings(entrant: Entrant) -> llm.Settings:
 
 
 async def decide_again(database: str, turn: AnsweredTurn, ask: Ask) -> Stated:
-    """Return what an agent states in a turn where `ask` answers its questions, however many it has."""
+    """Return what an agent states in a turn when `ask` answers all of its questions."""
     with _opened_turn(database, turn) as claim:
         return _stated(await decide_turn(replace(claim, ask=ask)))
 
 
 def read_answer(database: str, turn: AnsweredTurn, text: str) -> Stated:
-    """Return what a text states as the one answer to a turn."""
+    """Return what a text states if it is the only answer of a turn."""
     with _opened_turn(database, turn) as claim:
         return _stated(parse_answer(text, claim.view))
 
 
 def _stated(decision: Decision | UnusableAnswer) -> Stated:
-    """Return the final probabilities of a decision; none of one that can't be used."""
+    """Return the final probabilities of a decision; none if it can't be used."""
     if isinstance(decision, UnusableAnswer) or decision.status not in USABLE_STATUSES:
         return {}
 
@@ -141,7 +141,7 @@ def _stated(decision: Decision | UnusableAnswer) -> Stated:
 
 
 def score_again(turn: AnsweredTurn, stated: Stated) -> list[LoggedForecast]:
-    """Return the forecasts of a turn by other probabilities; a market without one counts as skipped."""
+    """Return the forecasts of a turn with other probabilities; a market without one counts as skipped."""
     scored = []
     for before in turn.forecasts:
         price = before.market_probability
@@ -153,7 +153,7 @@ def score_again(turn: AnsweredTurn, stated: Stated) -> list[LoggedForecast]:
 
 @contextmanager
 def _opened_turn(database: str, turn: AnsweredTurn) -> Iterator[ClaimedTurn]:
-    """Open the record for as long as a turn is decided, and yield what its agent sees."""
+    """Open the record while a turn is decided, and yield the turn with what its agent sees."""
     with open_read_only(database) as engine:
         with one_snapshot(engine) as connection:
             setting = read_recorded_trial(connection, turn.agent, turn.cohort, turn.at).setting
@@ -174,7 +174,7 @@ def _opened_turn(database: str, turn: AnsweredTurn) -> Iterator[ClaimedTurn]:
 
 
 def _player(connection: Connection, cohort: Cohort, entrant: Entrant) -> Player:
-    """Return an agent with the settings and prompts that its cohort has frozen, and without a model."""
+    """Return an agent with its cohort's frozen settings and prompts, and without a model."""
     hashes = {**cohort.prompts, **entrant.prompts}
     texts = read_prompts(connection, [*hashes.values()])
     given = Given(prompts={name: texts[key] for name, key in hashes.items() if key in texts})

@@ -1,7 +1,7 @@
-"""Opens an export and checks that it is what its manifest says, and nothing else.
+"""Opens an export and checks that it holds exactly what its manifest lists.
 
-No path is taken from a file: only the names that a manifest may hold are opened, and no more bytes are
-unpacked than it says there are.
+No path is taken from a file: only names that a manifest may hold are opened, and no more bytes are unpacked
+than it lists.
 """
 
 import errno
@@ -42,7 +42,7 @@ Count = Annotated[int, Field(ge=0, strict=True)]
 
 
 def _file_name(name: str) -> str:
-    """Return the name of a file. Raise `ValueError` for what no export has."""
+    """Return the name of a file. Raise `ValueError` for one that no export has."""
     if not FILE_NAME.fullmatch(name):
         raise ValueError(f"{name!r} is not part of an export: such a path is not opened")
     return name
@@ -50,7 +50,7 @@ def _file_name(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ExportFile:
-    """A file of an export: its number of rows, its bytes, and their SHA-256."""
+    """A file of an export: its number of rows, its size in bytes, and its SHA-256."""
 
     rows: Count
     bytes: Count
@@ -59,10 +59,11 @@ class ExportFile:
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
 class ExportManifest:
-    """What an export holds. `whole` means every cohort, and `prompts` what models were asked and answered.
+    """What an export holds. `whole` means every cohort; `prompts`, that questions to models and their answers
+    are in it.
 
-    `cohorts` has the hash of each by its number. `state_hash` is that of the whole record, and empty for a
-    part of one.
+    `cohorts` maps the number of each to its hash. `state_hash` is that of the whole record, and empty for a
+    partial export.
     """
 
     form: str
@@ -76,7 +77,7 @@ class ExportManifest:
     files: Mapping[Annotated[str, AfterValidator(_file_name)], ExportFile] = field(default_factory=dict)
 
     def text(self) -> str:
-        """Return the manifest as it is written, with a seal over all of it in the last line."""
+        """Return the text of the manifest, with a seal over all of it in the last line."""
         content = {"kind": KIND, "version": VERSION} | asdict(self)
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         seal = hashlib.sha256(text.encode()).hexdigest()
@@ -84,7 +85,7 @@ class ExportManifest:
 
 
 def is_export(folder: Path) -> bool:
-    """Tell whether a folder holds an export, or what is left of one."""
+    """Tell whether a folder holds an export, or the remains of one."""
     path = folder / NAME
     if not path.is_file():
         return False
@@ -94,7 +95,7 @@ def is_export(folder: Path) -> bool:
 
 
 def is_zipped_export(path: Path) -> bool:
-    """Tell whether a file is an export in a ZIP."""
+    """Tell whether a file is a zipped export."""
     if not zipfile.is_zipfile(path):
         return False
 
@@ -106,7 +107,7 @@ def is_zipped_export(path: Path) -> bool:
 
 
 def read_manifest(data: bytes) -> ExportManifest:
-    """Return a manifest. Raise `ArenaError` if it is none of an export, is newer, or was changed."""
+    """Return a manifest. Raise `ArenaError` if it is not one, is newer, or was changed."""
     try:
         content = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -140,7 +141,7 @@ def _bad(why: str) -> ArenaError:
 
 @contextmanager
 def folder_next_to(place: Path, hint: str) -> Iterator[Path]:
-    """Make a hidden folder next to a place, and delete it afterwards. Raise `ArenaError` if it can't be."""
+    """Make a hidden folder next to a path, and delete it afterwards. Raise `ArenaError` if that fails."""
     try:
         with tempfile.TemporaryDirectory(dir=place.absolute().parent, prefix=f".{place.name}.") as folder:
             yield Path(folder)
@@ -155,14 +156,14 @@ CHUNK = 1 << 20
 NOT_REGULAR = "not a regular file (links are not followed)"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError)
-"""What Python's library says of a ZIP that is damaged or encrypted."""
+"""What Python's library raises for a ZIP that is damaged or encrypted."""
 
 
 @contextmanager
 def open_export(place: Path, spare: Path, *, whole: bool) -> Iterator[tuple[Path, ExportManifest]]:
     """Yield the folder of an export and its manifest, both checked. A ZIP is unpacked into a spare folder.
 
-    Raise `ArenaError` for an export of a part of a record if a `whole` one is needed.
+    Raise `ArenaError` for a partial export if a `whole` one is needed.
     """
     if place.is_dir():
         folder = place
@@ -185,7 +186,7 @@ def open_export(place: Path, spare: Path, *, whole: bool) -> Iterator[tuple[Path
 
 
 def _check_folder(folder: Path) -> ExportManifest:
-    """Return the manifest of a folder. Raise `ArenaError` if other files are there than it lists."""
+    """Return the manifest of a folder. Raise `ArenaError` if it has other files than the manifest lists."""
     path = folder / NAME
     if not path.is_file() or path.is_symlink():
         raise ArenaError("no_export", f"{folder} has no {NAME}, so it is not an export", NAME_EXPORT)
@@ -233,7 +234,7 @@ def _check_manifest(file: IO[bytes], names: Set[str]) -> ExportManifest:
 
 
 def _refuse_part(manifest: ExportManifest) -> None:
-    """Raise `ArenaError` for a part of a record, whose hashes could not be checked."""
+    """Raise `ArenaError` for a partial export, whose hashes could not be checked."""
     message = ""
     if not manifest.whole:
         cohorts = ", ".join(manifest.cohorts) or "no"
@@ -253,14 +254,14 @@ def _refuse_part(manifest: ExportManifest) -> None:
 
 @contextmanager
 def _open_zip(place: Path) -> Iterator[zipfile.ZipFile]:
-    """Open a ZIP. Raise `ArenaError` if it is damaged, also while it is read."""
+    """Open a ZIP. Raise `ArenaError` if it is damaged, even if that shows only as it is read."""
     try:
         with zipfile.ZipFile(place) as archive:
             yield archive
     except BROKEN as error:
         raise bad_file(place.name, f"it can't be unpacked: {error}") from error
     except OSError as error:
-        if error.errno != errno.EINVAL:  # a place in the file that can't be
+        if error.errno != errno.EINVAL:  # an offset that is outside of the file
             raise
         raise bad_file(place.name, "it can't be unpacked: a part is not where the archive says") from error
 

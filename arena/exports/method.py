@@ -1,4 +1,4 @@
-"""Says from a record how a season was played and judged: what the reader of a paper needs to believe it."""
+"""Describes, from a record, how a season was played and scored: the method section of a paper."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,10 +34,10 @@ from markets.millionths import ONE
 
 @dataclass(frozen=True, slots=True)
 class AgentMethod:
-    """An agent as it was asked, and how that went. The cost is in dollars, None if that of a call is unknown.
+    """An agent's setup and how its turns went. The cost is in dollars, None if that of a call is unknown.
 
-    `settings` are all that were frozen, by cohort if they differ. `reported` are the models that answers say
-    they are of.
+    `settings` are all frozen settings, which may differ by cohort. `reported` are the models that answers
+    name.
     """
 
     agent: str
@@ -56,7 +56,7 @@ class AgentMethod:
 
 @dataclass(frozen=True, slots=True)
 class MarketCounts:
-    """The markets that were shown, and how they ended."""
+    """The markets that were shown, and their outcomes."""
 
     shown: int
     events: int
@@ -70,9 +70,9 @@ class MarketCounts:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkMethod:
-    """How agents answered a question set of a benchmark; `forecasts` is how many each of them made.
+    """How agents answered a question set of a benchmark; `forecasts` counts those of each agent.
 
-    `called_from` and `called_until` are when models were really asked.
+    `called_from` and `called_until` are the times of the first and the last call to a model.
     """
 
     cohort: int
@@ -89,7 +89,7 @@ class BenchmarkMethod:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """The method of a season. `resolutions` are the newest files with the outcomes of a benchmark."""
+    """The method of a season. `resolutions` are the newest resolution files of a benchmark."""
 
     state_hash: str | None
     cohorts: tuple[Cohort, ...]
@@ -105,7 +105,7 @@ class Method:
 
 
 def method_data(method: Method) -> dict[str, Any]:
-    """Return what is in a method, for JSON."""
+    """Return a method as JSON."""
     agents = {agent.agent for agent in method.agents}
     for benchmark in method.benchmark:
         agents |= {agent.agent for agent in benchmark.agents}
@@ -179,7 +179,7 @@ def _benchmark(connection: Connection) -> Iterator[BenchmarkMethod]:
 
 
 def _market_counts(rows: ForecastColumns) -> MarketCounts:
-    """Count the markets of forecasts, and how they ended."""
+    """Return the counts of markets with forecasts, and of their outcomes."""
     _, first = np.unique(rows.market, return_index=True)
     outcomes = Counter(rows.outcome[first].tolist())
     return MarketCounts(
@@ -195,7 +195,7 @@ def _market_counts(rows: ForecastColumns) -> MarketCounts:
 
 
 def _agents(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[AgentMethod]:
-    """Yield how each agent of some cohorts was asked, in the order of the line-ups."""
+    """Yield the method of each agent in some cohorts, in the order of the line-ups."""
     chosen = col(CohortRow.number).in_([cohort.number for cohort in cohorts])
     agent_name = EntrantRow.name
     statuses = defaultdict[str, dict[str, int]](dict)
@@ -224,7 +224,7 @@ def _agents(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[Agent
     for name, own in stays.items():
         cohort, entrant = own[-1]
         settings = entrant.settings
-        all_settings = dict.fromkeys(_settings_text(each.settings) for _, each in own)
+        all_settings = dict.fromkeys(_settings_text(past.settings) for _, past in own)
         texts = {**cohort.prompts, **entrant.prompts}
         prompts = {prompt: text for prompt, text in texts.items() if prompt in settings.values()}
         made, tokens_in, tokens_out, cost, priced = sums.get(name, [0] * 5)
@@ -245,7 +245,9 @@ def _agents(connection: Connection, cohorts: Sequence[Cohort]) -> Iterator[Agent
 
 
 def _settings_text(settings: Mapping[str, Any]) -> str:
-    """Return frozen settings in words, without the model and its release, which have columns of their own."""
+    """Return frozen settings in words, without the model and its release date, which have columns of their
+    own.
+    """
     parts = []
     for key, value in settings.items():
         if value in (None, {}) or key in ("model", "released"):
@@ -280,7 +282,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[st
 
 
 def _table_row(cells: Iterable[object]) -> str:
-    """Return a row of a table on one line; a cell without a value has a dash."""
+    """Return a table row as one line, with a dash for empty cells."""
     texts = []
     for cell in cells:
         text = " ".join(str(cell).split()).replace("|", "\\|")
@@ -291,7 +293,7 @@ def _table_row(cells: Iterable[object]) -> str:
 
 
 def _data(method: Method) -> Iterator[str]:
-    """Yield which cohorts and markets there are."""
+    """Yield the section on cohorts and markets."""
     rows = []
     for cohort in method.cohorts:
         start = f"{cohort.starts_at:%Y-%m-%d %H:%M} UTC"
@@ -320,7 +322,7 @@ def _data(method: Method) -> Iterator[str]:
 
 
 def _cutoffs(method: Method) -> Iterator[str]:
-    """Yield from when on agents and scores know what."""
+    """Yield the section on what agents and scores may know, and from when on."""
     yield (
         "An agent sees the prices of its round's snapshot and articles dated before it. An outcome counts "
         "once it could be known, and not before the market was due to close."
@@ -356,7 +358,7 @@ IDENTITY = ("agent", "kind", "model", "released", "reported by answers")
 
 
 def _identity(agent: AgentMethod) -> tuple[str | None, ...]:
-    """Return who an agent is."""
+    """Return the cells that identify an agent."""
     released = agent.released or ("not known" if agent.model else None)
     return agent.agent, agent.kind, agent.model, released, ", ".join(agent.reported)
 
@@ -395,7 +397,7 @@ COSTS = ("calls", "tokens in", "tokens out", "cost")
 
 
 def _costs(agent: AgentMethod) -> tuple[str | None, ...]:
-    """Return what an agent's calls came to."""
+    """Return the cells with an agent's calls, tokens and cost."""
     cost = None
     if agent.cost is not None:
         cost = f"${agent.cost:,.4f}"
@@ -403,7 +405,7 @@ def _costs(agent: AgentMethod) -> tuple[str | None, ...]:
 
 
 def _answers(method: Method) -> Iterator[str]:
-    """Yield how turns ended, and what the calls came to."""
+    """Yield the section on how turns ended and what calls cost."""
     every = set[str]()
     for agent in method.agents:
         every |= agent.statuses.keys()
@@ -423,7 +425,7 @@ def _answers(method: Method) -> Iterator[str]:
 
 
 def _rules(method: Method) -> Iterator[str]:
-    """Yield the rules, each set of them once with its cohorts."""
+    """Yield the rules, each distinct set once with its cohorts."""
     cohorts = defaultdict[tuple[tuple[str, str], ...], list[str]](list)
     for cohort in method.cohorts:
         seed = cohort.seed if len(method.cohorts) == 1 else "own"
@@ -446,7 +448,7 @@ def _rules(method: Method) -> Iterator[str]:
 
 
 def _statistics(method: Method) -> Iterator[str]:
-    """Yield the verdict, how figures are computed, and the figures of each agent."""
+    """Yield the verdict, how figures are computed, and each agent's figures."""
     verdict = method.verdict
     headline = verdict.sentence
     if method.board.verdict is None:
@@ -483,15 +485,15 @@ STATISTICS = (
 
 
 def _statistics_row(row: LeaderboardRow, verdict: Verdict) -> tuple[str | None, ...]:
-    """Return the figures of an agent, and what is told of it over all cohorts or why nothing is."""
+    """Return the figures of an agent, and its verdict over all cohorts or why it has none."""
     interval = None
     if row.skill_low is not None:
         interval = f"{row.skill_low:+.4f} to {row.skill_high or 0:+.4f}"
 
-    told = verdict.of(row.agent)
+    agent_verdict = verdict.of(row.agent)
     sentences = ""
-    if told is not None:
-        sentences = f"{told.sentence} {told.price_sentence}"
+    if agent_verdict is not None:
+        sentences = f"{agent_verdict.sentence} {agent_verdict.price_sentence}"
     return (
         rank_text(row.rank_low, row.rank_high),
         row.agent,
@@ -512,7 +514,7 @@ def _figure(value: float | None, form: str) -> str | None:
 
 
 def _rounds_of_benchmark(method: Method) -> Iterator[str]:
-    """Yield how question sets of a benchmark were answered, and what they came to."""
+    """Yield the section on how question sets of a benchmark were answered."""
     head = (*IDENTITY, "prompt, SHA-256", "forecasts", *COSTS)
 
     for benchmark in method.benchmark:
@@ -540,7 +542,7 @@ def _rounds_of_benchmark(method: Method) -> Iterator[str]:
 
 
 def _called(benchmark: BenchmarkMethod) -> str:
-    """Return when models were asked, in words; nothing if none was."""
+    """Return when models were called, in words; an empty text if none was."""
     first = benchmark.called_from
     last = benchmark.called_until
     if first is None or last is None:
@@ -553,7 +555,7 @@ def _called(benchmark: BenchmarkMethod) -> str:
 
 
 def _limits(method: Method) -> Iterator[str]:
-    """Yield what the figures do not show."""
+    """Yield what the figures don't show."""
     stamps = {cohort.stamp for cohort in method.cohorts}
     if "simulated" in stamps:
         yield "- Simulated markets: the figures say nothing about real ones."

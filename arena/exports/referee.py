@@ -1,9 +1,10 @@
-"""A referee who knows the rules and has nothing but an export: a second hand, with no code of the first.
+"""A referee that knows the rules and reads only an export: a second implementation, independent of the first.
 
-Every entry, mark, position, score and line of the leaderboard is worked out again by docs/money.md and
-docs/scoring.md, with nothing but Python's own library: `arena admin verify --referee` does so, and anyone who
-has an export and this file alone, by `python referee.py DIR`. DIR is from `arena share export DIR --format
-json`, and docs/data.md has its columns. Dollars, shares, prices and probabilities are whole millionths.
+It recomputes every entry, mark, position, score and line of the leaderboard by docs/money.md and
+docs/scoring.md, with nothing but Python's standard library. `arena admin verify --referee` runs it, and so
+can anyone with an export and this file alone: `python referee.py DIR`. DIR comes from `arena share export DIR
+--format json`, and docs/data.md describes its columns. Dollars, shares, prices and probabilities are whole
+millionths.
 """
 
 import json
@@ -22,19 +23,19 @@ ENDINGS = ("settle", "refund", "reverse")
 AGENT = ("cohort", "agent")
 TURN = ("cohort", "round", "agent")
 PRICE = "the price"
-"""In place of an agent's name: the market's price as a forecaster, which has a line on each leaderboard."""
+"""Stands for an agent's name: the market's price as a forecaster, with a line on each leaderboard."""
 Key = tuple[Any, ...]
 Values = dict[str, Any]
 
 
 def parsed(text: str) -> Row:
-    """Return a JSON text as an object whose fields are attributes."""
+    """Return a JSON text as an object with its fields as attributes."""
     value: Row = json.loads(text, object_hook=lambda fields: Row(**fields))
     return value
 
 
 def total(rows: Iterable[Row], name: str, *kinds: str) -> int:
-    """Return the sum of a field, of all rows or of those of some kinds."""
+    """Return the sum of a field over all rows, or over those of some kinds."""
     result = 0
     for row in rows:
         if not kinds or row.kind in kinds:
@@ -43,7 +44,7 @@ def total(rows: Iterable[Row], name: str, *kinds: str) -> int:
 
 
 def mean(values: Iterable[float | None]) -> Any:
-    """Return the mean of what is known; None where nothing is."""
+    """Return the mean of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     if not known:
         return None
@@ -51,7 +52,7 @@ def mean(values: Iterable[float | None]) -> Any:
 
 
 class Referee:
-    """The tables of an export by their keys, and what in them is not as it must be."""
+    """The tables of an export by their keys, and the differences found in them."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -76,7 +77,7 @@ class Referee:
         self.calls = self.grouped("calls", *AGENT)
 
     def grouped(self, name: str, *keys: str) -> dict[Key, list[Row]]:
-        """Return the rows of a table by some of their fields, in order."""
+        """Return the rows of a table grouped by some of their fields, in order."""
         groups = defaultdict(list)
         lines = (self.folder / f"{name}.jsonl").read_text("utf-8").split("\n")
         for line in lines[:-1]:
@@ -90,7 +91,7 @@ class Referee:
         return {key: rows[-1] for key, rows in self.grouped(name, *keys).items()}
 
     def compare(self, what: str, found: Mapping[Key, Row], expected: Mapping[Key, Values]) -> None:
-        """Note what the export has otherwise than it should; a float may differ in its last digits."""
+        """Note the differences between stored and expected rows; floats may differ by rounding."""
         for key in {**expected, **found}:
             if key not in found:
                 self.differences.append(f"{what} {key} is missing")
@@ -100,7 +101,7 @@ class Referee:
                 self.compare_row(f"{what} {key}", found[key], expected[key])
 
     def compare_row(self, what: str, row: Row, expected: Values) -> None:
-        """Note the fields of a row that are otherwise than they should be."""
+        """Note the fields of a row that differ from the expected values."""
         for name, right in expected.items():
             value = getattr(row, name)
             are_floats = type(value) is type(right) is float
@@ -109,11 +110,11 @@ class Referee:
                 self.differences.append(f"{what}: {name} is {value!r} and should be {right!r}")
 
     def hidden_rounds(self, cohort: int) -> int:
-        """Return in how many first rounds a cohort has hidden prices and forecasts."""
+        """Return the number of first rounds in which a cohort hides prices and forecasts."""
         return getattr(self.frozen[cohort], "hidden", 0)
 
     def is_hidden(self, cohort: int) -> bool:
-        """Tell whether nobody sees yet what a cohort has forecast: no later round has begun."""
+        """Tell whether a cohort's forecasts are still hidden: no later round has begun."""
         row = self.cohorts[(cohort,)]
         if row.ended_at or row.stopped_at:
             return False
@@ -121,7 +122,7 @@ class Referee:
         return begun <= self.hidden_rounds(cohort)
 
     def check(self) -> list[str]:
-        """Work everything out again, and return what is otherwise in the export."""
+        """Recompute everything, and return what differs in the export."""
         self.check_answers()
         self.check_outcomes()
         self.check_fills()
@@ -138,12 +139,12 @@ class Referee:
         return self.differences
 
     def form_of(self, item: Row) -> Row | None:
-        """Return what a place of a snapshot asks that isn't of yes or no; None where it is of yes or no."""
+        """Return the form of a snapshot item's question; None if it is a yes/no question."""
         text = getattr(self.pages[item.market_id, item.page], "form", "")
         return parsed(text) if text else None
 
     def check_answers(self) -> None:
-        """Check that each question that isn't of yes or no has answers of its own kind."""
+        """Check that each question other than yes/no has answers of its own kind."""
         forms = {}
         for (cohort, at), items in self.listed.items():
             for item in items:
@@ -156,7 +157,7 @@ class Referee:
                 self.differences.append(f"forecast {key} is no answer to its question")
 
     def check_outcomes(self) -> None:
-        """Check that such a question pays nothing, and came to one of its options if it has any."""
+        """Check that questions other than yes/no pay nothing and resolve to one of their options, if any."""
         asked = defaultdict(list)
         for (market, _), page in self.pages.items():
             if getattr(page, "form", ""):
@@ -190,7 +191,7 @@ class Referee:
             self.compare_row(f"fill {key}", fill, sums)
 
     def check_ledgers(self) -> None:
-        """Check every account from its bankroll on, entry by entry; each fill is posted once."""
+        """Check every account from its bankroll on, entry by entry; each fill is posted exactly once."""
         posted = Counter[Key]()
         for whose, ledger in self.ledgers.items():
             balance = 0
@@ -228,24 +229,24 @@ class Referee:
                 self.differences.append(f"fill {key} is not posted as it is due")
 
     def place_of(self, entry: Row) -> Key:
-        """Return the fill that an entry names."""
+        """Return the key of the fill that an entry refers to."""
         number, position = map(int, entry.ref.split(":")[1:])
         return entry.cohort, number, entry.agent, position
 
     def moved(
         self, entry: Row, shares: int, cost: int, paid: dict[Key, tuple[int, int, int]]
     ) -> tuple[int, int, int]:
-        """Return what an entry moves in cash, shares and cost; its lot was `shares` at `cost` before."""
+        """Return what an entry moves in cash, shares and cost; its lot had `shares` at `cost` before."""
         lot = entry.market_id, entry.side
         if entry.kind == "deposit":
             return self.frozen[entry.cohort].bankroll, 0, 0
-        if entry.kind == "buy":  # what was paid, fee and all, is what the shares cost
+        if entry.kind == "buy":  # the amount paid, including the fee, is the cost of the shares
             fill = self.fills[self.place_of(entry)]
             return -fill.amount, fill.shares, fill.amount
         if entry.kind == "sell":  # releases its part of that cost, rounded up
             fill = self.fills[self.place_of(entry)]
             return fill.amount, -fill.shares, -cost * fill.shares // shares
-        if entry.kind == "reverse":  # a correction takes back what was paid, to the millionth
+        if entry.kind == "reverse":  # a correction takes back the payment, to the millionth
             cash, closed, released = paid.pop(lot)
             return -cash, -closed, -released
 
@@ -262,7 +263,7 @@ class Referee:
         return paid[lot]
 
     def valued(self, cohort: int, at: str, lot: Key, rows: Sequence[Row]) -> Row:
-        """Return a lot at a snapshot: at the mid, else the last trade, else its cost; to sell, at the bid."""
+        """Return a lot valued at a snapshot: at the mid, the last trade, or its cost; to sell, at the bid."""
         shares = total(rows, "shares")
         market, side = lot
         item = next((item for item in self.listed[cohort, at] if item.market_id == market), None)
@@ -284,8 +285,10 @@ class Referee:
         value = Row(value=total(rows, "cost"), price=None, age=None)
         value.liquidation = shares * (bid or 0) // ONE
         value.stale = "no_price" if shares else ""
-        if not shares or price is None or quote is None or item is None:
+        if not shares or price is None:
             return value
+        assert item is not None, "a price is that of an item"
+        assert quote is not None, "a price is that of a quote"
 
         quoted_at = datetime.fromisoformat(item.quoted_at)
         past = datetime.fromisoformat(self.snapshots[cohort, at].taken_at) - quoted_at
@@ -301,7 +304,7 @@ class Referee:
         return value
 
     def check_marks(self) -> None:
-        """Check marks, which are ledgers added up until then, and positions, at the newest mark."""
+        """Check the marks, each the sum of a ledger by its time, and the positions at the newest mark."""
         positions: dict[Key, Values] = {}
         for whose, marks in self.marks.items():
             held: dict[Key, list[Row]] = {}
@@ -333,7 +336,7 @@ class Referee:
 
 
 def is_answer(form: Row | None, text: str) -> bool:
-    """Return whether a distribution fits a question: a chance for each option, or quantiles that ascend."""
+    """Tell whether a distribution fits a question: a chance for each option, or ascending quantiles."""
     if form is None or not text:
         return form is None and not text
 
@@ -348,17 +351,18 @@ def is_answer(form: Row | None, text: str) -> bool:
 
 
 def has_its_range(form: Row, quantiles: Sequence[tuple[int, str]]) -> bool:
-    """Return whether quantiles ascend, within the bounds that are closed."""
+    """Tell whether quantiles ascend, within the bounds that are closed."""
     number = seconds_of if form.kind == "date" else float
     shares = [share for share, _ in quantiles]
     values = [number(value) for _, value in quantiles]
     is_above = getattr(form, "open_low", False) or number(form.low) <= values[0]
     is_below = getattr(form, "open_high", False) or values[-1] <= number(form.high)
-    return is_above and is_below and shares == sorted(set(shares)) and values == sorted(values)
+    is_ascending = shares == sorted(set(shares)) and values == sorted(values)
+    return is_above and is_below and is_ascending
 
 
 def seconds_of(text: str) -> float:
-    """Return a date or an instant as seconds; without a zone it is in UTC."""
+    """Return a date or an instant as seconds; without a time zone it is in UTC."""
     at = datetime.fromisoformat(text)
     if at.tzinfo is None:
         at = at.replace(tzinfo=UTC)
@@ -366,14 +370,14 @@ def seconds_of(text: str) -> float:
 
 
 def mirrored(price: int | None) -> int | None:
-    """Return the price of a share of NO, which is the other end of one of YES."""
+    """Return the price of a NO share, given that of YES."""
     if price is None:
         return None
     return ONE - price
 
 
 def life_of(rows: Sequence[Row], value: Row) -> Values:
-    """Return a lot with all that it ever moved, and what it is worth."""
+    """Return a lot's totals over its life, and its value."""
     life: Values = {name: getattr(value, name) for name in ("value", "price", "age", "stale")}
     life["shares"] = total(rows, "shares")
     life["cost"] = total(rows, "cost")
@@ -387,10 +391,10 @@ def life_of(rows: Sequence[Row], value: Row) -> Values:
 
 
 class Beliefs:
-    """Every belief: what was stated on each market shown, and what the size of each bet says, in two ways.
+    """Every forecast: the one stated on each market shown, and two readings of the size of each bet.
 
-    `rows` are by cohort, round, agent, market, reading and fill; `early` are the turns of models that may
-    have known how it ended.
+    `rows` are keyed by cohort, round, agent, market, reading and fill; `early` are the turns of models that
+    may have known the outcome.
     """
 
     def __init__(self, export: Referee):
@@ -410,7 +414,7 @@ class Beliefs:
                 self.add_bet(key, fill)
 
     def add_stated(self, place: Key, turn: Row) -> None:
-        """Add what a turn stated on each market; a skip agrees with the price, if that was shown."""
+        """Add what a turn stated on each market; a skipped market agrees with the price, if it was shown."""
         export = self.export
         at = export.rounds[place[:2]].at
         settings = vars(parsed(self.played_by[place[::2]].settings))
@@ -422,7 +426,7 @@ class Beliefs:
                 continue
             market = item.market_id
             if self.export.form_of(item) is not None:
-                continue  # only questions of yes or no have a probability
+                continue  # only yes/no questions have a probability
             mid = self.mid_of(place, item)
             own = None
             if turn.status in ("played", "partly"):
@@ -441,7 +445,7 @@ class Beliefs:
             self.rows.setdefault((*place[:2], PRICE, market, "stated", None), price)
 
     def mid_of(self, place: Key, item: Row) -> int:
-        """Return the price that a belief is held against: that of when it was in, where it was read."""
+        """Return the price that a forecast is compared with: the second one if there is any."""
         market = item.market_id
         for seen in (self.second.get((*place, market)), item):
             if seen is None:
@@ -452,7 +456,7 @@ class Beliefs:
         return ONE // 2
 
     def add_bet(self, key: Key, fill: Row) -> None:
-        """Add what the size of a bet says: its part of the most that could be bet, read in two ways."""
+        """Add two readings of the size of a bet, which is a share of the largest possible bet."""
         levels = self.export.levels[key]
         most = fill.base * self.export.frozen[fill.cohort].rules.max_bet / ONE
         confidence = min(fill.wanted / most, 1.0)
@@ -469,7 +473,7 @@ class Beliefs:
             self.rows[*key[:3], fill.market_id, reading, key[3]] = row
 
     def scored(self, market_id: str, forecast: float, mid: int | None = None, **more: Any) -> Row:
-        """Return a belief with its Brier score, (forecast − outcome)²; only YES and NO are scored."""
+        """Return a forecast with its Brier score, (forecast − outcome)²; only YES and NO are scored."""
         end = self.export.newest_ends.get((market_id,))
         row = Row(**more, market_id=market_id, forecast=forecast, mid=mid, outcome="open")
         row.brier = None
@@ -486,7 +490,7 @@ class Beliefs:
         return row
 
     def leaderboard(self) -> dict[Key, Values]:
-        """Return the leaderboard of all cohorts, and of each; where nobody plays the price, with its line."""
+        """Return the leaderboards of all cohorts and of each, with the price if no agent plays it."""
         board = {}
         numbers = list(self.export.frozen)
         for cohort in (None, *numbers):
@@ -501,20 +505,25 @@ class Beliefs:
                 board[cohort, "market"] = self.line(PRICE, cohorts)
         return board
 
-    def line(self, agent: str, cohorts: Collection[int]) -> Values:
-        """Return an agent's line on the leaderboard of some cohorts."""
-        export = self.export
-        beliefs = defaultdict[str, list[Row]](list)
-        counted: list[Row] = []
+    def readings_of(self, agent: str, cohorts: Collection[int]) -> dict[str, list[Row]]:
+        """Return an agent's forecasts by reading; `counted` are the stated ones that count for its scores."""
+        readings = defaultdict[str, list[Row]](list)
         for key, row in self.rows.items():
             cohort, _, name, _, reading, _ = key
             if cohort not in cohorts or name != agent:
                 continue
-            beliefs[reading].append(row)
+            readings[reading].append(row)
             if reading == "stated" and key[:3] not in self.early:
-                counted.append(row)
-        stated = beliefs["stated"]
-        bets = beliefs["implied"]
+                readings["counted"].append(row)
+        return readings
+
+    def line(self, agent: str, cohorts: Collection[int]) -> Values:
+        """Return an agent's line on the leaderboard of some cohorts."""
+        export = self.export
+        readings = self.readings_of(agent, cohorts)
+        stated = readings["stated"]
+        counted = readings["counted"]
+        bets = readings["implied"]
         ended = [row for row in stated if row.brier is not None]
         done = [row for row in counted if row.brier is not None]
 
@@ -549,7 +558,7 @@ class Beliefs:
         line.brier_stated = own
         line.brier_market = price
         line.brier_implied = mean(row.brier for row in bets)
-        line.brier_anchored = mean(row.brier for row in beliefs["anchored"])
+        line.brier_anchored = mean(row.brier for row in readings["anchored"])
         line.skill = None
         line.skill_ratio = None
         if ranked:
@@ -564,8 +573,8 @@ class Beliefs:
         line.events = len({row.event_id for row in done})
         return vars(line)
 
-    def costs(self, played: Sequence[Key], said: int) -> tuple[float | None, float | None]:
-        """Return what an agent's calls cost in dollars, in all and a forecast; None where that is unknown."""
+    def costs(self, played: Sequence[Key], forecasts: int) -> tuple[float | None, float | None]:
+        """Return the cost of an agent's calls in dollars, in total and per forecast; None if unknown."""
         millionths = 0
         for whose in played:
             for call in self.export.calls[whose]:
@@ -574,12 +583,12 @@ class Beliefs:
                 millionths += call.cost
 
         cost = millionths / ONE
-        if not said:
+        if not forecasts:
             return cost, None
-        return cost, cost / said
+        return cost, cost / forecasts
 
     def money(self, played: Sequence[Key]) -> Values:
-        """Return what an agent has made in the cohorts that were marked."""
+        """Return an agent's profit and return in the cohorts that were marked."""
         marks = self.export.marks
         given = 0
         worth = 0
@@ -597,7 +606,7 @@ class Beliefs:
 
 
 def by_market(rows: Iterable[Row], name: str) -> Iterator[float | None]:
-    """Yield the mean of a score on each market: the markets count, not how often one was asked about."""
+    """Yield the mean of a score on each market, so that each market has the same weight."""
     markets = defaultdict(list)
     for row in rows:
         markets[row.market_id].append(getattr(row, name))
@@ -605,7 +614,7 @@ def by_market(rows: Iterable[Row], name: str) -> Iterator[float | None]:
 
 
 def referee(folder: Path) -> list[str]:
-    """Return what in an export as JSON is not what its facts come to; nothing when all is right."""
+    """Return the differences between an export as JSON and its facts; an empty list if there are none."""
     return Referee(folder).check()
 
 

@@ -1,6 +1,6 @@
-"""Makes a record of an export: all of it, checked, or nothing.
+"""Makes a record from an export: all of it, checked, or nothing.
 
-Rows go back into the same tables, with the same checks and the same triggers.
+Rows go back into the same tables, under the same constraints and triggers.
 """
 
 import operator
@@ -41,9 +41,9 @@ from arena.record.write.heads import begin_chain
 from arena.verify import find
 
 BATCH = 2_000
-"""So many rows are put in at once."""
+"""The number of rows inserted at once."""
 MOST_KNOWN = 10_000
-"""So many ids of parents are remembered."""
+"""The number of parents' ids kept in memory."""
 RESTS = {table.rest_in for table in FACTS}
 UNWRITABLE = "name a file in a folder that exists, is writable and has room"
 
@@ -55,9 +55,9 @@ def load(
     manifest: ExportManifest,
     progress: Callable[[int], None],
 ) -> None:
-    """Put all facts of an export into an empty record, in the caller's transaction.
+    """Insert all facts of an export into an empty record, in the caller's transaction.
 
-    `progress` is told how many rows were put in at a time.
+    `progress` is called with the number of rows of each batch.
     """
     for name, table in put_back(manifest).items():
         loader = _TableLoader(connection, table, name)
@@ -76,9 +76,9 @@ def load(
 
 
 def put_back(manifest: ExportManifest) -> dict[str, FactTable]:
-    """Return the tables in the order in which they are put back, by their files.
+    """Return the tables by file name, in the order in which they are restored.
 
-    A table with the rest of another's columns is read together with that.
+    A table with the rest of another's columns is read together with that one.
     """
     ending = form_of(manifest.form).ending
     tables = {}
@@ -90,7 +90,7 @@ def put_back(manifest: ExportManifest) -> dict[str, FactTable]:
 
 
 def _rows(folder: Path, form: FileForm, table: FactTable) -> Iterator[Row]:
-    """Yield the rows of a table, with the columns that another table has of them."""
+    """Yield the rows of a table, joined with the columns that another table has of them."""
     file = f"{table.sheet.name}{form.ending}"
     rows = form.read(folder / file, table.sheet.columns)
     if not table.rest_in:
@@ -114,7 +114,7 @@ def _rows(folder: Path, form: FileForm, table: FactTable) -> Iterator[Row]:
 
 
 def _getter(columns: Sequence[ExportColumn], names: Iterable[str]) -> Callable[[Row], Row]:
-    """Return a function that takes the named columns out of a row."""
+    """Return a function that takes the named columns from a row."""
     all_names = [column.name for column in columns]
     indexes = [all_names.index(name) for name in names]
     if len(indexes) == 1:
@@ -123,14 +123,14 @@ def _getter(columns: Sequence[ExportColumn], names: Iterable[str]) -> Callable[[
 
 
 def _key_text(names: Sequence[str], values: Row) -> str:
-    """Return the key of a row in words."""
+    """Return the key of a row as text."""
     return ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
 
 
 class _ParentIds:
-    """Finds the ids of rows that others belong to by their names, in a temporary table of these.
+    """Finds the ids of parent rows by their names, through a temporary table of the names.
 
-    A join with that goes by the index, where a list of names would be held against every row.
+    A join with that uses the index, where a list of names would be compared with every row.
     """
 
     def __init__(self, connection: Connection, table: FactTable, parent: ParentKey):
@@ -141,13 +141,15 @@ class _ParentIds:
         self.wanted.create(connection)
 
         self.query = parent.ids.join(self.wanted, and_(*map(operator.eq, parent.named, columns)))
-        if not is_postgresql(connection):  # it has to know that these rows are few, and begin with them
+        if not is_postgresql(
+            connection
+        ):  # SQLite's planner must know that these rows are few, to start with them
             few = func.likelihood(columns[0].is_not(None), literal_column("0.0001"))
             self.query = self.query.where(few)
         self.known = dict[Row, int]()
 
     def of(self, names: Iterable[Row]) -> dict[Row, int]:
-        """Return the ids of the names that are there, with some that were asked for before."""
+        """Return the ids of the names that exist, along with some that were requested before."""
         fresh = [name for name in names if name not in self.known]
         if not fresh:
             return self.known
@@ -163,7 +165,7 @@ class _ParentIds:
 
 
 class _TableLoader:
-    """Puts rows into a table, with the ids of what they belong to."""
+    """Inserts rows into a table, with the ids of their parents."""
 
     def __init__(self, connection: Connection, table: FactTable, file: str):
         self.connection = connection
@@ -187,7 +189,7 @@ class _TableLoader:
             self.parents.append((parent, _getter(columns, parent.keys), ids))
 
     def put(self, rows: Sequence[Row], start: int) -> None:
-        """Put in rows, the first of which has the number `start` in its file."""
+        """Insert rows, the first of which has the number `start` in its file."""
         lines = list(map(self.own, rows))
         for parent, names_of, known in self.parents:
             ids = self._ids(parent, known, list(map(names_of, rows)), start)
@@ -197,7 +199,7 @@ class _TableLoader:
         if refused is None:
             return
 
-        # The database refuses all rows for the first that is wrong: it is found by putting in one at a time.
+        # One bad row makes the database refuse them all: inserting one at a time finds it.
         for number, (row, line) in enumerate(zip(rows, lines, strict=True), start):
             reason = self._insert([line])
             if reason is not None:
@@ -206,7 +208,7 @@ class _TableLoader:
         raise bad_file(self.file, f"rows from {start} on can't be in a record: {refused}")
 
     def _insert(self, lines: Iterable[Row]) -> str | None:
-        """Put in all lines or none. Return why the database refuses them; None if it does not."""
+        """Insert all lines or none. Return why the database refused them; None if it did not."""
         try:
             with self.connection.begin_nested():
                 insert_lines(self.connection, self.table.table, self.names, lines)
@@ -219,7 +221,7 @@ class _TableLoader:
     def _ids(
         self, parent: ParentKey, known: _ParentIds, wanted: Sequence[Row], start: int
     ) -> list[int | None]:
-        """Return the id of what each row belongs to, by its name; None if it belongs to nothing."""
+        """Return the id of each row's parent by its name; None if the row has no parent."""
         ids = known.of({name for name in wanted if None not in name})
         for number, name in enumerate(wanted, start):
             if None not in name and name not in ids:
@@ -233,7 +235,7 @@ Progress = Callable[[int, int], None]
 
 
 def restore(place: Path, database: str, progress: Progress = lambda _done, _of: None) -> ExportManifest:
-    """Make a record of an export, where there is none or an empty one, and return the export's manifest."""
+    """Make a record from an export, where there is none or an empty one, and return the export's manifest."""
     file = record_file(database)
     if file is None:
         with tempfile.TemporaryDirectory(prefix="arena-import-") as folder:
@@ -258,7 +260,7 @@ def restore(place: Path, database: str, progress: Progress = lambda _done, _of: 
 
 
 def _check_free(file: Path, database: str) -> None:
-    """Raise `ArenaError` if there is a record that is not empty. It is only read."""
+    """Raise `ArenaError` if a record there is not empty, without changing it."""
     if not file.exists() or (file.is_file() and not file.stat().st_size):
         return
 
@@ -270,7 +272,7 @@ def _check_free(file: Path, database: str) -> None:
 
 
 def _restore_into(place: Path, spare: Path, database: str, progress: Progress) -> ExportManifest:
-    """Put an export into a database."""
+    """Restore an export into a database."""
     with open_export(place, spare, whole=True) as (folder, manifest):
         engine = connect(database)
         try:
@@ -284,7 +286,7 @@ def _restore_into(place: Path, spare: Path, database: str, progress: Progress) -
 def _fill(
     connection: Connection, name: str, folder: Path, manifest: ExportManifest, progress: Progress
 ) -> None:
-    """Put an export into an empty database, and check the record that it makes."""
+    """Restore an export into an empty database, and check the resulting record."""
     if schema_version(connection) is None and inspect(connection).get_table_names():
         raise _not_empty(name, "holds something other than a record")
     upgrade_connection(connection)
@@ -304,26 +306,26 @@ def _fill(
 
 
 def restore_rows(manifest: ExportManifest) -> int:
-    """Return how many rows an import makes of an export."""
+    """Return the number of rows that an import inserts."""
     return sum(manifest.files[name].rows for name in put_back(manifest))
 
 
 def _check_empty(connection: Connection, name: str) -> None:
     """Raise `ArenaError` if a table of the record has rows."""
-    there = set(inspect(connection).get_table_names())
+    existing = set(inspect(connection).get_table_names())
     for table in METADATA.sorted_tables:
-        if table.name in there and connection.scalar(select(func.count()).select_from(table)):
+        if table.name in existing and connection.scalar(select(func.count()).select_from(table)):
             raise _not_empty(name, f"holds a record: its table {table.name} is not empty")
 
 
 def _not_empty(name: str, why: str) -> ArenaError:
-    """Return the error for a database that holds something already."""
+    """Return the error for a database that already holds something."""
     hint = "an import creates a new record: give --database a new name"
     return ArenaError("not_empty", f"{name} {why}", hint)
 
 
 def _check_content(connection: Connection, manifest: ExportManifest) -> None:
-    """Raise `ArenaError` if the record is not what was exported, or does not agree with itself."""
+    """Raise `ArenaError` if the record differs from the export or contradicts itself."""
     restored = state_hash(connection)
     exported = manifest.state_hash
     if restored != exported:
@@ -340,7 +342,7 @@ def _check_content(connection: Connection, manifest: ExportManifest) -> None:
 
 
 def _refuse_hidden(connection: Connection) -> None:
-    """Raise `ArenaError` if an export hides a part of sealed settings, so that no hash can be right."""
+    """Raise `ArenaError` if the export hides part of the sealed settings, so that no hash can match."""
     hidden = select(ReplacementRow.id).where(col(ReplacementRow.settings).contains(HIDDEN))
     if connection.scalar(hidden) is not None:
         message = "settings that an agent took later are sealed with a credential, which the export hides"

@@ -1,4 +1,4 @@
-"""The tables of an export, for people and programs: every column says what it means."""
+"""The tables of an export, described for people and programs: every column has a meaning."""
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
@@ -22,10 +22,10 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class ExportColumn:
-    """A column of a table: what it holds, in which unit, and what it means where it is empty.
+    """A column of a table: its type, its unit, and what an empty value means.
 
-    Without such a meaning it never is empty. `added` has its value for exports of earlier versions, which
-    lack the column, and `former` is its name in those, if it was another.
+    Without such a meaning it is never empty. `added` holds its value for exports of earlier versions that
+    lack the column, and `former` its earlier name, if it had one.
     """
 
     name: str
@@ -39,7 +39,7 @@ class ExportColumn:
 
 @dataclass(frozen=True, slots=True)
 class ExportTable:
-    """A table of an export, which is one file. `key` are the columns that tell its rows apart."""
+    """A table of an export, which is one file. `key` are the columns that identify a row."""
 
     name: str
     meaning: str
@@ -49,14 +49,14 @@ class ExportTable:
 
 @dataclass(frozen=True, slots=True)
 class ExportField:
-    """A column, and the column of the record that it is read from."""
+    """A column of an export, and the column of the record that it is read from."""
 
     source: Stored[Any]
     column: ExportColumn
 
 
 def field(source: Any, meaning: str = "", name: str = "", empty: str = "") -> ExportField:
-    """Return a column of the record as a column of an export, by its own meaning unless another is given."""
+    """Return a column of the record as one of an export, with its own meaning unless another is given."""
     stored = column_of(source)
     own = meaning_of(stored)
     column = ExportColumn(
@@ -72,9 +72,9 @@ def field(source: Any, meaning: str = "", name: str = "", empty: str = "") -> Ex
 
 
 def fields_of(row: type[TableRow], *names: str, **renamed: str) -> tuple[ExportField, ...]:
-    """Return the named columns of a table, or all that hold no id, some of them under other names.
+    """Return the named columns of a table, or all that aren't ids, some of them renamed.
 
-    Ids are numbers of rows, which mean nothing outside of their database.
+    Ids are row numbers, which mean nothing outside their database.
     """
     columns = row.__table__.c
     if names:
@@ -89,13 +89,13 @@ def fields_of(row: type[TableRow], *names: str, **renamed: str) -> tuple[ExportF
 
 
 def summary_of(described: object) -> str:
-    """Return the first paragraph of a docstring, on one line."""
+    """Return the first paragraph of a docstring as one line."""
     paragraph, _, _ = (inspect.getdoc(described) or "").partition("\n\n")
     return " ".join(paragraph.split())
 
 
 def kind_of(source: Stored[Any]) -> Kind:
-    """Return what a column of the record holds."""
+    """Return the kind of value in a column of the record."""
     if isinstance(source.type, UtcTime):
         return "time"
     if isinstance(source.type, BigInteger | Integer):
@@ -109,7 +109,7 @@ OfCohorts = Callable[[Sequence[int]], ColumnElement[bool]]
 
 @dataclass(frozen=True, slots=True)
 class ParentKey:
-    """How a row is found to which others belong: by id in a `column`, and in an export by the columns `keys`.
+    """How a parent row is found: by id in a `column`, and in an export by the columns `keys`.
 
     The query `ids` finds ids by `named`, the columns of the record that the `keys` hold.
     """
@@ -122,11 +122,11 @@ class ParentKey:
 
 @dataclass(frozen=True, slots=True)
 class FactTable:
-    """A table of facts: from which tables its columns are read, in which order, and how it is put back.
+    """A table of facts: the source of its columns, their order, and how it is restored.
 
-    `of_cohorts` is None for what belongs to no cohort. `batch_size` is how many rows are read at once. A
+    `of_cohorts` is None for what belongs to no cohort. `batch_size` is the number of rows read at once. A
     table that `has_prompts` is left out without them. `rest_in` names the table with the other columns of the
-    same rows. One that `is_new` is not in exports of earlier versions.
+    same rows. One that `is_new` is missing from exports of earlier versions.
     """
 
     sheet: ExportTable
@@ -144,7 +144,7 @@ class FactTable:
     def query(self, dialect: str, cohorts: Sequence[int] | None = None) -> AnySelect:
         """Return a query for all rows, or those of some cohorts, in the same order on every database.
 
-        Texts are in the order of their bytes, whatever language a server sorts in.
+        Texts are sorted by their bytes, whatever the collation of a server.
         """
         query = select(*(field.source for field in self.fields)).select_from(self.path)
         if cohorts is not None and self.of_cohorts is not None:
@@ -159,7 +159,7 @@ class FactTable:
 
 @contextmanager
 def one_snapshot(engine: Engine) -> Iterator[Connection]:
-    """Read the record as it is now, however long that takes and whatever is written meanwhile."""
+    """Open the record as of now, unaffected by writes however long it is read."""
     if engine.dialect.name == "sqlite":
         with reading(engine) as connection:
             yield connection
@@ -170,7 +170,7 @@ def one_snapshot(engine: Engine) -> Iterator[Connection]:
 
 
 def rows_of(connection: Connection, table: FactTable, cohorts: Sequence[int] | None = None) -> Iterator[Row]:
-    """Yield the rows of a table, of all cohorts or of some, without holding more than a few in memory."""
+    """Yield the rows of a table, of all cohorts or of some, with only a few in memory at a time."""
     query = table.query(connection.dialect.name, cohorts)
     rows = map(tuple, connection.execute(query, execution_options={"yield_per": table.batch_size}))
     names = [column.name for column in table.sheet.columns]
@@ -187,7 +187,7 @@ WITH_SETTINGS = frozenset(("frozen", "settings"))
 
 
 def published_row(names: Sequence[str], row: Row) -> Row:
-    """Return a row as it leaves the record: without credentials, and the hash of a cohort to match."""
+    """Return a row without credentials, and with a cohort's hash adjusted to match."""
     values = dict(zip(names, row, strict=True))
     for name in WITH_SETTINGS.intersection(names):
         text = published_text(values[name])

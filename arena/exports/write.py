@@ -1,6 +1,6 @@
-"""Writes a record out: every table to a file of its own, read at one instant and never held in memory.
+"""Exports a record: every table to its own file, as of one instant and without holding it in memory.
 
-An export is written in a hidden folder next to its place, and moved there when it is whole.
+An export is written in a hidden folder next to its destination, and moved there when it is complete.
 """
 
 import hashlib
@@ -52,7 +52,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """What to export: in which form, which cohorts (without a number: all), and with prompts or not.
+    """What to export: the format, the cohorts (none means all), whether with prompts, and the license.
 
     The license is what the cards of a data set name.
     """
@@ -63,7 +63,7 @@ class ExportRequest:
     license: str = UNKNOWN_LICENSE
 
     def facts(self) -> list[FactTable]:
-        """Return the tables of facts that such an export has."""
+        """Return the tables of facts in the export."""
         tables = [table for table in FACTS if self.prompts or not table.has_prompts]
         if not self.cohorts:
             return tables
@@ -71,7 +71,7 @@ class ExportRequest:
 
 
 def with_license(request: ExportRequest, name: str) -> ExportRequest:
-    """Return a request with the license that its cards name. Raise `ArenaError` if it has none."""
+    """Return a request whose cards name this license. Raise `ArenaError` if it has no cards."""
     if not request.form.has_cards:
         message = f"an export as {request.form.name} names no license"
         raise ArenaError("no_license", message, "leave out --license, or add --format dataset", status=64)
@@ -110,7 +110,7 @@ def export(
 
 
 def _check_free(place: Path, force: bool) -> None:
-    """Raise `ArenaError` if something is there that an export must not replace."""
+    """Raise `ArenaError` if an export must not replace what is there."""
     if not os.path.lexists(place):
         return
 
@@ -187,9 +187,9 @@ def _write_tables(
     stored: Sequence[StoredCohort],
     progress: Progress,
 ) -> dict[str, ExportFile]:
-    """Write every table into a file of its own, and return the files by their names.
+    """Write every table into its own file, and return the files by name.
 
-    Heads cover frozen settings as they are: they are left out if a credential in these is hidden.
+    Heads cover frozen settings unredacted: they are left out if a credential in these is hidden.
     """
     numbers = None
     if request.cohorts:
@@ -215,7 +215,7 @@ def _write_tables(
 
 
 def _table_files(request: ExportRequest, files: Mapping[str, ExportFile]) -> list[TableFile]:
-    """Return the tables of an export with what is known of their files."""
+    """Return the tables of an export with the facts about their files."""
     sheets = [table.sheet for table in FACTS]
     sheets += [table.sheet for table in COMPUTED]
 
@@ -229,7 +229,7 @@ def _table_files(request: ExportRequest, files: Mapping[str, ExportFile]) -> lis
 
 
 def _counted(rows: Iterable[Row], done: Iterator[int], whole: int, progress: Progress) -> Iterator[Row]:
-    """Yield rows as they come, and report now and then how many were done before."""
+    """Yield rows, and report every so often how many were yielded before."""
     for row in rows:
         number = next(done)
         if number % STEP == 0:
@@ -238,7 +238,7 @@ def _counted(rows: Iterable[Row], done: Iterator[int], whole: int, progress: Pro
 
 
 def _file(path: Path, rows: int) -> ExportFile:
-    """Return what the manifest says of a file, which is flushed to the disk."""
+    """Return a file's entry in the manifest, after flushing the file to disk."""
     with path.open("rb") as file:
         file_hash = hashlib.file_digest(file, "sha256").hexdigest()
         os.fsync(file.fileno())
@@ -246,7 +246,7 @@ def _file(path: Path, rows: int) -> ExportFile:
 
 
 def _pack(folder: Path, path: Path, manifest: ExportManifest) -> Path:
-    """Pack the files of a folder into one, the manifest first, and return its path."""
+    """Pack the files of a folder into a ZIP, the manifest first, and return its path."""
     with zipfile.ZipFile(path, "x", zipfile.ZIP_DEFLATED) as archive:
         for name in (NAME, *manifest.files):
             about = zipfile.ZipInfo(name, LONG_AGO)

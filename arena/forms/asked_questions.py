@@ -1,4 +1,4 @@
-"""Questions of public forms as a folder of questions asks them: with real bounds, and odds over time."""
+"""Questions of public forms turned into a folder of questions, with real bounds and odds over time."""
 
 import re
 from collections import Counter, defaultdict
@@ -31,16 +31,16 @@ from markets.question_files.folder_reader import UNSORTED, rules_text
 from markets.venue import UNWRITABLE, VenueError
 
 STRANGE = re.compile(r"[^A-Za-z0-9._-]+")
-"""What no id of a market has: it becomes a dash."""
+"""Characters that a market's id can't have: they become a dash."""
 TICK = timedelta(microseconds=1)
 DIGITS = 10
-"""So many digits of a number are read back from its position on a logarithmic scale."""
+"""The significant digits of a number computed from its position on a logarithmic scale."""
 SLACK = Fraction(1, 20)
-"""So far from 1 the odds of all options may add up."""
+"""How far from 1 the sum of all options' odds may be."""
 
 
 def read_public_folder(folder: Path) -> QuestionFolder:
-    """Return the questions of a folder in a public form. Raise `VenueError` if it is of none of these."""
+    """Return the questions of a folder in a public form. Raise `VenueError` if it is in none."""
     try:
         files = read_source(folder)
         chosen = choose_form(files)
@@ -56,7 +56,7 @@ def read_public_folder(folder: Path) -> QuestionFolder:
 
 @dataclass(frozen=True, slots=True)
 class UnaskableQuestion(Exception):
-    """Why a question can't be asked: the field, what is wrong with it, and how to correct it."""
+    """A question that can't be asked: the field at fault, what is wrong, and how to correct it."""
 
     field: str
     message: str
@@ -64,7 +64,7 @@ class UnaskableQuestion(Exception):
 
 
 def asked_folder(title: str, data: SourceData) -> QuestionFolder:
-    """Return the questions of files in a form; those that can't be asked are among the faults."""
+    """Return the questions of a form's files; those that can't be asked are listed as faults."""
     faults = [_own_fault(fault) for fault in data.faults]
     outcomes: dict[str, list[SourceOutcome]] = defaultdict(list)
     for outcome in data.outcomes:
@@ -94,17 +94,17 @@ def asked_folder(title: str, data: SourceData) -> QuestionFolder:
 
 
 def _own_fault(fault: FileFault) -> QuestionFault:
-    """Return a fault of a form's reader; no question is named, so it stands for the whole file."""
+    """Return a fault of a form's reader as one of the whole file, as it names no question."""
     return QuestionFault(fault.file, fault.number, fault.field, fault.told, fault.hint)
 
 
 def _fault(key: str, kind: FaultKind, fault: UnaskableQuestion) -> QuestionFault:
-    """Return what is wrong with a question of a form."""
+    """Return the fault of a question."""
     return QuestionFault(f"question {key}", 0, fault.field, fault.message, fault.hint, key, kind)
 
 
 def market_of(question: SourceQuestion, own_id: str) -> Market:
-    """Return the page of a question; raise `UnaskableQuestion` if it lacks what asking needs."""
+    """Return the market of a question; raise `UnaskableQuestion` if something needed is missing."""
     if not question.title:
         raise UnaskableQuestion("title", "there is no text of the question", "add the file that has it")
     if question.opened is None:
@@ -129,7 +129,7 @@ def market_of(question: SourceQuestion, own_id: str) -> Market:
 
 
 def form_of_source(question: SourceQuestion) -> QuestionForm:
-    """Return the form of a question; raise `UnaskableQuestion` if its kind can't have it."""
+    """Return the form of a question; raise `UnaskableQuestion` if it is invalid for its kind."""
     form = QuestionForm()
     if question.options:
         form = QuestionForm("multiple_choice", question.options)
@@ -151,7 +151,7 @@ def form_of_source(question: SourceQuestion) -> QuestionForm:
 
 
 def real_bounds(question: SourceQuestion) -> tuple[float | str, float | str]:
-    """Return the bounds of a number or a date; raise `UnaskableQuestion` if only positions are known."""
+    """Return the bounds of a number or date; raise `UnaskableQuestion` if only positions are known."""
     low, high = question.real_low, question.real_high
     if low is None and question.ratio == 1:
         low, high = question.low, question.high
@@ -162,7 +162,7 @@ def real_bounds(question: SourceQuestion) -> tuple[float | str, float | str]:
 
 
 def _bound_text(kind: str, bound: float | str) -> str:
-    """Return a bound as its kind of question writes it; as it is where it can't be read."""
+    """Return a bound in the notation of its kind of question; unchanged if it can't be parsed."""
     text = _number_text(bound) if isinstance(bound, float | int) else bound
     try:
         return question_kind(kind).read_outcome(QuestionForm(kind), text)
@@ -178,7 +178,7 @@ def _number_text(number: float) -> str:
 def odds_over_time(
     question: SourceQuestion, market: Market, prices: Sequence[SourcePrice]
 ) -> Iterator[AskedOdds]:
-    """Yield the odds that were seen, oldest first; without a time they count from the opening."""
+    """Yield the observed odds, the oldest first; odds without a time count from the opening."""
     by_time: dict[datetime, dict[str, float]] = defaultdict(dict)
     for price in prices:
         by_time[price.seen or market.opens_at][price.option] = price.price
@@ -190,7 +190,7 @@ def odds_over_time(
 
 
 def _chances(question: SourceQuestion, shares: Mapping[str, float]) -> tuple[int, ...]:
-    """Return odds in millionths; none where they are not those of all options."""
+    """Return odds in millionths; an empty tuple if some options have none."""
     if not question.options:
         return (round(shares[""] * ONE),) if "" in shares else ()
 
@@ -203,7 +203,7 @@ def _chances(question: SourceQuestion, shares: Mapping[str, float]) -> tuple[int
 def _ends(
     question: SourceQuestion, market: Market, outcomes: Sequence[SourceOutcome], faults: list[QuestionFault]
 ) -> Iterator[Resolution]:
-    """Yield the versions of what a question came to; without a time it counts from the close."""
+    """Yield the versions of a question's outcome; one without a time counts from the close."""
     known_at = market.opens_at
     for version, outcome in enumerate(outcomes, 1):
         known_at = max(outcome.resolved or market.closes_at, known_at + TICK)
@@ -216,7 +216,7 @@ def _ends(
 
 
 def outcome_text(question: SourceQuestion, value: float | str | None) -> str:
-    """Return what a question came to as its kind reads it.
+    """Return a question's outcome in the notation of its kind.
 
     >>> outcome_text(SourceQuestion("q", low=0, high=1, ratio=100.0, real_low=1, real_high=100), 0.5)
     '10.0'
@@ -239,7 +239,7 @@ def outcome_text(question: SourceQuestion, value: float | str | None) -> str:
 
 
 def _seconds_or_number(value: float | str) -> float:
-    """Return a bound as a number, a date in seconds since 1970."""
+    """Return a bound as a number; a date in seconds since 1970."""
     instant = as_time(value) if isinstance(value, str) else None
     if instant is not None:
         return instant.timestamp()

@@ -1,4 +1,4 @@
-"""What a form of files holds: questions, what they came to, prices, and forecasts of them."""
+"""What the files of a form contain: questions, outcomes, prices, and forecasts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from arena.errors import FileFault
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file by the name that a user knows it by, and what it holds."""
+    """A file's name, as the user knows it, and its bytes."""
 
     name: str
     data: bytes
@@ -17,7 +17,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class ChosenForm:
-    """The form that files were read by: its file's name, what people call it, and why it was taken."""
+    """The form in which files were read: its name, its title, and why it was chosen."""
 
     name: str
     title: str
@@ -26,9 +26,9 @@ class ChosenForm:
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """Where a row stands: in a line of a file that has lines, else in the object of that number.
+    """The place of a row: its line in a file with lines, else the number of its object.
 
-    `part` names the list that its objects are numbered in.
+    `part` names the list in which objects are numbered.
     """
 
     file: str
@@ -37,7 +37,7 @@ class SourceLine:
 
     @property
     def words(self) -> str:
-        """Return where it stands in the file, in words.
+        """Return the place within the file in words.
 
         >>> SourceLine("f.csv", 2).words, SourceLine("f.json", 2, "list").words
         ('line 2', 'row 2')
@@ -45,7 +45,7 @@ class SourceLine:
         return f"row {self.line}" if self.part else f"line {self.line}"
 
     def fault(self, field: str, message: str, hint: str) -> FileFault:
-        """Return what is wrong with a field or column of it.
+        """Return the fault of a field or column at this place.
 
         >>> SourceLine("f.json", 2, "list").fault("id", "there is none", "add it").place
         'f.json: list, row 2, id'
@@ -57,13 +57,13 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True)
 class SourceQuestion:
-    """A question: of yes or no, of several options, or of a number between two bounds.
+    """A question: yes/no, multiple choice, or a number between two bounds.
 
-    `event` is what several questions are about. Bounds are numbers, or dates as ISO text. `closes` is when it
-    closed, or is to; `scheduled_close` is when it was to, and `spot` is when spot scores are taken.
+    `event` is shared by several questions. Bounds are numbers, or dates as ISO text. `closes` is when it
+    closed or will close, `scheduled_close` when it was scheduled to, and `spot` when spot scores are taken.
 
-    Where steps grow by a `ratio` from end to end, bounds and outcome are positions from 0 to 1, and
-    `real_low` and `real_high` are the bounds themselves. `background` and `source` tell more of it.
+    On a scale whose steps grow by a `ratio` from end to end, bounds and outcome are positions from 0 to 1,
+    and `real_low` and `real_high` are the bounds themselves. `background` and `source` are further text.
     """
 
     key: str
@@ -88,10 +88,10 @@ class SourceQuestion:
 
 @dataclass(frozen=True, slots=True)
 class SourceOutcome:
-    """What a question came to: 0, 1 or a fraction, the name of an option, a number or a date as ISO text.
+    """The outcome of a question: 0, 1 or a fraction, the name of an option, a number, or a date as ISO text.
 
-    `value` is None where the question was called off. It is not `final` while the question is open, and
-    something stands in for its outcome.
+    `value` is None if the question was annulled. It is not `final` while the question is open and a stand-in
+    is used for its outcome.
     """
 
     question: str
@@ -103,7 +103,7 @@ class SourceOutcome:
 
 @dataclass(frozen=True, slots=True)
 class SourcePrice:
-    """The market's probability of a question, or of one of its options, and when it was seen."""
+    """The market's probability of a question, or of one of its options, and when it was observed."""
 
     question: str
     price: float
@@ -114,11 +114,11 @@ class SourcePrice:
 
 @dataclass(frozen=True, slots=True)
 class SourceForecast:
-    """What a forecaster said of a question, once; all empty where it was asked and didn't answer.
+    """One forecast of a question; all empty if the forecaster was asked and didn't answer.
 
-    A probability of yes, the probabilities of options, the quantiles of a number by their percent, or its
-    cumulative probabilities at equal steps. `price` is what the market said at that instant, and `odds` what
-    it said of each option. It stands from when it was `made` until it `ends` or another follows.
+    It is a probability of YES, the probabilities of options, the quantiles of a number by percent, or its
+    cumulative probabilities at equal steps. `price` and `odds` are what the market said at that time, of YES
+    and of each option. It holds from when it was `made` until it `ends` or another follows.
     """
 
     question: str
@@ -137,7 +137,7 @@ class SourceForecast:
 
 @dataclass(frozen=True, slots=True)
 class PublishedFigure:
-    """A figure that a board prints of a forecaster, such as its Brier score, and how it comes about."""
+    """A figure that a board publishes for a forecaster, such as its Brier score, and how it is computed."""
 
     forecaster: str
     name: str
@@ -147,9 +147,9 @@ class PublishedFigure:
 
 @dataclass(frozen=True, slots=True)
 class SourceData:
-    """All that files of a form hold, with what is wrong with them; of outcomes and prices the newest counts.
+    """The content of a form's files, with their faults; the newest outcomes and prices count.
 
-    `outside` are references of the board with which nobody is compared, and `notes` what was left out.
+    `outside` are references of the board that nobody is compared with, and `notes` say what was left out.
     `no_outcomes` says which file with outcomes is missing, unless they come from elsewhere.
     """
 

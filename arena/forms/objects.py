@@ -1,4 +1,4 @@
-"""Objects of JSON and rows of CSV files, read field by field; each fault is noted by its place and field."""
+"""JSON objects and CSV rows, read field by field; each fault is noted with its place and field."""
 
 import csv
 import json
@@ -25,21 +25,21 @@ FLAGS = {
     "": False,
 }
 SPACE = b"\xef\xbb\xbf \t\r\n"
-"""What may stand around the text of a file: the mark of UTF-8, blanks and line ends."""
+"""Bytes that may surround the text of a file: the byte order mark, blanks and line ends."""
 LINED = (".jsonl", ".ndjson")
 PEEKED = 3
-"""So many lines of a file are tried for its first object."""
+"""The number of lines tried for a file's first object."""
 LONGEST_HEADER = 1 << 16
-"""So many bytes of a table's first line are looked at."""
+"""The number of bytes examined of a table's first line."""
 MOST_BYTES = 1 << 27
-"""A larger file is known by one of its lines, or not at all."""
+"""A larger file is recognised by one of its first lines, or not at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceObject:
-    """An object of a file: its fields by name, where it stands, and where its faults are noted.
+    """An object of a file: its fields by name, its place, and the list that collects its faults.
 
-    `path` is what it lies in, with a dot at its end.
+    `path` is the path to it within its row, with a dot at the end.
     """
 
     fields: Mapping[str, Any]
@@ -48,11 +48,11 @@ class SourceObject:
     path: str = ""
 
     def wrong(self, field: str, message: str, hint: str) -> None:
-        """Note what is wrong with a field."""
+        """Note a fault of a field."""
         self.faults.append(self.place.fault(f"{self.path}{field}", message, hint))
 
     def text(self, field: str) -> str:
-        """Return a field's text without blanks around it, empty where there is none."""
+        """Return a field's text, stripped of blanks; an empty text if it is missing."""
         value = self.fields.get(field)
 
         if value is None:
@@ -61,11 +61,11 @@ class SourceObject:
             self.wrong(field, f"{shown(value)} is not a text", "write a text")
             return ""
 
-        # A half of a surrogate pair can't be written in UTF-8 again.
+        # A lone surrogate can't be encoded as UTF-8.
         return str(value).encode(errors="replace").decode().strip()
 
     def needed(self, field: str, hint: str) -> str:
-        """Return the text of a field that may not be empty; note a fault where it is."""
+        """Return the text of a required field; note a fault if it is empty."""
         if self.fields.get(field) in (None, ""):
             self.wrong(field, "it is empty", hint)
             return ""
@@ -73,7 +73,7 @@ class SourceObject:
         return self.text(field)
 
     def number(self, field: str, hint: str = "write a number") -> float | None:
-        """Return a finite number, None where there is none; note a fault where it is something else."""
+        """Return a finite number, or None if the field is empty; note a fault for anything else."""
         value = self.fields.get(field)
 
         if value is None or value == "":
@@ -87,7 +87,7 @@ class SourceObject:
         return number
 
     def probability(self, field: str) -> float | None:
-        """Return a probability, None where there is none; note a fault where it is something else."""
+        """Return a probability, or None if the field is empty; note a fault for anything else."""
         hint = "write a probability from 0 to 1"
         value = self.number(field, hint)
 
@@ -98,7 +98,7 @@ class SourceObject:
         return None
 
     def probabilities(self) -> dict[str, float]:
-        """Return the probability of each field that has one; note a fault where it has something else."""
+        """Return the probability in each field that is not empty; note a fault for anything else."""
         shares = {}
 
         for name in self.fields:
@@ -110,7 +110,7 @@ class SourceObject:
         return shares
 
     def time(self, field: str) -> datetime | None:
-        """Return an instant, written as ISO text or in seconds since 1970; UTC unless it says so."""
+        """Return an instant from ISO text or seconds since 1970; without a time zone it is in UTC."""
         value = self.fields.get(field)
 
         if value is None or value == "":
@@ -124,7 +124,7 @@ class SourceObject:
         return instant
 
     def flag(self, field: str) -> bool:
-        """Return whether a field says yes; note a fault where it says neither yes nor no."""
+        """Return a field as a boolean; note a fault if it says neither yes nor no."""
         value = self.fields.get(field)
         text = str(value).strip().lower()
 
@@ -135,7 +135,7 @@ class SourceObject:
         return False
 
     def inner(self, field: str) -> "SourceObject":
-        """Return the object in a field, an empty one where there is none."""
+        """Return the object in a field; an empty one if it is missing, with a fault for anything else."""
         value = self.fields.get(field)
         path = f"{self.path}{field}."
 
@@ -147,13 +147,13 @@ class SourceObject:
         return replace(self, fields={}, path=path)
 
     def loose(self, field: str) -> "SourceObject":
-        """Return the object in a field that may hold anything, an empty one where it is something else."""
+        """Return the object in a field that may hold anything; an empty one if it holds something else."""
         value = self.fields.get(field)
         fields = value if isinstance(value, dict) else {}
         return replace(self, fields=fields, path=f"{self.path}{field}.")
 
     def values(self, field: str) -> list[Any]:
-        """Return the list in a field, an empty one where there is none."""
+        """Return the list in a field; an empty one if it is missing, with a fault for anything else."""
         value = self.fields.get(field)
 
         if value is None or isinstance(value, list):
@@ -163,7 +163,7 @@ class SourceObject:
         return []
 
     def objects(self, field: str) -> list["SourceObject"]:
-        """Return the objects of a list in a field; note what else is in it."""
+        """Return the objects of a list in a field; note a fault for anything else in it."""
         found = []
 
         for number, value in enumerate(self.values(field), 1):
@@ -176,12 +176,12 @@ class SourceObject:
 
 
 def shown(value: object) -> str:
-    """Return the beginning of a value for a fault."""
+    """Return the beginning of a value, to be quoted in a fault."""
     return repr(value)[:SHOWN]
 
 
 def as_number(value: object) -> float | None:
-    """Return a finite number, or one that is written as text, else None.
+    """Return a finite number, given as such or as text; None for anything else.
 
     >>> as_number("0.5"), as_number(True), as_number("1_0"), as_number(10**400)
     (0.5, None, None, None)
@@ -193,14 +193,14 @@ def as_number(value: object) -> float | None:
 
     try:
         number = float(value)
-    except OverflowError:  # a whole number has any length
+    except OverflowError:  # an integer may be of any length
         return None
 
     return number if isfinite(number) else None
 
 
 def as_time(value: object) -> datetime | None:
-    """Return the instant of an ISO text or of seconds since 1970, else None.
+    """Return the instant of an ISO text or of seconds since 1970; None for anything else.
 
     >>> as_time("2026-01-04T12:00:00Z") == as_time(1767528000)
     True
@@ -223,7 +223,7 @@ def as_time(value: object) -> datetime | None:
 
 
 def suffix_of(file: SourceFile) -> str:
-    """Return what a file's name ends in, before the ending of a packed one.
+    """Return the suffix of a file's name, without that of compression.
 
     >>> suffix_of(SourceFile("a/B.CSV.gz", b""))
     '.csv'
@@ -232,7 +232,7 @@ def suffix_of(file: SourceFile) -> str:
 
 
 def read_objects(file: SourceFile, part: str, faults: list[FileFault]) -> Iterator[SourceObject]:
-    """Yield the objects of a file: one on each line, or those of one list, which faults call `part`."""
+    """Yield the objects of a file: one a line, or those of one list, which faults call `part`."""
     first_line, _, others = file.data.strip(SPACE).partition(b"\n")
 
     if suffix_of(file) in LINED or (others and is_json_object(first_line)):
@@ -248,7 +248,7 @@ def read_objects(file: SourceFile, part: str, faults: list[FileFault]) -> Iterat
 
 
 def is_json_object(text: bytes) -> bool:
-    """Tell whether a text is a whole object of JSON."""
+    """Tell whether a text is a complete JSON object."""
     try:
         return isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):
@@ -256,7 +256,7 @@ def is_json_object(text: bytes) -> bool:
 
 
 def read_lines(file: SourceFile, faults: list[FileFault]) -> Iterator[SourceObject]:
-    """Yield the object of each line; note a line that holds none."""
+    """Yield the object on each line; note lines that hold none."""
     for number, line in enumerate(StringIO(text_of(file, faults), newline=None), 1):
         if not line.strip():
             continue
@@ -272,7 +272,7 @@ def read_lines(file: SourceFile, faults: list[FileFault]) -> Iterator[SourceObje
 
 
 def read_whole(file: SourceFile, faults: list[FileFault]) -> Any:
-    """Return what a file of JSON holds, None with a fault where it can't be read."""
+    """Return the value of a JSON file; None, with a fault, if it can't be read."""
     text = text_of(file, faults)
 
     if not text:
@@ -282,7 +282,7 @@ def read_whole(file: SourceFile, faults: list[FileFault]) -> Any:
 
 
 def listed(values: object, file: SourceFile, part: str, faults: list[FileFault]) -> Iterator[SourceObject]:
-    """Yield the objects of a list that a file holds; note what else is in it."""
+    """Yield the objects of a file's list; note a fault for anything else in it."""
     if not isinstance(values, list):
         values = [values]
 
@@ -296,7 +296,7 @@ def listed(values: object, file: SourceFile, part: str, faults: list[FileFault])
 
 
 def header_names(file: SourceFile) -> set[str]:
-    """Return the names of the columns in the first line of a CSV file.
+    """Return the column names in the first line of a CSV file.
 
     >>> sorted(header_names(SourceFile("f.csv", b'"source", id')))
     ['id', 'source']
@@ -308,9 +308,9 @@ def header_names(file: SourceFile) -> set[str]:
 def read_rows(
     file: SourceFile, faults: list[FileFault], missing: str | None = None
 ) -> Iterator[SourceObject]:
-    """Yield the rows of a CSV file with a line of names; note a row with other than its cells.
+    """Yield the rows of a CSV file with a header; note rows with too many or too few cells.
 
-    Where `missing` is given, it stands in the last cells of a row that has too few.
+    If `missing` is given, it fills the last cells of a short row instead.
     """
     reader = csv.DictReader(StringIO(text_of(file, faults), newline=""), restval=missing, strict=True)
     line = 1
@@ -332,7 +332,7 @@ def read_rows(
 
 
 def text_of(file: SourceFile, faults: list[FileFault]) -> str:
-    """Return the text of a file, empty with a fault where it is no text."""
+    """Return the text of a file; an empty text, with a fault, if it is not UTF-8."""
     try:
         return file.data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -342,7 +342,7 @@ def text_of(file: SourceFile, faults: list[FileFault]) -> str:
 
 
 def parse_json(name: str, text: str, line: int, faults: list[FileFault]) -> Any:
-    """Return what a text of JSON that begins in a line holds, None with a fault where it is none."""
+    """Return the value of a JSON text that begins at a line; None, with a fault, if it is invalid."""
     value = json_value(text)
 
     if not isinstance(value, Exception):
@@ -359,7 +359,7 @@ def parse_json(name: str, text: str, line: int, faults: list[FileFault]) -> Any:
 
 
 def first_object(file: SourceFile) -> Mapping[str, Any]:
-    """Return the first object of a file of JSON, or of its list; an empty one where there is none.
+    """Return the first object of a JSON file or of its list; an empty one if there is none.
 
     >>> first_object(SourceFile("a", b'[{"x": 1}]')), first_object(SourceFile("b", b"x,y"))
     ({'x': 1}, {})

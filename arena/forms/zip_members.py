@@ -1,21 +1,21 @@
-"""Members of a ZIP, also those packed with Zstandard, which Python reads from 3.14 on."""
+"""Members of a ZIP, including those compressed with Zstandard, which Python reads only from 3.14 on."""
 
 import zipfile
 import zlib
 
 ZSTANDARD = 93
-"""The number of the method in a ZIP."""
+"""The number of the compression method in a ZIP."""
 LOCAL_HEADER = 30
-"""So many bytes stand before a member's name."""
+"""The number of bytes before a member's name."""
 ENCRYPTED = 1
 
 
 def read_member(data: bytes, packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """Return a member of the ZIP that these bytes are; raise `ValueError` if it is torn."""
+    """Return a member of the ZIP that `data` is; raise `ValueError` if it is damaged."""
     if member.compress_type != ZSTANDARD or member.flag_bits & ENCRYPTED:
         return packed.read(member)
 
-    import pyarrow as pa  # loaded where it is needed: it takes a third of a second
+    import pyarrow as pa  # imported on demand: it takes a third of a second
 
     header = data[member.header_offset : member.header_offset + LOCAL_HEADER]
     name_length = int.from_bytes(header[26:28], "little")

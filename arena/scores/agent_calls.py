@@ -1,4 +1,4 @@
-"""An agent's calls: how they ended, which models answered, how long that took, and how much it stated."""
+"""An agent's calls: their outcomes, models and latencies, and the number of forecasts they led to."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,9 +17,9 @@ IS_ANSWERED = (col(CallRow.error_code).is_(None), CallRow.model != "")
 
 @dataclass(frozen=True, slots=True)
 class CallOutcomes:
-    """Calls of an agent that ended alike: on the same rung, with the same error or with an answer.
+    """Calls of an agent with the same outcome: on the same rung, with the same error or an answer.
 
-    `cost` is of those calls whose cost is known; of `unknown` calls it isn't.
+    `cost` covers calls whose cost is known; that of `unknown` calls isn't.
     """
 
     rung: str
@@ -33,7 +33,7 @@ class CallOutcomes:
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model as the provider reports it, how many answers came from it, and from when to when."""
+    """A model as the provider reports it, the number of its answers, and the first and last of them."""
 
     name: str
     model: str
@@ -44,7 +44,7 @@ class ServedModel:
 
 
 def read_reported_models(connection: Connection) -> list[ReportedModel]:
-    """Return the answers whose model or fingerprint is another than that of the agent's answer before."""
+    """Return the answers that changed an agent's reported model or fingerprint."""
     in_order: dict[str, Any] = {
         "partition_by": EntrantRow.name,
         "order_by": (CallRow.made_at, CallRow.id),
@@ -73,7 +73,7 @@ def read_reported_models(connection: Connection) -> list[ReportedModel]:
 
 
 def read_served_models(connection: Connection, agent: str | None = None) -> list[ServedModel]:
-    """Return every model and fingerprint that answered under each name, in the order of first answers."""
+    """Return the models and fingerprints that answered under each name, in order of first answers."""
     keys = {"name": EntrantRow.name, "model": CallRow.model, "fingerprint": CallRow.fingerprint}
     first_at = func.min(CallRow.made_at)
     last_at = func.max(CallRow.made_at)
@@ -90,7 +90,7 @@ def read_served_models(connection: Connection, agent: str | None = None) -> list
 
 
 def read_call_outcomes(connection: Connection, agent: str) -> list[CallOutcomes]:
-    """Return all calls of an agent, summed up by how they ended."""
+    """Return an agent's calls, summed by outcome."""
     ways = (CallRow.rung, CallRow.error_code)
     query = (
         select_as(rung=CallRow.rung, error=CallRow.error_code, **CALL_TOTALS)
@@ -103,7 +103,7 @@ def read_call_outcomes(connection: Connection, agent: str) -> list[CallOutcomes]
 
 
 def read_latencies(connection: Connection, agent: str) -> list[int]:
-    """Return how long each answer took, in milliseconds, the shortest first."""
+    """Return the latency of each answer in milliseconds, in ascending order."""
     query = (
         select(CallRow.latency_ms)
         .select_from(AGENT_CALLS)
@@ -114,7 +114,7 @@ def read_latencies(connection: Connection, agent: str) -> list[int]:
 
 
 def count_forecasts(connection: Connection, agent: str) -> int:
-    """Return how many final probabilities an agent has stated."""
+    """Return the number of final probabilities that an agent has stated."""
     query = (
         select(func.count())
         .select_from(joined(ForecastRow, TurnRow, EntrantRow, CohortRow))

@@ -1,4 +1,4 @@
-"""What the record says of agents: a line for each, or all of one."""
+"""What the record says about agents: a summary of each, and the details of one."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -26,14 +26,14 @@ from markets.registry import ExtensionFolder
 
 ExtensionFolders = Collection[ExtensionFolder]
 LATE = 95
-"""So many of a hundred answers take no longer than the latency that is called the 95th percentile."""
+"""The percentile of latencies that is reported beside the median."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSummary:
-    """What an agent has played, all cohorts together, and which models the provider says that it is.
+    """What an agent has played in all cohorts together, and the models that its provider reports.
 
-    `cost` is None where that of a call is unknown. `setup` is how it was set up last.
+    `cost` is None if that of a call is unknown. `setup` is its latest setup.
     """
 
     name: str
@@ -50,9 +50,9 @@ class AgentSummary:
 
 @dataclass(frozen=True, slots=True)
 class AgentInCohort:
-    """An agent in a cohort: how it is set up there, how its turns ended, and which code played them.
+    """An agent in a cohort: its setup there, how its turns ended, and which code played them.
 
-    A version of the code stands under the round from which it played.
+    A version of the code is keyed by the round from which it played.
     """
 
     cohort: int
@@ -64,7 +64,7 @@ class AgentInCohort:
 
 @dataclass(frozen=True, slots=True)
 class AgentDetails:
-    """All that the record says of an agent; times in milliseconds, of answers only."""
+    """Everything that the record says about an agent; times are in milliseconds, of answers only."""
 
     name: str
     cohorts: tuple[AgentInCohort, ...]
@@ -77,29 +77,29 @@ class AgentDetails:
 
     @property
     def rungs(self) -> dict[str, int]:
-        """Count the calls by the way in which they asked for the form of the answer."""
+        """Return the number of calls by the way in which they requested the form of the answer."""
         return _sums((outcome.rung, outcome.calls) for outcome in self.calls)
 
     @property
     def errors(self) -> dict[str, int]:
-        """Count the calls that brought an error in place of an answer, by error."""
+        """Return the number of calls that brought an error instead of an answer, by error."""
         return _sums((outcome.error, outcome.calls) for outcome in self.calls if outcome.error is not None)
 
     @property
     def unknown(self) -> int:
-        """Count the calls whose cost is unknown."""
+        """Return the number of calls whose cost is unknown."""
         return sum(outcome.unknown for outcome in self.calls)
 
     @property
     def cost(self) -> int:
-        """Return what all calls cost together, as far as that is known."""
+        """Return the total of the known costs of all calls."""
         return sum(outcome.cost for outcome in self.calls)
 
 
 def agent_summaries(connection: Connection, extra: ExtensionFolders = ()) -> dict[str, AgentSummary]:
-    """Return every agent that has ever played, in line-up order, the oldest cohort first.
+    """Return a summary of every agent that has ever played, in line-up order, the oldest cohort first.
 
-    Kinds are also looked for in the extra folders.
+    Kinds are also searched for in the extra folders.
     """
     accounts = defaultdict(list)
     for account in read_accounts(connection):
@@ -148,9 +148,9 @@ def agent_summaries(connection: Connection, extra: ExtensionFolders = ()) -> dic
 
 
 def agent_details(connection: Connection, name: str, extra: ExtensionFolders = ()) -> AgentDetails | None:
-    """Return all of one agent; None where it has never played.
+    """Return the details of one agent; None if it has never played.
 
-    Kinds are also looked for in the extra folders.
+    Kinds are also searched for in the extra folders.
     """
     turns = read_agent_turns(connection, name)
     played = [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
@@ -181,7 +181,7 @@ def agent_details(connection: Connection, name: str, extra: ExtensionFolders = (
 def _agent_in_cohort(
     cohort: Cohort, name: str, turns: Sequence[PlayedTurn], extra: ExtensionFolders
 ) -> AgentInCohort:
-    """Return how an agent is set up in a cohort and how its turns ended."""
+    """Return an agent's setup in a cohort, and how its turns ended."""
     entrant = next(entrant for entrant in cohort.entrants if entrant.name == name)
     setup = agent_setup(cohort, entrant, extra)
     statuses = Counter(turn.status for turn in turns)
@@ -195,23 +195,23 @@ def _agent_in_cohort(
 
 
 def changed_since(connection: Connection, since: datetime) -> list[ModelChange]:
-    """Return what has changed in what models report themselves as, in answers from an instant on.
+    """Return the changes in the models that answers report, from an instant on.
 
-    Of agents with the same model, one is told of with its fingerprints of a day.
+    Among agents with the same model, one is listed with its fingerprints of a day.
     """
-    told: dict[object, ModelChange] = {}
+    changes: dict[object, ModelChange] = {}
     for change in model_changes(read_reported_models(connection)):
         if change.last_at < since:
             continue
         key: object = change
         if change.what == "fingerprint":
             key = (change.model, change.first_at.date())
-        told.setdefault(key, change)
-    return list(told.values())
+        changes.setdefault(key, change)
+    return list(changes.values())
 
 
 def percentile(ordered: Sequence[int], percent: int) -> int:
-    """Return the smallest of these that so many of a hundred are no larger than.
+    """Return the smallest value that at least `percent` of the sorted values don't exceed.
 
     >>> percentile([10, 20, 30, 40], 50), percentile([10, 20, 30, 40], 95)
     (20, 40)
@@ -221,7 +221,7 @@ def percentile(ordered: Sequence[int], percent: int) -> int:
 
 
 def _sums(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """Add counts up by what they are of."""
+    """Return the sums of counts by their labels."""
     sums: Counter[str] = Counter()
     for key, count in counts:
         sums[key] += count

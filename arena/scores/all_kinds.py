@@ -1,4 +1,4 @@
-"""Scores of a season whose questions are not all of yes or no: all kinds as one, by the rules of files."""
+"""Scores of a season with questions of several kinds: all kinds together, by the rules for files."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -31,11 +31,11 @@ from markets.millionths import ONE
 
 NAME = "the record"
 MEANS = ("brier", "distance", "baseline", "peer", "relative", "coverage")
-"""The scores of which each kind of question has means."""
+"""The scores whose means are reported for each kind of question."""
 
 
 def read_all_kinds(connection: Connection, cohort: int | None = None) -> ForecastTable:
-    """Return the forecasts of a record or of one cohort, of all kinds, as a table."""
+    """Return the forecasts of all kinds of questions, of a record or of one cohort, as a table."""
     stated = read_forecast_columns(connection, cohort)
     answers = read_answer_columns(connection, cohort)
     query = select(CohortRow.number, RoundRow.number, RoundRow.at).select_from(joined(RoundRow, CohortRow))
@@ -74,10 +74,10 @@ def _yes_no_rows(stated: ForecastColumns, time: Floats) -> YesNoRows:
 
 @dataclass(frozen=True, slots=True)
 class KindScores:
-    """An agent's mean scores on the questions of one kind that have ended; None where nothing can be said.
+    """An agent's mean scores on the questions of one kind that have ended; None where undefined.
 
-    `kind` is the file's name in `markets/questions`. `distance` is how far its medians lay from what
-    happened, as a share of the range; `baseline` and what follows are Metaculus's.
+    `kind` is the name of its module in `markets/questions`. `distance` is the mean distance of medians from
+    outcomes, as a share of the range; `baseline` and the following fields are Metaculus's.
     """
 
     agent: str
@@ -94,10 +94,10 @@ class KindScores:
 
 @dataclass(frozen=True, slots=True)
 class AllKinds:
-    """A season scored with its questions of all kinds as one, and each kind by itself.
+    """The scores of a season: questions of all kinds together, and each kind by itself.
 
-    In `report` questions of several options and of yes or no make one Brier score, skill and verdict; numbers
-    and dates count in Metaculus's scores alone. `autocast` has the errors of each agent by Autocast's metric.
+    In `report`, multiple choice and yes/no questions share one Brier score, skill and verdict; numbers and
+    dates only count in Metaculus's scores. `autocast` has each agent's errors by Autocast's metric.
     """
 
     report: FileReport
@@ -115,7 +115,7 @@ ALL_KINDS = CacheKind(
 
 
 def all_kinds_of(connection: Connection, cohort: int | None = None) -> AllKinds | None:
-    """Return the scores of all kinds, from the cache if current; None where all are of yes or no."""
+    """Return the scores of all kinds, from the cache if current; None if all questions are yes/no."""
     if not plays_questions(connection, cohort):
         return None
     cached = ALL_KINDS.read_current(connection, cohort)
@@ -135,7 +135,7 @@ def compute_all_kinds(connection: Connection, cohort: int | None = None) -> AllK
 
 
 def _without_ranks(report: FileReport, choices: ScoreChoices) -> FileReport:
-    """Return the report of a cohort: each looked at by itself would be a further chance to be wrong."""
+    """Return a cohort's report without ranks, which would add chances to be wrong."""
     untold = dict[str, Any](rank_low=None, rank_high=None, better_than=(), worse_than=())
     untold |= {"price": "none", "verdict": "", "price_verdict": ""}
     rows = [replace(row, **untold) for row in report.rows]
@@ -162,7 +162,7 @@ def _kind_scores(table: ForecastTable, scored: QuestionScores) -> tuple[KindScor
 
 
 def _means(who: Ints, values: Floats, size: int) -> Floats:
-    """Return everyone's mean of what is known, NaN where nothing is."""
+    """Return everyone's mean of the known values; NaN where there are none."""
     known = np.flatnonzero(~np.isnan(values))
     total = np.bincount(who[known], values[known], minlength=size)
     count = np.bincount(who[known], minlength=size)
@@ -171,7 +171,7 @@ def _means(who: Ints, values: Floats, size: int) -> Floats:
 
 
 def all_kinds_data(found: AllKinds) -> dict[str, Any]:
-    """Return all of it for JSON: the verdict, a row for each agent, and those of each kind."""
+    """Return the scores as JSON: the verdict, a row for each agent, and rows of each kind."""
     data = report_data(found.report)
     data["kinds"] = [asdict(row) for row in found.kinds]
     data["autocast"] = {agent: asdict(scores) for agent, scores in found.autocast.items()}

@@ -1,4 +1,4 @@
-"""The scores of a single answer to a question that isn't of yes or no, at the instant it was made."""
+"""The scores of a single answer to a question other than yes/no, at the instant it was made."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ class AnswerScore:
 
 
 def answer_score(form: QuestionForm, answer: Distribution, happened: str) -> AnswerScore | None:
-    """Return the scores of an answer by what the question came to; None where that was none of its options.
+    """Return the scores of an answer, given the outcome; None if that was not one of its options.
 
     >>> form = QuestionForm("multiple_choice", ("red", "blue"))
     >>> answer_score(form, Distribution((250_000, 750_000)), "blue").brier

@@ -1,4 +1,4 @@
-"""A badge that says what is told of an agent or a forecaster, as shields.io reads it."""
+"""A badge with the verdict on an agent or a forecaster, in the format of shields.io."""
 
 import json
 
@@ -8,7 +8,7 @@ GREY = "lightgrey"
 
 
 def badge_words(told: AgentVerdict | None, why_not: str | None, copies: str | None) -> tuple[str, str]:
-    """Return what is told of somebody in a few words, and a colour; never a bare rank.
+    """Return the verdict in a few words, never just a rank, and a colour.
 
     `why_not` is why it is not ranked, and `copies` whom it copies, if it does.
     """

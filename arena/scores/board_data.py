@@ -1,4 +1,4 @@
-"""The leaderboard as programs read it: the verdict and its rows, with what is to be known of the agents."""
+"""The leaderboard as JSON: the verdict and its rows, with facts about the agents."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -23,7 +23,7 @@ Data = dict[str, Any]
 
 
 def board_data(connection: Connection, cohort: int | None = None) -> Data:
-    """Return the leaderboard of a record, or of one of its cohorts."""
+    """Return the leaderboard of a record, or of one of its cohorts, as JSON."""
     data = leaderboard_data(read_leaderboard(connection, cohort))
     all_kinds = all_kinds_of(connection, cohort)
     if all_kinds is not None:
@@ -56,7 +56,7 @@ def board_data(connection: Connection, cohort: int | None = None) -> Data:
 
 
 def _thinking(cohorts: Sequence[Cohort]) -> list[dict[str, str]]:
-    """Return how much each model was last asked to think; the demo's think not at all."""
+    """Return how much each model was last asked to think; the demo's models don't think."""
     asked = {}
     for cohort in cohorts:
         for entrant in cohort.entrants:
@@ -67,12 +67,12 @@ def _thinking(cohorts: Sequence[Cohort]) -> list[dict[str, str]]:
 
 
 def slices_data(connection: Connection, by: str, cohort: int | None) -> Data:
-    """Return the skill of every agent on each part of the markets."""
+    """Return the skill of every agent in each slice of the markets as JSON."""
     parts = [{"slice": part.slice} | asdict(part.gain) for part in read_slices(connection, by, cohort)]
     return {"by": by, "slices": parts}
 
 
 def provisional_data(connection: Connection, cohort: int | None) -> Data:
-    """Return the scores of open markets at their latest price."""
+    """Return the scores of open markets at their latest price as JSON."""
     rows = [asdict(row) | {"skill": row.skill} for row in compute_provisional(connection, cohort)]
     return {"provisional": PROVISIONAL_NOTICE, "leaderboard": rows}

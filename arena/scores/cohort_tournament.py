@@ -1,6 +1,7 @@
-"""A cohort as a tournament: its markets are the questions, and what an agent stated stands until the next.
+"""A cohort as a tournament: its markets are the questions, and an agent's forecast stands until its next.
 
-Questions of all kinds count by what was given to what happened, and those of yes or no alone as they stand.
+Questions of all kinds count by the probability given to the outcome; yes/no questions alone are kept as
+stated.
 """
 
 from collections.abc import Mapping
@@ -33,10 +34,10 @@ from arena.scores.rules.metaculus import limits
 def read_cohort_tournament(
     connection: Connection, settings: TournamentSettings, number: int
 ) -> PlayedTournament:
-    """Return a tournament of a cohort's agents; by the form peer those without a model win nothing.
+    """Return a tournament of a cohort's agents; in the form peer those without a model win nothing.
 
-    Its hidden period is the cohort's own, if that has one. Raises `ArenaError` where there is no such cohort,
-    where its hidden period is not over, or where the settings want another one.
+    Its hidden period is the cohort's own, if that has one. Raise `ArenaError` if there is no such cohort, if
+    its hidden period is not over, or if the settings ask for another one.
     """
     [stored] = select_cohorts(read_cohorts(connection), number)
     hidden_end = None
@@ -66,9 +67,9 @@ def read_cohort_tournament(
 
 
 def end_of_hidden_rounds(connection: Connection, stored: StoredCohort, wanted: int | None) -> float:
-    """Return when a cohort's hidden rounds ended, infinity if no other followed.
+    """Return when a cohort's hidden rounds ended; infinity if no other round followed.
 
-    Raises `ArenaError` where they are not over, or where so many others are wanted.
+    Raise `ArenaError` if they are not over, or if another number of them is wanted.
     """
     cohort = stored.cohort
     name = f"cohort {cohort.number}"
@@ -89,10 +90,10 @@ def end_of_hidden_rounds(connection: Connection, stored: StoredCohort, wanted: i
 def hidden_ends(
     rows: ForecastColumns | AnswerColumns, cohort: Cohort, ended: float | None, first: int | None
 ) -> Floats | None:
-    """Return when the hidden period of each market ended, NaN for one that has none; None if all have none.
+    """Return when each market's hidden period ended, NaN if it has none; None if no market has one.
 
-    It is that of the cohort, which `ended` then, for markets that were shown in it. Where the cohort hides
-    nothing it is the `first` rounds in which a market was shown.
+    It is the cohort's, which ended at `ended`, for markets shown in it. If the cohort hides nothing, it is
+    the `first` rounds in which a market was shown.
     """
     if ended is not None:
         until = np.full(len(rows.markets), np.nan)
@@ -104,7 +105,7 @@ def hidden_ends(
 
 
 def ends_of_first_rounds(rows: ForecastColumns | AnswerColumns, markets: int, hidden: int) -> Floats:
-    """Return when each market was first shown after so many rounds, infinity if it never was."""
+    """Return when each market was first shown after this many rounds; infinity if it never was."""
     instants = np.unique(at_instants(rows.market, rows.at))
     edges = np.searchsorted(instants // INSTANTS, np.arange(markets + 1))
     after_hidden = edges[:-1] + hidden
@@ -116,9 +117,9 @@ def ends_of_first_rounds(rows: ForecastColumns | AnswerColumns, markets: int, hi
 
 
 def tournament_entries(rows: ForecastColumns, known: Floats, until: Floats | None) -> TournamentForecasts:
-    """Return the markets of a cohort as a tournament's questions: what was stated stands until the next.
+    """Return the markets of a cohort as questions of a tournament, where a forecast stands until the next.
 
-    `until` has when the hidden period of each market ends, NaN for one that has none.
+    `until` is when each market's hidden period ends, NaN if it has none.
     """
     ended = take_rows(rows, np.flatnonzero(rows.outcome >= 0))
     spans = question_spans(ended, ended.market, known)
@@ -158,7 +159,7 @@ def tournament_entries(rows: ForecastColumns, known: Floats, until: Floats | Non
 
 
 def by_chance(entries: TournamentForecasts) -> TournamentForecasts:
-    """Return entries on yes/no questions by what they gave to what happened, cut to the site's limits."""
+    """Return yes/no entries by the probability given to the outcome, clipped to the site's limits."""
     if entries.outcome is None:
         return entries
 
@@ -170,7 +171,7 @@ def by_chance(entries: TournamentForecasts) -> TournamentForecasts:
 def answer_entries(
     answers: AnswerColumns, markets: Mapping[str, SeasonMarket], until: Floats | None
 ) -> TournamentForecasts:
-    """Return what was answered to questions of other kinds that have ended, by what it gave to the answer."""
+    """Return answers to ended questions of other kinds, by the probability given to the outcome."""
     lives = question_lives(answers, markets)
     questions = stated_questions(answers, markets, lives)
     places = {name: place for place, name in enumerate(answers.markets)}
@@ -209,7 +210,7 @@ def answer_entries(
 
 
 def joined_entries(first: TournamentForecasts, second: TournamentForecasts) -> TournamentForecasts:
-    """Return two sets of entries, by what was given to what happened, as one."""
+    """Return two sets of entries as one, by the probability given to the outcome."""
     names = tuple(dict.fromkeys((*first.forecaster, *second.forecaster)))
     columns: dict[str, Any] = {}
     for column in ("stated", "start", "end", "opens", "closes", "scheduled", "hidden_until", "points"):
@@ -228,7 +229,7 @@ def joined_entries(first: TournamentForecasts, second: TournamentForecasts) -> T
 
 
 def _places_among(names: tuple[str, ...], entries: TournamentForecasts) -> Ints:
-    """Return whose each entry is, by the place among all names."""
+    """Return the forecaster of each entry, as an index into all names."""
     places = np.array([names.index(name) for name in entries.forecaster], dtype=np.int64)
     whose: Ints = places[entries.who]
     return whose

@@ -1,4 +1,4 @@
-"""The comparisons of a season: each agent with the market price, and each two with one another."""
+"""The comparisons of a season: each agent with the market price, and every pair of agents."""
 
 import json
 from collections import defaultdict
@@ -56,14 +56,14 @@ EARLY_STAMP = "model released after the decision"
 MARKET = "market"
 """The kind of agent that is the price itself."""
 REFERENCES = frozenset({MARKET, "constant", "favourite", "kelly", "naive", "oracle", "random"})
-"""Kinds of agents that others are measured by, and that are in no pair themselves."""
+"""Kinds of agents that others are measured by; they are in no pair themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """On how much of what it was shown an agent answered: of all, and of what has resolved.
+    """How many of the markets that it was shown an agent answered: of all, and of the resolved ones.
 
-    Early forecasts, from before a model's release, count nowhere.
+    Early forecasts, from before a model's release, are not counted.
     """
 
     shown: int
@@ -73,7 +73,7 @@ class Coverage:
 
     @property
     def share(self) -> float | None:
-        """Return the share of what has resolved; None where nothing has."""
+        """Return the answered share of resolved markets; None if none has resolved."""
         if not self.resolved:
             return None
         return self.answered_resolved / self.resolved
@@ -85,11 +85,11 @@ CurvePoint = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
-    """Everyone who is ranked against the market, the surest gain first, and all pairs of entries.
+    """The gains of all ranked agents on the market, the surest first, and all pairs of entries.
 
-    `coverage` is that of every agent, and `evidence` the capital of each over time. `copies` names whom an
-    agent repeats, and `noise` is how far twins lie apart. `pairs` and `against_price` are what is told of the
-    whole record: a single cohort has none, as each looked at by itself would be a further chance to be wrong.
+    `coverage` is that of every agent, and `evidence` each agent's capital over time. `copies` names whom an
+    agent repeats, and `noise` is how far twins lie apart. `pairs` and `against_price` are decided on the
+    whole record only: looking at every cohort by itself would add chances to be wrong.
     """
 
     gains: tuple[Gain, ...] = ()
@@ -101,12 +101,12 @@ class Comparisons:
     against_price: tuple[PairEvidence, ...] = ()
 
     def of(self, agent: str) -> Gain | None:
-        """Return how a ranked agent compares with the market."""
+        """Return the gain of a ranked agent on the market; None if it is not ranked."""
         return next((gain for gain in self.gains if gain.agent == agent), None)
 
 
 def turns_basis(connection: Connection) -> str:
-    """Return how far turns are: another text with each one that is played, and each that failed till then."""
+    """Return a text that changes with every turn that is played or fails."""
     failed_turns = select(func.count()).where(TurnRow.status == "failed").scalar_subquery()
     turn, failed = connection.execute(select(func.max(TurnRow.id), failed_turns)).one()
     return f"turn {turn}, {failed} failed"
@@ -118,7 +118,7 @@ COMPARISONS = CacheKind(
     TypeAdapter(Comparisons),
     lambda connection, _: f"{scores_basis(connection)}; {turns_basis(connection)}",
 )
-"""The comparisons of all cohorts together, or of one by its number: what takes long of a leaderboard."""
+"""The comparisons of all cohorts together, or of one by its number: the slow part of a leaderboard."""
 
 
 def compute_comparisons(connection: Connection, cohort: int | None = None) -> Comparisons:
@@ -140,12 +140,12 @@ def compare_line_ups(
     *,
     is_whole: bool = True,
 ) -> Comparisons:
-    """Return all comparisons of these rows, by agents of these line-ups. The market itself is not ranked.
+    """Return all comparisons of these rows, by the agents of these line-ups. The market itself is not ranked.
 
-    Only a whole record tells pairs: every cohort looked at by itself would be a further chance to be wrong.
+    Pairs are decided on a whole record only: looking at every cohort by itself would add chances to be wrong.
     """
     last = np.inf if as_of is None else as_of.timestamp()
-    prices = agents_of_kinds(line_ups, {MARKET})
+    prices = {entry.name for entry in line_ups if _kind(entry) == MARKET}
     compared = compare_agents(
         _without_agents(rows, prices),
         twin_families(line_ups),
@@ -166,9 +166,10 @@ def compare_line_ups(
 
 
 def _duel_rows(rows: ForecastColumns, line_ups: Sequence[LineUpEntry], last: float) -> DuelRows:
-    """Return what entries stated; an agent that was renamed is the same throughout.
+    """Return the rows that entries stated; a renamed agent is the same throughout.
 
-    In cohorts in which it was a reference an agent was no entry. An end after `last` is not known yet.
+    Rows of cohorts in which an agent was a reference are left out. A resolution after `last` is not known
+    yet.
     """
     is_entry = ~_of_references(rows, line_ups)
     stated = answered_rows(take_rows(rows, is_entry))
@@ -191,7 +192,7 @@ def _duel_rows(rows: ForecastColumns, line_ups: Sequence[LineUpEntry], last: flo
 
 
 def _known_by(rows: ForecastColumns, last: float) -> Floats:
-    """Return since when the end of each row's market is known, infinity where that is later than `last`."""
+    """Return since when each row's resolution is known; infinity if that is after `last`."""
     return np.where(rows.known <= last, rows.known, np.inf)
 
 
@@ -211,7 +212,7 @@ def _kind(entry: LineUpEntry) -> str:
 
 
 def agent_owners(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
-    """Return whose each agent was when it first played, by its newest name: no share of an error ever moves.
+    """Return each agent's owner when it first played, by its newest name, so that no share of an error moves.
 
     >>> agent_owners([LineUpEntry(1, "ann", "A", "x"), LineUpEntry(2, "bob", "A")])
     {'bob': 'x'}
@@ -221,11 +222,6 @@ def agent_owners(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
     for entry in sorted(line_ups, key=lambda entry: entry.cohort):
         owners.setdefault(newest.get(entry.name, entry.name), entry.owner)
     return owners
-
-
-def agents_of_kinds(line_ups: Sequence[LineUpEntry], kinds: Collection[str]) -> set[str]:
-    """Return the agents that were of one of these kinds in any cohort."""
-    return {entry.name for entry in line_ups if _kind(entry) in kinds}
 
 
 def compare_agents(
@@ -238,8 +234,8 @@ def compare_agents(
 ) -> Comparisons:
     """Return all comparisons of these rows.
 
-    `families` and `sources` are as in `copies`, `former` as in `former_names`. An end that counts only after
-    `as_of`, in seconds since 1970, is not known yet.
+    `families` and `sources` are as in `copies`, `former` as in `former_names`. A resolution that counts only
+    after `as_of`, in seconds since 1970, is not known yet.
     """
     coverage = coverages(rows)
     ranked = []
@@ -253,7 +249,7 @@ def compare_agents(
     season = season_forecasts(_without_agents(rows, unranked))
     board = surest_first(gains_of(season))
 
-    # the first of a group in the order of line-ups is its head, as it is among the entries of duels
+    # The first of a group in line-up order is its head, as among the entries of duels.
     copies = find_copies(season, ranked, families, sources)
     former = former or {}
     capital = {}
@@ -270,9 +266,9 @@ def compare_agents(
 
 
 def expected_verdict(rows: ForecastColumns) -> datetime | None:
-    """Return when enough of the events shown are to have closed for a first verdict.
+    """Return when enough of the events shown should have closed for a first verdict.
 
-    None where too few were shown, or where enough have resolved.
+    None if too few were shown, or if enough have resolved.
     """
     resolved = np.unique(rows.story[np.isfinite(rows.known)])
     if resolved.size >= ENOUGH_EVENTS:
@@ -289,7 +285,7 @@ def expected_verdict(rows: ForecastColumns) -> datetime | None:
 
 
 def _without_agents(rows: ForecastColumns, names: Collection[str]) -> ForecastColumns:
-    """Return the rows of the others, who alone are in the names."""
+    """Return the rows of the other agents, with only their names."""
     if not names:
         return rows
 
@@ -323,7 +319,7 @@ def is_covered(coverage: Coverage | None, least: float = MIN_COVERAGE) -> bool:
 
 
 def evidence_of(rows: ForecastColumns, agent: str, former: Collection[str], as_of: float) -> Evidence:
-    """Return an agent's evidence, over its own forecasts and those it made by former names."""
+    """Return an agent's evidence, from its forecasts under its own and former names."""
     places = [place for place, name in enumerate(rows.agents) if name == agent or name in former]
     is_own = np.isin(rows.agent, places)
     is_counted = is_own & rows.stated & rows.quoted & ~rows.early
@@ -345,7 +341,7 @@ MOST_POINTS = 400
 
 
 def _pairs(capital: Evidence) -> tuple[CurvePoint, ...]:
-    """Return the curve, thinned where it is long; its last point and its highest stay."""
+    """Return the curve, thinned if it is long; its last and highest points are kept."""
     points = capital.at.size
     places = np.linspace(0, points - 1, min(MOST_POINTS, points))
     kept = np.unique(places.astype(np.int64))
@@ -358,12 +354,12 @@ def _pairs(capital: Evidence) -> tuple[CurvePoint, ...]:
 
 
 def gains(rows: ForecastColumns, seed: int = 0) -> list[Gain]:
-    """Return what everyone gains on the market on these rows, for slices of a season."""
+    """Return everyone's gain on the market in these rows, for slices of a season."""
     return gains_of(season_forecasts(rows), seed)
 
 
 def compare_two(rows: ForecastColumns, one: str, other: str) -> Duel:
-    """Compare two agents on the rows that both have; by way of the market where they have none in common."""
+    """Compare two agents on their common rows; through the market if they have none."""
     season = season_forecasts(rows)
     for name in (one, other):
         if name not in season.agents:
@@ -377,15 +373,15 @@ def compare_two(rows: ForecastColumns, one: str, other: str) -> Duel:
 
 
 def compute_duel(connection: Connection, one: str, other: str, cohort: int | None = None) -> Duel:
-    """Compare two agents of a record, or of one cohort of it."""
+    """Compare two agents of a record, or of one of its cohorts."""
     cohorts = select_cohorts(read_cohorts(connection), cohort)
     for name in (one, other):
-        cohorts_of_agent(cohorts, name)  # raises where it has never played
+        cohorts_of_agent(cohorts, name)  # raises if it has never played
     return compare_two(read_forecast_columns(connection, cohort), one, other)
 
 
 def season_forecasts(rows: ForecastColumns) -> SeasonForecasts:
-    """Return the rows that agents are compared on: markets of one story are one event."""
+    """Return the rows that agents are compared on, in which markets of one story are one event."""
     counted = evidence_rows(rows)
     return check_season(
         counted.agents,
@@ -401,7 +397,7 @@ def season_forecasts(rows: ForecastColumns) -> SeasonForecasts:
 
 
 def _instants(rows: ForecastColumns) -> Ints:
-    """Number the rounds of all cohorts in the order of time."""
+    """Return the numbers of rows' rounds among those of all cohorts, in order of time."""
     rounds = rows.round.max(initial=0) + 1
     number = rows.cohort * rounds + rows.round
     keys = np.stack([rows.at, number])
@@ -410,7 +406,7 @@ def _instants(rows: ForecastColumns) -> Ints:
 
 
 def stories_of(rows: ForecastColumns) -> Ints:
-    """Return the story of each row's market as it was shown last: a venue may have moved it."""
+    """Return the story of each row's market as it was last shown, because a venue may move it."""
     newest = np.zeros(len(rows.markets), dtype=np.int64)
     order = np.argsort(rows.at, kind="stable")
     newest[rows.market[order]] = rows.story[order]
@@ -418,7 +414,7 @@ def stories_of(rows: ForecastColumns) -> Ints:
 
 
 def twin_families(line_ups: Sequence[LineUpEntry]) -> list[tuple[str, ...]]:
-    """Return agents that had the same settings in every cohort."""
+    """Return groups of agents that had the same settings in every cohort."""
     settings = defaultdict(list)
     for entry in line_ups:
         settings[entry.name].append(entry.settings)
@@ -431,7 +427,7 @@ def twin_families(line_ups: Sequence[LineUpEntry]) -> list[tuple[str, ...]]:
 
 
 def former_names(line_ups: Sequence[LineUpEntry]) -> dict[str, set[str]]:
-    """Return under which names agents with the same settings played before: one that is renamed goes on.
+    """Return the names under which agents with the same settings played before.
 
     >>> former_names([LineUpEntry(1, "ann", "A"), LineUpEntry(1, "bob", "B"), LineUpEntry(2, "cho", "A")])
     {'cho': {'ann'}}
@@ -451,7 +447,7 @@ def former_names(line_ups: Sequence[LineUpEntry]) -> dict[str, set[str]]:
 
 
 def _newest_names(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
-    """Return the newest name of each agent that was renamed; twins that share a former name leave it alone.
+    """Return the newest name of each renamed agent; a former name shared by twins is not mapped.
 
     >>> _newest_names([LineUpEntry(1, "ann", "A"), LineUpEntry(2, "bob", "A"), LineUpEntry(3, "cho", "A")])
     {'ann': 'cho', 'bob': 'cho'}
@@ -468,7 +464,7 @@ def _newest_names(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
 
 
 def forecast_sources(line_ups: Sequence[LineUpEntry]) -> dict[str, str]:
-    """Return whose forecasts each agent is told, of those that are told another's.
+    """Return the source agent of each agent that is told another's forecasts.
 
     >>> ann, bob = LineUpEntry(1, "ann", 'llm {"model": "m"}'), LineUpEntry(1, "bob", 'kelly {"of": "ann"}')
     >>> forecast_sources([ann, bob])

@@ -1,6 +1,6 @@
-"""How agents did on held-out questions and on the others, once the former are opened.
+"""How agents did on held-out questions compared with the others, once the held-out ones are opened.
 
-Who was tuned on questions that were looked at again and again does worse on those that were not.
+An agent tuned on questions that were looked at repeatedly does worse on those that were not.
 """
 
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ from arena.scores.rules.comparisons.mean_interval import MeanIntervals, mean_int
 class HoldoutDrop:
     """An agent's mean error on open and on held-out questions, and how much larger the second is.
 
-    Errors are Autocast's, from 0 to 1: half the Brier score of all options, and how far a median lies from
-    what happened as a share of the range. The 95% interval needs 20 events on either side.
+    Errors are Autocast's, from 0 to 1: half the Brier score over all options, and the distance of a median
+    from the outcome as a share of the range. The 95% interval needs 20 events on either side.
     """
 
     agent: str
@@ -39,14 +39,14 @@ class HoldoutDrop:
 
 @dataclass(frozen=True, slots=True)
 class HoldoutReport:
-    """What opening the held-out questions told; `opened_at` says since when anybody could know."""
+    """What opening the held-out questions showed; `opened_at` is since when anybody could know."""
 
     opened_at: datetime
     drops: tuple[HoldoutDrop, ...]
 
 
 def holdout_report(connection: Connection) -> HoldoutReport | None:
-    """Return how agents did on held-out questions; None while these are not opened."""
+    """Return how agents did on held-out questions; None while these are closed."""
     held_out = read_held_out(connection)
     if held_out.opened_at is None:
         return None
@@ -85,7 +85,7 @@ def _part(scored: QuestionScores, error: Floats, is_part: Flags) -> MeanInterval
 def _drop(agent: str, place: int, parts: list[MeanIntervals], sizes: tuple[int, int]) -> HoldoutDrop:
     """Return an agent's errors and their difference.
 
-    The two parts share no event, so the half widths of their intervals add up as squares do.
+    The two parts share no event, so the squares of the intervals' half widths add up.
     """
     shown, held = (float(part.mean[place]) for part in parts)
     halves = [float(part.high[place] - part.mean[place]) for part in parts]

@@ -70,34 +70,33 @@ PROVISIONAL_NOTICE = "provisional: open markets are scored at their latest price
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """An agent's scores, and how certain its skill is. A figure that is not known yet is None, never 0.
+    """An agent's scores, with the uncertainty of its skill. An unknown figure is None, never 0.
 
-    Only an agent that answered enough of what it was shown is `ranked`; `why_not` is the reason why one
-    is not, and it then has no skill. `shown` counts the markets that it was shown in all its turns,
-    `answered` those for which it stated a usable probability, and `resolved` those shown that ended YES
-    or NO, over `events`; `coverage` is the share of these that it answered. A market without an answer is
-    scored at the price. `unscored` are those that ended in a fraction or a refund. `failed` are turns
-    without an answer, `late` those after their window, `retried` those that were tried again after they
-    had failed. `early` are forecasts made before the day on which the model was released; they are not
-    scored. `bets` are all that were accepted, `sold` the sales among its fills. Money is in dollars, open
-    positions at mid. `cost_usd` is that of all calls, with failed ones, repeats and samples;
-    `cost_per_forecast` divides it by all answers, resolved or not, and `skill_per_dollar` is the skill
-    divided by the cost.
+    Only an agent that answered enough of what it was shown is `ranked`; `why_not` is the reason why another
+    is not, and that one has no skill. `shown` counts the markets shown in all of its turns, `answered` those
+    for which it stated a usable probability, and `resolved` those shown that ended YES or NO, over `events`;
+    `coverage` is the share of these that it answered. A market without an answer is scored at the price.
+    `unscored` are markets that ended in a fraction or a refund. `failed` are turns without an answer, `late`
+    those after their window, and `retried` those tried again after a failure. `early` are forecasts made
+    before the day of the model's release, which are not scored. `bets` counts the accepted bets, `sold` the
+    sales among its fills. Money is in dollars, with open positions at mid. `cost_usd` includes failed calls,
+    repeats and samples; `cost_per_forecast` divides it by all answers, resolved or not, and
+    `skill_per_dollar` divides the skill by it.
 
-    `implied_band` and `return_band` are the founding text's words for the implied Brier score and the
-    return; `implied_skill` and `stated_skill` are Brier skill against a coin's 0.25.
+    `implied_band` and `return_band` are the founding text's words for the implied Brier score and the return;
+    `implied_skill` and `stated_skill` are Brier skill against a coin's 0.25.
 
-    The interval from `skill_low` to `skill_high` holds the true skill in 95% of seasons; `reason` says
-    why there is none. `skill_p` is the chance of a skill as far from 0 if there were none. `evidence` is the
+    The interval from `skill_low` to `skill_high` holds the true skill in 95% of seasons; `reason` says why
+    there is none. `skill_p` is the chance of a skill as far from 0 if there were none. `evidence` is the
     capital of a bet on the skill, as a multiple of its start, and `copies` the agent whose forecasts it
-    repeats. `events_effective` counts events by how much they can tell. `depth` says whether its fills are
+    repeats. `events_effective` counts events by their information. `depth` says whether its fills are
     unlimited, or made at an unknown depth, `stamps` what its figures are no evidence of, and `tools` which
-    tools it had. `invested` is what its open positions are worth, and `distance` how far its forecasts lie
-    from the prices, on average.
+    tools it had. `invested` is the value of its open positions, and `distance` the mean distance of its
+    forecasts from the prices.
 
-    `is_reference` marks what the agents are measured by. The rest is the verdict of the whole record, as in
-    `AgentVerdict`: the ranks that an agent may have, which entries it is `better_than` and `worse_than`, how
-    it stands to the market price, and the sentences on both.
+    `is_reference` marks reference agents, which the others are measured by. The rest is the verdict on the
+    whole record, as in `AgentVerdict`: the possible ranks, the entries that it is `better_than` and
+    `worse_than`, its standing against the market price, and the sentences on both.
     """
 
     agent: str
@@ -165,14 +164,14 @@ SHOWN: Cells = {
     "Brier": lambda row: figure(row.brier_stated, ".4f"),
     "P/L": lambda row: figure(row.pnl, "+,.2f"),
 }
-"""What a notebook shows of a row."""
+"""The columns that a notebook shows."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Leaderboard:
-    """The rows in the order of the verdict, references and agents that are not ranked last.
+    """The rows in the order of the verdict, with references and unranked agents last.
 
-    `verdict` is that of the whole record; the board of a single cohort has none. `noise` is how far agents of
+    `verdict` is on the whole record; the board of a single cohort has none. `noise` is how far agents with
     the same settings lie apart. `metaculus` has the Metaculus scores of the same agents, and of the community
     that they form.
     """
@@ -183,16 +182,16 @@ class Leaderboard:
     metaculus: tuple[MetaculusScores, ...] = ()
 
     def __repr__(self) -> str:
-        """Return how many agents there are, and the sentence."""
+        """Return the number of agents, and the verdict's sentence."""
         return brief(f"Leaderboard of {count_text(len(self.rows), 'agent')}", self.verdict)
 
     def _repr_html_(self) -> str:
-        """Return the sentence and the board for a notebook."""
+        """Return the verdict's sentence and the board for a notebook."""
         return notebook_html(self.verdict, SHOWN, self.rows)
 
 
 def percent_of_price(points: float | None, brier_market: float | None) -> float | None:
-    """Return Brier points as per cent of the price's Brier score: how much closer than the price that is.
+    """Return Brier points as a percentage of the price's Brier score; None if that is unknown or 0.
 
     >>> percent_of_price(0.02, 0.16), percent_of_price(None, 0.16), percent_of_price(0.0, 0.0)
     (12.5, None, None)
@@ -201,7 +200,7 @@ def percent_of_price(points: float | None, brier_market: float | None) -> float 
 
 
 def leaderboard_data(board: Leaderboard) -> dict[str, Any]:
-    """Return a leaderboard as programs read it: the verdict, then a row for each agent."""
+    """Return a leaderboard as JSON: the verdict, then a row for each agent."""
     found = asdict(board)
     rows = found.pop("rows")
     del found["verdict"]
@@ -214,9 +213,10 @@ def score_agents(
     bets: BetColumns,
     min_coverage: float = MIN_COVERAGE,
 ) -> list[LeaderboardRow]:
-    """Return the scores of all agents, best skill first, without how certain they are.
+    """Return the scores of all agents, the best skill first, without their uncertainty.
 
-    Agents that covered less than `min_coverage` are not ranked. The market has a row even if nobody plays it.
+    Agents that covered less than `min_coverage` are not ranked. The market has a row even if no agent plays
+    it.
     """
     line_up: dict[str, list[AccountSummary]] = {}
     for account in accounts:
@@ -235,7 +235,7 @@ def score_agents(
 
 
 def read_scores(connection: Connection, cohorts: Sequence[int] | None = None) -> list[LeaderboardRow]:
-    """Return the scores of all cohorts or of some together, without the comparisons that take long."""
+    """Return the scores over all or some cohorts, without the comparisons, which take long."""
     accounts = read_accounts(connection)
     stated = read_forecast_columns(connection)
     bets = read_bet_columns(connection)
@@ -250,8 +250,8 @@ def read_scores(connection: Connection, cohorts: Sequence[int] | None = None) ->
     return score_agents(accounts, stated, bets, read_min_coverage(connection, newest))
 
 
-def skill_order(row: LeaderboardRow) -> tuple[float, NaturalKey]:
-    """Return a key to sort by: the best skill first and unknown ones last, then by name."""
+def skill_order(row: "LeaderboardRow | ProvisionalScores") -> tuple[float, NaturalKey]:
+    """Return a sort key: the best skill first, unknown ones last, then by name."""
     return highest_first(row.skill), natural_key(row.agent)
 
 
@@ -316,7 +316,7 @@ def _market_scores(
 
 
 def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:
-    """Return the fields of a row that come from forecasts."""
+    """Return the fields of a row that derive from forecasts."""
     counted = evidence_rows(rows)
     answered = np.count_nonzero(counted.stated)
     unscored = np.count_nonzero(rows.outcome == NO_SCORE)
@@ -352,7 +352,7 @@ def _forecast_scores(rows: ForecastColumns) -> dict[str, Any]:
 
 
 def _distance(counted: ForecastColumns) -> float | None:
-    """Return how far the forecasts that an agent stated lie from the prices, on average."""
+    """Return the mean distance of an agent's stated forecasts from the prices."""
     apart = np.abs(counted.forecast - counted.mid)[counted.stated]
     return float(apart.mean()) / ONE if apart.size else None
 
@@ -360,7 +360,7 @@ def _distance(counted: ForecastColumns) -> float | None:
 def _money(accounts: Sequence[AccountSummary], forecasts: int) -> dict[str, Any]:
     """Return the fields of a row that are about money.
 
-    Profit is that of the accounts that were ever valued. The cost is that of all, and unknown if one is.
+    The profit covers accounts that were ever valued. The cost covers all, and is unknown if that of one is.
     """
     profits = []
     bankrolls = []
@@ -395,9 +395,9 @@ def rank_agents(
     is_replay: bool,
     is_whole: bool = True,
 ) -> Leaderboard:
-    """Return the leaderboard: each row with how certain it is, in the order of the verdict.
+    """Return the leaderboard: the rows with their uncertainty, in the order of the verdict.
 
-    Only a whole record has a verdict; the rows of one cohort are in the order of their skill's lower end.
+    Only a whole record has a verdict; the rows of one cohort are sorted by the lower end of their skill.
     """
     early_agents = {stated.agents[index] for index in np.unique(stated.agent[stated.early])}
 
@@ -449,13 +449,13 @@ def _verdict(board: Sequence[LeaderboardRow], comparisons: Comparisons, stated: 
 
 
 def _in_order_of(verdict: Verdict, board: Sequence[LeaderboardRow]) -> list[LeaderboardRow]:
-    """Return the rows in the order of the verdict, each with what is told of its agent."""
+    """Return the rows in the order of the verdict, each with its agent's part of it."""
     rows = {row.agent: row for row in board}
-    return [replace(rows[told.agent], **told.row_fields) for told in verdict.agents]
+    return [replace(rows[agent.agent], **agent.row_fields) for agent in verdict.agents]
 
 
 def _certainty_order(row: LeaderboardRow) -> tuple[bool, bool, float, float, str]:
-    """Return a key to sort by: the highest lower end of the skill first, then references, then the rest."""
+    """Return a sort key: the highest lower end of the skill first, then references, then the unranked."""
     is_left_out = not row.ranked and not row.is_reference
     return is_left_out, row.is_reference, highest_first(row.skill_low), highest_first(row.skill), row.agent
 
@@ -505,7 +505,7 @@ def _with_bands(row: LeaderboardRow) -> LeaderboardRow:
 
 
 def _by_coverage(row: LeaderboardRow, min_coverage: float) -> LeaderboardRow:
-    """Return a row; without its skill and its rank if it covers too little of what has resolved."""
+    """Return a row, without skill and rank if it covers too little of what has resolved."""
     if (row.coverage or 0.0) >= min_coverage:
         return row
     return replace(row, skill=None, skill_ratio=None, ranked=False, why_not=_why_not(row))
@@ -529,7 +529,7 @@ def _why_not(row: LeaderboardRow) -> str:
 
 
 def _is_over(connection: Connection, cohort: int) -> bool:
-    """Return whether a cohort has ended, so that its accounts stay as they are."""
+    """Tell whether a cohort has ended, so that its accounts don't change any more."""
     return connection.scalar(select(CohortRow.ended_at).where(CohortRow.number == cohort)) is not None
 
 
@@ -546,14 +546,14 @@ ACCOUNTS_BASIS = select(
 
 
 def _accounts_basis(connection: Connection) -> str:
-    """Return how far cohorts, turns, calls and marks are: it changes with what accounts come to and cost."""
+    """Return a text that changes whenever turns, calls or marks change what accounts hold or cost."""
     cohorts, turn, failed, attempt, call, marks, at = connection.execute(ACCOUNTS_BASIS).one()
     tries = f", attempt {attempt}" if attempt else ""
     return f"{cohorts} cohorts, turn {turn}, {failed} failed{tries}, call {call}, {marks} marked {at}"
 
 
 def _board_state(connection: Connection, cohort: int | None) -> str:
-    """Return what the leaderboard depends on: what has resolved and, until the end, the state of accounts."""
+    """Return what the leaderboard depends on: resolutions and, until the end, the state of accounts."""
     if cohort is not None and _is_over(connection, cohort):
         return scores_basis(connection)
     return f"{scores_basis(connection)}; {_accounts_basis(connection)}"
@@ -574,7 +574,7 @@ def read_leaderboard(connection: Connection, cohort: int | None = None) -> Leade
 def compute_leaderboard(
     connection: Connection, cohort: int | None = None, comparisons: Comparisons | None = None
 ) -> Leaderboard:
-    """Return the leaderboard of a record or of one cohort as of now, with these comparisons or new ones."""
+    """Return the leaderboard of a record or cohort as of now, with given or new comparisons."""
     cohorts = select_cohorts(read_cohorts(connection), cohort)
     accounts = read_accounts(connection, cohort)
     stated = read_forecast_columns(connection, cohort)
@@ -596,7 +596,7 @@ def compute_leaderboard(
 
 @dataclass(frozen=True, slots=True)
 class ProvisionalScores:
-    """An agent's expected Brier score, the market's on the same rows, and how many of the rows are open."""
+    """An agent's expected Brier score, the market's on the same rows, and how many rows are open."""
 
     agent: str
     forecasts: int
@@ -606,16 +606,16 @@ class ProvisionalScores:
 
     @property
     def skill(self) -> float | None:
-        """Return by how much the score is lower than the market's; None if one is unknown."""
+        """Return the market's score minus the agent's; None if one is unknown."""
         if self.brier_stated is None or self.brier_market is None:
             return None
         return self.brier_market - self.brier_stated
 
 
 def provisional_scores(rows: ForecastColumns, latest: Floats) -> list[ProvisionalScores]:
-    """Return the provisional scores of each agent. `latest` has the newest price of each market, or NaN.
+    """Return the provisional scores of each agent; `latest` has the newest price of each market, or NaN.
 
-    At a price p the forecast f is expected to score p(1 − f)² + (1 − p)f².
+    At a price p, the forecast f has the expected score p(1 − f)² + (1 − p)f².
     """
     price = np.where(rows.outcome == OPEN, latest[rows.market], rows.outcome)
     usable = (rows.outcome >= OPEN) & ~np.isnan(price) & ~rows.early
@@ -632,7 +632,7 @@ def provisional_scores(rows: ForecastColumns, latest: Floats) -> list[Provisiona
 
 
 def _expected_score(stated: Any, price: Floats, market: Any) -> float | None:
-    """Return the mean Brier score of stated beliefs that is expected at these prices."""
+    """Return the expected mean Brier score of forecasts if these prices are right."""
     forecast = probability(stated)
     if_yes = (1 - forecast) ** 2
     expected = price * if_yes + (1 - price) * forecast**2
@@ -640,20 +640,15 @@ def _expected_score(stated: Any, price: Floats, market: Any) -> float | None:
 
 
 def compute_provisional(connection: Connection, cohort: int | None = None) -> list[ProvisionalScores]:
-    """Return each agent's scores if the latest prices are right, best first."""
+    """Return each agent's scores if the latest prices are right, the best first."""
     select_cohorts(read_cohorts(connection), cohort)  # raises if there is no such cohort
     stated = read_forecast_columns(connection, cohort)
     latest = _read_newest_mids(connection, stated.markets)
-    return sorted(provisional_scores(stated, latest), key=_provisional_order)
-
-
-def _provisional_order(score: ProvisionalScores) -> tuple[float, NaturalKey]:
-    """Return a key to sort by: the best skill first and unknown ones last, then by name."""
-    return highest_first(score.skill), natural_key(score.agent)
+    return sorted(provisional_scores(stated, latest), key=skill_order)
 
 
 def _read_newest_mids(connection: Connection, markets: Sequence[str]) -> Floats:
-    """Return the newest mid of each of these markets, from 0 to 1; NaN where its newest quote has none."""
+    """Return the newest mid of each market, from 0 to 1; NaN if its newest quote has none."""
     newest = (
         select(QuoteRow.mid)
         .where(QuoteRow.market_id == MarketRow.id)

@@ -1,7 +1,7 @@
-"""Metaculus's scores of a season's agents on questions that are not of yes or no, kind by kind.
+"""Metaculus's scores of a season's agents on questions other than yes/no, by kind.
 
-As with yes/no markets a question in a cohort opens when it is first shown and ends when it closed or its end
-was known, what an agent stated stands until it states something else, and nobody is compared with baselines.
+As with yes/no markets, a question in a cohort opens when it is first shown and ends when it closed or its
+resolution was known, a forecast stands until the agent's next, and nobody is compared with baselines.
 """
 
 from collections import defaultdict
@@ -30,7 +30,7 @@ MEANS = tuple(name for name in SCORES if name != "coverage")
 
 @dataclass(slots=True)
 class KindRows:
-    """The scores of questions of a kind, a row for each question and forecaster of it."""
+    """The scores on questions of a kind: a row for each question and each of its forecasters."""
 
     asked: int = 0
     names: list[str] = field(default_factory=list)
@@ -65,14 +65,14 @@ def read_metaculus_kinds(
 def stated_questions(
     answers: AnswerColumns, markets: Mapping[str, SeasonMarket], lives: Mapping[str, Floats]
 ) -> Sequence[FormQuestion]:
-    """Return the questions with what was stated itself, and not left out or from before a model's release."""
+    """Return the questions with stated answers only: none skipped or from before a model's release."""
     rows = np.flatnonzero(answers.stated & ~answers.early)
     time = answers.at.astype(np.float64)
     return season_forms(shown_answers(answers, rows, time, markets, lives))
 
 
 def question_lives(answers: AnswerColumns, markets: Mapping[str, SeasonMarket]) -> dict[str, Floats]:
-    """Return when questions were first shown, ended and were to close, as of yes/no ones."""
+    """Return when questions were first shown, ended and were to close, as for yes/no questions."""
     opens = np.full(len(answers.markets), np.inf)
     np.minimum.at(opens, answers.market, answers.at)
 
@@ -89,7 +89,7 @@ def question_lives(answers: AnswerColumns, markets: Mapping[str, SeasonMarket]) 
 
 
 def _add_scores(rows: KindRows, question: FormQuestion, baselines: set[str]) -> None:
-    """Add everyone's scores on a question, the spot scores as it ended, and those of the community."""
+    """Add everyone's scores on a question, with spot scores at its end, and the community's."""
     forecasts = question.forecasts
     lived = question.lived
     if forecasts is None or lived is None:
@@ -109,7 +109,7 @@ def _add_scores(rows: KindRows, question: FormQuestion, baselines: set[str]) -> 
 
 
 def _means(rows: KindRows, baselines: set[str]) -> Iterator[MetaculusScores]:
-    """Yield the means of each forecaster over the questions of a kind."""
+    """Yield each forecaster's means over the questions of a kind."""
     names, who = np.unique(rows.names, return_inverse=True)
     _, event = np.unique(rows.events, return_inverse=True)
     values = dict(zip(SCORES, np.concatenate(rows.values, axis=1), strict=True))

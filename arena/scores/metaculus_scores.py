@@ -1,9 +1,9 @@
-"""Metaculus's scores of a season's agents: every market in a cohort is a question that they forecast over
+"""Metaculus's scores of a season's agents, in which a market in a cohort is a question with forecasts over
 time.
 
-A question opens when the market is first shown, was to close when the market was, and ends when it closed or
-its end was known. What an agent stated stands until it states something else. Baselines, which no model is
-behind, are compared with the others, and nobody with them.
+A question opens when the market is first shown, has the market's scheduled close, and ends when the market
+closed or its resolution was known. A forecast stands until the agent's next. Baselines, which have no model
+behind them, are compared with the others, but nobody is compared with them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,11 +30,11 @@ INSTANTS = 1 << 34
 
 @dataclass(frozen=True, slots=True)
 class MetaculusScores:
-    """An agent's means over questions, or those of the community, the recency-weighted median of all.
+    """An agent's means over questions, or those of the community: the recency-weighted median of all.
 
-    `coverage` is the share of the lives of all questions for which its forecasts stood, `questions` how many
-    of `asked` it forecast, and `outside` says that nobody is compared with it. Intervals are by event.
-    `brier` is the mean Brier score of what stood in each round, within questions first.
+    `coverage` is the share of all questions' lifetime in which its forecasts stood, `questions` how many of
+    `asked` it forecast, and `outside` means that nobody is compared with it. Intervals are by event. `brier`
+    is the mean Brier score of the forecasts that stood in each round, averaged within questions first.
     """
 
     agent: str
@@ -56,7 +56,7 @@ class MetaculusScores:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSpans:
-    """The lives of questions: when each was first shown, ended and was to close."""
+    """The lifetimes of questions: when each was first shown, ended and was to close."""
 
     opens: Floats
     ends: Floats
@@ -64,14 +64,14 @@ class QuestionSpans:
 
 
 def question_spans(rows: ForecastColumns, question: Ints, known: Floats) -> QuestionSpans:
-    """Return the lives of the questions of rows; `known` is since when each market's end was known."""
+    """Return the lifetimes of rows' questions; `known` is when each resolution became known."""
     size = int(question.max(initial=-1)) + 1
     opens = np.full(size, np.inf)
     newest = np.full(size, -np.inf)
     np.minimum.at(opens, question, rows.at)
     np.maximum.at(newest, question, rows.at)
 
-    # a market was to close when it was last shown to
+    # The scheduled close of a market is the one it was last shown with.
     is_newest = rows.at == newest[question]
     closes = np.full(size, np.inf)
     closes[question[is_newest]] = rows.closes[is_newest]
@@ -83,7 +83,7 @@ def question_spans(rows: ForecastColumns, question: Ints, known: Floats) -> Ques
 
 
 def at_instants(question: Ints, at: Ints) -> Ints:
-    """Return a number for each question at each instant, in the order of question and time."""
+    """Return the number of each question's instant, in order of question and time."""
     return question * INSTANTS + at
 
 
@@ -92,15 +92,15 @@ def metaculus_scores(
 ) -> tuple[MetaculusScores, ...]:
     """Return the scores of every agent and of the community, the best peer score first.
 
-    `known` has since when each market's end could be known, by its place in the names. Where fewer than two
-    agents would be left to compare with, nobody is outside.
+    `known` is when each market's resolution could be known, by index. If fewer than two agents would be left
+    to compare with, nobody is outside.
     """
     has_ended = rows.outcome >= 0
     if not has_ended.any():
         return ()
     ended = take_rows(rows, np.flatnonzero(has_ended))
 
-    # a market in a cohort is a question, and what happened to it the same for all rows
+    # A market in a cohort is a question, with the same outcome in all of its rows.
     pair = ended.cohort * len(rows.markets) + ended.market
     pairs, question = np.unique(pair, return_inverse=True)
     story = np.zeros(pairs.size, dtype=np.int64)
@@ -118,7 +118,7 @@ def metaculus_scores(
 
 
 def _forecast_grid(rows: ForecastColumns, question: Ints, known: Floats, base: Flags) -> ForecastGrid:
-    """Return what was stated as a table: a line for each instant of a question, a column for each agent."""
+    """Return the forecasts as a table: a line for each instant of a question, a column for each agent."""
     spans = question_spans(rows, question, known)
     is_yes = np.zeros(spans.opens.size, dtype=np.bool_)
     is_yes[question] = rows.outcome == 1
@@ -145,7 +145,7 @@ def _forecast_grid(rows: ForecastColumns, question: Ints, known: Floats, base: F
 def _mean_scores(
     names: Sequence[str], scores: Mapping[str, Floats], story: Ints, is_outside: Flags
 ) -> Iterator[MetaculusScores]:
-    """Yield the means of each forecaster who answered anything, from its scores on each question."""
+    """Yield the means of each forecaster who answered anything, given its scores on each question."""
     asked = story.size
     size = len(names)
     forecaster = np.tile(np.arange(size), asked)
@@ -178,10 +178,10 @@ def _mean_scores(
 
 
 def peer_order(scores: MetaculusScores) -> tuple[float, NaturalKey]:
-    """Return a key to sort by: the best peer score first and unknown ones last, then by name."""
+    """Return a sort key: the best peer score first, unknown ones last, then by name."""
     return highest_first(scores.peer), natural_key(scores.agent)
 
 
 def read_known(connection: Connection, rows: ForecastColumns) -> Floats:
-    """Return since when the end of each market of the rows could be known."""
+    """Return since when the resolution of each row's market could be known."""
     return read_ends(connection, rows.markets).known

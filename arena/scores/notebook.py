@@ -1,4 +1,4 @@
-"""Scores as a notebook shows them: the sentence, and a small table of text that stays text."""
+"""Scores in a notebook: the verdict's sentence, and a small table whose text is escaped."""
 
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
@@ -7,12 +7,12 @@ from typing import Any
 from arena.scores.verdict import Verdict
 
 Cells = Mapping[str, Callable[[Any], str]]
-"""What stands under each heading, as a function of a row."""
+"""The content of each column, as a function of a row."""
 UNKNOWN = "–"
 
 
 def notebook_html(verdict: Verdict | None, cells: Cells, rows: Iterable[Any]) -> str:
-    """Return a verdict and a table as HTML, in which every name is escaped."""
+    """Return a verdict and a table as HTML, with every name escaped."""
     lines = ["<tr>" + "".join(f"<th>{escape(heading)}</th>" for heading in cells) + "</tr>"]
     for row in rows:
         line = "".join(f"<td>{escape(cell(row))}</td>" for cell in cells.values())
@@ -23,18 +23,18 @@ def notebook_html(verdict: Verdict | None, cells: Cells, rows: Iterable[Any]) ->
 
 
 def brief(of: str, verdict: Verdict | None) -> str:
-    """Return what is shown of scores on one line: of how many they are, and the sentence."""
+    """Return scores on one line: how many they are of, and the verdict's sentence."""
     sentence = "" if verdict is None else f": {verdict.sentence}"
     return f"<{of}{sentence}>"
 
 
 def figure(value: float | None, form: str) -> str:
-    """Return a figure by a format, or a dash where it is not known."""
+    """Return a figure in a format; a dash if it is unknown."""
     return UNKNOWN if value is None else format(value, form)
 
 
 def span(low: float | None, high: float | None, form: str) -> str:
-    """Return an interval by its ends, or a dash.
+    """Return an interval by its ends; a dash if it is unknown.
 
     >>> span(-0.01, 0.02, "+.2f"), span(None, None, "+.2f")
     ('-0.01 to +0.02', '–')

@@ -1,6 +1,6 @@
-"""Positions: what agents hold and what it made, lot by lot, by market, by agent, and in all.
+"""Positions: what agents hold and what profit it made, by lot, by market, by agent, and in total.
 
-The trades of an account are as the rules on money take them; all of them add up to its P/L.
+The trades of an account follow the rules on money, and add up to its P/L.
 """
 
 from collections import defaultdict
@@ -41,9 +41,9 @@ TimedTrade = tuple[datetime, Trade]
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A lot of an agent, held or closed. `price`, `age` (in seconds) and `stale` are of what is held.
+    """A lot of an agent, held or closed. `price`, `age` (in seconds) and `stale` describe what is held.
 
-    Without any price a lot that is held is valued at its cost, and `price` is None.
+    A lot held without any price is valued at its cost, and its `price` is None.
     """
 
     agent: str
@@ -57,13 +57,13 @@ class Position:
 
     @property
     def money(self) -> Profit:
-        """Return what went in, came out, and is still there."""
+        """Return what was paid, what was received, and the remaining value."""
         return self.lot.money
 
 
 @dataclass(frozen=True, slots=True)
 class PositionGroup:
-    """Positions of an agent or a market taken together: how many they are, and their profit."""
+    """The positions of an agent or a market taken together: their number and their profit."""
 
     name: str
     question: str
@@ -75,7 +75,7 @@ class PositionGroup:
 
 
 def positions(marked: MarkedCohort, max_age: timedelta) -> list[Position]:
-    """Return every lot of every agent: agents in line-up order, what is held first, the largest first."""
+    """Return every lot of every agent: agents in line-up order, held lots first, the largest first."""
     lots = []
     for name in marked.ledgers:
         lots += sorted(_agent_positions(name, marked, max_age), key=_position_order)
@@ -84,7 +84,7 @@ def positions(marked: MarkedCohort, max_age: timedelta) -> list[Position]:
 
 @dataclass(frozen=True, slots=True)
 class CohortPositions:
-    """The positions of a cohort's agents by its newest mark; `at` is None where it has no mark yet."""
+    """The positions of a cohort's agents at its newest mark; `at` is None if it has none yet."""
 
     cohort: int
     agents: tuple[str, ...]
@@ -97,7 +97,7 @@ def read_cohort_positions(
 ) -> CohortPositions:
     """Return the positions of a cohort, by default the newest, or of one of its agents.
 
-    Raises `ArenaError` where there is no such cohort, or where the agent does not play in it.
+    Raise `ArenaError` if there is no such cohort, or if the agent does not play in it.
     """
     cohorts = read_cohorts(connection)
     if not cohorts:
@@ -110,8 +110,8 @@ def read_cohort_positions(
     if marked is None:
         return CohortPositions(stored.cohort.number, agents, None)
 
-    every = positions(marked, stored.cohort.rules.quote_age)
-    kept = tuple(position for position in every if position.lot.shares or not only_open)
+    lots = positions(marked, stored.cohort.rules.quote_age)
+    kept = tuple(position for position in lots if position.lot.shares or not only_open)
     return CohortPositions(stored.cohort.number, agents, marked.at, kept)
 
 
@@ -141,14 +141,14 @@ def _agent_holdings(agent: str, marked: MarkedCohort) -> Holdings:
 
 
 def _position_order(position: Position) -> tuple[bool, int, str, str]:
-    """Return what sorts an agent's lots: those that are held first, the largest first."""
+    """Return the sort key of an agent's lots: held ones first, the largest first."""
     lot = position.lot
     size = lot.money.value if lot.shares else lot.money.realised
     return not lot.shares, -size, position.market_id, position.side
 
 
 def by_market(lots: Iterable[Position]) -> list[PositionGroup]:
-    """Return both sides and all agents of each market together, the most profitable market first."""
+    """Return the positions of each market as one group, the most profitable market first."""
     markets = defaultdict(list)
     for position in lots:
         markets[position.market_id].append(position)
@@ -158,7 +158,7 @@ def by_market(lots: Iterable[Position]) -> list[PositionGroup]:
 
 
 def by_agent(lots: Iterable[Position], names: Sequence[str]) -> list[PositionGroup]:
-    """Return the lots of each agent together, those without any too, the most profitable agent first."""
+    """Return the positions of each agent as one group, including empty ones, the most profitable first."""
     agents: dict[str, list[Position]] = {name: [] for name in names}
     for position in lots:
         agents[position.agent].append(position)
@@ -168,12 +168,12 @@ def by_agent(lots: Iterable[Position], names: Sequence[str]) -> list[PositionGro
 
 
 def _profit_order(group: PositionGroup) -> tuple[int, str]:
-    """Return what sorts groups by their profit, the highest first."""
+    """Return the sort key of groups: the highest profit first."""
     return -group.money.total, group.name
 
 
 def merge_positions(name: str, lots: Sequence[Position], question: str = "") -> PositionGroup:
-    """Return all of these positions as one."""
+    """Return positions as one group."""
     held = 0
     stale = 0
     money = Profit()
@@ -187,16 +187,16 @@ def merge_positions(name: str, lots: Sequence[Position], question: str = "") -> 
 
 
 RESOLUTION_PREFIX = "resolution:"
-"""How entries that a market's end has made refer to it."""
+"""The prefix of an entry's reference to the resolution that it was posted for."""
 
 Payouts = Mapping[tuple[str, int], int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class AccountTrades:
-    """An account at its newest mark: its trades, how their markets stand, and the lots that it holds.
+    """An account at its newest mark: its trades, the state of their markets, and its lots.
 
-    `values` are what it was worth from the bankroll on, and `pnl` is that of the leaderboard.
+    `values` are the account's values from the bankroll on, and `pnl` is that of the leaderboard.
     """
 
     agent: str
@@ -207,7 +207,7 @@ class AccountTrades:
 
     @property
     def pnl(self) -> int:
-        """Return cash and open lots at mid, less the bankroll."""
+        """Return cash and open lots at mid, minus the bankroll."""
         return self.values[-1] - self.values[0]
 
 
@@ -248,7 +248,7 @@ def read_account_trades(
 
 @dataclass(frozen=True, slots=True)
 class _MarketEnds:
-    """What the ends of an account's markets are computed from. `mids` are those at the newest mark."""
+    """The inputs for the state of an account's markets; `mids` are those at the newest mark."""
 
     events: Mapping[MarketId, str]
     payouts: Payouts
@@ -257,7 +257,7 @@ class _MarketEnds:
     entries: Sequence[Entry]
 
     def ends(self, lots: Sequence[Position]) -> dict[str, MarketEnd]:
-        """Return how the market of each position ended: paid is all that trades alone don't explain."""
+        """Return the state of each position's market; its `paid` is what trades alone don't explain."""
         paid: dict[MarketId, int] = defaultdict(int)
         held = {position.market_id for position in lots if position.lot.shares}
         for position in lots:
@@ -268,7 +268,7 @@ class _MarketEnds:
         return {market: self._end(market, market in held, amount) for market, amount in sorted(paid.items())}
 
     def _end(self, market: MarketId, held: bool, paid: int) -> MarketEnd:
-        """Return how one market ended."""
+        """Return the state of one market."""
         event = self.events[market]
         version = None if held else self._version(market)
         if version is None:
@@ -280,7 +280,7 @@ class _MarketEnds:
         return MarketEnd(event, "settled", payout, paid)
 
     def _version(self, market: MarketId) -> int | None:
-        """Return the version that was paid by; of what was sold before, the newest one there is."""
+        """Return the version that was paid; for lots sold before, the newest version."""
         for entry in reversed(self.entries):
             if entry.market_id == market and entry.ref.startswith(RESOLUTION_PREFIX):
                 if entry.kind != "reverse":
@@ -289,14 +289,14 @@ class _MarketEnds:
         return max((version for name, version in self.payouts if name == market), default=None)
 
     def _mid(self, market: MarketId) -> int:
-        """Return the mid at the newest mark; where there is none, that of the last trade."""
+        """Return the mid at the newest mark, or else that of the last trade."""
         mid = self.mids.get(market)
         if mid is None:
             mid = next(trade.mid for _, trade in reversed(self.trades) if trade.market == market)
         return mid
 
     def lots(self, lots: Sequence[Position]) -> tuple[HeldShares, ...]:
-        """Return what is still held."""
+        """Return the lots that are still held."""
         held = []
         for position in lots:
             if position.lot.shares:
@@ -310,7 +310,7 @@ class _MarketEnds:
 def merge_trades(accounts: Iterable[AccountTrades]) -> tuple[list[Trade], dict[str, MarketEnd]]:
     """Return the accounts of an agent, oldest cohort first, as one.
 
-    Trades come in order of time, and with them what came back of each market.
+    Trades are in order of time, and come with what each market paid back.
     """
     trades: list[TimedTrade] = []
     ends: dict[str, MarketEnd] = {}
@@ -325,9 +325,9 @@ def merge_trades(accounts: Iterable[AccountTrades]) -> tuple[list[Trade], dict[s
 
 
 def event_ties(families: Iterable[MarketFamily], ends: Mapping[str, MarketEnd]) -> dict[str, EventTie]:
-    """Return how the events of these markets hang together, where one family has all of them.
+    """Return how the markets of events depend on each other, if one family has all of an event's markets.
 
-    Of the others nobody knows.
+    For other events that is unknown.
     """
     traded = defaultdict(set)
     for market, end in ends.items():
@@ -358,7 +358,7 @@ PRICE_COLUMNS = ("bid", "ask", "mid", "last")
 
 
 def _read_trades(connection: Connection, cohort_id: int, until: datetime) -> dict[str, list[TimedTrade]]:
-    """Return the trades of every entrant of a cohort up to a time, in the order in which they were made."""
+    """Return the trades of every entrant of a cohort up to a time, in the order they were made."""
     fills = columns_of(FillRow, FILL_COLUMNS)
     prices = columns_of(QuoteRow, PRICE_COLUMNS)
     query = (
@@ -374,9 +374,9 @@ def _read_trades(connection: Connection, cohort_id: int, until: datetime) -> dic
 
 
 def _trade(row: Any) -> Trade:
-    """Return a fill as a trade, with the mid of YES when it was made.
+    """Return a fill as a trade, with the mid of YES at that time.
 
-    Where there is no mid it is halfway between bid and ask, else the last trade, else what was paid.
+    Without a mid it is halfway between bid and ask, else the last trade, else the price paid.
     """
     is_buy = row.action == "buy"
     is_yes = row.side == "YES"
@@ -394,7 +394,7 @@ def _trade(row: Any) -> Trade:
 
 
 def _read_equity_by_mark(connection: Connection, cohort_id: int) -> dict[str, list[int]]:
-    """Return what every entrant's account came to, mark by mark."""
+    """Return the value of every entrant's account at each mark."""
     query = (
         select(EntrantRow.name, MarkRow.cash + MarkRow.value)
         .select_from(joined(MarkRow, EntrantRow))

@@ -1,4 +1,4 @@
-"""The one job that computes what has become stale in the cache and writes it there, and nothing else."""
+"""The only job that recomputes stale values of the cache and writes them there."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
@@ -24,13 +24,13 @@ from arena.scores.profiles.inputs import read_inputs
 from arena.scores.slices import BY, CATEGORIES, SLICES, read_categories, slice_gains
 
 Progress = Callable[[int, int | None], None]
-"""Told how many values are computed, and of how many."""
+"""Receives the number of values computed so far, and the number of all."""
 
 
 def refresh_leaderboards(record: Record, at: datetime, progress: Progress | None = None) -> int:
-    """Compute the leaderboards, which change with every mark of a cohort; return how many were stale.
+    """Recompute the leaderboards, which change with every mark of a cohort; return how many were stale.
 
-    With them goes what takes no time: the categories of markets.
+    The categories of markets, which take no time, are recomputed with them.
     """
     with reading(record.engine) as connection:
         keys = _leaderboard_keys(connection)
@@ -56,7 +56,7 @@ def refresh_leaderboards(record: Record, at: datetime, progress: Progress | None
 
 
 def _stale_all_kinds(connection: Connection, keys: Sequence[int | None], at: datetime) -> list[Rollup]:
-    """Return the scores of all kinds of questions where questions were played, computed anew if stale."""
+    """Return the stale scores of all kinds of questions, recomputed, if there are such questions."""
     rows = []
     for key in keys:
         if plays_questions(connection, key) and not ALL_KINDS.is_current(connection, key):
@@ -66,7 +66,7 @@ def _stale_all_kinds(connection: Connection, keys: Sequence[int | None], at: dat
 
 
 def refresh_cache(record: Record, at: datetime, progress: Progress | None = None) -> int:
-    """Compute all that is stale; return how many values that were."""
+    """Recompute everything that is stale; return the number of values."""
     done = refresh_leaderboards(record, at, progress)
 
     with reading(record.engine) as connection:
@@ -81,22 +81,20 @@ def refresh_cache(record: Record, at: datetime, progress: Progress | None = None
 
 
 def is_stale(connection: Connection) -> bool:
-    """Tell whether there is anything to be computed, in a record that holds a cohort."""
+    """Tell whether anything needs computing, in a record that has a cohort."""
     keys = _leaderboard_keys(connection)
     if len(keys) == 1:
         return False
 
-    is_current = (
-        all(LEADERBOARD.is_current(connection, key) for key in keys)
-        and CATEGORIES.is_current(connection)
-        and not _stale_calibrations(connection)
-        and _agents_are_current(connection)
-    )
-    return not is_current
+    if not all(LEADERBOARD.is_current(connection, key) for key in keys):
+        return True
+    if not CATEGORIES.is_current(connection) or _stale_calibrations(connection):
+        return True
+    return not _agents_are_current(connection)
 
 
 def _leaderboard_keys(connection: Connection) -> list[int | None]:
-    """Return the keys of all leaderboards: all cohorts together, then each."""
+    """Return the keys of all leaderboards: first all cohorts together, then each."""
     return [None, *(stored.cohort.number for stored in read_cohorts(connection))]
 
 
@@ -107,12 +105,12 @@ def _stale_calibrations(connection: Connection) -> list[int]:
 
 
 def _agents_are_current(connection: Connection) -> bool:
-    """Tell whether all that is cached of agents is current: the figures are written last."""
+    """Tell whether all cached values of agents are current; the figures are written last."""
     return FIGURES.is_current(connection)
 
 
 def _refresh_agents(record: Record, connection: Connection, at: datetime, progress: Progress | None) -> int:
-    """Compute slices, profiles, duels and the figures of all."""
+    """Recompute slices, profiles, duels and the figures of all agents."""
     inputs = read_inputs(connection)
 
     def rows() -> Iterator[Rollup]:
@@ -130,7 +128,7 @@ def _refresh_agents(record: Record, connection: Connection, at: datetime, progre
         for agent in inputs.agents:
             yield DUELS.row(connection, at, duels.get(agent, ()), agent)
 
-        # last, for they tell that all the others are current
+        # The figures come last, because they mark all other values as current.
         yield FIGURES.row(connection, at, tuple(figures))
 
     return _write(record, rows(), 2 * len(inputs.agents) + len(BY) + 1, progress)

@@ -12,7 +12,7 @@ from arena.scores.rules._columns import is_scored
 
 
 def season_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
-    """Yield what the tables of the board don't show: who is in a table beside them needs no note."""
+    """Yield notes on what the board's tables don't show."""
     yield from table.notes
     if not scored.asked.any():
         return
@@ -36,7 +36,7 @@ def season_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
 
 
 def _skill_notes(table: ForecastTable) -> Iterator[str]:
-    """Yield how many forecasts had no price or odds to be compared with, and whose odds had a margin."""
+    """Yield how many forecasts had no price or odds to compare with, and whose odds had a margin."""
     margins = odds_margins([form for form in table.forms if form.ended])
     forecasts = sum(int(np.count_nonzero(np.isnan(margin))) for margin in margins)
     questions = sum(bool(np.isnan(margin).any()) for margin in margins)

@@ -1,7 +1,7 @@
-"""A season's forecasts of all kinds as a table, as if they had been read from a file.
+"""A season's forecasts of all kinds as a table, like one read from a file.
 
-`arena board` reads them from a record, and `arena score` from an export: both come to the same table. What an
-agent left out counts as agreement with the price or the odds, or as knowing nothing where there are none.
+`arena board` reads them from a record, and `arena score` from an export, into the same table. An answer that
+an agent skipped counts as agreement with the price or the odds, or else as knowing nothing.
 """
 
 from collections.abc import Mapping
@@ -25,10 +25,10 @@ MICROSECOND = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class YesNoRows:
-    """One row per turn and yes/no market shown in it: the chance of YES and its price, from 0 to 1.
+    """One row per turn and yes/no market shown in it: the probability of YES and its price, from 0 to 1.
 
-    `agent` and `market` are places in the tuples of names. Where an agent skipped a market `stated` is False,
-    and its forecast is the price; `early` says that its model was released later.
+    `agent` and `market` are indices into the tuples of names. If an agent skipped a market, `stated` is False
+    and its forecast is the price; `early` means that its model was released later.
     """
 
     agents: tuple[str, ...]
@@ -44,10 +44,11 @@ class YesNoRows:
 
 @dataclass(frozen=True, slots=True)
 class SeasonRows:
-    """All that a season's forecasts are scored by.
+    """A season's forecasts with everything that scores them.
 
     `time` is when each row of the answers was made, `kinds` the kind of each agent in its newest cohort, and
-    `as_of` the time of the last snapshot. Who answered less than `min_coverage` of what ended has no rank.
+    `as_of` the time of the last snapshot. An agent that answered less than `min_coverage` of what ended has
+    no rank.
     """
 
     yes_no: YesNoRows
@@ -60,9 +61,9 @@ class SeasonRows:
 
 
 def turn_times(cohort: Ints, number: Ints, rounds: Mapping[tuple[int, int], datetime]) -> Floats:
-    """Return when turns were, as seconds since 1970, by the times of rounds.
+    """Return the times of turns in seconds since 1970, given the times of rounds.
 
-    Cohorts that decide at the same instant are told apart by a microsecond.
+    Cohorts that decide at the same instant are kept apart by a microsecond.
     """
     places, row = np.unique(np.stack([cohort, number]), axis=1, return_inverse=True)
     times = []
@@ -72,9 +73,9 @@ def turn_times(cohort: Ints, number: Ints, rounds: Mapping[tuple[int, int], date
 
 
 def season_table(name: str, season: SeasonRows) -> ForecastTable:
-    """Return a season's forecasts as a table; as on the leaderboard references have no rank.
+    """Return a season's forecasts as a table; as on the leaderboard, references have no rank.
 
-    Peer scores leave out baselines, and what was decided before a model's release counts nowhere.
+    Peer scores leave out baselines, and decisions from before a model's release are not counted.
     """
     own = season.yes_no
     answers = season.answers
@@ -119,7 +120,7 @@ def season_table(name: str, season: SeasonRows) -> ForecastTable:
 
 @dataclass(frozen=True, slots=True)
 class MarketLives:
-    """When markets were first shown, closed, were to close, and when their end counts; NaN while open."""
+    """When markets were first shown, closed, were to close, and when their outcome counts; NaN while open."""
 
     places: Mapping[str, int]
     opened: Floats
@@ -139,7 +140,7 @@ class MarketLives:
 
 
 def _lives(season: SeasonRows) -> MarketLives:
-    """Return the lives of all markets that were shown.
+    """Return the lifetimes of all markets that were shown.
 
     A market opens when it was first shown, and ends when it closed or its resolution was known.
     """
@@ -205,14 +206,14 @@ def _yes_no_columns(season: SeasonRows, forecasters: tuple[str, ...], lives: Mar
 
 
 def _numbered(texts: list[str]) -> tuple[tuple[str, ...], Ints]:
-    """Return the different texts, sorted, and the place of each among them."""
+    """Return the distinct texts, sorted, and each text's index among them."""
     names = sorted(set(texts))
     places = {name: place for place, name in enumerate(names)}
     return tuple(names), np.array([places[text] for text in texts], dtype=np.int64)
 
 
 def _too_little(season: SeasonRows, forecasters: tuple[str, ...]) -> dict[str, str]:
-    """Return whom nothing is ranked by for it answered too little of what has ended, and why."""
+    """Return the agents that answered too little to be ranked, with the reason."""
     own = season.yes_no
     answers = season.answers
     outcome = np.array([season.markets[name].outcome for name in own.markets], dtype=np.float64)
@@ -223,7 +224,7 @@ def _too_little(season: SeasonRows, forecasters: tuple[str, ...]) -> dict[str, s
     reasons = {}
     for name in forecasters:
         asked = 0
-        said = 0
+        answered = 0
         for agents, agent, ended, stated in (
             (own.agents, own.agent, is_ended, own.stated),
             (answers.agents, answers.agent, is_answer_ended, answers.stated),
@@ -232,7 +233,7 @@ def _too_little(season: SeasonRows, forecasters: tuple[str, ...]) -> dict[str, s
                 continue
             is_own = ended & (agent == agents.index(name))
             asked += int(is_own.sum())
-            said += int((is_own & stated).sum())
-        if season.kinds[name] != MARKET and asked and said / asked < season.min_coverage:
-            reasons[name] = f"covers {said / asked:.0%} of what has resolved"
+            answered += int((is_own & stated).sum())
+        if season.kinds[name] != MARKET and asked and answered / asked < season.min_coverage:
+            reasons[name] = f"covers {answered / asked:.0%} of what has resolved"
     return reasons

@@ -1,4 +1,4 @@
-"""Slices of a season: the same rows by what they are about, when they were, or what they cost."""
+"""Slices of a season: the rows grouped by subject, time, price and so on."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from markets.millionths import ONE
 DAY = 86_400
 AGES = ((90, "within 90 days of its release"), (365, "within a year of it"))
 Labels = tuple[Sequence[str], Ints]
-"""Names of slices, and the place among them of each row."""
+"""The names of slices, and the index of each row's slice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Slice:
 
 
 def slice_gains(rows: ForecastColumns, by: str) -> list[Slice]:
-    """Return every agent against the market in each slice that holds something of its own, by slice."""
+    """Return every agent's gain on the market in each slice that holds rows of its own, by slice."""
     names, place = BY[by](rows)
 
     slices: list[Slice] = []
@@ -45,7 +45,7 @@ def slice_gains(rows: ForecastColumns, by: str) -> list[Slice]:
 
 
 def category(rows: ForecastColumns) -> Labels:
-    """Return what markets are about, by their venue's word."""
+    """Return rows by their market's category at its venue."""
     order = sorted(range(len(rows.categories)), key=rows.categories.__getitem__)
     rank = np.argsort(np.array(order, dtype=np.int64))
     names = [rows.categories[place] or "none" for place in order]
@@ -53,25 +53,25 @@ def category(rows: ForecastColumns) -> Labels:
 
 
 def horizon(rows: ForecastColumns) -> Labels:
-    """Return how long it was until the market was to close."""
+    """Return rows by the time left until the market was to close."""
     edges = [DAY * days for days in HORIZON_DAYS]
     return HORIZONS, np.searchsorted(edges, rows.closes - rows.at, side="right")
 
 
 def price(rows: ForecastColumns) -> Labels:
-    """Return what a share of YES cost: tenths, half-open but for the last."""
+    """Return rows by the price of a YES share: in tenths, half-open except for the last."""
     tenths = rows.mid // (ONE // 10)
     return PRICE_BANDS, np.minimum(tenths, 9)
 
 
 def cohort(rows: ForecastColumns) -> Labels:
-    """Return in which cohort it was forecast."""
+    """Return rows by cohort."""
     numbers, place = np.unique(rows.cohort, return_inverse=True)
     return [f"cohort {number}" for number in numbers.tolist()], place
 
 
 def release(rows: ForecastColumns) -> Labels:
-    """Return how long ago the model had been released by then."""
+    """Return rows by the time since the model's release."""
     names = [*(name for _, name in AGES), "later", "release unknown"]
     edges = [DAY * days for days, _ in AGES]
     is_unknown = rows.released == UNKNOWN
@@ -84,14 +84,14 @@ def release(rows: ForecastColumns) -> Labels:
 BY: Mapping[str, Callable[[ForecastColumns], Labels]] = {
     each.__name__: each for each in (category, horizon, price, cohort, release)
 }
-"""What rows can be sliced by."""
+"""The ways to slice rows, by name."""
 
 SLICES = CacheKind("slices", "slices 1", TypeAdapter(tuple[Slice, ...]))
 """All slices of all cohorts by one of `BY`."""
 
 
 def read_slices(connection: Connection, by: str, cohort: int | None = None) -> Sequence[Slice]:
-    """Return every agent against the market by slice: cached while they are current, else as of now."""
+    """Return every agent's gain on the market by slice, from the cache if current."""
     if cohort is None:
         cached = SLICES.read_current(connection, by)
         if cached is not None:
@@ -112,7 +112,7 @@ NEWEST_VERSION = (
     .scalar_subquery()
 )
 
-# From each market to the next by the index: a record knows a hundred thousand, of which agents saw a few.
+# Step from market to market by the index: a record has 100,000, of which agents saw a few.
 FIRST_MARKET = select(func.min(SnapshotItemRow.market_id).label("id")).cte("met", recursive=True)
 FOLLOWING_ITEM = aliased(SnapshotItemRow, name="following")
 NEXT_MARKET = select(func.min(FOLLOWING_ITEM.market_id)).where(FOLLOWING_ITEM.market_id > FIRST_MARKET.c.id)
@@ -125,7 +125,7 @@ NEWEST_PAGE = and_(
 
 
 def read_categories(connection: Connection) -> list[tuple[str, int]]:
-    """Return how many of the shown markets each category has, the largest first; "" is without one."""
+    """Return the number of shown markets in each category, the largest first; "" is no category."""
     tables = SHOWN_MARKETS.join(MarketVersionRow, clause(NEWEST_PAGE))
     query = (
         select(MarketVersionRow.category, func.count())
@@ -137,7 +137,7 @@ def read_categories(connection: Connection) -> list[tuple[str, int]]:
 
 
 def count_shown_rounds(connection: Connection) -> int:
-    """Return how many rounds have put markets before agents: it changes with what they were shown."""
+    """Return the number of rounds that showed markets, which changes with what agents saw."""
     return connection.execute(select(count(RoundRow.id))).scalar_one()
 
 
@@ -147,4 +147,4 @@ CATEGORIES = CacheKind(
     TypeAdapter(tuple[tuple[str, int], ...]),
     lambda connection, _: f"{count_shown_rounds(connection)} rounds",
 )
-"""The categories of all that agents were shown and how many markets each has, those with most first."""
+"""The categories of all shown markets with their numbers of markets, the largest first."""

@@ -1,4 +1,4 @@
-"""What two agents cost that are held against each other, and what tools bought for it."""
+"""What two agents of a duel cost, and what they got for it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ from markets.millionths import ONE
 
 TOOL_KEYS = ("tools", "steps", "tool_dollars")
 LOCAL_TOOLS = ("price_history", "book", "notes")
-"""They ask nobody outside."""
+"""Tools that don't query anything outside."""
 FREE_SOURCES = ("none", "folder", "gdelt")
-"""Sources of articles that want no key. What others charge is in no record."""
+"""Sources of articles that need no key; the record doesn't have what others charge."""
 UNKNOWN = "price unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class DuelCosts:
-    """What an agent cost in dollars, None where a price is unknown, and its skill for each.
+    """An agent's costs in dollars, None where a price is unknown, and its skill per dollar.
 
-    `steps_usd` are the calls in which it asked for tools, `answers_usd` all others, and `sources_usd` what
-    the sources charged in which it looked; `requests` counts the tools that it asked for.
+    `steps_usd` are calls in which it requested tools, `answers_usd` all others, and `sources_usd` the charges
+    of the sources it searched; `requests` counts its requests of tools.
     """
 
     agent: str
@@ -43,11 +43,11 @@ class DuelCosts:
 
 @dataclass(frozen=True, slots=True)
 class DuelSpending:
-    """What `a` and `b` of a duel cost.
+    """The costs of `a` and `b` of a duel.
 
-    `tools_only` says that they share all settings but for tools. Where one alone has tools, or else for `a`,
-    `extra_usd` is what it cost more than the other, and `gain` by how much more skill; the rest is that gain
-    and its interval for a dollar, where it did cost more.
+    `tools_only` means that they share all settings except tools. For the only one with tools, or else for
+    `a`, `extra_usd` is how much more it cost than the other, and `gain` how much more skill it had; the
+    remaining fields are that gain and its interval per dollar, if it did cost more.
     """
 
     a: DuelCosts
@@ -62,12 +62,12 @@ class DuelSpending:
 
 
 def read_spending(connection: Connection, duel: Duel, cohort: int | None = None) -> DuelSpending:
-    """Return what the two of a duel cost, in all cohorts or in one."""
+    """Return the costs of a duel's agents, in all cohorts or in one."""
     cohorts = select_cohorts(read_cohorts(connection), cohort)
     a = _spending(connection, duel.a, cohorts, cohort)
     b = _spending(connection, duel.b, cohorts, cohort)
 
-    # the gain of the one that alone has tools, or else of a
+    # The gain is that of the only one with tools, or else of a.
     buyer = a
     other = b
     if b.tools and not a.tools:
@@ -93,7 +93,7 @@ def read_spending(connection: Connection, duel: Duel, cohort: int | None = None)
 
 
 def _per_dollar(value: float | None, usd: float | None) -> float | None:
-    """Return a value for each dollar, None where nothing was spent or where one of them is unknown."""
+    """Return a value per dollar; None if nothing was spent, or if either is unknown."""
     if value is None or usd is None or usd <= 0:
         return None
     return value / usd
@@ -102,7 +102,7 @@ def _per_dollar(value: float | None, usd: float | None) -> float | None:
 def _spending(
     connection: Connection, agent: str, cohorts: Sequence[StoredCohort], cohort: int | None
 ) -> DuelCosts:
-    """Return what one agent cost."""
+    """Return the costs of one agent."""
     row = _board_row(connection, agent, cohort)
     numbers = {stored.cohort.number: stored.cohort.evidence for stored in cohorts}
     costs = []
@@ -156,7 +156,7 @@ def _board_row(connection: Connection, agent: str, cohort: int | None) -> Leader
 
 
 def _settings(cohorts: Sequence[StoredCohort], agent: str) -> list[tuple[int, str, dict[str, Any]]]:
-    """Return how an agent was set up in each cohort, but for its tools."""
+    """Return an agent's setup in each cohort, without its tools."""
     setups = []
     for stored in cohorts:
         for entrant in stored.cohort.entrants:
@@ -167,7 +167,7 @@ def _settings(cohorts: Sequence[StoredCohort], agent: str) -> list[tuple[int, st
 
 
 def spending_sentences(spending: DuelSpending) -> list[str]:
-    """Return what each cost and, unless it was free, what that brought; nothing of two without a model."""
+    """Return sentences on what each agent cost and what that bought; none for two without a model."""
     both = (spending.a, spending.b)
     if not any(costs.usd is None or costs.usd or costs.tools for costs in both):
         return []
@@ -181,7 +181,7 @@ def spending_sentences(spending: DuelSpending) -> list[str]:
 
 
 def _tools_sentence(spending: DuelSpending) -> list[str]:
-    """Return what the tools of one have bought that the other lacks, or what its extra dollars have."""
+    """Return a sentence on what the tools that only one has, or its extra dollars, have bought."""
     buyer = spending.buyer
     tools = spending.a.tools if buyer == spending.a.agent else spending.b.tools
     if spending.tools_only:
@@ -206,7 +206,7 @@ def _tools_sentence(spending: DuelSpending) -> list[str]:
 
 
 def _cost_text(costs: DuelCosts) -> str:
-    """Say what an agent cost."""
+    """Return an agent's cost in words."""
     total = f"{costs.agent} {_dollars(costs.usd)}"
     if not costs.tools:
         return total
@@ -219,7 +219,7 @@ def _cost_text(costs: DuelCosts) -> str:
 
 
 def _dollars(usd: float | None) -> str:
-    """Write an amount in cents, or more exactly where it is a few of them."""
+    """Return an amount in cents, or more exactly if it is only a few of them."""
     if usd is None:
         return UNKNOWN
     if usd >= 0.1 or not usd:
@@ -228,12 +228,12 @@ def _dollars(usd: float | None) -> str:
 
 
 def _number(value: float | None) -> str:
-    """Write a difference in Brier points."""
+    """Return a difference in Brier points as text."""
     return "unknown" if value is None else f"{value:+.4f}"
 
 
 def _read_tool_steps(connection: Connection, agent: str) -> Iterable[Any]:
-    """Return the calls of an agent whose replies may ask for tools; `cost` is None where it is unknown."""
+    """Return the calls of an agent whose replies may request tools; `cost` is None if unknown."""
     query = (
         select_as(cohort=CohortRow.number, cost=CallRow.cost, reply=CallRow.reply)
         .select_from(joined(CallRow, EntrantRow, CohortRow))

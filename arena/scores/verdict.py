@@ -1,7 +1,7 @@
-"""The verdict of a season: who forecasts better than whom and than the market price, in figures and in words.
+"""The verdict of a season: who forecasts better than whom and than the market price, in figures and words.
 
-It is made once, when a round ends or a file is scored. Terminal, pages, reports and exports only render it:
-they form no such sentence of their own.
+It is computed once, when a round ends or a file is scored. Terminal, pages, reports and exports only render
+it, and never word such a sentence themselves.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,23 +24,23 @@ GUARANTEE = (
     "Each “better than” holds however often one looks: the chance that any of them is wrong is at most 5% "
     "among agents, and at most 5% against the price."
 )
-"""What can be relied on, wherever somebody is told from somebody else."""
+"""The guarantee that goes with every “better than”."""
 _NAMED = 3
-"""So many names are listed; more are counted."""
+"""The number of names that are listed; further ones are counted."""
 _MOST_COPIES = 4
 """More copies than these are counted, not named."""
 
 Standing = Literal["better", "worse", "open", "none"]
-"""How an agent stands to the market price: told to be better or worse, not told, or not compared."""
+"""An agent's standing against the market price: better, worse, undecided, or not compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What the verdict has to know of an agent.
+    """An agent as input to the verdict.
 
     `why_not` is the reason why it is not ranked; it `is_waiting` if nothing of its has resolved. `copies` is
     the agent, or the price, that it repeats. `skill` is its mean score, higher being better, and `skill_low`
-    the lower end of the interval of it.
+    the lower end of its interval.
     """
 
     agent: str
@@ -53,16 +53,16 @@ class Candidate:
 
     @property
     def is_entry(self) -> bool:
-        """Return whether the agent has a rank of its own."""
+        """Tell whether the agent has a rank of its own."""
         return not self.is_reference and self.why_not is None and self.copies is None
 
 
 @dataclass(frozen=True, slots=True)
 class SeasonState:
-    """How far a season is: what a verdict says while there is nothing to compare.
+    """The progress of a season, which the verdict reports while there is nothing to compare.
 
-    `expected` is when a first verdict may come, by the days on which the markets shown are to close. `order`
-    is what the order goes by where all that has resolved are numbers, which have no Brier score.
+    `expected` is when a first verdict may come, by the closing days of the markets shown. `order` is what the
+    order goes by if everything resolved is numeric, which has no Brier score.
     """
 
     turns: int = 0
@@ -74,11 +74,11 @@ class SeasonState:
 
 @dataclass(frozen=True, slots=True)
 class AgentVerdict:
-    """What is told of one agent.
+    """The verdict on one agent.
 
-    `rank_low` and `rank_high` are the first and the last rank that the told pairs allow among `entries`; both
-    are None where it is not ranked. `better_than`, `worse_than` and `untold` name the other entries.
-    `sentence` is on them, `price_sentence` on the market price.
+    `rank_low` and `rank_high` are the first and last rank that the decided pairs allow among `entries`; both
+    are None if it is not ranked. `better_than`, `worse_than` and `untold` name the other entries. `sentence`
+    is about them, `price_sentence` about the market price.
     """
 
     agent: str
@@ -95,14 +95,14 @@ class AgentVerdict:
 
     @property
     def guarantee(self) -> str:
-        """Return how sure that is; empty where nothing is told of it."""
+        """Return the guarantee; an empty text if nothing is decided about the agent."""
         if self.better_than or self.worse_than or self.price in ("better", "worse"):
             return GUARANTEE
         return ""
 
     @property
     def row_fields(self) -> dict[str, Any]:
-        """Return what a row of scores repeats of it, by the names of its fields there."""
+        """Return the fields that a row of scores takes from the verdict, by their names there."""
         return {
             "rank_low": self.rank_low,
             "rank_high": self.rank_high,
@@ -115,7 +115,7 @@ class AgentVerdict:
 
     @property
     def rank_text(self) -> str:
-        """Return the ranks that it may have, such as "1–3"."""
+        """Return its possible ranks, such as "1–3"."""
         return rank_text(self.rank_low, self.rank_high)
 
     @property
@@ -128,11 +128,11 @@ class AgentVerdict:
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """Which of two is better, as far as it is told.
+    """The verdict on two agents.
 
-    `since` is the time of the first look at which it was told; None where it is not, and `better` is then the
-    one that was closer so far. `by` is the mean Brier gain on common rows, of which `coverage` is the share,
-    and `weeks_more` how many more weeks it takes at this pace: infinite where the gap is too small.
+    `since` is the time of the first look that decided it; until then it is None, and `better` is the one
+    closer so far. `by` is the mean Brier gain on common rows, `coverage` the share of rows that are common,
+    and `weeks_more` how many more weeks a decision takes at this pace: infinity if the gap is too small.
     """
 
     better: str
@@ -145,7 +145,7 @@ class PairVerdict:
 
     @property
     def sentence(self) -> str:
-        """Return who forecasts better, or when that may be told."""
+        """Return the sentence on who forecasts better, or on when that may be decided."""
         if self.since is None:
             return f"{self.better} and {self.worse} are not told apart yet ({pace_text(self.weeks_more)})."
         on = f", {self.note}" if self.note else ""
@@ -156,8 +156,9 @@ class PairVerdict:
 class Verdict:
     """Who is better than whom.
 
-    `agents` are in the order of the board, `pairs` those of entries, told ones first. `leader` is told from
-    every other entry. `sentence` is the headline; `guarantee` says how sure it is where anything is told.
+    `agents` are in the order of the board; `pairs` are those of entries, decided ones first. `leader` is
+    better than every other entry. `sentence` is the headline, and `guarantee` its certainty if anything is
+    decided.
     """
 
     sentence: str = "Nothing has resolved yet, so there is nothing to compare."
@@ -167,27 +168,27 @@ class Verdict:
     pairs: tuple[PairVerdict, ...] = ()
 
     def of(self, agent: str) -> AgentVerdict | None:
-        """Return what is told of an agent."""
-        return next((one for one in self.agents if one.agent == agent), None)
+        """Return the verdict on an agent; None if there is none."""
+        return next((verdict for verdict in self.agents if verdict.agent == agent), None)
 
     def pair(self, one: str, other: str) -> PairVerdict | None:
-        """Return what is told of two entries; None where they have nothing in common."""
+        """Return the verdict on two entries; None if they have nothing in common."""
         return next((pair for pair in self.pairs if {pair.better, pair.worse} == {one, other}), None)
 
     @property
     def told(self) -> tuple[PairVerdict, ...]:
-        """Return the pairs of which it is told who is better."""
+        """Return the pairs that are decided."""
         return tuple(pair for pair in self.pairs if pair.since is not None)
 
 
 PAIR_KEYS = ("better", "worse", "by", "since", "coverage", "note")
-"""What programs read of a told pair."""
+"""The fields of a decided pair in JSON."""
 
 
 def verdict_data(verdict: Verdict | None) -> dict[str, Any]:
-    """Return the parts of a verdict that programs read: its sentences, the leader, and the told pairs.
+    """Return the parts of a verdict that are not in rows of scores as JSON: sentences, leader, decided pairs.
 
-    Rows of scores have the rest. Where there is no verdict all is empty.
+    Without a verdict all fields are null or empty.
     """
     if verdict is None:
         return {"sentence": None, "guarantee": None, "leader": None, "pairs": []}
@@ -201,12 +202,12 @@ def verdict_data(verdict: Verdict | None) -> dict[str, Any]:
 
 
 def _pair_data(pair: PairVerdict) -> dict[str, Any]:
-    """Return what programs read of a told pair."""
+    """Return a decided pair as JSON."""
     return {key: getattr(pair, key) for key in PAIR_KEYS}
 
 
 def _iso_time(at: float) -> str:
-    """Return seconds since 1970 as a date and time."""
+    """Return seconds since 1970 as an ISO date and time."""
     return datetime.fromtimestamp(at, UTC).isoformat()
 
 
@@ -217,15 +218,15 @@ def make_verdict(
     state: SeasonState = SeasonState(),
     time_text: Callable[[float], str] = _iso_time,
 ) -> Verdict:
-    """Return the verdict on these agents, by the evidence of each pair and of each against the price.
+    """Return the verdict on agents, given the evidence of each pair and of each against the price.
 
-    Agents are ordered by the ranks that they may have, then by the lower end of their skill's interval.
-    References, copies and agents that answered too little have no rank, and stand last. Of the price nothing
-    is said if there is none.
+    Agents are ordered by their possible ranks, then by the lower end of their skill's interval. References,
+    copies and agents that answered too little have no rank, and come last. Without a price, nothing is said
+    about it.
     """
-    every = [_pair_verdict(pair, time_text) for pair in pairs]
-    names = {one.agent for one in candidates if one.is_entry}
-    between = [pair for pair in every if {pair.better, pair.worse} <= names]
+    all_pairs = [_pair_verdict(pair, time_text) for pair in pairs]
+    names = {candidate.agent for candidate in candidates if candidate.is_entry}
+    between = [pair for pair in all_pairs if {pair.better, pair.worse} <= names]
     by_price: dict[str, PairVerdict] | None = None
     if against_price is not None:
         by_price = {_agent_of(pair): _pair_verdict(pair, time_text) for pair in against_price}
@@ -236,10 +237,10 @@ def make_verdict(
         if by_price is not None:
             agent = _with_price(agent, by_price.get(agent.agent))
         agents.append(agent)
-    places = {one.agent: one for one in candidates}
-    agents.sort(key=lambda one: _order(one, places[one.agent]))
+    by_name = {candidate.agent: candidate for candidate in candidates}
+    agents.sort(key=lambda verdict: _order(verdict, by_name[verdict.agent]))
 
-    entries = [one for one in agents if one.rank_low is not None]
+    entries = [verdict for verdict in agents if verdict.rank_low is not None]
     leader = None
     if len(entries) > 1 and entries[0].rank_high == 1:
         leader = entries[0].agent
@@ -247,15 +248,15 @@ def make_verdict(
 
     return Verdict(
         sentence=" ".join([headline, *_notes(candidates), *_notes_on_many(entries)]),
-        guarantee=max((one.guarantee for one in entries), default=""),
+        guarantee=max((entry.guarantee for entry in entries), default=""),
         leader=leader,
         agents=tuple(agents),
-        pairs=tuple(every),
+        pairs=tuple(all_pairs),
     )
 
 
 def _pair_verdict(pair: PairEvidence, time_text: Callable[[float], str]) -> PairVerdict:
-    """Return a pair with the time at which it was told as text."""
+    """Return a pair with the time of its decision as text."""
     since = None if pair.since is None else time_text(pair.since)
     return PairVerdict(pair.better, pair.worse, pair.by, since, pair.coverage, pair.weeks_more, pair.note)
 
@@ -267,22 +268,22 @@ def _agent_of(pair: PairEvidence) -> str:
     return pair.better
 
 
-def _order(one: AgentVerdict, candidate: Candidate) -> tuple[bool, int, float, float, NaturalKey]:
-    """Return a key to sort by: the best ranks first, then the highest lower end of the skill, then names."""
-    has_rank = one.rank_low is not None and one.rank_high is not None
-    ranks = (one.rank_low or 0) + (one.rank_high or 0)
+def _order(verdict: AgentVerdict, candidate: Candidate) -> tuple[bool, int, float, float, NaturalKey]:
+    """Return a sort key: the best ranks first, then the highest lower end of the skill, then names."""
+    has_rank = verdict.rank_low is not None and verdict.rank_high is not None
+    ranks = (verdict.rank_low or 0) + (verdict.rank_high or 0)
     return (
         not has_rank,
         ranks,
         highest_first(candidate.skill_low),
         highest_first(candidate.skill),
-        natural_key(one.agent),
+        natural_key(verdict.agent),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _OwnPairs:
-    """The pairs of one agent: those in which it is told to be better or worse, and those that are open."""
+    """The pairs of one agent: those in which it is better, worse, or undecided."""
 
     better: list[PairVerdict] = field(default_factory=list)
     worse: list[PairVerdict] = field(default_factory=list)
@@ -290,7 +291,7 @@ class _OwnPairs:
 
     @classmethod
     def of(cls, agent: str, pairs: Sequence[PairVerdict]) -> "_OwnPairs":
-        """Return the pairs of an agent among these."""
+        """Return the pairs that contain an agent."""
         own = cls()
         for pair in pairs:
             if agent not in (pair.better, pair.worse):
@@ -304,28 +305,28 @@ class _OwnPairs:
         return own
 
 
-def _agent_verdict(one: Candidate, names: set[str], pairs: Sequence[PairVerdict]) -> AgentVerdict:
-    """Return what is told of an agent among the entries of these names."""
-    own = _OwnPairs.of(one.agent, pairs)
+def _agent_verdict(candidate: Candidate, names: set[str], pairs: Sequence[PairVerdict]) -> AgentVerdict:
+    """Return the verdict on an agent among the entries of these names."""
+    own = _OwnPairs.of(candidate.agent, pairs)
     better = tuple(pair.worse for pair in own.better)
     worse = tuple(pair.better for pair in own.worse)
     verdict = AgentVerdict(
-        agent=one.agent,
+        agent=candidate.agent,
         rank_low=None,
         rank_high=None,
         entries=len(names),
         better_than=better,
         worse_than=worse,
         untold=(),
-        copies=one.copies,
+        copies=candidate.copies,
         price="none",
-        sentence=_no_rank(one),
+        sentence=_no_rank(candidate),
         price_sentence="",
     )
-    if not one.is_entry:
+    if not candidate.is_entry:
         return verdict
 
-    untold = tuple(sorted(names - {one.agent, *better, *worse}, key=natural_key))
+    untold = tuple(sorted(names - {candidate.agent, *better, *worse}, key=natural_key))
     return replace(
         verdict,
         rank_low=1 + len(worse),
@@ -335,35 +336,35 @@ def _agent_verdict(one: Candidate, names: set[str], pairs: Sequence[PairVerdict]
     )
 
 
-def _with_price(told: AgentVerdict, price: PairVerdict | None) -> AgentVerdict:
-    """Return what is told of an agent with how it stands to the market price, if it is an entry."""
-    if told.rank_low is None:
-        return told
+def _with_price(verdict: AgentVerdict, price: PairVerdict | None) -> AgentVerdict:
+    """Return an agent's verdict with its standing against the market price, if it is an entry."""
+    if verdict.rank_low is None:
+        return verdict
     if price is None:
         sentence = "None of its forecasts that can be compared with the market price has resolved yet."
-        return replace(told, price_sentence=sentence)
+        return replace(verdict, price_sentence=sentence)
     if price.since is None:
         sentence = f"Not told apart from the market price yet ({pace_text(price.weeks_more)})."
-        return replace(told, price="open", price_sentence=sentence)
+        return replace(verdict, price="open", price_sentence=sentence)
 
     standing: Standing = "worse"
-    if price.better == told.agent:
+    if price.better == verdict.agent:
         standing = "better"
     sentence = f"{standing.capitalize()} than the market price{_since([price])}."
-    return replace(told, price=standing, price_sentence=sentence)
+    return replace(verdict, price=standing, price_sentence=sentence)
 
 
-def _no_rank(one: Candidate) -> str:
-    """Return why an agent has no rank."""
-    if one.is_reference:
+def _no_rank(candidate: Candidate) -> str:
+    """Return the sentence on why an agent has no rank."""
+    if candidate.is_reference:
         return "A reference, which the agents are measured by; it is in no ranking."
-    if one.copies is not None:
-        return f"It copies {one.copies}, so it is no entry of its own."
-    return f"Not ranked: {one.why_not}."
+    if candidate.copies is not None:
+        return f"It copies {candidate.copies}, so it is no entry of its own."
+    return f"Not ranked: {candidate.why_not}."
 
 
 def _rivals_sentence(own: _OwnPairs, untold: Sequence[str]) -> str:
-    """Return whom an agent is better and worse than, and from whom it is not told apart yet."""
+    """Return the sentence on whom an agent is better and worse than, and which rivals are undecided."""
     rivals = len(own.better) + len(own.worse) + len(untold)
     if not rivals:
         return "There is no other entry to compare it with."
@@ -390,8 +391,8 @@ def _headline(
     candidates: Sequence[Candidate],
     state: SeasonState,
 ) -> str:
-    """Return the first sentences: who is better than whom, and whether anyone is better than the price."""
-    players = [one for one in candidates if not one.is_reference]
+    """Return the first sentences: who is better than whom, and whether anyone beats the price."""
+    players = [candidate for candidate in candidates if not candidate.is_reference]
     if not players:
         who = "Only references have" if candidates else "No agent has"
         return f"{who} played yet."
@@ -414,7 +415,7 @@ def _headline(
 
 
 def _ladder(entries: Sequence[AgentVerdict], pairs: Sequence[PairVerdict], state: SeasonState) -> str:
-    """Return who is better than whom, told of the first entry."""
+    """Return the sentence on the first entry and those it is better than."""
     first = entries[0]
     if not first.better_than:
         pace = soonest_text(pairs, several=len(entries) > 2)
@@ -430,9 +431,9 @@ def _ladder(entries: Sequence[AgentVerdict], pairs: Sequence[PairVerdict], state
 
 
 def _group_and_price(entries: Sequence[AgentVerdict], by_price: Mapping[str, PairVerdict]) -> str:
-    """Return who of the entries is better than the market price."""
-    better = [one.agent for one in entries if one.price == "better"]
-    worse = [one.agent for one in entries if one.price == "worse"]
+    """Return the sentence on which entries are better than the market price."""
+    better = [entry.agent for entry in entries if entry.price == "better"]
+    worse = [entry.agent for entry in entries if entry.price == "worse"]
     if not by_price:
         return "None of their forecasts that can be compared with the market price has resolved yet."
     if better == [entries[0].agent] and entries[0].better_than:
@@ -453,32 +454,32 @@ def _group_and_price(entries: Sequence[AgentVerdict], by_price: Mapping[str, Pai
 
 
 def _order_sentence(players: Sequence[Candidate], order: str) -> str:
-    """Return what the order goes by where nobody has a Brier score."""
+    """Return the sentence on what the order goes by if nobody has a Brier score."""
     if len(players) == 1:
         return "Numbers have no Brier score, so there is nothing to compare."
     return f"Numbers have no Brier score, so nobody is told apart from another: the order goes by {order}."
 
 
 def _nobody(players: Sequence[Candidate]) -> str:
-    """Return why none of these agents has a rank."""
-    if all(one.copies == PRICE for one in players):
+    """Return the sentence on why none of these agents has a rank."""
+    if all(player.copies == PRICE for player in players):
         return "Every agent copies the market price, so there is nothing to compare."
     return "No agent has answered enough to be compared."
 
 
 def _expected(state: SeasonState) -> str:
-    """Return about when a first verdict may come, where the closing days of markets say so."""
+    """Return the sentence on when a first verdict may come, if the markets' closing days tell."""
     if state.expected is None:
         return ""
     return f" A first verdict may come about {day_text(state.expected)}."
 
 
 def _notes(candidates: Sequence[Candidate]) -> list[str]:
-    """Return who copies whom, and how many are not ranked."""
+    """Return sentences on who copies whom, and on how many are not ranked."""
     copies: dict[str, list[str]] = {}
-    for one in candidates:
-        if one.copies is not None and not one.is_reference:
-            copies.setdefault(one.copies, []).append(one.agent)
+    for candidate in candidates:
+        if candidate.copies is not None and not candidate.is_reference:
+            copies.setdefault(candidate.copies, []).append(candidate.agent)
 
     notes = []
     copied = sum(map(len, copies.values()))
@@ -488,12 +489,12 @@ def _notes(candidates: Sequence[Candidate]) -> list[str]:
         for head, names in copies.items():
             notes.append(f"{_who(names, 'copies', 'copy')} {head}.")
 
-    players = [one for one in candidates if not one.is_reference]
-    unranked = [one for one in players if one.why_not is not None]
+    players = [candidate for candidate in candidates if not candidate.is_reference]
+    unranked = [player for player in players if player.why_not is not None]
     if len(unranked) == len(players):
         return notes
 
-    waiting = [one.agent for one in unranked if one.is_waiting]
+    waiting = [player.agent for player in unranked if player.is_waiting]
     if waiting:
         notes.append(f"{_who(waiting, 'has', 'have')} no result yet.")
     if len(unranked) > len(waiting):
@@ -503,14 +504,14 @@ def _notes(candidates: Sequence[Candidate]) -> list[str]:
 
 
 def _notes_on_many(entries: Sequence[AgentVerdict]) -> list[str]:
-    """Return that not all entries are compared, where there are too many."""
+    """Return a sentence that not all entries are compared, if there are too many."""
     if len(entries) <= MOST_ENTRIES:
         return []
     return [f"Only the first {MOST_ENTRIES} entries are compared with one another."]
 
 
 def duel_sentences(duel: Duel, verdict: Verdict) -> list[str]:
-    """Return what a comparison of two rests on, how large the gap is, and which of them is better."""
+    """Return the sentences on the basis of a comparison, the size of the gap, and who is better."""
     if duel.gap is None:
         return [f"No comparison of {duel.a} and {duel.b}: {duel.reason}."]
     if duel.same:
@@ -522,7 +523,7 @@ EVEN_SENTENCE = "Their forecasts are identical."
 
 
 def duel_basis(duel: Duel) -> str:
-    """Return on how much of what a comparison of two rests."""
+    """Return the sentence on the forecasts, markets and events behind a comparison."""
     common = count_text(duel.rows, "common forecast")
     how = common if duel.by == "rows" else "the skill of each on its own markets"
     markets = count_text(duel.markets, "market")
@@ -531,7 +532,7 @@ def duel_basis(duel: Duel) -> str:
 
 
 def gap_sentence(duel: Duel) -> str:
-    """Return who was closer and by how much, with the interval at this look."""
+    """Return the sentence on who was closer and by how much, with the interval at this look."""
     gap = duel.gap or 0.0
     if gap <= 0:
         duel = duel.reversed()
@@ -543,19 +544,19 @@ def gap_sentence(duel: Duel) -> str:
 
 
 def duel_verdict(one: str, other: str, verdict: Verdict) -> str:
-    """Return which of two is told to be better, or why nothing is told of them."""
+    """Return the sentence on which of two is better, or on why that is undecided."""
     pair = verdict.pair(one, other)
     if pair is not None:
         return pair.sentence
     for name in (one, other):
-        told = verdict.of(name)
-        if told is not None and told.rank_low is None:
-            return f"{name}: {_lower_first(told.sentence)}"
+        agent_verdict = verdict.of(name)
+        if agent_verdict is not None and agent_verdict.rank_low is None:
+            return f"{name}: {_lower_first(agent_verdict.sentence)}"
     return f"{one} and {other} are not told apart yet ({pace_text(None)})."
 
 
 def rank_text(low: int | None, high: int | None) -> str:
-    """Return the ranks that an agent may have; empty where it has none.
+    """Return an agent's possible ranks; an empty text if it has none.
 
     >>> rank_text(1, 3), rank_text(2, 2), rank_text(None, None)
     ('1–3', '2', '')
@@ -575,7 +576,7 @@ def better_text(better_than: Sequence[str], entries: int) -> str:
 
 
 def pace_text(weeks: float | None) -> str:
-    """Return how long it would take to be told at this pace, if the season went on.
+    """Return how long a decision would take at this pace, if the season went on.
 
     >>> pace_text(None), pace_text(inf)
     ('too early to say when', 'likely never: the gap is too small')
@@ -595,7 +596,7 @@ def pace_text(weeks: float | None) -> str:
 
 
 def soonest_text(pairs: Iterable[PairVerdict], *, several: bool) -> str:
-    """Return when the first of some pairs will be told at this pace.
+    """Return when the first of some pairs would be decided at this pace.
 
     >>> far = PairVerdict("ann", "bob", 0.001, None, 1.0, weeks_more=inf)
     >>> near = PairVerdict("ann", "cy", 0.01, None, 1.0, weeks_more=9.0)
@@ -612,7 +613,7 @@ def soonest_text(pairs: Iterable[PairVerdict], *, several: bool) -> str:
 
 
 def list_names(names: Sequence[str]) -> str:
-    """Return some of the names, and how many more.
+    """Return the first names, and how many more there are.
 
     >>> list_names(["ann", "bob"]), list_names(["ann", "bob", "cho", "dan", "eve"])
     ('ann and bob', 'ann, bob, cho and 2 others')
@@ -626,7 +627,7 @@ def list_names(names: Sequence[str]) -> str:
 
 
 def _who(names: Sequence[str], one: str, several: str) -> str:
-    """Return some names with a verb in its number.
+    """Return names with a verb that agrees in number.
 
     >>> _who(["ann"], "copies", "copy"), _who(["ann", "bob"], "copies", "copy")
     ('ann copies', 'ann and bob copy')
@@ -636,7 +637,7 @@ def _who(names: Sequence[str], one: str, several: str) -> str:
 
 
 def _all_or_names(names: Sequence[str], rivals: int, every: Literal["each", "any"] = "each") -> str:
-    """Return the names, or that these are all others.
+    """Return the names, or that they are all others.
 
     >>> _all_or_names(["ann", "bob", "cho"], 3), _all_or_names(["ann", "bob"], 2), _all_or_names(["ann"], 3)
     ('each of the 3 others', 'ann and bob', 'ann')
@@ -647,13 +648,13 @@ def _all_or_names(names: Sequence[str], rivals: int, every: Literal["each", "any
 
 
 def _since(pairs: Sequence[PairVerdict]) -> str:
-    """Return since when all of these have been told; they are in the order in which they were."""
+    """Return since when all of these pairs have been decided; the pairs are in the order of decisions."""
     last = pairs[-1].since
     if last is None:
         return ""
     try:
         return f" since {day_text(datetime.fromisoformat(last))}"
-    except ValueError:  # a file may count time by other numbers than dates, or not at all
+    except ValueError:  # a file may have numbers for times, or no times at all
         return ""
 
 
@@ -667,19 +668,19 @@ def day_text(at: datetime) -> str:
 
 
 def _as_sentence(text: str) -> str:
-    """Return a text as a sentence."""
+    """Return a text as a sentence: with a capital and a full stop."""
     return f"{text[:1].upper()}{text[1:]}."
 
 
 def _lower_first(text: str) -> str:
-    """Return a sentence as it stands after a colon."""
+    """Return a sentence with a lower-case first letter, to follow a colon."""
     return f"{text[:1].lower()}{text[1:]}"
 
 
 def duel_data(duel: Duel, verdict: Verdict) -> dict[str, Any]:
-    """Return a duel as programs read it: the figures of this look, and what is told of the pair.
+    """Return a duel as JSON: the figures of this look, and the verdict on the pair.
 
-    `weeks_more` is null where it is too early to say, and where it is likely never told.
+    `weeks_more` is null if it is too early to say, and if a decision is unlikely ever.
     """
     data: dict[str, Any] = asdict(duel)
     del data["p"]

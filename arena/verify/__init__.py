@@ -1,30 +1,31 @@
-"""A record checked against itself: what can be derived is derived again, and all of it is compared.
+"""Check a record against itself: recompute everything that can be derived, and compare it.
 
-Verifying replays. What came from outside is taken as it is stored: snapshots with their pages and prices,
-answers of models, ends of markets, articles, and what each cohort froze when it began. From these the very
-functions that play derive everything else again: decisions, forecasts and rejections from the answers; fills
-with their levels from the orders; entries from fills and ends; marks from entries and prices. Every derived
-row is compared with the stored one, column by column (`checks/replay.py`, `turns.py`, `answers.py`).
+Verification is a replay. Inputs from outside are taken as stored: snapshots with their pages and prices,
+models' answers, resolutions, articles, and what each cohort froze when it began. From these, the functions
+that played the season derive everything else again: decisions, forecasts and rejections from the answers;
+fills with their levels from the orders; entries from fills and resolutions; marks from entries and prices.
+Every derived row is compared with the stored one, column by column (`checks/replay.py`, `turns.py`,
+`answers.py`).
 
-What is derived from nothing is held in three other ways:
+The inputs themselves are checked in three other ways:
 
 - Plain rules for the columns of single rows: ranges, order, references (`checks/rows.toml`).
-- Hashes: each row that came from outside is sealed by its own, taken again (`checks/seals.py`), and each
-  addition to the record by a head of the chain, over all that it covers (`checks/heads.py`).
-- The rules for evidence, tools, benchmarks, syncs and times, each in a file of its own; and the database's
-  own keys and guards (`checks/schema.py`).
+- Hashes: each row from outside carries its own hash, which is computed again (`checks/seals.py`), and each
+  addition to the record is covered by a head of the chain (`checks/heads.py`).
+- Rules for evidence, tools, benchmarks, syncs and times, each in a file of its own; and the database's own
+  keys and guards (`checks/schema.py`).
 
-A bug in the functions that play would be found neither by them nor here. Three things stand apart: golden
-cases, worked out by hand and by other programs, to which these functions are held in tests; the referee
-(`arena.exports.referee`), which works out all money, scores and the leaderboard from an export by code of its
-own; and heads that left the machine, which a rewritten record contradicts.
+A bug in the functions that play the season would go unnoticed here, because the replay uses them too. Three
+independent checks cover that: golden cases, worked out by hand and by other programs, which the tests compare
+these functions with; the referee (`arena.exports.referee`), which recomputes all money, scores and the
+leaderboard from an export with code of its own; and published heads, which a rewritten record contradicts.
 
-Turns whose answers an earlier version of the reader read are decided by nobody again: their hash is checked,
-their orders are executed as all others are, and they are counted.
+Turns whose answers were parsed by an earlier version of the reader are not decided again: their hash is
+checked, their orders are executed like all others, and they are counted.
 
-Rows stream past. What is held at a time is one cohort's line-up with its accounts, what one time brought it,
-one round, and the price of every market of a venue; so what it takes grows with those, not with how long the
-arena has played. Later runs go on from the note of the last one (`verified.py`).
+Rows are streamed. Memory holds one cohort's line-up with its accounts, one instant of it, one round, and the
+price of every market of a venue, so it grows with those and not with the length of the season. Later runs
+continue from the note of the last one (`verified.py`).
 """
 
 from collections.abc import Callable, Iterable
@@ -40,7 +41,7 @@ __all__ = ["Difference", "Differences", "find", "verify"]
 
 
 def verify(connection: Connection) -> list[Difference]:
-    """Return everything in the record that contradicts something else in it; nothing when all is well."""
+    """Return every contradiction in the record; an empty list if there is none."""
     return find(connection, most=None).listed
 
 
@@ -56,15 +57,14 @@ def find(
     processes: int | None = None,
     progress: Callable[[int, int | None], None] = lambda _done, _of: None,
 ) -> Differences:
-    """Return the same of records that may be far off: so many are told as they are found, others counted.
+    """Return the contradictions in a record, listing at most `most` of them and counting the rest.
 
-    What was `verified` before is passed over, but for one `part` of it. Corrections that are yet to be paid,
-    as in records of earlier versions, are no damage: without `unpaid` they are passed over.
+    Rows that were `verified` before are skipped, except those of one `part`. Without `unpaid`, corrections
+    that are yet to be paid are skipped: records of earlier versions have some, and they are no damage.
+    `published` are heads that left the machine, one JSON line each; all of them must be in the chain.
 
-    With its `address` a large record is opened by several processes, by as many as there are cores if nothing
-    else is said; what is found does not depend on it.
-
-    `published` are heads, a line of JSON each, that left the machine and must be in the chain.
+    Given its `address`, a large record is checked by several processes, one for each core by default. The
+    findings do not depend on their number.
     """
     found = Differences(most, tell)
     parts = parts_of(connection, verified, part)

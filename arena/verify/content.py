@@ -1,4 +1,4 @@
-"""Records verified by who keeps them: backups and what is restored as a whole, the record itself by parts."""
+"""Verification for those who keep records: backups and restores as a whole, the record itself in parts."""
 
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from arena.verify.verified import keep_verified, read_verified
 def verified_content(
     connection: Connection, place: Path | str, progress: ProgressCallback = no_progress
 ) -> RecordContent:
-    """Return what is in a record of the newest schema, once nothing in it contradicts something else."""
+    """Return the content of a record of the newest schema; raise `ArenaError` if it contradicts itself."""
     with reporting_progress(connection, "verifying", progress):
         found = find(connection, most=1, unpaid=False)
     _raise_differences(found, place, f"arena admin verify lists them; else {RETAKE_HINT}")
@@ -34,10 +34,11 @@ def verify_next_part(
     at: datetime,
     progress: ProgressCallback = no_progress,
 ) -> VerifiedHead:
-    """Verify what is new in a record and the next part of its older rows; return the note of what was read.
+    """Verify what is new in a record and the next part of its older rows; return the new note.
 
-    All of it is read the first time. After so many runs as there are parts every older row was read again.
-    Raise `ArenaError` where something is wrong: then nothing is noted, and the next run reads the same again.
+    The first run reads everything; after as many runs as there are parts, every older row was read again.
+    Raise `ArenaError` if something is wrong: nothing is noted then, and the next run reads the same rows
+    again.
     """
     before = read_verified(connection, config)
     part = (before.part + 1) % PARTS if before.number else None

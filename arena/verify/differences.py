@@ -1,4 +1,4 @@
-"""What verifying finds: facts that other facts contradict. The first are listed, the rest are counted."""
+"""What verification finds: facts that contradict others. The first are listed, the rest are counted."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -13,9 +13,9 @@ LONGEST = 80
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A field of a row that is not what the rest of the record says it must be.
+    """A field of a row whose value contradicts the rest of the record.
 
-    `key` names the row as people would: cohort, round, agent. `why` is the rule that it breaks.
+    `key` names the row by cohort, round and agent. `why` is the rule that it breaks.
     """
 
     table: str
@@ -27,7 +27,7 @@ class Difference:
 
     @property
     def message(self) -> str:
-        """Return all of it as one sentence.
+        """Return the difference as one sentence.
 
         >>> Difference("entry", "cohort 1, ann, entry 2", "balance", 5, 7, "it is the sum of cash").message
         'entry (cohort 1, ann, entry 2): balance is 5 and should be 7: it is the sum of cash'
@@ -37,14 +37,14 @@ class Difference:
         return f"{self.table} ({self.key}): {self.field} is {found} and should be {expected}: {self.why}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields and the sentence, for JSON."""
+        """Return the fields and the sentence for JSON."""
         return asdict(self) | {"message": self.message}
 
 
 def fault_text(error: Exception) -> str:
-    """Return what went wrong with a damaged row, in a line.
+    """Return the error that a damaged row caused, on one line.
 
-    Raises the error again if it was no fault of the record: the database or the memory failed.
+    Raise it again if the record is not to blame: the database or the memory failed.
     """
     if isinstance(error, MemoryError) or (isinstance(error, ArenaError) and error.code in CODES):
         raise error
@@ -62,9 +62,9 @@ Found = Iterator[Difference]
 
 @dataclass
 class Differences:
-    """So many differences, each once and told as it is found, and by table how many more there are.
+    """The differences found: each once, reported as found; beyond `most` they are only counted by table.
 
-    `unproved` is what could not be computed again, by what it is.
+    `unproved` counts what could not be recomputed, by kind.
     """
 
     most: int | None
@@ -75,7 +75,7 @@ class Differences:
     _last: Difference | None = None
 
     def add(self, difference: Difference) -> None:
-        """Add a difference, unless it is listed already or is the same as the one before."""
+        """Add a difference, unless it is already listed or repeats the last one."""
         if difference == self._last or difference in self._listed:
             return
 
@@ -90,10 +90,10 @@ class Differences:
 
     @property
     def listed(self) -> list[Difference]:
-        """Return those that are not only counted."""
+        """Return the differences that are listed."""
         return list(self._listed)
 
     @property
     def count(self) -> int:
-        """Return how many there are, listed or not."""
+        """Return the number of differences, listed or only counted."""
         return len(self._listed) + self.left_out.total()

@@ -1,7 +1,7 @@
-"""Draws made again: the markets of each live round, from the catalogue that the record keeps of its time.
+"""Draws repeated: the markets of each live round, from the catalogue that the record has of that time.
 
-A catalogue is a sync: the markets that had a price at it, each as its page and its price were known then.
-From those that had not ended, the cohort's frozen rule and the round's seed must draw what was shown.
+A catalogue is a sync: every market that had a price then, with the page and the price known at that time.
+Among those that had not ended, the cohort's frozen rule and the round's seed must draw the markets shown.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,15 +34,15 @@ ROUNDS = (
     .where(RoundRow.cohort_id == COHORT_ID)
 )
 Offered = tuple[datetime, list[Listing]]
-"""When a catalogue was read, and what was in it."""
+"""The time at which a catalogue was read, and its content."""
 
 
 def check_draws(
     connection: Connection, found: Differences, progress: Callable[[int, int], None] = lambda _done, _of: None
 ) -> int:
-    """Make every live round's draw again, and add what differs; how many came out as they are."""
+    """Repeat the draw of every live round and add the differences; return how many came out the same."""
     edge = connection.scalar(select(func.max(PruneRow.older_than)))
-    # All cohorts that decide at a time draw from the same catalogue.
+    # All cohorts that decide at the same time draw from the same catalogue.
     offered_in = lru_cache(maxsize=1)(partial(_offered, connection))
     rounds = sorted(_live_rounds(connection), key=itemgetter(0))
     same = 0
@@ -66,8 +66,8 @@ def check_draws(
         listings = _still_open(connection, listings, at, row.taken_at)
         seed = seed_for(stored.cohort.seed, "draw", row.number)
         drawn = {listing.market.id for listing in draw(listings, stored.cohort.universe, seed, at)}
-        mine = (SnapshotItemRow.snapshot_id == row.id, SnapshotItemRow.shown == 1)
-        shown = set(connection.scalars(select(SnapshotItemRow.market_id).where(*mine)))
+        conditions = (SnapshotItemRow.snapshot_id == row.id, SnapshotItemRow.shown == 1)
+        shown = set(connection.scalars(select(SnapshotItemRow.market_id).where(*conditions)))
         alien = ", ".join(sorted(shown - drawn))
         if alien:
             why = "the round's seed draws none of these from its catalogue"
@@ -81,7 +81,7 @@ def check_draws(
 
 
 def _live_rounds(connection: Connection) -> list[tuple[datetime, StoredCohort, Any]]:
-    """Return the rounds of live cohorts by their times."""
+    """Return the rounds of live cohorts, each with its time and its cohort."""
     rounds = []
     for stored in read_cohorts(connection):
         if stored.cohort.stamp == "live":
@@ -91,7 +91,7 @@ def _live_rounds(connection: Connection) -> list[tuple[datetime, StoredCohort, A
 
 
 def _offered(connection: Connection, catalogue: str) -> Offered | None:
-    """Return what was in the catalogue with this hash; None where there is none."""
+    """Return the content of the catalogue with this hash; None if there is none."""
     query = select(SyncRow.venue, SyncRow.number, SyncRow.at).where(SyncRow.hash == catalogue)
     sync = connection.execute(query).first()
     if sync is None:
@@ -106,7 +106,7 @@ def _offered(connection: Connection, catalogue: str) -> Offered | None:
 def _still_open(
     connection: Connection, listings: Sequence[Listing], at: datetime, taken_at: datetime
 ) -> list[Listing]:
-    """Return those of which nobody knew, when they were drawn, that they had ended by the round's time."""
+    """Return the listings not known, when the round was drawn, to have ended by its time."""
     ids = [listing.market.id for listing in listings]
     ended = set[MarketId]()
     for some in batches(ids):

@@ -1,7 +1,7 @@
-"""The parts in which a record is verified: a check of all of it, or a cohort. None needs another's result.
+"""The independent parts in which a record is verified: a check of the whole, or a cohort.
 
-A large record is split over some processes, each with a connection of its own. What is found is the same, and
-told in the same order, however many there are.
+A large record is split over processes, each with its own connection. The findings and their order do not
+depend on the number of processes.
 """
 
 import gc
@@ -55,15 +55,15 @@ COHORTS = """SELECT * FROM cohort WHERE :whole = 1
         JOIN resolution ON resolution.market_id = entry.market_id
         WHERE entrant.cohort_id = cohort.id AND resolution.id > :resolution)
     ORDER BY id"""
-"""Cohorts of which something is new, or all."""
+"""The cohorts with new rows, or all cohorts."""
 LARGE = 200_000
-"""So many rows to verify are worth several processes."""
+"""From this number of rows on, several processes are used."""
 MOST = 4
-"""So many processes at most."""
+"""The largest number of processes."""
 
 
 def parts_of(connection: Connection, verified: VerifiedHead, part: int | None) -> list[Part]:
-    """Return what there is to verify, in the order in which it is told."""
+    """Return the parts to verify, in the order in which they are reported."""
     facts = RecordReader(connection, lambda _: None, verified)
     after = {table: facts.after(table) for table in ("snapshot", "round", "entry", "resolution")}
     whole = int(not verified.number or part is not None)
@@ -72,7 +72,7 @@ def parts_of(connection: Connection, verified: VerifiedHead, part: int | None) -
 
 @dataclass(frozen=True, slots=True)
 class PartCheck:
-    """How a part is checked: after which head, how many differences are listed, and if unpaid ends are.
+    """How a part is checked: the head to start from, how many differences to list, whether unpaid ends count.
 
     `again` is the part of the older rows that is read again.
     """
@@ -85,7 +85,7 @@ class PartCheck:
     def find(
         self, connection: Connection, part: Part, tell: Callable[[Difference], None] | None = None
     ) -> Differences:
-        """Return what contradicts something else in the record."""
+        """Return the contradictions in one part."""
         found = Differences(self.most, tell)
         facts = RecordReader(connection, found.add, self.verified, self.again)
         try:
@@ -112,7 +112,7 @@ class PartCheck:
 
 
 def process_count(connection: Connection, verified: VerifiedHead) -> int:
-    """Return in how many processes to verify: one where there is little to do, else one for each core."""
+    """Return the number of processes to use: one for a small record, else one for each core."""
     rows = 0
     for table in NUMBERED:
         last = connection.exec_driver_sql(f"SELECT max(id) FROM {table}").scalar() or 0
@@ -129,9 +129,9 @@ def process_count(connection: Connection, verified: VerifiedHead) -> int:
 def find_by_processes(
     connection: Connection, address: str, parts: Sequence[Part], check: PartCheck, count: int
 ) -> Iterator[Differences]:
-    """Yield what is found in parts, in their order, by some processes. Whatever ends this, ends them.
+    """Yield the findings of each part, in order, from several processes; they end with this generator.
 
-    None of them sees less of the record than this connection has seen; on a server all see the same.
+    None of them sees less of the record than this connection has seen; on a server all see the same snapshot.
     """
     snapshot = None
     if connection.dialect.name == "postgresql":
@@ -158,23 +158,23 @@ def find_by_processes(
 
 
 def _ignore_key_presses() -> None:
-    """Leave it to the process that has begun this to end it."""
+    """Ignore Ctrl-C in a worker process: its parent ends it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 _connections: dict[str, Connection] = {}
-"""The connection of a process that verifies parts: opened for the first of them."""
+"""The connection of a worker process, opened for its first part."""
 _left_open = ExitStack()
 
 
 def _find(
     address: str, snapshot: str | None, check: PartCheck, part: Part
 ) -> Differences | tuple[str, str, str, int]:
-    """Return what is found in a part; an error of ours as its parts, for it has to travel."""
+    """Return the findings of one part, or the fields of an `ArenaError`, which can be pickled."""
     try:
         if address not in _connections:
             engine = connect(address, read_only=True)
-            gc.freeze()  # what is loaded by now stays, and need not be looked through again
+            gc.freeze()  # objects loaded so far stay, so the collector can skip them
             connection = _left_open.enter_context(reading(engine))
             if snapshot is not None:
                 connection.exec_driver_sql(f"SET TRANSACTION SNAPSHOT '{snapshot}'")

@@ -1,6 +1,6 @@
-"""Rows of a record that may be damaged, as plain values: they stream past, and instants are texts everywhere.
+"""Rows of a record that may be damaged, streamed as plain values, with instants as text on every database.
 
-A row knows its name as people would say it: cohort, round, agent, and what tells it from its like.
+A row has a readable name: cohort, round, agent, and what distinguishes it from its siblings.
 """
 
 from collections import Counter
@@ -20,12 +20,12 @@ from arena.verify.differences import Difference, Found
 
 BATCH = 500
 KNOWN = 20_000
-"""So many rows that others refer to are remembered."""
+"""The number of referenced rows that are kept in memory."""
 UNREADABLE = "it can't be read"
 SEALS = ("hash", "previous")
 """Columns that follow from the others of a row, and from the row before it."""
 PARENTS = ("fill", "turn", "gathering", "round", "entrant", "cohort", "snapshot", "sync")
-"""Tables whose rows others take part of their name from; the first that a row refers to counts."""
+"""Tables whose names prefix the names of rows that refer to them; the first that a row refers to counts."""
 NAMES = {
     "prompt": "prompt {hash}", "cohort": "cohort {number}", "entrant": "{name}", "market": "{id}",
     "market_version": "{market_id}, version {version}", "quote": "{market_id} at {at}",
@@ -41,11 +41,13 @@ NAMES = {
     "set_aside": "{venue}, {kind} {record}, {code}", "prune": "prune {number}",
     "benchmark_file": "{kind} of {name}, version {version}", "head": "head {number}",
 }  # fmt: skip
-"""What tells a row from others with the same parent."""
+"""What distinguishes a row from others with the same parent."""
 
 
 class Row(dict[str, Any]):
-    """A row of a table as it was read, with what was read beside it of others under names of their own."""
+    """A row as it was read from a table, with columns of other tables that were read along under their own
+    names.
+    """
 
     __slots__ = ("facts", "table")
 
@@ -56,7 +58,7 @@ class Row(dict[str, Any]):
 
     @property
     def key(self) -> str:
-        """Return its name: `cohort 1, round 2, ann, fill 0`."""
+        """Return the readable name of the row: `cohort 1, round 2, ann, fill 0`."""
         own = NAMES.get(self.table, "").format_map(self)
         parent = _parent_of(self.table)
         if parent is None:
@@ -72,27 +74,27 @@ class Row(dict[str, Any]):
         return ", ".join(names)
 
     def differs(self, column: str, expected: Any, why: str) -> Difference:
-        """Return the difference that it has in a column."""
+        """Return a difference in one column of the row."""
         return Difference(self.table, self.key, column, self[column], expected, why)
 
     def compare(self, expected: Mapping[str, Any], why: str) -> Found:
-        """Yield every column that does not hold what it must; seals only where nothing else is wrong."""
+        """Yield the columns that differ from those expected; seals only if nothing else differs."""
         wrong = [column for column, value in expected.items() if self[column] != value]
         for column in [column for column in wrong if column not in SEALS] or wrong:
             yield self.differs(column, expected[column], why)
 
     def without(self, *names: str) -> dict[str, Any]:
-        """Return the columns of its table, but for some."""
+        """Return the columns of the row's table, except for some."""
         return {name: self[name] for name in columns_of(self.table) if name not in names}
 
 
 def compare_in_order(
     rows: Iterable[Row], expected: Iterable[Mapping[str, Any]], key: str, column: str, why: str
 ) -> Found:
-    """Yield the rows that are not those expected, one after the other.
+    """Yield the differences between rows and the rows expected, compared one by one in order.
 
-    `key` names a row that is missing, with its table before and its number behind, and `column` stands for a
-    row as a whole.
+    `key` is the table and the name of a missing row, to which its number is added; `column` stands for a
+    whole row.
     """
     for place, (row, values) in enumerate(zip_longest(rows, expected)):
         if row is None:
@@ -113,9 +115,9 @@ def compare_by(
     column: str,
     why: str,
 ) -> Found:
-    """Yield the rows that are not those expected, found by the columns that name them.
+    """Yield the differences between rows and the rows expected, matched by the columns `names`.
 
-    `key` names a row that is missing, with its table before, and `column` stands for a row as a whole.
+    `key` is the table and the parent of a missing row; `column` stands for a whole row.
     """
     table, _, parent = key.partition(": ")
     name_of = itemgetter(*names)
@@ -139,22 +141,22 @@ def columns_of(table: str) -> tuple[str, ...]:
 
 @cache
 def _parent_of(table: str) -> str | None:
-    """Return the table that a table's rows take part of their name from; None if they have it all."""
+    """Return the table that prefixes the names of a table's rows; None if they have full names."""
     columns = columns_of(table)
     return next((parent for parent in PARENTS if f"{parent}_id" in columns), None)
 
 
 PARTS = 14
-"""In so many parts older rows are read again, one after the other; a row's number says in which it is."""
+"""The number of parts in which older rows are read again, one a run; a row's number decides its part."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedHead:
-    """The head up to which a record was verified, in which file, and by table the last row until then.
+    """The head up to which a record was verified, the file it is in, and the last verified row of each table.
 
-    `caches` are the hashes of what was cached. `rows` is how many there were of all that is passed over the
-    next time. `new_at` is when the newest of them were first read, `parts_at` when each part of the older
-    ones was last read, and `part` the one that was read again last.
+    `caches` are the hashes of cached values. `rows` counts the rows that the next run skips. `new_at` is when
+    the newest rows were first read, `parts_at` when each part of the older ones was last read, and `part` the
+    part that was read again last.
     """
 
     number: int = 0
@@ -169,7 +171,7 @@ class VerifiedHead:
 
     @property
     def all_since(self) -> str:
-        """Return since when all rows were read; an empty text if they were not."""
+        """Return the time since which all rows were read; an empty text if they were not."""
         return min(self.parts_at, default="")
 
 
@@ -177,10 +179,10 @@ NOTHING_VERIFIED = VerifiedHead()
 
 
 class RecordReader:
-    """The tables of a record. What the database can't read is told as a difference.
+    """The tables of a record. What the database cannot read is reported as a difference.
 
-    `unproved` counts what was only looked at, by what it is. What was verified before is passed over as far
-    as `verified` says, but for one `part` of it.
+    `unproved` counts, by kind, what was looked at but could not be recomputed. Rows that `verified` covers
+    are skipped, except those of one `part`.
     """
 
     def __init__(
@@ -198,21 +200,21 @@ class RecordReader:
         self._known = lru_cache(maxsize=KNOWN)(self._find)
 
     def rows(self, table: str, query: str | ClauseElement, **values: Any) -> Iterator[Row]:
-        """Yield the rows of a table that a query finds."""
+        """Yield the rows of a table that a query selects."""
         for names, batch in self._batches(table, query, values):
             for line in batch:
                 yield Row(self, table, zip(names, line, strict=True))
 
     def column(self, name: str, table: str, query: str, **values: Any) -> list[Any]:
-        """Return one column of the rows that a query finds."""
+        """Return one column of the rows that a query selects."""
         return [row[name] for row in self.rows(table, query, **values)]
 
     def by(self, name: str, table: str, query: str, **values: Any) -> dict[Any, Row]:
-        """Return the rows that a query finds by one of their columns."""
+        """Return the rows that a query selects, keyed by one of their columns."""
         return {row[name]: row for row in self.rows(table, query, **values)}
 
     def new(self, table: str) -> Iterator[Row]:
-        """Yield the rows of a table that are to be read; all of one that is not numbered."""
+        """Yield the rows of a table that this run reads; all rows if the table is not numbered."""
         if table in ("article", "prompt"):
             return self.rows(table, f"SELECT * FROM {table}")
 
@@ -224,11 +226,11 @@ class RecordReader:
         return self.rows(table, again, after=after, part=self.part)
 
     def is_due(self, row: Row) -> bool:
-        """Tell whether a row with a number is to be read: it is new, or in the part that is read again."""
+        """Tell whether this run reads a numbered row: it is new, or in the part that is read again."""
         return row["id"] > self.after(row.table) or self.is_in_part(row["id"])
 
     def is_in_part(self, number: int) -> bool:
-        """Tell whether what has a number is read by this run: everything, if nothing was verified before."""
+        """Tell whether this run reads the part of a number; the first run reads every part."""
         return not self.verified.number or number % PARTS == self.part
 
     def after(self, table: str) -> int:
@@ -236,7 +238,7 @@ class RecordReader:
         return self.verified.ids.get(table, 0)
 
     def find(self, table: str, key: Any) -> Row | None:
-        """Return the row of a table that others refer to; None where it is missing."""
+        """Return a row that others refer to, by its primary key; None if it is missing."""
         return self._known(table, key)
 
     def _find(self, table: str, key: Any) -> Row | None:
@@ -245,21 +247,21 @@ class RecordReader:
         return next(found, None)
 
     def place(self, row: Row) -> dict[str, Any]:
-        """Return cohort, round and agent of a row as hashes have them; None for what is missing."""
+        """Return the cohort, round and agent of a row as hashes contain them; None for what is missing."""
         number = self.value_of("round", row["round_id"], "number")
         cohort = self.value_of("round", row["round_id"], "cohort_id")
         name = self.value_of("entrant", row.get("entrant_id"), "name")
         return {"cohort": self.value_of("cohort", cohort, "number"), "round": number, "entrant": name}
 
     def value_of(self, table: str, key: Any, column: str) -> Any:
-        """Return a column of a row that others refer to; None where the row is missing."""
+        """Return a column of a row that others refer to; None if the row is missing."""
         row = self.find(table, key)
         return None if row is None else row[column]
 
     def _batches(
         self, table: str, query: str | ClauseElement, values: Mapping[str, Any]
     ) -> Iterator[tuple[Sequence[str], Sequence[Sequence[Any]]]]:
-        """Yield the names of a query's columns with its lines, some at a time, instants as texts."""
+        """Yield the names of a query's columns with batches of its lines, instants as text."""
         statement, order, fixed = _compiled(query, self.connection.dialect)
         named = {**fixed, **values}
         bound = tuple(named[name] for name in order) if order else named
@@ -275,7 +277,7 @@ class RecordReader:
 
 @lru_cache(maxsize=512)
 def _compiled(query: str | ClauseElement, dialect: Dialect) -> tuple[str, Sequence[str], Mapping[str, Any]]:
-    """Return a query in the database's own SQL, the order of its values, and those that are its own."""
+    """Return a query in the database's SQL, the order of its parameters, and its own bound values."""
     compiled: Any = (text(query) if isinstance(query, str) else query).compile(dialect=dialect)
     return str(compiled), compiled.positiontup or (), dict(compiled.params)
 
@@ -286,12 +288,12 @@ def _plain(value: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def instant_text(at: datetime) -> str:
-    """Return the text of an instant, also of one before the year 1000."""
+    """Return an instant as text, padded for years before 1000."""
     at = at.astimezone(UTC)
     return f"{at.year:04}-{at:%m-%dT%H:%M:%S}.{at.microsecond:06}Z"
 
 
 @lru_cache(maxsize=4096)
 def instant(text: str) -> datetime:
-    """Return the instant behind its text: of a time there are as many rows as agents."""
+    """Return the instant that a text stands for; cached, because all agents' rows share few instants."""
     return datetime.fromisoformat(text)

@@ -1,12 +1,12 @@
-"""How far a record was verified, kept beside its file so that the next time goes on from there.
+"""The note of how far a record was verified, kept next to its file, from which the next run continues.
 
-That of a server's record is kept beside the config. It is worth nothing for another file or database, once
-the head is gone, and once the version of the schema is another, as it is after any trigger was taken away.
+For a record on a server it is kept next to the config. The note is void for another file or database, once
+its head is gone, and once the version of the schema changes, as it does when a trigger is removed.
 
-It saves time and is no proof: whoever writes into SQLite's own tables (`writable_schema`) or is a superuser
-of PostgreSQL changes what was verified before unseen, until `--all` or the daily check reads it again. That
-check takes the part after the last one, whatever the clock says. A note that was forged fools it as it does
-`arena admin verify`, and `--all` alone finds that.
+It saves time and proves nothing: someone who writes into SQLite's own tables (`writable_schema`) or is a
+superuser of PostgreSQL can change verified rows unseen until `--all` or the daily check reads them again. The
+daily check takes the parts in turn, whatever the clock says. A forged note deceives it as it does `arena
+admin verify`; only `--all` finds that.
 """
 
 import json
@@ -28,13 +28,13 @@ NUMBERED = (
     "attempt", "benchmark_file", "call", "cohort", "entry", "market_version", "prune", "quote", "replacement",
     "resolution", "round", "snapshot", "tool_result",
 )  # fmt: skip
-"""Tables of which new rows are known by their numbers."""
+"""Tables whose new rows are recognised by their ids."""
 PASSED_OVER = (*NUMBERED, "fill", "forecast", "mark", "snapshot_item", "sync", "turn")
-"""And all tables of which the rows that were verified are not read again."""
+"""All tables whose verified rows are skipped."""
 TRIGGERS = """
     SELECT md5(string_agg(concat_ws(' ', oid, xmin, tgenabled), ',' ORDER BY oid))
     FROM pg_trigger WHERE NOT tgisinternal"""
-"""A text that is another once a trigger was made, taken away, or put out of work for a while."""
+"""A text that changes when a trigger is created, dropped, or disabled, even for a while."""
 UNFINISHED = {
     "round": "SELECT min(id) FROM round WHERE done = 0",
     "snapshot": """SELECT min(id) FROM snapshot WHERE id > :after AND NOT EXISTS (SELECT 1 FROM mark
@@ -42,11 +42,11 @@ UNFINISHED = {
         OR id IN (SELECT snapshot_id FROM round WHERE done = 0)""",
     "entry": "SELECT min(id) FROM entry WHERE at >= (SELECT min(at) FROM round WHERE done = 0)",
 }
-"""The first rows that something may still come to: those from there on are verified again."""
+"""The first row of each table that may still change: rows from there on are verified again."""
 
 
 def read_verified(connection: Connection, config: Path) -> VerifiedHead:
-    """Return how far this record was verified; nothing of it, where that isn't known."""
+    """Return how far this record was verified; `NOTHING_VERIFIED` if that is unknown."""
     try:
         noted = VerifiedHead(**json.loads(_note(connection, config).read_text("utf-8")))
         times = list(map(datetime.fromisoformat, (noted.new_at, *noted.parts_at)))
@@ -67,10 +67,10 @@ def keep_verified(
     before: VerifiedHead = NOTHING_VERIFIED,
     part: int | None = None,
 ) -> VerifiedHead:
-    """Note that a record was verified as it is now, and return the note; nothing of one without a head.
+    """Note that a record was verified as it is now, and return the note; an empty one without a head.
 
-    What is new since `before` was read at an instant, and a `part` of what is older; if nothing was verified
-    before, all of it.
+    Rows new since `before` were read at `read_at`, and so was a `part` of the older rows; if nothing was
+    verified before, all rows were.
     """
     number = _value(connection, "SELECT max(number) FROM head")
     if number is None:
@@ -101,7 +101,7 @@ def keep_verified(
         parts_at=parts_at,
         part=before.part if part is None else part,
     )
-    with suppress(OSError):  # a folder that may only be read: then everything is verified the next time
+    with suppress(OSError):  # in a read-only folder, the next run verifies everything
         _note(connection, config).write_text(json.dumps(asdict(note)), "utf-8")
     return note
 
@@ -111,13 +111,13 @@ def _value(connection: Connection, query: str, given: Mapping[str, Any] | None =
 
 
 def _note(connection: Connection, config: Path) -> Path:
-    """Return where it is noted: beside the record's file, or the config where a server has the record."""
+    """Return the path of the note: next to the record's file, or next to the config for a server."""
     is_file = connection.dialect.name == "sqlite"
     return Path(f"{sqlite_path(connection.engine.url) if is_file else config}.verified")
 
 
 def _identity(connection: Connection) -> str:
-    """Return which file or database it is, and how often its schema was touched."""
+    """Return which file or database this is, with a value that changes with its schema."""
     if connection.dialect.name == "postgresql":
         url = connection.engine.url
         return f"{url.host}:{url.port}/{url.database}:{_value(connection, TRIGGERS)}"

@@ -1,10 +1,10 @@
-"""Writes values as cells of a CSV file and reads them back exactly; says what is wrong with a file.
+"""Writes values as cells of a CSV file and reads them back exactly; reports what is wrong with a file.
 
 A spreadsheet takes a text that begins with certain characters for a formula. Such a text is written with an
-apostrophe before it, and so is one that begins with an apostrophe: to read it, take away one. An empty cell
-is no value; in a column that may have none, an empty text is a single apostrophe.
+apostrophe before it, and so is one that begins with an apostrophe: reading removes one. An empty cell is no
+value; in a column that may be empty, an empty text is a single apostrophe.
 
-Whole numbers and instants repeat: to look one up takes a tenth of the time to read it.
+Integers and instants repeat: a cache lookup takes a tenth of the time of parsing one.
 """
 
 import re
@@ -25,7 +25,7 @@ LONGEST_VALUE = 60
 
 
 class BadCell(ValueError):
-    """A cell does not hold what its column does."""
+    """A cell holds something that its column can't."""
 
 
 def text_cell(text: str) -> str:
@@ -49,7 +49,7 @@ def from_text_cell(cell: str) -> str:
 
 
 def writer(column: ExportColumn) -> Callable[[Any], Any]:
-    """Return a function that makes values of a column into cells; None is an empty one."""
+    """Return a function that converts values of a column to cells; None becomes an empty cell."""
     if column.kind == "time":
         return lambda at: None if at is None else timestamp_text(at)
     if column.kind != "text":
@@ -61,7 +61,7 @@ def writer(column: ExportColumn) -> Callable[[Any], Any]:
 
 @lru_cache(maxsize=1 << 16)
 def whole(text: str) -> int:
-    """Return the whole number that a text holds.
+    """Return the integer that a text holds.
 
     >>> whole("-5")
     -5
@@ -82,7 +82,7 @@ def instant(text: str) -> datetime:
         if INSTANT.fullmatch(text):
             return datetime.fromisoformat(text)
     except ValueError:
-        pass  # the thirtieth of February
+        pass  # a date such as 30 February
     raise BadCell("is not a time such as 2026-01-04T00:00:00.000000Z")
 
 
@@ -95,7 +95,7 @@ READERS: dict[Kind, Callable[[str], Any]] = {
 
 
 def reader(column: ExportColumn) -> Callable[[str], Any]:
-    """Return a function that reads cells of a column."""
+    """Return a function that parses cells of a column."""
     read = READERS[column.kind]
     if column.kind == "text" and not column.empty:
         return read
@@ -111,34 +111,34 @@ def reader(column: ExportColumn) -> Callable[[str], Any]:
 
 
 def columns_in(names: Collection[str], columns: Sequence[ExportColumn]) -> list[ExportColumn] | None:
-    """Return the columns of a file by their names; None if these are not those of any version.
+    """Return the columns of a file by their names; None if no version has these columns.
 
-    A file of an earlier version lacks columns that were added later, and may have others by a former name.
+    A file of an earlier version lacks columns that were added later, and may use former names.
     """
-    there = []
+    present = []
     expected = []
     for column in columns:
         name = column.name
         if name not in names and column.former:
             name = column.former
         if name in names or not column.added:
-            there.append(column)
+            present.append(column)
             expected.append(name)
 
     if list(names) != expected:
         return None
-    return there
+    return present
 
 
 def filled(
-    rows: Iterable[Sequence[Any]], there: Sequence[ExportColumn], columns: Sequence[ExportColumn]
+    rows: Iterable[Sequence[Any]], present: Sequence[ExportColumn], columns: Sequence[ExportColumn]
 ) -> Iterator[Row]:
-    """Yield rows with all columns: those that are not there have the value for earlier versions."""
-    if len(there) == len(columns):
+    """Yield rows with all columns: missing ones have their value for earlier versions."""
+    if len(present) == len(columns):
         yield from map(tuple, rows)
         return
 
-    names = [column.name for column in there]
+    names = [column.name for column in present]
     added = {column.name: column.added[0] for column in columns if column.name not in names}
     for row in rows:
         values = added | dict(zip(names, row, strict=True))
@@ -149,7 +149,7 @@ HINT = "get a fresh copy of the export; nothing was changed here"
 
 
 def bad_row(file: str, row: int, column: str, value: object, why: str) -> ArenaError:
-    """Return the error for a value that its column can't hold. Rows count from 1, without the heading."""
+    """Return the error for a value that its column can't hold; rows count from 1, without the heading."""
     text = repr(value)
     if len(text) > LONGEST_VALUE:
         text = f"{text[:LONGEST_VALUE]}…"

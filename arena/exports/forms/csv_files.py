@@ -1,4 +1,4 @@
-"""Reads and writes CSV in UTF-8: a heading, then a row a line, with no text that looks like a formula."""
+"""Reads and writes CSV in UTF-8: a heading, then one row a line, with no text that looks like a formula."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ LONGEST = 2**31 - 1
 """A cell may hold a whole prompt: the library's own limit is an eighth of a megabyte."""
 
 BLOCK = 100
-"""So many lines are read at once."""
+"""The number of lines read at once."""
 
 
 def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> int:
@@ -45,10 +45,10 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
     """Yield the rows of a file, one at a time."""
     with path.open(encoding="utf-8", newline="") as file:
         lines = _lines(path.name, file)
-        there = columns_in(next(lines, []), columns)
-        if there is None:
+        present = columns_in(next(lines, []), columns)
+        if present is None:
             raise bad_file(path.name, f"its heading must be {','.join(column.name for column in columns)}")
-        yield from filled(_rows(path.name, lines, there), there, columns)
+        yield from filled(_rows(path.name, lines, present), present, columns)
 
 
 def _rows(file: str, lines: Iterable[Sequence[str]], columns: Sequence[ExportColumn]) -> Iterator[list[Any]]:
@@ -74,7 +74,7 @@ def _lines(name: str, file: Iterable[str]) -> Iterator[list[str]]:
     lines = csv.reader(file, strict=True)
 
     while True:
-        before = csv.field_size_limit(LONGEST)  # for these lines alone: two files may be read by turns
+        before = csv.field_size_limit(LONGEST)  # for these lines only: two files may be read alternately
         try:
             block = list(islice(lines, BLOCK))
         except (csv.Error, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Reads and writes JSON by the line, in UTF-8: each row is an object of its columns, null for no value."""
+"""Reads and writes JSON Lines in UTF-8: each row is an object of its columns, with null for no value."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -47,14 +47,14 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
             if not isinstance(row, dict):
                 raise bad_row(path.name, number, "all", row, "is not an object")
 
-            there = columns_in(row, columns)
-            if there is None:
+            present = columns_in(row, columns)
+            if present is None:
                 expected = ", ".join(column.name for column in columns)
                 raise bad_row(path.name, number, "all", list(row), f"must be {expected}")
 
-            cells = zip(there, row.values(), strict=True)
+            cells = zip(present, row.values(), strict=True)
             values = [_value(path.name, number, column, cell) for column, cell in cells]
-            yield from filled([values], there, columns)
+            yield from filled([values], present, columns)
 
 
 def _value(file: str, row: int, column: ExportColumn, value: Any) -> Any:

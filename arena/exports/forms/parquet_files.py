@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 GROUP_ROWS = 10_000
 GROUP_TEXT = 4_000_000
-"""A group of rows is written when it has so many rows, or so many characters."""
+"""A group of rows is written once it reaches GROUP_ROWS rows, or this many characters."""
 READ_ROWS = 200
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -70,22 +70,22 @@ def schema_of(columns: Sequence[ExportColumn], names: Iterable[str]) -> "pa.Sche
 
 
 def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
-    """Yield the rows of a file, some at a time."""
+    """Yield the rows of a file, read in batches."""
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
     try:
         with ParquetFile(path) as file:
             stored = file.schema_arrow
-            there = columns_in(stored.names, columns)
-            if there is None or not stored.equals(schema_of(there, stored.names)):
+            present = columns_in(stored.names, columns)
+            if present is None or not stored.equals(schema_of(present, stored.names)):
                 expected = ", ".join(column.name for column in columns)
                 raise bad_file(path.name, f"its columns must be {expected}")
 
             start = 1
             for batch in file.iter_batches(batch_size=READ_ROWS):
-                rows = zip(*_values(path.name, start, there, batch), strict=True)
-                yield from filled(rows, there, columns)
+                rows = zip(*_values(path.name, start, present, batch), strict=True)
+                yield from filled(rows, present, columns)
                 start += batch.num_rows
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise bad_file(path.name, f"it is not Parquet: {error}") from error
@@ -109,7 +109,7 @@ def _values(file: str, start: int, columns: Sequence[ExportColumn], batch: Any) 
 
 
 def _instants(file: str, start: int, column: str, values: Sequence[int | None]) -> Iterator[datetime | None]:
-    """Yield instants by their microseconds since 1970."""
+    """Yield instants, given as microseconds since 1970."""
     for row, micros in enumerate(values, start):
         try:
             yield None if micros is None else EPOCH + micros * MICROSECOND

@@ -1,1 +1,1 @@
-"""ForecastBench's files one by one: sets of questions, of resolutions, and what forecasters filed."""
+"""ForecastBench's files one by one: question sets, resolution sets, and filed forecasts."""

@@ -1,4 +1,4 @@
-"""Answers to a question set of ForecastBench: written as it wants them, and checked against the set."""
+"""Answers to a question set of ForecastBench: written in its form, and checked against the set."""
 
 import csv
 import io
@@ -15,12 +15,12 @@ from arena.forms.bench.reading import read_forecast_file
 
 ANSWER_COLUMNS = ("source", "id", "resolution_date", "forecast", "reasoning")
 LEAST_ANSWERED = 0.95
-"""Of the market rows and of the data rows: a submission below is dropped."""
+"""The share of market rows, and of data rows, below which a submission is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Submitter:
-    """Who files forecasts: the team, its model and whose that is, and which of the team's files it is."""
+    """Who files forecasts: the team, its model, the model's lab, and the number of the team's file."""
 
     organization: str
     model: str
@@ -31,7 +31,7 @@ class Submitter:
 def submission(
     file: str, text: str, by: Submitter, asked: QuestionSet
 ) -> tuple[dict[str, Any], ForecastFile, list[FileFault]]:
-    """Return a file in the published form from a CSV of answers, and all that is wrong with it."""
+    """Return a submission in the published form from a CSV of answers, with all of its faults."""
     lines = csv.DictReader(io.StringIO(text, newline=""))
     columns = tuple(lines.fieldnames or ())
     _check_columns(file, columns)
@@ -77,7 +77,7 @@ def _check_columns(file: str, columns: Sequence[str]) -> None:
 
 
 def _pairs_by_name(asked: QuestionSet) -> dict[str, tuple[list[str], list[int]]]:
-    """Return both ids of each combination of a set, and how they end, by the name that answers use."""
+    """Return both ids of each combination and their directions, by the name that answers use."""
     pairs = {}
     for question in asked.questions:
         if question.combined:
@@ -87,7 +87,7 @@ def _pairs_by_name(asked: QuestionSet) -> dict[str, tuple[list[str], list[int]]]
 
 
 def _answer(cells: Mapping[str, str], pairs: Mapping[str, tuple[list[str], list[int]]]) -> dict[str, Any]:
-    """Return a row of the published form; what is no number stays as it is, and is a fault."""
+    """Return a row of the published form; a forecast that is not a number is kept, and becomes a fault."""
     stated = (cells["forecast"] or "").strip()
     forecast: float | str = stated
     with suppress(ValueError):
@@ -107,7 +107,7 @@ def _answer(cells: Mapping[str, str], pairs: Mapping[str, tuple[list[str], list[
 
 
 def check_answers(filed: ForecastFile, asked: QuestionSet) -> Iterator[FileFault]:
-    """Yield what is wrong with a file as an answer to a set: ids, dates, and how much is missing."""
+    """Yield the faults of a file as an answer to a set: ids, dates, and coverage."""
     if filed.due != asked.due:
         hint = f'write "{asked.due}", or check it against its own question set'
         yield FileFault(filed.file, "forecast_due_date", f"it is not {asked.due}, as of the set", hint)
@@ -133,7 +133,7 @@ def check_answers(filed: ForecastFile, asked: QuestionSet) -> Iterator[FileFault
 
 
 def _date_faults(file: str, row: BenchForecast, question: BenchQuestion) -> Iterator[FileFault]:
-    """Yield what is wrong with the date of an answer."""
+    """Yield the fault in an answer's date."""
     what = ""
     hint = f"one of {', '.join(question.dates)}"
     if question.is_market and row.date is not None:
@@ -150,7 +150,7 @@ def _date_faults(file: str, row: BenchForecast, question: BenchQuestion) -> Iter
 
 
 def _coverage_faults(filed: ForecastFile, asked: QuestionSet) -> Iterator[FileFault]:
-    """Yield the halves of which too little is answered."""
+    """Yield the halves of which too few rows are answered."""
     answered = {row.asked for row in filed.rows if row.is_stated}
     for kind, (have, wanted) in coverage(answered, asked).items():
         if wanted and have < LEAST_ANSWERED * wanted:
@@ -159,7 +159,7 @@ def _coverage_faults(filed: ForecastFile, asked: QuestionSet) -> Iterator[FileFa
 
 
 def coverage(answered: Set[Asked], asked: QuestionSet) -> dict[str, tuple[int, int]]:
-    """Return how many rows of each half are answered, and how many there are."""
+    """Return the number of answered rows of each half, and of all rows."""
     halves: dict[str, tuple[int, int]] = {"market": (0, 0), "dataset": (0, 0)}
     for question in asked.questions:
         kind = HALVES[question.is_market]

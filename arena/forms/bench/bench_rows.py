@@ -1,4 +1,4 @@
-"""The rows of one of ForecastBench's files, and what is wrong with their fields."""
+"""The rows of a ForecastBench file, and the faults in their fields."""
 
 import json
 import re
@@ -16,30 +16,30 @@ SHARE_HINT = "write a probability from 0 to 1, such as 0.35"
 
 
 def in_row_order(faults: Iterable[FileFault]) -> list[FileFault]:
-    """Return what is wrong with a whole file, then row by row."""
+    """Return faults of the whole file first, then row by row."""
     return sorted(faults, key=lambda fault: fault.number)
 
 
 def is_nothing(value: object) -> bool:
-    """Tell whether a cell is empty: null, or what is no number."""
+    """Tell whether a cell is empty: null or NaN."""
     return value is None or (isinstance(value, float) and isnan(value))
 
 
 def is_pair(name: object) -> TypeGuard[list[str]]:
-    """Tell whether an id is that of two different questions."""
+    """Tell whether an id is a pair of two different ids."""
     if not isinstance(name, list) or len(name) != 2:
         return False
     return all(isinstance(part, str) and part.strip() for part in name) and name[0] != name[1]
 
 
 def short_text(value: object) -> str:
-    """Return a value to be shown in an error."""
+    """Return a value as a short text for an error."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
 
 
 class RowReader:
-    """Reads one file, whose rows are in its list `part`, and collects what is wrong with it."""
+    """Reads one file, whose rows are in its list `part`, and collects the faults in it."""
 
     def __init__(self, file: str, part: str):
         self.file = file
@@ -47,7 +47,7 @@ class RowReader:
         self.faults: list[FileFault] = []
 
     def fault(self, row: int | None, name: str, message: str, hint: str) -> None:
-        """Note what is wrong with a field of a row, or of the whole file."""
+        """Note a fault in a field of a row, or of the whole file."""
         part = self.part if row else ""
         self.faults.append(FileFault(self.file, name, message, hint, part=part, row=row))
 
@@ -59,7 +59,7 @@ class RowReader:
             where = f"{self.file}:{error.lineno}:{error.colno}"
             what = f"{where}: this is not JSON: {error.msg}"
             raise ArenaError("bad_file", what, "save it as JSON") from error
-        except ValueError as error:  # a key that appears twice, or a number of thousands of digits
+        except ValueError as error:  # a repeated key, or a number of thousands of digits
             hint = "write every key once, and probabilities from 0 to 1"
             raise ArenaError("bad_file", f"{self.file} can't be read: {error}", hint) from error
         except RecursionError as error:
@@ -74,7 +74,7 @@ class RowReader:
         return data
 
     def rows(self, data: Mapping[str, Any]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Yield the rows that are objects, with their places from 1."""
+        """Yield the rows that are objects, numbered from 1."""
         for row, item in enumerate(data[self.part], 1):
             if isinstance(item, dict):
                 yield row, item
@@ -85,7 +85,7 @@ class RowReader:
             self.fault(None, self.part, "there is none", "add the rows")
 
     def header(self, data: Mapping[str, Any], *names: str) -> str:
-        """Return the text of the first of these fields that there is."""
+        """Return the text of the first of these fields that is present."""
         for name in names:
             if name not in data:
                 continue
@@ -99,7 +99,7 @@ class RowReader:
         return ""
 
     def due(self, data: Mapping[str, Any]) -> str:
-        """Return the day that forecasts were due."""
+        """Return the day by which forecasts were due."""
         value = data.get("forecast_due_date")
         if isinstance(value, str) and is_day(value):
             return value
@@ -111,7 +111,7 @@ class RowReader:
         return ""
 
     def key(self, row: int, item: Mapping[str, Any]) -> tuple[str, str] | None:
-        """Return source and id; of a combination, both ids and their directions."""
+        """Return source and id; for a combination, both ids and their directions."""
         source = item.get("source")
         name = item.get("id")
         if is_pair(name):
@@ -125,12 +125,12 @@ class RowReader:
             if not isinstance(value, str) or not value.strip():
                 what = f"{short_text(value)} is not a name" if field_name in item else "it is missing"
                 self.fault(row, field_name, what, "copy it from the question set")
-        if isinstance(source, str) and isinstance(name, str) and source and name:
-            return source, name
-        return None
+        if not isinstance(source, str) or not isinstance(name, str):
+            return None
+        return (source, name) if source and name else None
 
     def day(self, row: int, value: object) -> str | None:
-        """Return a day of a row."""
+        """Return a day; None, with a fault, if it is invalid."""
         text = value
         if isinstance(value, str) and value[10:11] in ("T", " "):
             text = value[:10]
@@ -141,7 +141,7 @@ class RowReader:
         return None
 
     def share(self, row: int, name: str, value: object) -> float | None:
-        """Return a probability."""
+        """Return a probability; None, with a fault, if it is invalid."""
         if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
             return float(value)
 
@@ -150,6 +150,6 @@ class RowReader:
 
 
 def _has_half_letter(data: object) -> bool:
-    """Tell whether a text in a document has half of a letter, which is no Unicode."""
+    """Tell whether a text in a document has a lone surrogate, which is not Unicode."""
     text = json.dumps(data, ensure_ascii=False)
     return any("\ud800" <= letter <= "\udfff" for letter in text)

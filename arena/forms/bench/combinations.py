@@ -1,10 +1,10 @@
-"""Combinations of two questions from their parts: what they came to, and forecasts made as if independent.
+"""Combinations of two questions, derived from their parts: resolutions, and forecasts as if independent.
 
-- Value: the product of what both questions came to, or of what stands in for a market that is open yet; of a
-  question that is to end NO it is 1 less that.
+- Value: the product of both resolutions, or of the stand-in for a market that is still open; for a question
+  that is to resolve NO, 1 minus that.
 - Resolved: if both questions are, or if one is in the way that makes the product 0.
-- Forecast: the product of the forecasts on both questions. The paper makes those of people so, which takes
-  the two for independent and so puts people at a disadvantage.
+- Forecast: the product of the forecasts on both questions. The paper derives people's forecasts this way,
+  which assumes independence and so puts people at a disadvantage.
 """
 
 from bisect import bisect_right
@@ -29,8 +29,8 @@ Dated = Mapping[str, BenchResolution]
 
 
 def with_combinations(resolved: ResolutionSet, asked: QuestionSet) -> ResolutionSet:
-    """Return a resolution set with the combinations of a question set that it lacks."""
-    there = {(row.source, row.id) for row in resolved.rows}
+    """Return a resolution set completed with the combinations of a question set."""
+    existing = {(row.source, row.id) for row in resolved.rows}
     by_question: dict[tuple[str, str], dict[str, BenchResolution]] = defaultdict(dict)
     for row in resolved.rows:
         by_question[row.source, row.id][row.date] = row
@@ -41,7 +41,7 @@ def with_combinations(resolved: ResolutionSet, asked: QuestionSet) -> Resolution
             continue
         first, second = [by_question[question.source, part["id"]] for part in question.parts]
         for name, ways in question.ways.items():
-            if (question.source, name) not in there:
+            if (question.source, name) not in existing:
                 rows.extend(_combined_rows(question, name, ways, first, second))
     return replace(resolved, rows=tuple(rows))
 
@@ -49,9 +49,9 @@ def with_combinations(resolved: ResolutionSet, asked: QuestionSet) -> Resolution
 def _combined_rows(
     question: BenchQuestion, name: str, ways: Sequence[int], first: Dated, second: Dated
 ) -> Iterator[BenchResolution]:
-    """Yield what one way in which two questions may end came to, at each date at which both are known."""
+    """Yield the resolution of a combination in one pair of directions, at each date known for both."""
     for date in sorted(first.keys() | second.keys()):
-        if question.is_market:  # a market stays what it was when it was last noted
+        if question.is_market:  # a market keeps the last value that was noted
             ends = [_newest(first, date), _newest(second, date)]
         else:
             ends = [first.get(date), second.get(date)]
@@ -65,14 +65,14 @@ def _combined_rows(
 
 
 def _newest(rows: Dated, until: str) -> BenchResolution | None:
-    """Return the newest resolution until a date."""
+    """Return the newest resolution up to a date."""
     dates = sorted(rows)
     place = bisect_right(dates, until)
     return rows[dates[place - 1]] if place else None
 
 
 def _is_resolved(ends: Sequence[BenchResolution], ways: Sequence[int]) -> bool:
-    """Tell whether it is certain how two questions end together."""
+    """Tell whether the joint outcome of two questions is certain."""
     if all(end.resolved for end in ends):
         return True
 
@@ -84,7 +84,7 @@ def _is_resolved(ends: Sequence[BenchResolution], ways: Sequence[int]) -> bool:
 
 
 def combined_answers(answers: Mapping[Asked, float], asked: QuestionSet) -> dict[Asked, float]:
-    """Return answers with those on the combinations of a set, made from the parts as if independent."""
+    """Return answers completed with combinations, derived from the parts as if independent."""
     whole = dict(answers)
     for question in asked.questions:
         if not question.combined:
@@ -98,12 +98,12 @@ def combined_answers(answers: Mapping[Asked, float], asked: QuestionSet) -> dict
 
 
 def has_combinations(rows: Iterable[BenchForecast]) -> bool:
-    """Tell whether some forecasts are on two questions at once."""
+    """Tell whether some forecasts are on combinations."""
     return any(is_combination(row.id) for row in rows)
 
 
 def without_combinations(filed: ForecastFile) -> ForecastFile:
-    """Return a file without its forecasts on two questions at once, which are counted."""
+    """Return a file without its forecasts on combinations, which are counted."""
     kept = tuple(row for row in filed.rows if not is_combination(row.id))
     left_out = len(filed.rows) - len(kept)
     return replace(filed, rows=kept, combinations=filed.combinations + left_out)

@@ -1,4 +1,4 @@
-"""ForecastBench's forecasts beside their resolutions: a CSV in the columns in which it joins them."""
+"""ForecastBench's forecasts with their resolutions: a CSV in the columns in which it joins them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,11 +15,11 @@ from arena.forms.model import (
 from arena.forms.objects import header_names, read_rows
 
 NEEDED = frozenset({"source", "id", "forecast", "resolved_to"})
-"""Columns by which such a table is known."""
+"""Columns that identify such a table."""
 NAMES = ("user_id", "model", "forecaster")
-"""Columns that say whose a forecast is, the first that there is and isn't empty."""
+"""Columns that may name the forecaster; the first that is not empty counts."""
 DAYS = ("forecast_due_date", "resolution_date", "horizon")
-"""Columns that tell questions of the same id apart."""
+"""Columns that distinguish questions with the same id."""
 OPEN = frozenset({"false", "0", "no"})
 
 
@@ -29,7 +29,7 @@ def is_joined_table(file: SourceFile) -> bool:
 
 
 def read_joined(files: Sequence[SourceFile]) -> SourceData:
-    """Return the forecasts of such tables, with what their questions came to."""
+    """Return the forecasts of such tables with the outcomes of their questions."""
     questions: dict[str, SourceQuestion] = {}
     outcomes: dict[str, SourceOutcome] = {}
     forecasts = []
@@ -73,7 +73,7 @@ def _key(cells: Mapping[str, str]) -> str:
 def _shares(
     place: SourceLine, cells: Mapping[str, str], faults: list[FileFault]
 ) -> tuple[float | None, float | None]:
-    """Return what was forecast and what the question came to; what is no probability is a fault."""
+    """Return a row's forecast and resolution; values that are no probability are noted as faults."""
     values = []
     for column in ("forecast", "resolved_to"):
         text = cells[column]

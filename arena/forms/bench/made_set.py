@@ -1,10 +1,10 @@
-"""Makes a question set in the published form, balanced as the paper's and drawn by lot.
+"""Makes a question set in the published form, balanced like the paper's and drawn at random.
 
-- Size: half of each source's questions are single ones, half are combinations of two of them, if there are to
-  be combinations. A source that has too few single questions leaves its places to the others.
-- Balance: every source has as many questions as the others, and within a source every category.
-- Lot: SHA-256 of the seed and what is drawn. So neither the order of the candidates nor candidates that are
-  not drawn change what is.
+- Size: with combinations, half of each source's questions are single ones, half are combinations of two of
+  them. A source with too few single questions leaves its places to the others.
+- Balance: every source has the same number of questions, and within a source every category.
+- Lots: SHA-256 of the seed and the candidate, so that neither the order of candidates nor candidates that are
+  not drawn change the draw.
 - Source: seed 004 sections 3.2 and B.1; `combination_of` and the order of fields as in the sets of 2024.
 """
 
@@ -25,9 +25,9 @@ TASK = (
     "happen, that one will happen but not the other, and that neither will happen. In other words, for each "
     "resolution date please provide 4 predictions."
 )
-"""What the sets of 2024 ask about two questions."""
+"""The text of a combination in the sets of 2024."""
 MADE = "made"
-"""The field of a set's header that says how it was made; the benchmark's own sets don't have it."""
+"""The header field that says how a set was made; the benchmark's own sets lack it."""
 
 Item = Mapping[str, Any]
 """A question by the names of its fields."""
@@ -35,7 +35,7 @@ Item = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SetPlan:
-    """What set is to be made: when its forecasts are due, how many questions, the seed of the lots."""
+    """The set to make: its due date, its number of questions, and the seed of the draw."""
 
     due: str
     size: int
@@ -44,7 +44,7 @@ class SetPlan:
 
     @property
     def name(self) -> str:
-        """Return the name of the set's file, as the benchmark has it."""
+        """Return the name of the set's file, as the benchmark names it."""
         return f"{self.due}-llm.json"
 
 
@@ -60,7 +60,7 @@ class SetCandidate:
 
     @property
     def source(self) -> str:
-        """Return where it is from."""
+        """Return its source."""
         return str(self.item["source"])
 
     @property
@@ -70,14 +70,14 @@ class SetCandidate:
 
     @property
     def is_market(self) -> bool:
-        """Tell whether it ends once, and not at given dates."""
+        """Tell whether it resolves once rather than at given dates."""
         return not isinstance(self.item["resolution_dates"], list)
 
 
 def make_set(plan: SetPlan, candidates: Sequence[SetCandidate], origin: Mapping[str, str]) -> str:
-    """Return the text of a set; `origin` are the names and hashes of the files that candidates are from.
+    """Return the text of a set; `origin` maps the files that candidates come from to their hashes.
 
-    Raises `ArenaError` if there are too few candidates.
+    Raise `ArenaError` if there are too few candidates.
     """
     by_source: dict[str, list[SetCandidate]] = defaultdict(list)
     for candidate in candidates:
@@ -109,7 +109,7 @@ def make_set(plan: SetPlan, candidates: Sequence[SetCandidate], origin: Mapping[
 
 
 def plan_in(text: str) -> SetPlan | None:
-    """Return how a set was made; None for one that comes from elsewhere."""
+    """Return the plan that a set was made by; None if it comes from elsewhere."""
     made = json.loads(text.removeprefix("\ufeff")).get(MADE)
     if not isinstance(made, dict) or not made.keys() >= set(PLAN_FIELDS):
         return None
@@ -117,7 +117,7 @@ def plan_in(text: str) -> SetPlan | None:
 
 
 def share_evenly(room: Mapping[str, int], wanted: int, seed: int) -> dict[str, int]:
-    """Return how many of those wanted each has, who has room for so many at most; what is over goes by lot.
+    """Return the even shares of `wanted` among names with limited room; the remainder goes by lot.
 
     >>> sorted(share_evenly({"a": 1, "b": 9, "c": 9}, 9, seed=0).items())
     [('a', 1), ('b', 4), ('c', 4)]
@@ -136,19 +136,19 @@ def share_evenly(room: Mapping[str, int], wanted: int, seed: int) -> dict[str, i
 
 
 def _most(singles: int, with_combinations: bool) -> int:
-    """Return how many questions so many single ones are enough for."""
+    """Return the number of questions that this many single ones allow."""
     if not with_combinations:
         return singles
     return singles + min(singles, _pairs(singles))
 
 
 def _pairs(singles: int) -> int:
-    """Return how many pairs there are of so many questions."""
+    """Return the number of pairs of this many questions."""
     return singles * (singles - 1) // 2
 
 
 def _of_source(candidates: Sequence[SetCandidate], count: int, plan: SetPlan) -> Iterator[Item]:
-    """Yield the questions of one source: single ones, then combinations of these."""
+    """Yield the questions of one source: single ones, then combinations of them."""
     paired = 0
     if plan.combinations:
         paired = min(count // 2, _pairs(count - count // 2))
@@ -166,7 +166,7 @@ def _of_source(candidates: Sequence[SetCandidate], count: int, plan: SetPlan) ->
 
 
 def _drawn(candidates: Sequence[SetCandidate], count: int, seed: int) -> list[SetCandidate]:
-    """Return so many questions of a source, as many of each category as there can be, by id."""
+    """Return questions of a source, balanced over categories and sorted by id."""
     by_category: dict[str, list[SetCandidate]] = defaultdict(list)
     for candidate in candidates:
         by_category[candidate.category].append(candidate)
@@ -184,7 +184,7 @@ def _drawn(candidates: Sequence[SetCandidate], count: int, seed: int) -> list[Se
 
 
 def _published(item: Item, plan: SetPlan) -> Item:
-    """Return a single question with the fields of a set, in their order."""
+    """Return a single question with a set's fields, in their order."""
     fields = {name: item[name] for name in QUESTION_FIELDS}
     if plan.combinations:
         fields["combination_of"] = NOTHING
@@ -193,7 +193,7 @@ def _published(item: Item, plan: SetPlan) -> Item:
 
 
 def _combined(first: Item, second: Item) -> Item:
-    """Return a question about two others; a data question has the dates of both."""
+    """Return a combination of two questions; one of data questions has the dates of both."""
     parts = []
     for item in (first, second):
         part = {name: item[name] for name in QUESTION_FIELDS}
@@ -215,5 +215,5 @@ def _combined(first: Item, second: Item) -> Item:
 
 
 def _lot(seed: int, *names: str) -> bytes:
-    """Return the lot of what has these names."""
+    """Return the lot of the candidate with these names."""
     return hashlib.sha256("/".join([str(seed), *names]).encode()).digest()

@@ -1,4 +1,4 @@
-"""What ForecastBench's published files hold: question sets, resolution sets, and what forecasters filed."""
+"""The content of ForecastBench's published files: question sets, resolution sets, and filed forecasts."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,25 +10,25 @@ from math import isnan
 from typing import Any
 
 MARKET_SOURCES = frozenset({"infer", "kalshi", "manifold", "metaculus", "polymarket", "rfi"})
-"""Sources whose questions end once. All others are series of data, asked at several horizons."""
+"""Sources whose questions resolve once. All others are data series, asked at several horizons."""
 HALVES = ("dataset", "market")
-"""What questions of the two sorts are called together."""
+"""The names of the two halves: data questions and market questions."""
 NOTHING = "N/A"
-"""How the files say that there is nothing."""
+"""The files' text for a missing value."""
 
 Asked = tuple[str, str, str | None]
-"""What one forecast is about: source, id, and the resolution date of a data question."""
+"""The subject of a forecast: source, id, and the resolution date of a data question."""
 WAYS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-"""How the two questions of a combination may end: 1 is YES, -1 is NO."""
+"""The directions in which a combination's questions may resolve: 1 is YES, -1 is NO."""
 AND = " & "
-"""What stands between the two ids in the name of a combination."""
+"""The separator of the two ids in the name of a combination."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchQuestion:
-    """A question of a set. `dates` are the horizons of a data question, none for a market.
+    """A question of a set. `dates` are the resolution dates of a data question; a market has none.
 
-    `texts` holds what the file says, field by field.
+    `texts` are the fields as the file has them.
     """
 
     source: str
@@ -39,18 +39,18 @@ class BenchQuestion:
 
     @property
     def is_market(self) -> bool:
-        """Tell whether it ends once, and not at given dates."""
+        """Tell whether it resolves once rather than at given dates."""
         return not self.dates
 
     @property
     def asked(self) -> list[Asked]:
-        """Return the forecasts that it wants."""
+        """Return the forecasts that it asks for."""
         days = self.dates or (None,)
         return list(product([self.source], self.ids, days))
 
     @property
     def ids(self) -> list[str]:
-        """Return its id; of a combination one for each way in which both questions may end."""
+        """Return its id; for a combination, one id for each pair of directions."""
         if not self.combined:
             return [self.id]
         both = self.texts["id"]
@@ -58,22 +58,22 @@ class BenchQuestion:
 
     @property
     def parts(self) -> Sequence[Mapping[str, Any]]:
-        """Return the two questions that a combination is about, as the file has them; of others itself."""
+        """Return the two questions of a combination, as the file has them; otherwise the question itself."""
         if not self.combined:
             return [self.texts]
         return list(self.texts["combination_of"])
 
     @property
     def ways(self) -> dict[str, tuple[int, ...]]:
-        """Return how the questions that it is about end for each of its ids: 1 is YES, -1 is NO."""
+        """Return the directions of its questions for each of its ids: 1 is YES, -1 is NO."""
         if not self.combined:
             return {self.id: (1,)}
         return dict(zip(self.ids, WAYS, strict=True))
 
     def freeze_probability(self, name: str) -> float | None:
-        """Return what a market's crowd said of one of its ids when the set was frozen.
+        """Return the crowd's probability of one of its ids when the set was frozen; None for data questions.
 
-        Of a combination it is the product of what the crowds said of both questions, as if independent.
+        For a combination it is the product of the crowds' probabilities of both questions, as if independent.
         """
         if self.dates:
             return None
@@ -94,7 +94,7 @@ class QuestionSet:
 
 @dataclass(frozen=True, slots=True)
 class BenchResolution:
-    """What a question came to at a date: for a market that is open yet, the crowd's probability."""
+    """The resolution of a question at a date; for a market still open, the crowd's probability."""
 
     source: str
     id: str
@@ -105,7 +105,7 @@ class BenchResolution:
 
 @dataclass(frozen=True, slots=True)
 class ResolutionSet:
-    """The resolutions of a round, as of some day; `combinations` were left out, `empty` have no value."""
+    """The resolutions of a round, as of some day; `combinations` were left out, and `empty` lack a value."""
 
     name: str
     due: str
@@ -116,10 +116,10 @@ class ResolutionSet:
 
 @dataclass(frozen=True, slots=True)
 class BenchForecast:
-    """One forecast; `row` is its place in the file. What only processed files say is None elsewhere.
+    """One forecast; `row` is its place in the file. Fields that only processed files have are None elsewhere.
 
     A `forecast` that is no probability is NaN: the file then has a fault, and is not scored. `noted` is the
-    day at which a processed file looked at a market.
+    day on which a processed file recorded a market.
     """
 
     row: int
@@ -137,7 +137,7 @@ class BenchForecast:
 
     @property
     def asked(self) -> Asked:
-        """Return what it is about."""
+        """Return the subject of the forecast."""
         return self.source, self.id, self.date
 
     @property
@@ -148,7 +148,7 @@ class BenchForecast:
 
 @dataclass(frozen=True, slots=True)
 class ForecastFile:
-    """What one forecaster filed for a round, or many individuals; `combinations` were left out."""
+    """The forecasts of one forecaster, or of many individuals, for a round; `combinations` were left out."""
 
     file: str
     organization: str
@@ -162,7 +162,7 @@ class ForecastFile:
 
 
 def forecaster_names(files: Iterable[ForecastFile]) -> dict[tuple[str, str], str]:
-    """Return what each is called, by model and organization: the model, and whose where two have one."""
+    """Return names by model and organization: the model, with its organization if two share it."""
     models = {(filed.model, filed.organization) for filed in files}
     counts = Counter(model for model, _ in models)
     names = {}
@@ -173,7 +173,7 @@ def forecaster_names(files: Iterable[ForecastFile]) -> dict[tuple[str, str], str
 
 
 def combination_id(ids: Sequence[str], direction: object) -> str:
-    """Return one name for two questions and how both are to end.
+    """Return the name of a combination with its directions.
 
     >>> combination_id(["a", "b"], [1, -1]), combination_id(["a", "b"], None)
     ('a & not b', 'a & b')
@@ -186,7 +186,7 @@ def combination_id(ids: Sequence[str], direction: object) -> str:
 
 
 def is_combination(name: str) -> bool:
-    """Tell whether a name is that of two questions.
+    """Tell whether a name is that of a combination.
 
     >>> is_combination("a & not b"), is_combination("a")
     (True, False)
@@ -195,7 +195,7 @@ def is_combination(name: str) -> bool:
 
 
 def pair_of(name: str) -> str:
-    """Return the name of a combination without how its questions end; another name as it is.
+    """Return the name of a combination without its directions; other names unchanged.
 
     >>> pair_of("not a & not b"), pair_of("a")
     ('a & b', 'a')
@@ -206,7 +206,7 @@ def pair_of(name: str) -> str:
 
 
 def joint(shares: Sequence[float | None], ways: Sequence[int]) -> float | None:
-    """Return the probability that independent questions end so; None if one of theirs is not known.
+    """Return the joint probability of independent questions in these directions; None if one is unknown.
 
     >>> joint([0.5, 0.25], [1, -1]), joint([0.5, None], [1, 1])
     (0.375, None)
@@ -220,7 +220,7 @@ def joint(shares: Sequence[float | None], ways: Sequence[int]) -> float | None:
 
 
 def share_in(value: object) -> float | None:
-    """Return a value, or the text of one, if it is a probability.
+    """Return a number, possibly given as text, if it is a probability; None otherwise.
 
     >>> share_in("0.051"), share_in("910776.0"), share_in("No"), share_in(None), share_in(0.5)
     (0.051, None, None, None, 0.5)
@@ -236,7 +236,7 @@ def share_in(value: object) -> float | None:
 
 @lru_cache(maxsize=4096)
 def is_day(text: object) -> bool:
-    """Tell whether a text is a day.
+    """Tell whether a text is a day in ISO notation.
 
     >>> is_day("2026-03-08"), is_day("2026-3-8"), is_day("2026-02-30")
     (True, False, False)

@@ -1,8 +1,8 @@
-"""ForecastBench's published files read: today's forms and those since 2024.
+"""Reads ForecastBench's published files, in today's form and earlier ones since 2024.
 
 Headers may have `question-set`, individual forecasters a `user_id`; processed files carry their resolutions,
-and questions may be about two others at once ("combinations"). Reading collects every fault with its row,
-field and remedy; nothing is corrected in silence. Only text comes in: files are read where commands are.
+and questions may combine two others ("combinations"). Reading collects every fault with its row, field and
+remedy, and corrects nothing silently. It takes text; commands read the files.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ QUESTION_FIELDS = (
     "freeze_datetime_value", "freeze_datetime_value_explanation", "source_intro",
 )  # fmt: skip
 PAIR_FIELDS = ("id", "source", "question", "combination_of")
-"""What a question about two others has to have."""
+"""The fields that a combination needs."""
 FORECAST_FIELDS = frozenset({
     "id", "source", "forecast", "resolution_date", "reasoning", "direction", "user_id", "searches",
     "consulted_urls", "resolved_to", "resolved", "imputed", "market_value_on_due_date",
@@ -42,7 +42,7 @@ Reading = Callable[[str, str, bool], tuple[Any, list[FileFault]]]
 
 
 def strictly(read: Reading, file: str, text: str, combinations: bool = False) -> Any:
-    """Return what a file says; raise `FileFaults` if anything in it is wrong."""
+    """Return the content of a file; raise `FileFaults` if it has any fault."""
     found, faults = read(file, text, combinations)
     if faults:
         raise FileFaults(in_row_order(faults))
@@ -52,7 +52,7 @@ def strictly(read: Reading, file: str, text: str, combinations: bool = False) ->
 def read_question_set(
     file: str, text: str, combinations: bool = False
 ) -> tuple[QuestionSet, list[FileFault]]:
-    """Return a question set, and what is wrong with it. Combinations are left out unless they are wanted."""
+    """Return a question set and its faults. Combinations are left out unless they are wanted."""
     reader = RowReader(file, "questions")
     data = reader.document(text)
     questions: dict[tuple[str, str], BenchQuestion] = {}
@@ -100,7 +100,7 @@ def _question(reader: RowReader, row: int, item: Mapping[str, Any]) -> BenchQues
 
 
 def _are_parts_whole(reader: RowReader, row: int, item: Mapping[str, Any]) -> bool:
-    """Tell whether a combination has the two questions that it names, and note what is wrong with them."""
+    """Tell whether a combination has the two questions that it names, noting faults in them."""
     parts = item["combination_of"]
     ids = item["id"]
     is_list = isinstance(parts, list) and all(isinstance(part, dict) for part in parts)
@@ -126,7 +126,7 @@ def _are_parts_whole(reader: RowReader, row: int, item: Mapping[str, Any]) -> bo
 def read_resolution_set(
     file: str, text: str, combinations: bool = False
 ) -> tuple[ResolutionSet, list[FileFault]]:
-    """Return a resolution set, and what is wrong with it."""
+    """Return a resolution set and its faults."""
     reader = RowReader(file, "resolutions")
     data = reader.document(text)
     rows: dict[Asked, BenchResolution] = {}
@@ -164,9 +164,9 @@ def read_resolution_set(
 def read_forecast_file(
     file: str, text: str, combinations: bool = False
 ) -> tuple[ForecastFile, list[FileFault]]:
-    """Return a file of forecasts, and what is wrong with it as such.
+    """Return a file of forecasts and its own faults.
 
-    Whether it answers a question set is for `check_answers` to say.
+    `check_answers` tells whether it answers a question set.
     """
     reader = RowReader(file, "forecasts")
     data = reader.document(text)
@@ -200,7 +200,7 @@ def read_forecast_file(
 def _take(
     reader: RowReader, taken: dict[tuple[str | None, Asked], BenchForecast], forecast: BenchForecast | None
 ) -> None:
-    """Keep a forecast; of a market that a processed file looked at more than once, the newest."""
+    """Keep a forecast; if a processed file recorded a market more than once, keep the newest."""
     if forecast is None:
         return
 
@@ -254,7 +254,7 @@ def _forecast(reader: RowReader, row: int, item: Mapping[str, Any]) -> BenchFore
 
 
 def _check_fields(reader: RowReader, row: int, item: Mapping[str, Any]) -> None:
-    """Note fields that there are not, and reasoning that is no text."""
+    """Note unknown fields, and reasoning that is not text."""
     if "resolved" not in item:
         for name in item.keys() - FORECAST_FIELDS:
             reader.fault(row, str(name), "there is no such field", "remove it or correct its name")

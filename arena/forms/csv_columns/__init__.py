@@ -1,4 +1,4 @@
-"""Plain tables as columns of names, shares and times; a cell without meaning is named by its line."""
+"""Plain tables as columns of names, probabilities and times; faults in cells are noted by line."""
 
 from arena.forms.csv_columns.columns import (
     check_same_by_question,

@@ -1,4 +1,4 @@
-"""The columns of cells as numbers, names and times; a cell without meaning is named by its line."""
+"""Columns of cells as numbers, names and times; cells that can't be interpreted are noted by line."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
@@ -14,7 +14,7 @@ UNIT_HINT = "write all times as dates such as 2026-01-04T12:00, or all as number
 
 
 def read_names(cells: Cells, column: str) -> tuple[Ints, tuple[str, ...]]:
-    """Return a column of names as places among them, in the order of the alphabet. None may be empty."""
+    """Return a required column of names as indices, with the names in alphabetical order."""
     texts = cells.columns[column]
     if "" in texts.texts:
         empty = texts.rows_with(lambda text: not text)
@@ -23,7 +23,7 @@ def read_names(cells: Cells, column: str) -> tuple[Ints, tuple[str, ...]]:
 
 
 def number_column(column: TextColumn) -> tuple[Ints, tuple[str, ...]]:
-    """Return a column as places among its different texts, sorted.
+    """Return a column as indices into its distinct texts, sorted.
 
     >>> number_column(TextColumn(("b", "a"), np.array([0, 1, 0])))
     (array([1, 0, 1]), ('a', 'b'))
@@ -38,7 +38,7 @@ def number_column(column: TextColumn) -> tuple[Ints, tuple[str, ...]]:
 def read_column(
     cells: Cells, column: str, parse: Callable[[str], float], hint: str, blank: bool = False
 ) -> Floats:
-    """Return a column of numbers, each text of it parsed once; an empty cell may be NaN."""
+    """Return a column of numbers, parsing each distinct text once; with `blank`, empty cells are NaN."""
     texts = cells.columns[column]
     values = np.full(len(texts.texts), nan)
     wrong: dict[str, list[int]] = {}
@@ -58,14 +58,14 @@ def read_column(
 
 
 def _bad_cell(cells: Cells, column: str, reason: str, row: int) -> str:
-    """Return what is wrong with a cell."""
+    """Return the message for a bad cell."""
     if not reason:
         return "it is empty"
     return f"{cells.shown(column, row)} {reason}"
 
 
 def has_plain_times(cells: Cells, columns: Iterable[str]) -> bool:
-    """Tell whether the times of a file are plain numbers, by the first of them."""
+    """Tell whether the times of a file are plain numbers, judged by the first."""
     for column in columns:
         for text in cells.columns[column]:
             if text:
@@ -74,7 +74,7 @@ def has_plain_times(cells: Cells, columns: Iterable[str]) -> bool:
 
 
 def read_times(cells: Cells, columns: Sequence[str], blank: Collection[str] = ()) -> dict[str, Floats]:
-    """Return those of the columns that are there, all dates or all numbers; NaN where one may be empty."""
+    """Return those of the time columns that exist, all dates or all numbers; NaN for allowed blanks."""
     here = [column for column in columns if column in cells.columns]
     times = {}
     for column in here:
@@ -101,10 +101,10 @@ def _check_one_unit(cells: Cells, column: str, as_numbers: bool) -> None:
 def check_same_by_question(
     cells: Cells, question: Ints, column: str, values: Floats | Ints, of: str = "question"
 ) -> None:
-    """Note where a question, or what else the values are of, does not say the same in all its rows."""
+    """Note rows that contradict an earlier row of the same question, or of what `of` names."""
     sound = cells.sound(of, column)
     first = np.zeros(int(question.max(initial=-1)) + 1, dtype=np.int64)
-    first[question[sound[::-1]]] = sound[::-1]  # the last that is written is the first of the question
+    first[question[sound[::-1]]] = sound[::-1]  # written last is the first of the question
 
     own = values[sound]
     before = values[first[question[sound]]]

@@ -1,4 +1,4 @@
-"""A text of CSV as cells: by comma, semicolon, tab or bar."""
+"""CSV text as cells, separated by comma, semicolon, tab or bar."""
 
 import csv
 from collections import defaultdict
@@ -16,26 +16,26 @@ from arena.forms.model import SourceLine
 
 DELIMITERS = ",;\t|"
 AT_ONCE = 1 << 16
-"""Lines that are turned into columns at a time."""
+"""The number of lines converted to columns at a time."""
 
 
 @dataclass(frozen=True)
 class CsvText:
-    """A text of CSV, what separates its cells, and where each row begins."""
+    """A CSV text, its delimiter, and the line on which each row begins."""
 
     name: str
     text: str
     delimiter: str
 
     def reader(self) -> Iterator[list[str]]:
-        """Return what reads it row by row, the header among them."""
+        """Return a reader of its rows, including the header."""
         return csv.reader(StringIO(self.text, newline=""), delimiter=self.delimiter, strict=True)
 
     @cached_property
     def lines(self) -> list[int]:
-        """Return the lines in which records begin that aren't blank. Only errors name them.
+        """Return the first lines of the records that aren't blank; only errors need them.
 
-        One more is where the first begins that is no CSV, or where the text ends.
+        One more is the first line that is not CSV, or the end of the text.
         """
         lines = [1]
         reader = csv.reader(StringIO(self.text, newline=""), delimiter=self.delimiter, strict=True)
@@ -47,12 +47,12 @@ class CsvText:
         return lines
 
     def place_of(self, row: int) -> SourceLine:
-        """Return where a row begins."""
+        """Return the place of a row."""
         return SourceLine(self.name, self.lines[row + 1])
 
 
 def csv_cells(name: str, text: str, ours: OurColumns) -> Cells:
-    """Return the cells of a text; raise `ArenaError` if it is no CSV, or a column is missing."""
+    """Return the cells of a text; raise `ArenaError` if it is not CSV, or a column is missing."""
     start = text.lstrip("\r\n")
     delimiter = max(DELIMITERS, key=start.partition("\n")[0].count)
     source = CsvText(name, text, delimiter)
@@ -90,7 +90,7 @@ def _read_columns(
     place_of: Callable[[int], SourceLine],
     faults: Faults,
 ) -> dict[str, TextColumn]:
-    """Return the columns of the rows that are left; a row of another width than the header is a fault."""
+    """Return the columns of the remaining rows; a row of another width than the header is a fault."""
     columns = defaultdict[str, Texts](Texts)
     rows = 0
 
@@ -101,10 +101,10 @@ def _read_columns(
         if widths - {0, width}:
             _tear_rows(chunk, rows, width, place_of, faults)
 
-        every = list(zip(*chunk, strict=True))
-        if every:
+        table = list(zip(*chunk, strict=True))
+        if table:
             for ours, own in places.items():
-                parts = [every[place] for place in own]
+                parts = [table[place] for place in own]
                 columns[ours].add(parts[0] if len(parts) == 1 else joined_texts(parts))
         rows += len(chunk)
 
@@ -118,7 +118,7 @@ def _tear_rows(
     place_of: Callable[[int], SourceLine],
     faults: Faults,
 ) -> None:
-    """Note the rows that have too many cells or too few, and give them as many as the header."""
+    """Note the rows with too many or too few cells, and adjust them to the width of the header."""
     hint = "put text with commas in double quotes"
     for number, row in enumerate(chunk):
         if len(row) != width:
@@ -128,7 +128,7 @@ def _tear_rows(
 
 
 def _read_spare(source: CsvText, wanted: Sequence[str]) -> dict[str, TextColumn]:
-    """Return columns of a text that were not read, where all its rows can be read."""
+    """Return columns of a text that were left unread, if all its rows can be read."""
     reader = source.reader()
     header = list(map(str.strip, next(filter(None, reader))))
     places = {column: (header.index(column),) for column in wanted}

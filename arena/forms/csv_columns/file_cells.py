@@ -1,4 +1,4 @@
-"""The cells of plain tables by our names for their columns, and what is wrong with them."""
+"""The cells of plain tables under our column names, and the faults in them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -18,12 +18,12 @@ Flags = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 
 SHOWN = 40
-"""So much of a text is shown in an error."""
+"""The number of characters of a text quoted in an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextColumn:
-    """A column: its different texts, without blanks around them, and which of them each row has."""
+    """A column: its distinct texts, without surrounding blanks, and the index of each row's text."""
 
     texts: tuple[str, ...]
     code: Ints
@@ -39,17 +39,17 @@ class TextColumn:
         return map(self.texts.__getitem__, self.code.tolist())
 
     def rows_with(self, wanted: Callable[[str], bool]) -> Rows:
-        """Return the rows whose text is wanted."""
+        """Return the rows whose text satisfies a condition."""
         is_wanted = np.array(list(map(wanted, self.texts)), dtype=np.bool_)
         return np.flatnonzero(is_wanted[self.code])
 
     def take(self, rows: Rows) -> "TextColumn":
-        """Return some of the rows."""
+        """Return the column for some of the rows."""
         return TextColumn(self.texts, self.code[rows])
 
 
 def text_column(texts: Sequence[str], code: Ints) -> TextColumn:
-    """Return a column without blanks around its texts, each of which it has once."""
+    """Return a column with surrounding blanks removed from its texts, each of which is kept once."""
     stripped = list(map(str.strip, texts))
     different = dict.fromkeys(stripped)
     if len(different) == len(texts):
@@ -61,7 +61,7 @@ def text_column(texts: Sequence[str], code: Ints) -> TextColumn:
 
 
 class Texts:
-    """The texts of a column while it is read: each different one kept once."""
+    """The texts of a column as it is read, each distinct one kept once."""
 
     def __init__(self) -> None:
         self.places: defaultdict[str, int] = defaultdict()
@@ -69,12 +69,12 @@ class Texts:
         self.parts: list[Ints] = []
 
     def add(self, texts: Collection[str]) -> None:
-        """Append some more rows."""
+        """Append rows."""
         codes = map(self.places.__getitem__, texts)
         self.parts.append(np.fromiter(codes, dtype=np.int64, count=len(texts)))
 
     def column(self) -> TextColumn:
-        """Return all rows."""
+        """Return the column of all rows."""
         code = np.zeros(0, dtype=np.int64)
         if self.parts:
             code = np.concatenate(self.parts)
@@ -82,7 +82,7 @@ class Texts:
 
 
 def column_of_texts(texts: Sequence[str]) -> TextColumn:
-    """Return a column of texts."""
+    """Return the column of a list of texts."""
     column = Texts()
     column.add(texts)
     return column.column()
@@ -90,33 +90,33 @@ def column_of_texts(texts: Sequence[str]) -> TextColumn:
 
 @dataclass(slots=True)
 class Cause:
-    """Faults that one correction puts right: how many, and the first of them."""
+    """Faults that one correction fixes: their number, and the first of them."""
 
     count: int = 0
     first: list[FileFault] = field(default_factory=list)
 
     def told(self) -> list[FileFault]:
-        """Return a fault for each row where there are few, else one that counts them."""
+        """Return the faults one by one if they are few, else a single one that counts them."""
         return told_once(self.first, self.count)
 
 
 class Faults:
-    """What was found wrong with the cells of a file, or of several, while they are still read.
+    """The faults found in the cells of a file, or of several, as they are read.
 
-    `torn` are rows that can't be read at all, `cells` the rows and columns that have a fault. `whole` says
-    whether something is wrong beyond single rows.
+    `torn` are rows that can't be read at all, and `cells` the rows and columns that have a fault. `whole`
+    tells whether something is wrong beyond single rows.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.found: dict[tuple[str, str, str, str], Cause] = {}
-        """By the file, the cause, the column and what puts it right."""
+        """The causes, by file, cause, column and hint."""
         self.cells: set[tuple[int, str]] = set()
         self.torn: set[int] = set()
         self.whole = False
 
     def add(self, line: int, column: str, message: str, hint: str) -> None:
-        """Note a fault that is not of a row alone."""
+        """Note a fault that concerns more than a row."""
         self.whole = True
         self.note(SourceLine(self.name, line), column, (self.name, message), lambda: message, hint)
 
@@ -128,7 +128,7 @@ class Faults:
         message: Callable[[], str],
         hint: str,
     ) -> None:
-        """Note a fault among those of its file and cause; of many the first have a message."""
+        """Note a fault under its file and cause; only the first ones of a cause get a message."""
         same = self.found.setdefault((*cause, column, hint), Cause())
         same.count += 1
         if same.count <= FEW:
@@ -136,12 +136,12 @@ class Faults:
             same.first.append(fault)
 
     def tear(self, row: int, place: SourceLine, cause: str, message: str, hint: str) -> None:
-        """Note that a whole row can't be read."""
+        """Note that a row can't be read at all."""
         self.torn.add(row)
         self.note(place, "", (place.file, cause), lambda: message, hint)
 
     def told(self) -> list[FileFault]:
-        """Return what there is to tell, by file and line."""
+        """Return the faults to report, by file and line."""
         files: dict[str, int] = {}
         faults: list[FileFault] = []
         for cause in self.found.values():
@@ -151,13 +151,13 @@ class Faults:
         return sorted(faults, key=lambda fault: (files[fault.file], fault.number))
 
     def check(self) -> None:
-        """Raise all of them, by file and line."""
+        """Raise `FileFaults` if there are any, sorted by file and line."""
         if self.found:
             raise FileFaults(self.told())
 
 
 class CellError(ArenaError):
-    """A cell without meaning."""
+    """A cell that can't be interpreted."""
 
     def __init__(self, column: str, row: int, what: str, hint: str):
         super().__init__("bad_file", what, hint)
@@ -167,10 +167,10 @@ class CellError(ArenaError):
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The columns of plain tables by our names for them, and which of their own were not read.
+    """The columns of plain tables under our names, and the names of those left unread.
 
-    `place_of` says where a row begins, `theirs` what the file calls a column, where that differs, and `rows`
-    which rows of all these are. `spare` returns the columns that were not read, of all rows.
+    `place_of` returns the place of a row, `theirs` maps our names to the file's where they differ, and `rows`
+    are the indices of these rows among all rows. `spare` returns the unread columns of all rows.
     """
 
     name: str
@@ -187,19 +187,19 @@ class Cells:
         return len(next(iter(self.columns.values())))
 
     def whole_row(self, row: int) -> int:
-        """Return which of all rows a row is."""
+        """Return the index of a row among all rows."""
         return row if self.rows is None else int(self.rows[row])
 
     def whole_rows(self, rows: Rows) -> Rows:
-        """Return which of all rows these are."""
+        """Return the indices of rows among all rows."""
         return rows if self.rows is None else self.rows[rows]
 
     def place(self, row: int) -> SourceLine:
-        """Return where a row begins."""
+        """Return the place of a row."""
         return self.place_of(self.whole_row(row))
 
     def beside(self, other: int, row: int) -> str:
-        """Return where another row begins, for a sentence about a row."""
+        """Return the place of another row, worded for a sentence about a row."""
         there = self.place(other)
         if there.file == self.place(row).file:
             return there.words
@@ -215,9 +215,9 @@ class Cells:
         *,
         across: bool = False,
     ) -> None:
-        """Note what is wrong with cells; of a cell one thing is told, and of a line that is torn no more.
+        """Note what is wrong with cells: one fault a cell at most, and none for a row that can't be read.
 
-        Rows have the same `cause` where one correction would put all right: of one file, or `across` all.
+        Faults have the same `cause` if one correction fixes them all: in one file, or `across` all files.
         """
         faults = self.faults
         theirs = self.theirs.get(column, column)
@@ -232,7 +232,7 @@ class Cells:
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        """Note a cell that turns out to be bad, and go on behind the block."""
+        """Note a cell that turns out to be bad, and continue after the block."""
         try:
             yield
         except CellError as bad:
@@ -240,7 +240,7 @@ class Cells:
             self.wrong(bad.column, [bad.row], lambda _: message, bad.hint)
 
     def sound(self, *columns: str) -> Rows:
-        """Return the rows without a fault in these columns; in all, if none is named."""
+        """Return the rows without a fault in these columns; in any column, if none is named."""
         faults = self.faults
         if not faults.found:
             return np.arange(len(self))
@@ -253,20 +253,20 @@ class Cells:
         return np.flatnonzero(~np.isin(whole, list(bad)))
 
     def column(self, name: str) -> TextColumn:
-        """Return a column, of empty texts where the file does not have it."""
+        """Return a column; one of empty texts if the file lacks it."""
         if name in self.columns:
             return self.columns[name]
         return TextColumn(("",), np.zeros(len(self), dtype=np.int64))
 
     def number_text(self, text: str) -> str:
-        """Return a cell's text with the decimal point that a number needs."""
+        """Return a cell's text with a decimal point in place of a decimal comma."""
         return text.replace(",", ".") if self.decimal_comma else text
 
     def shown(self, column: str, row: int) -> str:
-        """Return a cell, cut and quoted, to be shown in an error."""
+        """Return a cell, cut and quoted, for an error message."""
         return repr(self.columns[column][row][:SHOWN])
 
     def take(self, rows: Rows) -> "Cells":
-        """Return some of the rows."""
+        """Return the cells of some of the rows."""
         columns = {name: column.take(rows) for name, column in self.columns.items()}
         return replace(self, columns=columns, rows=self.whole_rows(rows))

@@ -1,4 +1,4 @@
-"""Which columns of a table are ours: by their names, or as a user says."""
+"""Finds our columns in a table: by their names, or as the user maps them."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -10,24 +10,24 @@ from arena.errors import ArenaError, first_names
 from arena.forms.csv_columns.file_cells import SHOWN, Faults
 
 ALIKE = 0.8
-"""From this likeness on an unknown column is taken for a misspelt one, and not for one more."""
+"""From this similarity on, an unknown column counts as misspelt rather than as an extra one."""
 STATES = re.compile(r"probability|chance|cdf|density|value|q\d+")
-"""Columns that say what was forecast: one of them has to be there."""
+"""Columns that hold a forecast, of which a file needs at least one."""
 QUANTILE = re.compile(r"q\d+")
 MOST_NAMED = 20
-"""So many columns of a file are named in an error."""
+"""The number of a file's columns named in an error."""
 LONGEST = 100
-"""So much of each of their names: those of JSON, which lead into objects, are long."""
+"""The number of characters quoted of each name: paths into JSON objects are long."""
 JOINS = "+"
-"""What stands between columns of a file that make one of ours together."""
+"""The separator of a file's columns that together form one of ours."""
 
 
 @dataclass(frozen=True, slots=True)
 class OurColumns:
-    """The columns that are needed, those that mean something, and what the file calls some of them.
+    """The columns that are needed, those that have a meaning, and the file's names for some of them.
 
-    One that means something is taken for misspelt where another looks like it, unless it is `exact`. What is
-    said of the columns in `elsewhere` may be true of another file than this one.
+    An unknown column that looks like one with a meaning counts as misspelt, unless that one is `exact`. Names
+    given for the columns in `elsewhere` may apply to another file.
     """
 
     needed: Collection[str]
@@ -39,16 +39,16 @@ class OurColumns:
 
 @dataclass(frozen=True, slots=True)
 class FoundColumns:
-    """Where the columns of ours stand in a table, and which of its columns are not read.
+    """The places of our columns in a table, and its columns that are left unread.
 
-    A column of ours that several of the table make together stands at all of their places.
+    A column that several of the table form together has all of their places.
     """
 
     places: Mapping[str, tuple[int, ...]]
     ignored: tuple[str, ...]
 
     def theirs(self, header: Sequence[str]) -> dict[str, str]:
-        """Return what the table calls each column of ours."""
+        """Return the table's name for each of our columns."""
         theirs = {}
         for ours, places in self.places.items():
             names = [header[place].strip() for place in places]
@@ -57,7 +57,7 @@ class FoundColumns:
 
 
 def joined_texts(parts: Sequence[Sequence[str]]) -> list[str]:
-    """Return the texts of a column that several make together.
+    """Return the texts of a column that several columns form together.
 
     >>> joined_texts([["a", "b"], ["1", "2"]])
     ['a 1', 'b 2']
@@ -66,7 +66,7 @@ def joined_texts(parts: Sequence[Sequence[str]]) -> list[str]:
 
 
 def plain_name(column: str) -> str:
-    """Return a column's name as we write it.
+    """Return a column's name in our notation.
 
     >>> plain_name(" Market Probability "), plain_name("scheduled-close")
     ('market_probability', 'scheduled_close')
@@ -75,9 +75,9 @@ def plain_name(column: str) -> str:
 
 
 def match_header(line: int, header: Sequence[str], ours: OurColumns, faults: Faults) -> FoundColumns:
-    """Return where the columns of ours stand, with what is wrong with the header in `faults`.
+    """Return the places of our columns, noting faults of the header in `faults`.
 
-    Raise `ArenaError` at once if a column is missing that is needed.
+    Raise `ArenaError` at once if a needed column is missing.
     """
     exact = list(map(str.strip, header))
     found = _named_columns(f"{faults.name}:{line}", exact, ours)
@@ -103,7 +103,7 @@ def match_header(line: int, header: Sequence[str], ours: OurColumns, faults: Fau
 
 
 def _named_columns(place: str, exact: Sequence[str], ours: OurColumns) -> dict[str, tuple[int, ...]]:
-    """Return where the columns of ours stand that a user says the file has by other names."""
+    """Return the places of our columns that the user has mapped to the file's."""
     found: dict[str, tuple[int, ...]] = {}
     for name, theirs in ours.named.items():
         if name not in ours.allowed:
@@ -120,7 +120,7 @@ def _named_columns(place: str, exact: Sequence[str], ours: OurColumns) -> dict[s
 
 
 def _place_of(column: str, place: str, exact: Sequence[str]) -> int:
-    """Return where a column stands that a user names; raise `ArenaError` if there is none."""
+    """Return the place of a column that the user names; raise `ArenaError` if there is none."""
     if column in exact:
         return exact.index(column)
 
@@ -132,14 +132,14 @@ def _place_of(column: str, place: str, exact: Sequence[str]) -> int:
 
 
 def _named(columns: Sequence[str]) -> str:
-    """Return the names of a file's columns; of many the first, and how many more there are."""
+    """Return the names of a file's columns; if they are many, the first ones and the number of the rest."""
     return first_names([column[:LONGEST] for column in columns], MOST_NAMED)
 
 
 def _note_missing(
     line: int, found: Collection[str], ignored: Sequence[str], ours: OurColumns, faults: Faults
 ) -> None:
-    """Note columns that are missing, and those that are left out because of a slip in their name."""
+    """Note missing columns, and columns that are skipped because their name looks misspelt."""
     known = {*found, *ours.named, *ours.exact}
     absent = [column for column in ours.allowed if column not in known]
     meant = set()
@@ -152,7 +152,7 @@ def _note_missing(
     wanted = [*ours.needed]
     is_complete = set(found) >= set(wanted)
     if not is_complete and not any(map(STATES.fullmatch, found)):
-        wanted.append("probability")  # all that is missing is said at once
+        wanted.append("probability")  # report everything that is missing at once
 
     has = ""
     if ignored:
@@ -163,4 +163,4 @@ def _note_missing(
             if column == "outcome":
                 hint += "; another file with outcomes is joined by --outcomes FILE"
             faults.add(line, "", f"there is no column {column}", hint)
-            has = ""  # once is enough
+            has = ""  # name the file's columns only once

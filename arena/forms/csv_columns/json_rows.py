@@ -1,4 +1,4 @@
-"""A text of JSON as cells: an object a line, a list of objects, or one object that holds such a list."""
+"""JSON text as cells: an object a line, a list of objects, or one object that holds such a list."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -15,22 +15,22 @@ from arena.forms.model import SourceLine
 from markets.hashes import keys_once
 
 Row = dict[str, str]
-"""The texts of an object by the names of its fields, those of objects in it by names with dots."""
+"""The texts of an object by field name; fields of nested objects have dotted names."""
 OBJECT_HINT = 'write each forecast as {"question": …, "probability": …} on a line'
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedValue:
-    """A value of a text, or what is wrong with it, and where it stands."""
+    """A JSON value, or the error of parsing it, and its place."""
 
     place: SourceLine
     value: Any
 
 
 def json_cells(name: str, text: str, ours: OurColumns) -> Cells:
-    """Return the cells of a text; what lies deeper is `outer.inner`.
+    """Return the cells of a text; nested fields are named `outer.inner`.
 
-    A name of a user that reaches into a list of objects makes a row of each of them.
+    A user's name that reaches into a list of objects makes a row of each object.
     """
     faults = Faults(name)
     lists = set(_lists_reached(ours.named.values()))
@@ -45,7 +45,7 @@ def json_cells(name: str, text: str, ours: OurColumns) -> Cells:
     for value in values:
         own = _rows_of_value(value, len(rows), lists, faults)
         if len(values) == 1 and len(own) > 1:
-            # a document has no lines of its own for the objects in it
+            # The objects in a document don't have lines of their own.
             places += numbered_places(name, len(own), longest or "rows")
         else:
             places += [value.place] * len(own)
@@ -63,7 +63,7 @@ def json_cells(name: str, text: str, ours: OurColumns) -> Cells:
 
 
 def _rows_of_value(value: NumberedValue, before: int, lists: Collection[str], faults: Faults) -> list[Row]:
-    """Return the rows of an object; what is none is noted, and stands as an empty one."""
+    """Return the rows of an object; anything else is noted, and yields an empty row."""
     found = value.value
     if isinstance(found, Mapping):
         try:
@@ -80,7 +80,7 @@ def _rows_of_value(value: NumberedValue, before: int, lists: Collection[str], fa
 
 
 def _values(name: str, text: str) -> list[NumberedValue]:
-    """Return the values of a text: the elements of a list, or one a line, or the only one."""
+    """Return the values of a text: the elements of a list, one value a line, or a single one."""
     whole = json_value(text)
     if text.lstrip()[0] == "[":
         if isinstance(whole, Exception):
@@ -96,7 +96,7 @@ def _values(name: str, text: str) -> list[NumberedValue]:
 
 
 def json_value(text: str) -> Any:
-    """Return what a text says, or the exception that says what is wrong with it."""
+    """Return the value of a JSON text, or the exception that parsing raised."""
     try:
         return json.loads(text, object_pairs_hook=keys_once)
     except (ValueError, RecursionError) as error:
@@ -104,7 +104,7 @@ def json_value(text: str) -> Any:
 
 
 def _lists_reached(named: Collection[str]) -> Iterator[str]:
-    """Yield the names of all that a user's names reach into.
+    """Yield the paths that a user's names lead through.
 
     >>> list(_lists_reached(["events.markets.id", "model"]))
     ['events', 'events.markets']
@@ -117,7 +117,7 @@ def _lists_reached(named: Collection[str]) -> Iterator[str]:
 
 
 def _longest_list(value: Any) -> str:
-    """Return the name of the longest list of objects in an object; nothing if it has none."""
+    """Return the name of an object's longest list of objects; an empty text if it has none."""
     if not isinstance(value, Mapping):
         return ""
 
@@ -126,7 +126,7 @@ def _longest_list(value: Any) -> str:
 
 
 def _without_prefix(rows: list[Row], prefix: str, ours: OurColumns) -> list[Row]:
-    """Return the rows of a list with the names that its objects have, if those are ours."""
+    """Return rows with the list's prefix removed from their names, if all needed columns are then there."""
     plain = {key: key.removeprefix(prefix) for key in chain.from_iterable(rows)}
     if not set(plain.values()) >= set(ours.needed):
         return rows
@@ -134,12 +134,12 @@ def _without_prefix(rows: list[Row], prefix: str, ours: OurColumns) -> list[Row]
 
 
 def _is_list_of_objects(value: Any) -> bool:
-    """Tell whether a value is a list of objects, of one at least."""
-    return isinstance(value, list) and bool(value) and all(isinstance(each, Mapping) for each in value)
+    """Tell whether a value is a non-empty list of objects."""
+    return isinstance(value, list) and bool(value) and all(isinstance(element, Mapping) for element in value)
 
 
 def object_rows(value: Mapping[str, Any], lists: Collection[str], before: str = "") -> list[Row]:
-    """Return the rows of an object: one, or one for each object of the lists of these names.
+    """Return the rows of an object: one, or one for each object in the lists of these names.
 
     >>> object_rows({"model": "a", "said": [{"p": 1}, {"p": 0}]}, {"said"})
     [{'model': 'a', 'said.p': '1'}, {'model': 'a', 'said.p': '0'}]
@@ -165,7 +165,7 @@ def object_rows(value: Mapping[str, Any], lists: Collection[str], before: str = 
 
 
 def _text_of(value: Any) -> str:
-    """Return the text of a field; empty where there is nothing."""
+    """Return the text of a field; an empty text for null."""
     if value is None:
         return ""
     if isinstance(value, list):

@@ -17,7 +17,7 @@ def memory_cells(
     columns: Mapping[str, Sequence[str]],
     ours: OurColumns,
 ) -> Cells:
-    """Return columns that are in memory as cells, with the place of each row."""
+    """Return columns in memory as cells, with the place of each row."""
     header = list(columns)
     found = match_header(1, header, ours, faults)
 
@@ -42,12 +42,12 @@ def memory_cells(
 
 
 def numbered_places(name: str, rows: int, part: str = "") -> list[SourceLine]:
-    """Return the places of rows that have no lines: their numbers, in the list that `part` names."""
+    """Return the places of rows without lines: their numbers, in the list that `part` names."""
     return [SourceLine(name, row, part) for row in range(1, rows + 1)]
 
 
 def cell_text(value: object) -> str:
-    """Return a value in memory as a cell; empty where there is none.
+    """Return a value in memory as the text of a cell; an empty text for None or NaN.
 
     >>> cell_text(0.5), cell_text(None), cell_text(float("nan")), cell_text([0, 1])
     ('0.5', '', '', '[0, 1]')
@@ -67,7 +67,7 @@ def cells_of(
     needed: Collection[str],
     allowed: Collection[str],
 ) -> Cells:
-    """Return columns that are in memory as the cells of a file; None is an empty cell.
+    """Return columns in memory as the cells of a file; None is an empty cell.
 
     >>> list(cells_of("mine", {"question": ["a", None]}, ["question"], ["question"]).columns["question"])
     ['a', '']

@@ -1,4 +1,4 @@
-"""A file of Parquet as cells."""
+"""A Parquet file as cells."""
 
 from io import BytesIO
 
@@ -10,13 +10,13 @@ from arena.forms.csv_columns.texts import MOST_BYTES
 from arena.forms.model import SourceFile
 
 PARQUET = b"PAR1"
-"""What such a file begins with."""
+"""The first bytes of such a file."""
 MOST_ROWS = 50_000_000
 
 
 def parquet_cells(file: SourceFile, ours: OurColumns) -> Cells:
-    """Return the cells of a file; raise `ArenaError` if it is no Parquet, or too large."""
-    import pyarrow as pa  # loaded where it is needed: it takes a third of a second
+    """Return the cells of a file; raise `ArenaError` if it is not Parquet, or too large."""
+    import pyarrow as pa  # imported on demand: it takes a third of a second
     from pyarrow import parquet
 
     try:

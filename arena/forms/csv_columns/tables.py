@@ -1,4 +1,4 @@
-"""Plain tables as cells: of a text, of Parquet, of columns in memory, and several as one."""
+"""Plain tables as cells: from a text, from Parquet, and several joined as one."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -24,20 +24,19 @@ def parse_cells(
     allowed: Collection[str],
     named: Mapping[str, str] | None = None,
 ) -> Cells:
-    """Return the cells of a CSV text, or of one of JSON.
+    """Return the cells of a CSV or JSON text.
 
-    `allowed` are the columns that mean something; others are not read, unless one looks like a misspelt one.
-    `named` says what the file calls a column of ours, or which of its columns make it together; nothing for
-    one that is not to be read.
+    `allowed` are the columns that have a meaning; others are not read, unless one looks misspelt. `named`
+    maps our columns to those of the file, of which several may form one; an empty name leaves a column out.
     """
     return text_cells(name, text, OurColumns(needed, allowed, named or {}))
 
 
 def text_cells(name: str, text: str, ours: OurColumns) -> Cells:
-    """Return the cells of a CSV text, or of one of JSON."""
+    """Return the cells of a CSV or JSON text."""
     start = text.lstrip()
     if not start:
-        # numbers are forecast in other columns, so it is not among the needed ones
+        # Numeric forecasts use other columns, so `probability` is not among the needed ones.
         names = [column for column in ours.allowed if column in (*ours.needed, "probability")]
         hint = f"its first line names the columns: {','.join(names)}"
         raise ArenaError("bad_file", f"{name}: the file is empty", hint)
@@ -55,7 +54,7 @@ def file_cells(file: SourceFile, ours: OurColumns) -> Cells:
 
 
 def join_cells(tables: Sequence[Cells]) -> Cells:
-    """Return the rows of several tables as one; a column that a table doesn't have is empty there."""
+    """Return the rows of several tables as one; a column that a table lacks is empty there."""
     first = tables[0]
     if len(tables) == 1:
         return first
@@ -78,7 +77,7 @@ def join_cells(tables: Sequence[Cells]) -> Cells:
 
 
 def _join_columns(tables: Sequence[Cells]) -> dict[str, TextColumn]:
-    """Return the columns of several tables as those of one."""
+    """Return the columns of several tables joined."""
     columns = {}
     for name in dict.fromkeys(chain.from_iterable(cells.columns for cells in tables)):
         columns[name] = _join_column([cells.column(name) for cells in tables])
@@ -86,7 +85,7 @@ def _join_columns(tables: Sequence[Cells]) -> dict[str, TextColumn]:
 
 
 def _join_column(parts: Sequence[TextColumn]) -> TextColumn:
-    """Return a column of several tables as one."""
+    """Return the parts of a column joined."""
     texts: list[str] = []
     codes = []
     for part in parts:
@@ -96,7 +95,7 @@ def _join_column(parts: Sequence[TextColumn]) -> TextColumn:
 
 
 def _join_faults(name: str, tables: Sequence[Cells], starts: Sequence[int]) -> Faults:
-    """Return what was found wrong with several tables, by the rows of all."""
+    """Return the faults of several tables, by the rows of the joined one."""
     faults = Faults(name)
     for cells, start in zip(tables, starts, strict=False):
         faults.found |= cells.faults.found
@@ -107,11 +106,11 @@ def _join_faults(name: str, tables: Sequence[Cells], starts: Sequence[int]) -> F
 
 
 def _place_in(tables: Sequence[Cells], starts: Sequence[int], row: int) -> SourceLine:
-    """Return where a row begins of several tables that are one."""
+    """Return the place of a row of joined tables."""
     number = int(np.searchsorted(starts, row, side="right")) - 1
     return tables[number].place_of(row - starts[number])
 
 
 def _join_spare(tables: Sequence[Cells]) -> dict[str, TextColumn]:
-    """Return the columns that were not read of several tables."""
+    """Return the unread columns of several tables joined."""
     return _join_columns([replace(cells, columns=cells.spare()) for cells in tables])

@@ -1,4 +1,4 @@
-"""The text of a file: unpacked, and in the encoding that it has."""
+"""The text of a file: decompressed, and decoded from its encoding."""
 
 import gzip
 import zlib
@@ -7,14 +7,14 @@ from io import BytesIO
 from arena.errors import ArenaError
 
 MOST_BYTES = 1 << 30
-"""So much may come out of a packed file."""
+"""The largest decompressed size of a file, in bytes."""
 GZIP = b"\x1f\x8b"
 
 
 def decode(name: str, data: bytes, *, exact: bool = False) -> str:
-    """Return the text of a file in UTF-8 or UTF-16, with or without a mark, packed with gzip or not.
+    """Return the text of a UTF-8 or UTF-16 file, with or without a byte order mark, possibly gzipped.
 
-    If it is to be `exact`, it is UTF-8 to the letter, and a mark at its beginning is one of its letters.
+    If it is to be `exact`, it is plain UTF-8, and a mark at the beginning stays part of the text.
 
     >>> decode("f", b"a,b"), decode("f", "a,b".encode("utf-16")), decode("f", "a,b".encode("utf-16-le"))
     ('a,b', 'a,b', 'a,b')
@@ -31,7 +31,7 @@ def decode(name: str, data: bytes, *, exact: bool = False) -> str:
 
 
 def encoding_of(data: bytes) -> str:
-    """Return in which encoding a text begins."""
+    """Return the encoding of a text, judged by its first bytes."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
     if len(data) > 3 and data[1:4:2] == b"\0\0":
@@ -42,7 +42,7 @@ def encoding_of(data: bytes) -> str:
 
 
 def unpacked(name: str, data: bytes) -> bytes:
-    """Return what is in a file that is packed with gzip, else its bytes as they are."""
+    """Return the decompressed bytes of a gzipped file; other bytes unchanged."""
     if data[:2] != GZIP:
         return data
 

@@ -1,4 +1,4 @@
-"""What a cell says: a number, a probability, an outcome or a time."""
+"""Values of cells: a number, a probability, an outcome or a time."""
 
 import re
 from datetime import UTC, datetime
@@ -7,14 +7,14 @@ from math import isfinite
 YES = ("yes", "true", "y")
 NO = ("no", "false", "n")
 LARGEST = 1e300
-"""The mean of two numbers above it is infinite."""
+"""Numbers from here on are rejected, so that means of them stay finite."""
 MILLISECONDS = 1e11
-"""A plain time from here on is in milliseconds, or later than the year 5000."""
+"""A numeric time from here on is in milliseconds, or later than the year 5000."""
 CALENDAR_DAY = re.compile(r"(19|20)\d{6}")
 
 
 def is_number(text: str) -> bool:
-    """Tell whether a text is a finite number, in plain digits."""
+    """Tell whether a text is a finite number in ASCII digits."""
     try:
         return isfinite(float(text)) and "_" not in text and text.isascii()
     except ValueError:
@@ -22,7 +22,7 @@ def is_number(text: str) -> bool:
 
 
 def parse_number(text: str) -> float:
-    """Return the finite number that a text is.
+    """Return the finite number that a text holds.
 
     >>> parse_number("0.5"), is_number("1e999"), is_number("1_0")
     (0.5, False, False)
@@ -33,7 +33,7 @@ def parse_number(text: str) -> float:
 
 
 def parse_share(text: str) -> float:
-    """Return a number from 0 to 1, or its percent.
+    """Return a number from 0 to 1, possibly given as a percentage.
 
     >>> parse_share("0.7"), parse_share("70 %")
     (0.7, 0.7)
@@ -46,7 +46,7 @@ def parse_share(text: str) -> float:
 
 
 def parse_outcome(text: str) -> float:
-    """Return how a question ended.
+    """Return the outcome of a yes/no question as a number.
 
     >>> parse_outcome("Yes"), parse_outcome("false"), parse_outcome("0.5")
     (1.0, 0.0, 0.5)
@@ -70,7 +70,7 @@ def parse_positive(text: str) -> float:
 
 
 def parse_time(text: str) -> float:
-    """Return a time as a number: seconds since 1970 of a date, else the number itself.
+    """Return a time as a number: a date in seconds since 1970, or the number itself.
 
     >>> parse_time("2026-01-04"), parse_time("20260104"), parse_time("2.5")
     (1767484800.0, 1767484800.0, 2.5)
@@ -90,5 +90,5 @@ def parse_time(text: str) -> float:
 
 
 def is_plain_time(text: str) -> bool:
-    """Tell whether a time is a plain number. Eight digits of a calendar day, such as 20260104, are a date."""
+    """Tell whether a time is a plain number; eight digits of a calendar day, as in 20260104, are a date."""
     return is_number(text) and not CALENDAR_DAY.fullmatch(text)

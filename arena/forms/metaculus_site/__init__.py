@@ -1,1 +1,1 @@
-"""What Metaculus publishes: questions of its API, tables to download, and reports of its tools."""
+"""What Metaculus publishes: questions in its API, tables to download, and reports of its tools."""

@@ -1,4 +1,4 @@
-"""Questions as Metaculus's API gives them: posts, with the community's prediction and one's own forecasts."""
+"""Questions from Metaculus's API: posts, with the community prediction and the account's own forecasts."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ from arena.forms.metaculus_site.site_questions import (
 from arena.forms.objects import SourceObject
 
 OWN = "me"
-"""The forecaster of an account's own forecasts, whose name the API doesn't give."""
+"""The name for an account's own forecasts, because the API doesn't give one."""
 BOUNDS = ("range_min", "range_max")
 
 
@@ -39,7 +39,7 @@ def add_post(post: SourceObject, found: MetaculusFiles) -> None:
 
 
 def add_api_question(post: SourceObject, question: SourceObject, found: MetaculusFiles) -> None:
-    """Add a question, what the community said of it, and the account's own forecasts."""
+    """Add a question, its community predictions, and the account's own forecasts."""
     facts = api_facts(post, question, found)
 
     if facts is None:
@@ -55,7 +55,7 @@ def add_api_question(post: SourceObject, question: SourceObject, found: Metaculu
 
 
 def api_facts(post: SourceObject, question: SourceObject, found: MetaculusFiles) -> QuestionFacts | None:
-    """Return what a question of a post is about; None if it is of no kind that can be scored."""
+    """Return the facts of a post's question; None if its kind can't be scored."""
     kind = question.text("type")
     key = question.needed("id", "give the question's number")
 
@@ -87,7 +87,7 @@ def api_facts(post: SourceObject, question: SourceObject, found: MetaculusFiles)
 
 
 def joined_words(question: SourceObject, fields: Sequence[str]) -> str:
-    """Return the texts of several fields, one below the other."""
+    """Return the texts of several fields as paragraphs."""
     return "\n\n".join(filter(None, map(question.text, fields)))
 
 
@@ -102,7 +102,7 @@ def category_of(post: SourceObject) -> str:
 
 
 def options_of(question: SourceObject, kind: str) -> tuple[str, ...]:
-    """Return the names of the options of a question that has some."""
+    """Return the options of a multiple choice question; none for other kinds."""
     if kind != CHOICE:
         return ()
 
@@ -110,7 +110,7 @@ def options_of(question: SourceObject, kind: str) -> tuple[str, ...]:
 
 
 def add_community(facts: QuestionFacts, question: SourceObject, found: MetaculusFiles) -> None:
-    """Add what the community said of yes or of each option, and since when."""
+    """Add the community predictions of YES or of each option, with the time each began."""
     aggregation = question.loose("aggregations").loose(COMMUNITY)
     predictions = aggregation.objects("history")
     latest = aggregation.loose("latest")
@@ -127,7 +127,7 @@ def add_community(facts: QuestionFacts, question: SourceObject, found: Metaculus
 
 
 def community_values(facts: QuestionFacts, prediction: SourceObject) -> SiteForecast:
-    """Return what an aggregation says, from its values or from the centres of its intervals."""
+    """Return an aggregation's forecast, from its values or the centres of its intervals."""
     for name in ("forecast_values", "centers"):
         values = prediction.values(name)
 

@@ -1,4 +1,4 @@
-"""Questions of Metaculus, whichever file they are in: their range, their outcome, what the community said."""
+"""Questions of Metaculus from any of its files: their range, outcome and community predictions."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -18,7 +18,7 @@ from arena.forms.model import (
     SourceQuestion,
 )
 from arena.forms.objects import SourceObject, as_number, shown
-from arena.forms.rules.number_scales import NumberScale, scale_number
+from arena.forms.rules.number_scales import NumberScale, number_or_date, with_range
 
 BINARY = "binary"
 CHOICE = "multiple_choice"
@@ -30,12 +30,12 @@ YES_NO = {"yes": 1.0, "no": 0.0, "1": 1.0, "1.0": 1.0, "0": 0.0, "0.0": 0.0}
 ABOVE = "above_upper_bound"
 BELOW = "below_lower_bound"
 COMMUNITY = "recency_weighted"
-"""The aggregation that the site shows as its community's prediction."""
+"""The aggregation that the site shows as the community prediction."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionFacts:
-    """What a file says of a question; `resolution` is the site's word for what it came to."""
+    """The facts of a question in a file; `resolution` is the site's word for its outcome."""
 
     key: str
     kind: str
@@ -56,8 +56,8 @@ class QuestionFacts:
     source: str = ""
 
     def question(self) -> SourceQuestion:
-        """Return the question as the model has it."""
-        found = SourceQuestion(
+        """Return the question as a `SourceQuestion`."""
+        question = SourceQuestion(
             self.key,
             title=self.title,
             options=self.options,
@@ -73,23 +73,12 @@ class QuestionFacts:
             source=self.source,
         )
 
-        if self.scale is None:
-            return found
-
-        scale = self.scale
-        return replace(
-            found,
-            low=scale.given(scale.low),
-            high=scale.given(scale.high),
-            ratio=scale.ratio,
-            real_low=scale.real(scale.low),
-            real_high=scale.real(scale.high),
-        )
+        return question if self.scale is None else with_range(question, self.scale)
 
 
 @dataclass(frozen=True, slots=True)
 class SiteForecast:
-    """What was said of a question: of yes, of each option, or of a number."""
+    """A forecast of a question: of YES, of each option, or of a number."""
 
     probability: float | None = None
     options: Mapping[str, float] = field(default_factory=dict)
@@ -99,7 +88,7 @@ class SiteForecast:
 
 @dataclass(frozen=True, slots=True)
 class CommunityPrediction:
-    """What the community said from an instant on."""
+    """A community prediction and the time from which it held."""
 
     start: datetime
     stated: SiteForecast
@@ -107,7 +96,7 @@ class CommunityPrediction:
 
 @dataclass(slots=True)
 class MetaculusFiles:
-    """What was read of the files so far; `left_out` counts what can't be said, by the reason."""
+    """The content of the files read so far; `left_out` counts what can't be used, by the reason."""
 
     questions: dict[str, QuestionFacts] = field(default_factory=dict)
     outcomes: dict[str, SourceOutcome] = field(default_factory=dict)
@@ -119,7 +108,7 @@ class MetaculusFiles:
     faults: list[FileFault] = field(default_factory=list)
 
     def add_question(self, facts: QuestionFacts, row: SourceObject, field_name: str) -> QuestionFacts:
-        """Add what a file says of a question, and its outcome if it has one; return what was said first."""
+        """Add a question, and its outcome if it has one; return the facts that were added first."""
         known = self.questions.setdefault(facts.key, facts)
         outcome = read_outcome(facts, row, field_name, self)
 
@@ -129,7 +118,7 @@ class MetaculusFiles:
         return known
 
     def data(self) -> SourceData:
-        """Return all that was read."""
+        """Return everything that was read."""
         for predictions in self.community.values():
             predictions.sort(key=lambda prediction: prediction.start)
 
@@ -152,7 +141,7 @@ class MetaculusFiles:
         )
 
     def priced(self, forecast: SourceForecast) -> SourceForecast:
-        """Return a forecast beside what the community said when it was made."""
+        """Return a forecast with the community prediction at the time it was made."""
         predictions = self.community.get(forecast.question)
 
         if not predictions or forecast.made is None or forecast.price is not None:
@@ -168,7 +157,7 @@ class MetaculusFiles:
 
 
 def prices_of(key: str, prediction: CommunityPrediction) -> list[SourcePrice]:
-    """Return the community's probabilities as prices."""
+    """Return a community prediction as prices."""
     start = prediction.start
     stated = prediction.stated
     prices = [SourcePrice(key, price, option, start) for option, price in stated.options.items()]
@@ -182,7 +171,7 @@ def prices_of(key: str, prediction: CommunityPrediction) -> list[SourcePrice]:
 def read_outcome(
     facts: QuestionFacts, row: SourceObject, field_name: str, found: MetaculusFiles
 ) -> SourceOutcome | None:
-    """Return what a question came to, None while it is open; note a fault where it came to something else."""
+    """Return the outcome of a question; None while it is open, with a fault if it is invalid."""
     text = facts.resolution
     word = text.lower()
     value: float | str | None = None
@@ -202,7 +191,7 @@ def read_outcome(
 
 
 def outcome_value(facts: QuestionFacts, text: str, found: MetaculusFiles) -> float | str | None:
-    """Return an outcome as the model has it, None where it is none of this kind of question."""
+    """Return an outcome's value; None if it is invalid for the question's kind."""
     word = text.lower()
 
     if facts.kind == BINARY:
@@ -218,7 +207,7 @@ def outcome_value(facts: QuestionFacts, text: str, found: MetaculusFiles) -> flo
         ] += 1
         return facts.scale.beyond(word == ABOVE)
 
-    number = scale_number(facts.scale, text)
+    number = number_or_date(text, facts.scale.is_date)
 
     if number is None:
         return None
@@ -229,7 +218,7 @@ def outcome_value(facts: QuestionFacts, text: str, found: MetaculusFiles) -> flo
 def read_scale(
     row: SourceObject, fields: tuple[str, str], kind: str, ratio: float | None = None
 ) -> NumberScale | None:
-    """Return the range between the two fields of an object; None with a fault where a number has none."""
+    """Return the range between two fields of an object; None, with a fault, if a number has none."""
     if kind not in NUMBERS:
         return None
 
@@ -253,7 +242,7 @@ def read_scale(
 
 
 def read_bound(row: SourceObject, name: str, kind: str) -> float | None:
-    """Return an end of a range, a date in seconds since 1970."""
+    """Return an end of a range; a date in seconds since 1970."""
     if kind != DATE:
         return row.number(name)
 
@@ -266,7 +255,7 @@ def read_bound(row: SourceObject, name: str, kind: str) -> float | None:
 
 
 def zero_ratio(row: SourceObject, low: float, high: float) -> float:
-    """Return how much steps grow from end to end by the point at which a logarithmic scale would be 0."""
+    """Return the ratio of steps from end to end, from the zero point of a logarithmic scale."""
     zero_point = row.number("zero_point")
 
     if zero_point is None:
@@ -278,7 +267,7 @@ def zero_ratio(row: SourceObject, low: float, high: float) -> float:
 
 
 def stated_values(facts: QuestionFacts, values: Sequence[Any], row: SourceObject, name: str) -> SiteForecast:
-    """Return what the site's list of values says: of no and yes, of each option, or cumulative ones."""
+    """Return the forecast in the site's list of values: for no and yes, for options, or cumulative."""
     numbers = [as_number(value) for value in values]
     known = [number for number in numbers if number is not None]
     hint = "write probabilities from 0 to 1"
@@ -301,7 +290,7 @@ def stated_values(facts: QuestionFacts, values: Sequence[Any], row: SourceObject
 def stated_options(
     facts: QuestionFacts, numbers: Sequence[float | None], row: SourceObject, name: str
 ) -> SiteForecast:
-    """Return the probability of each option that a forecast has; one without a number wasn't there yet."""
+    """Return the probability of each option; one without a number did not exist yet."""
     if numbers and len(numbers) != len(facts.options):
         what = f"it has {len(numbers)} probabilities, the question {len(facts.options)} options"
         row.wrong(name, what, "give each option one")
@@ -314,7 +303,7 @@ def stated_options(
 def stated_forecast(
     facts: QuestionFacts, forecaster: str, row: SourceObject, stated: SiteForecast
 ) -> SourceForecast:
-    """Return what somebody said of a question."""
+    """Return a forecaster's forecast of a question."""
     return SourceForecast(
         facts.key,
         forecaster,

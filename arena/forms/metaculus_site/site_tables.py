@@ -1,4 +1,4 @@
-"""The tables that Metaculus lets people download: of questions, of forecasts and of scores."""
+"""Tables to download from Metaculus: of questions, of forecasts and of scores."""
 
 import ast
 import json
@@ -24,18 +24,18 @@ from arena.forms.metaculus_site.site_questions import (
 )
 from arena.forms.model import PublishedFigure
 from arena.forms.objects import SourceObject, shown
-from arena.forms.rules.number_scales import NumberScale, scale_number
+from arena.forms.rules.number_scales import NumberScale, number_or_date
 
 QUESTION = "Question ID"
 BOUNDS = ("Lower Bound", "Upper Bound")
 NAMES = ("Forecaster Username", "Forecaster (Anonymized)", "Forecaster ID")
 USERS = ("User Username", "User (Anonymized)", "User ID")
 OPTIONS = ("MC Options (All)", "MC Options (Current)", "MC Options")
-"""The columns of a question's options; forecasts have them in the order of the first that is filled."""
+"""The columns of a question's options; forecasts list them in the order of the first non-empty one."""
 MOST_LISTED = 100_000
-"""So many characters may a list in a cell have."""
+"""The most characters of a list in a cell."""
 MOST_GROWTH = 1e12
-"""Steps that grow by more than this to the middle of a range are no scale."""
+"""The most that steps may grow from an end to the middle of a range."""
 
 
 def add_question_row(row: SourceObject, found: MetaculusFiles) -> None:
@@ -73,11 +73,11 @@ def add_question_row(row: SourceObject, found: MetaculusFiles) -> None:
 
 
 def read_options(row: SourceObject, kind: str) -> tuple[str, ...]:
-    """Return the options of a question that has some."""
+    """Return the options of a multiple choice question; none for other kinds."""
     if kind != CHOICE:
         return ()
 
-    # All of them, of which some were taken away again; the current ones stand alone where none ever were.
+    # All options include removed ones; the current ones are listed alone if none was ever removed.
     filled = [name for name in OPTIONS if row.text(name)] or ["MC Options"]
     column = filled[0]
     options = tuple(str(option).strip() for option in read_list(row, column))
@@ -89,7 +89,7 @@ def read_options(row: SourceObject, kind: str) -> tuple[str, ...]:
 
 
 def read_list(row: SourceObject, name: str) -> list[Any]:
-    """Return the list that a cell holds, written as in JSON or Python; note a fault where it is none."""
+    """Return the list in a cell, in JSON or Python notation; note a fault if it is neither."""
     text = row.text(name)
     values: Any = None
 
@@ -109,7 +109,7 @@ def read_list(row: SourceObject, name: str) -> list[Any]:
 
 
 def python_list(text: str) -> Any:
-    """Return what a text of Python's says, None where it says nothing."""
+    """Return the value of a Python literal; None if it is invalid."""
     if len(text) > MOST_LISTED:
         return None
 
@@ -120,14 +120,14 @@ def python_list(text: str) -> Any:
 
 
 def row_scale(row: SourceObject, kind: str) -> NumberScale | None:
-    """Return the range of a number; its middle says whether it is logarithmic."""
+    """Return the range of a number; the middle of the listed values shows whether it is logarithmic."""
     even = read_scale(row, BOUNDS, kind, ratio=1.0)
     places = read_list(row, "Continuous Range")
 
     if even is None or len(places) % 2 == 0:
         return even
 
-    middle = scale_number(even, places[len(places) // 2])
+    middle = number_or_date(places[len(places) // 2], even.is_date)
 
     # A range of dates is written to the day, so its middle is not exact.
     if middle is None or even.is_date or not even.low < middle < even.high:
@@ -142,7 +142,7 @@ def row_scale(row: SourceObject, kind: str) -> NumberScale | None:
 
 
 def add_forecast_row(row: SourceObject, found: MetaculusFiles) -> None:
-    """Add a forecast of forecast_data.csv: of somebody, or of the community."""
+    """Add a row of forecast_data.csv: a forecast of a user, or of the community."""
     key = row.needed(QUESTION, "give the question's number")
     forecaster = first_text(row, NAMES)
     start = row.time("Start Time")
@@ -181,7 +181,7 @@ def first_text(row: SourceObject, names: Iterable[str]) -> str:
 
 
 def row_values(facts: QuestionFacts, row: SourceObject) -> SiteForecast:
-    """Return what a row says of its question."""
+    """Return the forecast in a row."""
     if facts.kind == BINARY:
         return SiteForecast(probability=row.probability("Probability Yes"))
 
@@ -194,7 +194,7 @@ def row_values(facts: QuestionFacts, row: SourceObject) -> SiteForecast:
 
 
 def add_scores(rows: Iterable[SourceObject], name: str, found: MetaculusFiles) -> None:
-    """Add the mean of everyone's scores of each type, as score_data.csv has them."""
+    """Add the mean of each user's scores of each type in score_data.csv."""
     scores: dict[tuple[str, str], list[float]] = defaultdict(list)
 
     for row in rows:

@@ -1,4 +1,4 @@
-"""Reports of Metaculus's forecasting-tools: what a bot predicted of a question, alone or in a benchmark."""
+"""Reports of Metaculus's forecasting-tools: a bot's prediction of a question, alone or in a benchmark."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,11 +21,11 @@ from arena.forms.metaculus_site.site_questions import (
 from arena.forms.model import PublishedFigure, SourceForecast
 from arena.forms.objects import SourceObject, shown
 from arena.forms.rules.expected_scores import expected_baseline
-from arena.forms.rules.number_scales import NumberScale, scale_number
+from arena.forms.rules.number_scales import NumberScale, number_or_date
 
 BOUNDS = ("lower_bound", "upper_bound")
 NEAR = 1e-6
-"""So near to equal steps the values of a cumulative distribution are."""
+"""The tolerance for equal steps of a cumulative distribution's values."""
 FEWEST_STEPS = 3
 
 
@@ -53,7 +53,7 @@ def add_benchmark(benchmark: SourceObject, found: MetaculusFiles) -> None:
 
 
 def benchmark_name(benchmark: SourceObject) -> str:
-    """Return the name of a benchmark's bot: its own, or its class and its default model."""
+    """Return the name of a benchmark's bot: its own, or its class and default model."""
     name = benchmark.text("explicit_name") or benchmark.text("name")
     models = benchmark.loose("forecast_bot_config").loose("llms")
     model = models.loose("default").text("original_model")
@@ -66,12 +66,12 @@ def benchmark_name(benchmark: SourceObject) -> str:
 
 
 def file_bot(name: str) -> str:
-    """Return the forecaster of reports that name none: what their file is called."""
+    """Return the forecaster of reports that name none: the name of their file."""
     return PurePosixPath(name).stem
 
 
 def add_report(report: SourceObject, bot: str, found: MetaculusFiles) -> SourceForecast | None:
-    """Add the question of a report and what a bot predicted; return the forecast."""
+    """Add the question of a report and the bot's prediction; return the forecast."""
     question = report.inner("question")
     facts = add_tools_question(question, found)
 
@@ -96,7 +96,7 @@ def add_report(report: SourceObject, bot: str, found: MetaculusFiles) -> SourceF
 
 
 def add_tools_question(question: SourceObject, found: MetaculusFiles) -> QuestionFacts | None:
-    """Add a question as the tools keep it; None if it is of no kind that can be scored."""
+    """Add a question in the tools' form; return None if its kind can't be scored."""
     post = question.loose("api_json")
     kind = tools_kind(question, post)
 
@@ -141,7 +141,7 @@ def add_tools_question(question: SourceObject, found: MetaculusFiles) -> Questio
 
 
 def with_tools_words(facts: QuestionFacts, question: SourceObject) -> QuestionFacts:
-    """Return what the API says of a question, with the outcome that the tools know where it knows none."""
+    """Return the API's facts of a question, with the tools' outcome if the API has none."""
     if facts.resolution:
         return facts
 
@@ -150,7 +150,7 @@ def with_tools_words(facts: QuestionFacts, question: SourceObject) -> QuestionFa
 
 
 def tools_kind(question: SourceObject, post: SourceObject) -> str:
-    """Return the kind of a question, by what names it or by what it has."""
+    """Return the kind of a question, from its type or from the fields it has."""
     named = (
         question.text("question_type"),
         post.loose("question").text("type"),
@@ -172,7 +172,7 @@ def tools_kind(question: SourceObject, post: SourceObject) -> str:
 
 
 def first_word(question: SourceObject, names: tuple[str, ...]) -> str:
-    """Return the first of some fields that is not empty; 0 is nobody's number."""
+    """Return the first of some fields that is neither empty nor 0, which is no id."""
     for name in names:
         text = question.text(name)
 
@@ -183,7 +183,7 @@ def first_word(question: SourceObject, names: tuple[str, ...]) -> str:
 
 
 def old_resolution(post: SourceObject) -> str:
-    """Return the outcome that a post of the API's older version has."""
+    """Return the outcome in a post of the API's older version."""
     value = post.fields.get("resolution")
 
     if isinstance(value, str | int | float):
@@ -193,7 +193,7 @@ def old_resolution(post: SourceObject) -> str:
 
 
 def predicted(facts: QuestionFacts, report: SourceObject, name: str) -> SiteForecast:
-    """Return what a bot predicted; nothing where it gave no answer."""
+    """Return a bot's prediction; an empty one if it gave no answer."""
     if report.fields.get(name) is None:
         return SiteForecast()
     if facts.kind == BINARY:
@@ -224,12 +224,12 @@ def predicted_options(prediction: SourceObject) -> Mapping[str, float]:
 
 
 def predicted_number(scale: NumberScale, prediction: SourceObject) -> SiteForecast:
-    """Return a distribution: cumulative probabilities at equal steps of the range, or else quantiles."""
+    """Return a distribution: cumulative probabilities at equal steps, or else quantiles."""
     points = []
 
     for percentile in prediction.objects("declared_percentiles"):
         share = percentile.probability("percentile")
-        value = scale_number(scale, percentile.fields.get("value"))
+        value = number_or_date(percentile.fields.get("value"), scale.is_date)
 
         if value is None:
             percentile.wrong(
@@ -258,7 +258,7 @@ def predicted_number(scale: NumberScale, prediction: SourceObject) -> SiteForeca
 
 
 def are_equal_steps(scale: NumberScale, values: Sequence[float]) -> bool:
-    """Tell whether values go through a whole range in equal steps.
+    """Tell whether values run through a whole range in equal steps.
 
     >>> are_equal_steps(NumberScale(0, 10), [0, 5, 10]), are_equal_steps(NumberScale(0, 10), [1, 5, 9])
     (True, False)

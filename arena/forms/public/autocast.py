@@ -1,7 +1,7 @@
-"""Autocast's questions: true or false, multiple choice and numeric, each with its answer where it has one.
+"""Autocast's questions: true/false, multiple choice and numeric, with answers where they have one.
 
-A number is answered by its position in the range, from 0 to 1. Forecasts of the crowd and links from comments
-are left alone: the competition forbids them.
+A number is answered by its position in the range, from 0 to 1. The crowd's forecasts and links from comments
+are ignored, because the competition forbids them.
 """
 
 from collections import Counter
@@ -11,8 +11,8 @@ from typing import Any
 
 from arena.errors import FileFault
 from arena.forms.model import SourceData, SourceFile, SourceOutcome, SourceQuestion
-from arena.forms.objects import SourceObject, as_number, as_time, first_object, read_objects, shown
-from arena.forms.rules.number_scales import NumberScale
+from arena.forms.objects import SourceObject, as_number, first_object, read_objects, shown
+from arena.forms.rules.number_scales import NumberScale, number_or_date, with_range
 
 TITLE = "Autocast"
 KEYS = frozenset({"question", "id", "qtype", "choices", "publish_time", "close_time"})
@@ -25,7 +25,7 @@ FORBIDDEN = ("crowd", "source_links")
 
 @dataclass(slots=True)
 class AutocastFiles:
-    """What was read of the files so far, and how often an id came."""
+    """The content read so far, and how often each id occurred."""
 
     questions: list[SourceQuestion] = field(default_factory=list)
     outcomes: list[SourceOutcome] = field(default_factory=list)
@@ -35,7 +35,7 @@ class AutocastFiles:
 
 
 def recognise(files: Sequence[SourceFile]) -> str | None:
-    """Return what is typical of the form in these files, None where nothing is."""
+    """Return what identifies the form in these files; None if nothing does."""
     for file in files:
         if first_object(file).keys() >= KEYS:
             return "questions with qtype, choices and publish_time"
@@ -44,7 +44,7 @@ def recognise(files: Sequence[SourceFile]) -> str | None:
 
 
 def read(files: Sequence[SourceFile]) -> SourceData:
-    """Return the questions of these files and their answers."""
+    """Return the questions of these files with their answers."""
     found = AutocastFiles()
 
     for file in files:
@@ -67,7 +67,7 @@ def read(files: Sequence[SourceFile]) -> SourceData:
 
 
 def add_question(row: SourceObject, found: AutocastFiles) -> None:
-    """Add a question and its answer; those that share an id, as negations do, are of one event."""
+    """Add a question and its answer; questions that share an id, as negations do, share an event."""
     own_id = row.needed("id", "give the question's id")
     title = row.needed("question", "write what is asked")
     kind = row.text("qtype")
@@ -99,7 +99,7 @@ def add_question(row: SourceObject, found: AutocastFiles) -> None:
 
 
 def add_kind(question: SourceQuestion, kind: str, row: SourceObject, found: AutocastFiles) -> None:
-    """Add a question with what its type asks for; note a fault where it has no such choices or answer."""
+    """Add a question with the details of its type; note a fault if choices or answer are invalid."""
     answer = row.fields.get("answer")
     value: float | str | None = None
     faults = len(found.faults)
@@ -135,7 +135,7 @@ def add_kind(question: SourceQuestion, kind: str, row: SourceObject, found: Auto
 
 
 def letter_option(options: Sequence[str], answer: Any) -> str | None:
-    """Return the option that a letter stands for.
+    """Return the option that a letter stands for; None if there is none.
 
     >>> letter_option(["red", "blue"], "B"), letter_option(["red"], "B")
     ('blue', None)
@@ -149,11 +149,11 @@ def letter_option(options: Sequence[str], answer: Any) -> str | None:
 
 
 def read_scale(row: SourceObject) -> NumberScale | None:
-    """Return the range of a number; None with a fault where it has none."""
+    """Return the range of a number; None, with a fault, if it has none."""
     choices = row.inner("choices")
     ends = [choices.fields.get(name) for name in ("min", "max")]
     is_date = any(isinstance(end, str) and as_number(end) is None for end in ends)
-    low, high = (end_of_range(end, is_date) for end in ends)
+    low, high = (number_or_date(end, is_date) for end in ends)
 
     if low is None or high is None or low >= high:
         choices.wrong("min", "there is no range from min to max", "give both ends, the lower one first")
@@ -166,31 +166,6 @@ def read_scale(row: SourceObject) -> NumberScale | None:
         return None
 
     return NumberScale(low, high, ratio, is_date)
-
-
-def end_of_range(value: Any, is_date: bool) -> float | None:
-    """Return an end of a range, a date in seconds since 1970."""
-    if not is_date:
-        return as_number(value)
-
-    instant = as_time(value)
-
-    if instant is None:
-        return None
-
-    return instant.timestamp()
-
-
-def with_range(question: SourceQuestion, scale: NumberScale) -> SourceQuestion:
-    """Return a question of a number with its range."""
-    return replace(
-        question,
-        low=scale.given(scale.low),
-        high=scale.given(scale.high),
-        ratio=scale.ratio,
-        real_low=scale.real(scale.low),
-        real_high=scale.real(scale.high),
-    )
 
 
 def outcome_at(scale: NumberScale, position: float | None) -> float | str | None:

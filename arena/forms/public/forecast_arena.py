@@ -1,4 +1,4 @@
-"""Files of a Forecast Arena: a line for each entrant and market of a day, and the outcomes beside them."""
+"""Files of a Forecast Arena: one line for each entrant and market of a day, and a file of outcomes."""
 
 import re
 from collections import defaultdict
@@ -24,12 +24,12 @@ TYPICAL = {"entrant", "slug", "market_prob"}
 DAY = re.compile(r"(.*/)?forecasts/\d{4}-\d{2}-\d{2}\.jsonl(\.gz)?")
 RESOLUTIONS = "resolutions.json"
 CROWD = "crowd"
-"""The entrant that repeats the price: the board scores it where a model is scored."""
+"""The entrant that repeats the price; the board scores it on the markets on which a model is scored."""
 
 
 @dataclass(slots=True)
 class BoardRows:
-    """What the lines of forecasts say, while they are read."""
+    """The content of the lines read so far."""
 
     questions: dict[str, SourceQuestion] = field(default_factory=dict)
     forecasts: list[SourceForecast] = field(default_factory=list)
@@ -38,7 +38,7 @@ class BoardRows:
 
 @dataclass(frozen=True, slots=True)
 class ScoredRow:
-    """The squared error of an answer, and how much less it is than the price's."""
+    """The squared error of an answer, and how much smaller it is than that of the price."""
 
     question: str
     error: float
@@ -46,7 +46,7 @@ class ScoredRow:
 
 
 def recognise(files: Sequence[SourceFile]) -> str | None:
-    """Return what is typical of the form in these files, None where nothing is."""
+    """Return what identifies the form in these files; None if nothing does."""
     if any(map(has_typical_lines, files)):
         return "lines with entrant, slug and market_prob"
 
@@ -54,7 +54,7 @@ def recognise(files: Sequence[SourceFile]) -> str | None:
 
 
 def read(files: Sequence[SourceFile]) -> SourceData:
-    """Return what a board's files hold: forecasts of every day, and outcomes where they are there."""
+    """Return the content of a board's files: the forecasts of every day, and outcomes if there are any."""
     faults: list[FileFault] = []
     rows = BoardRows()
     outcomes: list[SourceOutcome] = []
@@ -90,22 +90,22 @@ def read(files: Sequence[SourceFile]) -> SourceData:
 
 
 def is_day(file: SourceFile) -> bool:
-    """Tell whether a file holds forecasts of a day, by its name or by its first lines."""
+    """Tell whether a file holds the forecasts of a day, judged by its name or its first lines."""
     return DAY.fullmatch(file.name) is not None or has_typical_lines(file)
 
 
 def has_typical_lines(file: SourceFile) -> bool:
-    """Tell whether the first lines of a file are of an entrant and a market."""
+    """Tell whether the first lines of a file have an entrant and a market."""
     return first_object(file).keys() >= TYPICAL
 
 
 def is_resolutions(file: SourceFile) -> bool:
-    """Tell whether a file holds the outcomes, by its name."""
+    """Tell whether a file holds the outcomes, judged by its name."""
     return PurePosixPath(file.name).name == RESOLUTIONS
 
 
 def add_row(line: SourceObject, rows: BoardRows) -> None:
-    """Add a line: the market, and what an entrant said of it."""
+    """Add a line: the market, and an entrant's forecast of it."""
     slug = line.needed("slug", "name the market")
     entrant = line.needed("entrant", "name the entrant")
     price = line.probability("market_prob")
@@ -145,7 +145,7 @@ def add_row(line: SourceObject, rows: BoardRows) -> None:
 
 
 def read_outcomes(file: SourceFile, outcomes: list[SourceOutcome], faults: list[FileFault]) -> int:
-    """Add the outcomes of markets; return how many markets closed without one."""
+    """Add the outcomes of markets; return the number of markets that closed without one."""
     unknown = 0
     value = read_whole(file, faults)
 
@@ -173,7 +173,7 @@ def read_outcomes(file: SourceFile, outcomes: list[SourceOutcome], faults: list[
 
 
 def published_figures(rows: BoardRows, outcomes: Iterable[SourceOutcome]) -> list[PublishedFigure]:
-    """Return each entrant's Brier score and alpha as the board works them out."""
+    """Return each entrant's Brier score and alpha as the board computes them."""
     scored = scored_rows(rows, outcomes)
     by_models: set[str] = set()
     figures = []
@@ -203,7 +203,7 @@ def published_figures(rows: BoardRows, outcomes: Iterable[SourceOutcome]) -> lis
 
 
 def scored_rows(rows: BoardRows, outcomes: Iterable[SourceOutcome]) -> dict[str, list[ScoredRow]]:
-    """Return the answers of each entrant that have an outcome."""
+    """Return the answers of each entrant to questions with an outcome."""
     ended = {outcome.question: outcome.value for outcome in outcomes}
     scored: dict[str, list[ScoredRow]] = defaultdict(list)
 

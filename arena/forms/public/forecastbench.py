@@ -1,7 +1,7 @@
-"""ForecastBench's files: what forecasters filed for a round, raw or processed, question and resolution sets.
+"""ForecastBench's files: forecasts filed for a round, raw or processed, question sets and resolution sets.
 
-A question is asked anew in each round and for each date; all of these are of one event. Its half is its
-category, and of a market the crowd's freeze value is the price. A market that is open yet has no outcome, and
+A question is asked again in each round and for each date; all of these share an event. Its half is its
+category, and for a market the crowd's freeze value is the price. A market that is still open has no outcome;
 the crowd's latest value stands in for it.
 """
 
@@ -41,11 +41,12 @@ PART = re.compile(rb'"(questions|resolutions|forecasts)"\s*:\s*\[')
 OF_A_ROUND = re.compile(rb'"(forecast_due_date|question_set|question-set|model_organization)"\s*:')
 
 Key = tuple[str, str, str, str | None]
-"""Of a question: when its round was due, source, id, and the resolution date of a data question."""
+"""The due date of a question's round, its source, its id, and the resolution date of a data question."""
 
 
 def part_of(file: SourceFile) -> str | None:
-    """Return which list a file of ForecastBench holds: questions, resolutions or forecasts; None of others.
+    """Return the list that a file of ForecastBench holds: questions, resolutions or forecasts; None for
+    others.
 
     >>> part_of(SourceFile("a.json", b'{"question_set": "s", "questions": []}'))
     'questions'
@@ -61,7 +62,7 @@ def part_of(file: SourceFile) -> str | None:
 
 
 def recognise(files: Sequence[SourceFile]) -> str | None:
-    """Return which files hold forecasts filed for a round."""
+    """Return which files hold forecasts filed for a round; None if none does."""
     found = 0
     why = ""
     for file in files:
@@ -78,7 +79,7 @@ def recognise(files: Sequence[SourceFile]) -> str | None:
 
 
 def read(files: Sequence[SourceFile]) -> SourceData:
-    """Return the forecasts of all rounds, beside what their questions came to."""
+    """Return the forecasts of all rounds with the outcomes of their questions."""
     joined = list(filter(is_joined_table, files))
     if joined:
         data = read_joined(joined)
@@ -110,7 +111,7 @@ def read(files: Sequence[SourceFile]) -> SourceData:
     if not faults:
         return join_rounds(filed, sets, resolutions)
 
-    with suppress(ArenaError):  # what is wrong with the files is told first
+    with suppress(ArenaError):  # faults of the files are reported first
         return replace(join_rounds(filed, sets, resolutions), faults=tuple(faults))
     return SourceData(faults=tuple(faults))
 
@@ -118,7 +119,7 @@ def read(files: Sequence[SourceFile]) -> SourceData:
 def join_rounds(
     files: Sequence[ForecastFile], sets: Sequence[QuestionSet], resolutions: Sequence[ResolutionSet]
 ) -> SourceData:
-    """Return the forecasts of files, with the questions of their rounds and what these came to."""
+    """Return the forecasts of files with the questions of their rounds and their outcomes."""
     _refuse_twice(files)
     _refuse_two_sets(resolutions)
     rounds = _Rounds(sets)
@@ -143,7 +144,7 @@ def join_rounds(
 
 @dataclass
 class _Rounds:
-    """What questions of several rounds came to, and the forecasts of them."""
+    """The outcomes of several rounds' questions, and the forecasts of them."""
 
     sets: Sequence[QuestionSet]
     ends: dict[Key, tuple[float, bool]] = field(default_factory=dict)
@@ -163,11 +164,11 @@ class _Rounds:
                     self.markets.add(question.source)
 
     def key(self, due: str, source: str, name: str, day: str | None) -> Key:
-        """Return the key of a question: a market ends once, whatever the date."""
+        """Return the key of a question; a market resolves once, so its key has no date."""
         return due, source, name, None if source in self.markets else day
 
     def add_outcomes(self, files: Iterable[ForecastFile], resolutions: Sequence[ResolutionSet]) -> None:
-        """Note what questions came to: what processed files say, then the newest date of resolution sets."""
+        """Add outcomes: those in processed files, then the newest of each question in resolution sets."""
         for filed in files:
             for row in filed.rows:
                 if row.resolved is not None and row.value is not None:
@@ -181,7 +182,7 @@ class _Rounds:
                     self.ends[key] = end.value, end.resolved
 
     def add(self, filed: ForecastFile, row: BenchForecast, forecaster: str) -> None:
-        """Take a forecast of a question of the set that came to something."""
+        """Add a forecast if its question is in the set and has an outcome."""
         key = self.key(filed.due, row.source, row.id, row.date)
         asked = self.asked.get((filed.due, row.source, row.id))
         if filed.due in self.due and asked is None:
@@ -215,7 +216,7 @@ class _Rounds:
         )
 
     def notes(self) -> Iterator[str]:
-        """Yield what was left out."""
+        """Yield notes on what was left out."""
         for why, count in self.left_out.items():
             if count:
                 yield f"left out: {count_text(count, 'forecast')} {why}"
@@ -232,7 +233,7 @@ def _refuse_two_sets(resolutions: Sequence[ResolutionSet]) -> None:
 
 
 def _refuse_twice(files: Sequence[ForecastFile]) -> None:
-    """Raise `ArenaError` if a forecaster has filed twice for a round."""
+    """Raise `ArenaError` if a forecaster filed twice for a round."""
     met: dict[tuple[str, str, str], str] = {}
     for filed in files:
         key = filed.model, filed.organization, filed.due

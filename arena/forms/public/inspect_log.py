@@ -1,13 +1,13 @@
-"""Logs of Inspect (inspect_ai), as `.eval` or as `.json`: a sample is a question, a model a forecaster.
+"""Inspect (inspect_ai) logs, as `.eval` or as `.json`: a sample is a question, a model a forecaster.
 
-The probability is what a scorer wrote down of the answer: an entry `probability` of its value or metadata, or
-its answer where that is a number from 0 to 1 or a percent; or the value of a scorer that is named after it.
-Several options are an entry `probabilities`. The sample's target is the outcome, and its metadata may have
+The probability is taken from the sample's scores: an entry `probability` in a score's value or metadata, or
+its answer if that is a number from 0 to 1 or a percentage; or the value of a scorer named after it. Several
+options are an entry `probabilities`. The sample's target is the outcome, and its metadata may have
 `market_probability`, `event`, `category`, `resolved` and `as_of`.
 
-A sample that asks several questions has them in its scorer's metadata, as a list `forecasts` of objects with
-`question`, `probability`, `outcome` and the rest. A log whose metadata name a `forecaster` is that one's, and
-so may others be.
+A sample with several questions has them in its scorer's metadata, as a list `forecasts` of objects with
+`question`, `probability`, `outcome` and so on. If a log's metadata name a `forecaster`, the log is that
+forecaster's, and so may others be.
 """
 
 import re
@@ -47,11 +47,11 @@ from arena.forms.zip_members import read_member
 
 TITLE = "Inspect log"
 BEGINNING = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"')
-"""How a log in JSON begins."""
+"""The beginning of a log in JSON."""
 HEAD = 1 << 16
 ZIP_START = b"PK\x03\x04"
 HEADERS = ("header.json", "_journal/start.json")
-"""Where a packed log says what was run; the second one while it still runs."""
+"""The members of a packed log that describe the run; the second one while it still runs."""
 
 PROBABILITY = ("probability", "prob", "p_yes", "forecast", "prediction")
 PROBABILITIES = "probabilities"
@@ -68,9 +68,9 @@ NO_PROBABILITY = "no sample has a probability"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a sample says of a question: how it ended, and the answer in one epoch.
+    """A sample's question, its outcome, and the answer in one epoch.
 
-    One that `names_question` is the same in whichever task it is asked, and may be asked in several samples.
+    If it `names_question`, the question is the same in every task, and several samples may ask it.
     """
 
     key: str
@@ -86,7 +86,7 @@ class Reading:
 class InspectLog:
     """A log: the task, the model, its samples and its own metrics.
 
-    `forecaster` is whose it is, where it says that; nothing where it is the model's.
+    `forecaster` is the one that the log names; empty if it is the model's.
     """
 
     name: str
@@ -99,7 +99,7 @@ class InspectLog:
 
 @dataclass(slots=True)
 class InspectFiles:
-    """What was read of the logs so far."""
+    """The content of the logs read so far."""
 
     logs: list[InspectLog] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -107,7 +107,7 @@ class InspectFiles:
 
 
 def recognise(files: Sequence[SourceFile]) -> str | None:
-    """Return what is typical of the form in these files, None where nothing is."""
+    """Return what identifies the form in these files; None if nothing does."""
     if any(map(is_log, files)):
         return "a log with version, status and eval"
 
@@ -124,7 +124,7 @@ def is_log(file: SourceFile) -> bool:
 
 
 def read(files: Sequence[SourceFile]) -> SourceData:
-    """Return what logs hold: each sample's question and outcome, and the probability of each model."""
+    """Return the content of logs: questions, outcomes, and each model's probabilities."""
     found = InspectFiles()
 
     for file in files:
@@ -152,7 +152,7 @@ def read_packed(file: SourceFile, found: InspectFiles) -> None:
 
 
 def unpacked_log(file: SourceFile, packed: zipfile.ZipFile, found: InspectFiles) -> Any:
-    """Return a packed log as the one file of JSON that it could be; None with a fault where it is none."""
+    """Return a packed log as a single JSON value; None, with a fault, if its header is invalid."""
     names = packed.namelist()
     size = sum(member.file_size for member in packed.infolist())
     headers = [name for name in HEADERS if name in names]
@@ -173,7 +173,7 @@ def unpacked_log(file: SourceFile, packed: zipfile.ZipFile, found: InspectFiles)
 
 
 def member_value(file: SourceFile, packed: zipfile.ZipFile, name: str, found: InspectFiles) -> Any:
-    """Return what a member of a packed log says, None with a fault where it is no JSON."""
+    """Return the value of a member of a packed log; None, with a fault, if it is not JSON."""
     text = read_member(file.data, packed, packed.getinfo(name)).decode(errors="replace")
     return parse_json(f"{file.name}/{name}", text, 1, found.faults)
 
@@ -205,12 +205,12 @@ def read_log(file: SourceFile, value: Any, found: InspectFiles) -> None:
 
 
 def is_answered(forecast: SourceForecast) -> bool:
-    """Tell whether a forecast says anything."""
+    """Tell whether a forecast states anything."""
     return forecast.probability is not None or bool(forecast.options)
 
 
 def read_metrics(log: SourceObject, name: str, model: str) -> Iterator[PublishedFigure]:
-    """Yield the metrics that a log has worked out of its scores."""
+    """Yield the metrics that a log computes from its scores."""
     for score in log.loose("results").objects("scores"):
         metrics = score.loose("metrics")
         scorer = score.text("name")
@@ -224,7 +224,7 @@ def read_metrics(log: SourceObject, name: str, model: str) -> Iterator[Published
 
 
 def read_sample(sample: SourceObject, model: str) -> Iterator[Reading]:
-    """Yield what a sample says of each of its questions; nothing with a fault where it has no id."""
+    """Yield a reading for each question of a sample; none, with a fault, if it has no id."""
     key = sample.needed("id", "number the samples")
 
     if not key:
@@ -243,7 +243,7 @@ def read_sample(sample: SourceObject, model: str) -> Iterator[Reading]:
 
 
 def has_questions(forecasts: object) -> bool:
-    """Tell whether a list holds forecasts of questions; another scorer may call other things so.
+    """Tell whether a list holds forecasts of questions; other scorers may use the same name.
 
     >>> has_questions([{"question": "rain"}]), has_questions([0.2, 0.3])
     (True, False)
@@ -255,7 +255,7 @@ def has_questions(forecasts: object) -> bool:
 
 
 def read_stated(stated: SourceObject, key: str, sample: SourceObject, model: str) -> Iterator[Reading]:
-    """Yield what one of the forecasts of a sample says; nothing with a fault where it names no question."""
+    """Yield the reading of one of a sample's forecasts; none, with a fault, if it names no question."""
     question = stated.needed("question", "name the question")
 
     if not question:
@@ -286,7 +286,7 @@ def read_stated(stated: SourceObject, key: str, sample: SourceObject, model: str
 
 
 def read_answer(sample: SourceObject, key: str, model: str) -> Reading:
-    """Return what a sample says that asks one question."""
+    """Return the reading of a sample that asks one question."""
     metadata = sample.loose("metadata")
     answered = sample.fields.get("error") is None and sample.fields.get("limit") is None
     forecast = SourceForecast(key, model, sample.place)
@@ -312,7 +312,7 @@ def read_answer(sample: SourceObject, key: str, model: str) -> Reading:
 
 
 def stated_answer(sample: SourceObject, forecast: SourceForecast) -> SourceForecast:
-    """Return a forecast with the first probability, or set of them, that a scorer wrote down."""
+    """Return a forecast with the first probability, or set of them, in a sample's scores."""
     scores = sample.loose("scores")
 
     for name in scores.fields:
@@ -342,7 +342,7 @@ def stated_answer(sample: SourceObject, forecast: SourceForecast) -> SourceForec
 
 
 def is_probability(name: str) -> bool:
-    """Tell whether a scorer is named after the probability; others may be worth 0 to 1 as well.
+    """Tell whether a scorer is named after the probability; others may have values from 0 to 1 too.
 
     >>> is_probability("probability_of_yes"), is_probability("brier")
     (True, False)
@@ -351,7 +351,7 @@ def is_probability(name: str) -> bool:
 
 
 def as_share(value: object) -> float | None:
-    """Return a number from 0 to 1 or a percent as a probability, else None.
+    """Return a number from 0 to 1, or a percentage, as a probability; None for anything else.
 
     >>> as_share("70%"), as_share(0.7), as_share("Yes"), as_share(70)
     (0.7, 0.7, None, None)
@@ -366,7 +366,7 @@ def as_share(value: object) -> float | None:
 
 
 def first_value(fields: SourceObject, names: Sequence[str]) -> Any:
-    """Return the first of some fields that is there, else None."""
+    """Return the first of some fields that is not null; None if all are."""
     for name in names:
         if fields.fields.get(name) is not None:
             return fields.fields[name]
@@ -375,7 +375,7 @@ def first_value(fields: SourceObject, names: Sequence[str]) -> Any:
 
 
 def first_text(fields: SourceObject, names: Sequence[str]) -> str:
-    """Return the first of some fields if it is a text or a number, else nothing."""
+    """Return the first of some fields as text, if it is a text or a number; else an empty text."""
     value = first_value(fields, names)
 
     if isinstance(value, str | int | float):
@@ -385,7 +385,7 @@ def first_text(fields: SourceObject, names: Sequence[str]) -> str:
 
 
 def market_price(metadata: SourceObject) -> float | None:
-    """Return the market's probability; note one of the market that is none, and pass over another price."""
+    """Return the market's probability; note an invalid one of the market, and ignore other prices."""
     for name in PRICE:
         share = as_share(metadata.fields.get(name))
 
@@ -398,7 +398,7 @@ def market_price(metadata: SourceObject) -> float | None:
 
 
 def title_of(sample: SourceObject) -> str:
-    """Return the text that the model was asked, of messages the last one of the user."""
+    """Return the text that the model was asked: of messages, the user's last."""
     asked = sample.fields.get("input")
 
     if isinstance(asked, str):
@@ -430,7 +430,7 @@ def reason_of(sample: SourceObject) -> str:
 
 
 def read_outcome(sample: SourceObject, forecast: SourceForecast) -> SourceOutcome | None:
-    """Return the outcome that a sample's target says, None while there is none; note one that is none."""
+    """Return the outcome in a sample's target; None if it has none, with a fault if it is invalid."""
     target = sample.fields.get("target")
 
     if isinstance(target, list) and len(target) == 1:
@@ -445,7 +445,7 @@ def read_outcome(sample: SourceObject, forecast: SourceForecast) -> SourceOutcom
 def outcome_of(
     sample: SourceObject, name: str, target: object, forecast: SourceForecast, resolved: datetime | None
 ) -> SourceOutcome | None:
-    """Return the outcome in a field of that name; None, with a fault where it is of what was answered."""
+    """Return the outcome in a field; None if it is invalid, with a fault if the question was answered."""
     value = target_value(sample, target, forecast.options)
 
     if value is None and is_answered(forecast):
@@ -457,7 +457,7 @@ def outcome_of(
 
 
 def target_value(sample: SourceObject, target: object, options: Mapping[str, float]) -> float | str | None:
-    """Return what a target says: a number for yes or no, or the name of an option; None for anything else."""
+    """Return the value of a target: a number for yes/no, or an option's name; None for anything else."""
     text = str(target).strip()
 
     if options:
@@ -470,7 +470,7 @@ def target_value(sample: SourceObject, target: object, options: Mapping[str, flo
 
 
 def option_named(text: str, choices: object, options: Mapping[str, float]) -> str | None:
-    """Return the option of a name, or of the letter of one of the choices; None where there is none."""
+    """Return the option with a name, or with the letter of a choice; None if there is none."""
     if isinstance(choices, list) and len(text) == 1 and text not in options:
         place = LETTERS.find(text)
 
@@ -484,7 +484,7 @@ def option_named(text: str, choices: object, options: Mapping[str, float]) -> st
 
 
 def joined(found: InspectFiles) -> SourceData:
-    """Return the samples of all logs: questions are the same in logs of the same task."""
+    """Return the samples of all logs; logs of the same task share their questions."""
     tasks = {log.task for log in found.logs}
     questions: dict[str, SourceQuestion] = {}
     outcomes: dict[str, SourceOutcome] = {}
@@ -509,7 +509,7 @@ def joined(found: InspectFiles) -> SourceData:
 
         forecasts += [mean_forecast(key, forecaster, epochs) for (key, _), epochs in answers.items()]
 
-        # The figures of one of several logs are not those of their forecaster.
+        # If a forecaster has several logs, the figures of one are not the forecaster's.
         if forecasters.count(forecaster) == 1:
             published += [replace(figure, forecaster=forecaster) for figure in log.metrics]
 
@@ -527,7 +527,7 @@ def joined(found: InspectFiles) -> SourceData:
 
 
 def forecasters_of(logs: Sequence[InspectLog], notes: list[str]) -> list[str]:
-    """Return whose each log is; several runs of a model in a task are numbered, and noted."""
+    """Return the forecaster of each log; repeated runs of a model in a task are numbered, and noted."""
     runs: Counter[tuple[str, str]] = Counter()
     names = []
 
@@ -548,7 +548,7 @@ def forecasters_of(logs: Sequence[InspectLog], notes: list[str]) -> list[str]:
 
 
 def mean_forecast(key: str, forecaster: str, epochs: Sequence[SourceForecast]) -> SourceForecast:
-    """Return the mean of what was answered in the epochs of a sample."""
+    """Return the mean of the answers in a sample's epochs."""
     answered = [forecast for forecast in epochs if is_answered(forecast)] or list(epochs)
     first = replace(answered[0], question=key, forecaster=forecaster)
     shares = [forecast.probability for forecast in answered if forecast.probability is not None]

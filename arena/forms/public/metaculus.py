@@ -1,4 +1,4 @@
-"""Files of Metaculus: tables that its site lets people download, questions of its API, reports of its tools.
+"""Files of Metaculus: tables to download from its site, questions of its API, and reports of its tools.
 
 A number on a logarithmic scale is read as its position in the range, from 0 to 1, as the site scores it.
 """
@@ -28,11 +28,11 @@ REPORTS = "reports with question, explanation and prediction"
 TOOLS = "questions with question_text and api_json"
 POSTS = "posts with question, projects and status"
 LISTED = {BENCHMARKS: "benchmarks", REPORTS: "reports", TOOLS: "questions", POSTS: "posts"}
-"""What a file of JSON lists, by its kind."""
+"""The name of the list in each kind of JSON file."""
 
 
 def recognise(files: Sequence[SourceFile]) -> str | None:
-    """Return what is typical of the form in these files, None where nothing is."""
+    """Return what identifies the form in these files; None if nothing does."""
     kinds = {kind_of(file) for file in files}
 
     for kind in (*TABLES, *LISTED):
@@ -43,7 +43,7 @@ def recognise(files: Sequence[SourceFile]) -> str | None:
 
 
 def kind_of(file: SourceFile) -> str | None:
-    """Return which file of Metaculus this is, None where it is none."""
+    """Return the kind of a Metaculus file; None if it is not one."""
     if suffix_of(file) == ".csv":
         names = header_names(file)
 
@@ -63,7 +63,7 @@ def kind_of(file: SourceFile) -> str | None:
 
 
 def kind_of_object(first: Any) -> str | None:
-    """Return of which kind the objects of a file of JSON are, by the first."""
+    """Return the kind of objects in a JSON file, judged by the first."""
     question = first.get("question")
     is_report = isinstance(question, dict) and "question_text" in question
 
@@ -88,7 +88,7 @@ def is_post(first: Any) -> bool:
 
 
 def read(files: Sequence[SourceFile]) -> SourceData:
-    """Return what these files hold: questions and outcomes, forecasts, the community's prediction, scores."""
+    """Return the content of these files: questions, outcomes, forecasts, community predictions and scores."""
     found = MetaculusFiles()
     kinds = {file.name: kind_of(file) for file in files}
 
@@ -102,7 +102,7 @@ def read(files: Sequence[SourceFile]) -> SourceData:
 
 
 def read_file(file: SourceFile, kind: str, found: MetaculusFiles) -> None:
-    """Add what a file of a known kind holds."""
+    """Add the content of a file of a known kind."""
     if kind in TABLES:
         read_table(file, kind, found)
     else:
@@ -125,7 +125,7 @@ def read_table(file: SourceFile, kind: str, found: MetaculusFiles) -> None:
 
 
 def add_object(item: SourceObject, kind: str, found: MetaculusFiles) -> None:
-    """Add what an object of a known kind holds."""
+    """Add an object of a known kind."""
     if kind == BENCHMARKS:
         add_benchmark(item, found)
     elif kind == REPORTS:

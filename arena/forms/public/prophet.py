@@ -1,7 +1,7 @@
-"""Files of Prophet Arena: tasks and events with their outcomes, agents' answers, and what its tools print.
+"""Files of Prophet Arena: tasks and events with their outcomes, agents' answers, and its tools' reports.
 
-An answer gives each outcome of a task a probability of its own. A task is a question of several options where
-every such set of probabilities adds up to 1, else each of its outcomes is a question of yes or no.
+An answer gives each outcome of a task its own probability. A task is one question of several options if every
+such set of probabilities adds up to 1; otherwise each of its outcomes is a yes/no question.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ TITLE = "Prophet Arena"
 YES = "Yes"
 NO = "No"
 SLACK = 0.005
-"""So far the probabilities of one answer may be from 1 together."""
+"""How far from 1 the sum of an answer's probabilities may be."""
 
 TASKS = "tasks with task_id, title and outcomes"
 EVENTS = "events with slug, outcomes and windows"
@@ -49,12 +49,12 @@ LISTS = {
     SUMMARY: ("runs", {"task_id", "submission"}),
 }
 ALONE = (TASKS, EVENTS, ANSWERS, SUBMISSION, SUMMARY)
-"""What is enough to know the form by."""
+"""The kinds of files that identify the form by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProphetTask:
-    """What is asked: its outcomes, those that are known to be true (1) or false (0), and prices by window."""
+    """A task: its outcomes, those known to be true (1) or false (0), and prices by window."""
 
     key: str
     title: str
@@ -76,7 +76,7 @@ class ProphetTask:
 
 @dataclass(frozen=True, slots=True)
 class ProphetAnswer:
-    """The probabilities that an agent gave to outcomes of a task; none where it gave no answer."""
+    """The probabilities that an agent gave to a task's outcomes; none if it gave no answer."""
 
     task: str
     agent: str
@@ -89,7 +89,7 @@ class ProphetAnswer:
 
 @dataclass(slots=True)
 class ProphetFiles:
-    """What was read of the files so far."""
+    """The content of the files read so far."""
 
     tasks: dict[str, ProphetTask] = field(default_factory=dict)
     answers: list[ProphetAnswer] = field(default_factory=list)
@@ -98,7 +98,7 @@ class ProphetFiles:
 
 
 def recognise(files: Sequence[SourceFile]) -> str | None:
-    """Return what is typical of the form in these files, None where nothing is."""
+    """Return what identifies the form in these files; None if nothing does."""
     for file in files:
         kind = kind_of(file)
 
@@ -109,7 +109,7 @@ def recognise(files: Sequence[SourceFile]) -> str | None:
 
 
 def kind_of(file: SourceFile) -> str | None:
-    """Return which file of Prophet Arena this is, None where it is none."""
+    """Return the kind of a Prophet Arena file; None if it is not one."""
     first = first_object(file)
 
     for kind, keys in KEYS.items():
@@ -118,15 +118,16 @@ def kind_of(file: SourceFile) -> str | None:
 
     for kind, (name, keys) in LISTS.items():
         inner = first.get(name)
-
-        if isinstance(inner, list) and inner and isinstance(inner[0], dict) and inner[0].keys() >= keys:
+        if not isinstance(inner, list) or not inner:
+            continue
+        if isinstance(inner[0], dict) and inner[0].keys() >= keys:
             return kind
 
     return None
 
 
 def read(files: Sequence[SourceFile]) -> SourceData:
-    """Return what these files hold: tasks, what they came to, and what agents answered."""
+    """Return the content of these files: tasks, their outcomes, and agents' answers."""
     found = ProphetFiles()
     others = []
 
@@ -152,7 +153,7 @@ def read(files: Sequence[SourceFile]) -> SourceData:
 
 
 def read_file(file: SourceFile, kind: str, found: ProphetFiles) -> None:
-    """Add what a file of a known kind holds."""
+    """Add the content of a file of a known kind."""
     add_one = {TASKS: add_task, EVENTS: add_task, MARKETS: add_market, ANSWERS: add_answer}.get(kind)
     add_whole = {SUBMISSION: add_submission, SUMMARY: add_summary, REPORT: add_report}.get(kind)
 
@@ -211,7 +212,7 @@ def read_task(line: SourceObject, key: str) -> ProphetTask:
 
 
 def read_names(line: SourceObject, name: str) -> tuple[str, ...]:
-    """Return the different texts of a list; note what is none, empty, or there twice."""
+    """Return the distinct texts of a list; note entries that are no text, empty, or repeated."""
     names: list[str] = []
 
     for value in line.values(name):
@@ -266,7 +267,7 @@ def read_event(line: SourceObject, key: str) -> ProphetTask:
 
 
 def add_market(market: SourceObject, found: ProphetFiles) -> None:
-    """Add a market of yes or no."""
+    """Add a yes/no market."""
     ticker = market.needed("market_ticker", "name the market")
 
     found.tasks[ticker] = ProphetTask(
@@ -310,7 +311,7 @@ def add_submission(value: Mapping[str, Any], file: SourceFile, found: ProphetFil
 
 
 def add_summary(value: Mapping[str, Any], file: SourceFile, found: ProphetFiles) -> None:
-    """Add the runs of an evaluation over tasks, with the Brier score that it prints of each."""
+    """Add the runs of an evaluation over tasks, and the mean of the Brier scores it prints."""
     whole = SourceObject(value, SourceLine(file.name, 1), found.faults)
     agent = whole.loose("eval_config").loose("model").text("model_name")
     agent = agent or PurePosixPath(file.name).parent.name or "agent"
@@ -344,7 +345,7 @@ def add_report(value: Mapping[str, Any], file: SourceFile, found: ProphetFiles) 
 
 
 def read_actuals(file: SourceFile, found: ProphetFiles) -> None:
-    """Add the outcomes of markets, where a file is an object of 1 and 0 by ticker."""
+    """Add the outcomes of markets, if the file is an object of 1 and 0 by ticker."""
     tickers = {answer.task for answer in found.answers} | set(found.tasks)
 
     if not file.name.endswith(".json"):
@@ -376,7 +377,7 @@ def read_actuals(file: SourceFile, found: ProphetFiles) -> None:
 
 
 def add_missing_tasks(found: ProphetFiles) -> None:
-    """Add the tasks that no file describes by what was answered about them."""
+    """Add tasks that no file describes, derived from the answers to them."""
     for answer in found.answers:
         if answer.task in found.tasks or not answer.shares:
             continue
@@ -390,9 +391,9 @@ def add_missing_tasks(found: ProphetFiles) -> None:
 
 
 def board_figures(found: ProphetFiles) -> list[PublishedFigure]:
-    """Return the Brier score and the skill of each agent of windows, as the board's engine has them.
+    """Return the Brier score and the skill of each agent, as the board's engine computes them.
 
-    Both are means over an event's outcomes that were graded, then over its windows, then over events.
+    Both are means over an event's graded outcomes, then over its windows, then over events.
     """
     errors: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     edges: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -421,7 +422,7 @@ def board_figures(found: ProphetFiles) -> list[PublishedFigure]:
 
 
 def newest_in_windows(found: ProphetFiles) -> list[ProphetAnswer]:
-    """Return the answers that count where events have windows: an agent's last in each."""
+    """Return the answers that count if events have windows: each agent's last in each window."""
     newest = {}
 
     for answer in found.answers:
@@ -440,7 +441,7 @@ def mean_error(shares: Mapping[str, float], graded: Mapping[str, float], names: 
 
 @dataclass(slots=True)
 class ConvertedTasks:
-    """Tasks and answers as questions, outcomes and forecasts; `parted` counts tasks of several questions."""
+    """Tasks as questions, outcomes and forecasts; `parted` counts tasks split into several."""
 
     questions: list[SourceQuestion] = field(default_factory=list)
     outcomes: list[SourceOutcome] = field(default_factory=list)
@@ -450,7 +451,7 @@ class ConvertedTasks:
     def add_yes_no(
         self, task: ProphetTask, name: str, question: SourceQuestion, answers: Sequence[ProphetAnswer]
     ) -> None:
-        """Add a question whether an outcome is true."""
+        """Add a yes/no question about one outcome."""
         self.questions.append(question)
         self.outcomes += outcomes_of(task, question.key, name)
         self.forecasts += [yes_no_forecast(task, question.key, name, answer) for answer in answers]
@@ -458,7 +459,7 @@ class ConvertedTasks:
     def add_options(
         self, task: ProphetTask, question: SourceQuestion, answers: Sequence[ProphetAnswer]
     ) -> None:
-        """Add a question which of the outcomes is true."""
+        """Add a question about which of the outcomes is true."""
         self.questions.append(replace(question, options=task.outcomes))
         self.outcomes += option_outcomes(task)
         self.forecasts += [options_forecast(task, answer) for answer in answers]
@@ -466,7 +467,7 @@ class ConvertedTasks:
     def add_parts(
         self, task: ProphetTask, question: SourceQuestion, answers: Sequence[ProphetAnswer]
     ) -> None:
-        """Add a question for each outcome, within one event."""
+        """Add a yes/no question for each outcome, all within one event."""
         self.parted += 1
         event = task.event or task.key
 
@@ -477,7 +478,7 @@ class ConvertedTasks:
 
 
 def converted(found: ProphetFiles) -> SourceData:
-    """Return what was read as questions, outcomes and forecasts."""
+    """Return tasks and answers as questions, outcomes and forecasts."""
     answers: dict[str, list[ProphetAnswer]] = defaultdict(list)
     tasks = ConvertedTasks()
 
@@ -517,7 +518,7 @@ def converted(found: ProphetFiles) -> SourceData:
 
 
 def note_unknown_outcomes(answer: ProphetAnswer, found: ProphetFiles) -> None:
-    """Note a probability of something that is none of the task's outcomes."""
+    """Note probabilities of outcomes that the task doesn't have."""
     task = found.tasks.get(answer.task)
 
     for name in answer.shares:
@@ -527,7 +528,7 @@ def note_unknown_outcomes(answer: ProphetAnswer, found: ProphetFiles) -> None:
 
 
 def is_one_question(task: ProphetTask, answers: Sequence[ProphetAnswer]) -> bool:
-    """Tell whether exactly one outcome can be true, by what was true and by every set of probabilities."""
+    """Tell whether exactly one outcome can be true, judged by outcomes and sets of probabilities."""
     if task.graded and sum(task.graded.values()) != 1:
         return False
     if task.voided and len(task.voided) < len(task.outcomes):
@@ -543,7 +544,7 @@ def is_one_question(task: ProphetTask, answers: Sequence[ProphetAnswer]) -> bool
 
 
 def outcomes_of(task: ProphetTask, question: str, name: str) -> list[SourceOutcome]:
-    """Return whether an outcome was true, nothing while that is open."""
+    """Return whether one outcome was true, as a list; empty while that is open."""
     if name in task.graded:
         return [SourceOutcome(question, task.graded[name], task.resolved, task.place)]
     if name in task.voided:
@@ -553,7 +554,7 @@ def outcomes_of(task: ProphetTask, question: str, name: str) -> list[SourceOutco
 
 
 def option_outcomes(task: ProphetTask) -> list[SourceOutcome]:
-    """Return which outcome was true, nothing while that is open."""
+    """Return which outcome was true, as a list; empty while that is open."""
     if task.voided:
         return [SourceOutcome(task.key, None, task.resolved, task.place)]
 
@@ -562,7 +563,7 @@ def option_outcomes(task: ProphetTask) -> list[SourceOutcome]:
 
 
 def yes_no_forecast(task: ProphetTask, question: str, name: str, answer: ProphetAnswer) -> SourceForecast:
-    """Return what an answer says of one outcome."""
+    """Return the forecast of one outcome in an answer."""
     return SourceForecast(
         question,
         answer.agent,
@@ -575,7 +576,7 @@ def yes_no_forecast(task: ProphetTask, question: str, name: str, answer: Prophet
 
 
 def options_forecast(task: ProphetTask, answer: ProphetAnswer) -> SourceForecast:
-    """Return what an answer says of all outcomes."""
+    """Return the forecast of all outcomes in an answer."""
     return SourceForecast(
         task.key,
         answer.agent,

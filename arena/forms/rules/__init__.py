@@ -1,1 +1,1 @@
-"""Formulas of boards that their forms are read by."""
+"""Formulas of boards, used to read their forms."""

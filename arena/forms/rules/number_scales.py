@@ -7,15 +7,16 @@
 - Source: the site's code.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 
+from arena.forms.model import SourceQuestion
 from arena.forms.objects import as_number, as_time
 
 BEYOND = 0.005
-"""An outcome that is only known to lie beyond a range is read as this share of the range beyond it."""
+"""An outcome known only to lie beyond a range is read as lying this share of the range beyond it."""
 EVEN = 1e-6
-"""A scale whose steps grow by less than this from end to end is an even one."""
+"""A scale whose steps grow by less than this from end to end counts as even."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class NumberScale:
         return abs(self.ratio - 1) < EVEN
 
     def position(self, value: float) -> float:
-        """Return where a value lies, 0 at the lower end and 1 at the upper.
+        """Return the position of a value: 0 at the lower end, 1 at the upper.
 
         >>> NumberScale(0, 10).position(2.5), round(NumberScale(1, 100, 100.0).position(10), 9)
         (0.25, 0.5)
@@ -63,7 +64,7 @@ class NumberScale:
         return self.low + grown * (self.high - self.low)
 
     def real(self, value: float) -> float | str:
-        """Return a value itself: a number, or a date as ISO text."""
+        """Return the value itself: a number, or a date as ISO text."""
         instant = as_time(value)
 
         if self.is_date and instant is not None:
@@ -72,7 +73,7 @@ class NumberScale:
         return value
 
     def given(self, value: float) -> float | str:
-        """Return a value as the model has it: a number or date, or its position on a logarithmic scale."""
+        """Return a value as forms store it: a number or date, or its position on a logarithmic scale."""
         if not self.is_even:
             return self.position(value)
 
@@ -88,14 +89,24 @@ class NumberScale:
         return self.given(self.low + place * (self.high - self.low))
 
 
-def scale_number(scale: NumberScale, value: object) -> float | None:
-    """Return a value on a scale, a date in seconds since 1970; None where it is none."""
-    if not scale.is_date:
+def number_or_date(value: object, is_date: bool) -> float | None:
+    """Return a number, or a date in seconds since 1970; None if it can't be read."""
+    if not is_date:
         return as_number(value)
 
     instant = as_time(value)
-
     if instant is None:
         return None
-
     return instant.timestamp()
+
+
+def with_range(question: SourceQuestion, scale: NumberScale) -> SourceQuestion:
+    """Return a numeric question with its range."""
+    return replace(
+        question,
+        low=scale.given(scale.low),
+        high=scale.given(scale.high),
+        ratio=scale.ratio,
+        real_low=scale.real(scale.low),
+        real_high=scale.real(scale.high),
+    )

@@ -1,1 +1,1 @@
-"""What a user names as a source of forecasts: its files from the disk, and the form that they are of."""
+"""Sources of forecasts that a user names: their files on the disk, and the form these are in."""

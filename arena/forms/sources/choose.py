@@ -1,4 +1,4 @@
-"""The form that files are of: every form looks at them, and one that fits alone is taken."""
+"""Chooses the form of files: every form examines them, and the only one that fits is used."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -11,29 +11,29 @@ from markets.registry import UnknownExtension, load, names
 
 PACKAGE = "arena.forms.public"
 TABLE = "table"
-"""The name of what has no form of its own: a plain table."""
+"""The name of plain tables, which have no form of their own."""
 
 
 class Form(Protocol):
-    """A form of files: a module of the folder."""
+    """The interface of a form, which is a module of the folder."""
 
     TITLE: str
 
     def recognise(self, files: Sequence[SourceFile]) -> str | None:
-        """Return what is typical of the form in these files, or None if they aren't of it."""
+        """Return what identifies the form in these files; None if they aren't in it."""
 
     def read(self, files: Sequence[SourceFile]) -> SourceData:
-        """Return what the files hold."""
+        """Return the content of the files."""
 
 
 def form_names() -> list[str]:
-    """Return the names of all forms, and that of plain tables."""
+    """Return the names of all forms, including plain tables."""
     home = Path(import_module(PACKAGE).__path__[0])
     return sorted([TABLE, *names(home)])
 
 
 def load_form(name: str) -> Form:
-    """Return a form by the name of its file; raise `ArenaError` if there is none."""
+    """Return a form by its module's name; raise `ArenaError` if there is none."""
     try:
         return cast(Form, load(PACKAGE, name))
     except UnknownExtension as unknown:
@@ -46,7 +46,7 @@ def load_form(name: str) -> Form:
 def choose_form(files: Sequence[SourceFile], wanted: str | None = None) -> ChosenForm | None:
     """Return the form of files, or the one that is wanted; None for a plain table.
 
-    Raise `ArenaError` if two forms fit: a guess could score something else than was meant.
+    Raise `ArenaError` if two forms fit: a guess could score something other than what was meant.
     """
     if wanted == TABLE:
         return None

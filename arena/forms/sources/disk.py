@@ -1,4 +1,4 @@
-"""The files of a source: of one file, of a folder, of a ZIP, or of what comes in on the standard input."""
+"""Reads the files of a source: a single file, a folder, or a ZIP."""
 
 import os
 import zipfile
@@ -14,19 +14,19 @@ from arena.forms.zip_members import read_member
 
 MOST_FILES = 20_000
 ENDINGS = frozenset({".csv", ".eval", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv", ".txt"})
-"""What files of forecasts end in; others of a folder are left alone."""
+"""The endings of files of forecasts; other files in a folder are skipped."""
 PACKED = frozenset({".gz", ".zip"})
 
 
 @dataclass
 class _FilesRead:
-    """The files that were read so far, and how many bytes they have."""
+    """The files read so far, and their total size in bytes."""
 
     files: list[SourceFile] = field(default_factory=list)
     size: int = 0
 
     def add(self, name: str, data: bytes) -> None:
-        """Keep a file; raise `ArenaError` if there are too many, or they are too large."""
+        """Add a file; raise `ArenaError` if there are too many, or they are too large."""
         self.files.append(SourceFile(name, data))
         self.size += len(data)
         if len(self.files) > MOST_FILES or self.size > MOST_BYTES:
@@ -35,10 +35,10 @@ class _FilesRead:
 
 
 def read_source(place: Path) -> tuple[SourceFile, ...]:
-    """Return the files of a source, those of a folder or a ZIP by their names within it.
+    """Return the files of a source; those of a folder or ZIP are named by their paths within it.
 
-    Hidden files and folders, and links that lead out of a folder, are left alone. Raise `ArenaError` if there
-    is no such file, if a folder has none of forecasts, or if there are too many.
+    Hidden files and folders, and links that lead out of a folder, are skipped. Raise `ArenaError` if there is
+    no such file, if a folder has no files of forecasts, or if there are too many.
     """
     reading = _FilesRead()
     try:
@@ -58,7 +58,7 @@ def read_source(place: Path) -> tuple[SourceFile, ...]:
 
 
 def _read_file(path: Path, size: int, reading: _FilesRead) -> None:
-    """Read a file, and what is in it if it is a ZIP."""
+    """Read a file, and its members if it is a ZIP."""
     if size > MOST_BYTES:
         raise ArenaError("too_large", f"{path} has {size:,} bytes", f"{MOST_BYTES:,} can be read")
 
@@ -70,7 +70,7 @@ def _read_file(path: Path, size: int, reading: _FilesRead) -> None:
 
 
 def _read_zip(name: str, data: bytes, reading: _FilesRead) -> None:
-    """Read the files in a ZIP; raise `ArenaError` if it is none, or holds too much."""
+    """Read the members of a ZIP; raise `ArenaError` if it is damaged or too large."""
     try:
         with zipfile.ZipFile(BytesIO(data)) as packed:
             for member in packed.infolist():

@@ -1,4 +1,4 @@
-"""What every forecaster of a file scored on each question: one row for the two, a column for each score."""
+"""The scores of each forecaster of a file on each question: a row for the two, a column for each score."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,19 +24,19 @@ from arena.scores.rules.metaculus import table as metaculus
 from arena.scores.rules.metaculus.forecasts import Mode
 
 MEANS = ("brier", "log", "baseline", "peer", "relative", "spot_baseline", "spot_peer")
-"""The scores whose means have an interval."""
+"""The scores whose means get an interval."""
 NAMES = ("brier", "log", *metaculus.SCORES, "distance")
 KNOWS_NOTHING = 0.25
-"""The Brier score of even odds, which a missing answer on a yes/no question counts as."""
+"""The Brier score of even odds, as which a missing answer to a yes/no question counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionScores:
-    """A row for each forecaster and question, sorted by question; NaN where there is no such score.
+    """A row for each forecaster and question, sorted by question; NaN where a score is undefined.
 
-    Questions of yes or no come first, numbered as in the table, then its forms; the community, where it is
-    scored, is one more forecaster. `asked` marks the questions that are scored, `blank` is what knowing
-    nothing scores on each.
+    Yes/no questions come first, numbered as in the table, then its forms; the community, if it is scored, is
+    one more forecaster. `asked` marks the questions that are scored, and `blank` is the score on each of a
+    forecaster who knows nothing.
     """
 
     who: Ints
@@ -51,38 +51,32 @@ class QuestionScores:
     kind: NDArray[np.str_]
 
     def means(self, name: str) -> MeanIntervals:
-        """Return everyone's mean of a score, with its interval."""
+        """Return each forecaster's mean of a score, with its interval."""
         return mean_intervals(self.who, self.event, self.values[name], len(self.forecasters))
 
     def counts(self, event: bool = False) -> Ints:
-        """Return how many questions, or events, each forecaster is scored on."""
+        """Return the number of questions, or of events, that each forecaster is scored on."""
         forecasters = len(self.forecasters)
         events = len(self.events)
         if not event or events == self.asked.size:
             return np.bincount(self.who, minlength=forecasters)
 
-        pair = self.who * events + self.event
-        pairs, _ = different(pair)
-        who = pairs // events
-        return np.bincount(who, minlength=forecasters)
+        pairs, _ = different(self.who * events + self.event)
+        return np.bincount(pairs // events, minlength=forecasters)
 
     def kinds(self, kind: str) -> int:
-        """Return how many of the questions that are scored are of a kind."""
-        is_kind = self.kind == kind
-        count = np.count_nonzero(self.asked & is_kind)
-        return int(count)
+        """Return the number of scored questions of a kind."""
+        return int(np.count_nonzero(self.asked & (self.kind == kind)))
 
 
 def settled(table: ForecastTable, *, provisional: bool) -> Floats:
-    """Return what each row is scored against; NaN where that is nothing.
+    """Return the outcome that each row is scored against; NaN where there is none.
 
-    Provisionally a fraction is, and while a question is open its last price in the file, by forecasts made
-    before it.
+    Provisional scores also use fractions and, for forecasts made before it, an open question's last price.
     """
     outcome = table.outcome
     if not provisional:
-        is_ended = is_scored(outcome)
-        return np.where(is_ended, outcome, np.nan)
+        return np.where(is_scored(outcome), outcome, np.nan)
 
     market = table.market
     time = table.time
@@ -90,15 +84,12 @@ def settled(table: ForecastTable, *, provisional: bool) -> Floats:
         return outcome
 
     is_open = np.isnan(outcome)
-    has_price = ~np.isnan(market)
-    priced = np.flatnonzero(is_open & has_price)
+    priced = np.flatnonzero(is_open & ~np.isnan(market))
     question = table.question[priced]
     order = np.lexsort((market[priced], time[priced], question))
 
-    steps = np.diff(question[order], append=-1)
-    is_last = steps != 0
+    is_last = np.diff(question[order], append=-1) != 0
     last = priced[order[is_last]]
-
     questions = len(table.questions)
     last_price = np.full(questions, np.nan)
     last_time = np.full(questions, np.nan)
@@ -113,7 +104,7 @@ def settled(table: ForecastTable, *, provisional: bool) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class ScoredCells:
-    """Who, on which question, of which event, and the scores: a row for each."""
+    """A row for each forecaster and question: who, which question, which event, and the scores."""
 
     who: Ints
     question: Ints
@@ -129,7 +120,7 @@ def score_questions(
     provisional: bool = False,
     community: bool = False,
 ) -> QuestionScores:
-    """Return every score of everyone on every question that has ended."""
+    """Return every forecaster's scores on every question that has ended."""
     names = table.forecasters
     if community:
         names = (*names, metaculus.COMMUNITY)
@@ -187,7 +178,7 @@ def _cells_one_by_one(
     *,
     community: bool,
 ) -> list[ScoredCells]:
-    """Return the cells of all questions, scored one after the other; those of yes or no come first."""
+    """Return the cells of all questions, scored one by one; those of yes/no questions come first."""
     parts = _yes_no_cells(table, against, mode, outside, community=community)
     for number, form in enumerate(table.forms, len(table.questions)):
         if form.ended:
@@ -199,31 +190,25 @@ def _cells_one_by_one(
 def _form_cells(
     scores: Mapping[str, Mapping[str, float]], number: int, event: int, places: Mapping[str, int]
 ) -> ScoredCells:
-    """Return the cells of a question, by the scores of each forecaster."""
+    """Return the cells of a question, given the scores of each forecaster."""
     size = len(scores)
     who = np.zeros(size, dtype=np.int64)
     values = _unknown_values(size)
     for row, (name, own) in enumerate(scores.items()):
         who[row] = places[name]
         for score, value in own.items():
-            column = values[score]
-            column[row] = value
+            values[score][row] = value
 
-    question = np.full(size, number)
-    events = np.full(size, event)
-    return ScoredCells(who, question, events, values)
+    return ScoredCells(who, np.full(size, number), np.full(size, event), values)
 
 
 def _unknown_values(size: int) -> dict[str, Floats]:
     """Return a column of NaN for each score."""
-    values = {}
-    for score in NAMES:
-        values[score] = np.full(size, np.nan)
-    return values
+    return {score: np.full(size, np.nan) for score in NAMES}
 
 
 def _joined(parts: Sequence[ScoredCells]) -> ScoredCells:
-    """Return the cells of all parts in one, sorted by question and forecaster."""
+    """Return all cells in one, sorted by question and forecaster."""
     if len(parts) == 1:
         return parts[0]
 
@@ -235,8 +220,7 @@ def _joined(parts: Sequence[ScoredCells]) -> ScoredCells:
     values = {}
     for score in NAMES:
         columns = [part.values[score] for part in parts]
-        whole = np.concatenate(columns)
-        values[score] = whole[order]
+        values[score] = np.concatenate(columns)[order]
     return ScoredCells(who[order], question[order], event[order], values)
 
 
@@ -248,7 +232,7 @@ def _events_of(table: ForecastTable) -> Ints:
 
 
 def _mean_cells(table: ForecastTable, against: Floats) -> ScoredCells:
-    """Return the mean Brier and log scores on yes/no questions, and no others."""
+    """Return cells with the mean Brier and log scores on yes/no questions only."""
     rows = np.flatnonzero(~np.isnan(against))
     question = table.question[rows]
     who = table.forecaster[rows]
@@ -266,7 +250,7 @@ def _mean_cells(table: ForecastTable, against: Floats) -> ScoredCells:
 
 
 def _mean_form_cells(table: ForecastTable, timed: TimedRows, events: Mapping[str, int]) -> ScoredCells:
-    """Return the means on questions of other kinds of their forecasts' own scores, and no others."""
+    """Return cells with the mean scores of forecasts on questions of other kinds."""
     rows = np.flatnonzero(timed.question >= len(table.questions))
     question = timed.question[rows]
     who = timed.forecaster[rows]
@@ -285,7 +269,7 @@ def _mean_form_cells(table: ForecastTable, timed: TimedRows, events: Mapping[str
 def _yes_no_cells(
     table: ForecastTable, against: Floats, mode: Mode, outside: tuple[str, ...], *, community: bool
 ) -> list[ScoredCells]:
-    """Return the cells of forecasters, and those of the community where it is wanted."""
+    """Return the cells of yes/no questions, and the community's if it is scored."""
     own_cells = _mean_cells(table, against)
     question = own_cells.question
     who = own_cells.who
@@ -323,7 +307,7 @@ def _yes_no_cells(
 
 
 def _community_values(scores: Mapping[str, Floats], *, timed: bool) -> dict[str, Floats]:
-    """Return the community's scores: at one instant its Brier score follows from its baseline score."""
+    """Return the community's scores; without times, its Brier score follows from the baseline score."""
     baseline = scores["baseline"]
     chance = 2 ** (baseline / 100 - 1)
     values = _unknown_values(chance.size)
@@ -336,7 +320,7 @@ def _community_values(scores: Mapping[str, Floats], *, timed: bool) -> dict[str,
 
 
 def _group_means(values: Floats, starts: Ints, lengths: Ints) -> Floats:
-    """Return the mean of each group of rows that follow each other."""
+    """Return the mean of each group of consecutive rows."""
     if starts.size == values.size:
         return values
 
@@ -348,34 +332,29 @@ def _group_means(values: Floats, starts: Ints, lengths: Ints) -> Floats:
 def _metaculus_cells(
     ended: ForecastTable, mode: Mode, outside: tuple[str, ...], *, community: bool
 ) -> metaculus.CellScores:
-    """Return Metaculus's scores by question; without times the latest forecasts stand side by side."""
+    """Return Metaculus's scores by question; without times, from the latest forecasts."""
     times = _times_of(ended)
     rows = ended
     if times is None and ended.time is not None:
-        question_steps = np.diff(ended.question, append=-1)
-        forecaster_steps = np.diff(ended.forecaster, append=-1)
-        is_last_of_question = question_steps != 0
-        is_last_of_forecaster = forecaster_steps != 0
+        is_last_of_question = np.diff(ended.question, append=-1) != 0
+        is_last_of_forecaster = np.diff(ended.forecaster, append=-1) != 0
         rows = ended.where(is_last_of_question | is_last_of_forecaster)
 
-    is_outside = np.isin(ended.forecasters, outside)
-    is_base = ~is_outside
+    is_base = ~np.isin(ended.forecasters, outside)
     base = is_base[rows.forecaster]
     resolved = metaculus.ResolvedRows(
         rows.question, rows.forecaster, rows.probability, rows.outcome, base, times
     )
     cells = metaculus.cell_scores(resolved, mode, community=community)
 
-    community_place = len(ended.forecasters)
-    is_pooled = cells.forecaster == -1
-    forecaster = np.where(is_pooled, community_place, cells.forecaster)
+    forecaster = np.where(cells.forecaster == -1, len(ended.forecasters), cells.forecaster)
     return replace(cells, forecaster=forecaster)
 
 
 def _times_of(table: ForecastTable) -> metaculus.TableTimes | None:
-    """Return the times of forecasts and questions, if they are enough for a mean over time.
+    """Return the times of forecasts and questions; None if they don't allow means over time.
 
-    A question opens with its first forecast and was to close when it closed, unless the file says otherwise.
+    By default a question opens with its first forecast, and was scheduled to close when it closed.
     """
     time = table.time
     if time is None:
@@ -399,15 +378,16 @@ def _times_of(table: ForecastTable) -> metaculus.TableTimes | None:
 def _form_scores(
     form: FormQuestion, mode: Mode, outside: tuple[str, ...], *, community: bool
 ) -> dict[str, dict[str, float]]:
-    """Return everyone's scores on a question of options or of a number."""
+    """Return everyone's scores on a multiple choice or numeric question."""
     scores: dict[str, dict[str, float]] = {}
     who = np.array(form.who)
     answered = set(form.who)
     for name in sorted(answered):
         own = who == name
-        brier = form.brier[own].mean()
-        distance = form.distance[own].mean()
-        scores[name] = {"brier": float(brier), "distance": float(distance)}
+        scores[name] = {
+            "brier": float(form.brier[own].mean()),
+            "distance": float(form.distance[own].mean()),
+        }
 
     forecasts = form.forecasts
     if forecasts is None or form.lived is None:
@@ -418,7 +398,7 @@ def _form_scores(
     forecasts = replace(forecasts, base=is_base & stands)
     columns = metaculus.question_scores(form.lived, forecasts, mode, community=community)
 
-    # The community's column comes last, where there is one.
+    # The community's column, if any, comes last.
     forecasters = set(forecasts.forecaster.tolist())
     names = sorted(forecasters)
     if columns.shape[1] > len(names):
@@ -428,15 +408,15 @@ def _form_scores(
         line = dict(zip(metaculus.SCORES, column.tolist(), strict=True))
         if name in forecasters:
             line["log"] = metaculus.mean_log(forecasts, name)
-        own_scores = scores.setdefault(name, {})
-        own_scores.update(line)
+        scores.setdefault(name, {}).update(line)
     return scores
 
 
 def adjusted_scores(found: QuestionScores, outside: tuple[str, ...]) -> MeanIntervals:
-    """Return Brier scores less how hard each one's questions were, as those of always 0.5 at 0.25.
+    """Return Brier scores adjusted for the difficulty of each forecaster's questions, so that always 0.5 gets
+    0.25.
 
-    Raise `ArenaError` where that can't be computed.
+    Raise `ArenaError` if that can't be computed.
     """
     brier = found.values["brier"]
     is_counted = ~np.isnan(brier)
@@ -492,7 +472,7 @@ def adjusted_scores(found: QuestionScores, outside: tuple[str, ...]) -> MeanInte
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How much smaller a forecaster's Brier score is than another's, on the questions that both answered."""
+    """How much smaller a forecaster's Brier score is than another's, on the questions both answered."""
 
     questions: int
     gap: float | None
@@ -502,28 +482,24 @@ class Gap:
 
 
 def gaps(found: QuestionScores, other: str, seed: int = 0) -> dict[int, Gap]:
-    """Return how everyone compares with one forecaster, by the wild event bootstrap."""
+    """Return the gap between every forecaster and one other, by the wild event bootstrap."""
     brier = found.values["brier"]
     other_place = found.forecasters.index(other)
     is_other = found.who == other_place
     other_brier = np.full(found.blank.size, np.nan)
-    other_questions = found.question[is_other]
-    other_brier[other_questions] = brier[is_other]
-
+    other_brier[found.question[is_other]] = brier[is_other]
     gap = other_brier[found.question] - brier
-    is_common = ~np.isnan(gap)
-    common = np.flatnonzero(is_common)
+
+    common = np.flatnonzero(~np.isnan(gap))
     common_who = found.who[common]
 
     sums = []
     answered = {}
     order = []
     for place in range(len(found.forecasters)):
-        is_own = common_who == place
-        rows = common[is_own]
+        rows = common[common_who == place]
         by_event = _event_sums(found, rows, gap)
-        mean = none_for_nan(by_event.mean)
-        answered[place] = Gap(rows.size, mean)
+        answered[place] = Gap(rows.size, none_for_nan(by_event.mean))
         if not rows.size or place == other_place:
             continue
 
@@ -541,8 +517,7 @@ def gaps(found: QuestionScores, other: str, seed: int = 0) -> dict[int, Gap]:
         p_values = wild_bootstrap.p_values(drawn)
         for number, span, p in zip(part, spans, p_values, strict=True):
             place = order[number]
-            known = answered[place]
-            answered[place] = replace(known, low=span.low, high=span.high, p=float(p))
+            answered[place] = replace(answered[place], low=span.low, high=span.high, p=float(p))
     return answered
 
 
@@ -566,7 +541,7 @@ class AutocastScores:
 
 
 def autocast_scores(found: QuestionScores, place: int) -> AutocastScores:
-    """Return those of one forecaster."""
+    """Return the Autocast scores of one forecaster."""
     own = found.who == place
     questions = found.question[own]
     is_number = found.kind[questions] == "number"
@@ -577,12 +552,8 @@ def autocast_scores(found: QuestionScores, place: int) -> AutocastScores:
 
     means = []
     for kind in ("yes_no", "choice", "number"):
-        is_chosen = found.asked & (found.kind == kind)
-        chosen = error[is_chosen]
-        mean = float("nan")
-        if chosen.size:
-            mean = float(chosen.mean())
-        means.append(mean)
+        chosen = error[found.asked & (found.kind == kind)]
+        means.append(float(chosen.mean()) if chosen.size else float("nan"))
 
     total = combined.score(*means)
     return AutocastScores(*map(none_for_nan, (*means, total)))
@@ -590,7 +561,7 @@ def autocast_scores(found: QuestionScores, place: int) -> AutocastScores:
 
 @dataclass(frozen=True, slots=True)
 class HalfScores:
-    """ForecastBench's: Brier scores adjusted within each half, the mean of both, and its index in percent."""
+    """ForecastBench's scores: Brier scores adjusted within each half, their mean, and its index."""
 
     dataset: float | None
     market: float | None
@@ -599,7 +570,7 @@ class HalfScores:
 
 
 def half_scores(found: QuestionScores, table: ForecastTable, outside: tuple[str, ...]) -> list[HalfScores]:
-    """Return everyone's, from the categories `dataset` and `market`; raise `ArenaError` without them."""
+    """Return everyone's scores by half; raise `ArenaError` without categories `dataset` and `market`."""
     if table.category is None or not set(HALVES) <= set(table.categories):
         what = f"{table.name} has no column category that says {' or '.join(HALVES)}"
         raise ArenaError("no_halves", what, "add it, or name files of ForecastBench")
@@ -611,25 +582,18 @@ def half_scores(found: QuestionScores, table: ForecastTable, outside: tuple[str,
 
     halves = []
     for half in HALVES:
-        is_own = category == table.categories.index(half)
-        own = np.flatnonzero(is_own)
-        who = found.who[own]
-        question = found.question[own]
-        event = found.event[own]
+        own = np.flatnonzero(category == table.categories.index(half))
         values = {name: column[own] for name, column in found.values.items()}
-        part = replace(found, who=who, question=question, event=event, values=values)
+        part = replace(
+            found, who=found.who[own], question=found.question[own], event=found.event[own], values=values
+        )
 
         mean = np.full(forecasters, np.nan)
-        is_unknown = np.isnan(values["brier"])
-        if not is_unknown.all():
+        if not np.isnan(values["brier"]).all():
             mean = adjusted_scores(part, outside).mean
         halves.append(mean)
 
     dataset, market = halves
     overall = (dataset + market) / 2
-    index = brier_index.index(overall)
-    scores = []
-    for row in zip(dataset, market, overall, index, strict=True):
-        known = map(none_for_nan, row)
-        scores.append(HalfScores(*known))
-    return scores
+    rows = zip(dataset, market, overall, brier_index.index(overall), strict=True)
+    return [HalfScores(*map(none_for_nan, row)) for row in rows]

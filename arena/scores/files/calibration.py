@@ -1,6 +1,6 @@
-"""How calibrated the forecasters of a file are, and the price that they saw.
+"""The calibration of a file's forecasters, and of the price that they saw.
 
-Of a question of several options each counts as a forecast of yes or no; all of them weigh as one question.
+Each option of a multiple choice question counts as a yes/no forecast; together they weigh as one question.
 """
 
 from collections.abc import Iterable
@@ -18,22 +18,22 @@ from arena.scores.rules.reliability.diagram import Decile, ReliabilityDiagram, d
 from arena.scores.rules.reliability.reading import named_sentence
 
 MOST = 10
-"""The calibration of so many forecasters is told, the first of the board."""
+"""The number of forecasters, from the top of the board, whose calibration is reported."""
 LEAST = 20
-"""Of fewer forecasts than these nothing is told."""
+"""The fewest forecasts for which calibration is reported."""
 WORLDS = 250
 LEAST_WORLDS = 40
 MOST_DRAWN = 2_000_000
-"""Of large files chance is drawn in fewer worlds, so many forecasts in all: it bounds the time."""
+"""The most forecasts drawn in all worlds together: large files get fewer worlds, which bounds the time."""
 POINTS = 24
 """The most points of a diagram: more can't be distinguished on a page."""
 OPTIONS = "Each option counts as a forecast of yes or no; all of a question weigh as one."
-"""What is said of calibration where questions have several options."""
+"""The note on calibration for files with multiple choice questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileCalibration:
-    """How calibrated a forecaster of a file is, or the price; `with_options` if questions have several."""
+    """The calibration of a forecaster or of the price; `with_options` if there are options."""
 
     forecaster: str
     diagram: ReliabilityDiagram = field(repr=False)
@@ -41,25 +41,25 @@ class FileCalibration:
 
     @property
     def forecasts(self) -> int:
-        """Return how many forecasts it rests on."""
+        """Return the number of forecasts behind it."""
         return sum(decile.rows for decile in self.diagram.deciles)
 
     @property
     def is_price(self) -> bool:
-        """Return whether it is that of the price."""
+        """Tell whether it is the calibration of the price."""
         return self.forecaster == PRICE
 
     @property
     def sentence(self) -> str:
-        """Return what pages say of such a diagram, after whose it is."""
+        """Return the sentence that pages show for the diagram, beginning with the forecaster."""
         return named_sentence(self.forecaster, self.diagram.sure, self.diagram.null.p_value)
 
 
 def file_calibrations(table: ForecastTable, names: Iterable[str]) -> tuple[FileCalibration, ...]:
-    """Return the calibration of the first of these forecasters, and last that of the price, if it is known.
+    """Return the calibration of the first of these forecasters, and last that of the price, if known.
 
-    The table is that of the compared rows, in which each option has rows of its own. Who has fewer than 20
-    forecasts that are scored is left out.
+    The table holds compared rows, in which each option has its own. Forecasters with fewer than 20 scored
+    forecasts are left out.
     """
     found: list[FileCalibration] = []
     for name in names:
@@ -84,39 +84,39 @@ def file_calibrations(table: ForecastTable, names: Iterable[str]) -> tuple[FileC
 
 
 def _once(table: ForecastTable, rows: Ints, market: Floats) -> Ints:
-    """Return one of the rows for each price that a question had, whoever saw it."""
+    """Return one row for each price that a question had, whoever saw it."""
     order = rows[np.lexsort((market[rows], table.question[rows]))]
     is_new = np.ones(order.size, dtype=np.bool_)
     is_new[1:] = (np.diff(table.question[order]) != 0) | (np.diff(market[order]) != 0)
     return order[is_new]
 
 
-def _shares_before(table: ForecastTable, rows: Ints, said: Floats) -> Floats | None:
-    """Return what each forecast gives to the options before that of a row; None without such questions.
+def _shares_before(table: ForecastTable, rows: Ints, probabilities: Floats) -> Floats | None:
+    """Return what each forecast gives to the options before a row's own; None without multiple choice.
 
-    The sum runs on over forecasts: each adds 1, which leaves the same place between 0 and 1.
+    The sum runs across forecasts: each adds 1, which doesn't change the position between 0 and 1.
     """
     option_of = table.option_of
     if option_of is None:
         return None
 
-    time = np.zeros(said.size) if table.time is None else table.time
+    time = np.zeros(probabilities.size) if table.time is None else table.time
     keys = [column[rows] for column in (table.question, time, table.forecaster, option_of)]
     order = rows[np.lexsort(keys)]
     is_option = np.isin(option_of[order], option_of[table.question != option_of])
-    shares = said[order] * is_option
-    before = np.zeros(said.size)
+    shares = probabilities[order] * is_option
+    before = np.zeros(probabilities.size)
     before[order] = np.cumsum(shares) - shares
     return before
 
 
 def _calibration(
-    name: str, table: ForecastTable, rows: Ints, said: Floats, before: Floats | None
+    name: str, table: ForecastTable, rows: Ints, probabilities: Floats, before: Floats | None
 ) -> FileCalibration:
-    """Return the calibration of what was said in some rows."""
+    """Return the calibration of the probabilities in some rows."""
     question = table.question if table.option_of is None else table.option_of
     drawn = diagram(
-        said[rows],
+        probabilities[rows],
         table.outcome[rows],
         np.random.default_rng(0),
         question[rows],
@@ -129,7 +129,7 @@ def _calibration(
 
 
 def calibration_data(calibration: FileCalibration) -> dict[str, Any]:
-    """Return a calibration for JSON."""
+    """Return a calibration as JSON."""
     return {
         "forecaster": calibration.forecaster,
         "forecasts": calibration.forecasts,
@@ -140,7 +140,7 @@ def calibration_data(calibration: FileCalibration) -> dict[str, Any]:
 
 
 def _tenth_data(decile: Decile) -> dict[str, Any]:
-    """Return a tenth of the scale for JSON."""
+    """Return a tenth of the scale as JSON."""
     return {
         "from": decile.place / BINS,
         "to": (decile.place + 1) / BINS,

@@ -1,4 +1,4 @@
-"""Keys that name several questions at once, and the columns of the file that tell these apart."""
+"""Question keys that stand for several questions at once, and the columns that distinguish these."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -8,17 +8,17 @@ import numpy as np
 from arena.forms.csv_columns import Cells, Ints, Rows, TextColumn
 
 COARSE = 5
-"""From more repeated forecasts on, their key is told to be too coarse."""
+"""With more repeated forecasts than this, their key is reported as too coarse."""
 MOST_LOOKED_AT = 20_000
-"""So many rows are looked at, to tell which columns make them different."""
+"""The most rows examined to find the columns that distinguish them."""
 MOST_COLUMNS = 30
-"""So many columns of the file are tried."""
+"""The most columns of a file that are tried."""
 LEAST_SHARED = 0.6
-"""A finer question has to keep this share of the forecasters that a question had."""
+"""The share of a question's forecasters that a finer question has to keep."""
 
 
 def coarse_hint(cells: Cells, rows: Rows) -> str:
-    """Return how to make questions finer: by the columns of the file that tell these rows apart."""
+    """Return a hint that names the columns of the file which distinguish these rows."""
     looked_at = rows[:MOST_LOOKED_AT]
     whole = cells.whole_rows(looked_at)
     columns = {name: column.take(whole) for name, column in cells.spare().items()}
@@ -37,10 +37,10 @@ def coarse_hint(cells: Cells, rows: Rows) -> str:
 def _finer(
     columns: dict[str, TextColumn], question: Ints, forecaster: Ints, number: int
 ) -> Iterator[tuple[float, int, Sequence[str]]]:
-    """Yield the columns that make every forecast one of its own.
+    """Yield the columns that make the key of every forecast unique, for comparison after two figures.
 
-    Before them stand how many forecasters share a question then, and how few texts the columns have.
-    What is different in each row, such as a running number, would make a question of every forecast.
+    These are the number of forecasters a question then has, and how few texts the columns have. A column that
+    differs in every row, such as a running number, would make a question of every forecast.
     """
     shared_before = _forecasters_a_question(question, forecaster)
     for names in combinations(list(columns)[:MOST_COLUMNS], number):
@@ -54,14 +54,14 @@ def _finer(
             yield shared, -sum(np.unique(columns[name].code).size for name in names), names
 
 
-def _numbered(one: Ints, other: Ints) -> Ints:
+def _numbered(first: Ints, second: Ints) -> Ints:
     """Return a number for each different pair of two columns."""
-    pairs = one * (int(other.max(initial=0)) + 1) + other
+    pairs = first * (int(second.max(initial=0)) + 1) + second
     numbered: Ints = np.unique(pairs, return_inverse=True)[1]
     return numbered
 
 
 def _forecasters_a_question(question: Ints, forecaster: Ints) -> float:
-    """Return how many forecasters a question has on average."""
+    """Return the mean number of forecasters of a question."""
     pairs = np.unique(_numbered(question, forecaster)).size
     return pairs / max(np.unique(question).size, 1)

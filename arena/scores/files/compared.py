@@ -1,6 +1,6 @@
-"""The comparisons of a file: who is closer than the price, and who than whom, by how much and how surely.
+"""The comparisons of a file: who is closer than the price, and who than whom, with the uncertainty.
 
-They rest on the rows of yes/no questions, and of questions of several options on a row for each option.
+They are based on yes/no questions, and on a row for each option of multiple choice questions.
 """
 
 from collections import defaultdict
@@ -34,9 +34,9 @@ LARGE = 1e8
 
 
 def compared_rows(table: ForecastTable) -> ForecastTable:
-    """Return the rows of a table that comparisons rest on: each option is a question of yes or no there.
+    """Return the rows that comparisons are based on, in which each option is a yes/no question.
 
-    `option_of` says of which question. Where no question has several options it is the table itself.
+    `option_of` has the question of each option. Without multiple choice questions it is the table itself.
     """
     if all(form.options is None for form in table.forms):
         return table
@@ -77,7 +77,7 @@ def compared_rows(table: ForecastTable) -> ForecastTable:
 
 
 def _option_columns(options: OptionForecasts, who: Ints) -> dict[str, NDArray[Any]]:
-    """Return what is said of each option in turn, by all who forecast the question."""
+    """Return the columns of each option in turn, for all forecasts of the question."""
     outcome = np.full(options.count, np.nan)
     if options.answer is not None:
         outcome = (np.arange(options.count) == options.answer).astype(np.float64)
@@ -95,9 +95,9 @@ def _option_columns(options: OptionForecasts, who: Ints) -> dict[str, NDArray[An
 
 @dataclass(frozen=True, slots=True)
 class FileComparisons:
-    """The forecasters of a file beside the price, where there is one.
+    """The comparisons of a file's forecasters with the price, if there is one.
 
-    `evidence` is everyone's capital of a bet on its skill, and `copies` names whom one repeats.
+    `evidence` is the capital of a bet on each forecaster's skill, and `copies` names whom one copies.
     """
 
     gains: Mapping[str, Gain]
@@ -106,9 +106,9 @@ class FileComparisons:
 
 
 def compare_file(rows: ForecastTable, ranked: Ints, outside: Collection[str] = ()) -> FileComparisons:
-    """Return how everyone who is ranked compares with the price, on the compared rows that have one.
+    """Return the comparison of each ranked forecaster with the price, on the rows that have one.
 
-    Of those who say the same nobody copies who is `outside`.
+    Among forecasters who say the same, none counts as copying one who is `outside`.
     """
     ended = is_scored(rows.outcome)
     has_price = ~np.isnan(_price_of(rows))
@@ -122,12 +122,12 @@ def compare_file(rows: ForecastTable, ranked: Ints, outside: Collection[str] = (
 
 
 def _copies(season: SeasonForecasts, outside: Collection[str]) -> Mapping[str, str]:
-    """Return who copies whom; those outside come last, since the first of a group is the one copied."""
+    """Return who copies whom; those outside come last, because the first of a group is the one copied."""
     return find_copies(season, sorted(season.agents, key=lambda name: name in outside)).of
 
 
 def _copies_without_prices(ended: ForecastTable, ranked: Ints, outside: Collection[str]) -> Mapping[str, str]:
-    """Return who copies whom of those who are ranked, where no price is known that could be copied."""
+    """Return who copies whom among the ranked, without prices that could be copied."""
     own = ended.where(np.isin(ended.forecaster, ranked))
     far_away = np.where(own.probability < 0.5, own.probability + 0.5, own.probability - 0.5)
     return _copies(_season(replace(own, market=far_away)), outside)
@@ -136,7 +136,7 @@ def _copies_without_prices(ended: ForecastTable, ranked: Ints, outside: Collecti
 def compared_pairs(
     rows: ForecastTable, outside: Collection[str]
 ) -> tuple[Sequence[PairEvidence], Sequence[PairEvidence] | None]:
-    """Return the evidence of each pair of entries, and that of each against the price, if there is one."""
+    """Return the evidence of each pair of entries, and of each entry against the price, if there is one."""
     is_entry = ~np.isin(rows.forecasters, list(outside))
     entered = rows.where(is_entry[rows.forecaster])
     stated = _duel_rows(entered)
@@ -149,7 +149,7 @@ def compared_pairs(
 
 
 def _season(priced: ForecastTable) -> SeasonForecasts:
-    """Return the rows of a table, all of which have ended and have a price."""
+    """Return the rows of a table, all of which have ended and have a price, as a season."""
     used, event = different(priced.event)
     who, agent = different(priced.forecaster)
     made, _ = _times(priced)
@@ -168,7 +168,7 @@ def _season(priced: ForecastTable) -> SeasonForecasts:
 
 
 def _evidence(rows: ForecastTable, name: str) -> Evidence:
-    """Return the capital of a bet that a forecaster is closer than the price."""
+    """Return the evidence that a forecaster is closer than the price."""
     made, known = _times(rows)
     price = _price_of(rows)
     own = np.flatnonzero((rows.forecaster == rows.forecasters.index(name)) & ~np.isnan(price))
@@ -187,7 +187,7 @@ def _evidence(rows: ForecastTable, name: str) -> Evidence:
 
 
 def _duel_rows(rows: ForecastTable) -> DuelRows:
-    """Return what all forecasters stated; where there is no price it is −1."""
+    """Return all forecasters' rows for duels; a missing price is −1."""
     made, known = _times(rows)
     return DuelRows(
         agents=rows.forecasters,
@@ -206,7 +206,7 @@ def _duel_rows(rows: ForecastTable) -> DuelRows:
 
 
 def _with_agreement(priced: ForecastTable, ranked: Ints) -> ForecastTable:
-    """Return the rows of those who are ranked, and rows that agree with the market where they have none."""
+    """Return the rows of the ranked, with agreement to the price filled in where they have none."""
     question = priced.question
     own = np.flatnonzero(np.isin(priced.forecaster, ranked, kind="table"))
     forecaster = priced.forecaster[own]
@@ -227,17 +227,17 @@ def _with_agreement(priced: ForecastTable, ranked: Ints) -> ForecastTable:
 
 
 def _price_of(rows: ForecastTable) -> Floats:
-    """Return the prices of the rows, NaN where there is none."""
+    """Return the prices of the rows; NaN where there is none."""
     if rows.market is None:
         return np.full(rows.outcome.size, np.nan)
     return rows.market
 
 
 def _times(rows: ForecastTable) -> tuple[Floats, Floats]:
-    """Return when each forecast was made, and from when on its outcome counts: infinite while it is open.
+    """Return when each forecast was made, and from when its outcome counts: infinity while it is open.
 
-    That is when it was resolved, or else closed, and not before it was to close; without either, after the
-    last forecast of the file. What was resolved without an outcome was called off, and is not open.
+    That is when it was resolved, or else closed, and not before its scheduled close; without either, after
+    the last forecast of the file. A question resolved without an outcome was annulled, and is not open.
     """
     made = rows.time
     if made is None:
@@ -256,7 +256,7 @@ def _times(rows: ForecastTable) -> tuple[Floats, Floats]:
 
 
 def _seconds(rows: ForecastTable) -> float:
-    """Return how many seconds the unit of the times has."""
+    """Return the number of seconds in the unit of the times."""
     if rows.dated or rows.time is None:
         return 1.0
     return 1.0 if rows.time.max(initial=0.0) >= LARGE else 86_400.0

@@ -1,4 +1,4 @@
-"""Who repeats the price or another forecaster of a file, and on how many of their forecasts."""
+"""Forecasters of a file that repeat the price or another forecaster, and on how many forecasts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from arena.scores.rules.comparisons.events import NEAR
 
 @dataclass(frozen=True, slots=True)
 class FileCopy:
-    """A forecaster that repeats another, or the price: of `common` forecasts `near` say the same."""
+    """A forecaster that repeats another, or the price: of `common` forecasts, `near` agree."""
 
     forecaster: str
     of: str
@@ -22,7 +22,7 @@ class FileCopy:
 
     @property
     def sentence(self) -> str:
-        """Return who copies whom, and how often it says the same.
+        """Return who copies whom, and how often they agree.
 
         >>> FileCopy("bob", "the price", near=39, common=40).sentence
         'bob copies the price: within half a cent of it on 39 of 40 forecasts.'
@@ -34,9 +34,9 @@ class FileCopy:
 
 
 def file_copies(table: ForecastTable, copies: Mapping[str, str]) -> tuple[FileCopy, ...]:
-    """Return how near those who copy, by name, are to whom they copy, on what has ended.
+    """Return how often copies agree with those they copy, on what has ended.
 
-    A forecast of several options, each with a row of its own, is near where each of them is.
+    A multiple choice forecast, with a row for each option, agrees if each of them does.
     """
     if not copies:
         return ()
@@ -49,9 +49,9 @@ def file_copies(table: ForecastTable, copies: Mapping[str, str]) -> tuple[FileCo
             apart = table.probability[own] - table.market[own]
         else:
             other = table.ended_rows(source)
-            _, mine, theirs = np.intersect1d(cell[own], cell[other], return_indices=True)
-            own = own[mine]
-            apart = table.probability[own] - table.probability[other[theirs]]
+            _, own_rows, other_rows = np.intersect1d(cell[own], cell[other], return_indices=True)
+            own = own[own_rows]
+            apart = table.probability[own] - table.probability[other[other_rows]]
 
         common = _count(table, own[~np.isnan(apart)])
         far = _count(table, own[np.abs(apart) > NEAR])
@@ -60,14 +60,14 @@ def file_copies(table: ForecastTable, copies: Mapping[str, str]) -> tuple[FileCo
 
 
 def _count(table: ForecastTable, rows: Ints) -> int:
-    """Return how many forecasts have some of these rows."""
+    """Return the number of forecasts with some of these rows."""
     if table.option_of is None:
         return rows.size
     return np.unique(_cells(table, table.option_of)[rows]).size
 
 
 def _cells(table: ForecastTable, question: Ints) -> Ints:
-    """Return a number for each question and time."""
+    """Return the number of each row's question and time."""
     instant = np.zeros(question.size, dtype=np.int64)
     if table.time is not None:
         instant = np.unique(table.time, return_inverse=True)[1]

@@ -1,4 +1,4 @@
-"""Checks of rows against each other: times in their order, and one forecast of a question at a time."""
+"""Checks of rows against each other: the order of times, and one forecast of a question at a time."""
 
 from collections.abc import Mapping
 
@@ -17,12 +17,12 @@ TIME_ORDER = (
     ("time", "resolved"),
     ("time", "end"),
 )
-"""What comes no later than what."""
+"""Pairs of times of which the first is never later than the second."""
 NO_TIME = "it is empty, and the question has an outcome"
 
 
 def check_question_times(cells: Cells, times: dict[str, Floats], question: Ints, ended: Flags) -> None:
-    """Note times that don't follow each other, and questions that have ended and lack one."""
+    """Note times that are out of order, and ended questions that lack one."""
     for column in QUESTION_TIMES:
         if column in times:
             missing = np.flatnonzero(np.isnan(times[column]) & ended)
@@ -41,7 +41,7 @@ def check_question_times(cells: Cells, times: dict[str, Floats], question: Ints,
 
 
 def _check_order(cells: Cells, times: Mapping[str, Floats], early: str, late: str) -> None:
-    """Note where one time comes later than another."""
+    """Note rows in which one time is later than another."""
     is_own = early == "time" and late != "end"
     column, how, other = (early, "after", late) if is_own else (late, "before", early)
 
@@ -53,7 +53,7 @@ def _check_order(cells: Cells, times: Mapping[str, Floats], early: str, late: st
 
 
 def _check_open_time(cells: Cells, times: Mapping[str, Floats], question: Ints, end: str) -> None:
-    """Note questions that aren't open for any time, from their opening or else their first forecast on."""
+    """Note questions that close before they open; without an opening, before their first forecast."""
     column = "open"
     when = "at that instant"
     begins = times.get("open")
@@ -74,9 +74,9 @@ def _check_open_time(cells: Cells, times: Mapping[str, Floats], question: Ints, 
 
 
 def check_duplicates(cells: Cells, question: Ints, forecaster: Ints, time: Floats | None) -> Ints:
-    """Return the rows by question, forecaster and time; note who forecasts one twice at the same time.
+    """Return the rows by question, forecaster and time; note repeated forecasts at the same time.
 
-    Where that is so of many rows without a time, what names a question names more than one.
+    If many rows without a time repeat, their key stands for more than one question.
     """
     at = np.zeros(question.size) if time is None else time
     order = np.lexsort((at, forecaster, question))
@@ -103,13 +103,13 @@ def check_duplicates(cells: Cells, question: Ints, forecaster: Ints, time: Float
         hint += "; updates need a column time"
     twice = np.intersect1d(list(first), cells.sound("question"))
     cells.wrong("forecaster", twice, what, hint)
-    for row in twice.tolist():  # neither of the two is known to be meant
+    for row in twice.tolist():  # which of the two was meant is unknown
         cells.faults.cells.add((cells.whole_row(first[row]), "forecaster"))
     return order
 
 
 def _note_coarse(cells: Cells, order: Rows, repeats: Rows) -> None:
-    """Note once that a key names several questions, in all rows of which that is so."""
+    """Note, once for all such rows, that a key stands for several questions."""
     rows = np.unique(np.concatenate([order[repeats], order[repeats + 1]]))
     questions = cells.columns["question"]
     forecasts = count_text(repeats.size, "forecast")

@@ -1,7 +1,7 @@
-"""ForecastBench's boards: the rules of a mode applied to forecasts beside what their questions came to.
+"""ForecastBench's boards: the rules of a mode applied to forecasts with their outcomes.
 
-Modes: `tournament`, `baseline` (the benchmark's own models), `preliminary` (data questions alone) and
-`paper`, whose plain means also count markets that are open yet, against the crowd's latest probability.
+Modes: `tournament`, `baseline` (the benchmark's own models), `preliminary` (data questions only) and `paper`,
+whose plain means also count markets that are still open, against the crowd's latest probability.
 """
 
 from collections import Counter, defaultdict
@@ -24,11 +24,11 @@ from arena.scores.rules.forecastbench.panel import Panel, panel
 from arena.scores.rules.forecastbench.paper_leaderboard import PaperScores, paper_leaderboard
 
 LEAST_RESOLVED = 225
-"""Resolved data questions that a round needs to be scored, and a forecaster for the preliminary board."""
+"""The resolved data questions that a round needs, and that a forecaster needs for the preliminary board."""
 LEAST_MARKETS = 50
-"""Resolved markets that a round needs for the tournament and the baseline board."""
+"""The resolved markets that a round needs for the tournament and the baseline board."""
 LEAST_AGE = timedelta(days=50)
-"""How long ago a round must have been due for these two boards."""
+"""The least time since a round was due for these two boards."""
 
 Scores = Sequence[ForecastBenchScores] | Sequence[PaperScores]
 
@@ -47,7 +47,7 @@ class GroupScore:
 
 @dataclass(frozen=True, slots=True)
 class BenchBoard:
-    """A board, best forecaster first. `scores` are of the paper in its mode."""
+    """A board, best forecaster first. In the mode `paper`, `scores` are the paper's."""
 
     mode: str
     scores: Scores
@@ -67,11 +67,11 @@ def make_board(
     against: str | None = None,
     seed: int = 0,
 ) -> BenchBoard:
-    """Score the forecasters of a mode, and each group of questions if that is wanted.
+    """Score the forecasters of a mode, and each group of questions if wanted.
 
-    With `today` the rounds are left out that the site leaves out on that day; else all count. Without a
-    `difficulty` markets are as hard as the site has it: in the tournament as for the crowd, if the
-    forecaster is there that says what the crowd said, else by two-way fixed effects.
+    With `today`, rounds that the site leaves out on that day are left out. By default the `difficulty` is the
+    site's: in the tournament, a market's difficulty is the crowd's Brier score if the forecaster that repeats
+    the crowd is present, and otherwise two-way fixed effects.
     """
     left_out: dict[str, str] = {}
     if today is not None:
@@ -123,11 +123,8 @@ def _nobody_error(found: Forecasters, *, is_round_left_out: bool) -> ArenaError:
 
 
 def _without_rounds(found: Forecasters, left_out: Mapping[str, str]) -> Forecasters:
-    """Leave rounds out, with a note on why for each."""
-    notes: list[str] = []
-    for due, why in sorted(left_out.items()):
-        notes.append(f"left out: the round due {due}: {why}")
-
+    """Leave rounds out, with a note on the reason for each."""
+    notes = [f"left out: the round due {due}: {why}" for due, why in sorted(left_out.items())]
     rows = tuple(row for row in found.rows if row.due not in left_out)
     notes.extend(found.notes)
     return replace(found, rows=rows, notes=tuple(notes))
@@ -137,9 +134,7 @@ def _paper_scores(
     rows: Sequence[ScoredForecast], names: list[str], against: str | None, seed: int
 ) -> Sequence[PaperScores]:
     """Return the scores of the benchmark's paper."""
-    noted = {}
-    for row in rows:
-        noted[row.question] = row.outcome.noted
+    noted = {row.question: row.outcome.noted for row in rows}
 
     tables, _ = _tables(rows, names)
     return paper_leaderboard(*tables, seed=seed, noted=noted, against=against)
@@ -153,7 +148,7 @@ def _site_scores(
     against: str | None,
     seed: int,
 ) -> tuple[list[ForecastBenchScores], dict[str, ForecastBenchScores], list[str]]:
-    """Return the scores of the benchmark's site, the same with intervals by cluster, and notes on them."""
+    """Return the scores of the benchmark's site, the same with intervals by cluster, and notes."""
     tables, note = _tables(rows, names)
     notes: list[str] = []
     if note:
@@ -173,7 +168,7 @@ def _site_scores(
         naive = None
         notes.append(f"no BSS: {NAIVE!r} is not among the forecasters, or left questions out")
 
-    # The forecaster to compare with may be one of the two that always are.
+    # `against` may be one of the two that are always references.
     wanted = dict.fromkeys([SUPERS, PUBLIC, against])
     references = [name for name in wanted if name in names]
 
@@ -195,7 +190,7 @@ def _site_scores(
 
 
 def _tables(rows: Sequence[ScoredForecast], names: list[str]) -> tuple[tuple[Panel, Panel], str]:
-    """Return data questions and markets, and who tells how hard they were, if not the benchmark's sample."""
+    """Return panels of data questions and markets, and a note if another sample sets their difficulty."""
     fits, note = _difficulty_sample(rows)
     dataset = _panel(rows, fits, names, market=False)
     markets = _panel(rows, fits, names, market=True)
@@ -203,23 +198,17 @@ def _tables(rows: Sequence[ScoredForecast], names: list[str]) -> tuple[tuple[Pan
 
 
 def rounds_left_out(rows: Iterable[ScoredForecast], mode: str, today: date) -> dict[str, str]:
-    """Return the rounds that ForecastBench's site does not score yet in a mode, each with the reason."""
+    """Return the rounds that the site does not score yet in a mode, each with the reason."""
     resolved: dict[str, set[tuple[Asked, bool]]] = defaultdict(set)
     for row in rows:
-        question = (row.asked, row.outcome.market)
-        resolved[row.due].add(question)
+        resolved[row.due].add((row.asked, row.outcome.market))
 
     is_mature_board = mode in ("tournament", "baseline")
     reasons = {}
     for due, questions in resolved.items():
-        markets = 0
-        for _, is_market in questions:
-            if is_market:
-                markets += 1
-
+        markets = sum(is_market for _, is_market in questions)
         data = len(questions) - markets
-        due_date = date.fromisoformat(due)
-        age = today - due_date
+        age = today - date.fromisoformat(due)
 
         if is_mature_board and age < LEAST_AGE:
             reasons[due] = f"due {age.days} days ago, and the site waits {LEAST_AGE.days}"
@@ -233,12 +222,9 @@ def rounds_left_out(rows: Iterable[ScoredForecast], mode: str, today: date) -> d
 
 
 def _of_mode(found: Forecasters, mode: str) -> Forecasters:
-    """Return what a mode looks at."""
+    """Return the forecasters and questions of a mode."""
     if mode == "baseline":
-        others = set()
-        for name, (team, _) in found.teams.items():
-            if team != OWN:
-                others.add(name)
+        others = {name for name, (team, _) in found.teams.items() if team != OWN}
         return _without(found, others, f"not of {OWN}'s own")
 
     if mode != "preliminary":
@@ -249,10 +235,7 @@ def _of_mode(found: Forecasters, mode: str) -> Forecasters:
     forecasters = _column(rows, "forecaster")
     counts = Counter(forecasters)
 
-    few = set()
-    for name, count in counts.items():
-        if count < LEAST_RESOLVED:
-            few.add(name)
+    few = {name for name, count in counts.items() if count < LEAST_RESOLVED}
     return _without(data_questions, few, f"fewer than {LEAST_RESOLVED} data questions resolved")
 
 
@@ -262,15 +245,14 @@ def _without(found: Forecasters, names: Set[str], why: str) -> Forecasters:
         return found
 
     rows = tuple(row for row in found.rows if row.forecaster not in names)
-    named = ", ".join(sorted(names))
-    note = f"left out: {named}: {why}"
+    note = f"left out: {', '.join(sorted(names))}: {why}"
     return replace(found, rows=rows, notes=(*found.notes, note))
 
 
 def _difficulty_sample(rows: Sequence[ScoredForecast]) -> tuple[list[bool], str]:
-    """Return who tells how hard a question was: the benchmark's sample where it covers all, else more.
+    """Return which rows determine the difficulty of questions, with a note.
 
-    A note says so.
+    That is the benchmark's sample if it covers all questions, else all models, else everyone.
     """
     forecaster = _column(rows, "forecaster")
     external = _column(rows, "external")
@@ -280,10 +262,7 @@ def _difficulty_sample(rows: Sequence[ScoredForecast]) -> tuple[list[bool], str]
     if _cover_all(rows, own):
         return own, ""
 
-    models = []
-    for row in rows:
-        is_model = not row.comparison or row.forecaster == NAIVE
-        models.append(is_model)
+    models = [not row.comparison or row.forecaster == NAIVE for row in rows]
 
     if _cover_all(rows, models):
         note = "difficulty is computed from all models here: the benchmark's own sample is not among them"
@@ -294,32 +273,26 @@ def _difficulty_sample(rows: Sequence[ScoredForecast]) -> tuple[list[bool], str]
 
 
 def _column(rows: Sequence[ScoredForecast], name: str) -> list[Any]:
-    """Return what each row has under a name."""
-    value = attrgetter(name)
-    return list(map(value, rows))
+    """Return an attribute of each row."""
+    return list(map(attrgetter(name), rows))
 
 
 def _cover_all(rows: Sequence[ScoredForecast], fits: Sequence[bool]) -> bool:
-    """Tell whether every question has a row among some of them."""
+    """Tell whether the selected rows cover every question."""
     questions = _column(rows, "question")
-    covered = set(compress(questions, fits))
-    return covered == set(questions)
+    return set(compress(questions, fits)) == set(questions)
 
 
 def _answered_all(parts: Sequence[Panel], name: str) -> bool:
-    """Tell whether a forecaster is there and has left out no question."""
+    """Tell whether a forecaster is present and left out no question."""
     if name not in parts[0].forecasters:
         return False
 
-    for part in parts:
-        is_missing = np.isnan(part.row(name))
-        if is_missing.any():
-            return False
-    return True
+    return not any(np.isnan(part.row(name)).any() for part in parts)
 
 
 def _panel(rows: Sequence[ScoredForecast], fits: Sequence[bool], names: list[str], *, market: bool) -> Panel:
-    """Return the rows of one half as a panel; those that fit tell how hard its questions were."""
+    """Return the rows of one half as a panel; those that fit determine the difficulty."""
     chosen = []
     chosen_fits = []
     for row, is_fit in zip(rows, fits, strict=True):
@@ -360,7 +333,7 @@ def _group_of(row: ScoredForecast, by: str) -> str:
 
 
 def _group_scores(rows: Sequence[ScoredForecast], by: str) -> Iterator[GroupScore]:
-    """Yield plain means on each group's questions, lowest first; what is in one cluster errs together."""
+    """Yield mean scores on each group's questions, lowest first, with intervals by cluster."""
     found: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     order: dict[str, tuple[bool, int, str]] = {}
     for row in rows:
@@ -372,15 +345,13 @@ def _group_scores(rows: Sequence[ScoredForecast], by: str) -> Iterator[GroupScor
         order[group] = (days is None, length, group)
 
         error = row.probability - row.outcome.value
-        clusters = found[group, row.forecaster]
-        clusters[row.cluster].append(error**2)
+        found[group, row.forecaster][row.cluster].append(error**2)
 
     scores = []
     for (group, name), clusters in found.items():
         mean, low, high = mean_by_cluster(clusters.values())
         count = sum(map(len, clusters.values()))
-        score = GroupScore(group, name, count, mean, low, high)
-        scores.append(score)
+        scores.append(GroupScore(group, name, count, mean, low, high))
 
     def rank(score: GroupScore) -> tuple[tuple[bool, int, str], float, str]:
         return (order[score.group], score.brier, score.forecaster)

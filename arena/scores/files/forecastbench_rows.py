@@ -1,7 +1,7 @@
-"""ForecastBench's forecasts beside what their questions came to: what its boards are made from.
+"""ForecastBench's forecasts with the outcomes of their questions, from which its boards are made.
 
-Questions are those of the resolution sets, or what processed files carry; a question set narrows them, and
-says how much of it a forecaster left out. Data questions count once for each horizon.
+Questions are those of the resolution sets, or of processed files; a question set restricts them, and shows
+how much a forecaster left out. Data questions count once for each horizon.
 """
 
 import csv
@@ -35,7 +35,7 @@ from arena.scores.rules.forecastbench.difficulty_sample import IMPUTED, NAIVE
 from arena.scores.rules.forecastbench.imputation import MOST_IMPUTED, NO_INFORMATION, too_much
 
 OWN = "ForecastBench"
-"""The organization whose models make the baseline board, and whose files are no submissions."""
+"""The organization whose models form the baseline board, and whose files are not submissions."""
 ARENA = "this arena"
 """The organization of the agents of a record."""
 SUPERS, PUBLIC = "Superforecaster median forecast", "Public median forecast"
@@ -55,7 +55,7 @@ Answers = dict[Asked, float]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a question came to; `noted` is how often the resolution set says so, once for each horizon."""
+    """The outcome of a question; `noted` counts its entries in the resolution set, one for each horizon."""
 
     value: float
     market: bool
@@ -66,7 +66,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ScoredForecast:
-    """A forecast beside what its question came to."""
+    """A forecast with the outcome of its question."""
 
     forecaster: str
     due: str
@@ -85,26 +85,26 @@ class ScoredForecast:
 
     @property
     def source(self) -> str:
-        """Return where its question is from."""
+        """Return the source of its question."""
         return self.asked[0]
 
     @property
     def stratum(self) -> str:
-        """Return its round and source, in which a bootstrap draws."""
+        """Return its round and source, within which a bootstrap draws."""
         return f"{self.due} {self.source}"
 
     @property
     def cluster(self) -> str:
-        """Return what it is asked of, whatever the round and date: what errs together.
+        """Return the subject of its question, whatever the round and date: errors within it are correlated.
 
-        All ways in which the questions of a combination may end are one.
+        All directions of a combination are one cluster.
         """
         return f"{self.source} {pair_of(self.asked[1])}"
 
 
 @dataclass(frozen=True, slots=True)
 class Forecasters:
-    """All that is scored: `teams` has each forecaster's organization and its model's; `notes` what isn't."""
+    """The scored forecasts; `teams` has each forecaster's organization and its model's."""
 
     rows: tuple[ScoredForecast, ...]
     teams: Mapping[str, tuple[str, str]]
@@ -113,7 +113,7 @@ class Forecasters:
 
 @dataclass
 class _Gathering:
-    """Forecasters as their files come in."""
+    """The forecasters gathered so far."""
 
     outcomes: Mapping[str, Mapping[Asked, Outcome]]
     wanted: Mapping[str, Mapping[Asked, bool]]
@@ -124,7 +124,7 @@ class _Gathering:
     met: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, name: str, filed: ForecastFile, answers: Mapping[Asked, float], crowd: bool) -> None:
-        """Take one forecaster's round: scored on all that resolved, unless too much of it is missing."""
+        """Add one forecaster's round, scored on all resolved questions, unless too much of it is missing."""
         entry = (name, filed.due)
         if entry in self.met:
             hint = "name each model once a round, or leave one of the files out"
@@ -152,11 +152,12 @@ class _Gathering:
             probability = answers.get(key)
             if probability is None:
                 probability = self.imputed(key, outcome)
-            row = ScoredForecast(name, filed.due, key, probability, outcome, not is_own, is_comparison)
-            self.rows.append(row)
+            self.rows.append(
+                ScoredForecast(name, filed.due, key, probability, outcome, not is_own, is_comparison)
+            )
 
     def imputed(self, key: Asked, outcome: Outcome) -> float:
-        """Return what silence counts as."""
+        """Return the probability that a missing answer counts as."""
         if not (self.paper and outcome.market):
             return NO_INFORMATION
         if outcome.crowd is None:
@@ -165,12 +166,11 @@ class _Gathering:
         return outcome.crowd
 
     def add_half(self) -> None:
-        """Take the paper's reference of no knowledge."""
+        """Add the paper's reference forecaster that knows nothing."""
         self.teams[HALF] = (OWN, OWN)
         for due, outcomes in sorted(self.outcomes.items()):
             for key, outcome in outcomes.items():
-                row = ScoredForecast(HALF, due, key, NO_INFORMATION, outcome, False, True)
-                self.rows.append(row)
+                self.rows.append(ScoredForecast(HALF, due, key, NO_INFORMATION, outcome, False, True))
 
 
 def gather(
@@ -180,7 +180,7 @@ def gather(
     mode: str,
     median_name: str | None = None,
 ) -> Forecasters:
-    """Return the forecasts of all files beside what their questions came to."""
+    """Return the forecasts of all files with the outcomes of their questions."""
     is_paper = mode == "paper"
     files, replaced = _without_replaced(files)
     rounds = dict.fromkeys(filed.due for filed in files)
@@ -207,9 +207,7 @@ def gather(
     if is_paper and HALF not in taken.teams:
         taken.add_half()
 
-    rows = tuple(taken.rows)
-    notes = tuple(taken.notes)
-    return Forecasters(rows, taken.teams, notes)
+    return Forecasters(tuple(taken.rows), taken.teams, tuple(taken.notes))
 
 
 def _add_file(
@@ -220,7 +218,7 @@ def _add_file(
     pairs: QuestionSet | None,
     median_name: str | None,
 ) -> None:
-    """Take a file: its forecaster, or the individuals in it, or their median as one."""
+    """Add a file: its forecaster, its individuals, or their median as one."""
     if people.keys() <= {None}:
         answers = _with_pairs(people.get(None, {}), pairs)
         taken.add(name, filed, answers, crowd=False)
@@ -237,7 +235,7 @@ def _add_file(
 def _pairs_to_make(
     filed: ForecastFile, answers: Sequence[BenchForecast], sets: Sequence[QuestionSet]
 ) -> QuestionSet | None:
-    """Return the set whose combinations are made from the parts: for people, who were not asked them."""
+    """Return the set whose combinations are derived from parts: for people, who weren't asked them."""
     asked = _set_of(filed.due, sets)
     if asked is None or not any(question.combined for question in asked.questions):
         return None
@@ -249,18 +247,17 @@ def _pairs_to_make(
 
 
 def _with_pairs(answers: Answers, pairs: QuestionSet | None) -> Answers:
-    """Return answers with those on the combinations of a set, if they are to be made."""
+    """Return answers completed with the combinations of a set, if there is one."""
     if pairs is None:
         return answers
     return combined_answers(answers, pairs)
 
 
 def _people(answers: Iterable[BenchForecast]) -> dict[str | None, Answers]:
-    """Return the answers of each individual; of a file without any they are of None."""
+    """Return the answers of each individual; those of a file without individuals under None."""
     people: dict[str | None, Answers] = defaultdict(dict)
     for row in answers:
-        own = people[row.user]
-        own[row.asked] = row.forecast
+        people[row.user][row.asked] = row.forecast
     return people
 
 
@@ -274,9 +271,9 @@ def _median(people: Iterable[Answers]) -> Answers:
 
 
 def _without_replaced(files: Sequence[ForecastFile]) -> tuple[list[ForecastFile], list[str]]:
-    """Leave out an arena's baselines where ForecastBench's own of that name and round is there; notes say so.
+    """Leave out the arena's baselines that ForecastBench's own of that name and round replace, with notes.
 
-    A note also says what the arena's own are made from.
+    A note also says how the remaining baselines of the arena are made.
     """
     published = {(filed.model, filed.due) for filed in files if filed.organization == OWN}
     kept: list[ForecastFile] = []
@@ -304,9 +301,9 @@ def _without_replaced(files: Sequence[ForecastFile]) -> tuple[list[ForecastFile]
 def _wanted(
     asked: QuestionSet, files: Sequence[ForecastFile], outcomes: Mapping[Asked, Outcome]
 ) -> dict[Asked, bool]:
-    """Return what a forecaster should have answered, and whether it is of a market.
+    """Return the questions that a forecaster should have answered, and whether each is of a market.
 
-    A question that nobody answered and that came to nothing was withdrawn.
+    A question without answers and outcome was withdrawn.
     """
     alive = set(outcomes)
     for filed in files:
@@ -322,7 +319,7 @@ def _wanted(
 
 
 def _answers(filed: ForecastFile, sets: Sequence[QuestionSet], notes: list[str]) -> list[BenchForecast]:
-    """Return the rows that count, after what is wrong with them has been said."""
+    """Return the rows that count, after noting or raising what is wrong with the others."""
     asked = _set_of(filed.due, sets)
     if sets and asked is None:
         hint = f"name the question set of {filed.due} with --questions"
@@ -341,10 +338,9 @@ def _answers(filed: ForecastFile, sets: Sequence[QuestionSet], notes: list[str])
     }
     for why, count in left_out.items():
         if count:
-            rows = count_text(count, "row")
-            notes.append(f"not scored: {filed.file}: {rows} {why}")
+            notes.append(f"not scored: {filed.file}: {count_text(count, 'row')} {why}")
 
-    is_made_so = filed.organization == OWN and filed.model in (IMPUTED, NAIVE)  # of what others impute
+    is_made_so = filed.organization == OWN and filed.model in (IMPUTED, NAIVE)  # made of imputed values
     kept = [row for row in filed.rows if row.row not in outside]
     if is_made_so:
         return kept
@@ -352,7 +348,7 @@ def _answers(filed: ForecastFile, sets: Sequence[QuestionSet], notes: list[str])
 
 
 def _set_of(due: str, sets: Sequence[QuestionSet]) -> QuestionSet | None:
-    """Return the question set of a round, if it is there."""
+    """Return the question set of a round; None if there is none."""
     return next((questions for questions in sets if questions.due == due), None)
 
 
@@ -363,7 +359,7 @@ def _outcomes(
     resolutions: Sequence[ResolutionSet],
     provisional: bool,
 ) -> dict[Asked, Outcome]:
-    """Return what the questions of a round came to."""
+    """Return the outcomes of a round's questions."""
     resolved = [rows for rows in resolutions if rows.due == due]
     if len(resolved) > 1:
         hint = "name the newest only, or move the others elsewhere"
@@ -377,8 +373,7 @@ def _outcomes(
             ends = with_combinations(ends, asked)
         found = _from_set(ends, markets, provisional)
     else:
-        own_files = [filed for filed in files if filed.due == due]
-        found = _from_files(own_files, provisional)
+        found = _from_files([filed for filed in files if filed.due == due], provisional)
 
     if not found:
         hint = "name the resolution set with --resolutions, or processed files, which carry it"
@@ -387,7 +382,7 @@ def _outcomes(
 
 
 def _market_sources(asked: QuestionSet | None) -> Set[str]:
-    """Return the sources whose questions end once."""
+    """Return the sources whose questions resolve once."""
     sources = set(MARKET_SOURCES)
     if asked is not None:
         sources |= {question.source for question in asked.questions if question.is_market}
@@ -395,7 +390,7 @@ def _market_sources(asked: QuestionSet | None) -> Set[str]:
 
 
 def _narrowed(found: Mapping[Asked, Outcome], asked: QuestionSet) -> dict[Asked, Outcome]:
-    """Return the outcomes of the questions of a set, with the crowd's freeze value where none is known."""
+    """Return the outcomes of a set's questions, with the crowd's freeze value where none is known."""
     crowds: dict[tuple[str, str], float | None] = {}
     for question in asked.questions:
         for name in question.ids:
@@ -403,19 +398,16 @@ def _narrowed(found: Mapping[Asked, Outcome], asked: QuestionSet) -> dict[Asked,
 
     narrowed = {}
     for key, outcome in found.items():
-        question_key = (key[0], key[1])
-        if question_key not in crowds:
+        source, name, _ = key
+        if (source, name) not in crowds:
             continue
-
-        crowd = outcome.crowd
-        if crowd is None:
-            crowd = crowds[question_key]
+        crowd = crowds[source, name] if outcome.crowd is None else outcome.crowd
         narrowed[key] = replace(outcome, crowd=crowd)
     return narrowed
 
 
 def _from_set(resolved: ResolutionSet, markets: Set[str], provisional: bool) -> dict[Asked, Outcome]:
-    """Return the outcomes of a resolution set: each data question by horizon, each market as last noted."""
+    """Return the outcomes of a resolution set: data questions by horizon, markets as last recorded."""
     due = date.fromisoformat(resolved.due)
     found: dict[Asked, Outcome] = {}
     newest: dict[Asked, str] = {}
@@ -425,8 +417,7 @@ def _from_set(resolved: ResolutionSet, markets: Set[str], provisional: bool) -> 
         if row.source not in markets:
             if row.resolved:
                 horizon = date.fromisoformat(row.date) - due
-                outcome = Outcome(row.value, market=False, horizon=horizon.days)
-                found[row.source, row.id, row.date] = outcome
+                found[row.source, row.id, row.date] = Outcome(row.value, market=False, horizon=horizon.days)
             continue
 
         key = (row.source, row.id, None)
@@ -434,13 +425,12 @@ def _from_set(resolved: ResolutionSet, markets: Set[str], provisional: bool) -> 
             newest[key] = row.date
             found.pop(key, None)
             if row.resolved or provisional:
-                count = noted[row.source, row.id]
-                found[key] = Outcome(row.value, True, None, count)
+                found[key] = Outcome(row.value, True, None, noted[row.source, row.id])
     return found
 
 
 def _from_files(files: Sequence[ForecastFile], provisional: bool) -> dict[Asked, Outcome]:
-    """Return the outcomes that processed files carry, which have to agree."""
+    """Return the outcomes in processed files, which have to agree."""
     found: dict[Asked, Outcome] = {}
     for filed in files:
         due = date.fromisoformat(filed.due)
@@ -463,7 +453,7 @@ def _from_files(files: Sequence[ForecastFile], provisional: bool) -> dict[Asked,
 
 
 def read_table(file: str, text: str) -> Forecasters:
-    """Return forecasts that are beside their resolutions: a CSV in the columns in which they are joined."""
+    """Return forecasts from a CSV that joins them with their resolutions."""
     lines = csv.DictReader(io.StringIO(text, newline=""))
     header = lines.fieldnames or ()
     for name in TABLE_COLUMNS:
@@ -478,19 +468,17 @@ def read_table(file: str, text: str) -> Forecasters:
         if cells["resolved"] != "True":
             open_rows += 1
             continue
-        row = _table_row(file, line, cells)
-        rows.append(row)
+        rows.append(_table_row(file, line, cells))
         teams[cells["model"]] = (cells["organization"], cells["model_organization"])
 
     notes: tuple[str, ...] = ()
     if open_rows:
-        count = count_text(open_rows, "row")
-        notes = (f"not scored: {count} whose question is open",)
+        notes = (f"not scored: {count_text(open_rows, 'row')} whose question is open",)
     return Forecasters(tuple(rows), teams, notes)
 
 
 def _table_row(file: str, line: int, cells: Mapping[str, str]) -> ScoredForecast:
-    """Return a row of the joined table; raise `ArenaError` for a cell without meaning."""
+    """Return a row of the joined table; raise `ArenaError` for an invalid cell."""
 
     def refuse(column: str, expected: str) -> NoReturn:
         what = f"{file}:{line}: column {column}: {cells[column]!r} is not {expected}"

@@ -1,4 +1,4 @@
-"""ForecastBench's files by name and text: sets of rounds, submissions to check, and what is scored."""
+"""ForecastBench's files by name and text: sets of rounds, submissions to check, and forecasts to score."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ NamedText = tuple[str, str]
 
 
 def _read_all(read: Reading, texts: Iterable[NamedText], combinations: bool = False) -> list[Any]:
-    """Return what files say; raise `ArenaError` for a fault in one."""
+    """Return the content of files; raise `ArenaError` for a fault in one."""
     return [strictly(read, name, text, combinations) for name, text in texts]
 
 
@@ -52,7 +52,7 @@ def newest_set(sets: Iterable[QuestionSet], due: str | None) -> QuestionSet:
 
 @dataclass(frozen=True, slots=True)
 class CheckedSubmission:
-    """What a submission holds, against which set it was checked, if any, and how many faults it has."""
+    """A checked submission: its content, the set it was checked against, if any, and its number of faults."""
 
     file: str
     forecasts: int
@@ -64,9 +64,9 @@ class CheckedSubmission:
 def check_submission(
     name: str, text: str, sets: Sequence[QuestionSet], combinations: bool
 ) -> tuple[CheckedSubmission, list[FileFault]]:
-    """Return what a submission holds, and all that is wrong with it, by the set of its round.
+    """Return the summary of a submission and all of its faults, checked against its round's set.
 
-    Where there is only one set it is checked against that one.
+    If there is only one set, it is checked against that one.
     """
     filed, faults = read_forecast_file(name, text, combinations)
     by_due = {questions.due: questions for questions in sets}
@@ -84,7 +84,7 @@ def check_submission(
 
 
 def read_joined_table(texts: Iterable[NamedText], is_alone: bool) -> Forecasters | None:
-    """Return the forecasters of a CSV that joins forecasts with outcomes; None where there is none.
+    """Return the forecasters of a CSV that joins forecasts with outcomes; None if there is none.
 
     Raise `ArenaError` if there is one among other files.
     """
@@ -107,7 +107,7 @@ def gather_texts(
     mode: str,
     median: str | None,
 ) -> Forecasters:
-    """Return the forecasts of files, and the recorded ones of their rounds, beside the outcomes."""
+    """Return the forecasts of files, and the recorded ones of their rounds, with the outcomes."""
     resolved = _read_all(read_resolution_set, resolutions, combinations)
     dues = {resolution_set.due for resolution_set in resolved}
     if sets:

@@ -1,4 +1,4 @@
-"""Forecasts as a table that is right in itself: every question has one end and one life."""
+"""Forecasts as a consistent table: every question has one outcome and one lifetime."""
 
 import math
 from collections import Counter
@@ -42,7 +42,7 @@ from arena.scores.rules._columns import is_scored
 REQUIRED_COLUMNS = ("question", "forecaster", "outcome")
 TIME_COLUMNS = ("time", "end", *QUESTION_TIMES, "spot")
 TEXT_COLUMNS = ("title", "reason")
-"""What is only shown: what a question asks in words, and why a forecaster says so."""
+"""Columns for display only: the wording of a question, and the reason for a forecast."""
 COLUMNS = (
     *REQUIRED_COLUMNS,
     "probability",
@@ -58,12 +58,12 @@ COLUMNS = (
 PROBABILITY_HINT = "write a probability of YES from 0 to 1, such as 0.35 or 35%"
 OUTCOME_HINT = "write 1 or yes, 0 or no, or a fraction; leave it empty while the question is open"
 MOST_NAMED = 5
-"""So many forecasters are named in a note."""
+"""The number of forecasters named in a note."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnansweredQuestion:
-    """The place of a yes/no question that has ended and that nobody answered, and its category."""
+    """A yes/no question that has ended and that nobody answered: its place and its category."""
 
     place: int
     category: str
@@ -71,21 +71,22 @@ class UnansweredQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ForecastTable:
-    """Forecasts as columns; questions, forecasters, events and categories as places among their names.
+    """Forecasts as columns; questions, forecasters, events and categories are indices into their names.
 
-    `outcome` is NaN while a question is open, `market` where no price is known. Times are None where the file
-    has no such column, and `dated` says whether they are dates or plain numbers. `event_column` says whether
-    events come from the file: else a question is its own. `forms` are the questions that are not of yes or
-    no, `ignored` the columns that were not read, and `notes` what else was left out. `as_of` is the newest
-    time of a record that goes on: what counts only later is open in it. Nobody is compared with those
-    `outside`, unless others are named; where a file names `references`, these have no rank instead, and
-    `unranked` says why others have none though there are rows of theirs. `owners` says whose each forecaster
-    is, if the file does, and `option_of` numbers the question of which a row's is an option, where some are.
-    Rows are sorted by question, forecaster and time.
+    Rows are sorted by question, forecaster and time. `outcome` is NaN while a question is open, `market`
+    where no price is known. Times are None if the file has no such column, and `dated` tells whether they are
+    dates or plain numbers. `event_column` tells whether events come from the file; otherwise each question is
+    its own event. `forms` are the questions other than yes/no, `ignored` the unread columns, and `notes` what
+    else was left out. `as_of` is the newest time of a running record: a later outcome counts as open.
 
-    `unanswered` are questions without any row here. `titles` has what questions ask in words, `reason` why
-    each row says so, as a place among `reasons`. `form` is the form that the files were read by, `published`
-    what a board prints of its forecasters itself. `skipped` rows were faulty: `faults` tells of each cause.
+    Nobody is compared with the forecasters `outside`, unless others are named; if a file names `references`,
+    these have no rank instead, and `unranked` says why others have none though they have rows. `owners` maps
+    forecasters to their owners, if the file has them, and `option_of` is the number of the question that a
+    row's option belongs to, if there are options.
+
+    `unanswered` are questions without any row here. `titles` has the wording of questions, and `reason` the
+    reason of each row as an index into `reasons`. `form` is the form that the files were read in, and
+    `published` are the board's own figures. `skipped` counts faulty rows, and `faults` describes each cause.
     """
 
     name: str
@@ -128,7 +129,7 @@ class ForecastTable:
     faults: tuple[FileFault, ...] = ()
 
     def where(self, wanted: Flags) -> "ForecastTable":
-        """Return the rows that are wanted; without a copy where all are."""
+        """Return the wanted rows; without a copy if all are."""
         return self if wanted.all() else self.take(np.flatnonzero(wanted))
 
     def ended_rows(self, forecaster: str) -> Ints:
@@ -152,7 +153,7 @@ class ForecastTable:
 
 
 def read_forecasts(name: str, text: str, named: Mapping[str, str] | None = None) -> ForecastTable:
-    """Return the table of a text, by the name of its file; `named` says what the file calls our columns.
+    """Return the table of a text; `name` is its file's, and `named` maps our columns to the file's.
 
     Raise `ArenaError` with line, column and a hint.
     """
@@ -160,7 +161,7 @@ def read_forecasts(name: str, text: str, named: Mapping[str, str] | None = None)
 
 
 def check_forecasts(cells: Cells) -> ForecastTable:
-    """Return the table of the cells of a file; raise `FileFaults` with all that is wrong with them."""
+    """Return the table of a file's cells; raise `FileFaults` with everything that is wrong with them."""
     who, forecasters = read_names(cells, "forecaster")
     read_names(cells, "question")
     owners = _read_owners(cells, who, forecasters)
@@ -203,12 +204,12 @@ def check_forecasts(cells: Cells) -> ForecastTable:
 
 
 def check_sound_forecasts(cells: Cells, skipped: Sequence[FileFault] = ()) -> ForecastTable:
-    """Return the table of the rows without a fault; one that has a fault counts as unanswered.
+    """Return the table of the rows without a fault; those with one count as unanswered.
 
-    `skipped` are the faults of what was skipped before. Raise `ArenaError` if the fault is not of rows, or no
-    row is sound.
+    `skipped` are the faults of rows that were skipped before. Raise `ArenaError` if a fault concerns more
+    than rows, or if no row is sound.
     """
-    told = list(skipped)
+    reported = list(skipped)
     sound = cells
     table: ForecastTable | None = None
 
@@ -220,23 +221,23 @@ def check_sound_forecasts(cells: Cells, skipped: Sequence[FileFault] = ()) -> Fo
             if sound.faults.whole or not is_faulty.any():
                 raise
             if is_faulty.all():
-                # where the rest is unanswered, what was skipped before is what can be put right
-                faults = FileFaults(told or sound.faults.told())
+                # If the rest is unanswered, the rows skipped before are those that can be corrected.
+                faults = FileFaults(reported or sound.faults.told())
                 hint = "correct the file: nothing is left to be scored"
                 raise ArenaError("bad_file", f"no row is without a fault:\n{faults.message}", hint) from error
 
-            told += sound.faults.told()
+            reported += sound.faults.told()
             fresh = replace(sound, faults=Faults(sound.name))
             sound = fresh.take(np.flatnonzero(~is_faulty))
 
-    every = np.arange(len(cells))
-    faulty = np.setdiff1d(every, sound.whole_rows(np.arange(len(sound))))
-    table = replace(table, skipped=faulty.size, faults=tuple(told))
+    all_rows = np.arange(len(cells))
+    faulty = np.setdiff1d(all_rows, sound.whole_rows(np.arange(len(sound))))
+    table = replace(table, skipped=faulty.size, faults=tuple(reported))
     return with_unanswered(table, cells.take(faulty))
 
 
 def _faulty_rows(cells: Cells) -> Flags:
-    """Return the rows that have a fault; one of an option takes the whole forecast with it."""
+    """Return the rows that have a fault; a fault of one option spoils the whole forecast."""
     is_faulty = np.ones(len(cells), dtype=np.bool_)
     is_faulty[cells.sound()] = False
     if "option" not in cells.columns:
@@ -249,16 +250,16 @@ def _faulty_rows(cells: Cells) -> Flags:
 
 
 def _forecast_of(cells: Cells) -> Ints:
-    """Return a number of the forecast that each row belongs to: one of several options has several rows."""
+    """Return the number of the forecast that each row belongs to; one of options has several rows."""
     keys = np.stack([cells.column(name).code for name in ("question", "forecaster", "time")])
     number: Ints = np.unique(keys, axis=1, return_inverse=True)[1]
     return number
 
 
 def with_unanswered(table: ForecastTable, empty: Cells) -> ForecastTable:
-    """Return a table with the questions of rows that state nothing, where nobody else has answered them.
+    """Return a table with the questions of rows that state nothing, if nobody else answered them.
 
-    Rows with an option, a number, or an outcome that is not 0 or 1 leave nothing to count.
+    Rows with an option, a number, or an outcome other than 0 or 1 are not counted.
     """
     names = list(table.questions)
     answered = {*names, *map(attrgetter("name"), table.forms)}
@@ -288,7 +289,7 @@ def _has_ended(cells: Cells, row: int) -> bool:
 
 
 def _read_owners(cells: Cells, who: Ints, forecasters: tuple[str, ...]) -> dict[str, str]:
-    """Return whose each forecaster is, where the file has a column for that."""
+    """Return the owner of each forecaster, if the file has such a column."""
     if "owner" not in cells.columns:
         return {}
     owner, names = number_column(cells.columns["owner"])
@@ -298,7 +299,7 @@ def _read_owners(cells: Cells, who: Ints, forecasters: tuple[str, ...]) -> dict[
 
 
 def _read_titles(cells: Cells) -> dict[str, str]:
-    """Return what each question asks in words, where the file says so."""
+    """Return the wording of each question, if the file has it."""
     if "title" not in cells.columns:
         return {}
     pairs = zip(cells.columns["question"], cells.columns["title"], strict=True)
@@ -306,7 +307,7 @@ def _read_titles(cells: Cells) -> dict[str, str]:
 
 
 def _check_probabilities(cells: Cells, forms: Flags) -> None:
-    """Raise the fault of a file that has nowhere to state a probability."""
+    """Raise `FileFaults` if the file has no column for probabilities."""
     if "probability" not in cells.columns and not forms.any():
         hint = (
             "add it, or say which it is: --columns probability=NAME; "
@@ -317,14 +318,14 @@ def _check_probabilities(cells: Cells, forms: Flags) -> None:
 
 
 def _check_some_answer(cells: Cells, silent: Flags) -> None:
-    """Raise the faults of a file if no row of it states anything."""
+    """Raise `FileFaults` if no row of the file states anything."""
     if silent.all():
         cells.wrong("probability", np.flatnonzero(silent), lambda _: "it is empty", PROBABILITY_HINT)
         cells.faults.check()
 
 
 def _unanswered_note(empty: Cells) -> str:
-    """Return how many forecasts state nothing, and whose they are."""
+    """Return a note on the number of forecasts that state nothing, with their forecasters."""
     asked = set(zip(empty.columns["forecaster"], empty.columns["question"], strict=True))
     counts = Counter(map(itemgetter(0), asked))
     named = first_names([f"{name} {count:,}" for name, count in counts.most_common()], MOST_NAMED)
@@ -332,7 +333,7 @@ def _unanswered_note(empty: Cells) -> str:
 
 
 def _read_other_forms(cells: Cells, forms: Flags, times: Mapping[str, Floats]) -> tuple[FormQuestion, ...]:
-    """Return the questions that are not of yes or no."""
+    """Return the questions other than yes/no."""
     rows = np.flatnonzero(forms)
     _check_one_form(cells, forms)
 
@@ -344,7 +345,7 @@ def _read_other_forms(cells: Cells, forms: Flags, times: Mapping[str, Floats]) -
 
 
 def _check_one_form(cells: Cells, forms: Flags) -> None:
-    """Note where a question is of options or a number in some of its rows only."""
+    """Note questions that have options or a number in only some of their rows."""
     question = cells.columns["question"].code
     torn = np.flatnonzero(~forms & np.isin(question, question[forms]))
 
@@ -372,7 +373,7 @@ def _yes_no_table(
     category, categories = _optional_names(cells, "category")
     reason, reasons = _optional_names(cells, "reason")
 
-    # first, for what a key of several questions says of them would be a fault of each row otherwise
+    # Duplicates come first: a key of several questions would otherwise be a fault of each row.
     order = check_duplicates(cells, question, who, times.get("time"))
     own = {"outcome": outcome, "event": event, "category": category}
     own |= {key: times.get(key) for key in (*QUESTION_TIMES, "spot")}
@@ -404,7 +405,7 @@ def _yes_no_table(
 
 
 def _read_events(cells: Cells, question: Ints, questions: tuple[str, ...]) -> tuple[Ints, tuple[str, ...]]:
-    """Return the event of each row; a question that names none is an event of its own."""
+    """Return the event of each row; a question that names none is its own event."""
     if "event" not in cells.columns:
         return question, questions
 
@@ -415,7 +416,7 @@ def _read_events(cells: Cells, question: Ints, questions: tuple[str, ...]) -> tu
 
 
 def _optional_names(cells: Cells, column: str) -> tuple[Ints | None, tuple[str, ...]]:
-    """Return a column as places among its names, None where the file does not have it."""
+    """Return a column as indices into its names; None if the file lacks it."""
     if column not in cells.columns:
         return None, ()
     return number_column(cells.columns[column])

@@ -1,4 +1,4 @@
-"""Outcomes and prices of other files, joined to forecasts by question, or by question and option."""
+"""Outcomes and prices from other files, joined to forecasts by question, or by question and option."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,14 +34,14 @@ from arena.scores.files.source_cells import newest_outcomes, text_of, time_text
 OUTCOME_COLUMNS = ("question", "outcome", "resolved")
 PRICE_COLUMNS = ("question", "market_probability")
 RESOLVED = ("resolved", "resolved_at")
-"""What an object may call the time at which an outcome became known."""
+"""The field names for the time at which an outcome became known."""
 MOST_SHOWN = 3
-"""So many keys are shown of those that were not joined."""
+"""The number of unjoined keys that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedOutcome:
-    """What a question came to as a cell, when that became known, and where it stands."""
+    """The outcome of a question as a cell, when it became known, and its place."""
 
     question: str
     outcome: str
@@ -51,7 +51,7 @@ class JoinedOutcome:
 
 @dataclass(frozen=True, slots=True)
 class JoinedPrice:
-    """A market's probability of a question or an option as a cell, when it was seen, and where it stands."""
+    """A market's probability of a question or option as a cell, when it was seen, and its place."""
 
     question: str
     option: str
@@ -85,19 +85,13 @@ def with_outcomes(cells: Cells, name: str, outcomes: Sequence[JoinedOutcome]) ->
 
 
 def _texts_by_question(question: TextColumn, found: Mapping[str, JoinedOutcome], name: str) -> TextColumn:
-    """Return what outcomes say under a name as a column, empty where a question has none."""
-    texts = []
-    for key in question.texts:
-        outcome = found.get(key)
-        text = ""
-        if outcome is not None:
-            text = getattr(outcome, name)
-        texts.append(text)
-    return TextColumn(tuple(texts), question.code)
+    """Return a field of outcomes as a column; an empty text for questions without one."""
+    texts = tuple(getattr(found[key], name) if key in found else "" for key in question.texts)
+    return TextColumn(texts, question.code)
 
 
 def _are_dated(cells: Cells, found: Mapping[str, JoinedOutcome]) -> bool:
-    """Tell whether it is known when each outcome became known, and when forecasts were made."""
+    """Tell whether all outcomes and forecasts have a date."""
     if "time" not in cells.columns or has_plain_times(cells, ["time"]):
         return False
 
@@ -109,38 +103,31 @@ def _are_dated(cells: Cells, found: Mapping[str, JoinedOutcome]) -> bool:
 
 
 def used_texts(column: TextColumn) -> list[str]:
-    """Return the texts of a column that stand in some row."""
-    size = len(column.texts)
-    counts = np.bincount(column.code, minlength=size)
-    used = np.flatnonzero(counts)
+    """Return the texts of a column that occur in some row."""
+    used = np.flatnonzero(np.bincount(column.code))
     return [column.texts[place] for place in used.tolist()]
 
 
 def _filled(cells: Cells, name: str, joined: TextColumn) -> TextColumn:
-    """Return a column of forecasts with what is joined where it is empty."""
+    """Return a column of forecasts with joined texts where it is empty."""
     own = cells.columns.get(name)
     if own is None:
         return text_column(joined.texts, joined.code)
 
-    is_text = np.array([bool(text) for text in own.texts], dtype=np.bool_)
-    has_text = is_text[own.code]
-    own_code = own.code + len(joined.texts)
-    code = np.where(has_text, own_code, joined.code)
+    has_text = np.array(list(map(bool, own.texts)), dtype=np.bool_)[own.code]
+    code = np.where(has_text, own.code + len(joined.texts), joined.code)
     return text_column([*joined.texts, *own.texts], code)
 
 
 def _check_outcomes(cells: Cells, found: Mapping[str, JoinedOutcome]) -> None:
-    """Raise the faults of outcomes that are none, or that are not those of the forecasts' file."""
+    """Raise `FileFaults` for invalid outcomes, and for those that contradict the forecasts' file."""
     question = cells.columns["question"]
-    is_yes_no = ~form_rows(cells)
-    yes_no_rows = np.flatnonzero(is_yes_no)
-    yes_no = set(used_texts(question.take(yes_no_rows)))
+    yes_no = set(used_texts(question.take(np.flatnonzero(~form_rows(cells)))))
     faults = []
     for key, row in found.items():
         if key in yes_no and row.outcome and _share(row.outcome) is None:
             what = f"{row.outcome[:40]!r} is not an outcome of {key[:40]!r}, whose forecasts have no option"
-            fault = row.place.fault("outcome", what, "write 1 or yes, 0 or no, or a fraction")
-            faults.append(fault)
+            faults.append(row.place.fault("outcome", what, "write 1 or yes, 0 or no, or a fraction"))
     if faults:
         raise FileFaults(by_cause(faults))
 
@@ -151,24 +138,21 @@ def _check_outcomes(cells: Cells, found: Mapping[str, JoinedOutcome]) -> None:
     _, first_rows = np.unique(codes, axis=1, return_index=True)
     other = []
     for row_number in first_rows.tolist():
-        key = question[row_number]
-        joined = found.get(key)
+        joined = found.get(question[row_number])
         if joined is not None and _differ(own[row_number], joined.outcome):
             other.append(row_number)
 
     def what_differs(row_number: int) -> str:
-        key = question[row_number]
-        theirs = found[key]
-        shown = cells.shown("outcome", row_number)
-        where = f"{theirs.place.file}, {theirs.place.words}"
-        return f"{shown}, but {theirs.outcome!r} in {where}"
+        joined = found[question[row_number]]
+        where = f"{joined.place.file}, {joined.place.words}"
+        return f"{cells.shown('outcome', row_number)}, but {joined.outcome!r} in {where}"
 
     cells.wrong("outcome", other, what_differs, "correct one of them")
     cells.faults.check()
 
 
 def _share(text: str) -> float | None:
-    """Return a text as an outcome of a yes/no question; None if it is none."""
+    """Return a text as the outcome of a yes/no question; None if it is invalid."""
     try:
         return parse_outcome(text)
     except ValueError:
@@ -176,7 +160,7 @@ def _share(text: str) -> float | None:
 
 
 def _differ(own: str, joined: str) -> bool:
-    """Tell whether two outcomes are both there and not the same."""
+    """Tell whether two outcomes are both given and different."""
     if not own or not joined or own == joined:
         return False
     share = _share(own)
@@ -195,27 +179,19 @@ def read_outcomes(file: SourceFile, named: Mapping[str, str], *, provisional: bo
     keyed = _keyed(file, "outcome")
     if keyed is None:
         return _outcomes_of_table(file, named)
-    found = []
-    for row in keyed:
-        text = row.cell("outcome")
-        resolved = row.cell(*RESOLVED)
-        outcome = JoinedOutcome(row.key, text, resolved, row.place)
-        found.append(outcome)
-    return found
+    return [JoinedOutcome(row.key, row.cell("outcome"), row.cell(*RESOLVED), row.place) for row in keyed]
 
 
 def _joined_outcome(file: SourceFile, outcome: SourceOutcome) -> JoinedOutcome:
-    """Return an outcome that a form has as a cell."""
+    """Return a form's outcome as a cell."""
     place = outcome.place or SourceLine(file.name, 1)
-    text = text_of(outcome.value)
-    resolved = time_text(outcome.resolved)
-    return JoinedOutcome(outcome.question, text, resolved, place)
+    return JoinedOutcome(outcome.question, text_of(outcome.value), time_text(outcome.resolved), place)
 
 
 def _table_of(
     file: SourceFile, needed: Sequence[str], more: Sequence[str], named: Mapping[str, str]
 ) -> Cells:
-    """Return the cells of a table, whose columns may be called as those of the forecasts are."""
+    """Return the cells of a table, whose columns may be named like those of the forecasts."""
     allowed = [*needed, *more]
     own = {column: theirs for column, theirs in named.items() if column in allowed}
     columns = OurColumns(needed, allowed, own, more, allowed)
@@ -223,7 +199,7 @@ def _table_of(
 
 
 def _outcomes_of_table(file: SourceFile, named: Mapping[str, str]) -> list[JoinedOutcome]:
-    """Return the outcomes in a table; of several options the one that happened."""
+    """Return the outcomes in a table; for options, the one that happened."""
     cells = _table_of(file, OUTCOME_COLUMNS[:2], ("resolved", "option"), named)
     read_names(cells, "question")
     cells.faults.check()
@@ -241,20 +217,17 @@ def _outcomes_of_table(file: SourceFile, named: Mapping[str, str]) -> list[Joine
                 continue
             text = option
 
-        place = cells.place(row)
-        outcome = JoinedOutcome(questions[row], text, resolved[row], place)
-        found.append(outcome)
+        found.append(JoinedOutcome(questions[row], text, resolved[row], cells.place(row)))
     return found
 
 
 def _data_of(file: SourceFile) -> SourceData | None:
-    """Return what a file of a form holds; None of a plain table."""
+    """Return the content of a file in a form; None for a plain table."""
     form = choose_form([file])
     if form is None:
         return None
 
-    reader = load_form(form.name)
-    data = reader.read([file])
+    data = load_form(form.name).read([file])
     if data.faults:
         raise FileFaults(data.faults)
     return data
@@ -262,14 +235,14 @@ def _data_of(file: SourceFile) -> SourceData | None:
 
 @dataclass(frozen=True, slots=True)
 class _KeyedFields:
-    """What a JSON object says of a key, field by field, and where that stands."""
+    """The fields of a key in a JSON object, and its place."""
 
     key: str
     fields: Mapping[str, Any]
     place: SourceLine
 
     def cell(self, *names: str) -> str:
-        """Return the first of these fields that has a value as a cell, empty where none has."""
+        """Return the first of these fields that has a value as a cell; an empty text if none has."""
         for name in names:
             value = self.fields.get(name)
             if isinstance(value, bool):
@@ -280,7 +253,7 @@ class _KeyedFields:
 
 
 def _keyed(file: SourceFile, name: str) -> list[_KeyedFields] | None:
-    """Return what a JSON object says of each key: an object, or a value of that name; None of other files."""
+    """Return the fields of each key in a JSON object, which may be single values; None for other files."""
     start = file.data[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start.startswith(b"{"):
         return None
@@ -295,12 +268,8 @@ def _keyed(file: SourceFile, name: str) -> list[_KeyedFields] | None:
         if isinstance(value, list):
             return None
 
-        fields = value
-        if not isinstance(value, Mapping):
-            fields = {name: value}
-        place = SourceLine(file.name, number, "object")
-        row = _KeyedFields(key.strip(), fields, place)
-        found.append(row)
+        fields = value if isinstance(value, Mapping) else {name: value}
+        found.append(_KeyedFields(key.strip(), fields, SourceLine(file.name, number, "object")))
 
     if not any(name in row.fields for row in found):
         return None
@@ -308,7 +277,7 @@ def _keyed(file: SourceFile, name: str) -> list[_KeyedFields] | None:
 
 
 def _join_notes(name: str, what: str, asked: Sequence[str], found: Mapping[str, object]) -> list[str]:
-    """Return how many questions were joined; raise `ArenaError` if none was."""
+    """Return notes on how many questions were joined; raise `ArenaError` if none was."""
     absent = [key for key in asked if key not in found]
     unused = list(found.keys() - set(asked))
     alike = _spelled_otherwise(absent, unused)
@@ -327,63 +296,49 @@ def _join_notes(name: str, what: str, asked: Sequence[str], found: Mapping[str, 
         note += f"; none of {len(absent):,}, such as {example!r}"
     notes = [note]
 
-    pairs = []
-    for here, there in alike[:MOST_SHOWN]:
-        pairs.append(f"{here[:40]!r} here, {there[:40]!r} there")
-    if pairs:
-        listed = ", ".join(pairs)
-        notes.append(f"{name}: not joined, because spelled otherwise: {listed}")
+    if alike:
+        pairs = [f"{here[:40]!r} here, {there[:40]!r} there" for here, there in alike[:MOST_SHOWN]]
+        notes.append(f"{name}: not joined, because spelled otherwise: {', '.join(pairs)}")
     return notes
 
 
 def _spelled_otherwise(absent: Sequence[str], unused: Sequence[str]) -> list[tuple[str, str]]:
-    """Return keys that are the same but for capitals and blanks."""
+    """Return pairs of keys that differ only in capitals, blanks or dashes."""
     unused_by_plain = {_plain(key): key for key in unused}
-    alike = []
-    for key in absent:
-        plain = _plain(key)
-        if plain in unused_by_plain:
-            other = unused_by_plain[plain]
-            alike.append((key, other))
-    return alike
+    return [(key, unused_by_plain[_plain(key)]) for key in absent if _plain(key) in unused_by_plain]
 
 
 def _plain(key: str) -> str:
-    """Return a key without what is easily written otherwise.
+    """Return a key without differences in spelling.
 
     >>> _plain("  Rain on  Monday")
     'rain on monday'
     """
-    spaced = key.casefold().replace("_", " ").replace("-", " ")
-    words = spaced.split()
-    return " ".join(words)
+    return " ".join(key.casefold().replace("_", " ").replace("-", " ").split())
 
 
 def with_prices(cells: Cells, name: str, prices: Sequence[JoinedPrice]) -> tuple[Cells, list[str]]:
-    """Return forecasts with the prices of a file where they have none, and notes on what was joined.
+    """Return forecasts with a file's prices where they have none, and notes on what was joined.
 
-    Where both are dated, the newest price counts that was seen by the time of the forecast.
+    If both are dated, the newest price seen by the time of the forecast counts.
     """
     found = by_key(prices)
     priced = {question: None for question, _ in found}
-    asked = used_texts(cells.columns["question"])
-    notes = _join_notes(name, "price", asked, priced)
-    joined = join_prices(cells, found)
-    return joined, notes
+    notes = _join_notes(name, "price", used_texts(cells.columns["question"]), priced)
+    return join_prices(cells, found), notes
 
 
 def by_key(prices: Iterable[JoinedPrice]) -> dict[tuple[str, str], list[JoinedPrice]]:
-    """Return the prices of each question and option, by the time at which they were seen."""
+    """Return the prices of each question and option, sorted by the time they were seen."""
     found = defaultdict[tuple[str, str], list[JoinedPrice]](list)
     for price in sorted(prices, key=lambda price: price.seen or 0.0):
-        key = (price.question, price.option)
-        found[key].append(price)
+        found[price.question, price.option].append(price)
     return found
 
 
 def join_prices(cells: Cells, found: Mapping[tuple[str, str], Sequence[JoinedPrice]]) -> Cells:
-    """Return forecasts with the prices that `by_key` found, where they have none."""
-    times = _times_of(cells)
+    """Return forecasts with the prices of `by_key` where they have none."""
+    times = read_times(cells, ["time"], blank=["time"]).get("time")
     texts = [""]
     code: Ints = np.zeros(len(cells), dtype=np.int64)
     for key, rows in _rows_by_key(cells):
@@ -391,12 +346,8 @@ def join_prices(cells: Cells, found: Mapping[tuple[str, str], Sequence[JoinedPri
         if not prices:
             continue
 
-        own_times = None
-        if times is not None:
-            own_times = times[rows]
-        chosen = _prices_at(prices, own_times)
-        chosen_code = chosen + len(texts)
-        code[rows] = np.where(chosen < 0, 0, chosen_code)
+        chosen = _prices_at(prices, None if times is None else times[rows])
+        code[rows] = np.where(chosen < 0, 0, chosen + len(texts))
         texts += [price.price for price in prices]
 
     joined = TextColumn(tuple(texts), code)
@@ -405,31 +356,22 @@ def join_prices(cells: Cells, found: Mapping[tuple[str, str], Sequence[JoinedPri
     return replace(cells, columns=columns)
 
 
-def _times_of(cells: Cells) -> Floats | None:
-    """Return when each forecast was made; None where the file doesn't say."""
-    times = read_times(cells, ["time"], blank=["time"])
-    return times.get("time")
-
-
 def _rows_by_key(cells: Cells) -> Iterable[tuple[tuple[str, str], Ints]]:
     """Yield the rows of each question, or of each of its options."""
     question = cells.columns["question"]
     option = cells.column("option")
-    options = len(option.texts)
-    number = question.code * options + option.code
+    number = question.code * len(option.texts) + option.code
     order = np.argsort(number, kind="stable")
-    steps = np.diff(number[order])
-    starts = np.flatnonzero(steps) + 1
+    starts = np.flatnonzero(np.diff(number[order])) + 1
     for rows in np.split(order, starts):
         first = int(rows[0])
-        key = (question[first], option[first])
-        yield key, rows
+        yield (question[first], option[first]), rows
 
 
 def _prices_at(prices: Sequence[JoinedPrice], times: Floats | None) -> Ints:
-    """Return which of the prices of a question counts for each time; −1 where none was seen yet.
+    """Return the index of the price that counts at each time; −1 if none was seen yet.
 
-    Raise `ArenaError` where several could count.
+    Raise `FileFaults` if several could count.
     """
     seen = np.array([price.seen for price in prices], dtype=np.float64)  # None is NaN
     if times is not None and not np.isnan(seen).any():
@@ -441,12 +383,9 @@ def _prices_at(prices: Sequence[JoinedPrice], times: Floats | None) -> Ints:
         newest = prices[-1]
         what = f"there are {len(prices)} prices of {newest.question[:40]!r}, and no time says which counts"
         hint = "add a column time to the prices and to the forecasts, or leave one price of each question"
-        fault = newest.place.fault("market_probability", what, hint)
-        raise FileFaults([fault])
+        raise FileFaults([newest.place.fault("market_probability", what, hint)])
 
-    size = 1
-    if times is not None:
-        size = times.size
+    size = 1 if times is None else times.size
     return np.zeros(size, dtype=np.int64)
 
 
@@ -462,36 +401,27 @@ def read_prices(file: SourceFile, named: Mapping[str, str]) -> list[JoinedPrice]
 
     found = []
     for row in keyed:
-        text = row.cell("market_probability")
-        time = row.cell("time")
-        seen = _seen(row.place, time)
-        price = JoinedPrice(row.key, "", text, seen, row.place)
-        found.append(price)
+        seen = _seen(row.place, row.cell("time"))
+        found.append(JoinedPrice(row.key, "", row.cell("market_probability"), seen, row.place))
     return _checked(found)
 
 
 def prices_of(data: SourceData) -> list[JoinedPrice]:
-    """Return the prices that files of a form hold, those beside forecasts among them."""
+    """Return the prices in a form's files, including those next to forecasts."""
     prices = list(data.prices)
     for row in data.forecasts:
         if row.price is not None:
-            price = SourcePrice(row.question, row.price, seen=row.made, place=row.place)
-            prices.append(price)
+            prices.append(SourcePrice(row.question, row.price, seen=row.made, place=row.place))
         for option, chance in row.odds.items():
-            price = SourcePrice(row.question, chance, option, seen=row.made, place=row.place)
-            prices.append(price)
-    return [joined_price(price) for price in prices]
+            prices.append(SourcePrice(row.question, chance, option, seen=row.made, place=row.place))
+    return list(map(joined_price, prices))
 
 
 def joined_price(price: SourcePrice) -> JoinedPrice:
     """Return a price as a cell."""
-    seen = None
-    if price.seen is not None:
-        seen = price.seen.timestamp()
-
+    seen = None if price.seen is None else price.seen.timestamp()
     place = price.place or SourceLine("prices", 1)
-    text = str(price.price)
-    return JoinedPrice(price.question, price.option, text, seen, place)
+    return JoinedPrice(price.question, price.option, str(price.price), seen, place)
 
 
 def _prices_of_table(file: SourceFile, named: Mapping[str, str]) -> list[JoinedPrice]:
@@ -512,13 +442,9 @@ def _prices_of_table(file: SourceFile, named: Mapping[str, str]) -> list[JoinedP
         if not cell:
             continue
 
-        seen = None
-        if times is not None:
-            seen = float(times[row])
+        seen = None if times is None else float(times[row])
         text = cells.number_text(cell)
-        place = cells.place(row)
-        price = JoinedPrice(questions[row], options[row], text, seen, place)
-        found.append(price)
+        found.append(JoinedPrice(questions[row], options[row], text, seen, cells.place(row)))
     return found
 
 
@@ -529,13 +455,12 @@ def _seen(place: SourceLine, text: str) -> float | None:
     try:
         return parse_time(text)
     except ValueError as error:
-        what = f"{text[:40]!r} {error}"
-        fault = place.fault("time", what, "write it like 2026-01-04T12:00")
+        fault = place.fault("time", f"{text[:40]!r} {error}", "write it like 2026-01-04T12:00")
         raise FileFaults([fault]) from None
 
 
 def _checked(prices: Sequence[JoinedPrice]) -> list[JoinedPrice]:
-    """Return the prices that are there; raise `FileFaults` for those that are no probabilities."""
+    """Return the prices that aren't empty; raise `FileFaults` for those that are no probabilities."""
     faults = []
     for price in prices:
         try:
@@ -543,8 +468,7 @@ def _checked(prices: Sequence[JoinedPrice]) -> list[JoinedPrice]:
                 parse_share(price.price)
         except ValueError as error:
             what = f"{price.price[:40]!r} {error}"
-            fault = price.place.fault("market_probability", what, "write one from 0 to 1")
-            faults.append(fault)
+            faults.append(price.place.fault("market_probability", what, "write one from 0 to 1"))
     if faults:
         raise FileFaults(faults)
     return [price for price in prices if price.price]

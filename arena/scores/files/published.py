@@ -1,7 +1,7 @@
-"""Figures that a board publishes, beside ours of the same forecasts, with the cause of each difference.
+"""Figures that a board publishes, next to ours of the same forecasts, with the cause of each difference.
 
-A cause is computed: each way in which boards make such a figure is tried on the forecasts of the file, and
-the first that gives the published digits is the cause. Where none does, that is said.
+The cause is found by computation: each known way to compute such a figure is tried on the file's forecasts,
+and the first that gives the published digits is the cause. If none does, the comparison says so.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,14 +24,14 @@ EVEN_ODDS = 0.25
 WRONG = 1.0
 """The Brier scores that a missing answer may count as."""
 MOST_PLACES = 9
-"""So many decimals of a published figure are compared at most."""
+"""The most decimals of a published figure that are compared."""
 DIRECT = ("log", "baseline", "peer", "relative", "spot baseline", "spot peer")
 """Scores that have one definition in each mode."""
 GAINS = ("skill", "alpha")
-"""What boards call how much lower a Brier score is than the price's."""
+"""The boards' names for how much lower a Brier score is than that of the price."""
 
 OtherMode = Callable[[], Sequence[ForecasterScores]]
-"""Scores by the mode that was not asked for, computed where a figure needs them."""
+"""Returns the scores by the other mode, computed only if a figure needs them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class PublishedComparison:
 
 
 def comparison_data(comparison: PublishedComparison) -> dict[str, Any]:
-    """Return a comparison for JSON."""
+    """Return a comparison as JSON."""
     data = asdict(comparison.figure)
     data["ours"] = comparison.ours
     data["cause"] = comparison.cause
@@ -53,9 +53,9 @@ def comparison_data(comparison: PublishedComparison) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class AnswerLosses:
-    """What a forecaster lost by each forecast that is scored, with its question and event, in order of time.
+    """The loss of each scored forecast of a forecaster, with its question and event, in order of time.
 
-    `asked` is how many questions ended, for anybody.
+    `asked` is the number of ended questions, whoever answered them.
     """
 
     loss: Floats
@@ -65,17 +65,17 @@ class AnswerLosses:
 
     @property
     def by_question(self) -> Floats:
-        """Return the mean of each question."""
+        """Return the mean loss on each question."""
         return _means(self.loss, self.question)
 
     @property
     def by_event(self) -> Floats:
-        """Return the mean of each event's forecasts."""
+        """Return the mean loss of each event's forecasts."""
         return _means(self.loss, self.event)
 
     @property
     def last(self) -> Floats:
-        """Return what the last forecast of each question lost."""
+        """Return the loss of the last forecast of each question."""
         steps = np.diff(self.question, append=-1)
         last = np.flatnonzero(steps)
         return self.loss[last]
@@ -91,7 +91,7 @@ def _means(values: Floats, group: Ints) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class FigureWay:
-    """A way in which a board may make a figure: what it comes to, and how that is unlike ours."""
+    """A way to compute a figure: its value, and how the way differs from ours."""
 
     value: float
     unlike: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ def published_comparisons(
     rows: Iterable[ForecasterScores],
     other_mode: OtherMode = tuple,
 ) -> tuple[PublishedComparison, ...]:
-    """Return each figure that a board publishes of the forecasters of a table beside ours."""
+    """Return each published figure of a table's forecasters, next to ours."""
     scores = {row.forecaster: row for row in rows if row.category is None}
     found = []
     for figure in table.published:
@@ -114,16 +114,14 @@ def published_comparisons(
             ways += _direct_ways(row, figure, other_mode)
 
         ours = ways[0].value if ways else None
-        cause = _cause(figure, ways)
-        comparison = PublishedComparison(figure, ours, cause)
-        found.append(comparison)
+        found.append(PublishedComparison(figure, ours, _cause(figure, ways)))
     return tuple(found)
 
 
 def _direct_ways(
     row: ForecasterScores, figure: PublishedFigure, other_mode: OtherMode
 ) -> Iterator[FigureWay]:
-    """Yield our score of the figure's name, and that by the other mode."""
+    """Yield our score of the figure's name, and the one by the other mode."""
     name = figure.name.lower().replace("_", " ").removesuffix(" legacy")
     if name not in DIRECT:
         return
@@ -144,7 +142,7 @@ def _direct_ways(
 
 
 def _loss_ways(table: ForecastTable, figure: PublishedFigure) -> Iterator[FigureWay]:
-    """Yield our figure of a name, if it is a mean of what forecasts lost, then other ways to make it."""
+    """Yield our figure of a name, if it is a mean loss, then other ways to compute it."""
     name = figure.name.lower()
     if "accuracy" in name:
         losses = _losses(table, figure.forecaster, _wrong)
@@ -166,7 +164,7 @@ def _wrong(apart: Floats) -> Floats:
 
 
 def _losses(table: ForecastTable, forecaster: str, loss: Callable[[Floats], Floats]) -> AnswerLosses:
-    """Return what a forecaster lost, by how far it was off; of several options it is the square of that."""
+    """Return a forecaster's losses, as a function of its errors; for options, their squared error."""
     is_ended = is_scored(table.outcome)
     is_own = table.forecaster == table.forecasters.index(forecaster)
     own = np.flatnonzero(is_ended & is_own)
@@ -183,10 +181,10 @@ def _losses(table: ForecastTable, forecaster: str, loss: Callable[[Floats], Floa
 
     places = {event: place for place, event in enumerate(table.events)}
     for number, form in enumerate(forms, len(table.questions)):
-        said = np.array([who == forecaster for who in form.who], dtype=np.bool_)
-        count = int(said.sum())
+        is_answer = np.array([who == forecaster for who in form.who], dtype=np.bool_)
+        count = int(is_answer.sum())
         event_place = places.setdefault(form.event, len(places))
-        losses.append(form.brier[said])
+        losses.append(form.brier[is_answer])
         questions.append(np.full(count, number))
         events.append(np.full(count, event_place))
 
@@ -199,7 +197,7 @@ def _losses(table: ForecastTable, forecaster: str, loss: Callable[[Floats], Floa
 
 
 def _gains(table: ForecastTable, forecaster: str, market: Floats) -> AnswerLosses:
-    """Return how much less a forecaster lost than the price, on questions that have one."""
+    """Return how much smaller a forecaster's losses were than the price's, on questions with a price."""
     is_ended = is_scored(table.outcome)
     is_priced = is_ended & ~np.isnan(market)
     is_own = table.forecaster == table.forecasters.index(forecaster)
@@ -213,9 +211,9 @@ def _gains(table: ForecastTable, forecaster: str, market: Floats) -> AnswerLosse
 
 
 def _mean_ways(losses: AnswerLosses, missing: float, words: str = "as wrong") -> Iterator[FigureWay]:
-    """Yield means of losses: over all questions as ours, then over what was answered, in several ways.
+    """Yield the mean loss over all questions as ours, then over answered ones, in several ways.
 
-    A missing answer counts in ours as `missing`, which the words say.
+    In ours a missing answer counts as `missing`, which `words` describe.
     """
     if not losses.loss.size:
         return
@@ -233,9 +231,9 @@ def _mean_ways(losses: AnswerLosses, missing: float, words: str = "as wrong") ->
         yield FigureWay(total / answered, rows)
 
     forecasts = count_text(losses.loss.size, "forecast")
-    every = f"it is over {forecasts}; ours is over questions"
+    text = f"it is over {forecasts}; ours is over questions"
     mean = float(losses.loss.mean())
-    yield FigureWay(mean, (*rows, every))
+    yield FigureWay(mean, (*rows, text))
 
     last = "it takes the last forecast of each question; ours the mean of them"
     mean = float(losses.last.mean())
@@ -247,13 +245,12 @@ def _mean_ways(losses: AnswerLosses, missing: float, words: str = "as wrong") ->
 
 
 def _brier_ways(losses: AnswerLosses, is_index: bool) -> Iterator[FigureWay]:
-    """Yield the ways to make a Brier score, or the index of one, of which 100 is best."""
+    """Yield the ways to compute a Brier score, or its index, of which 100 is best."""
     ways = list(_mean_ways(losses, WRONG))
     if ways:
         missing = losses.asked - losses.by_question.size
         value = ways[0].value - (WRONG - EVEN_ODDS) * missing / losses.asked
-        even_odds = FigureWay(value, ("a missing answer is even odds in it; in ours it is wrong",))
-        ways.append(even_odds)
+        ways.append(FigureWay(value, ("a missing answer is even odds in it; in ours it is wrong",)))
 
     for way in ways:
         if is_index:
@@ -288,14 +285,14 @@ def _cause(figure: PublishedFigure, ways: list[FigureWay]) -> str:
 
 
 def _margin(value: float) -> float:
-    """Return how far a figure may be from a published one that is rounded from it."""
+    """Return how far a figure may be from a published one that was rounded."""
     places = _places(value)
     margin: float = 0.5 * 10.0**-places
     return margin * (1 + 1e-6)
 
 
 def _places(value: float) -> int:
-    """Return to how many decimals a figure is known; a share of 0.5 may be a rounded 0.50, but no 0.53.
+    """Return the number of decimals of a figure; 0.5 may be a rounded 0.50, but not 0.53.
 
     >>> _places(0.1466), _places(0.5), _places(63.0), _places(1 / 3)
     (4, 2, 1, 9)

@@ -1,7 +1,7 @@
-"""Questions of a file that are not of yes or no: of several options, a line each, or of a number.
+"""Questions of a file other than yes/no: multiple choice, with one line an option, or numeric.
 
 A number is forecast by its cumulative probabilities (`cdf`), by quantiles (`q5`, `q50`, …), by the density at
-what happened (`density`), or by a single `value`, which has no density and is only as far off as it is.
+the outcome (`density`), or by a single `value`, which has no density and is scored by its distance only.
 """
 
 import json
@@ -40,23 +40,23 @@ FORM_COLUMNS = ("option", "cdf", "density", "value", *BOUNDS, *QUANTILES)
 OTHER = "other"
 PRICE = "market_probability"
 BUCKETS = 200
-"""Into so many equal parts a range is cut where quantiles are given, as the site does."""
+"""The number of equal parts of a range if quantiles are given, as on the site."""
 EDGE = 1e-10
-"""What lies so near above an edge of two parts is still in the lower one, as on the site."""
+"""A value this close above the edge of two parts still belongs to the lower one, as on the site."""
 SLACK = 1e-6
-"""So far the ends of a cdf may be from 0 and 1."""
+"""How far the ends of a cdf may be from 0 and 1."""
 Kind = Literal["choice", "number"]
 Said = TypeVar("Said")
 
 
 @dataclass(frozen=True, slots=True)
 class OptionForecasts:
-    """The forecasts of a question of several options, a row each, with the odds of the market beside them.
+    """The forecasts of a multiple choice question, one a row, with the market's odds.
 
-    `shares` and `odds` have a column for each option and add up to 1; odds are NaN where the market said
-    nothing, and `margin` is how much more they came to in the file. `answer` is the place of the option that
+    `shares` and `odds` have a column for each option and add up to 1; odds are NaN where the market has none,
+    and `margin` is by how much they exceeded 1 in the file. `answer` is the index of the option that
     happened, None while the question is open. `times` has the times of each forecast, by column, and
-    `reasons` why it says so.
+    `reasons` its reason.
     """
 
     names: tuple[str, ...]
@@ -69,20 +69,20 @@ class OptionForecasts:
 
     @property
     def count(self) -> int:
-        """Return how many options there are."""
+        """Return the number of options."""
         return int(self.shares.shape[1])
 
 
 @dataclass(frozen=True, slots=True)
 class FormQuestion:
-    """A question of several options or of a number, and its forecasts by the name of their forecaster.
+    """A multiple choice or numeric question with its forecasts, keyed by forecaster.
 
-    `forecasts` and `lived` are what Metaculus's rules take: None while it is open, or where nobody gave more
-    than a value. `who`, `brier` and `distance` have one entry a forecast: half its Brier score over all
-    options, or how far its median lies from what happened as a share of the range; NaN where that can't be
-    said. `forecasters` are all who were asked, with those who didn't answer. `blank` is what knowing nothing
-    scores there, and `form_kind` names the kind of a season's question as its form does. What is `called_off`
-    was resolved without an outcome.
+    `forecasts` and `lived` are the arguments of Metaculus's rules: None while the question is open, or if
+    nobody gave more than a value. `who`, `brier` and `distance` have one entry a forecast: half its Brier
+    score over all options, or the distance of its median from the outcome as a share of the range; NaN where
+    it is undefined. `forecasters` are all who were asked, including those who didn't answer. `blank` is the
+    score of knowing nothing, and `form_kind` the kind of a season's question. A question `called_off` was
+    resolved without an outcome.
     """
 
     name: str
@@ -117,12 +117,12 @@ def parse_value(text: str) -> float:
 
 
 def own_event(question: str) -> str:
-    """Return the event of a question that names none, in a file whose others do."""
+    """Return the event of a question that names none, in a file in which others do."""
     return f"question {question}"
 
 
 def silent_rows(cells: Cells) -> Flags:
-    """Return the rows that state nothing: no probability, and nothing of a number."""
+    """Return the rows that state nothing: neither a probability nor anything numeric."""
     is_silent = np.ones(len(cells), dtype=np.bool_)
     for column in ("probability", *SHAPES):
         if column in cells.columns:
@@ -131,7 +131,7 @@ def silent_rows(cells: Cells) -> Flags:
 
 
 def form_rows(cells: Cells) -> Flags:
-    """Return which rows are of an option or of a number, with those that leave such a question unanswered."""
+    """Return the rows of options or numbers, including those that leave such a question unanswered."""
     is_form = np.zeros(len(cells), dtype=np.bool_)
     columns = [column for column in FORM_COLUMNS if column in cells.columns]
     if not columns:
@@ -150,7 +150,7 @@ def form_rows(cells: Cells) -> Flags:
 
 @dataclass(frozen=True, slots=True)
 class FormForecasts(Generic[Said]):
-    """What was said of a question, by forecaster and time: who, when, in which row that begins, and what."""
+    """The forecasts of a question by forecaster and time: who, when, the first row, and the content."""
 
     who: list[str] = field(default_factory=list)
     at: list[float] = field(default_factory=list)
@@ -160,7 +160,7 @@ class FormForecasts(Generic[Said]):
 
 @dataclass(frozen=True, slots=True)
 class FormRows:
-    """The rows of one question, with the times of all."""
+    """The rows of one question, with the times of all rows."""
 
     cells: Cells
     times: Mapping[str, Floats]
@@ -168,16 +168,16 @@ class FormRows:
 
     @property
     def first(self) -> int:
-        """Return the row in which what all of them share can be read."""
+        """Return a row from which the cells that all rows share can be read."""
         return self.rows[0]
 
     @property
     def has_life(self) -> bool:
-        """Return whether it is known when the question was open."""
+        """Tell whether it is known when the question was open."""
         return "close" in self.times and not {"time", "open"}.isdisjoint(self.times)
 
     def text(self, column: str, row: int) -> str:
-        """Return a cell; empty where the file has no such column."""
+        """Return a cell; an empty text if the file lacks the column."""
         texts = self.cells.columns.get(column)
         return "" if texts is None else texts[row]
 
@@ -186,7 +186,7 @@ class FormRows:
         return self.text(column, self.first)
 
     def number(self, column: str, row: int, parse: Callable[[str], float], hint: str) -> float:
-        """Return a cell as a number; raise `CellError` where it is none."""
+        """Return a cell as a number; raise `CellError` if it is invalid."""
         text = self.text(column, row)
         try:
             return parse(self.cells.number_text(text))
@@ -197,16 +197,16 @@ class FormRows:
             raise CellError(column, row, what, hint) from None
 
     def time(self, column: str, default: float) -> float:
-        """Return a time of the question, or else the default."""
+        """Return a time of the question, or the default."""
         times = self.times.get(column)
         return default if times is None else float(times[self.first])
 
     def is_unanswered(self, row: int) -> bool:
-        """Return whether a row says nothing of the question."""
+        """Tell whether a row states nothing about the question."""
         return not any(self.text(column, row) for column in ("option", "probability", *SHAPES))
 
     def forecasts(self, read: Callable[[list[int]], Said | None]) -> FormForecasts[Said]:
-        """Return what is read of the rows of each forecast, where it says anything."""
+        """Return the non-empty results of reading the rows of each forecast."""
         times = self.times.get("time")
         rows_of = defaultdict[tuple[str, float], list[int]](list)
         for row in self.rows:
@@ -218,17 +218,17 @@ class FormRows:
         forecasts: FormForecasts[Said] = FormForecasts()
         for (who, at), rows in sorted(rows_of.items()):
             with self.cells.noted():
-                said = read(rows)
-                if said is not None:
+                content = read(rows)
+                if content is not None:
                     forecasts.who.append(who)
                     forecasts.at.append(at)
                     forecasts.row.append(rows[0])
-                    forecasts.said.append(said)
+                    forecasts.said.append(content)
         return forecasts
 
 
 def read_forms(cells: Cells, times: Mapping[str, Floats]) -> tuple[FormQuestion, ...]:
-    """Return the questions of these rows; note what is wrong with them as faults of the cells."""
+    """Return the questions of these rows, noting what is wrong with them as faults of the cells."""
     question, names = number_column(cells.columns["question"])
     for column in ("outcome", "event", "category", *BOUNDS):
         if column in cells.columns:
@@ -247,7 +247,7 @@ def read_forms(cells: Cells, times: Mapping[str, Floats]) -> tuple[FormQuestion,
 
 
 def _question(name: str, own: FormRows) -> FormQuestion:
-    """Return a question with what its rows say of it."""
+    """Return a question with the forecasts in its rows."""
     answered = [row for row in own.rows if not own.is_unanswered(row)]
     with_option = [row for row in answered if own.text("option", row)]
     if with_option and len(with_option) < len(answered):
@@ -277,7 +277,7 @@ def _question(name: str, own: FormRows) -> FormQuestion:
 
 
 def _lived(own: FormRows, starts: Floats) -> MetaculusQuestion:
-    """Return the life of a question; an instant where its times are not known."""
+    """Return the lifetime of a question; a nominal one if its times are unknown."""
     if not own.has_life:
         return MetaculusQuestion(0.0, 1.0, 1.0)
 
@@ -292,7 +292,7 @@ def _lived(own: FormRows, starts: Floats) -> MetaculusQuestion:
 
 
 def _spans(own: FormRows, forecasts: FormForecasts[Said]) -> tuple[Floats, Floats]:
-    """Return from when until when each forecast stood."""
+    """Return the times from which and until which each forecast stood."""
     who = np.array(forecasts.who)
     is_followed = np.append(who[1:] == who[:-1], False)
     if not own.has_life:
@@ -308,14 +308,14 @@ def _spans(own: FormRows, forecasts: FormForecasts[Said]) -> tuple[Floats, Float
 
 
 def _choice(question: FormQuestion, own: FormRows) -> FormQuestion:
-    """Return a question of several options with its forecasts."""
+    """Return a multiple choice question with its forecasts."""
     happened = own.shared("outcome")
     names = _option_names(own, happened)
     forecasts = own.forecasts(lambda rows: _options(own, rows, names))
     if own.cells.faults.found or not forecasts.who:
         return question
 
-    given = np.array([said.given for said in forecasts.said])
+    given = np.array([forecast.given for forecast in forecasts.said])
     shares = np.nan_to_num(given)
     shares /= shares.sum(axis=1, keepdims=True)
     answer = None
@@ -327,8 +327,8 @@ def _choice(question: FormQuestion, own: FormRows) -> FormQuestion:
         options=OptionForecasts(
             names=tuple(names),
             shares=shares,
-            odds=np.array([said.odds for said in forecasts.said]),
-            margin=np.array([said.margin for said in forecasts.said]),
+            odds=np.array([forecast.odds for forecast in forecasts.said]),
+            margin=np.array([forecast.margin for forecast in forecasts.said]),
             answer=answer,
             times={column: values[forecasts.row] for column, values in own.times.items()},
             reasons=tuple(own.text("reason", row) for row in forecasts.row),
@@ -353,7 +353,7 @@ def _option_names(own: FormRows, happened: str) -> list[str]:
     """Return the options of a question, "yes" first and "Other" last."""
     options = {own.text("option", row) for row in own.rows} - {""}
     has_other = OTHER in map(str.lower, options)
-    if happened and has_other:  # an option that nobody had yet is read from "Other"
+    if happened and has_other:  # "Other" stands for an option that nobody had yet
         options.add(happened)
 
     names = option_order(options)
@@ -373,9 +373,9 @@ def option_order(options: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class OptionForecast:
-    """The probabilities of one forecast, NaN for an option that it does not have, and the market's odds.
+    """The probabilities of one forecast, NaN for options it lacks, and the market's odds.
 
-    Odds are scaled to add up to 1, and NaN where the market said nothing; `margin` is how much more it was.
+    Odds are scaled to add up to 1, NaN if the market has none; `margin` is by how much they exceeded 1.
     """
 
     given: Floats
@@ -384,7 +384,7 @@ class OptionForecast:
 
 
 def _options(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> OptionForecast | None:
-    """Return one forecast; None where the probability of an option is empty: it is unanswered."""
+    """Return one forecast; None if the probability of an option is empty, which makes it unanswered."""
     given: dict[str, float] = {}
     hint = "write a probability from 0 to 1, such as 0.35 or 35%"
     for row in rows:
@@ -407,7 +407,7 @@ def _options(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> Option
 
 
 def _odds(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> Floats:
-    """Return the market's price of each option beside a forecast; NaN unless each has one."""
+    """Return the market's price of each option next to a forecast; NaN unless each has one."""
     odds = np.zeros(len(names))
     hint = "write the price of each option from 0 to 1, or leave all of them empty"
     for row in rows:
@@ -418,7 +418,7 @@ def _odds(own: FormRows, rows: Sequence[int], names: Sequence[str]) -> Floats:
 
 
 def _check_options(given: Mapping[str, float], row: int, names: Sequence[str]) -> None:
-    """Raise `CellError` where a forecast lacks options, or its probabilities don't add up to 1."""
+    """Raise `CellError` if a forecast lacks options, or if its probabilities don't add up to 1."""
     if len(given) < 2:
         raise CellError("option", row, "this forecast has one option alone", "give every option a line")
 
@@ -444,17 +444,17 @@ class NumberRange:
     open_high: bool
 
     def share(self, value: float) -> float:
-        """Return where a value lies, 0 at the lower end and 1 at the upper."""
+        """Return the position of a value: 0 at the lower end, 1 at the upper."""
         return (value - self.low) / (self.high - self.low)
 
     def excludes(self, share: float) -> bool:
-        """Return whether a place lies beyond an end that is closed."""
+        """Tell whether a position lies beyond a closed end."""
         return (share < 0 and not self.open_low) or (share > 1 and not self.open_high)
 
     def bucket(self, share: float, count: int) -> int:
-        """Return into which of so many equal buckets a place falls, as the site counts them.
+        """Return the number of the equal bucket that contains a position, as the site counts them.
 
-        0 is below the range, one more than `count` above it. What lies between two is in the lower one.
+        0 is below the range, one more than `count` above it. An edge belongs to the lower bucket.
 
         >>> asked = NumberRange(0, 100, open_low=True, open_high=True)
         >>> [asked.bucket(share, 4) for share in (0, 0.1, 0.25, 0.26, 1, -1, 2)]
@@ -468,7 +468,7 @@ class NumberRange:
 
 
 def _range(own: FormRows) -> NumberRange:
-    """Return the range of a number, whose ends are NaN where the file doesn't say them."""
+    """Return the range of a number; its ends are NaN if the file doesn't give them."""
     hint = "say where the range of the number begins and ends, in the columns low and high"
     low = _bound(own, "low", hint)
     high = _bound(own, "high", hint)
@@ -485,13 +485,13 @@ def _bound(own: FormRows, column: str, hint: str) -> float:
 
 
 def _is_open(own: FormRows, column: str) -> bool:
-    """Return whether an end of the range is open."""
+    """Tell whether an end of the range is open."""
     return bool(own.shared(column)) and own.number(column, own.first, parse_outcome, "write yes or no") == 1
 
 
 @dataclass(frozen=True, slots=True)
 class NumberForecast:
-    """A cdf or none, the density at what happened, and the median as a share of the range."""
+    """A numeric forecast: its cdf, if any, its density at the outcome, and its median as a share."""
 
     curve: Floats | None
     density: float
@@ -499,7 +499,7 @@ class NumberForecast:
 
 
 def _number(question: FormQuestion, own: FormRows) -> FormQuestion:
-    """Return a question of a number with its forecasts."""
+    """Return a numeric question with its forecasts."""
     asked = _range(own)
     forecasts = own.forecasts(lambda rows: _shape(own, rows, asked))
     question = replace(question, who=tuple(forecasts.who))
@@ -507,7 +507,7 @@ def _number(question: FormQuestion, own: FormRows) -> FormQuestion:
         return question
 
     truth = nan
-    density = np.array([said.density for said in forecasts.said])
+    density = np.array([forecast.density for forecast in forecasts.said])
     if not density.size or not np.isfinite(density).all():
         truth = asked.share(own.number("outcome", own.first, parse_value, "write what it came to"))
     in_range = np.clip(truth, 0, 1)
@@ -515,7 +515,7 @@ def _number(question: FormQuestion, own: FormRows) -> FormQuestion:
     if not density.size:
         return question
 
-    median = np.array([said.median for said in forecasts.said])
+    median = np.array([forecast.median for forecast in forecasts.said])
     distance = np.full(median.size, nan)
     known = np.isfinite(median) & isfinite(truth)
     if known.any():
@@ -533,14 +533,14 @@ def _number(question: FormQuestion, own: FormRows) -> FormQuestion:
 def _densities(
     asked: NumberRange, truth: float, forecasts: FormForecasts[NumberForecast], start: Floats, end: Floats
 ) -> Forecasts | None:
-    """Return what each forecast gave to what happened, of those that say so."""
+    """Return the densities that forecasts gave to the outcome; None if no forecast has one."""
     bounds = asked.open_low + asked.open_high
     ignorance = np.full(start.size, 1 - OUTSIDE * bounds)
     density = np.full(start.size, nan)
-    for place, said in enumerate(forecasts.said):
-        density[place] = said.density
-        if said.curve is not None:
-            gave = _read_curve(asked, truth, forecasts.row[place], said.curve)
+    for place, forecast in enumerate(forecasts.said):
+        density[place] = forecast.density
+        if forecast.curve is not None:
+            gave = _read_curve(asked, truth, forecasts.row[place], forecast.curve)
             density[place] = gave.chance[0]
             ignorance[place] = gave.ignorance[0]
 
@@ -554,7 +554,7 @@ def _densities(
 
 
 def _read_curve(asked: NumberRange, truth: float, row: int, curve: Floats) -> Forecasts:
-    """Return what a cdf gave to what happened; raise `CellError` where that is nothing."""
+    """Return the density that a cdf gave to the outcome; raise `CellError` if it is 0."""
     if asked.excludes(truth):
         hint = "correct it, or say yes in open_low or open_high"
         raise CellError("outcome", row, "it lies beyond an end of the range that is closed", hint)
@@ -566,7 +566,7 @@ def _read_curve(asked: NumberRange, truth: float, row: int, curve: Floats) -> Fo
 
 
 def _shape(own: FormRows, rows: Sequence[int], asked: NumberRange) -> NumberForecast | None:
-    """Return one forecast of a number; None where it is left empty."""
+    """Return one numeric forecast; None if it is left empty."""
     row = rows[0]
     if len(rows) > 1:
         who = own.text("forecaster", row)[:40]
@@ -597,7 +597,7 @@ def _shape(own: FormRows, rows: Sequence[int], asked: NumberRange) -> NumberFore
 
 
 def _of_curve(curve: Floats) -> NumberForecast:
-    """Return a forecast by its cdf."""
+    """Return a forecast given by its cdf."""
     [median] = curve_medians(curve[None])
     return NumberForecast(curve, nan, float(median))
 
@@ -619,14 +619,14 @@ def curve_medians(curves: Floats) -> Floats:
 
 
 def _need_range(column: str, row: int, asked: NumberRange) -> None:
-    """Raise `CellError` where the range of the number is not known."""
+    """Raise `CellError` if the range of the number is unknown."""
     if not isfinite(asked.low) or not isfinite(asked.high):
         what = "it needs the range of the number"
         raise CellError(column, row, what, "add the columns low and high, and open_low and open_high")
 
 
 def _cdf(own: FormRows, row: int, asked: NumberRange) -> Floats:
-    """Return the cdf of a row; raise `CellError` where it is none."""
+    """Return the cdf of a row; raise `CellError` if it is invalid."""
     _need_range("cdf", row, asked)
     text = own.text("cdf", row)
     hint = "write cumulative probabilities at equal steps from low to high, such as [0, 0.2, 0.7, 1]"
@@ -650,9 +650,10 @@ def _cdf(own: FormRows, row: int, asked: NumberRange) -> Floats:
 
 
 def _quantile_curve(own: FormRows, row: int, columns: Sequence[str], asked: NumberRange) -> Floats:
-    """Return the cdf of quantiles: straight between them, with the site's floor.
+    """Return the cdf of quantiles: linear between them, with the site's floor.
 
-    Beyond the outermost a closed end takes what is left, evenly; towards an open one the last slope goes on.
+    Beyond the outermost quantiles, a closed end receives the rest evenly; towards an open one, the last slope
+    continues.
     """
     first = columns[0]
     _need_range(first, row, asked)
@@ -675,9 +676,9 @@ def _quantile_curve(own: FormRows, row: int, columns: Sequence[str], asked: Numb
 
 
 def quantile_curves(levels: Sequence[float], values: Floats, open_low: bool, open_high: bool) -> Floats:
-    """Return the cdf of each row of quantiles at these levels, which are shares of the range.
+    """Return the cdf of each row of quantiles, which are given at `levels` as shares of the range.
 
-    They are straight between the quantiles, and have the site's floor.
+    Cdfs are linear between the quantiles, and have the site's floor.
     """
     count = values.shape[0]
     before = np.zeros(count)

@@ -1,4 +1,4 @@
-"""All that is told of a file of forecasts: its scores, and what explains them."""
+"""The report on a file of forecasts: its scores, and what explains them."""
 
 import json
 from collections.abc import Sequence
@@ -30,17 +30,17 @@ SHOWN: Cells = {
     "Brier": lambda row: figure(row.filled["brier"], ".4f"),
     "forecasts": lambda row: f"{row.forecasts:,}",
 }
-"""What a notebook shows of a row."""
+"""The columns that a notebook shows."""
 MOST_LEADERS = 3
-"""The worst forecasts of so many are told."""
+"""The number of leaders whose worst forecasts are reported."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class FileReport(FileScores):
-    """What a file of forecasts comes to: its scores, and what explains them.
+    """The report on a file of forecasts: its scores, and what explains them.
 
-    Calibration is that of ranked forecasters who copy nobody, and of the price; the worst forecasts are those
-    of whoever may be first. `comparisons` have what a board publishes beside ours. `name` is the file's.
+    Calibration covers ranked forecasters who copy nobody, and the price; the worst forecasts are those of the
+    possible leaders. `comparisons` set a board's published figures against ours. `name` is the file's.
     """
 
     name: str
@@ -51,17 +51,17 @@ class FileReport(FileScores):
 
     @property
     def left_out(self) -> str:
-        """Return how many rows were skipped; empty where none was."""
+        """Return a note on skipped rows; an empty text if there are none."""
         if not self.skipped:
             return ""
         return f"{count_text(self.skipped, 'faulty row')} skipped, which count as unanswered"
 
     def __repr__(self) -> str:
-        """Return how many forecasters there are, and the sentence."""
+        """Return the number of forecasters, and the verdict's sentence."""
         return brief(f"FileReport of {count_text(len(self.rows), 'forecaster')}", self.verdict)
 
     def _repr_html_(self) -> str:
-        """Return the sentence and the scores for a notebook."""
+        """Return the verdict's sentence and the scores for a notebook."""
         return notebook_html(self.verdict, SHOWN, self.rows)
 
 
@@ -71,7 +71,7 @@ def report_file(
     by_category: bool = False,
     choices: ScoreChoices = PLAIN,
 ) -> FileReport:
-    """Score a table of forecasts, and return all that is said of it."""
+    """Score a table of forecasts, and return the report."""
     if by_category and table.category is None:
         raise ArenaError("no_category", f"{table.name} has no column category", "add it, or leave out --by")
     scores = score_file(table, mode, by_category, choices)
@@ -82,7 +82,7 @@ def report_file(
 
     @cache
     def other_mode() -> Sequence[ForecasterScores]:
-        """Score by the other mode, once."""
+        """Return the scores by the other mode, computed once."""
         return score_file(table, "metaculus" if mode == "exact" else "exact", choices=choices).rows
 
     return FileReport(
@@ -96,7 +96,7 @@ def report_file(
 
 
 def _leaders(rows: Sequence[ForecasterScores]) -> list[str]:
-    """Return those who may be first, as far as it is told; without ranks the first of the board."""
+    """Return the forecasters who may be first by rank; without ranks, the first of the board."""
     leaders = [row.forecaster for row in rows if row.rank_low == 1]
     if not leaders:
         leaders = list(dict.fromkeys(row.forecaster for row in rows if row.ranked))
@@ -104,10 +104,10 @@ def _leaders(rows: Sequence[ForecasterScores]) -> list[str]:
 
 
 def report_data(report: FileReport) -> dict[str, Any]:
-    """Return all of it for JSON."""
+    """Return a report as JSON."""
     return scores_data(report) | {
         "name": report.name,
-        "calibration": [calibration_data(one) for one in report.calibration],
+        "calibration": [calibration_data(calibration) for calibration in report.calibration],
         "copies": [asdict(copy) for copy in report.copies],
         "worst": [asdict(forecast) for forecast in report.worst],
         "published": [comparison_data(comparison) for comparison in report.comparisons],
@@ -118,7 +118,7 @@ REPORT = TypeAdapter(FileReport)
 
 
 def report_text(report: FileReport) -> str:
-    """Return a report as JSON from which it can be read again."""
+    """Return a report as JSON text, from which it can be read again."""
     return json.dumps(REPORT.dump_python(report, mode="json"))
 
 

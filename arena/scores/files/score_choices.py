@@ -1,4 +1,4 @@
-"""What is wanted of the scores of a file of forecasts."""
+"""The choices for scoring a file of forecasts."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,12 +8,12 @@ Rule = Literal["skill", "metaculus", "forecastbench", "autocast"]
 
 @dataclass(frozen=True, slots=True)
 class ScoreChoices:
-    """What is wanted of a file's scores beyond the plain ones.
+    """The choices for scoring a file, beyond the plain scores.
 
-    `outside` names those whom nobody is compared with, `against` the one whom all are. Where `references` are
-    named, these have no rank, and only peer scores leave out who is `outside`. `adjusted` allows for how hard
-    questions were, `provisional` scores open ones by their price, `community` adds the forecast that
-    all make together, `parts` splits Brier scores up, and `rule` says what the order goes by.
+    `outside` are forecasters that nobody is compared with, `against` is the one that everyone is. If
+    `references` are named, these have no rank, and only peer scores leave out the forecasters `outside`.
+    `adjusted` corrects for the difficulty of questions, `provisional` scores open ones by their price,
+    `community` adds the forecast of all together, `parts` decomposes Brier scores, and `rule` sets the order.
     """
 
     outside: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class ScoreChoices:
 
     @property
     def without_rank(self) -> tuple[str, ...]:
-        """Return who is in no pair and has no rank."""
+        """Return the forecasters that are in no pair and have no rank."""
         if self.references is None:
             return self.outside
         return self.references

@@ -1,4 +1,4 @@
-"""Notes on the scores of a file: what was not scored and why, and what would give more of them."""
+"""Notes on the scores of a file: what was not scored and why, and how to get more scores."""
 
 from collections.abc import Collection, Iterator, Sequence
 from math import inf
@@ -15,15 +15,15 @@ from arena.scores.rules._columns import is_scored
 from arena.scores.rules.autocast.choice import SLACK
 
 MANY = 5
-"""From so many questions on it is told that somebody says the same on all of them."""
+"""The fewest questions on which a constant forecaster is reported."""
 MOST_COLUMNS = 10
-"""So many columns that were not read are named."""
+"""The number of unread columns that are named."""
 
 
 def score_notes(
     table: ForecastTable, scored: QuestionScores, choices: ScoreChoices, few: bool, boundless: bool
 ) -> Iterator[str]:
-    """Yield what there is to know: `few` if nobody has an interval, `boundless` if a log score is −∞."""
+    """Yield the notes on scores: `few` if nobody has an interval, `boundless` if a log score is −∞."""
     ended = is_scored(table.outcome)
     yield from table.notes
     if table.ignored:
@@ -50,7 +50,7 @@ def score_notes(
 
 
 def _open_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
-    """Yield what has no outcome that is scored."""
+    """Yield notes on questions without an outcome that is scored."""
     still_open = _open_rows(table)
     if still_open.any():
         count = _count_text(table, still_open)
@@ -63,7 +63,7 @@ def _open_notes(table: ForecastTable, ended: Flags) -> Iterator[str]:
 
 
 def _open_rows(table: ForecastTable) -> Flags:
-    """Return the rows that may still get an outcome: what was resolved without one was called off."""
+    """Return the rows that may still get an outcome; a question resolved without one was annulled."""
     is_open: Flags = np.isnan(table.outcome)
     if table.resolved is not None:
         is_open &= np.isnan(table.resolved)
@@ -71,7 +71,7 @@ def _open_rows(table: ForecastTable) -> Flags:
 
 
 def _form_notes(table: ForecastTable) -> Iterator[str]:
-    """Yield how many questions of options or a number have no outcome, and how many never will."""
+    """Yield how many multiple choice or numeric questions have no outcome, and how many never will."""
     called_off = sum(form.called_off for form in table.forms)
     waiting = sum(not form.ended for form in table.forms) - called_off
     if waiting:
@@ -83,7 +83,7 @@ def _form_notes(table: ForecastTable) -> Iterator[str]:
 
 
 def _provisional_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
-    """Yield how many questions are scored by a price, and how many still are not at all."""
+    """Yield how many questions are scored by a price, and how many are not scored even so."""
     yes_no = len(table.questions)
     counted = np.flatnonzero(scored.asked[:yes_no])
     is_ended = is_scored(table.outcome)
@@ -110,7 +110,7 @@ def _provisional_notes(table: ForecastTable, scored: QuestionScores) -> Iterator
 
 
 def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str]:
-    """Yield whether everyone answered the same questions."""
+    """Yield a note if forecasters answered different questions."""
     counts = scored.counts()
     asked = int(scored.asked.sum())
     answered = counts[counts > 0]
@@ -150,7 +150,7 @@ def _answer_notes(scored: QuestionScores, choices: ScoreChoices) -> Iterator[str
 
 
 def _constant_notes(table: ForecastTable, ended: Flags, choices: ScoreChoices) -> Iterator[str]:
-    """Yield who always says the same, and so moves the peer scores of all others."""
+    """Yield which forecasters always state the same, which moves everyone else's peer scores."""
     constant = constant_forecasters(table, ended, choices.outside)
     if constant:
         named = ", ".join(constant)
@@ -159,7 +159,7 @@ def _constant_notes(table: ForecastTable, ended: Flags, choices: ScoreChoices) -
 
 
 def constant_forecasters(table: ForecastTable, ended: Flags, outside: Collection[str]) -> list[str]:
-    """Return who gives the same probability every time; nobody where only two are compared."""
+    """Return the forecasters with one probability throughout; nobody if only two are compared."""
     if len(table.forecasters) <= 2:
         return []
 
@@ -199,7 +199,7 @@ def _peer_notes(table: ForecastTable, scored: QuestionScores) -> Iterator[str]:
 def _skill_notes(
     table: ForecastTable, ended: Flags, compared: Sequence[FormQuestion], few: bool
 ) -> Iterator[str]:
-    """Yield what is missing for skill, on yes/no questions and those of several options."""
+    """Yield what is missing for skill, on yes/no and multiple choice questions."""
     if table.market is None:
         yield "no skill against the market: it needs a column market_probability"
         return
@@ -225,7 +225,7 @@ def _skill_notes(
 
 
 def _odds_notes(compared: Sequence[FormQuestion]) -> Iterator[str]:
-    """Yield how many forecasts of several options have no odds, and whose odds had a margin."""
+    """Yield how many multiple choice forecasts have no odds, and whose odds had a margin."""
     margins = odds_margins(compared)
     missing = [int(np.count_nonzero(np.isnan(margin))) for margin in margins]
     if any(missing):
@@ -236,12 +236,12 @@ def _odds_notes(compared: Sequence[FormQuestion]) -> Iterator[str]:
 
 
 def odds_margins(forms: Sequence[FormQuestion]) -> list[Floats]:
-    """Return how much more than 1 the odds of each question of several options came to, by forecast."""
+    """Return by how much the odds of each multiple choice question exceeded 1, by forecast."""
     return [form.options.margin for form in forms if form.options is not None]
 
 
 def scaled_notes(margins: Sequence[Floats]) -> Iterator[str]:
-    """Yield how many forecasts stand beside odds that had a margin, and how large it was."""
+    """Yield how many forecasts have odds with a margin, and how large it was."""
     margin = np.concatenate([np.zeros(0), *margins])
     is_scaled = np.abs(margin) > SLACK
     scaled = margin[is_scaled]
@@ -254,7 +254,7 @@ def scaled_notes(margins: Sequence[Floats]) -> Iterator[str]:
 
 
 def _number_notes(scored: QuestionScores) -> Iterator[str]:
-    """Yield how many questions nobody is compared on, where others are."""
+    """Yield how many questions nobody can be compared on, if there are others."""
     numbers = scored.kinds("number")
     asked = int(scored.asked.sum())
     if numbers and numbers < asked:
@@ -263,7 +263,7 @@ def _number_notes(scored: QuestionScores) -> Iterator[str]:
 
 
 def _count_text(table: ForecastTable, rows: Flags) -> str:
-    """Return how many forecasts some rows are, and on how many questions."""
+    """Return the number of forecasts in some rows, and of their questions, in words."""
     count = int(rows.sum())
     own = np.unique(table.question[rows])
     forecasts = count_text(count, "forecast")

@@ -1,4 +1,4 @@
-"""The scores of a file of forecasts: every rule that its columns allow, and notes on what is missing."""
+"""The scores of a file of forecasts by every rule that its columns allow, with notes on what is missing."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ from arena.scores.verdict import (
 )
 
 METACULUS = ("baseline", "peer", "relative", "spot_baseline", "spot_peer")
-"""The scores of which Metaculus's own rule gives a missing answer 0."""
+"""The scores that count a missing answer as 0 by Metaculus's own rule."""
 NO_FORECAST = "no forecast that is scored"
 NO_BRIER = "numbers have no Brier score"
 
@@ -67,21 +67,25 @@ class BrierParts:
 
 @dataclass(frozen=True, slots=True)
 class ForecasterScores:
-    """A forecaster's scores; None where nothing can be said, and `reason` says why there is no interval.
+    """A forecaster's scores; None where there is none, and `reason` says why there is no interval.
 
-    `brier` and `log` are means over questions of each question's mean; `baseline`, `peer`, `relative` and the
-    two of the spot are Metaculus's, `coverage` the share of the questions' lives that they rest on.
-    `intervals` has the 95% interval of each of these means, by event. `missing` counts questions without an
-    answer, and `filled` has scores over all questions: in Brier those count as wrong, by the rule metaculus
-    in its scores as 0; else it has none where some are missing, for a log score has no worst value. Only
-    `filled` and what follows can be compared if forecasters answered different questions. `adjusted` is the
-    Brier score less how hard the questions were, `gap` how much smaller it is than that of another on common
-    questions. `brier_skill` is 1 − Brier / 0.25 over all questions and `band` the word for that Brier score.
-    `ranked` says whether enough of the questions that ended were forecast for the forecaster to be ranked,
-    and `why_not` why not. `skill` is the market's Brier score less the forecaster's where a price is known,
-    with which a missing answer agrees, and the true one lies between `skill_low` and `skill_high` in 95% of
-    cases. `evidence` is the capital of a bet on it, and `copies` is whose forecasts these are. The ranks,
-    `better_than`, `worse_than`, `price` and the two sentences are the verdict, as in `AgentVerdict`.
+    `brier` and `log` are means over questions of each question's mean. `baseline`, `peer`, `relative` and the
+    two spot scores are Metaculus's, and `coverage` is the share of the questions' lifetime that they cover.
+    `intervals` has the 95% interval of each of these means, by event.
+
+    `missing` counts unanswered questions, and `filled` has scores over all questions: Brier counts a missing
+    answer as wrong, and Metaculus's rule counts it as 0 in its own scores. Other scores have no `filled`
+    value if answers are missing, because a log score has no worst value. Only `filled` and the fields after
+    it are comparable between forecasters who answered different questions.
+
+    `adjusted` is the Brier score adjusted for the difficulty of the questions, and `gap` how much smaller it
+    is than another forecaster's on common questions. `brier_skill` is 1 − Brier / 0.25 over all questions,
+    and `band` the word for that Brier score. `ranked` tells whether the forecaster answered enough of the
+    ended questions, and `why_not` why it is not ranked. `skill` is the market's Brier score minus the
+    forecaster's where a price is known; a missing answer agrees with the price, and the true skill lies
+    between `skill_low` and `skill_high` in 95% of cases. `evidence` is the capital of a bet on it, and
+    `copies` the forecaster that it copies. The ranks, `better_than`, `worse_than`, `price` and the two
+    sentences are the verdict, as in `AgentVerdict`.
     """
 
     forecaster: str
@@ -128,10 +132,10 @@ class ForecasterScores:
 
 @dataclass(frozen=True, slots=True)
 class FileScores:
-    """Everyone's rows, best first, in which mode they were scored, and what there is to know about them.
+    """Everyone's rows, best first, with the mode they were scored in, and notes.
 
-    `verdict` says who is better than whom; where every category is scored by itself there is none over all
-    of them. `form`, `published`, `skipped` and `faults` are those of the table.
+    `verdict` says who is better than whom; there is none if every category is scored by itself. `form`,
+    `published`, `skipped` and `faults` are those of the table.
     """
 
     mode: Mode
@@ -145,7 +149,7 @@ class FileScores:
 
     @property
     def by_category(self) -> dict[str | None, list[ForecasterScores]]:
-        """Return the rows of each category; all are of None where the file is scored as a whole."""
+        """Return the rows of each category, or all under None if the file is scored as a whole."""
         categories: dict[str | None, list[ForecasterScores]] = {}
         for row in self.rows:
             own = categories.setdefault(row.category, [])
@@ -159,11 +163,10 @@ def score_file(
     by_category: bool = False,
     choices: ScoreChoices = PLAIN,
 ) -> FileScores:
-    """Return everyone's scores; with categories, within each of them. Raise `ArenaError` for unknown names.
+    """Return everyone's scores, by category if wanted. Raise `ArenaError` for unknown names.
 
-    The best is first: by the ranks that are told, then by the lower end of the skill's interval, where there
-    is one, else by the Brier score adjusted, else by peer score, else by Brier score. Who is not ranked comes
-    last.
+    The order goes by ranks, then by the lower end of the skill's interval if there is one, else by the
+    adjusted Brier score, else by peer score, else by Brier score. Unranked forecasters come last.
     """
     _check_names(table, choices)
     scored = _questions_of(table, mode, choices)
@@ -201,7 +204,7 @@ def score_file(
 
 
 def _check_names(table: ForecastTable, choices: ScoreChoices) -> None:
-    """Raise `ArenaError` where a forecaster is named who has no forecast."""
+    """Raise `ArenaError` if an option names a forecaster without a forecast."""
     named = [("--outside", name) for name in choices.outside]
     if choices.against is not None:
         named.append(("--against", choices.against))
@@ -226,7 +229,7 @@ def _questions_of(part: ForecastTable, mode: Mode, choices: ScoreChoices) -> Que
 def _verdict(
     rows: Sequence[ForecasterScores], compared: ForecastTable, scored: QuestionScores, choices: ScoreChoices
 ) -> Verdict:
-    """Return the verdict on the forecasters of these rows; the median of all is none of them."""
+    """Return the verdict on the forecasters of these rows; the community is not one of them."""
     is_ended = is_scored(compared.outcome)
     events = np.unique(compared.event[is_ended])
     resolved = events.size
@@ -234,7 +237,7 @@ def _verdict(
     if not resolved and scored.kinds("number"):
         order = _order_text(rows, choices.rule)
     if not resolved and not choices.provisional:
-        resolved = int(scored.asked.sum())  # they have ended, though nobody answered them
+        resolved = int(scored.asked.sum())  # these have ended, though nobody answered them
 
     unranked = choices.without_rank
     candidates = []
@@ -263,7 +266,7 @@ def _verdict(
 
 
 def _order_text(rows: Sequence[ForecasterScores], rule: Rule) -> str | None:
-    """Return what the order goes by where nobody has a Brier score; None where nobody answered."""
+    """Return what the order goes by if nobody has a Brier score; None if nobody answered."""
     has_answer = any(row.questions for row in rows)
     has_peer = any(row.filled["peer"] is not None for row in rows)
     if not has_answer:
@@ -288,8 +291,8 @@ def _forecaster_rows(
     counts = scored.counts()
     events = scored.counts(event=True)
     asked = int(scored.asked.sum())
-    is_ranked = (counts > 0) & (counts >= MIN_COVERAGE * asked)
-    is_ranked &= ~np.isin(scored.forecasters, list(table.unranked))
+    is_unranked = np.isin(scored.forecasters, list(table.unranked))
+    is_ranked = (counts > 0) & (counts >= MIN_COVERAGE * asked) & ~is_unranked
     community = len(table.forecasters)
     comparisons = compare_file(compared, np.flatnonzero(is_ranked[:community]), choices.without_rank)
 
@@ -309,15 +312,11 @@ def _forecaster_rows(
         own: dict[str, Any] = {}
         intervals = {}
         for name, mean in means.items():
-            own[name] = _mean_at(mean, place)
+            own[name] = none_for_nan(float(mean.mean[place]))
             intervals[name] = _span_at(mean, place)
 
-        full = none_for_nan(float(at_worst[place]))
-        if own["brier"] is None:
-            full = None
-        filled = {"brier": full}
-        filled.update(_metaculus_filled(own, answered, asked, choices.rule))
-
+        filled = _filled_scores(own, float(at_worst[place]), answered, asked, choices.rule)
+        full = filled["brier"]
         row = ForecasterScores(
             forecaster=scored.forecasters[place],
             category=category,
@@ -345,7 +344,7 @@ def _forecaster_rows(
 
 
 def _places_of(table: ForecastTable, category: str | None, choices: ScoreChoices) -> list[int]:
-    """Return whose rows there are: those who are in a category, all without one, and the median of all."""
+    """Return the forecasters that get a row: those of a category, or all, and the community if wanted."""
     forecasters = len(table.forecasters)
     places = set(range(forecasters))
     if category is not None:
@@ -361,7 +360,7 @@ def _places_of(table: ForecastTable, category: str | None, choices: ScoreChoices
 
 
 def _brier_at_worst(scored: QuestionScores) -> Floats:
-    """Return everyone's Brier score with missing answers as wrong, which is 1; numbers have none."""
+    """Return everyone's Brier score with missing answers counted as 1; numbers have none."""
     size = len(scored.forecasters)
     count = int(scored.asked.sum()) - scored.kinds("number")
     if not count:
@@ -376,20 +375,20 @@ def _brier_at_worst(scored: QuestionScores) -> Floats:
     return (total + missing) / count
 
 
-def _metaculus_filled(
-    means: Mapping[str, float | None], answered: int, asked: int, rule: Rule
+def _filled_scores(
+    means: Mapping[str, float | None], brier_at_worst: float, answered: int, asked: int, rule: Rule
 ) -> dict[str, float | None]:
-    """Return each of Metaculus's scores over all questions."""
-    filled = {}
+    """Return a forecaster's scores over all questions, including those that it didn't answer."""
+    filled = {"brier": None if means["brier"] is None else none_for_nan(brier_at_worst)}
     for name in METACULUS:
         filled[name] = _over_all(means[name], answered, asked, rule)
     return filled
 
 
 def _over_all(mean: float | None, answered: int, asked: int, rule: Rule) -> float | None:
-    """Return a mean over the questions that were answered as one over all; None if it isn't known.
+    """Return a mean over answered questions as one over all; None if it is unknown.
 
-    By Metaculus's rule a missing answer has 0, here without improving a mean below 0.
+    By Metaculus's rule a missing answer counts as 0, here without improving a negative mean.
     """
     if mean is None or answered == asked:
         return mean
@@ -399,14 +398,8 @@ def _over_all(mean: float | None, answered: int, asked: int, rule: Rule) -> floa
     return min(mean, over_all)
 
 
-def _mean_at(means: MeanIntervals, place: int) -> float | None:
-    """Return a forecaster's mean."""
-    mean = float(means.mean[place])
-    return none_for_nan(mean)
-
-
 def _span_at(means: MeanIntervals, place: int) -> tuple[float, float] | None:
-    """Return the interval of a forecaster's mean, where it has one."""
+    """Return the interval of a forecaster's mean; None if it has none."""
     low = float(means.low[place])
     high = float(means.high[place])
     if not isfinite(low) or not isfinite(high):
@@ -415,7 +408,7 @@ def _span_at(means: MeanIntervals, place: int) -> tuple[float, float] | None:
 
 
 def _brier_parts(table: ForecastTable, place: int) -> BrierParts | None:
-    """Return a forecaster's Brier score on yes/no questions, decomposed."""
+    """Return a forecaster's Brier score on yes/no questions, decomposed; None without any."""
     is_own = table.forecaster == place
     is_ended = is_scored(table.outcome)
     own = np.flatnonzero(is_own & is_ended)
@@ -437,7 +430,7 @@ def _brier_parts(table: ForecastTable, place: int) -> BrierParts | None:
 
 
 def rank_key(row: ForecasterScores, choices: ScoreChoices) -> tuple[float | str, ...]:
-    """Return what the order goes by; who left questions out has no peer score, and comes after the others."""
+    """Return the sort key of a row; without a peer score, because of unanswered questions, it sorts later."""
     keys: Sequence[float | None]
     if choices.rule == "metaculus":
         keys = [row.filled["peer"], row.filled["baseline"]]
@@ -460,14 +453,14 @@ def rank_key(row: ForecasterScores, choices: ScoreChoices) -> tuple[float | str,
 
 
 def _negative(value: float | None) -> float | None:
-    """Return what is higher the lower a value is."""
+    """Return the negative of a value, None for None."""
     return None if value is None else -value
 
 
 def _judged(
     row: ForecasterScores, comparisons: FileComparisons, asked: int, why_not: str | None
 ) -> ForecasterScores:
-    """Return the row with how sure its skill is, or why it is not ranked."""
+    """Return the row with the uncertainty of its skill, or with why it is not ranked."""
     if not asked:
         return replace(row, why_not=NOTHING, reason=NOTHING)
     if not row.questions:

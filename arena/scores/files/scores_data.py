@@ -1,4 +1,4 @@
-"""The scores of a file of forecasts for JSON."""
+"""The scores of a file of forecasts as JSON."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -11,7 +11,7 @@ from arena.scores.verdict import verdict_data
 
 
 def scores_data(scores: FileScores) -> dict[str, Any]:
-    """Return everyone's scores, the verdict and what there is to know, for JSON."""
+    """Return everyone's scores, the verdict and the notes as JSON."""
     data: dict[str, Any] = {"mode": scores.mode}
     if scores.skipped:
         faults = [fault.as_data() for fault in scores.faults]
@@ -26,7 +26,7 @@ def scores_data(scores: FileScores) -> dict[str, Any]:
 
 
 def row_data(row: ForecasterScores) -> dict[str, Any]:
-    """Return a row for JSON, which has no infinity; what lies deeper by names of its own."""
+    """Return a row as JSON, which has no infinity; nested values get names of their own."""
     data: dict[str, Any] = {}
     for name in ForecasterScores.__dataclass_fields__:
         value = getattr(row, name)

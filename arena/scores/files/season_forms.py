@@ -1,4 +1,4 @@
-"""The questions of a season that are not of yes or no, with the answers to them, as those of a file."""
+"""The questions of a season other than yes/no, with the answers to them, in the form of a file's."""
 
 import json
 from collections import defaultdict
@@ -29,16 +29,15 @@ from arena.scores.rules.metaculus.question_types import OUTSIDE, multiple_choice
 from markets.distributions import Distribution, QuestionForm, form_of, question_kind
 from markets.millionths import ONE
 
-OF_OPTIONS = "multiple_choice"
 CURVES_AT_ONCE = 4_096
-"""So many curves of numbers are held in memory."""
+"""The number of numeric curves held in memory at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswers:
-    """Answers, a row each: places among the names of markets and the texts of forms, answers and reasons.
+    """Answers, one a row, as indices into the names of markets and the texts of forms, answers and reasons.
 
-    An answer of -1 is one that was left out. `pages` and `lives` are of the markets.
+    An answer of -1 was left out. `pages` and `lives` are those of the markets.
     """
 
     markets: tuple[str, ...]
@@ -72,7 +71,7 @@ def shown_answers(
     pages: Mapping[str, SeasonMarket],
     lives: Mapping[str, Floats],
 ) -> ShownAnswers:
-    """Return some rows of a season's answers; `time` is of all rows."""
+    """Return some rows of a season's answers; `time` has all rows."""
     return ShownAnswers(
         markets=answers.markets,
         pages=pages,
@@ -92,10 +91,10 @@ def shown_answers(
 
 @dataclass(frozen=True, slots=True)
 class SaidRows:
-    """The same in the order of questions, agents and times, with what each says as it was read.
+    """Answers sorted by question, agent and time, with their parsed content.
 
-    `said` has the chances or the quantiles that each place of `answer` stands for, `start` and `end` are from
-    when until when each stood.
+    `said` has the chances or quantiles that each index in `answer` stands for; `start` and `end` are the
+    times from and until which each answer stood.
     """
 
     rows: ShownAnswers
@@ -112,9 +111,9 @@ class SaidRows:
 
 @dataclass(frozen=True, slots=True)
 class NumberColumns:
-    """What each row gave to the number or date that happened, the same of knowing nothing, and its median.
+    """What each row gave to the number or date that happened, the same for knowing nothing, and its median.
 
-    NaN where the row is of another question, or nothing has happened yet; medians are shares of the range.
+    NaN for rows of other questions, or without an outcome yet; medians are shares of the range.
     """
 
     chance: Floats
@@ -123,7 +122,7 @@ class NumberColumns:
 
 
 def season_forms(rows: ShownAnswers) -> tuple[FormQuestion, ...]:
-    """Return the questions of a season that are not of yes or no, by name."""
+    """Return the questions of a season other than yes/no, sorted by name."""
     if not rows.market.size:
         return ()
     own = _said_rows(rows)
@@ -138,7 +137,7 @@ def season_forms(rows: ShownAnswers) -> tuple[FormQuestion, ...]:
 
 
 def _said_rows(rows: ShownAnswers) -> SaidRows:
-    """Return the rows in order; what was left out is agreement with the odds, else knowing nothing."""
+    """Return sorted rows; a skipped answer agrees with the odds, or else knows nothing."""
     order = rows.order
     forms = tuple(map(form_of, rows.forms))
     texts = list(rows.answers)
@@ -200,21 +199,21 @@ def _question(own: SaidRows, numbers: NumberColumns, part: slice) -> FormQuestio
 
 
 def has_options(form: QuestionForm) -> bool:
-    """Tell whether a question is answered by a chance for each option, and not by quantiles."""
+    """Tell whether a question is answered by a chance for each option rather than by quantiles."""
     return question_kind(form.kind).KEY == "options"
 
 
 def _choice(
     question: FormQuestion, own: SaidRows, part: slice, happened: str, times: Mapping[str, float]
 ) -> FormQuestion:
-    """Return a question of several options with the answers to it."""
+    """Return a multiple choice question with the answers to it."""
     form = own.form[part]
     used = np.unique(form).tolist()
     options = set(chain.from_iterable(own.forms[place].options for place in used))
     names = option_order(options | {happened} - {""})
     has_other = names[-1].lower() == OTHER
 
-    # an option that a form didn't have yet was not asked for; the site reads it from "Other"
+    # An option that a form didn't have yet was not asked for; the site reads it from "Other".
     count = form.size
     given = np.full((count, len(names)), np.nan if has_other else 0.0)
     odds = np.full((count, len(names)), np.nan)
@@ -222,7 +221,7 @@ def _choice(
     for place in used:
         rows = np.flatnonzero(form == place)
         columns = np.array([names.index(option) for option in own.forms[place].options])
-        chances = [own.said[said]["chances"] for said in answer[rows].tolist()]
+        chances = [own.said[index]["chances"] for index in answer[rows].tolist()]
         given[np.ix_(rows, columns)] = np.array(chances) / ONE
         if own.forms[place].odds:
             odds[rows] = 0.0
@@ -292,10 +291,10 @@ def _number(question: FormQuestion, own: SaidRows, numbers: NumberColumns, part:
 
 @dataclass(frozen=True, slots=True)
 class AskedRange(NumberRange):
-    """The range of a question of a season, in which what happens is brought if its end is closed."""
+    """The range of a season's question; an outcome beyond a closed end is moved to that end."""
 
     def place(self, text: str) -> float:
-        """Return where a value lies, 0 at the lower end and 1 at the upper; beyond an open one."""
+        """Return the position of a value: 0 at the lower end, 1 at the upper; beyond these at open ends."""
         share = self.share(_value(text))
         if not self.open_low:
             share = max(share, 0.0)
@@ -306,7 +305,7 @@ class AskedRange(NumberRange):
 
 @lru_cache(maxsize=65_536)
 def _value(text: str) -> float:
-    """Return a number, or a date in seconds: the same few are stated again and again."""
+    """Return a number, or a date in seconds; cached, because few values are stated again and again."""
     return parse_value(text)
 
 
@@ -317,7 +316,7 @@ def asked_range(form: QuestionForm) -> AskedRange:
 
 
 def _number_columns(own: SaidRows) -> NumberColumns:
-    """Return what answers to numbers and dates that have ended gave to what happened, many at a time."""
+    """Return the columns of numeric questions that have ended, computed in groups."""
     size = own.market.size
     columns = NumberColumns(*(np.full(size, np.nan) for _ in range(3)))
     pages = [own.rows.pages[name] for name in own.rows.markets]
@@ -325,7 +324,7 @@ def _number_columns(own: SaidRows) -> NumberColumns:
     ranges = {place: asked_range(form_of(pages[place].form)) for place in np.flatnonzero(is_number).tolist()}
     truths = {place: asked.place(pages[place].answer) for place, asked in ranges.items()}
 
-    # answers of the same percents to ranges that are open at the same ends make one table
+    # Answers with the same levels to ranges that are open at the same ends share a table.
     groups = defaultdict[tuple[tuple[int, ...], bool, bool], list[tuple[int, list[float]]]](list)
     for row in np.flatnonzero(np.array(is_number)[own.market]).tolist():
         asked = ranges[int(own.market[row])]

@@ -1,4 +1,4 @@
-"""What files of a form hold, as the cells of a table: a row for each forecast, or for each of its options."""
+"""The content of a form's files as the cells of a table: a row for each forecast or option."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,14 +15,14 @@ Value = float | str | None
 
 @dataclass
 class SourceRows:
-    """The columns of a table while they are filled, where each row is from, and what was left out."""
+    """The columns of a table as they are filled, the place of each row, and what was left out."""
 
     columns: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     places: list[SourceLine] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
     def add(self, place: SourceLine, values: Mapping[str, Value]) -> None:
-        """Append a row; columns that it doesn't have are empty in it."""
+        """Append a row, with empty texts for columns that it lacks."""
         for name in self.columns.keys() | values.keys():
             column = self.columns[name]
             column += [""] * (len(self.places) - len(column))
@@ -30,7 +30,7 @@ class SourceRows:
         self.places.append(place)
 
     def without_empty(self) -> dict[str, list[str]]:
-        """Return the columns that say something, and those that a table can't do without."""
+        """Return the columns that aren't empty, and those that a table needs."""
         return {
             name: column
             for name, column in self.columns.items()
@@ -53,7 +53,7 @@ def time_text(time: datetime | None) -> str:
 
 
 def newest_outcomes(outcomes: Iterable[SourceOutcome], provisional: bool) -> dict[str, SourceOutcome]:
-    """Return the newest outcome of each question; one that stands in for an outcome if it is asked for."""
+    """Return the newest outcome of each question, with `provisional` also stand-ins."""
     found: dict[str, SourceOutcome] = {}
     for outcome in outcomes:
         known = found.get(outcome.question)
@@ -70,10 +70,10 @@ def _is_newer(one: datetime | None, other: datetime | None) -> bool:
 
 
 def source_cells(name: str, data: SourceData, *, provisional: bool) -> tuple[Cells, list[str]]:
-    """Return the cells of what files hold, and what was left out of them.
+    """Return the cells of files' content, and notes on what was left out.
 
-    Times count where all that need them have them: of forecasts, when they were made; of questions that have
-    ended, when they were resolved; of all questions, how long they were open.
+    Times are used only if all rows that need them have them: when forecasts were made, when ended questions
+    were resolved, and how long questions were open.
     """
     questions = {question.key: question for question in data.questions}
     outcomes = newest_outcomes(data.outcomes, provisional)
@@ -123,7 +123,7 @@ def is_stated(forecast: SourceForecast) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """When a question opened, closed, was to close, and when its spot scores are taken."""
+    """When a question opened, closed and was to close, and when its spot scores are taken."""
 
     opened: datetime
     closed: datetime
@@ -131,7 +131,7 @@ class Life:
     spot: datetime | None
 
     def values(self) -> dict[str, Value]:
-        """Return the columns that say so."""
+        """Return the times as columns."""
         return {
             "open": time_text(self.opened),
             "close": time_text(self.closed),

@@ -1,7 +1,8 @@
-"""Sources of forecasts as one table: read by their form, beside outcomes and prices of other files."""
+"""Sources of forecasts as one table: read in their form, joined with outcomes and prices of others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from arena.errors import ArenaError, FileFault, FileFaults, by_cause
 from arena.forms.csv_columns import Cells, OurColumns, file_cells, join_cells
@@ -30,10 +31,10 @@ from arena.scores.files.source_cells import source_cells
 
 @dataclass(frozen=True, slots=True)
 class SourceChoices:
-    """How sources are read: by which form, what their columns are called, and what is joined to them.
+    """How sources are read: their form, the names of their columns, and what is joined to them.
 
-    `sets` are ForecastBench's question sets and resolution sets. Faulty rows are skipped if they may be, and
-    `provisional` lets something stand in for the outcome of an open question.
+    `sets` are ForecastBench's question and resolution sets. Faulty rows are skipped with `skip_faulty`, and
+    with `provisional` a stand-in counts as the outcome of an open question.
     """
 
     form: str | None = None
@@ -46,7 +47,7 @@ class SourceChoices:
 
 
 def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastTable:
-    """Return the forecasts of files; raise `ArenaError` with all that is wrong with them."""
+    """Return the forecasts of files; raise `ArenaError` with everything that is wrong with them."""
     form = _form_of(files, choices)
     if form is None:
         cells, notes = _with_joined(_plain_cells(files, choices), choices)
@@ -54,7 +55,7 @@ def read_table(files: Sequence[SourceFile], choices: SourceChoices) -> ForecastT
         return replace(table, notes=(*table.notes, *notes))
 
     data = load_form(form.name).read([*files, *choices.sets])
-    faults = by_cause(sorted(data.faults, key=_place_key))
+    faults = by_cause(sorted(data.faults, key=attrgetter("file", "number")))
     if faults and not (choices.skip_faulty and data.forecasts):
         raise FileFaults(faults)
 
@@ -93,7 +94,7 @@ def _with_joined(cells: Cells, choices: SourceChoices) -> tuple[Cells, list[str]
 
 
 def _form_of(files: Sequence[SourceFile], choices: SourceChoices) -> ChosenForm | None:
-    """Return the form of files; None for a plain table, which alone has columns that can be named."""
+    """Return the form of files; None for a plain table, the only one whose columns can be named."""
     if choices.columns:
         if choices.form not in (None, TABLE):
             what = f"--columns NAME=TITLE is for plain tables, and --form {choices.form} is none"
@@ -105,13 +106,8 @@ def _form_of(files: Sequence[SourceFile], choices: SourceChoices) -> ChosenForm 
     return choose_form(files, choices.form)
 
 
-def _place_key(fault: FileFault) -> tuple[str, int]:
-    """Return what faults are sorted by."""
-    return fault.file, fault.number
-
-
 def _plain_cells(files: Sequence[SourceFile], choices: SourceChoices) -> Cells:
-    """Return the cells of plain tables; outcomes may come from elsewhere."""
+    """Return the cells of plain tables, which lack outcomes or prices that come from elsewhere."""
     elsewhere: list[str] = []
     if choices.outcomes:
         elsewhere += OUTCOME_COLUMNS[1:]
@@ -123,7 +119,7 @@ def _plain_cells(files: Sequence[SourceFile], choices: SourceChoices) -> Cells:
 
 
 def _checked(cells: Cells, choices: SourceChoices, skipped: Sequence[FileFault] = ()) -> ForecastTable:
-    """Return the table of cells, of the sound ones alone if faulty ones may be skipped.
+    """Return the table of cells, only of the sound ones if faulty ones may be skipped.
 
     `skipped` are the faults of rows that are not among the cells any more.
     """
@@ -133,7 +129,7 @@ def _checked(cells: Cells, choices: SourceChoices, skipped: Sequence[FileFault] 
 
 
 def _with_references_outside(table: ForecastTable, data: SourceData) -> ForecastTable:
-    """Return a table with a board's own references outside, if somebody is left to be compared."""
+    """Return a table with a board's own references outside, if others are left to compare."""
     outside = tuple(name for name in data.outside if name in table.forecasters)
     if not outside or len(table.forecasters) <= len(outside):
         return table

@@ -1,4 +1,4 @@
-"""A tournament from a file: its form and prizes, its forecasts, every question scored, the board."""
+"""A tournament from a file: its rules and prizes, its forecasts, each question's scores, the board."""
 
 from collections.abc import Iterable, Sequence
 from csv import DictWriter
@@ -47,11 +47,11 @@ from arena.scores.rules.metaculus.tournament import TournamentBoard, TournamentP
 from arena.scores.rules.metaculus.tournament_2022 import HiddenPeriod
 
 PEER_KEYS = ("minimum_prize", "exclude", "outside", "weights")
-"""Keys that the form 2022 has not."""
+"""Keys that the form 2022 doesn't have."""
 
 
 class TournamentSettings(BaseModel):
-    """What a tournament is played by."""
+    """The rules of a tournament."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -63,17 +63,22 @@ class TournamentSettings(BaseModel):
         None, ge=1, description="In place of forecasts: the agents of this cohort play, on its markets."
     )
     hidden: int | None = Field(
-        None, ge=1, description="(cohort) So many rounds from a market's first are its hidden period."
+        None, ge=1, description="(cohort) The number of rounds, from a market's first, in its hidden period."
     )
     pool: float = Field(0, ge=0, allow_inf_nan=False, description="The prize pool, in dollars.")
     minimum_prize: float = Field(
-        0, ge=0, allow_inf_nan=False, description="Smaller prizes are not paid but shared among the others."
+        0,
+        ge=0,
+        allow_inf_nan=False,
+        description="Smaller prizes are not paid, but shared among the other winners.",
     )
-    exclude: tuple[str, ...] = Field((), strict=False, description="Who is scored but wins no prize.")
+    exclude: tuple[str, ...] = Field(
+        (), strict=False, description="Forecasters who are scored but win no prize."
+    )
     outside: tuple[str, ...] = Field(
-        (), strict=False, description="Who is left out of comparisons, such as bots."
+        (), strict=False, description="Forecasters with whom nobody is compared, such as bots."
     )
-    weights: dict[str, float] = Field({}, description="The weight of a question, where it is not 1.")
+    weights: dict[str, float] = Field({}, description="The weights of questions, if not 1.")
     hidden_weight: float | None = Field(
         None,
         ge=0,
@@ -83,7 +88,7 @@ class TournamentSettings(BaseModel):
 
     @property
     def source(self) -> str:
-        """Return where the forecasts are from, in words: a file or a cohort."""
+        """Return where the forecasts come from, in words: a file or a cohort."""
         return self.forecasts or f"cohort {self.cohort}"
 
 
@@ -117,7 +122,7 @@ def _check_settings(document: Document, settings: TournamentSettings) -> None:
 
 
 def _check_source(document: Document, settings: TournamentSettings) -> None:
-    """Note where it is not plain whose forecasts count: those of a file, or those of a cohort."""
+    """Note settings from which it is unclear whether forecasts come from a file or from a cohort."""
     if settings.forecasts is None and settings.cohort is None:
         document.add(("forecasts",), "nothing", "a CSV beside this file, or cohort: the number of one")
     if settings.cohort is not None and settings.forecasts is not None:
@@ -139,10 +144,10 @@ CHANCE_HINT = "write the probability, or density, that was given to what happene
 
 @dataclass(frozen=True, slots=True)
 class TournamentForecasts:
-    """The forecasts on questions that have ended, with the time that each stood from and until.
+    """The forecasts on questions that have ended, with the times from and until which each stood.
 
-    `stated` is a probability of YES; where `outcome` is None it is the chance, or density, that was given to
-    what happened, and `points` what a step of e in it earns in peer scores: 100, or 50 of a number.
+    `stated` is a probability of YES; if `outcome` is None it is the probability, or density, of the outcome,
+    and `points` are the peer points of a natural-log step in it: 100, or 50 for a number.
     """
 
     questions: tuple[str, ...]
@@ -163,7 +168,7 @@ class TournamentForecasts:
 
 @dataclass(frozen=True, slots=True)
 class PlayedTournament:
-    """A tournament: its rules, and what was forecast."""
+    """A tournament: its rules, and its forecasts."""
 
     rules: TournamentSettings
     entries: TournamentForecasts
@@ -221,7 +226,7 @@ def read_entries(name: str, text: str) -> TournamentForecasts:
 
 
 def entries_text(entries: TournamentForecasts) -> str:
-    """Return entries as the text of a CSV by which they are read again."""
+    """Return entries as CSV text, from which they can be read again."""
     rows: list[dict[str, str]] = []
     for place, question in enumerate(entries.question.tolist()):
         row = {
@@ -254,14 +259,14 @@ def entries_text(entries: TournamentForecasts) -> str:
 
 
 def _time_text(seconds: float) -> str:
-    """Return a time as a CSV has it; empty where there is none."""
+    """Return a time as CSV text; an empty text if it is not finite."""
     if not isfinite(seconds):
         return ""
     return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
 def _read_probabilities(cells: Cells) -> tuple[Floats, Floats | None]:
-    """Return what was stated, and the outcomes unless it is read at them already."""
+    """Return the stated probabilities, and the outcomes unless the column `chance` makes them unnecessary."""
     columns = {*FORECAST_COLUMNS, "chance"}.intersection(cells.columns)
     if columns == {"chance"}:
         return read_column(cells, "chance", parse_positive, CHANCE_HINT), None
@@ -274,7 +279,7 @@ def _read_probabilities(cells: Cells) -> tuple[Floats, Floats | None]:
 
 
 def _forecast_intervals(times: dict[str, Floats], question: Ints, who: Ints) -> tuple[Floats, Floats]:
-    """Return from when until when each forecast stood: to its end, at most to the forecaster's next."""
+    """Return the times from and until which each forecast stood, at most until the next one."""
     start = times.get("time", np.zeros(question.size))
     end = times.get("end", np.full(question.size, np.nan))
     order = np.lexsort((start, who, question))
@@ -298,7 +303,7 @@ def _question_times(times: dict[str, Floats], question: Ints, start: Floats) -> 
 def score_tournament(
     rules: TournamentSettings, entries: TournamentForecasts, mode: Mode = "exact"
 ) -> TournamentBoard:
-    """Return the board of a tournament; raise `ArenaError` where its rules and forecasts don't fit."""
+    """Return the board of a tournament; raise `ArenaError` if its rules and forecasts don't fit."""
     _check_forecasts(rules, entries, mode)
     order = np.argsort(entries.question, kind="stable")
     edges = np.flatnonzero(np.diff(entries.question[order])) + 1
@@ -325,7 +330,7 @@ def score_tournament(
 
 
 def _check_forecasts(rules: TournamentSettings, entries: TournamentForecasts, mode: Mode) -> None:
-    """Raise `ArenaError` where rules ask for what the forecasts don't have, or name who isn't there."""
+    """Raise `ArenaError` if rules need what the forecasts lack, or name somebody unknown."""
     if rules.form == "2022" and mode != "exact":
         raise ArenaError("no_mode", "a tournament of the form 2022 has one mode", "leave out --mode")
     if rules.hidden_weight is not None and entries.hidden_until is None:
@@ -333,13 +338,13 @@ def _check_forecasts(rules: TournamentSettings, entries: TournamentForecasts, mo
         if rules.cohort:
             hint = "add hidden: 2"
         raise ArenaError("no_hidden", "hidden_weight is given, and no question has a hidden period", hint)
-    for key, stated, there in (
+    for key, stated, known in (
         ("exclude", rules.exclude, entries.forecaster),
         ("outside", rules.outside, entries.forecaster),
         ("weights", rules.weights, entries.questions),
     ):
         for name in stated:
-            if name not in there:
+            if name not in known:
                 what = f"{key} names {name!r}, which is not in {rules.source}"
                 raise ArenaError("unknown_name", what, "correct or remove the name")
 
@@ -347,7 +352,7 @@ def _check_forecasts(rules: TournamentSettings, entries: TournamentForecasts, mo
 def _question_totals(
     rules: TournamentSettings, entries: TournamentForecasts, rows: Ints, mode: Mode
 ) -> Totals:
-    """Return everyone's score on one question, its forecasts read at what happened."""
+    """Return everyone's score on one question."""
     first = rows[0]
     question = MetaculusQuestion(
         opens=float(entries.opens[first]),
@@ -379,7 +384,7 @@ def _question_totals(
 def _peer_by_period(
     question: MetaculusQuestion, until: float, weight: float, forecasts: Forecasts, mode: Mode
 ) -> Totals:
-    """Return peer scores and coverage over the hidden period and over the rest, each by its weight."""
+    """Return peer scores and coverage over the hidden period and over the rest, weighted."""
     until = min(max(until, question.opens), question.scheduled)
     ends = question.ends(mode)
     hidden = MetaculusQuestion(question.opens, min(ends, until), until)
@@ -400,7 +405,7 @@ def _peer_by_period(
 
 @dataclass(frozen=True, slots=True)
 class TournamentResult:
-    """Everyone's place and prize, the rules by which they came about, and notes on what was not scored."""
+    """Everyone's place and prize, the rules they are based on, and notes on what was not scored."""
 
     form: str
     mode: Mode
@@ -412,7 +417,7 @@ class TournamentResult:
 
 
 def tournament_result(played: PlayedTournament, mode: Mode) -> TournamentResult:
-    """Return what a tournament came to."""
+    """Return the result of a tournament."""
     rules = played.rules
     entries = played.entries
     board = score_tournament(rules, entries, mode)
@@ -437,7 +442,7 @@ def tournament_result(played: PlayedTournament, mode: Mode) -> TournamentResult:
 
 
 def _questions_after_hidden(entries: TournamentForecasts) -> int:
-    """Return how many questions have no hidden period, where others have."""
+    """Return the number of questions without a hidden period, if others have one."""
     if entries.hidden_until is None:
         return 0
     is_late = np.isnan(entries.hidden_until)
@@ -447,7 +452,7 @@ def _questions_after_hidden(entries: TournamentForecasts) -> int:
 def prizes_by_weight(
     played: PlayedTournament, weights: Iterable[str], mode: Mode
 ) -> dict[str, dict[str, float]]:
-    """Return everyone's prize by the weight of the hidden period; raise `ArenaError` where there is none."""
+    """Return everyone's prize by the hidden period's weight; raise `ArenaError` if there is none."""
     if played.entries.hidden_until is None:
         hint = "add a column hidden_until to its CSV or, with cohort, the key hidden"
         raise ArenaError("no_hidden", "--sweep needs a hidden period", hint, status=64)

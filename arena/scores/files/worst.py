@@ -1,4 +1,4 @@
-"""The forecasts of a file that were furthest from what happened, of those who lead it."""
+"""The forecasts of a file's leaders that were furthest from the outcome."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from arena.scores.files.forecasts import ForecastTable
 from arena.scores.rules._columns import none_for_nan
 
 EACH = 3
-"""So many are named of each forecaster."""
+"""The number of forecasts listed for each forecaster."""
 DUST = 1e-9
-"""How far rounding may lift the loss of even odds on several options."""
+"""How far rounding may raise the loss of even odds on several options."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorstForecast:
-    """A forecast on the wrong side: what was said, the price beside it, and what the question came to.
+    """A forecast on the wrong side: the probability, the price, and the outcome.
 
-    `loss` is its Brier score, and `reason` what the forecaster wrote, if the file has it. Of a question of
-    several options `option` is the one that came true, and what was said and the price are those of it.
+    `loss` is its Brier score, and `reason` the forecaster's text, if the file has one. For a multiple choice
+    question, `option` is the one that came true, and probability and price are those of it.
     """
 
     forecaster: str
@@ -37,12 +37,12 @@ class WorstForecast:
 
     @property
     def came_to(self) -> str:
-        """Return what the question came to, in words."""
+        """Return the outcome of the question in words."""
         return self.option or ("YES" if self.outcome else "NO")
 
 
 def worst_forecasts(table: ForecastTable, names: Iterable[str]) -> tuple[WorstForecast, ...]:
-    """Return the three worst forecasts of each of these forecasters, one a question, the worst first."""
+    """Return the three worst forecasts of each forecaster, one a question, the worst first."""
     found: list[WorstForecast] = []
     for name in names:
         own = table.ended_rows(name)
@@ -54,7 +54,7 @@ def worst_forecasts(table: ForecastTable, names: Iterable[str]) -> tuple[WorstFo
 
 
 def _worst_rows(table: ForecastTable, rows: Ints) -> list[int]:
-    """Return the rows that lose most, each of another question."""
+    """Return the rows with the largest losses, each of another question."""
     loss = (table.probability[rows] - table.outcome[rows]) ** 2
     is_wrong = loss > KNOWS_NOTHING
     wrong = rows[is_wrong]
@@ -66,23 +66,23 @@ def _worst_rows(table: ForecastTable, rows: Ints) -> list[int]:
 
 def _worst(table: ForecastTable, name: str, row: int) -> WorstForecast:
     """Return the forecast of a row."""
-    said = float(table.probability[row])
+    probability = float(table.probability[row])
     outcome = int(table.outcome[row])
     question = table.questions[table.question[row]]
     return WorstForecast(
         forecaster=name,
         question=question,
         title=table.titles.get(question, ""),
-        said=said,
+        said=probability,
         price=None if table.market is None else none_for_nan(float(table.market[row])),
         outcome=outcome,
-        loss=(said - outcome) ** 2,
+        loss=(probability - outcome) ** 2,
         reason="" if table.reason is None else table.reasons[table.reason[row]],
     )
 
 
 def _of_options(table: ForecastTable, name: str) -> Iterator[WorstForecast]:
-    """Yield the worst forecast on each question of several options that was worse than to know nothing."""
+    """Yield the worst forecast on each multiple choice question that was worse than knowing nothing."""
     for form in table.forms:
         options = form.options
         if options is None or options.answer is None or name not in form.who:

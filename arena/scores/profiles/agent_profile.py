@@ -1,4 +1,4 @@
-"""One agent in depth: how calibrated, how lucky and how coherent it is, and where its money came from."""
+"""An agent in depth: how calibrated, lucky and coherent it is, and where its profit came from."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from markets.ladders import MarketFamily
 class ProfitOrigin:
     """Where the profit came from, how much of it luck may be, and the deepest fall in any cohort.
 
-    `proven` is how much of the edge that it claimed came true; the split counts the edge for as much.
+    `proven` is the share of the claimed edge that came true; the split counts the edge by that share.
     """
 
     split: ProfitSplit
@@ -41,10 +41,10 @@ class ProfitOrigin:
 
 @dataclass(frozen=True, slots=True)
 class AgentProfile:
-    """An agent over all its cohorts, or in one. `gain` is None where it is not ranked.
+    """The profile of an agent over all cohorts, or in one. `gain` is None if it is not ranked.
 
-    `bargains` are the trades that would make the worst of the sure profits that its statements give away, and
-    `at_stake` what each event can still do to the accounts that are open, the worst first.
+    `bargains` are the trades behind the worst of the sure profits that its statements offer, and `at_stake`
+    what each event can still do to its open accounts, the worst first.
     """
 
     agent: str
@@ -65,7 +65,7 @@ def compute_agent_profile(connection: Connection, agent: str) -> AgentProfile:
 
 
 def build_profile(inputs: CacheInputs, agent: str, blind: BlindEffect, seed: int = 0) -> AgentProfile:
-    """Return the profile from what was read already; the same seed gives the same digits."""
+    """Return the profile from inputs that were read before; the same seed gives the same digits."""
     rows = rows_of_agent(inputs.stated, agent)
     counted = evidence_rows(rows)
     answered = answered_rows(rows)

@@ -1,4 +1,4 @@
-"""How calibrated every agent of a cohort was, in each of the three readings, and the price that they saw."""
+"""The calibration of every agent in a cohort, in each of three readings, and of the price they saw."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ POINTS = 24
 
 @dataclass(frozen=True, slots=True)
 class ForecasterCalibration:
-    """A forecaster in one reading: of `made` forecasts `scored` have an outcome, and are in the diagram."""
+    """A forecaster in one reading: of `made` forecasts, `scored` have an outcome and are in the diagram."""
 
     agent: str
     made: int
@@ -37,7 +37,7 @@ class ForecasterCalibration:
 
     @property
     def sentence(self) -> str:
-        """Return what pages say of such a diagram, after whose it is."""
+        """Return the sentence that pages show for the diagram, beginning with the forecaster."""
         return named_sentence(self.agent, self.diagram.sure, self.diagram.null.p_value)
 
 
@@ -52,7 +52,7 @@ class CohortCalibrations:
 
 
 def _resolutions_basis(connection: Connection, cohort: int) -> str:
-    """Return how far the ends of a cohort's markets are: another text with each end and each round."""
+    """Return a text that changes with every resolution and round of a cohort."""
     is_of_cohort = CohortRow.number == cohort
     shown = (
         select(SnapshotItemRow.market_id)
@@ -77,7 +77,7 @@ CALIBRATIONS = CacheKind(
 
 
 def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> CohortCalibrations:
-    """Return a cohort's calibrations, as of now; the same seed gives the same digits."""
+    """Return a cohort's calibrations as of now; the same seed gives the same digits."""
     [stored] = select_cohorts(read_cohorts(connection), number)
     names = [entrant.name for entrant in stored.cohort.entrants if entrant.kind != MARKET]
     forecasts = read_forecast_columns(connection, number)
@@ -102,7 +102,7 @@ def compute_calibrations(connection: Connection, number: int, seed: int = 0) -> 
 def agent_calibrations(
     forecasts: ForecastColumns, names: Sequence[str], seed: int = 0
 ) -> tuple[ForecasterCalibration, ...]:
-    """Return these agents' calibrations as they stated their probabilities."""
+    """Return the calibrations of agents' stated probabilities."""
     calibrations = []
     for place, name in enumerate(names):
         own = answered_rows(rows_of_agent(forecasts, name))
@@ -114,7 +114,7 @@ def agent_calibrations(
 
 
 def season_calibrations(connection: Connection, cohort: int | None) -> tuple[ForecasterCalibration, ...]:
-    """Return those of all agents in the order of their names, of all cohorts or of one, then the price's."""
+    """Return the calibrations of all agents by name, over all cohorts or in one, then the price's."""
     select_cohorts(read_cohorts(connection), cohort)
     forecasts = read_forecast_columns(connection, cohort)
     names = [name for name in forecasts.agents if name != MARKET]
@@ -122,7 +122,7 @@ def season_calibrations(connection: Connection, cohort: int | None) -> tuple[For
 
 
 def price_calibration(forecasts: ForecastColumns, seed: int = 0) -> ForecasterCalibration:
-    """Return the calibration of the price of every market shown, once a round whoever saw it."""
+    """Return the calibration of the price of every market shown, once a round."""
     once = shown_once(forecasts)
     return _forecaster_calibration(
         MARKET, probability(once.mid), once.outcome, once.market, once.event, [seed, 4]
@@ -132,7 +132,7 @@ def price_calibration(forecasts: ForecastColumns, seed: int = 0) -> ForecasterCa
 def _forecaster_calibration(
     agent: str, forecast: Floats, outcome: Ints, market: Ints, event: Ints, seed: list[int]
 ) -> ForecasterCalibration:
-    """Return the calibration of one forecaster in one reading."""
+    """Return the calibration of a forecaster in one reading."""
     scored = int(np.count_nonzero(outcome >= 0))
     rng = np.random.default_rng(seed)
     drawn = diagram(forecast, outcome, rng, market, draws=WORLDS, most=POINTS, event=event)

@@ -1,4 +1,4 @@
-"""What an agent's forecasts show by themselves: if they contradict each other, and if they copy the price."""
+"""What forecasts show without outcomes: whether they contradict each other or copy the price."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from markets.ladders import MarketFamily
 
 @dataclass(frozen=True, slots=True)
 class CoherenceTrade:
-    """One trade of a sure profit: a share of YES bought from the agent, or sold to it, at its price."""
+    """A trade of a sure profit: a share of YES bought from the agent, or sold to it, at its price."""
 
     market_id: str
     buy: bool
@@ -33,7 +33,7 @@ class CoherenceTrade:
 
 @dataclass(frozen=True, slots=True)
 class _FamilyStatements:
-    """An agent's statements on families of markets: what was stated together, and how it hangs together."""
+    """An agent's statements on families of markets: what it stated together, and how the markets relate."""
 
     rows: ForecastColumns
     labels: list[str]
@@ -42,10 +42,10 @@ class _FamilyStatements:
 
 
 def coherence_of(stated: ForecastColumns, agent: str, families: Sequence[MarketFamily]) -> CoherenceScore:
-    """Return the sure profit against what an agent stated in each round, and against the prices it saw.
+    """Return the sure profit against an agent's statements in each round, and against the prices it saw.
 
-    What it left out was not stated and is no part of it. Outcomes of which one must come true are judged
-    as such where it stated all of them, and as some among others where it did not.
+    Skipped markets are not part of it. Exhaustive outcomes are judged as such only if the agent stated all of
+    them, and otherwise as some among others.
     """
     statements = _family_statements(stated, agent, families)
     rows = statements.rows
@@ -57,7 +57,7 @@ def coherence_of(stated: ForecastColumns, agent: str, families: Sequence[MarketF
 def coherence_trades(
     stated: ForecastColumns, agent: str, families: Sequence[MarketFamily], worst: str | None
 ) -> list[CoherenceTrade]:
-    """Return the trades that make the sure profit of an event, as `worst_event` of its coherence names it."""
+    """Return the trades behind the sure profit of an event, which `worst_event` of its coherence names."""
     statements = _family_statements(stated, agent, families)
     rows = statements.rows
     own = np.array([place for place, label in enumerate(statements.labels) if label == worst], dtype=np.int64)
@@ -75,13 +75,13 @@ def coherence_trades(
 def _family_statements(
     stated: ForecastColumns, agent: str, families: Sequence[MarketFamily]
 ) -> _FamilyStatements:
-    """Return what an agent stated on markets that belong to a family."""
+    """Return an agent's statements on markets that belong to a family."""
     own = rows_of_agent(stated, agent)
     places = {market: place for place, market in enumerate(own.markets)}
     family = np.full(len(places), -1)
     rung = np.zeros(len(places), np.int64)
-    for number, one in enumerate(families):
-        for step, market in enumerate(one.market_ids):
+    for number, market_family in enumerate(families):
+        for step, market in enumerate(market_family.market_ids):
             if market in places:
                 family[places[market]] = number
                 rung[places[market]] = step
@@ -92,10 +92,12 @@ def _family_statements(
     shapes = []
     sizes = []
     for cohort, number, place in zip(rows.cohort, rows.round, family[rows.market], strict=True):
-        one = families[place]
-        labels.append(f"cohort {cohort}, round {number}: {one.event_id} ({one.market_ids[0]} …)")
-        shapes.append(one.shape)
-        sizes.append(len(one.market_ids))
+        market_family = families[place]
+        labels.append(
+            f"cohort {cohort}, round {number}: {market_family.event_id} ({market_family.market_ids[0]} …)"
+        )
+        shapes.append(market_family.shape)
+        sizes.append(len(market_family.market_ids))
 
     _, group, counts = np.unique(np.array(labels, np.str_), return_inverse=True, return_counts=True)
     is_partial = counts[group] < np.array(sizes, np.int64)
@@ -111,7 +113,7 @@ ASKED_TWICE = (FINAL.turn_id == BLIND.turn_id) & (FINAL.market_id == BLIND.marke
 
 
 def blind_of(connection: Connection, agent: str) -> BlindEffect:
-    """Return what an agent's answers gained from being shown the prices, over all its cohorts.
+    """Return what seeing the prices was worth to an agent's answers, over all its cohorts.
 
     Markets without a mid are left out.
     """

@@ -1,6 +1,6 @@
-"""An agent's profile as pages show it: in depth, in slices of the season, and with what stands out.
+"""An agent's profile as pages show it: in depth, in slices of the season, and with notable forecasts.
 
-Of every profile a few figures are cached apart, for the leaderboard shows them beside the scores.
+A few figures of every profile are cached separately, because the leaderboard shows them beside the scores.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,12 +38,12 @@ from arena.scores.rules.statements.blind_forecasts import BlindEffect
 from arena.scores.slices import BY, SLICES, Slice, slice_gains
 
 METHOD = "profiles 7"
-"""The way in which profiles are computed, and so what is taken from them."""
+"""The version of the method by which profiles, and the values taken from them, are computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileFigures:
-    """What the leaderboard shows of an agent beside its scores; None where unknown yet."""
+    """The figures that the leaderboard shows of an agent beside its scores; None if unknown."""
 
     agent: str
     luck: Luck | None
@@ -62,19 +62,19 @@ They are written after all else that is cached of agents, and say by their metho
 
 PROFILE_SLICES = ("category", "horizon", "price", "cohort")
 WORLDS = 250
-"""The draws by which the calibration of a part is judged."""
+"""The draws behind the calibration of a slice."""
 Parts = Mapping[str, Sequence[Slice]]
 BINS = 20
 MOST = 5
-"""The forecasts that are named as the best, and as the worst."""
+"""The number of forecasts listed as the best, and as the worst."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotableForecast:
-    """A forecast that stands out: what was claimed, at which price, what was staked on it, what happened.
+    """A notable forecast: the probability, the price, the stake, and the outcome.
 
-    `gain` is the price's squared error less the forecast's; `staked` in millionths on `side`, 0 and "" where
-    nothing was.
+    `gain` is the price's squared error minus the forecast's; `staked` is in millionths on `side`, 0 and ""
+    without a bet.
     """
 
     cohort: int
@@ -94,11 +94,11 @@ Notable = tuple[NotableForecast, ...]
 
 @dataclass(frozen=True, slots=True)
 class DetailedProfile:
-    """An agent's profile with its skill and calibration in slices, and what stands out.
+    """An agent's profile with its skill and calibration in slices, and its notable forecasts.
 
     `slices` and `calibrated` are by category, horizon, price and cohort; `histogram` counts the stated
-    probabilities in twenty bins of equal width, resolved or not; `anchored` and `implied` are the diagrams
-    of its bets in those readings.
+    probabilities in twenty bins of equal width, resolved or not; `anchored` and `implied` are the diagrams of
+    its bets in those readings.
     """
 
     profile: AgentProfile
@@ -116,7 +116,7 @@ PROFILE = CacheKind("profile", METHOD, TypeAdapter(DetailedProfile))
 
 
 def read_agent_profile(connection: Connection, agent: str) -> AgentProfile:
-    """Return an agent's profile: the cached one while nothing was marked since, else as of now."""
+    """Return an agent's profile, from the cache while nothing was marked since, else as of now."""
     cached = PROFILE.read(connection, agent)
     newest = read_newest_time(connection)
 
@@ -128,7 +128,7 @@ def read_agent_profile(connection: Connection, agent: str) -> AgentProfile:
 def compute_profile(
     inputs: CacheInputs, agent: str, parts: Parts, blind: BlindEffect, seed: int = 0
 ) -> DetailedProfile:
-    """Return an agent's profile; the same seed gives the same digits. `parts` are the slices of everyone."""
+    """Return an agent's profile, the same digits for the same seed; `parts` are everyone's slices."""
     rows = rows_of_agent(inputs.stated, agent)
     counted = answered_rows(rows)
     stated = probability(rows.forecast[rows.stated])
@@ -158,7 +158,7 @@ def compute_profile(
 
 
 def read_sure_forecasts(connection: Connection, cohort: int | None = None) -> dict[str, CalibrationReading]:
-    """Return by agent what came of the forecasts that it was sure of, from the cache if it is current."""
+    """Return the calibration of each agent's sure forecasts, from the cache if it is current."""
     sure = {}
     cached = None
     if cohort is None:
@@ -180,7 +180,7 @@ def read_sure_forecasts(connection: Connection, cohort: int | None = None) -> di
 
 
 def profile_figures(detailed: DetailedProfile) -> ProfileFigures:
-    """Return the few figures of a profile that stand on the leaderboard."""
+    """Return the few figures of a profile that the leaderboard shows."""
     profile = detailed.profile
     calibration = profile.calibration
     return ProfileFigures(
@@ -193,7 +193,7 @@ def profile_figures(detailed: DetailedProfile) -> ProfileFigures:
 
 
 def slice_calibrations(rows: ForecastColumns, by: str, seed: int = 0) -> list[Calibrated]:
-    """Return how calibrated some rows are in each slice that holds any of them, in the order of slices."""
+    """Return the calibration of rows in each slice that holds any of them, in the order of slices."""
     names, place = BY[by](rows)
     order = list(names)
     labels = np.array(names, dtype=np.str_)[place]
@@ -202,7 +202,7 @@ def slice_calibrations(rows: ForecastColumns, by: str, seed: int = 0) -> list[Ca
 
 
 def _notable_forecasts(inputs: CacheInputs, agent: str) -> tuple[Notable, Notable]:
-    """Return what an agent gained most by, and what it lost most by; no market twice on either side."""
+    """Return the forecasts with the largest gains and losses; no market twice on either side."""
     counted = answered_rows(rows_of_agent(inputs.stated, agent))
     rows = take_rows(counted, counted.outcome >= 0)
     stakes = _stakes(rows_of_agent(inputs.bets, agent))
@@ -251,7 +251,7 @@ def _stakes(bets: BetColumns) -> dict[tuple[int, int, str], tuple[str, int]]:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedForecast:
-    """A forecast that stands out, and the reason that its agent gave for it."""
+    """A notable forecast, and the reason that its agent gave for it."""
 
     forecast: NotableForecast
     reason: str
@@ -259,14 +259,14 @@ class ExplainedForecast:
 
 @dataclass(frozen=True, slots=True)
 class NotableForecasts:
-    """The forecasts that an agent gained and lost most by against the price, the most notable first."""
+    """The forecasts with an agent's largest gains and losses against the price, the largest first."""
 
     best: tuple[ExplainedForecast, ...]
     worst: tuple[ExplainedForecast, ...]
 
 
 def read_notable_forecasts(connection: Connection, agent: str) -> NotableForecasts:
-    """Return what stands out: of the cached profile while it is current, else as of now."""
+    """Return the notable forecasts, from the cached profile if it is current, else as of now."""
     cached = PROFILE.read_current(connection, agent)
     if cached is not None:
         return explain_forecasts(connection, agent, cached.best, cached.worst)
@@ -281,7 +281,7 @@ def explain_forecasts(
     best: Notable,
     worst: Notable,
 ) -> NotableForecasts:
-    """Return an agent's best and worst forecasts with the reasons that it gave for them."""
+    """Return an agent's best and worst forecasts with the reasons that it gave."""
     markets = {forecast.market_id for forecast in best + worst}
     is_notable = col(ForecastRow.market_id).in_(markets)
     query = (
@@ -301,7 +301,7 @@ def explain_forecasts(
 
 
 def _first_of_each_market(rows: ForecastColumns, order: np.ndarray) -> list[int]:
-    """Return the first rows in an order, of different markets."""
+    """Return the first rows in an order that are of different markets."""
     firsts: dict[int, int] = {}
     for row in order.tolist():
         firsts.setdefault(int(rows.market[row]), row)
@@ -312,7 +312,7 @@ def _first_of_each_market(rows: ForecastColumns, order: np.ndarray) -> list[int]
 
 @dataclass(frozen=True, slots=True)
 class AgentSlice:
-    """A part of the season by its name. `calibration` is None where nothing of it is resolved."""
+    """A slice of the season by name. `calibration` is None if nothing of it has resolved."""
 
     name: str
     gain: Gain
@@ -320,7 +320,7 @@ class AgentSlice:
 
 
 def agent_slices(connection: Connection, agent: str, by: str) -> list[AgentSlice]:
-    """Return the parts that hold something of the agent: cached ones while current, else as of now.
+    """Return the slices that hold rows of the agent, from the cache if current, else as of now.
 
     `by` is one of `PROFILE_SLICES`.
     """
@@ -335,6 +335,6 @@ def agent_slices(connection: Connection, agent: str, by: str) -> list[AgentSlice
 
 
 def _pair_slices(skills: Sequence[Slice], calibrated: Sequence[Calibrated]) -> list[AgentSlice]:
-    """Return the gain of each slice with its calibration."""
+    """Return the gain of each slice together with its calibration."""
     by_name = {part.label: part for part in calibrated}
     return [AgentSlice(part.slice, part.gain, by_name.get(part.slice)) for part in skills]

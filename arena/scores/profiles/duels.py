@@ -15,16 +15,16 @@ from arena.scores.profiles.inputs import CacheInputs
 from arena.scores.rules.comparisons.duel import Duel, duels
 
 MOST = 5
-"""The markets that are named for each side."""
+"""The number of markets listed for each side."""
 BINS = 20
-"""The parts of which a histogram of differences has at most so many."""
+"""The most bins of a histogram of differences."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecidingMarket:
-    """A market of a duel: the mean forecast of each, its mean price, and how far it moved the gap.
+    """A market of a duel: the mean forecast of each, its mean price, and its share of the gap.
 
-    The shares of all markets add up to the gap; above 0 it spoke for `a`.
+    The shares of all markets add up to the gap; a share above 0 counts for `a`.
     """
 
     market_id: str
@@ -40,9 +40,8 @@ class DecidingMarket:
 class DuelDetails:
     """A duel, and what decided it.
 
-    `differences` counts common events by their mean difference, between the neighbours of `edges`; those in
-    which the two came out even are on neither side.
-    `for_a` and `for_b` are the markets that spoke loudest for each.
+    `differences` counts common events by their mean difference, between neighbouring `edges`; events in which
+    the two tied are on neither side. `for_a` and `for_b` are the markets that counted most for each.
     """
 
     duel: Duel
@@ -53,11 +52,11 @@ class DuelDetails:
 
 
 DUELS = CacheKind("duels", "duels 5", TypeAdapter(tuple[DuelDetails, ...]))
-"""All duels of an agent by its name, as `a` in them."""
+"""All duels of an agent by name, in which it is `a`."""
 
 
 def compute_duels(inputs: CacheInputs) -> dict[str, tuple[DuelDetails, ...]]:
-    """Return all duels of all agents, by the one that is `a` in them."""
+    """Return all duels of all agents, by the agent that is `a` in them."""
     cells = _Cells.of(inputs.stated)
     by_agent = defaultdict(list)
 
@@ -71,7 +70,7 @@ def compute_duels(inputs: CacheInputs) -> dict[str, tuple[DuelDetails, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """What counts, row by row. A cell is a market in a round; `of_agent` has places in the order of cells."""
+    """The rows that count. A cell is a market in a round; `of_agent` has indices in the order of cells."""
 
     rows: ForecastColumns
     event: Ints
@@ -80,7 +79,7 @@ class _Cells:
 
     @classmethod
     def of(cls, stated: ForecastColumns) -> "_Cells":
-        """Return the cells of all that was stated and has an outcome."""
+        """Return the cells of everything that was stated and has an outcome."""
         rows = evidence_rows(stated)
         rows = take_rows(rows, np.flatnonzero(rows.outcome >= 0))
         cohorts = rows.cohort.max(initial=0) + 1
@@ -90,19 +89,19 @@ class _Cells:
         of_agent = {}
         for place, name in enumerate(rows.agents):
             own = np.flatnonzero(rows.agent == place)
-            # Records from before markets that a venue repeats were shown once have some twice.
+            # Older records show a market twice if its venue listed it twice.
             _, first = np.unique(cell[own], return_index=True)
             of_agent[name] = own[first]
         return cls(rows, stories_of(rows), cell, of_agent)
 
     def common(self, a: str, b: str) -> tuple[Ints, Ints]:
-        """Return the rows of both on the same markets in the same rounds, each in the order of cells."""
+        """Return the rows of both agents on the same markets in the same rounds, in the order of cells."""
         own = self.of_agent[a]
         other = self.of_agent[b]
-        _, here, there = np.intersect1d(
+        _, own_rows, other_rows = np.intersect1d(
             self.cell[own], self.cell[other], assume_unique=True, return_indices=True
         )
-        return own[here], other[there]
+        return own[own_rows], other[other_rows]
 
 
 def _duel_details(duel: Duel, cells: _Cells, inputs: CacheInputs) -> DuelDetails:
@@ -156,7 +155,7 @@ def _duel_details(duel: Duel, cells: _Cells, inputs: CacheInputs) -> DuelDetails
 
 
 def _histogram(gap: Floats, events: Ints) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    """Return the edges and the counts of the mean difference of each event.
+    """Return the edges and the counts of each event's mean difference.
 
     0 is an edge, so that a bar is on one side or the other.
     """
@@ -168,13 +167,13 @@ def _histogram(gap: Floats, events: Ints) -> tuple[tuple[float, ...], tuple[int,
     reach = float(largest) or 0.01
 
     edges = np.linspace(-reach, reach, BINS + 1)
-    edges[BINS // 2] = 0.0  # which floats may miss by a little
+    edges[BINS // 2] = 0.0  # rounding may miss it slightly
     counts, _ = np.histogram(mean, bins=edges)
     return tuple(edges.tolist()), tuple(counts.tolist())
 
 
 def _swapped(details: DuelDetails) -> DuelDetails:
-    """Return the duel with the two in each other's place."""
+    """Return the duel with its two agents exchanged."""
     return DuelDetails(
         duel=details.duel.reversed(),
         edges=tuple(-edge for edge in reversed(details.edges)),
@@ -185,5 +184,5 @@ def _swapped(details: DuelDetails) -> DuelDetails:
 
 
 def _swapped_markets(markets: Iterable[DecidingMarket]) -> tuple[DecidingMarket, ...]:
-    """Return markets with the two in each other's place."""
+    """Return markets with the two agents exchanged."""
     return tuple(replace(market, a=market.b, b=market.a, share=-market.share) for market in markets)

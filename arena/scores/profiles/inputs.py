@@ -1,4 +1,4 @@
-"""What cached values are computed from, read from the record once for all agents."""
+"""The inputs of cached values, read from the record once for all agents."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -16,11 +16,11 @@ from markets.model import Market
 
 @dataclass(frozen=True, slots=True)
 class CacheInputs:
-    """A record as scores are computed from it.
+    """A record as the input of scores.
 
-    `agents` are all who have ever played, in line-up order, the oldest cohort first; `pages` the newest of
-    every market that was on offer, and `traded` every agent's accounts, the oldest cohort first. Of what has
-    resolved agents must have forecast `min_coverage`, from 0 to 1, to be ranked: the newest cohort says so.
+    `agents` are all who have ever played, in line-up order, the oldest cohort first; `pages` are the newest
+    of every market on offer, and `traded` every agent's accounts, the oldest cohort first. To be ranked,
+    agents must have forecast the share `min_coverage` of what has resolved, which the newest cohort sets.
     """
 
     min_coverage: float
@@ -33,7 +33,7 @@ class CacheInputs:
 
 
 def read_inputs(connection: Connection, agent: str | None = None) -> CacheInputs:
-    """Return all that scores are computed from; with an agent only its own trades."""
+    """Return everything that scores are computed from; with an agent, only its own trades."""
     pages = read_newest_pages(connection)
 
     traded = defaultdict(list)

@@ -1,7 +1,7 @@
-"""What the rules share: columns checked, rows that count, and means that no order of rows can change.
+"""Helpers that the rules share: checked columns, the rows that count, and means independent of row order.
 
-Beside them forecasts by their distinct values, of which reliability curves and decompositions are made, and
-words for a score: bands with a floor each.
+Also: forecasts by their distinct values, which reliability curves and decompositions use, and words for a
+score: bands with a floor each.
 """
 
 import math
@@ -23,7 +23,7 @@ def as_floats(column: ArrayLike) -> Floats:
 
 
 def check_probabilities(column: ArrayLike) -> Floats:
-    """Return probabilities, checked: one outside [0, 1] raises an error and is never scored in silence."""
+    """Return probabilities, raising `ValueError` for one outside [0, 1] rather than scoring it."""
     values = as_floats(column)
     is_right = (values >= 0) & (values <= 1)
 
@@ -45,7 +45,7 @@ def is_scored(outcome: ArrayLike) -> Flags:
 
 
 def select_rows(values: Floats, counted: Flags) -> Floats:
-    """Return the values of rows that count, without a copy where all do."""
+    """Return the values of rows that count; without a copy if all do."""
     return values if counted.all() else values[counted]
 
 
@@ -59,7 +59,7 @@ LIMBS = 4
 
 
 def total(values: Floats) -> float:
-    """Return the exact sum, rounded once: the order of values changes nothing, not even the last digit.
+    """Return the exact sum, rounded once, so that the order of values doesn't change the last digit.
 
     >>> total(np.array([1e16, 1.0, -1e16] * 1000))
     1000.0
@@ -73,10 +73,10 @@ def total(values: Floats) -> float:
 
 
 def _in_limbs(values: Floats) -> float | None:
-    """Return the exact sum by whole numbers, the highest bits first; None where there are too many bits.
+    """Return the exact sum through integers, the highest bits first; None if there are too many bits.
 
-    Values are scaled to 39 bits before the point and cut there; what is left is moved up by 39 bits, and so
-    on until nothing is left.
+    Values are scaled to 39 bits before the point and cut there; the remainder is scaled up by 39 bits, and so
+    on until nothing remains.
     """
     top = max(float(values.max()), -float(values.min()))
     shift = LIMB - math.frexp(top)[1]
@@ -111,7 +111,7 @@ def _in_limbs(values: Floats) -> float | None:
 
 
 def mean(values: Floats, market: ArrayLike | None = None) -> float:
-    """Return the mean of all rows; with markets, of each market's own mean. NaN when there is no row.
+    """Return the mean of all rows; with markets, of each market's mean. NaN without a row.
 
     >>> mean(np.array([0.0, 0.0, 0.0, 0.4]))
     0.1
@@ -128,7 +128,7 @@ def mean(values: Floats, market: ArrayLike | None = None) -> float:
 
 
 def _numbered(labels: NDArray[np.generic]) -> tuple[Counts, Counts]:
-    """Return a number for each row's label, and how many rows have it; small numbers keep theirs."""
+    """Return the number of each row's label, and how many rows have it; small integers are kept."""
     is_small = labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < FEW + 4 * labels.size
     if is_small:
         numbers = labels.astype(np.int64)
@@ -139,7 +139,7 @@ def _numbered(labels: NDArray[np.generic]) -> tuple[Counts, Counts]:
 
 
 def quotients(values: Floats, total: Floats) -> Floats:
-    """Return the values over their totals, NaN where a total isn't above 0.
+    """Return the values divided by their totals; NaN where a total isn't above 0.
 
     >>> quotients(np.array([1.0, 0.0]), np.array([4.0, 0.0]))
     array([0.25,  nan])
@@ -150,12 +150,12 @@ def quotients(values: Floats, total: Floats) -> Floats:
 
 
 def none_for_nan(value: float) -> float | None:
-    """Return a number, or None for NaN, which JSON does not have."""
+    """Return a number, or None for NaN, which JSON lacks."""
     return None if math.isnan(value) else float(value)
 
 
 def highest_first(value: float | None) -> float:
-    """Return a key that sorts high values first, and None last."""
+    """Return a sort key: high values first, None last."""
     return math.inf if value is None else -value
 
 
@@ -164,11 +164,11 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class DistinctForecasts:
-    """The rows that count, by forecast, lowest first; their shares sum to 1.
+    """The rows that count, by forecast, lowest first; their weights sum to 1.
 
-    `value` are the distinct forecasts, `weight` what lies on each of them, and `start` where the rows of
-    each begin. `market` numbers the markets of the rows: a row is a market of its own where none was named.
-    Where rows are options of a market, `before` is what each forecast gives to the options before its own.
+    `value` are the distinct forecasts, `weight` is the weight of each, and `start` the first row of each.
+    `market` numbers the markets of the rows; by default each row is a market of its own. If rows are options
+    of a market, `before` is what each forecast gives to the options before its own.
     """
 
     forecast: Floats
@@ -182,7 +182,7 @@ class DistinctForecasts:
 
     @property
     def markets(self) -> int:
-        """Return how many markets there are."""
+        """Return the number of markets."""
         return int(self.market.max(initial=-1)) + 1
 
     @property
@@ -197,9 +197,10 @@ def distinct_forecasts(
     market: ArrayLike | None = None,
     before: Floats | None = None,
 ) -> DistinctForecasts:
-    """Return the resolved rows. Each weighs the same; with markets, each market does, spread over its rows.
+    """Return the resolved rows with equal weights; with markets, each market has the same weight, split over
+    its rows.
 
-    They are put in an order of their own, so that the order they came in changes no digit.
+    The rows are sorted, so that their former order changes no digit.
 
     >>> distinct_forecasts([0.7, 0.2, 0.7], [1, 0, 0]).came.round(3)
     array([0.   , 0.333])
@@ -238,7 +239,7 @@ def distinct_forecasts(
 
 
 def number_labels(labels: ArrayLike) -> Places:
-    """Return labels as numbers from 0 on.
+    """Return labels as numbers from 0.
 
     >>> number_labels(["b", "a", "b"])
     array([1, 0, 1])
@@ -247,7 +248,7 @@ def number_labels(labels: ArrayLike) -> Places:
 
 
 def sum_by_value(rows: DistinctForecasts, column: Floats) -> Floats:
-    """Return the sums of a column of the rows, or of many such columns, for each distinct forecast."""
+    """Return the sums of a column of the rows, or of several columns, for each distinct forecast."""
     if not rows.value.size:
         return column
     summed: Any = np.add.reduceat(column, rows.start, axis=-1)
@@ -258,12 +259,12 @@ Bands = tuple[tuple[float, str], ...]
 
 
 def above_floor(floor: float) -> float:
-    """Return the floor of a band that leaves its own edge to the band below."""
+    """Return the floor of a band whose own edge belongs to the band below."""
     return math.nextafter(floor, math.inf)
 
 
 def band_name(value: float, bands: Bands) -> str | None:
-    """Return the band that a value falls in, None for NaN. Dust of floats moves nothing over an edge.
+    """Return the band of a value, None for NaN; rounding errors don't cross an edge.
 
     >>> band_name(0.1 + 0.2, ((0.0, "low"), (0.3, "high"))), band_name(0.1, ((0.0, "low"), (0.3, "high")))
     ('high', 'low')
@@ -276,7 +277,7 @@ def band_name(value: float, bands: Bands) -> str | None:
 
 
 def runs(*columns: NDArray[Any]) -> tuple[Counts, Counts]:
-    """Return where each run of rows that are alike in all of these columns begins, and how long it is.
+    """Return the start and the length of each run of rows that are equal in all of these columns.
 
     >>> runs(np.array([4, 4, 4, 7]), np.array([0.5, 0.5, 0.7, 0.7]))
     (array([0, 2, 3]), array([2, 1, 1]))
@@ -289,7 +290,7 @@ def runs(*columns: NDArray[Any]) -> tuple[Counts, Counts]:
 
 
 def run_ends(*columns: NDArray[Any]) -> Counts:
-    """Return where each run of rows that are alike in all of these columns ends: its last row."""
+    """Return the last row of each run of rows that are equal in all of these columns."""
     starts, lengths = runs(*columns)
     return starts + lengths - 1
 
@@ -298,7 +299,7 @@ Number = TypeVar("Number", np.float64, np.int64)
 
 
 def sums_before(values: NDArray[Number]) -> NDArray[Number]:
-    """Return the sum of all values before each place, and of all of them at the end."""
+    """Return the sum of all values before each index, and the total at the end."""
     *lines, size = values.shape
     sums = np.zeros((*lines, size + 1), dtype=values.dtype)
     np.cumsum(values, axis=-1, out=sums[..., 1:])
@@ -306,7 +307,7 @@ def sums_before(values: NDArray[Number]) -> NDArray[Number]:
 
 
 def different(numbers: Counts) -> tuple[Counts, Counts]:
-    """Return the different numbers among these, sorted, and the place of each; dense ones need no sort.
+    """Return the distinct numbers, sorted, and the index of each; dense ones need no sort.
 
     >>> different(np.array([5, 2, 5]))
     (array([2, 5]), array([1, 0, 1]))

@@ -61,5 +61,5 @@ def score(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = No
 
 
 def band(brier: float) -> str | None:
-    """Return what the seed calls such a score. Bands are half-open: 0.10 is Good, 0.25 is Poor."""
+    """Return the seed's word for a score. Bands are half-open: 0.10 is Good, 0.25 is Poor."""
     return band_name(brier, BANDS)

@@ -29,7 +29,7 @@ DUST = 5e-9
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Forecasts from `low` up to `high`: how many, their mean, and how often YES came."""
+    """Forecasts from `low` up to `high`: their number, their mean, and the number of YES."""
 
     low: float
     high: float
@@ -44,7 +44,7 @@ def bins(forecast: ArrayLike, outcome: ArrayLike) -> list[Bin]:
     forecasts = select_rows(check_probabilities(forecast), counted)
     outcomes = select_rows(np.atleast_1d(np.asarray(outcome)), counted)
 
-    # 1 − 0.8 is a hair under 0.2 in floats, and belongs in the bin that starts there: so does 0.2 − 5e-10
+    # 1 − 0.8 is slightly below 0.2 in floats and belongs in the bin that starts there; so does 0.2 − 5e-10.
     place = np.minimum((forecasts * BINS + DUST).astype(np.uint8), BINS - 1)
     ended = place + np.uint8(BINS) * (outcomes == 1)
     no, yes = np.bincount(ended, minlength=2 * BINS).reshape(2, BINS).tolist()
@@ -62,7 +62,7 @@ def bins(forecast: ArrayLike, outcome: ArrayLike) -> list[Bin]:
 
 
 def score(forecast: ArrayLike, outcome: ArrayLike) -> float:
-    """Return the mean squared gap between what the bins forecast and what they saw."""
+    """Return the mean squared gap between the bins' mean forecasts and shares of YES."""
     occupied = bins(forecast, outcome)
     if not occupied:
         return math.nan

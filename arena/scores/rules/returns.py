@@ -43,7 +43,7 @@ def score(pnl: ArrayLike, bankroll: ArrayLike) -> float:
 
 
 def band(percent: float) -> str | None:
-    """Return what the seed calls such a return. Bands are half-open, but for +50, which is still Excellent.
+    """Return the seed's word for a return. Bands are half-open, except that +50 is still Excellent.
 
     >>> band(7.0)
     'Good'

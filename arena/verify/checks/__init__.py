@@ -1,1 +1,1 @@
-"""What is checked in a record, a file for each subject."""
+"""The checks of a record, one module for each subject."""

@@ -1,7 +1,7 @@
-"""Agents that decide once more: a model's by its stored answers, one with a rule by what it was shown.
+"""Decisions made again: by a model's stored answers, or by a rule from what the agent was shown.
 
-Nothing is asked, and nothing is written. Which question an answer belongs to is told by the order in which
-questions were asked and by the markets that they name: the questions' own words are not written again.
+Nothing is asked or written. A stored answer is matched to a question by the order of the questions and the
+markets they name, because the wording of the questions is not rendered again.
 """
 
 import asyncio
@@ -23,23 +23,23 @@ from agents.steps import without_steps
 from markets.model import MarketId
 
 RULES = frozenset({"market", "constant", "random", "favourite", "kelly", "crowd", "naive"})
-"""Kinds that decide by what they are shown alone."""
+"""Kinds that decide only by what they are shown."""
 ANSWERED = frozenset({"llm", "command", "outside"})
-"""Kinds that decide by the answers that are kept of them."""
+"""Kinds that decide by stored answers."""
 kind_of = cache(kind)
-"""A kind of ours, which is looked for once: every turn has one."""
+"""Looks up a kind of agent, cached because every turn needs one."""
 Conversation = tuple[Message, ...]
 
 
 class NoAnswer(LookupError):
-    """An answer that a decision needs is not in the record."""
+    """The record lacks an answer that a decision needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class PossibleDecision:
-    """A decision that the answers may have led to, and the questions with an answer that it has no need of.
+    """A decision that the stored answers may have led to, and the answered questions that it did not use.
 
-    Without a decision an answer is `missing`: that to this question.
+    If there is no decision, `missing` names the question without an answer.
     """
 
     decision: Decision | None
@@ -49,20 +49,21 @@ class PossibleDecision:
 
 @dataclass
 class StoredAnswers:
-    """The answers of a turn in place of its model.
+    """The stored answers of a turn, in place of its model.
 
-    Where several came to one question, the first counts, or the `last`: whose was late is not known.
+    If several calls answered one question, the first counts, or the `last`: which one came too late is
+    unknown.
     """
 
     calls: Sequence[Call]
     names: Mapping[MarketId, str]
     last: bool = False
     begun: dict[tuple[Stage, int, Message], Conversation] = field(default_factory=dict)
-    """How the stored conversation begins that a question of the agent was found to be."""
+    """The opening of the stored conversation that a question of the agent was matched to."""
     used: set[Prompt] = field(default_factory=set)
     left: dict[Prompt, list[Call]] = field(default_factory=dict)
     openings: dict[tuple[Stage, int, int], dict[Conversation, list[Prompt]]] = field(init=False)
-    """The stored questions by how their conversation begins, of each stage, sample and seed."""
+    """The stored questions by the opening of their conversation, for each stage, sample and seed."""
     answers: dict[Prompt, list[Call]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -75,7 +76,7 @@ class StoredAnswers:
             self.answers.setdefault(question, []).append(call)
 
     async def ask(self, prompt: Prompt) -> Call:
-        """Return the answer to a question; raise `NoAnswer` where there is none."""
+        """Return the answer to a question; raise `NoAnswer` if there is none."""
         opening = self._opening_of(prompt)
         follows_up = len(prompt.messages) > 1
         stored = []
@@ -99,7 +100,7 @@ class StoredAnswers:
         raise NoAnswer(f"{prompt.stage}, sample {prompt.sample}")
 
     def unused(self) -> tuple[Prompt, ...]:
-        """Return the questions with an answer that no decision had need of."""
+        """Return the answered questions that no decision used."""
         unused: dict[Prompt, None] = {}
         for call in self.calls:
             if call.error is None and call.prompt not in self.used:
@@ -110,7 +111,7 @@ class StoredAnswers:
         return self.openings[prompt.stage, prompt.sample, prompt.seed]
 
     def _opening_of(self, prompt: Prompt) -> Conversation:
-        """Return how the conversation begins that a question is of: the next one, or that of its markets."""
+        """Return the opening of a question's conversation: the next one, or the one about its markets."""
         key = prompt.stage, prompt.sample, prompt.messages[0]
         if key in self.begun:
             return self.begun[key]
@@ -132,7 +133,7 @@ class StoredAnswers:
 
 
 def _opening(question: Prompt) -> Conversation:
-    """Return the messages of a question before the first answer."""
+    """Return the messages of a question that come before the first answer."""
     roles = [message.role for message in question.messages]
     if "assistant" not in roles:
         return question.messages
@@ -140,9 +141,9 @@ def _opening(question: Prompt) -> Conversation:
 
 
 def _likeness(messages: Conversation, wanted: set[str]) -> int:
-    """Return how far a question is about these markets and no others.
+    """Return how well a question matches these markets and no others.
 
-    Examples of answers name markets too, but a question names its own more often.
+    Examples of answers name markets too, but a question names its own markets more often.
     """
     named = _named_markets(messages[-1].content)
     return 2 * sum(named[name] for name in wanted) - named.total()
@@ -161,7 +162,7 @@ def decisions_of(
     calls: Sequence[Call],
     runner: asyncio.Runner,
 ) -> Iterator[PossibleDecision]:
-    """Yield what an agent of a kind may have decided, the likeliest first."""
+    """Yield the possible decisions of an agent, the likeliest first."""
     its_kind = kind_of(name)
     chosen = its_kind.settings.model_validate(settings)
     if isinstance(chosen, llm.Settings):
@@ -169,7 +170,7 @@ def decisions_of(
         return
 
     async def stored(prompt: Prompt) -> Call:
-        """Return the one answer of an agent that asks one thing a turn."""
+        """Return the answer of an agent that asks one question a turn."""
         answer = next((call for call in calls if call.error is None), None)
         if answer is None or its_kind.ask is None:
             raise NoAnswer(f"{prompt.stage}, sample {prompt.sample}")
@@ -182,14 +183,14 @@ def decisions_of(
 def _decisions_of_model(
     settings: llm.Settings, given: Given, view: View, calls: Sequence[Call], runner: asyncio.Runner
 ) -> Iterator[PossibleDecision]:
-    """Yield the decisions by the first and the last answers, and by both limits that one may have had."""
+    """Yield the decisions by the first and the last answers, and by both possible token limits."""
     if settings.tools:
         calls = without_steps(calls)
     is_ambiguous = len({call.prompt for call in calls}) < len(calls)
     was_cut_off = any(call.finish == "length" for call in calls)
 
     def write(stage: Stage, _before: Sequence[Forecast], part: PromptPart) -> Prompt:
-        """Return a question that names its part and markets only."""
+        """Return a question that holds only its part number and its markets."""
         form = compile_template(given.prompts[llm.template_of(settings, stage)]).answer
         asked = Message("user", json.dumps([part.number, *part.markets]))
         return Prompt((asked,), view.seed, stage, bets=asks_for_bets(form, stage, view))

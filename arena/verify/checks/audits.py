@@ -1,6 +1,6 @@
-"""Verdicts on texts, given again from what is kept: on each that was shown, and on each that was suspect.
+"""Verdicts on texts, recomputed from what is kept of each text that was shown and each suspect.
 
-The rules are those of `agents.audit`, and of the same version: what others judged is not judged again.
+The rules are those of `agents.audit`; verdicts of another version of the rules are not recomputed.
 """
 
 import json
@@ -25,7 +25,7 @@ TEXTS = ("verdict", "words", "place", "market", "url", "title", "hash")
 
 @dataclass(frozen=True, slots=True)
 class ShownText:
-    """What was shown, and the questions whose answers it must not tell."""
+    """A text that was shown, and the questions whose answers it must not reveal."""
 
     title: str
     text: str
@@ -34,7 +34,7 @@ class ShownText:
 
 
 def audit_of(row: Row, column: str) -> dict[str, Any] | None:
-    """Return what a row keeps of its verdicts, where today's rules gave them."""
+    """Return the audit that a row keeps; None if other rules than today's made it."""
     kept = object_in(row[column]).get("audit")
     if not isinstance(kept, dict) or kept.get("rules") != RULES:
         return None
@@ -42,7 +42,7 @@ def audit_of(row: Row, column: str) -> dict[str, Any] | None:
 
 
 def questions_of(facts: RecordReader, snapshot_id: int | None) -> dict[str, str]:
-    """Return what was asked in a round, by market."""
+    """Return the questions of a round, by market."""
     pages = facts.rows("market_version", QUESTIONS, snapshot=snapshot_id)
     return {page["market_id"]: page["question"] for page in pages}
 
@@ -50,7 +50,7 @@ def questions_of(facts: RecordReader, snapshot_id: int | None) -> dict[str, str]
 def check_verdicts(
     row: Row, column: str, shown: Iterable[ShownText], questions: Mapping[str, str], at: str
 ) -> Found:
-    """Yield verdicts that the rules don't give, and suspects that were shown without being told of."""
+    """Yield verdicts that the rules don't give, and texts shown without being listed as suspects."""
     kept = audit_of(row, column)
     if kept is None:
         return
@@ -82,11 +82,11 @@ def check_verdicts(
 
 
 def check_judged(facts: RecordReader, row: Row, column: str, round_id: int) -> Found:
-    """Yield suspects of the judge that its calls don't bear out, and those that are missing.
+    """Yield suspects of the judge that its calls don't support, and those that are missing.
 
-    A replay has the verdicts of the record that it was made from, and no calls.
+    A replay has the verdicts of the record that it was made from, and no calls of the judge.
     """
-    told = set()
+    flagged = set()
     seen = set()
     query = "SELECT * FROM call WHERE round_id = :round AND stage = 'judge' ORDER BY attempt"
     for call in facts.rows("call", query, round=round_id):
@@ -96,20 +96,20 @@ def check_judged(facts: RecordReader, row: Row, column: str, round_id: int) -> F
         messages = tuple(Message(**message) for message in json.loads(call["messages"]))
         judgement = read_judgement(Prompt(messages, stage="judge"), call["reply"])
         if judgement is not None and judgement.told:
-            told.add((judgement.text_hash, judgement.quote))
+            flagged.add((judgement.text_hash, judgement.quote))
 
     kept = object_in(row[column]).get("audit")
     if not seen or not isinstance(kept, dict):
         return
     suspects = _suspects(kept) or []
     listed = {(suspect["hash"], suspect["words"]) for suspect in suspects if suspect["verdict"] == JUDGED}
-    for text_hash, quote in sorted(told ^ listed):
+    for text_hash, quote in sorted(flagged ^ listed):
         verb = "isn't" if (text_hash, quote) in listed else "is"
         yield row.differs(column, f"a text that {verb} told on by {quote!r}", "so the judge answered")
 
 
 def _check_withheld(row: Row, column: str, suspects: Sequence[Mapping[str, Any]]) -> Found:
-    """Yield the verdicts by which others were withheld than there are suspects."""
+    """Yield the row if its counts of withheld texts differ from its suspects."""
     withheld = Counter(suspect["verdict"] for suspect in suspects if not suspect["shown"])
     counts = object_in(row[column])
     if any(withheld[verdict] != counts.get(verdict, 0) for verdict in (*VERDICTS, JUDGED)):
@@ -118,7 +118,7 @@ def _check_withheld(row: Row, column: str, suspects: Sequence[Mapping[str, Any]]
 
 
 def _suspects(kept: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Return the suspects of an audit; None where they are no such list."""
+    """Return the suspects of an audit; None if they are malformed."""
     listed = kept.get("suspects")
     if not isinstance(listed, list):
         return None
@@ -131,7 +131,7 @@ def _suspects(kept: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def texts_of_tool(row: Row, questions: Mapping[str, str]) -> list[ShownText]:
-    """Return what a tool told: its articles, or all of it as one text, where it is somebody's own."""
+    """Return the texts of a tool's result: its articles, or all of it as one text for other tools."""
     asked = tuple(questions.values())
     text = row["text"]
     if row["tool"] not in ("search", "read"):
@@ -159,7 +159,7 @@ def texts_of_tool(row: Row, questions: Mapping[str, str]) -> list[ShownText]:
 
 
 def _title(head: str, text: str, title_hash: str) -> str | None:
-    """Return the title before the source and the day, by the hash of title and text; None without one."""
+    """Return the title that precedes the source and the day, found by its hash; None without one."""
     for place in range(len(head)):
         if head.startswith(" (", place) and digest([head[:place], text]) == title_hash:
             return head[:place]

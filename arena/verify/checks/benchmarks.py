@@ -1,6 +1,6 @@
-"""Files of a benchmark: that they are as they came, and asked as they are.
+"""Files of a benchmark: unchanged since they were downloaded, and asked exactly as they are.
 
-What a cohort that answers one was shown is made again from the file, by code of its own.
+What a cohort was shown is derived from the file again, by independent code.
 """
 
 import json
@@ -22,11 +22,11 @@ SHOWN = """SELECT item.*, page.question, quote.mid, quote.bid, quote.ask FROM sn
     LEFT JOIN quote ON quote.id = item.quote_id WHERE snapshot.cohort_id = :cohort ORDER BY item.position"""
 IN_FILE = "so it is in the question set"
 Question = tuple[str, str, int | None]
-"""A market's id, what it asks, and the crowd's probability of YES."""
+"""A market's id, its question, and the crowd's probability of YES."""
 
 
 def check_benchmarks(facts: RecordReader) -> Found:
-    """Yield files that are not as they were kept, and cohorts that were shown another set than they froze."""
+    """Yield files that were changed, and cohorts that were shown another set than they froze."""
     question_sets = yield from _check_files(facts)
     for cohort in facts.rows("cohort", ASKING):
         settings = object_in(cohort["frozen"]).get("venue_settings", {})
@@ -39,7 +39,7 @@ def check_benchmarks(facts: RecordReader) -> Found:
 
 
 def _check_files(facts: RecordReader) -> Generator[Difference, None, dict[str, str]]:
-    """Check the files; return the question sets by the hashes of their bytes."""
+    """Check the files; return the question sets by their SHA-256."""
     before = None
     question_sets = {}
     for row in facts.rows("benchmark_file", FILES):
@@ -55,7 +55,7 @@ def _check_files(facts: RecordReader) -> Generator[Difference, None, dict[str, s
 
 
 def _check_shown(facts: RecordReader, cohort: Row, expected: Sequence[Question]) -> Found:
-    """Yield what a cohort was shown that is not what its file asks, in its order."""
+    """Yield the differences between what a cohort was shown and its file, in order."""
     shown = list(facts.rows("snapshot_item", SHOWN, cohort=cohort["id"]))
     if shown and len(shown) != len(expected):
         yield cohort.differs("frozen", f"{len(shown)} questions", f"its file asks {len(expected)}")
@@ -68,7 +68,7 @@ def _check_shown(facts: RecordReader, cohort: Row, expected: Sequence[Question])
 
 
 def _questions(file: Any, settings: Any) -> Iterator[Question]:
-    """Yield what a file asks, in its order; questions about two others at once only if they were asked."""
+    """Yield the questions of a file, in its order; combinations of two only if they were asked."""
     due = file["forecast_due_date"]
     version = "" if settings["version"] == 1 else f".{settings['version']}"
     values = "+values" if settings["prices"] else ""
@@ -91,7 +91,7 @@ def _questions(file: Any, settings: Any) -> Iterator[Question]:
 
 
 def _combined(asked: Any, start: str) -> Iterator[Question]:
-    """Yield the four ways in which two questions may end, at each date of data questions."""
+    """Yield the four joint outcomes of two questions, at each resolution date of data questions."""
     market = f"{start}:{asked['id'][0]}~{asked['id'][1]}"
     days = asked.get("resolution_dates")
     if not isinstance(days, list):
@@ -116,7 +116,7 @@ def _combined(asked: Any, start: str) -> Iterator[Question]:
 
 
 def _share(value: Any) -> float | None:
-    """Return a probability; None for what is none."""
+    """Return a value as a probability; None if it is invalid."""
     try:
         chance = float(value)
     except (OverflowError, ValueError, TypeError):

@@ -1,6 +1,6 @@
-"""Cached leaderboards and comparisons computed again from the facts: where they are current they must agree.
+"""Cached leaderboards and comparisons, recomputed from the facts: current ones must agree.
 
-All else that is cached can be computed again by whoever doubts it, and is counted here: it proves nothing.
+Other cached values are only counted: they are no evidence, and anyone can recompute them.
 """
 
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ from arena.verify.reader import RecordReader, Row
 from markets.hashes import canonical_bytes, sha256
 
 NEAR = 1e-9
-"""How far figures may be apart that were computed on other machines."""
+"""The tolerance for figures that were computed on another machine."""
 OUT_OF_DATE = "cached figures of other pages, or out of date"
 
 
 def check_caches(facts: RecordReader) -> Found:
-    """Yield leaderboards and comparisons that are not what the record comes to."""
+    """Yield cached leaderboards and comparisons that differ from what the record gives."""
     kept = facts.by("name", "rollup", "SELECT * FROM rollup ORDER BY name")
     if not kept:
         return
@@ -45,7 +45,7 @@ def check_caches(facts: RecordReader) -> Found:
 def _current(
     facts: RecordReader, kind: CacheKind[Any], number: int | None, kept: dict[str, Row]
 ) -> Row | None:
-    """Return what is cached of a kind, where it is current and new; take it out of what is `kept`."""
+    """Take out of `kept` the cached value of a kind; return it if it is current and not verified before."""
     name = kind.name_of(number)
     if name not in kept:
         return None
@@ -58,7 +58,7 @@ def _current(
 
 
 def _compare(row: Row, computed: Any) -> Found:
-    """Yield the first figure in which a cache is not what was computed."""
+    """Yield the first figure in which a cached value differs from the computed one."""
     for path, found, expected in _unlike(json_in(row["body"]), computed, ""):
         values = canonical_bytes(found), canonical_bytes(expected)
         yield Difference("rollup", row["name"], path or "body", *values, "it is computed from the record")
@@ -66,7 +66,7 @@ def _compare(row: Row, computed: Any) -> Found:
 
 
 def _unlike(found: Any, expected: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
-    """Yield where two JSON values are not alike; floats may differ by what machines do."""
+    """Yield where two JSON values differ; floats may differ in their last digits."""
     if isinstance(found, dict) and isinstance(expected, dict) and found.keys() == expected.keys():
         for key in found:
             yield from _unlike(found[key], expected[key], f"{path}.{key}" if path else key)

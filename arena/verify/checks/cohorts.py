@@ -1,7 +1,7 @@
-"""Cohorts against what they froze: line-up, prompts, schedule, and settings that agents took later.
+"""Cohorts against what they froze: line-up, prompts, schedule, and replaced settings.
 
-Agents take settings from the config only before their first good turn, each in place of those it had until
-then, from a round of its cohort on. Every turn that is played by them is sealed with them.
+An agent takes new settings from the config only before its first good turn, from the beginning of a round on;
+they replace those it had until then. Every turn that is played by them is sealed with them.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from markets.hashes import canonical, digest, timestamp_text
 
 FROZEN_SO = "so it was frozen"
 MOST_ROUNDS = 100_000
-"""So many rounds of a cohort are looked for at most."""
+"""The largest number of a round for which the schedule is computed."""
 REPLACEMENTS = """SELECT replacement.* FROM replacement JOIN entrant ON entrant.id = replacement.entrant_id
     WHERE entrant.cohort_id = :cohort ORDER BY entrant_id, replacement.round"""
 EARLIER_TURNS = """SELECT turn.* FROM turn JOIN round ON round.id = turn.round_id
@@ -30,7 +30,7 @@ EARLIER_TURNS = """SELECT turn.* FROM turn JOIN round ON round.id = turn.round_i
 
 
 def check_cohort(facts: RecordReader, row: Row) -> Found:
-    """Yield all that a cohort contradicts: what it froze, and what comes out when it is played again."""
+    """Yield the contradictions in a cohort: against what it froze, and against its replay."""
     try:
         cohort = cohort_of(row["frozen"])
     except Exception:  # noqa: BLE001 - a damaged record may hold anything
@@ -57,7 +57,7 @@ def check_cohort(facts: RecordReader, row: Row) -> Found:
 
 
 def _check_frozen(facts: RecordReader, row: Row, cohort: Cohort, entrants: Sequence[Row]) -> Found:
-    """Yield what of a cohort and its entrants is not as it was frozen."""
+    """Yield what differs between a cohort or its entrants and what was frozen."""
     own = {"number": cohort.number, "starts_at": timestamp_text(cohort.starts_at)}
     yield from row.compare(own, FROZEN_SO)
     for prompt in sorted(cohort.prompts.values()):
@@ -73,7 +73,7 @@ def _check_frozen(facts: RecordReader, row: Row, cohort: Cohort, entrants: Seque
 
 
 def _check_schedule(cohort: Cohort, rounds: Sequence[Row]) -> Found:
-    """Yield the rounds that are off their schedule."""
+    """Yield the rounds that deviate from the frozen schedule."""
     for row in rounds:
         decided_at = None
         if 1 <= row["number"] <= min(cohort.rounds, MOST_ROUNDS):
@@ -86,7 +86,7 @@ def _check_schedule(cohort: Cohort, rounds: Sequence[Row]) -> Found:
 def _check_replacements(
     facts: RecordReader, entrants: Mapping[int, Row], rounds: Sequence[Row], replacements: Sequence[Row]
 ) -> Found:
-    """Yield settings that do not replace those from before, or that could not be taken then."""
+    """Yield settings that don't replace those before them, or that could not be taken at that round."""
     numbers = set(map(itemgetter("number"), rounds))
     settings = {entrant_id: row["settings"] for entrant_id, row in entrants.items()}
     for row in replacements:
@@ -107,7 +107,7 @@ def _check_replacements(
 
 
 def _are_kept(facts: RecordReader, prompts: Any) -> bool:
-    """Tell whether these are hashes of prompts, by name, whose texts are all kept."""
+    """Tell whether these are prompts' hashes, by name, and the text of each is in the record."""
     if not isinstance(prompts, dict):
         return False
     return all(isinstance(key, str) and facts.find("prompt", key) is not None for key in prompts.values())

@@ -1,8 +1,8 @@
-"""Ends of simulated and recorded markets: learnt no sooner than they were known, and no later than that.
+"""Resolutions of simulated and recorded markets: learnt neither before they were known nor too late.
 
-Each round asks how the markets ended that its cohort has seen. An end that was learnt later than at the first
-round after it was known was hidden from that round, or read at a time that the season had not reached. Of
-corrections that is not looked at: how long these are asked for, the config says, not the record.
+Each round asks for the resolutions of the markets that its cohort has seen. One that was learnt later than at
+the first round after it was known was withheld from that round, or was read at a time that the season had not
+reached. Corrections are not checked: how long they are asked for is in the config, not in the record.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ from arena.verify.reader import RecordReader, Row
 
 TOLD_THEN = "a simulated or recorded venue tells every end as soon as it is known"
 PLAYED_STAMPS = ("simulated", "replay")
-"""Where no time passes, and a venue tells the whole story every time."""
+"""Stamps of cohorts in which no real time passes, and whose venue always returns its whole history."""
 GROWING = ("questions", "series")
-"""Venues of files that people add ends to whenever they come by them, maybe after the next round."""
+"""Venues made of files to which people add resolutions at any time, possibly after the next round."""
 LISTED_BY = """SELECT DISTINCT snapshot.cohort_id AS cohort FROM snapshot_item AS item
     JOIN snapshot ON snapshot.id = item.snapshot_id WHERE item.market_id = :market"""
 TOO_SOON = "SELECT * FROM resolution WHERE learnt_at < known_at"
@@ -24,13 +24,13 @@ PASSED_ROUNDS = """SELECT resolution.*, round.cohort_id AS cohort, round.at AS p
     WHERE resolution.version = 1 AND EXISTS (SELECT 1 FROM snapshot_item AS item
     JOIN snapshot ON snapshot.id = item.snapshot_id WHERE item.market_id = resolution.market_id
     AND snapshot.cohort_id = round.cohort_id AND snapshot.at < round.at) ORDER BY resolution.id, round.at"""
-"""Rounds that began between when an end could be known and when it was learnt, where it was asked for."""
+"""Rounds that asked for a resolution after it was known and before it was learnt."""
 OUTAGES = "SELECT * FROM set_aside WHERE kind = 'page'"
-"""Venues that gave no answer, each from the first time until the last."""
+"""Outages of venues, each from the first failure to the last."""
 
 
 def check_ends(facts: RecordReader) -> Found:
-    """Yield ends of simulated or recorded markets that were learnt too soon or too late."""
+    """Yield resolutions of simulated or recorded markets that were learnt too soon or too late."""
     venues = _played_venues(facts)
     played = venues.keys()
     told_whole = {cohort for cohort, venue in venues.items() if venue not in GROWING}
@@ -43,15 +43,15 @@ def check_ends(facts: RecordReader) -> Found:
             yield row.differs("learnt_at", f"{row['known_at']} or later", TOLD_THEN)
 
     outages = list(facts.rows("set_aside", OUTAGES))
-    told = set[int]()
+    reported = set[int]()
     for row in facts.rows("resolution", PASSED_ROUNDS):
-        if row["id"] not in told and row["cohort"] in told_whole and not _was_away(row, outages):
-            told.add(row["id"])
+        if row["id"] not in reported and row["cohort"] in told_whole and not _was_away(row, outages):
+            reported.add(row["id"])
             yield row.differs("learnt_at", f"{row['passed']} or earlier", TOLD_THEN)
 
 
 def _played_venues(facts: RecordReader) -> dict[int, str]:
-    """Return the venues of the cohorts in which no time passes, by their ids."""
+    """Return the venues of simulated and replayed cohorts, by the cohorts' ids."""
     venues = {}
     for row in facts.rows("cohort", "SELECT * FROM cohort"):
         frozen = object_in(row["frozen"])
@@ -61,7 +61,7 @@ def _played_venues(facts: RecordReader) -> dict[int, str]:
 
 
 def _was_away(row: Row, outages: Sequence[Row]) -> bool:
-    """Return whether the venue of a market may have given no answer at the round that passed."""
+    """Tell whether the venue of a market may have been unavailable at the round that passed."""
     venue = row["market_id"].partition(":")[0]
     for outage in outages:
         if outage["venue"] == venue and outage["first_seen_at"] <= row["passed"] <= outage["last_seen_at"]:

@@ -1,4 +1,4 @@
-"""Evidence against the rule over what may be shown: nothing too late, nothing too much, nothing suspect."""
+"""Evidence against the rules of what may be shown: not too late, not too much, and nothing suspect."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -25,19 +25,19 @@ TO_THE_MINUTE = 16
 
 
 def check_dates(facts: RecordReader) -> Found:
-    """Yield articles that say another time of publishing than their date can mean."""
+    """Yield articles whose time of publication contradicts their date."""
     for row in facts.rows("article", "SELECT * FROM article"):
         meaning = dated(row["dated"].replace(" UTC", "Z"))
         latest = None
         if meaning is not None:
-            # Its words say no seconds: these are as they were told.
+            # The words have no seconds: these are taken from the stored time.
             minutes = timestamp_text(meaning[0])[:TO_THE_MINUTE]
             latest = minutes + row["published_at"][TO_THE_MINUTE:]
         yield from row.compare({"published_at": latest}, "so it is dated")
 
 
 def check_evidence(facts: RecordReader, cohort: Cohort, round_row: Row) -> Found:
-    """Yield what of a round's gathering its cohort didn't want, doesn't add up, or is missing."""
+    """Yield faults of a round's gathering: one the cohort didn't want, wrong counts, or none at all."""
     wanted = cohort.evidence != NO_EVIDENCE
     own = {"round": round_row["id"]}
     gatherings = list(facts.rows("gathering", "SELECT * FROM gathering WHERE round_id = :round", **own))
@@ -56,7 +56,7 @@ def check_evidence(facts: RecordReader, cohort: Cohort, round_row: Row) -> Found
 
 
 def _check_gathering(facts: RecordReader, row: Row, round_row: Row, pieces: Sequence[Row]) -> Found:
-    """Yield what is wrong with a gathering's counts, its hash, and its verdicts on what was shown."""
+    """Yield the faults in a gathering's counts, its hash, and its verdicts on what was shown."""
     counts = object_in(row["dropped"]).values()
     found = len(pieces) + sum(count for count in counts if type(count) is int)
     yield from row.compare({"found": found}, "the number shown or dropped")
@@ -79,7 +79,7 @@ def _check_gathering(facts: RecordReader, row: Row, round_row: Row, pieces: Sequ
 
 
 def _check_pieces(cohort: Cohort, round_row: Row, pieces: Sequence[Row]) -> Found:
-    """Yield articles from after the round or the cutoff, out of order, or too many of them."""
+    """Yield articles published after the round or the cutoff, out of order, or too many for a market."""
     markets = defaultdict[str, list[Row]](list)
     for row in pieces:
         if row["shown"] is None:

@@ -1,10 +1,10 @@
 """The chain of heads: numbered without a gap, each over the one before, and together over all facts.
 
-A head names by kind what it covers. What belongs to a round is found by cohort and round, all else is listed
-in the head itself. A kind that is not known here was added by a newer version, and is only counted.
+A head lists, by kind, what it covers. The facts of a round are found by cohort and round; all others are
+listed in the head itself. A kind that is not known here comes from a newer version and is only counted.
 
-The chain is always read whole, also where only what is new is verified: so of what was verified before
-nothing can be gone, and to no round that is over anything can have come.
+The chain is always read whole, even if only new rows are verified: that proves that no verified fact was
+deleted, and that nothing was added to a finished round.
 """
 
 from collections import Counter
@@ -20,9 +20,9 @@ from arena.verify.reader import RecordReader, Row
 from markets.hashes import canonical_bytes
 
 Place = tuple[int, int]
-"""A round by the numbers of its cohort and its own, or a ledger by its cohort and the agent's place."""
+"""A round by its cohort's number and its own, or a ledger by its cohort's number and the agent's position."""
 Parts = dict[str, tuple[int, str]]
-"""By kind how many facts, and their hash."""
+"""The number of facts of each kind, and their hash."""
 Key = tuple[Any, ...]
 
 HEADS = "SELECT * FROM head ORDER BY number"
@@ -32,12 +32,12 @@ LEDGERS = """SELECT entry.number, entry.ref, entry.hash, cohort.number AS cohort
     FROM entry JOIN entrant ON entrant.id = entry.entrant_id JOIN cohort ON cohort.id = entrant.cohort_id
     ORDER BY entry.entrant_id, entry.number"""
 ITS_ROUND = {kind: query.order_by(*query.selected_columns) for kind, query in OF_ROUND.items()}
-"""What a round consists of, by kind. `code` came later: heads of before are without it."""
+"""The facts of a round, by kind. `code` was added later: older heads lack it."""
 LISTED = {kind: query for kind, query in BEFORE.items() if kind != "entry"}
-"""What heads list, by kind: each fact by what it is named by, and last what must be as it was."""
+"""The facts that heads list, by kind: the names of each, and last the value that must not change."""
 LISTED_ELSEWHERE = ("entry", "call", "round", HOLDOUT)
-"""And of these the last lines of ledgers, calls that came late, and rounds from before there was a
-chain. That held-out questions were opened stands in a head alone."""
+"""Kinds of which heads list only some: the last lines of ledgers, late calls, and rounds from before the
+chain began. That held-out questions were opened is stored in a head only."""
 EVERYTHING = "every fact is covered by the chain of heads"
 NOT_PUBLISHED = "heads that the file is without"
 UNKNOWN = "facts of a kind that this version does not know"
@@ -45,9 +45,9 @@ UNKNOWN = "facts of a kind that this version does not know"
 
 @dataclass
 class Chain:
-    """What the heads cover: rounds by place, lines of ledgers, and of all else that they list a sum.
+    """What the heads cover: rounds by place, lines of ledgers, and a sum for every other kind.
 
-    The sum of the hashes of facts does not depend on their order, and takes no room.
+    The sum of the hashes of facts does not depend on their order, and takes no memory.
     """
 
     previous: str = ""
@@ -72,7 +72,7 @@ class Chain:
 
 
 def check_chain(facts: RecordReader) -> Found:
-    """Yield heads that are not right, facts that no head covers, and those that one covers and are gone."""
+    """Yield broken heads, facts that no head covers, and covered facts that are missing."""
     chain = Chain()
     for expected, row in enumerate(facts.rows("head", HEADS), 1):
         if row["number"] != expected:
@@ -89,7 +89,7 @@ def check_chain(facts: RecordReader) -> Found:
 
 
 def _check_head(facts: RecordReader, row: Row, chain: Chain) -> Found:
-    """Check a head by itself and against the one before, and add to the chain what it covers."""
+    """Check a head by itself and against the one before, and add what it covers to the chain."""
     parts = json_in(row["parts"])
     members = json_in(row["members"])
     as_written = {"parts": canonical_bytes(parts), "members": canonical_bytes(members)}
@@ -121,7 +121,7 @@ def _check_head(facts: RecordReader, row: Row, chain: Chain) -> Found:
 
 
 def _check_place(facts: RecordReader, row: Row, unlisted: Parts, chain: Chain) -> Found:
-    """Check what a head covers without listing it: what belongs to its round."""
+    """Check the parts that a head covers without listing them: those of its round."""
     for kind in sorted(unlisted.keys() - OF_ROUND.keys()):
         count, _ = unlisted.pop(kind)
         if kind in LISTED or kind in LISTED_ELSEWHERE:
@@ -140,7 +140,7 @@ def _check_place(facts: RecordReader, row: Row, unlisted: Parts, chain: Chain) -
 
 
 def _check_rounds(facts: RecordReader, chain: Chain) -> Generator[Difference, None, set[tuple[int, str]]]:
-    """Check rounds that are over against their heads; return the others, as their fills name them."""
+    """Check finished rounds against their heads; return the open ones, by the prefix of their fills."""
     open_rounds = set()
     for row in facts.rows("round", ROUNDS):
         place = row["cohort"], row["number"]
@@ -153,7 +153,7 @@ def _check_rounds(facts: RecordReader, chain: Chain) -> Generator[Difference, No
             yield from _check_parts(place, *chain.rounds.pop(place), parts)
             continue
 
-        # Rounds from before there was a chain are listed by the hash of their parts.
+        # Rounds from before the chain began are listed by the hash of their parts.
         whole = _parts_hash(parts)
         parts.pop("code", None)
         if chain.earlier.pop(place, None) not in (whole, _parts_hash(parts)):
@@ -170,7 +170,7 @@ def _parts_hash(parts: Parts) -> str:
 
 
 def _check_parts(place: Place, number: int, covered: Parts, parts: Parts) -> Found:
-    """Yield the kinds of which a round has others than its head says."""
+    """Yield the kinds in which a round differs from its head."""
     name = f"head {number}, cohort {place[0]}, round {place[1]}"
     why = "so it is in the record: how many there are, and their hash"
     for kind in OF_ROUND:
@@ -181,7 +181,7 @@ def _check_parts(place: Place, number: int, covered: Parts, parts: Parts) -> Fou
 def _round_parts(
     facts: RecordReader, round_id: int, place: Place, late: dict[Key, str]
 ) -> Generator[Difference, None, Parts]:
-    """Return what is in the record of a round, but for calls that came late: other heads list these."""
+    """Return the parts of a round in the record, without late calls, which other heads list."""
     parts: Parts = {}
     for kind, query in ITS_ROUND.items():
         lines = []
@@ -198,7 +198,7 @@ def _round_parts(
 
 
 def _check_ledgers(facts: RecordReader, chain: Chain, open_rounds: set[tuple[int, str]]) -> Found:
-    """Yield lines of ledgers that no head covers, and those that are others than a head lists."""
+    """Yield lines of ledgers that no head covers, and lines that differ from those listed."""
     last = {place: max(lines) for place, lines in chain.ledgers.items()}
     for row in facts.rows("entry", LEDGERS):
         place = row["cohort"], row["place"]
@@ -216,7 +216,7 @@ def _check_ledgers(facts: RecordReader, chain: Chain, open_rounds: set[tuple[int
 
 
 def _facts_of(facts: RecordReader, kind: str) -> Iterator[list[Any]]:
-    """Yield the facts of a kind as heads list them: what names each, and last its hash."""
+    """Yield the facts of a kind as heads list them: their names, then the hash."""
     return (list(row.values()) for row in facts.rows("head", LISTED[kind]))
 
 
@@ -225,7 +225,10 @@ def _number_of(line: list[Any]) -> int:
 
 
 def _check_listed(facts: RecordReader, kind: str) -> Found:
-    """Check the facts of a kind against those listed. A cohort that ended may go on to be corrected."""
+    """Check the facts of a kind against those listed.
+
+    The end of a cohort may be listed again: an ended cohort can still be corrected.
+    """
     listed: dict[Key, Any] = {}
     for head in facts.rows("head", HEADS):
         for *names, fact_hash in object_in(head["members"]).get(kind, ()):
@@ -244,9 +247,9 @@ def _check_listed(facts: RecordReader, kind: str) -> Found:
 
 
 def check_published(facts: RecordReader, lines: Iterable[str]) -> Found:
-    """Yield heads that were published and are not in the record's chain as they were, or are missing.
+    """Yield published heads that are missing from the record's chain or differ in it.
 
-    The rest of a line that broke off is no head, and is only counted; so are heads that came after the last.
+    An incomplete last line is no head and is only counted; so are heads added after the last published one.
     """
     numbers: set[int] = set()
     for text in lines:
@@ -281,7 +284,7 @@ def check_published(facts: RecordReader, lines: Iterable[str]) -> Found:
 def _published_otherwise(
     facts: RecordReader, number: int, head: dict[str, Any], head_hash: str
 ) -> Difference | None:
-    """Return how a head of the record differs from the published one; None where it doesn't."""
+    """Return how a head of the record differs from the published one; None if it doesn't."""
     name = f"head {number}"
     row = next(facts.rows("head", "SELECT * FROM head WHERE number = :number", number=number), None)
     if row is None:
@@ -309,7 +312,7 @@ def _missing(kind: str, key: Key) -> Difference:
 
 
 def _name(kind: str, key: Key) -> tuple[str, str]:
-    """Return the table that a fact is in, and its name there."""
+    """Return the table of a fact, and its name there."""
     name = ", ".join(map(str, key))
     if kind in ("ended", "stopped"):
         return "cohort", f"cohort {name}, {kind}"

@@ -1,6 +1,6 @@
-"""Questions that are not of yes or no: their forms, what was answered to them, and what they came to.
+"""Questions other than yes/no: their forms, the answers to them, and their outcomes.
 
-`rows.toml` says which columns go together; here the texts in them are read, by the kind of each question.
+`rows.toml` says which columns go together; the texts in them are read here, by the kind of each question.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ FORMS_OF_MARKET = "SELECT form FROM market_version WHERE market_id = :market AND
 
 
 def check_questions(facts: RecordReader) -> Found:
-    """Yield the forms that are none, and the answers that no question of their market can have."""
+    """Yield the forms that can't be read, and the outcomes that no question of their market can have."""
     for page in facts.new("market_version"):
         if page["form"]:
             try:
@@ -30,7 +30,7 @@ def check_questions(facts: RecordReader) -> Found:
 
 
 def _can_come_to(form_text: str, answer: str) -> bool:
-    """Return whether a question can have this answer, written as the record writes it."""
+    """Tell whether a question can have this outcome, in the record's spelling."""
     try:
         form = check_form_text(form_text)
         return question_kind(form.kind).read_outcome(form, answer) == answer
@@ -39,9 +39,9 @@ def _can_come_to(form_text: str, answer: str) -> bool:
 
 
 def check_answers(forecasts: Iterable[Row], forms: Mapping[MarketId, str]) -> Found:
-    """Yield the forecasts of a turn that are no answer to their question, by the forms of the markets shown.
+    """Yield the forecasts of a turn that don't answer their question, by the forms of the markets shown.
 
-    What is only wrong with the form of a question is told of its page.
+    A fault in the form itself is reported for its page only.
     """
     for row in forecasts:
         form = forms.get(row["market_id"], "")

@@ -1,12 +1,12 @@
-"""A cohort played again from what came from outside: snapshots, answers, ends of markets and frozen rules.
+"""Replay of a cohort from its inputs: snapshots, answers, resolutions and frozen rules.
 
-Time after time accounts are settled, turns are played (`turns`), what they bought and sold is entered, and
-all is marked at the snapshot's prices, by the functions that play. Every entry and every mark must come out.
-Only when an end was learnt is taken from the ledgers: it is paid no earlier than it was known, and no later
-than at the second look after it was learnt.
+Instant by instant, accounts are settled, turns are played (`turns`), their fills are posted, and everything
+is marked at the snapshot's prices, by the functions that played the season. Every entry and every mark must
+come out the same. Only when a resolution was learnt is taken from the ledgers: it is paid no earlier than it
+was known, and no later than at the second snapshot after it was learnt.
 
-Rows stream past in the order of time. What is held is the line-up with its accounts, what one time brought,
-and how the markets ended that somebody held.
+Rows are streamed in order of time. Memory holds the line-up with its accounts, the rows of one instant, and
+the resolutions of the markets that somebody held.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ TIMELINE = {
         WHERE entrant.cohort_id = :cohort AND mark.at > :since AND mark.at <= :until
         ORDER BY mark.at, mark.entrant_id""",
 }
-"""All that a cohort has after a time and until another, by table, each in the order of time."""
+"""The rows of a cohort after one time and up to another, by table, each in order of time."""
 STORED_ENTRIES = f"""{ENTRIES} AND entry.at > :since AND entry.at <= :until
     ORDER BY entry.entrant_id, entry.number"""
 ENDINGS = f"{ENTRIES} AND entry.ref LIKE 'resolution:%' ORDER BY entry.at"
@@ -65,9 +65,9 @@ VERIFIED = "SELECT * FROM snapshot WHERE cohort_id = :cohort AND id <= :after OR
 
 
 class KnownEnds:
-    """How markets ended, as of when a cohort knew: at the first entry that names a version.
+    """The resolutions of markets as the cohort knew them: known from the first entry that names a version.
 
-    Of a market of which no version was paid, the end counts from the second look on after it was learnt.
+    If no version of a market was paid, its resolution counts from the second snapshot after it was learnt.
     """
 
     def __init__(self, ends: Iterator[Row], first_named: Mapping[tuple[str, str], str]):
@@ -87,7 +87,7 @@ class KnownEnds:
             ends_by_time.sort(key=itemgetter(0), reverse=True)
 
     def until(self, at: str, last_look: str) -> Mapping[MarketId, Resolution]:
-        """Return the newest end of each market at a time, by when the cohort had looked before."""
+        """Return the newest resolution of each market by a time; `last_look` was the last snapshot before."""
         for ends_by_time, limit in ((self._paid, at), (self._unpaid, last_look)):
             while ends_by_time and ends_by_time[-1][0] <= limit:
                 _, end = ends_by_time.pop()
@@ -98,7 +98,7 @@ class KnownEnds:
 
 
 class CohortReplay:
-    """A cohort while it is played again; entrants and accounts by the ids of their rows."""
+    """The state of a cohort's replay; entrants and accounts are keyed by the ids of their rows."""
 
     def __init__(
         self,
@@ -121,19 +121,19 @@ class CohortReplay:
         self.texts = {key: prompt["text"] for key, prompt in prompts.items()}
         self.accounts = dict.fromkeys(entrants, Holdings())
         self.stored_until = BEFORE_ALL
-        """Until when the entries are in the accounts."""
+        """The time up to which the accounts include the stored entries."""
         self.due = defaultdict[int, list[Entry]](list)
-        """The entries of each ledger that come out and were not compared yet."""
+        """The replayed entries of each ledger that were not compared yet."""
         self.ends = self._known_ends()
         self.looks = BEFORE_ALL, BEFORE_ALL
         """The times of the last two snapshots."""
         self.last: str | None = None
-        """That of the last snapshot, but for those in which a correction was paid after the end."""
+        """The time of the last snapshot, apart from those that paid a correction after the end."""
 
     def check(self) -> Found:
-        """Play what is to be read, and yield what does not come out: what is new, and a part of the rest.
+        """Replay the new snapshots and a part of the older ones, and yield the differences.
 
-        A snapshot that is played again has with it all since the snapshot before.
+        A snapshot is replayed together with everything since the snapshot before it.
         """
         since = BEFORE_ALL
         given = {"cohort": self.row["id"], "after": self.facts.after("snapshot")}
@@ -149,7 +149,7 @@ class CohortReplay:
         yield from self._check_end()
 
     def _check_between(self, since: str, until: str) -> Found:
-        """Play what is there after a time and until another."""
+        """Replay what happened after one time and up to another."""
         yield from self._bring_accounts_to(since)
         self.stored_until = until
         streams = [self._stream(table, query, since, until) for table, query in TIMELINE.items()]
@@ -160,14 +160,14 @@ class CohortReplay:
             yield from self._check_time(at, together)
 
     def _known_ends(self) -> KnownEnds:
-        """Return how the markets ended that the cohort held."""
+        """Return the resolutions of the markets that the cohort held."""
         first_named: dict[tuple[str, str], str] = {}
         for entry in self.facts.rows("entry", ENDINGS, cohort=self.row["id"]):
             first_named.setdefault((entry["market_id"], entry["ref"]), entry["at"])
         return KnownEnds(self.facts.rows("resolution", ENDS, cohort=self.row["id"]), first_named)
 
     def _bring_accounts_to(self, at: str) -> Found:
-        """Open the accounts, or take in what was verified before until a time, as it stands."""
+        """Open the accounts, or post the stored entries up to a time, which were verified before."""
         if at == BEFORE_ALL:
             opening = open_account(self.cohort.bankroll, self.cohort.starts_at)
             for entrant_id in self.entrants:
@@ -185,12 +185,12 @@ class CohortReplay:
                 yield Difference("entry", entrant.key, "realised", str(error), "a sound ledger", BY_LEDGER)
 
     def _stream(self, table: str, query: str, since: str, until: str) -> Iterator[tuple[str, str, Row]]:
-        """Yield the rows of a table that the cohort has after a time and until another, with their times."""
+        """Yield the cohort's rows of a table between two times, each with its time and table."""
         for row in self.facts.rows(table, query, cohort=self.row["id"], since=since, until=until):
             yield row["at"], table, row
 
     def _check_time(self, at: str, together: Mapping[str, list[Row]]) -> Found:
-        """Play what a time brought: ends are paid, a round is played, and all is marked."""
+        """Replay one instant: pay resolutions, play a round, and mark all accounts."""
         before = self.accounts.copy()
         ends = self.ends.until(at, self.looks[1])
         for entrant_id, account in before.items():
@@ -209,13 +209,13 @@ class CohortReplay:
             yield from self._check_done(round_row, statuses, len(together["mark"]))
 
     def _post(self, entrant_id: int, entries: Sequence[Entry]) -> None:
-        """Add entries that come out to a ledger and its account."""
+        """Add replayed entries to a ledger and its account."""
         if entries:
             self.due[entrant_id] += entries
             self.accounts[entrant_id] = fold(entries, self.accounts[entrant_id], sealed=True)
 
     def _play(self, round_row: Row) -> Generator[Difference, None, Mapping[int, str]]:
-        """Play a round; return how its turns ended, by entrant."""
+        """Replay a round; return the status of each turn, by entrant."""
         connection = self.facts.connection
         names = list(map(itemgetter("name"), self.entrants.values()))
         try:
@@ -244,7 +244,7 @@ class CohortReplay:
         return played.statuses
 
     def _agents(self, number: int) -> dict[int, Entrant]:
-        """Return the agents as they play a round: as they were frozen, or by what they took since."""
+        """Return the agents of a round: as frozen, or with the settings that replaced those."""
         by_position = {entrant.position: entrant for entrant in self.cohort.entrants}
         agents = {}
         for entrant_id, row in self.entrants.items():
@@ -261,7 +261,7 @@ class CohortReplay:
         return agents
 
     def _check_entries(self, rows: Sequence[Row], before: Mapping[int, Holdings]) -> Found:
-        """Compare the entries of a time with those that come out, and go on from what is stored."""
+        """Compare the entries of an instant with the replayed ones, and continue from what is stored."""
         stored = defaultdict[int, list[Row]](list)
         for row in rows:
             stored[row["entrant_id"]].append(row)
@@ -273,19 +273,19 @@ class CohortReplay:
             differences = [*self._compare_entries(entrant_id, own)]
             yield from differences
             if differences:
-                # Go on from what is stored, if a ledger can hold it: so one difference stays one.
+                # Continue from what is stored, if a ledger can hold it, so that one difference stays one.
                 with suppress(LedgerError):
                     self.accounts[entrant_id] = fold(map(_entry_of, own), before[entrant_id], sealed=True)
 
     def _compare_entries(self, entrant_id: int, rows: Sequence[Row]) -> Found:
-        """Yield the entries of a ledger that are not those that are due."""
+        """Yield the entries of a ledger that differ from the replayed ones."""
         expected = map(plain_value, self.due[entrant_id])
         self.due[entrant_id] = []
         key = f"entry: {self.entrants[entrant_id].key}, entry"
         yield from compare_in_order(rows, expected, key, "kind", BY_LEDGER)
 
     def _check_snapshot(self, snapshot: Row, items: Sequence[Row]) -> Found:
-        """Check what seals a snapshot, and remember when it was."""
+        """Check the hash of a snapshot, and note its time."""
         sealed = list(map(itemgetter("market_id", "page", "price", "quoted_at", "shown"), items))
         content = snapshot.without("id", "cohort_id", "catalogue", "hash")
         content |= {"cohort": self.row["number"], "items": sealed}
@@ -295,10 +295,10 @@ class CohortReplay:
         self.looks = self.looks[1], at
         ended_at = self.row["ended_at"]
         if items or ended_at is None or at <= ended_at:
-            self.last = at  # what comes after the end and lists nothing is a correction
+            self.last = at  # a snapshot after the end that lists nothing is a correction
 
     def _check_marks(self, at: str, together: Mapping[str, list[Row]]) -> Found:
-        """Compare the marks of a time with what the accounts are worth at the snapshot's prices."""
+        """Compare the marks of an instant with the accounts valued at the snapshot's prices."""
         marks = together["mark"]
         snapshot = next(iter(together["snapshot"]), None)
         if snapshot is None:
@@ -320,7 +320,7 @@ class CohortReplay:
             yield Difference("mark", key, "entrant_id", None, "a mark", "all of a cohort are marked")
 
     def _check_done(self, round_row: Row, statuses: Mapping[int, str], marks: int) -> Found:
-        """Check that a round is done once everything is there, and not before."""
+        """Check that a round is done exactly when its turns and marks are complete."""
         silent = len(self.entrants.keys() - statuses.keys())
         unmarked = len(self.entrants) - marks
         if round_row["done"] and (silent or unmarked):
@@ -329,7 +329,7 @@ class CohortReplay:
             yield round_row.differs("done", 1, "every mark is in, and no turn can be tried again")
 
     def _check_end(self) -> Found:
-        """Check what is there once all was played: the end of the cohort, open lots, and corrections."""
+        """Check what remains after the replay: the end of the cohort, open lots, and corrections."""
         for entrant_id in self.entrants:
             yield from self._compare_entries(entrant_id, [])
 
@@ -341,17 +341,18 @@ class CohortReplay:
         yield from self._check_corrections()
 
     def _check_nothing_held(self) -> Found:
-        """Yield the lots that are still held though the cohort is over."""
+        """Yield the lots that a finished cohort still holds."""
         for entrant_id, account in self.accounts.items():
             for (market, side), lot in account.lots.items():
                 key = f"{self.entrants[entrant_id].key}, {market} {side}"
                 yield Difference("entry", key, "held", lot.shares, 0, "its cohort is over")
 
     def _check_corrections(self) -> Found:
-        """Yield lots that are settled by a version which a newer one had replaced when they were settled.
+        """Yield lots settled by a version of a resolution that had been replaced by then.
 
-        A cohort that is over is settled whenever an end is learnt. Of one at a live venue it is the look
-        before the last that counts: another cohort's round may be kept under an earlier time than its own.
+        A finished cohort is settled whenever a resolution is learnt. For a cohort at a live venue the
+        snapshot before the last counts: another cohort's round may be stored under an earlier time than its
+        own.
         """
         is_over = self.row["ended_at"] is not None
         until = self.looks[0 if self.cohort.stamp == "live" else 1]

@@ -1,7 +1,7 @@
-"""Plain rules for single rows: what a column may hold, and what must be there for a row to stand on.
+"""Plain rules for single rows: what a column may hold, and which rows must exist for it.
 
-The database looks for the rows that break a rule. Whatever follows from other rows by the rules of the game
-is played again instead (`replay`), and what rows are sealed with is in `seals`.
+The database searches for the rows that break a rule. What follows from other rows by the rules of the game is
+replayed instead (`replay`), and hashes are in `seals`.
 """
 
 import tomllib
@@ -19,22 +19,22 @@ from arena.verify.reader import UNREADABLE, RecordReader
 
 RULES_FILE = Path(__file__).with_name("rows.toml")
 LAST_ID = 2**53
-"""After the last of all numbers a database chooses any, and none is new to those who read on."""
+"""Beyond the last possible number a database picks ids at random, so that new rows can't be told apart."""
 NEW = {
     "market_version": ("id", "market_version"), "snapshot": ("id", "snapshot"), "call": ("id", "call"),
     "snapshot_item": ("snapshot_id", "snapshot"), "turn": ("round_id", "round"),
     "evidence": ("gathering_id", "gathering"),
 }  # fmt: skip
-"""By table the number by which its rows are new, and of what; other tables are looked at in their turn."""
+"""By table the column that tells which rows are new, and the table it numbers; others are checked in turn."""
 REFERS = """{column} IS NULL OR {column} NOT IN (SELECT value FROM (
     SELECT DISTINCT {column} AS value FROM {table} WHERE {column} IS NOT NULL AND {where}
     ) AS named WHERE NOT EXISTS (SELECT 1 FROM {parent} AS parent WHERE parent.{name} = named.value))"""
-"""What holds of a row that refers to one that is there."""
+"""The condition that the row referred to exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What must hold of the rows of a table, in SQL, and the column that is wrong where it doesn't."""
+    """A condition in SQL on the rows of a table, and the column that is wrong where it doesn't hold."""
 
     table: str
     column: str
@@ -43,7 +43,7 @@ class Rule:
     why: str
 
     def broken(self, facts: RecordReader, among: str = "true") -> Found:
-        """Yield the rows that break it, among those for which a condition holds."""
+        """Yield the rows that break the rule, among those that meet a condition."""
         wrong = f"SELECT * FROM {self.table} WHERE {among} AND ({self.holds}) IS NOT TRUE"
         for row in facts.rows(self.table, wrong):
             yield row.differs(self.column, self.expected, self.why)
@@ -51,7 +51,7 @@ class Rule:
 
 @cache
 def written_rules() -> tuple[Rule, ...]:
-    """Return the rules of the data file, in its order."""
+    """Return the rules of `rows.toml`, in its order."""
     written = tomllib.loads(RULES_FILE.read_text(encoding="utf-8"))
     rules = []
     for rule in written["rules"]:
@@ -65,7 +65,7 @@ def written_rules() -> tuple[Rule, ...]:
 
 
 def _rules_of_tables() -> Iterator[Rule]:
-    """Yield the rules that rows are counted from 1, and that every row is there to which others refer."""
+    """Yield the rules that ids count from 1, and that every row referred to exists."""
     for table in METADATA.sorted_tables:
         if "id" in table.c and isinstance(table.c.id.type, Integer):
             holds = f"id BETWEEN 1 AND {LAST_ID}"
@@ -76,9 +76,9 @@ def _rules_of_tables() -> Iterator[Rule]:
 
 
 def _referring(table: str, column: str, parent: str, name: str, where: str = "true") -> Rule:
-    """Return the rule that a row refers to one that is there.
+    """Return the rule that the row referred to exists.
 
-    Values are looked for once each: of a price's market there are thousands of rows.
+    Values are looked up once each, because thousands of rows refer to one market.
     """
     holds = REFERS.format(table=table, column=column, parent=parent, name=name, where=where)
     return Rule(table, column, holds, f"the {name} of a {parent}", "it refers to one")
@@ -88,7 +88,7 @@ RULES_OF_TABLES = list(_rules_of_tables())
 
 
 def _rules_of_instants() -> Iterator[Rule]:
-    """Yield the rules that instants are some; PostgreSQL sees to that itself."""
+    """Yield the rules that instants are well-formed; PostgreSQL checks that by itself."""
     form = "????-??-??T??:??:??.??????Z"
     for table in METADATA.sorted_tables:
         for column in table.c:
@@ -102,7 +102,7 @@ RULES_OF_INSTANTS = list(_rules_of_instants())
 
 
 def check_rows(facts: RecordReader) -> Found:
-    """Yield the rows that break a rule: all of them if it is the rule's turn, else those that are new."""
+    """Yield the rows that break a rule: among all rows in the rule's turn, else among the new ones."""
     for place, rule in enumerate(written_rules()):
         if facts.is_in_part(place):
             yield from rule.broken(facts)
@@ -120,6 +120,6 @@ def _check_in_turn(facts: RecordReader, rules: Sequence[Rule]) -> Found:
 
 
 def check_texts(facts: RecordReader) -> Found:
-    """Yield the instants that are none."""
+    """Yield the instants that are malformed, on SQLite."""
     if facts.connection.dialect.name == "sqlite":
         yield from _check_in_turn(facts, RULES_OF_INSTANTS)

@@ -1,7 +1,6 @@
-"""The database itself: tables that refuse what can't be, and guards that refuse what must not be.
+"""The database itself: the keys and constraints of its tables, and the triggers that protect its facts.
 
-Whoever changes facts has to take the guards away first; and a table that was made again without its keys may
-hold a row twice.
+Changing a fact takes removing its trigger first, and a table recreated without its keys may hold a row twice.
 """
 
 import re
@@ -16,13 +15,13 @@ from arena.verify.reader import RecordReader
 from markets.hashes import digest
 
 GUARD = re.compile(r"\w+_no_(update|delete|replace)")
-"""The name of a trigger by which the arena keeps facts as they are."""
+"""The name of a trigger by which the arena keeps facts unchanged."""
 WRITES = re.compile(r"\bBEGIN\b.*\b(RAISE|INSERT|UPDATE|DELETE|REPLACE)\b", re.DOTALL | re.IGNORECASE)
 GUARDS = {
     "sqlite": "8ea3a51cc5b3abe052e70df67aa5178ca125e71843124caa92d1a880cbe9417e",
     "postgresql": "d22566fe19f5a3ffffebc348c809aee4005e6d6d7d663ba0cd184b03139aec3a",
 }
-"""The hash of all guards: of each its name, table and words."""
+"""The hash of all guards, over the name, table and SQL of each."""
 TABLES = {
     "sqlite": "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict",
     "postgresql": "SELECT relname FROM pg_class WHERE relkind = 'r' AND pg_table_is_visible(oid)",
@@ -59,7 +58,7 @@ OTHERWISE = {
     WHERE a.attgenerated <> '' AND pg_table_is_visible(t.oid)""",
 }
 READS_OTHERWISE = re.compile(r"\b(COLLATE|GENERATED|ON\s+CONFLICT|AS\s*\()", re.IGNORECASE)
-"""Computed columns, texts alike by other rules, rows that replace others: nothing of ours is declared so."""
+"""Generated columns, collations, rows that replace others: no table of ours declares any of these."""
 BESIDE = {
     "sqlite": """
     SELECT name, CASE type WHEN 'table' THEN 'a table' WHEN 'virtual' THEN 'a virtual table' ELSE 'a view' END
@@ -74,11 +73,11 @@ BESIDE = {
     AND NOT EXISTS (SELECT 1 FROM pg_depend AS d WHERE d.objid = c.oid
     AND d.classid = 'pg_class'::regclass AND d.deptype = 'e') ORDER BY c.relname""",
 }
-"""All tables and views; those of SQLite itself, and of a server and its extensions, are left out."""
+"""All tables and views, without those of SQLite itself, of a server, and of its extensions."""
 VERSION_TABLE = "alembic_version"
-"""Where a database has the version of its schema."""
+"""The table with the version of a database's schema."""
 QUEUE_PREFIX = "procrastinate_"
-"""The name of each table that workers have their queue in begins so; it is on a server alone."""
+"""The prefix of the tables of the workers' queue, which only a server has."""
 INDEXED = """
     SELECT i.tbl_name, c.integrity_check FROM (
         SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'index'
@@ -92,11 +91,11 @@ def _keys_of(table: Table) -> set[tuple[str, ...]]:
 
 
 KEYS = {table.name: _keys_of(table) for table in METADATA.sorted_tables}
-"""By table the columns that no two rows have in common, in the order in which an index finds them."""
+"""The unique keys of each table, with their columns in the order of the index."""
 
 
 def check_schema(facts: RecordReader) -> Found:
-    """Yield what differs: keys, guards and triggers, and tables and views that are no part of a record."""
+    """Yield differences in keys, guards and triggers, and tables and views that don't belong to a record."""
     connection = facts.connection
     tables = {name for (name,) in _read(connection, TABLES)}
     unique = defaultdict[tuple[str, str], list[str]](list)
@@ -118,19 +117,19 @@ def check_schema(facts: RecordReader) -> Found:
 
 
 def check_indexes(facts: RecordReader) -> Found:
-    """Yield indexes of SQLite with other values than their table: who reads by one would see those.
+    """Yield indexes of SQLite that differ from their table: a query that uses one would see other values.
 
-    Of prices there are so many that they are left out as long as nobody has made an index of them.
+    The table `quote`, by far the largest, is skipped unless somebody has added an index to it.
     """
     if facts.connection.dialect.name != "sqlite" or not facts.is_in_part(0):
         return
 
-    told: dict[str, str] = {}
+    faults: dict[str, str] = {}
     for table, line in facts.connection.exec_driver_sql(INDEXED).all():
         if "index" in line:
-            told.setdefault(table, line)
-    for table in sorted(told.keys() & KEYS.keys()):
-        yield Difference("schema", table, "index", told[table], "ok", "it holds what the table does")
+            faults.setdefault(table, line)
+    for table in sorted(faults.keys() & KEYS.keys()):
+        yield Difference("schema", table, "index", faults[table], "ok", "it holds what the table does")
 
 
 def _read(connection: Connection, texts: Mapping[str, str]) -> list[tuple[str, ...]]:
@@ -138,7 +137,7 @@ def _read(connection: Connection, texts: Mapping[str, str]) -> list[tuple[str, .
 
 
 def _check_beside(connection: Connection) -> Found:
-    """Yield the tables and views that are no part of a record."""
+    """Yield the tables and views that don't belong to a record."""
     own = {*KEYS, VERSION_TABLE}
     for name, what in _read(connection, BESIDE):
         is_queue = connection.dialect.name == "postgresql" and name.startswith(QUEUE_PREFIX)
@@ -147,7 +146,7 @@ def _check_beside(connection: Connection) -> Found:
 
 
 def _check_triggers(connection: Connection) -> Found:
-    """Yield guards that are others than the arena's, and triggers that change what is kept."""
+    """Yield guards that differ from the arena's, and other triggers that change facts."""
     triggers = _read(connection, TRIGGERS)
     guards = sorted(trigger for trigger in triggers if GUARD.fullmatch(trigger[0]))
     if digest(guards) != GUARDS[connection.dialect.name]:

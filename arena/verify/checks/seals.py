@@ -1,7 +1,7 @@
-"""Rows that are sealed by themselves, taken again: the hash stands beside all that it is taken over.
+"""Recomputes the hash that stands in each row next to the columns that it covers.
 
 A hash is the SHA-256 of a JSON text: keys sorted, no white space, instants as UTC text with microseconds. It
-is taken over
+covers
 
 - prompt: the text; cohort: the frozen text;
 - market_version: what the page said, and the market's id; a story, slugs and tags only where there are any;
@@ -39,17 +39,17 @@ from markets.hashes import ADDED_TO_PAGES, FIGURES, digest, plain_digest
 
 SEALS_ROW = "it seals what the row says"
 ADDED_TO_CALLS = added_columns(CallRow)
-"""Columns that a call's hash covers only where they say something: earlier versions don't have them."""
+"""Columns that a call's hash covers only where they aren't empty: earlier versions don't have them."""
 UNSEALED_OF_PRICE = ("id", "at", "book", "hash")
 AS_PAIRS = json.JSONDecoder(object_pairs_hook=tuple)
-"""Reads an object as its pairs, so that a key that is there twice is seen; made once, for every price."""
+"""Decodes an object as pairs, which shows repeated keys; made once because every price needs it."""
 
 
 def seal_of(content: Any) -> str:
-    """Return the hash of what a row says; an empty text where it can't be written as JSON."""
+    """Return the hash of a row's content; an empty text if it can't be written as JSON."""
     try:
         return plain_digest(content)
-    except TypeError:  # an integer beyond 64 bits, or half a pair of surrogates
+    except TypeError:  # an integer beyond 64 bits, or a lone surrogate
         pass
     try:
         return digest(content)
@@ -58,7 +58,7 @@ def seal_of(content: Any) -> str:
 
 
 def json_in(text: str) -> Any:
-    """Return the value behind a JSON text; None when it is none."""
+    """Return the value of a JSON text; None if it is invalid."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -66,13 +66,13 @@ def json_in(text: str) -> Any:
 
 
 def object_in(text: str) -> dict[str, Any]:
-    """Return the object behind a JSON text; an empty one where it is none."""
+    """Return the object of a JSON text; an empty one if it holds none."""
     value = json_in(text)
     return value if isinstance(value, dict) else {}
 
 
 def objects_in(text: str) -> list[dict[str, Any]]:
-    """Return the objects of the list behind a JSON text; what else is there, its hash tells."""
+    """Return the objects in the list of a JSON text; the row's hash reveals anything else in it."""
     listed = json_in(text)
     if not isinstance(listed, list):
         return []
@@ -80,14 +80,14 @@ def objects_in(text: str) -> list[dict[str, Any]]:
 
 
 def check_seal(row: Row, content: Any, why: str = SEALS_ROW) -> Found:
-    """Yield the difference where a row's hash is not that of what it seals."""
+    """Yield the difference if a row's hash is not that of its content."""
     seal = seal_of(content)
     if row["hash"] != seal:
         yield row.differs("hash", seal, why)
 
 
 def check_seals(facts: RecordReader) -> Found:
-    """Yield the rows whose hash is not that of what they say."""
+    """Yield the rows of inputs whose hash is not that of their content."""
     for row in facts.new("prompt"):
         yield from check_seal(row, row["text"])
     for row in facts.new("cohort"):
@@ -96,7 +96,7 @@ def check_seals(facts: RecordReader) -> Found:
         for row in facts.new(table):
             yield from check_seal(row, row.without("id", "hash"))
     for row in facts.new("resolution"):
-        silent = [] if row["answer"] else ["answer"]  # only what isn't of yes or no has one
+        silent = [] if row["answer"] else ["answer"]  # only questions other than yes/no have one
         yield from check_seal(row, row.without("id", "hash", *silent))
 
     for row in facts.new("market_version"):
@@ -106,7 +106,7 @@ def check_seals(facts: RecordReader) -> Found:
 
 
 def check_prices(facts: RecordReader) -> Found:
-    """Yield the prices whose hash is not theirs."""
+    """Yield the quotes whose hash is not that of their content."""
     for row in facts.new("quote"):
         content = dict(row)
         for name in UNSEALED_OF_PRICE:
@@ -119,7 +119,7 @@ def check_prices(facts: RecordReader) -> Found:
 
 
 def _book(text: str) -> dict[str, Any]:
-    """Return both sides of a book as a hash has them; whatever else the text says, so that it can't fit."""
+    """Return both sides of an order book as a hash covers them; the raw text if it is malformed."""
     try:
         pairs = AS_PAIRS.decode(text)
         book = dict(pairs)
@@ -137,7 +137,7 @@ def _levels(side: Sequence[tuple[int, int]]) -> list[dict[str, int]]:
 
 
 def check_calls(facts: RecordReader) -> Found:
-    """Yield the calls, failures and tools' results that are not as they were sealed."""
+    """Yield the calls, failures, replacements and tool results whose hash is not that of their content."""
     for row in facts.new("call"):
         silent = [name for name, value in ADDED_TO_CALLS.items() if row[name] == value]
         content = row.without("id", "round_id", "entrant_id", "hash", *silent) | facts.place(row)

@@ -1,7 +1,7 @@
-"""Readings of whole catalogues: what they say they saw, and what is stored of it.
+"""Syncs, each a reading of a venue's whole catalogue: what they report, and what is stored of it.
 
-The hash of the prices that a sync has seen is that of an object with the hash of each market's quote: the
-newest that is stored until the sync's time.
+The hash of the prices that a sync has seen is that of an object with the hash of each market's newest quote
+stored by the sync's time.
 """
 
 from bisect import bisect_left, insort
@@ -28,9 +28,10 @@ SEALS_SYNC = "it seals the sync, each sighting in it, and the hash of the one be
 
 @dataclass
 class SeenPrices:
-    """The markets of a venue that have a price at some time, in order, and each price as the hash has it.
+    """The markets of a venue that have a price at some time, in order, with each price as the hash contains
+    it.
 
-    `lost` are those that were seen with a price of which none is stored.
+    `lost` are markets seen with a price of which none is stored.
     """
 
     markets: list[str] = field(default_factory=list)
@@ -39,12 +40,12 @@ class SeenPrices:
     _hash: str = ""
 
     def has(self, market: str) -> bool:
-        """Return whether a market is there."""
+        """Tell whether a market is among those with a price."""
         place = bisect_left(self.markets, market)
         return place < len(self.markets) and self.markets[place] == market
 
     def sight(self, market: str, quoted: bool) -> None:
-        """Add a market that came, or remove one that went."""
+        """Add a market that appeared, or remove one that disappeared."""
         self._hash = ""
         if quoted and not self.has(market):
             insort(self.markets, market)
@@ -54,22 +55,22 @@ class SeenPrices:
             self.lost.discard(market)
 
     def price(self, market: str, price_hash: str) -> None:
-        """Take in a newer price."""
+        """Replace the price of a market."""
         self.prices[market] = f'{canonical_bytes(market)}:"{price_hash}"'
         self._hash = ""
 
     @property
     def hash(self) -> str:
-        """Return the hash of the prices of all markets that are there; while none changes it is the same."""
+        """Return the hash of the prices of all markets seen, computed once until one changes."""
         if not self._hash:
             self._hash = sha256(f"{{{','.join(map(self.prices.__getitem__, self.markets))}}}")
         return self._hash
 
 
 def check_syncs(facts: RecordReader) -> Found:
-    """Yield syncs that are not as they were sealed, or that saw what isn't there.
+    """Yield syncs whose hash is wrong, or that saw something that isn't stored.
 
-    Of older ones that are read again only what seals them: what they saw follows from all before them.
+    For older syncs that are read again only the hash is checked: what they saw follows from all syncs before.
     """
     if facts.verified.number:
         for row in facts.rows("sync", AGAIN, part=facts.part):
@@ -105,7 +106,7 @@ def _check_venue(facts: RecordReader, venue: str, edge: str) -> Found:
 
 
 def _check_sealed(facts: RecordReader, row: Row, previous: str) -> Generator[Difference, None, list[Row]]:
-    """Check what seals a sync with its sightings, which are returned."""
+    """Check the hash over a sync and its sightings, and return the sightings."""
     sightings = list(facts.rows("sighting", SIGHTINGS, sync=row["id"]))
     turned = {sighting["market_id"]: sighting["quoted"] for sighting in sightings}
     content = row.without("id", "left_out", "rejected", "hash")
@@ -114,7 +115,7 @@ def _check_sealed(facts: RecordReader, row: Row, previous: str) -> Generator[Dif
 
 
 def _played_back(facts: RecordReader, venue: str, seen: SeenPrices) -> Iterator[Row]:
-    """Yield each sync of a venue, once the prices are in that came between the one before and it."""
+    """Yield each sync of a venue, after `seen` has received the prices stored by its time."""
     quotes = facts.rows("quote", PRICES, venue=venue)
     quote = next(quotes, None)
     for row in facts.rows("sync", SYNCS, venue=venue):

@@ -1,4 +1,4 @@
-"""What tools told: nothing from after its round, and told so in every conversation."""
+"""Tool results: nothing from after their round, and the same text in every conversation."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ NOT_USED = "not used: at most 8 tools at once"
 
 
 def check_tools(facts: RecordReader) -> Found:
-    """Yield results that can't have been told so, and such as conversations have otherwise."""
+    """Yield tool results that are impossible, and conversations that quote them differently."""
     for row in facts.rows("tool_result", RESULTS):
         line_up = "SELECT * FROM entrant WHERE cohort_id = :cohort"
         names = facts.column("name", "entrant", line_up, cohort=row["cohort"])
@@ -32,17 +32,17 @@ def check_tools(facts: RecordReader) -> Found:
             yield from check_verdicts(row, "withheld", texts, questions, row["at"])
 
     round_id = None
-    told: dict[str, Row] = {}
+    results: dict[str, Row] = {}
     for row in facts.rows("call", WITH_TOOLS):
         if row["round_id"] != round_id:
             round_id = row["round_id"]
             of_round = "SELECT * FROM tool_result WHERE round_id = :round"
-            told = facts.by("key", "tool_result", of_round, round=round_id)
-        yield from _check_conversation(facts, row, told)
+            results = facts.by("key", "tool_result", of_round, round=round_id)
+        yield from _check_conversation(facts, row, results)
 
 
-def _check_conversation(facts: RecordReader, row: Row, told: dict[str, Row]) -> Found:
-    """Yield what a call says that tools told, where they told something else."""
+def _check_conversation(facts: RecordReader, row: Row, results: dict[str, Row]) -> Found:
+    """Yield the tool results in a call that differ from those in the record."""
     agent = facts.place(row)["entrant"]
     requests: dict[str, Any] = {}
     for message in objects_in(row["messages"]):
@@ -54,9 +54,9 @@ def _check_conversation(facts: RecordReader, row: Row, told: dict[str, Row]) -> 
         elif message.get("role") == "tool":
             request = requests.get(content["tool_call_id"], {"name": "", "arguments": ""})
             arguments = _plain_request(request["arguments"])
-            result = told.get(request_key("", request["name"], arguments))
+            result = results.get(request_key("", request["name"], arguments))
             if result is None:
-                result = told.get(request_key(agent, request["name"], arguments))
+                result = results.get(request_key(agent, request["name"], arguments))
             kept = None if result is None else result["text"]
             if content["content"] not in (NOT_USED, kept):
                 expected = "a result that is kept" if kept is None else f"a text of hash {sha256(kept)}"
@@ -64,7 +64,7 @@ def _check_conversation(facts: RecordReader, row: Row, told: dict[str, Row]) -> 
 
 
 def _plain_request(arguments: str) -> str:
-    """Return a request as it is kept."""
+    """Return the arguments of a request as the record stores them."""
     try:
         return canonical_bytes(json.loads(arguments or "{}"))
     except ValueError:

@@ -1,11 +1,13 @@
-"""The turns of a round played again: decided, filled at the round's prices, and sealed.
+"""Replay of a round's turns: decided, filled at the round's prices, and sealed.
 
-An agent decides by what it was shown (`answers`); its forecasts, orders and rejections must come out again.
-Of turns that can't be decided again, those of somebody's own code, of files and of the simulator's truth, is
-counted how many. So are turns that an earlier reader of answers has read: what they decided is checked by the
-turn's hash only. A version never goes down from one round to the next, so that no turn can pass as older.
+An agent decides by what it was shown (`answers`), and its forecasts, orders and rejections must come out the
+same. Turns that can't be decided again are counted: those of custom code, of files, and of agents that know
+the simulator's truth. So are turns whose answers an earlier reader parsed; the turn's hash alone checks what
+they decided. A reader's version never decreases from one round to the next, so no newer turn can pass for an
+older one.
 
-Whoever decided: the orders are executed again, and each fill with its levels and each refusal must come out.
+The orders of every turn are executed again, and each fill with its levels and each refusal must come out the
+same.
 """
 
 import asyncio
@@ -45,7 +47,7 @@ EARLIER_READERS = "turns of an earlier reader, checked by hash only"
 CLOSED_CODE = "closed_since"
 CLOSED = "the market has closed since the snapshot was taken"
 LONGEST = timedelta(days=1)
-"""No turn is tried for so long."""
+"""No turn is retried for longer than this."""
 NO_TIME = timedelta()
 
 PRICES = ", ".join(f"quote.{name} AS price_{name}" for name in (*PRICE_FIELDS, "book", "hash"))
@@ -56,20 +58,20 @@ OF_TURNS = {
     "second_quote": f"""SELECT part.*, {PRICES} FROM second_quote AS part
         LEFT JOIN quote ON quote.id = part.quote_id""",
 }
-"""What belongs to turns, by table."""
+"""The rows that belong to turns, by table."""
 LEVELS = """SELECT fill_level.* FROM fill_level JOIN fill ON fill.id = fill_level.fill_id
     JOIN turn ON turn.id = fill.turn_id WHERE turn.round_id = :round ORDER BY fill_id, fill_level.position"""
 DECIDED = ", ".join(f"'{status}'" for status in sorted(DECIDED_STATUSES))
 READERS = f"""SELECT turn.reader, round.cohort_id AS cohort, min(round.at) AS first, max(round.at) AS last
     FROM turn JOIN round ON round.id = turn.round_id WHERE turn.status IN ({DECIDED})
     GROUP BY turn.reader, round.cohort_id ORDER BY turn.reader, round.cohort_id"""
-"""From when until when turns of each reader were played in each cohort."""
+"""The first and the last round of each reader's turns in each cohort."""
 READ_SO = f"""SELECT turn.* FROM turn JOIN round ON round.id = turn.round_id WHERE round.cohort_id = :cohort
     AND turn.reader = :reader AND round.at = :at AND turn.status IN ({DECIDED}) ORDER BY turn.id"""
 
 
 def check_readers(facts: RecordReader) -> Found:
-    """Yield turns of an older reader than an earlier round of their cohort has, or any round a day before."""
+    """Yield turns with an older reader than an earlier round: of their cohort, or of any a day before."""
     for older, newer in combinations(facts.rows("turn", READERS), 2):
         if older["reader"] == newer["reader"]:
             continue
@@ -84,7 +86,7 @@ def check_readers(facts: RecordReader) -> Found:
 
 @dataclass
 class StoredTurn:
-    """The rows of a turn; levels are those of its fills, by the ids of these."""
+    """The rows of a turn; `levels` are those of the round's fills, by the fills' ids."""
 
     row: Row
     forecasts: list[Row]
@@ -96,13 +98,13 @@ class StoredTurn:
 
     @property
     def is_earlier(self) -> bool:
-        """Return whether an earlier version has read its answers: its words may be others."""
+        """Tell whether an earlier version parsed its answers, whose notes may be worded differently."""
         return bool(self.row["reader"] < READER_VERSION)
 
 
 @dataclass
 class PlayedRound:
-    """A round and all that its turns stand on; agents, and their accounts before its fills, by their ids."""
+    """A round with everything that its turns depend on; agents and accounts are keyed by id."""
 
     facts: RecordReader
     cohort: Cohort
@@ -117,7 +119,7 @@ class PlayedRound:
     offers: SnapshotOffers = field(init=False)
     marks: Mapping[int, Mark] = field(init=False)
     entries: dict[int, list[Entry]] = field(default_factory=dict)
-    """The entries of the fills that come out again, by entrant."""
+    """The entries of the replayed fills, by entrant."""
     statuses: dict[int, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -125,7 +127,7 @@ class PlayedRound:
         self.marks = mark_all(self.accounts, self.snapshot, self.cohort.rules.quote_age)
 
     def check(self) -> Found:
-        """Play every turn again, and yield what does not come out."""
+        """Replay every turn and yield the differences."""
         forms = {listing.market.id: listing.market.form for listing in self.snapshot}
         for turn in _read_turns(self.facts, self.row["id"]):
             entrant_id = turn.row["entrant_id"]
@@ -141,7 +143,7 @@ class PlayedRound:
                 yield turn.row.differs("orders", "what can be played again", fault_text(error))
 
     def _check_turn(self, turn: StoredTurn, agent: Entrant, account: Holdings) -> Found:
-        """Yield what of a turn does not come out again."""
+        """Yield the differences between a turn and its replay."""
         row = turn.row
         yield from row.compare({"cash": account.cash}, "it is the balance before its fills")
         left_out = is_left_out(self.cohort, self.row["number"], agent)
@@ -162,7 +164,10 @@ class PlayedRound:
         yield from self._check_decision(turn, agent, refused)
 
     def _executed(self, turn: StoredTurn, account: Holdings) -> tuple[list[Fill], list[Rejection]]:
-        """Return what a turn's orders come to; that a market had closed by then only a live one can say."""
+        """Return the fills and rejections of a turn's orders.
+
+        Only a live turn can say which markets had closed by the time of its answer.
+        """
         bets, sales = orders_of(turn.row["orders"])
         closed: set[str] = set()
         if self.cohort.stamp == "live":
@@ -178,7 +183,7 @@ class PlayedRound:
         return fills, [*late, *refused]
 
     def _offers(self, turn: StoredTurn) -> SnapshotOffers:
-        """Return what was on offer to a turn: at the second prices where there are any."""
+        """Return the prices that a turn could trade at: the second ones if there are any."""
         if not turn.second:
             return self.offers
 
@@ -192,7 +197,7 @@ class PlayedRound:
         return SnapshotOffers(second, self.cohort.rules, first)
 
     def _check_decision(self, turn: StoredTurn, agent: Entrant, refused: Sequence[Rejection]) -> Found:
-        """Yield what a turn keeps otherwise than its agent decides again, in the likeliest way."""
+        """Yield the differences between a turn and its likeliest decision."""
         row = turn.row
         is_decided = row["status"] in DECIDED_STATUSES
         if is_decided and not 0 <= row["reader"] <= READER_VERSION:
@@ -204,7 +209,7 @@ class PlayedRound:
         if not is_decided or agent.kind not in RULES | ANSWERED:
             if is_decided:
                 self.facts.unproved[f"turns of the kind {agent.kind}"] += 1
-            # What the market refuses comes last, after what made no sense in the answer.
+            # The market's refusals come last, after rejections of the answer itself.
             last = turn.rejections[len(turn.rejections) - len(refused) :]
             yield from _compare_refusals(turn, last, refused)
             return
@@ -218,7 +223,7 @@ class PlayedRound:
         yield from likeliest
 
     def _decisions(self, turn: StoredTurn, agent: Entrant) -> Iterator[PossibleDecision]:
-        """Yield what an agent may have decided on what it was shown."""
+        """Yield the possible decisions of an agent, given what it was shown."""
         entrant_id = turn.row["entrant_id"]
         number = self.row["number"]
         prompts = agent.prompts or self.cohort.prompts
@@ -239,7 +244,7 @@ class PlayedRound:
 
 
 def _read_turns(facts: RecordReader, round_id: int) -> list[StoredTurn]:
-    """Return the turns of a round with the rows that belong to them."""
+    """Return the turns of a round with their rows of other tables."""
     parts: dict[str, dict[int, list[Row]]] = {}
     for table, query in OF_TURNS.items():
         parts[table] = defaultdict(list)
@@ -271,10 +276,10 @@ def _read_turns(facts: RecordReader, round_id: int) -> list[StoredTurn]:
 
 
 def _check_turn_seal(turn: StoredTurn, settings: str) -> Found:
-    """Yield the difference where a turn's hash is not that of the turn and what belongs to it."""
+    """Yield the difference if a turn's hash does not cover the turn and its rows of other tables."""
     row = turn.row
     content = row.without("id", "round_id", "entrant_id", "status", "orders", "code_version", "hash")
-    # The text that is hashed has kept the names that these two columns had first.
+    # The hashed text keeps the former names of these two columns.
     content |= row.facts.place(row) | {"verdict": row["status"], "wishes": row["orders"]}
     if row["repaired"] == "[]":
         del content["repaired"]
@@ -298,7 +303,7 @@ def _check_turn_seal(turn: StoredTurn, settings: str) -> Found:
 
 
 def _repriced(listings: Sequence[Listing], quotes: Mapping[str, Quote | None]) -> tuple[Listing, ...]:
-    """Return the listings that were looked at again, with the prices of then."""
+    """Return the listings that were quoted a second time, with the prices of that time."""
     repriced = []
     for listing in listings:
         market_id = listing.market.id
@@ -308,7 +313,7 @@ def _repriced(listings: Sequence[Listing], quotes: Mapping[str, Quote | None]) -
 
 
 def _second_quote(row: Row) -> Quote | None:
-    """Return the price that was read after an answer; None where there was none any more."""
+    """Return the quote that was read after an answer; None if there was none any more."""
     if row["price_hash"] is None:
         return None
     prices = SimpleNamespace(**{name: row[f"price_{name}"] for name in (*PRICE_FIELDS, "book")})
@@ -316,13 +321,13 @@ def _second_quote(row: Row) -> Quote | None:
 
 
 def _compare_fills(turn: StoredTurn, fills: Sequence[Fill]) -> Found:
-    """Yield the fills and levels that are not those that come out again."""
+    """Yield the fills and levels that differ from the replayed ones."""
     expected = []
     for place, fill in enumerate(fills):
-        told = turn.fills[place]["left"] if place < len(turn.fills) else ""
-        if turn.is_earlier and bool(told) == bool(fill.left):
-            # What was left is said in the words of the version that filled it.
-            expected.append(replace(fill, left=told))
+        left = turn.fills[place]["left"] if place < len(turn.fills) else ""
+        if turn.is_earlier and bool(left) == bool(fill.left):
+            # The reason why some was left is in the words of the version that filled it.
+            expected.append(replace(fill, left=left))
         else:
             expected.append(fill)
 
@@ -341,7 +346,7 @@ def _compare_fills(turn: StoredTurn, fills: Sequence[Fill]) -> Found:
 
 
 def _compare_decision(turn: StoredTurn, possible: PossibleDecision, refused: Sequence[Rejection]) -> Found:
-    """Yield what a turn keeps otherwise than was decided, and answers that are missing or too many."""
+    """Yield the differences between a turn and a decision, with missing and unused answers."""
     decision = possible.decision
     if decision is None:
         key = f"{turn.row.key}, {possible.missing}"
@@ -363,24 +368,24 @@ def _compare_decision(turn: StoredTurn, possible: PossibleDecision, refused: Seq
 
 
 def _compare_forecasts(turn: StoredTurn, decision: Decision) -> Found:
-    """Yield the forecasts that are not those that were decided."""
+    """Yield the forecasts that differ from those decided."""
     decided = []
     for forecast in decision.forecasts:
-        said = {
+        values = {
             "market_id": forecast.market_id,
             "stage": forecast.stage,
             "probability": forecast.millionths,
             "reason": forecast.reason,
             "distribution": forecast.distribution,
         }
-        decided.append(said)
+        decided.append(values)
     key = f"forecast: {turn.row.key},"
     names = ("market_id", "stage")
     yield from compare_by(names, turn.forecasts, decided, key, "probability", BY_AGENT)
 
 
 def _compare_refusals(turn: StoredTurn, rows: Sequence[Row], expected: Sequence[Rejection]) -> Found:
-    """Yield the refusals that are not those that come out again."""
+    """Yield the rejections that differ from the expected ones."""
     key = f"rejection: {turn.row.key}, rejection"
     why = "the agent's answer and the market's rules say so"
     yield from compare_in_order(rows, map(plain_value, expected), key, "message", why)

@@ -26,7 +26,7 @@ PRICE = "the price"
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """Whom each agent copies: another agent, or the price; who copies nobody is not in it."""
+    """The agent, or the price, that each agent copies; agents that copy nobody are not in it."""
 
     of: Mapping[str, str]
 
@@ -39,7 +39,7 @@ def find_copies(
 ) -> Copies:
     """Return who copies whom among some agents.
 
-    `families` hold twins, and `sources` whose forecasts an agent is told.
+    `families` hold twins, and `sources` maps agents to the one whose forecasts they are told.
     """
     copies = {}
     group = {}
@@ -56,24 +56,24 @@ def find_copies(
         alike += ((twins[0], twin) for twin in twins[1:])
     alike += _pairs(season, list(group))
 
-    for one, other in alike:
-        _join(group, group[one], group[other])
+    for first, second in alike:
+        _join(group, group[first], group[second])
     return Copies(copies | _named(group, sources or {}))
 
 
 def _join(group: dict[str, str], kept: str, gone: str) -> None:
-    """Make one of two groups, each told by its head."""
+    """Join two groups, each given by its head."""
     for name, head in group.items():
         if head == gone:
             group[name] = kept
 
 
 def _pairs(season: SeasonForecasts, agents: Sequence[str]) -> Iterator[Pair]:
-    """Yield the pairs of these agents whose forecasts lie next to each other."""
+    """Yield the pairs of agents whose forecasts are nearly equal."""
     forecasts = np.full(season.cells, np.nan)
 
-    for place, one in enumerate(agents):
-        own = season.of(one)
+    for place, agent in enumerate(agents):
+        own = season.of(agent)
         forecasts[own.cell] = own.forecast
 
         for other in agents[place + 1 :]:
@@ -81,20 +81,20 @@ def _pairs(season: SeasonForecasts, agents: Sequence[str]) -> Iterator[Pair]:
             apart = forecasts[rival.cell] - rival.forecast
             common = ~np.isnan(apart)
             if _is_near(season, rival.cell[common], apart[common]):
-                yield one, other
+                yield agent, other
 
         forecasts[own.cell] = np.nan
 
 
 def _is_near(season: SeasonForecasts, cell: Ints, apart: Floats) -> bool:
-    """Tell whether forecasts lie so near each other, on every option, that one copies the other."""
+    """Tell whether forecasts are so close, on every option, that one copies the other."""
     apart = apart[season.furthest(cell, apart)]
     near = int(np.count_nonzero(np.abs(apart) <= NEAR))
     return near > 0 and near >= SHARE * apart.size
 
 
 def _named(group: Mapping[str, str], sources: Mapping[str, str]) -> dict[str, str]:
-    """Return each copy with the head of its group: one that is told nobody's forecasts, if there is one."""
+    """Return each copy with the head of its group: one that isn't told another's forecasts, if possible."""
     heads: dict[str, str] = {}
     for name, head in group.items():
         if head not in heads or (heads[head] in sources and name not in sources):

@@ -25,16 +25,16 @@ from arena.scores.rules.comparisons.season_rows import AgentForecasts, SeasonFor
 
 Pair = tuple[str, str]
 Rows = Flags | slice
-"""Which rows of an agent: a flag for each, or all of them."""
+"""A selection of an agent's rows: a flag for each, or all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Duel:
-    """Two agents compared. `gap` is above 0 where `a` is ahead. None where nothing can be said.
+    """Two agents compared. `gap` is above 0 if `a` is ahead; fields are None if undefined.
 
     `by` says how: on common rows, or each against the market on rows of its own, as `indirect_duel` does. `p`
-    and the interval from `low` to `high`, which is computed where it is asked for, hold for one look at one
-    pair: which of two is better is told by `duel_evidence`.
+    and the interval from `low` to `high`, which is computed on request, hold for one look at one pair;
+    `duel_evidence` decides which of two is better.
     """
 
     a: str
@@ -53,17 +53,17 @@ class Duel:
 
     @property
     def same(self) -> bool:
-        """Tell whether both always said the same, as far as scores can tell."""
+        """Tell whether both always stated the same, as far as scores can tell."""
         return self.gap == 0 and not self.error
 
     def winner(self, level: float = wild_bootstrap.LEVEL) -> str | None:
-        """Return who is ahead by more than chance, had this been the only look at the only pair."""
+        """Return who is ahead by more than chance, if this were the only look at the only pair."""
         if self.p is None or self.gap is None or self.p > level:
             return None
         return self.a if self.gap > 0 else self.b
 
     def reversed(self) -> "Duel":
-        """Return the same from the other's side."""
+        """Return the duel from the other side."""
         return replace(
             self,
             a=self.b,
@@ -75,7 +75,7 @@ class Duel:
 
 
 def _negative(value: float | None) -> float | None:
-    """Return a difference as the other one sees it."""
+    """Return the negative of a difference, None for None."""
     return None if value is None else -value
 
 
@@ -94,15 +94,15 @@ def duels(season: SeasonForecasts) -> list[Duel]:
 
 
 def gap_between(season: SeasonForecasts, a: str, b: str) -> float | None:
-    """Return the gap alone; None without a common row."""
+    """Return only the gap; None without a common row."""
     own = season.of(a)
     other = season.of(b)
-    here, there = common_rows(own, other, season.cells)
-    return none_for_nan(_differences(season, own, other, here, there).mean)
+    own_rows, other_rows = common_rows(own, other, season.cells)
+    return none_for_nan(_differences(season, own, other, own_rows, other_rows).mean)
 
 
 def _duels(season: SeasonForecasts, pairs: Sequence[Pair], seed: int) -> list[Duel]:
-    """Return these pairs, with p-values and, of those of which something can be inferred, intervals."""
+    """Return the duels of pairs, with p-values and, if there is enough information, intervals."""
     found = []
     sums = []
     for a, b in pairs:
@@ -122,15 +122,15 @@ def _duels(season: SeasonForecasts, pairs: Sequence[Pair], seed: int) -> list[Du
 
 
 def _gap(season: SeasonForecasts, a: str, b: str) -> tuple[Duel, EventSums]:
-    """Return what both have in common and by how much one is ahead there, and their differences by event."""
+    """Return the duel on common rows without its interval, and the differences by event."""
     own = season.of(a)
     other = season.of(b)
-    here, there = common_rows(own, other, season.cells)
-    market = own.market[here]
-    sums = _differences(season, own, other, here, there)
+    own_rows, other_rows = common_rows(own, other, season.cells)
+    market = own.market[own_rows]
+    sums = _differences(season, own, other, own_rows, other_rows)
 
-    apart = own.forecast[here] - other.forecast[there]
-    rests_on = information(apart, own.price[here], market, season.event_of)
+    apart = own.forecast[own_rows] - other.forecast[other_rows]
+    rests_on = information(apart, own.price[own_rows], market, season.event_of)
     reason = reason_of(rests_on)
     if not market.size:
         reason = "no resolved forecast in common"
@@ -151,11 +151,11 @@ def _gap(season: SeasonForecasts, a: str, b: str) -> tuple[Duel, EventSums]:
 
 
 def _differences(
-    season: SeasonForecasts, a: AgentForecasts, b: AgentForecasts, here: Rows, there: Rows
+    season: SeasonForecasts, a: AgentForecasts, b: AgentForecasts, a_rows: Rows, b_rows: Rows
 ) -> EventSums:
-    """Return by how much one is closer than the other on common rows, by event."""
-    closer = b.error[there] - a.error[here]
-    return sum_by_event(closer, a.market[here], season.event_of, len(season.events))
+    """Return the differences in error on common rows, by event."""
+    closer = b.error[b_rows] - a.error[a_rows]
+    return sum_by_event(closer, a.market[a_rows], season.event_of, len(season.events))
 
 
 def common_rows(a: AgentForecasts, b: AgentForecasts, cells: int) -> tuple[Rows, Rows]:

@@ -26,20 +26,20 @@ from arena.scores.rules.comparisons.evidence import EvidenceRows, Timeline, one_
 from arena.scores.rules.comparisons.power import Pace, weeks_until_told
 
 ERROR = 0.05
-"""The chance that any pair is ever told wrongly."""
+"""The chance that any pair is ever decided wrongly."""
 FIRST = 0.9
-"""The part of an error that goes to those who begin together first; the rest is kept for later ones."""
+"""The part of an error that the first to begin share; the rest is kept for later ones."""
 LEAST_T = 3.0
-"""How many standard errors the mean gain must lie above 0."""
+"""The number of standard errors that the mean gain must be above 0."""
 ENOUGH_COVERAGE = 0.8
 ENOUGH_STORIES = 20
 ENOUGH_WEEKS = 4.0
-"""From how many stories and weeks on it is said how long telling would take."""
+"""The fewest weeks after which the time to a decision is estimated."""
 MOST_ENTRIES = 100
-"""How many entries are compared with each other, the first that began: 4,950 pairs."""
+"""The most entries compared with each other, the first to begin: 4,950 pairs."""
 SECONDS_OF_A_WEEK = 604_800.0
 TINY = 1e-12
-"""What floats leave of a sum that is 0."""
+"""The rounding error of a sum that is 0."""
 
 Key = TypeVar("Key", bound=Hashable)
 Pair = tuple[str, str]
@@ -49,8 +49,8 @@ Pair = tuple[str, str]
 class DuelRows:
     """All forecasts that entries stated, in the columns of `StatedRows` and `EvidenceRows`.
 
-    `agent` is a place in `agents`, in the order of line-ups, and `week` how long a week is in the unit of
-    `made` and `known`.
+    `agent` is an index into `agents`, in the order of line-ups, and `week` the length of a week in the unit
+    of `made` and `known`.
     """
 
     agents: Sequence[str]
@@ -69,15 +69,15 @@ class DuelRows:
 
 @dataclass(frozen=True, slots=True)
 class PairEvidence:
-    """Two entries on the rows that both stated, or an entry and the price.
+    """The evidence on two entries, or on an entry and the price, on the rows that both stated.
 
-    `better` is the one that is told to be closer, at every look since the time `since`, in the unit of the
-    rows; as long as nothing is told, `since` is None and `better` the closer one so far. `by` is the
-    mean Brier gain, each of the `stories` that have ended for both counting once. `coverage` is the share of
-    common rows among resolved ones that either stated, and `note` says so where it is low.
+    `better` is the one that is decided to be closer, at every look since the time `since`, in the unit of the
+    rows; while nothing is decided, `since` is None and `better` is the closer one so far. `by` is the mean
+    Brier gain, with each of the `stories` that have ended for both counting once. `coverage` is the share of
+    common rows among resolved ones that either stated, and `note` says so if it is low.
 
-    `weeks_more` is how many more weeks telling would take at the pace so far (`power`): infinite where that
-    is more than two years, and None where the pair is told or it cannot be said yet.
+    `weeks_more` is how many more weeks a decision would take at the pace so far (`power`): infinity if more
+    than two years, and None if the pair is decided or it is too early to say.
     """
 
     better: str
@@ -92,18 +92,18 @@ class PairEvidence:
 
 @dataclass(frozen=True, slots=True)
 class PriceBar:
-    """From when on an entry is held against the price, and the capital that tells which of them is closer."""
+    """When an entry's comparison with the price begins, and the capital that decides it."""
 
     start: float
     capital: float
 
 
 def error_shares(starts: Mapping[str, float], owners: Mapping[str, str]) -> dict[Pair, float]:
-    """Return the chance with which each pair (better, worse) may ever be told wrongly.
+    """Return the chance with which each pair (better, worse) may ever be decided wrongly.
 
-    Each pair of owners, which default to "", has an equal share of `ERROR`, and so has each owner with
-    itself. Within an owner all pairs share alike; between two owners an entry weighs as in `_weights`. Those
-    who begin later change nobody's share: they have theirs of what is kept for them.
+    Each pair of owners, by default "", has an equal share of `ERROR`, and so has each owner with itself.
+    Within an owner all pairs have equal shares; between two owners an entry has a weight as in `_weights`.
+    Entries that begin later change nobody's share: theirs is taken from the part kept for them.
     """
     entries = _entries_by_owner(starts, owners)
     owner_starts = {owner: min(own.values()) for owner, own in entries.items()}
@@ -123,7 +123,7 @@ def error_shares(starts: Mapping[str, float], owners: Mapping[str, str]) -> dict
 
 
 def _shares_between(weights: Mapping[str, float], rival_weights: Mapping[str, float]) -> dict[Pair, float]:
-    """Return the shares of 1 of pairs of two owners' entries by their weights."""
+    """Return the shares of 1 of the pairs of two owners' entries by their weights."""
     shares = {}
     for a, weight in weights.items():
         for b, rival_weight in rival_weights.items():
@@ -140,7 +140,7 @@ def _entries_by_owner(starts: Mapping[str, float], owners: Mapping[str, str]) ->
 
 
 def _equal_parts(starts: Mapping[Key, float]) -> dict[Key, float]:
-    """Return equal parts of 1 for all that begin at one time."""
+    """Return equal parts of 1 for all entries that begin at the same time."""
     parts: dict[Key, float] = {}
     for together, part in _parts_by_start(starts):
         parts |= dict.fromkeys(together, part / len(together))
@@ -148,7 +148,7 @@ def _equal_parts(starts: Mapping[Key, float]) -> dict[Key, float]:
 
 
 def _parts_by_start(starts: Mapping[Key, float]) -> Iterator[tuple[list[Key], float]]:
-    """Yield those who begin at one time, in order of time, with the part of 1 that they have together."""
+    """Yield the entries that begin at the same time, in order of time, with their joint part of 1."""
     begun = defaultdict(list)
     for key, start in starts.items():
         begun[start].append(key)
@@ -158,7 +158,7 @@ def _parts_by_start(starts: Mapping[Key, float]) -> Iterator[tuple[list[Key], fl
 
 
 def _pair_shares(starts: Mapping[str, float], more: Sequence[Pair] = ()) -> dict[Pair, float]:
-    """Return equal shares of 1 for all pairs that begin at one time, when the later of the two does."""
+    """Return equal shares of 1 for all pairs whose later entry begins at the same time."""
     pair_starts = {}
     for pair in chain(more, combinations(starts, 2)):
         pair_starts[pair] = max(starts[name] for name in pair)
@@ -178,7 +178,7 @@ def _weights(starts: Mapping[str, float]) -> dict[str, float]:
 
 
 def _part(number: int) -> float:
-    """Return the part of 1 for those who begin as the first, or as so many after them.
+    """Return the part of 1 of the first to begin, or of those that begin after `number` others.
 
     >>> [round(_part(number), 4) for number in range(4)]
     [0.9, 0.05, 0.0167, 0.0083]
@@ -189,10 +189,10 @@ def _part(number: int) -> float:
 
 
 def price_bars(rows: DuelRows, owners: Mapping[str, str] | None = None) -> dict[str, PriceBar]:
-    """Return the bar of each entry against the price, from all that was stated, with or without a quote.
+    """Return the bar of each entry against the price, from everything stated, with or without a quote.
 
-    Owners share `ERROR` alike, and so do the entries of each; those who begin later change nobody's share.
-    Half of a share is for the entry's being closer, half for the price's.
+    Owners have equal shares of `ERROR`, and so do the entries of each; entries that begin later change
+    nobody's share. Half of a share is for the entry's being closer, half for the price's.
     """
     starts = _starts(rows)
     entries = _entries_by_owner(starts, owners or {})
@@ -211,10 +211,10 @@ def price_bars(rows: DuelRows, owners: Mapping[str, str] | None = None) -> dict[
 def compare_pairs(
     rows: DuelRows, owners: Mapping[str, str] | None = None, *, foresee: bool = True
 ) -> list[PairEvidence]:
-    """Return all pairs of entries that have resolved rows in common, the told ones first, in order of time.
+    """Return all pairs of entries with resolved rows in common, decided ones first, in order of time.
 
-    Of more than `MOST_ENTRIES` only the first ones are compared: pairs grow with the square of entries. How
-    many more weeks it takes to tell the others is left out if nothing is to be foreseen.
+    Only the first `MOST_ENTRIES` are compared, because pairs grow with the square of entries. With `foresee`,
+    the others have an estimate of how many more weeks a decision takes.
     """
     starts = _starts(rows)
     duels = _Duels.of(rows)
@@ -231,7 +231,7 @@ def compare_pairs(
 
 
 def compare_with_price(rows: DuelRows, bars: Mapping[str, PriceBar]) -> list[PairEvidence]:
-    """Return each entry that has a bar against the price, from its forecasts that count beside a quote."""
+    """Return each entry that has a bar against the price, from its forecasts with a quote."""
     pairs: list[PairEvidence] = []
     for place, agent in enumerate(rows.agents):
         if agent in bars:
@@ -254,13 +254,13 @@ def _starts(rows: DuelRows) -> dict[str, float]:
 
 
 def _order(pair: PairEvidence) -> tuple[float, str, str]:
-    """Return what sorts pairs by the time since which they are told, those that aren't last."""
+    """Return the sort key of pairs: by the time of their decision, undecided ones last."""
     since = inf if pair.since is None else pair.since
     return since, pair.better, pair.worse
 
 
 def _beside_price(rows: DuelRows, place: int) -> DuelRows:
-    """Return the rows of one agent that count beside a price, and after them those of the price itself."""
+    """Return the rows of one agent with a price, followed by those of the price itself."""
     own = np.flatnonzero(rows.agent == place)
     counted = one_a_time(
         EvidenceRows(
@@ -296,14 +296,15 @@ def _beside_price(rows: DuelRows, place: int) -> DuelRows:
 
 @dataclass(frozen=True, slots=True)
 class _Duels:
-    """What all duels share.
+    """The data that all duels share.
 
     `forecast` has a line for each agent and a column for each market at an instant, in order of story and
     time; NaN where nothing was stated. `ends` are the columns that have ended, in order of story and end.
-    `last` are the places among them at which the last row of a story at one time ends: for each of these
-    `story_start` is the place at which its story begins, `is_first` says if it is the story's first, and
-    `by_time` is their order in time. A look is a time at which something ended: `look` is its last place in
-    that order, and `at` the time. `options` says which of the `ends` are of one question, where some are.
+    `last` are the indices among them at which the last row of a story at one time ends: for each of these,
+    `story_start` is the index at which its story begins, `is_first` tells if it is the story's first, and
+    `by_time` is their order in time. A look is a time at which something ended: `look` is its last index in
+    that order, and `at` the time. `options` tells which of the `ends` belong to one question, if there are
+    options.
     """
 
     places: Mapping[str, int]
@@ -324,7 +325,7 @@ class _Duels:
     @classmethod
     def of(cls, rows: DuelRows) -> "_Duels":
         """Return the duels of these rows."""
-        # what was stated after its outcome was known says nothing
+        # A forecast stated after its outcome was known is no evidence.
         some = np.flatnonzero(rows.made <= rows.known)
         markets = rows.market.max(initial=0) + 1
         cell = rows.instant[some] * markets + rows.market[some]
@@ -380,9 +381,9 @@ class _Duels:
     def compare(
         self, one: str, other: str, begun: float, bar: float, *, foresee: bool = True
     ) -> Iterator[PairEvidence]:
-        """Yield how an entry compares with another, where something has ended for both.
+        """Yield the comparison of an entry with another, if something has ended for both.
 
-        Rows count that are made from `begun` on, and `bar` is the capital that tells.
+        Only rows made from `begun` on count, and `bar` is the capital that decides.
         """
         own = self.forecast[self.places[one]]
         rival = self.forecast[self.places[other]]
@@ -397,14 +398,14 @@ class _Duels:
     def _pair(
         self, one: str, other: str, columns: "_PairColumns", gain: "_MeanGain", bar: float, *, foresee: bool
     ) -> PairEvidence:
-        """Return how two compare."""
+        """Return the evidence on a pair."""
         reverse = columns.reversed()
 
-        # what one gains the other loses
+        # One's gain is the other's loss.
         since = self._since(columns, gain.least_t, bar)
         other_since = self._since(reverse, -gain.most_t, bar)
         if since is not None and other_since is not None:
-            # one of two opposite ways is an error, and nothing says which
+            # Of two opposite decisions one is an error, and it is unknown which.
             since = None
             other_since = None
 
@@ -440,7 +441,7 @@ class _Duels:
         )
 
     def _count_of_ends(self, wanted: Flags) -> int:
-        """Return how many of the wanted columns have ended, the options of a question once."""
+        """Return how many of the wanted columns have ended, with the options of a question counted once."""
         ended = wanted[self.ends]
         return int(np.count_nonzero(ended if self.options is None else ended & self.options.is_first))
 
@@ -457,7 +458,7 @@ class _Duels:
         return float(self.at[reached[0]])
 
     def _weeks_more(self, bet: "_PairColumns", gain: "_MeanGain", bar: float) -> float | None:
-        """Return how many more weeks it would take to tell, None where that cannot be said."""
+        """Return how many more weeks a decision would take; None if that can't be said."""
         begun = self.made[bet.common].min()
         weeks = float(self.at[-1] - begun) / self.week
         if gain.stories < ENOUGH_STORIES or weeks < ENOUGH_WEEKS:
@@ -468,7 +469,7 @@ class _Duels:
         return weeks_until_told(pace, bar, LEAST_T)
 
     def _mean_gain(self, own: Floats, rival: Floats, common: Flags) -> "_MeanGain":
-        """Return the mean gain on a rival, each story counting once, and how clear that is."""
+        """Return the mean gain on a rival, each story counting once, and its t-statistic."""
         if not self.ends.size:
             return _MeanGain(0, 0.0, 0.0, np.zeros(0), np.zeros(0))
 
@@ -481,7 +482,7 @@ class _Duels:
         middle = np.where(counted, (own + rival) / 2, 0.0)
         missed = np.where(counted, 2 * (payout - middle), 0.0)
 
-        # m(1 − m) is how far a lean in log-odds moves a forecast m, and a factor in common its chance
+        # A lean in log-odds moves a forecast m by m(1 − m) times a common factor.
         lean = middle * (1 - middle)
         if self.options is not None:
             lean = self.options.lean(middle) * self.options.weight
@@ -493,7 +494,7 @@ class _Duels:
         squared = self._sum_of_rows(lean**2)
         slope = leaned / np.maximum(squared, TINY)
 
-        # each story counts once
+        # Each story counts once.
         count = self._story_totals(counted.astype(np.float64))
         rows = np.maximum(count, 1)
         gain = self._story_totals(apart * missed) / rows
@@ -535,10 +536,10 @@ class _Duels:
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """Which of some columns are options of one question at one time, and so follow each other.
+    """Columns that are options of one question at one time, which are consecutive.
 
-    `first` is the place of the first of them, which a question of yes or no is itself. Products of two values
-    that have their `weight` are halved for options: of two options both together are as one of yes or no.
+    `first` is the index of the first of them; a yes/no question is its own first. Products of two values that
+    have their `weight` are halved for options, so that two options together count like one yes/no question.
     """
 
     first: Ints
@@ -560,7 +561,7 @@ class _Options:
 
 @dataclass(frozen=True, slots=True)
 class _PairColumns:
-    """What two forecast, which rows count for either, and which both have."""
+    """The forecasts of two, the rows that count for either, and those that both have."""
 
     own: Floats
     rival: Floats
@@ -568,7 +569,7 @@ class _PairColumns:
     common: Flags
 
     def reversed(self) -> "_PairColumns":
-        """Return the same from the other's side."""
+        """Return the same columns from the other side."""
         return _PairColumns(self.rival, self.own, self.counts, self.common)
 
 
@@ -592,7 +593,7 @@ class _MeanGain:
 
 
 def _t_statistic(count: Floats, total: Floats, squares: Floats) -> Floats:
-    """Return the t-statistic of the mean of so many values, 0 below two of them."""
+    """Return the t-statistic of the mean of this many values; 0 below two of them."""
     at_least_one = np.maximum(count, 1)
     mean = total / at_least_one
     rest = np.maximum(squares - total * mean, 0)

@@ -26,8 +26,8 @@ from arena.scores.rules.comparisons.events import NEAR, Ints
 class StatedRows:
     """All forecasts that were stated, resolved or not.
 
-    `agent`, `instant` and `market` are whole numbers from 0 on; instants are in the order of time. `question`
-    numbers the question of which a market is an option; the numbers of its markets follow each other.
+    `agent`, `instant` and `market` are integers from 0; instants are in order of time. `question` numbers the
+    question that a market is an option of; the numbers of its markets are consecutive.
     """
 
     agent: Ints
@@ -49,7 +49,7 @@ def entry_starts(rows: StatedRows) -> dict[int, int]:
 
 
 def _entries_by_look(rows: StatedRows) -> Iterator[tuple[int, list[int]]]:
-    """Yield the entries at each instant at which they change, in the order of time."""
+    """Yield the entries at each instant at which they change, in order of time."""
     numbers = np.unique(rows.agent)
     agents = [_agent_rows(rows, number) for number in numbers.tolist()]
     starts = [agent.instant[0] for agent in agents]
@@ -58,7 +58,8 @@ def _entries_by_look(rows: StatedRows) -> Iterator[tuple[int, list[int]]]:
     numbers = numbers[order]
 
     started = np.array(starts, dtype=np.int64)[order]
-    left_price = np.array([_price_departure(agent) for agent in agents])
+    from_price = [_departure(agent.instant, agent.forecast - agent.price, agent.question) for agent in agents]
+    left_price = np.array(from_price)
     departure = _departures(agents)
 
     changes = np.unique(np.concatenate([started, left_price, departure.ravel()]))
@@ -70,7 +71,7 @@ def _entries_by_look(rows: StatedRows) -> Iterator[tuple[int, list[int]]]:
 
 @dataclass(frozen=True, slots=True)
 class _AgentRows:
-    """The rows of one agent in the order of time; `cell` numbers a market at an instant."""
+    """The rows of one agent in order of time; `cell` numbers a market at an instant."""
 
     instant: Ints
     cell: Ints
@@ -80,7 +81,7 @@ class _AgentRows:
 
 
 def _agent_rows(rows: StatedRows, agent: int) -> _AgentRows:
-    """Return the rows of one agent; of two forecasts for one market at one instant the first counts."""
+    """Return the rows of one agent; of two forecasts for one market at one instant, the first counts."""
     markets = int(rows.market.max()) + 1
     own = np.flatnonzero(rows.agent == agent)
     cell = rows.instant[own] * markets + rows.market[own]
@@ -91,13 +92,8 @@ def _agent_rows(rows: StatedRows, agent: int) -> _AgentRows:
     return _AgentRows(rows.instant[own], cells, rows.forecast[own], rows.price[own], question)
 
 
-def _price_departure(agent: _AgentRows) -> float:
-    """Return the instant from which an agent no longer copies the price, infinity if it always has."""
-    return _departure(agent.instant, agent.forecast - agent.price, agent.question)
-
-
 def _departures(agents: Sequence[_AgentRows]) -> NDArray[np.float64]:
-    """Return from when on each agent (line) is no copy of each earlier one (column)."""
+    """Return since when each agent (line) is no copy of each earlier one (column)."""
     size = len(agents)
     departure = np.full((size, size), -np.inf)
 
@@ -109,23 +105,23 @@ def _departures(agents: Sequence[_AgentRows]) -> NDArray[np.float64]:
 
 
 def _pair_departure(later: _AgentRows, earlier: _AgentRows) -> float:
-    """Return from when on one agent is no copy of another that began before it."""
+    """Return since when one agent is no copy of another that began before it."""
     cells, own, other = np.intersect1d(later.cell, earlier.cell, assume_unique=True, return_indices=True)
     if not cells.size:
         return -np.inf
 
     instant = later.instant[own]
     if instant[0] != later.instant[0]:
-        # they had no market in common when the later one began
+        # They had no market in common when the later one began.
         return -np.inf
     question = None if later.question is None else later.question[own]
     return _departure(instant, later.forecast[own] - earlier.forecast[other], question)
 
 
 def _departure(instant: Ints, distance: Floats, question: Ints | None) -> float:
-    """Return the first instant at whose end too many rows lay apart, infinity if there is none.
+    """Return the first instant after which too many rows were apart; infinity if there is none.
 
-    A question of several options lies as far apart as the option that lies furthest.
+    A multiple choice question is as far apart as its furthest option.
     """
     distance = np.abs(distance)
     if question is not None:
@@ -145,7 +141,7 @@ def _departure(instant: Ints, distance: Floats, question: Ints | None) -> float:
 
 
 def _entries_at(look: float, started: Ints, left_price: Floats, departure: NDArray[np.float64]) -> list[int]:
-    """Return the entries of one look, with the first agent that copies the price as one of them."""
+    """Return the entries at one look, with the first agent that copies the price as one of them."""
     entries: list[int] = []
     price_copies: list[int] = []
 

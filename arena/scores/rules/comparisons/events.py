@@ -29,25 +29,25 @@ Ints = NDArray[np.int64]
 NEAR = 0.005 + 1e-9
 """Probabilities that lie no further apart say the same: half a cent."""
 ENOUGH_EVENTS = 20.0
-"""Events of equal size from which on something is inferred."""
+"""The fewest events of equal size for an inference."""
 ENOUGH_EFFECTIVE = 10.0
-"""Effective events from which on something is inferred."""
+"""The fewest effective events for an inference."""
 ENOUGH_SYMMETRY = 20.0
-"""1 over the square of the largest skewness with which something is inferred."""
+"""1 over the square of the largest skewness for an inference."""
 NOTHING = 1e-9
-"""What is as good as nothing: so much the rounding of floats may take from a number."""
+"""The tolerance for rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventSums:
-    """A value averaged within markets: its sum over each event's markets, and how many these are."""
+    """A value averaged within markets: its sum over each event's markets, and their number."""
 
     total: Floats
     count: Floats
 
     @property
     def mean(self) -> float:
-        """Return the mean over all markets, NaN without one."""
+        """Return the mean over all markets; NaN without one."""
         markets = float(self.count.sum())
         if not markets:
             return nan
@@ -55,12 +55,12 @@ class EventSums:
 
 
 def market_means(market: Ints, *values: Floats) -> tuple[Ints, list[Floats]]:
-    """Return the markets of rows that come sorted by market, and the mean of each value within them."""
+    """Return the markets of rows sorted by market, and the mean of each value within them."""
     starts, lengths = runs(market)
     means = []
 
     for value in values:
-        # reduceat takes no empty list of starts
+        # `reduceat` rejects an empty list of starts.
         totals = np.add.reduceat(value, starts) if starts.size else value
         means.append(totals / lengths)
 
@@ -68,9 +68,9 @@ def market_means(market: Ints, *values: Floats) -> tuple[Ints, list[Floats]]:
 
 
 def sum_by_event(value: Floats, market: Ints, event_of: Ints, events: int) -> EventSums:
-    """Return values by event, of rows that come sorted by market.
+    """Return values by event, for rows sorted by market.
 
-    `event_of` says to which event each market belongs.
+    `event_of` is the event of each market.
     """
     markets, (means,) = market_means(market, value)
     place = event_of[markets]
@@ -82,9 +82,9 @@ def sum_by_event(value: Floats, market: Ints, event_of: Ints, events: int) -> Ev
 
 @dataclass(frozen=True, slots=True)
 class Information:
-    """What a mean rests on: its events, how many of equal size they are worth, and what prices leave open.
+    """The information behind a mean: its events, their effective number, and what prices leave open.
 
-    `symmetry` is 1 over the square of the skewness that the mean has if prices are true.
+    `symmetry` is 1 over the square of the mean's skewness if prices are true.
     """
 
     events: int = 0
@@ -94,12 +94,12 @@ class Information:
 
     @property
     def is_enough(self) -> bool:
-        """Tell whether an interval holds what it promises."""
+        """Tell whether an interval holds its level."""
         return self.missing is None
 
     @property
     def missing(self) -> str | None:
-        """Say what is missing for an interval, and how many more events of this kind it takes.
+        """Return what is missing for an interval, and how many more events of this kind it takes.
 
         >>> Information(12, 12.0, 12.0, 50.0).missing
         '12 events so far; an interval takes about 8 more'
@@ -125,13 +125,13 @@ class Information:
         if times >= 1 / NOTHING:
             return f"{so_far} at prices that leave nothing open"
 
-        # all three grow with the number of events alike, so the scarcest says how many it takes
+        # All three grow in proportion to the number of events, so the scarcest sets how many are needed.
         more = max(ceil(self.events * (times - 1) - NOTHING), 1)
         return f"{so_far}{cause}; an interval takes about {more:,} more"
 
 
 def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> Information:
-    """Measure what rows tell that come sorted by market; `apart` is how far apart the two compared lie."""
+    """Return the information in rows sorted by market; `apart` is how far apart the two compared are."""
     if not market.size:
         return Information()
 
@@ -139,7 +139,7 @@ def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> I
     markets, (differing, weight, p) = market_means(market, differs, apart, price)
     counted = differing > 0
     if not counted.any():
-        # who says the same everywhere rests on every market alike
+        # Forecasts that agree everywhere depend on every market equally.
         counted[:] = True
         weight[:] = 1
 
@@ -159,7 +159,7 @@ def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> I
     )
     last = first + size - 1
 
-    # where the coin falls between a market's price and the one below it, this market and those above end YES
+    # If the draw falls between a market's price and the next lower one, it and those above end YES.
     yes = last[place] - np.arange(p.size) + 1
     width = np.diff(p, prepend=0.0)
     width[first] = p[first]
@@ -175,7 +175,7 @@ def information(apart: Floats, price: Floats, market: Ints, event_of: Ints) -> I
     if fourth:
         effective = variance**2 / fourth
 
-    # a skewness that is but the dust of floats is none
+    # A skewness within rounding error counts as 0.
     symmetry = inf
     if third**2 * 1e12 > spread**3:
         symmetry = spread**3 / third**2

@@ -38,8 +38,8 @@ class EvidenceRows:
     """An agent's forecasts.
 
     `made` and `known` are seconds since 1970: when it was asked, and from when on the outcome counts, which
-    is infinite while a market is open. `payout` is from 0 to 1, NaN for a refund. `question` numbers the
-    question of which a market is an option; the numbers of its markets follow each other.
+    is infinity while a market is open. `payout` is from 0 to 1, NaN for a refund. `question` numbers the
+    question that a market is an option of; the numbers of its markets are consecutive.
     """
 
     story: Ints
@@ -54,7 +54,7 @@ class EvidenceRows:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The capital at every time at which it changed, in order; none as long as nothing has counted."""
+    """The capital at every time at which it changed, in order; empty until something has counted."""
 
     at: Floats
     capital: Floats
@@ -109,7 +109,7 @@ def one_a_time(rows: EvidenceRows) -> EvidenceRows:
 
 
 def _has_open_price(rows: EvidenceRows) -> Flags:
-    """Return which rows have a price that leaves something open: of several options none may have 1."""
+    """Return which rows have a price that leaves the outcome open; no option may have a price of 1."""
     is_certain = rows.price >= 1
     if rows.question is None:
         return (rows.price > 0) & ~is_certain
@@ -124,7 +124,7 @@ def _has_open_price(rows: EvidenceRows) -> Flags:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """What is forecast for the first time of each story, or for the second, and so on: its moves.
+    """The first moves of each story, or the second ones, and so on.
 
     `legs` are the legs of the moves, and `starts` and `sizes` the moves of each of the `stories`.
     """
@@ -170,7 +170,7 @@ class Timeline:
     def of(
         cls, story: Ints, made: Floats, market: Ints, known: Floats, question: Ints | None = None
     ) -> "Timeline":
-        """Return the timeline of rows in order of these columns; `known` is infinite while they are open."""
+        """Return the timeline of rows in order of these columns; `known` is infinity while they are open."""
         move, _ = runs(story, made, market, known)
         move_story = story[move]
         move_made = made[move]
@@ -180,12 +180,12 @@ class Timeline:
         leg_known = known[leg]
         ended = np.flatnonzero(np.isfinite(leg_known))
 
-        # all changes: the moves, and after them the ends
+        # All changes: first the moves, then the ends.
         stories = np.concatenate([move_story, leg_story[ended]])
         at = np.concatenate([move_made, leg_known[ended]])
         is_end = np.arange(stories.size) >= move.size
         order = np.lexsort((is_end, at, stories))
-        # where each of them comes in that order
+        # The index of each of them in that order.
         changes = np.empty(order.size, dtype=np.int64)
         changes[order] = np.arange(order.size)
         stories = stories[order]
@@ -194,7 +194,7 @@ class Timeline:
         starts, lengths = runs(stories)
         story_start = np.repeat(starts, lengths)
         ends_so_far = sums_before(is_end[order].astype(np.int64))
-        # before anything of a story has ended its capital stays as it is
+        # A story's capital doesn't change before something of it has ended.
         has_begun = ends_so_far[1:] > ends_so_far[story_start]
 
         lasts = run_ends(stories, at)
@@ -231,7 +231,7 @@ class Timeline:
         worst = _worst(stakes.if_yes, stakes.if_no)
         gain = self._gains(stakes, payout)
 
-        # what is sure of a story falls by a leg's worst when it moves, and gets that back when the leg ends
+        # A story's secured capital falls by a leg's worst case when it moves, and recovers that when it ends.
         changes = self.made.size + self.ends.size
         change = np.empty((STAKES.size, changes))
         change[:, self.made] = stakes.change
@@ -249,7 +249,7 @@ class Timeline:
         factor = np.where(begun, growth, 0.0)
         total = sum_of_stories(factor, self.is_first, self.by_time)
 
-        # of all that changes at one time only the last tells how things stand after it
+        # Of all changes at one time, only the last shows the resulting capital.
         starts, sizes = runs(self.at)
         last = starts + sizes - 1
         moves = np.add.reduceat(begun[self.by_time].astype(np.int64), starts)
@@ -260,7 +260,7 @@ class Timeline:
     def capital_now(self, forecast: Floats, price: Floats, payout: Floats, counted: Flags) -> float:
         """Return the newest capital.
 
-        To find it alone takes a sixth off the CPU of all duels of a year (`benchmarks/duels.py`).
+        Computing only that saves a sixth of the CPU of all duels of a year (`benchmarks/duels.py`).
         """
         is_counted = self._counted_ends(counted)
         if not is_counted.any():
@@ -287,7 +287,7 @@ class Timeline:
         return is_counted[self.ended]
 
     def _gains(self, stakes: "_Stakes", payout: Floats) -> Floats:
-        """Return what the legs that have ended gained."""
+        """Return the gains of the legs that have ended."""
         end = payout[self.leg[self.ended]]
         if_yes = stakes.if_yes[:, self.ended]
         if_no = stakes.if_no[:, self.ended]
@@ -295,7 +295,7 @@ class Timeline:
         return np.where(np.isnan(end), 0.0, gain)
 
     def _stakes(self, forecast: Floats, price: Floats, counted: Flags) -> "_Stakes":
-        """Return what is staked on each leg: as much as the story's earlier moves leave of the half."""
+        """Return the stake on each leg: as much as the story's earlier moves leave of the half."""
         middle = np.where(counted, (forecast + price) / 2, 0.5)
         if self.forecasts is None:
             odds = middle * (1 - middle)
@@ -320,7 +320,7 @@ class Timeline:
             legs = batch.legs
             stories = batch.stories
             starts = batch.starts
-            # of the n-th time that a story is forecast 1 / √n counts
+            # The n-th time that a story is forecast has the weight 1 / √n.
             times[stories] += np.logical_or.reduceat(moved[moves], starts)
             repeats = np.sqrt(np.maximum(times[stories], 1))
             repeats = np.repeat(repeats, batch.sizes)
@@ -331,7 +331,7 @@ class Timeline:
             more_yes = yes[:, moves] / repeats
             more_no = no[:, moves] / repeats
 
-            # the worst is concave in the stake: a part of it costs at most that part of what all of it costs
+            # The worst case is concave in the stake: part of a stake costs at most that part of the whole.
             whole = _worst(own_yes + more_yes, own_no + more_no) - worst
             cost = -np.add.reduceat(whole, starts, axis=1)
             own_left = left[:, stories]
@@ -353,7 +353,7 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class _Stakes:
-    """What each leg gains if it ends YES and if it ends NO, and by how much each move changes the worst."""
+    """The gain of each leg if it ends YES and if it ends NO, and how much each move changes the worst."""
 
     if_yes: Floats
     if_no: Floats
@@ -361,9 +361,9 @@ class _Stakes:
 
 
 def _option_sizes(apart: Floats, middle: Floats, starts: Ints) -> Floats:
-    """Return what is staked on each option, where forecasts begin at these rows, at c = 1.
+    """Return the stake on each option at c = 1, for forecasts that begin at these rows.
 
-    One that has a row alone is of yes or no: the rest, on which nothing is staked, has no row.
+    A single row is a yes/no question: its other option, on which nothing is staked, has no row.
     """
     squares = np.add.reduceat(apart**2, starts)
     mean = np.add.reduceat(middle * apart, starts)
@@ -374,7 +374,7 @@ def _option_sizes(apart: Floats, middle: Floats, starts: Ints) -> Floats:
 
 
 def _worst(if_yes: Floats, if_no: Floats) -> Floats:
-    """Return the worst gain of each leg, which a refund makes 0."""
+    """Return the worst gain of each leg, at most the 0 of a refund."""
     return np.minimum(np.minimum(if_yes, if_no), 0.0)
 
 
@@ -410,9 +410,9 @@ def _batches(story: Ints, made: Floats, leg: Ints) -> tuple[_Batch, ...]:
 
 
 def sum_of_stories(value: Floats, is_first: Flags, by_time: Ints) -> Floats:
-    """Return the sum over all stories, in order of time, from values of one story at each of its changes.
+    """Return the sum over all stories, in order of time, from each story's values at its changes.
 
-    `is_first` says which values are the first of their story, and `by_time` is their order in time.
+    `is_first` tells which values are the first of their story, and `by_time` is their order in time.
     """
     step = np.diff(value, prepend=0.0)
     step[..., is_first] = value[..., is_first]

@@ -27,7 +27,7 @@ NOTHING = "nothing resolved"
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What an agent gains on the market. None where nothing can be said, and `reason` says why."""
+    """An agent's gain on the market. None if undefined, and `reason` says why."""
 
     agent: str
     rows: int
@@ -48,7 +48,7 @@ def surest_first(gains: Iterable[Gain]) -> list[Gain]:
 
 
 def _surest(gain: Gain) -> tuple[float, float, NaturalKey]:
-    """Return what puts the surest gain first."""
+    """Return the sort key of gains: the surest first."""
     return highest_first(gain.low), highest_first(gain.skill), natural_key(gain.agent)
 
 
@@ -59,7 +59,7 @@ def sums_of(season: SeasonForecasts, own: AgentForecasts) -> EventSums:
 
 
 def gains(season: SeasonForecasts, seed: int = 0) -> list[Gain]:
-    """Return what every agent gains on the market, in the season's order."""
+    """Return every agent's gain on the market, in the season's order."""
     found: list[Gain] = []
     for agents in wild_bootstrap.blocks(season.agents, len(season.events)):
         found += _gains(season, agents, seed)
@@ -67,14 +67,14 @@ def gains(season: SeasonForecasts, seed: int = 0) -> list[Gain]:
 
 
 def information_of(season: SeasonForecasts, own: AgentForecasts) -> Information:
-    """Measure what an agent's gain rests on."""
+    """Return the information behind an agent's gain."""
     apart = own.forecast - own.price
     rows = season.furthest(own.cell, apart)
     return information(apart[rows], own.price[rows], own.market[rows], season.event_of)
 
 
 def _gains(season: SeasonForecasts, agents: Sequence[str], seed: int) -> Iterator[Gain]:
-    """Yield what some agents gain, all compared by the same draws."""
+    """Yield the gains of agents, all compared by the same draws."""
     forecasts = [season.of(agent) for agent in agents]
     sums = [sums_of(season, own) for own in forecasts]
     rests_on = [information_of(season, own) for own in forecasts]
@@ -106,7 +106,7 @@ def _gains(season: SeasonForecasts, agents: Sequence[str], seed: int) -> Iterato
 
 
 def reason_of(known: Information) -> str | None:
-    """Say why nothing can be inferred from what is known, if nothing can.
+    """Return why nothing can be inferred from this information; None if something can.
 
     >>> reason_of(Information()), reason_of(Information(25, 25.0, 10.0, 20.0))
     ('nothing resolved', None)

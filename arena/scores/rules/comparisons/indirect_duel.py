@@ -33,7 +33,7 @@ _COLUMNS = 4
 
 
 def indirect_duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Duel:
-    """Return one comparison by way of the market, with the interval of its gap."""
+    """Return one comparison through the market, with the interval of its gap."""
     duel = indirect_duels(season, [(a, b)], seed)[0]
     if duel.reason is not None:
         return duel
@@ -45,7 +45,7 @@ def indirect_duel(season: SeasonForecasts, a: str, b: str, seed: int = 0) -> Due
 
 
 def indirect_duels(season: SeasonForecasts, pairs: Sequence[Pair], seed: int = 0) -> list[Duel]:
-    """Return pairs of agents, compared by way of the market."""
+    """Return pairs of agents, compared through the market."""
     sums = {}
     rests_on = {}
     for name in sorted(set(chain.from_iterable(pairs))):
@@ -63,7 +63,7 @@ def indirect_duels(season: SeasonForecasts, pairs: Sequence[Pair], seed: int = 0
 
 
 def _markets(sums: EventSums) -> float:
-    """Return over how many markets an agent's mean is taken, at least 1."""
+    """Return the number of markets in an agent's mean, at least 1."""
     return max(float(sums.count.sum()), 1.0)
 
 
@@ -73,7 +73,7 @@ def _shares(a: EventSums, b: EventSums) -> tuple[Floats, Floats]:
 
 
 def _parts(a: EventSums, b: EventSums, gap: float) -> tuple[Floats, Floats]:
-    """Return what each event adds to either mean beyond what the null says."""
+    """Return each event's contribution to either mean beyond what the null implies."""
     markets = a.count.sum()
     other_markets = b.count.sum()
     gained = a.total.sum() - gap * markets + b.total.sum()
@@ -85,7 +85,7 @@ def _parts(a: EventSums, b: EventSums, gap: float) -> tuple[Floats, Floats]:
 
 
 def _terms(a: EventSums, b: EventSums, gap: float) -> Floats:
-    """Return the columns whose turned sums make t*: both parts, and their difference times either share."""
+    """Return the columns whose signed sums give t*: both parts, and their difference times either share."""
     own, other = _parts(a, b, gap)
     own_share, other_share = _shares(a, b)
     apart = own - other
@@ -93,7 +93,7 @@ def _terms(a: EventSums, b: EventSums, gap: float) -> Floats:
 
 
 def _spread(a: EventSums, b: EventSums) -> float:
-    """Return V: the squares of what events differ by from what both means say."""
+    """Return V: the sum of squared differences of events from both means."""
     own_share, other_share = _shares(a, b)
     own_rest = a.total / _markets(a) - own_share * a.mean
     other_rest = b.total / _markets(b) - other_share * b.mean
@@ -102,13 +102,13 @@ def _spread(a: EventSums, b: EventSums) -> float:
 
 
 def _p(a: EventSums, b: EventSums, gap: float, turned: Floats) -> float:
-    """Return p under the null that the gap is this one."""
+    """Return p under the null of this gap."""
     own, other = _parts(a, b, gap)
     own_share, other_share = _shares(a, b)
     own_turned, other_turned, by_own_share, by_other_share = turned.T
     apart = own - other
 
-    # V* of each draw, multiplied out
+    # V* of each draw, expanded.
     spread = apart @ apart + own_turned**2 * (own_share @ own_share)
     spread += other_turned**2 * (other_share @ other_share)
     spread -= 2 * own_turned * other_turned * (own_share @ other_share)
@@ -125,7 +125,7 @@ def _p(a: EventSums, b: EventSums, gap: float, turned: Floats) -> float:
 def _duel(
     pair: Pair, sums: Mapping[str, EventSums], rests_on: Mapping[str, Information], turned: Floats
 ) -> Duel:
-    """Return how two agents compare, from the turned sums of their terms."""
+    """Return the comparison of two agents, from the signed sums of their terms."""
     a, b = pair
     own = sums[a]
     other = sums[b]
@@ -158,8 +158,8 @@ def _duel(
 
 
 def _interval(season: SeasonForecasts, a: EventSums, b: EventSums, seed: int) -> tuple[float, float]:
-    """Return the lowest and the highest gap that is not refused."""
-    # turned sums are straight lines in the gap: two of them say all
+    """Return the lowest and the highest gap that is not rejected."""
+    # Signed sums are linear in the gap, so two of them determine all.
     at_zero = wild_bootstrap.signed_columns(season.events, _terms(a, b, 0.0), seed)
     at_one = wild_bootstrap.signed_columns(season.events, _terms(a, b, 1.0), seed)
     slope = at_one - at_zero
@@ -173,7 +173,7 @@ def _interval(season: SeasonForecasts, a: EventSums, b: EventSums, seed: int) ->
 
 
 def _end(is_accepted: Callable[[float], bool], middle: float, step: float) -> float:
-    """Return the last gap on one side that is not refused."""
+    """Return the last gap on one side that is not rejected."""
     outside = middle + step
     while is_accepted(outside) and abs(outside) < 2:
         step *= 2

@@ -23,21 +23,21 @@ HALVINGS = 30
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """From `low` to `high`; NaN where nothing can be said."""
+    """An interval from `low` to `high`; NaN if undefined."""
 
     low: float
     high: float
 
 
 def intervals(signed: SignedSums, wanted: Sequence[bool]) -> list[Interval]:
-    """Return the 95% interval of each mean that is wanted; NaN of the others, and without a market."""
+    """Return the 95% interval of each mean that is wanted; NaN for the others, and without a market."""
     low = np.full(len(wanted), nan)
     high = np.full(len(wanted), nan)
     which = np.array(wanted, dtype=np.bool_)
 
     if which.any():
         part = select_columns(signed, which)
-        # no market gives 0 / 0
+        # Without a market this is 0 / 0.
         with np.errstate(invalid="ignore"):
             low[which] = _end(part, -1.0)
             high[which] = _end(part, 1.0)
@@ -47,7 +47,7 @@ def intervals(signed: SignedSums, wanted: Sequence[bool]) -> list[Interval]:
 
 
 def _end(signed: SignedSums, side: float) -> Floats:
-    """Return the last value on one side of each mean that isn't refused."""
+    """Return the last value on one side of each mean that isn't rejected."""
     plain = signed.plain
     middle = plain.s / plain.n
     step = side * 4 * np.sqrt(plain.v) / plain.n

@@ -25,7 +25,7 @@ NORMAL = 1.959963984540054
 
 @dataclass(frozen=True, slots=True)
 class MeanIntervals:
-    """One entry a forecaster; NaN where nothing can be said."""
+    """Means with intervals, one entry a forecaster; NaN if undefined."""
 
     mean: Floats
     low: Floats
@@ -45,7 +45,7 @@ def t_quantile(freedom: Floats) -> Floats:
 
 
 def mean_intervals(who: Ints, event: Ints, value: Floats, size: int) -> MeanIntervals:
-    """Return the means of `size` forecasters, from a row for each question of each; NaN is no value.
+    """Return the means of `size` forecasters, given a row for each of their questions; NaN is no value.
 
     >>> rows = np.arange(40)
     >>> found = mean_intervals(0 * rows, rows, rows % 2 + 0.0, 1)
@@ -60,7 +60,7 @@ def mean_intervals(who: Ints, event: Ints, value: Floats, size: int) -> MeanInte
     count = np.bincount(who, minlength=size).astype(np.float64)
     total = np.bincount(who, value, minlength=size)
 
-    # a pair is a forecaster with one of the events
+    # A pair is a forecaster and an event.
     events_at_most = event.max(initial=0) + 1
     pair, place = different(who * events_at_most + event)
     owner = pair // events_at_most
@@ -69,7 +69,7 @@ def mean_intervals(who: Ints, event: Ints, value: Floats, size: int) -> MeanInte
     events = np.bincount(owner, minlength=size).astype(np.float64)
     squares = np.bincount(owner, questions**2, minlength=size)
 
-    # who has no value has a mean of 0 / 0, which is NaN
+    # A forecaster without a value has a mean of 0 / 0, which is NaN.
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = total / count
         effective = count**2 / squares

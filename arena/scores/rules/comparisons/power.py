@@ -15,21 +15,21 @@ from dataclasses import dataclass
 from math import inf, log, sqrt
 
 FORESEEN = 104.0
-"""The weeks beyond which nothing is foreseen."""
+"""The weeks beyond which no decision is predicted."""
 USUAL = 0.15
-"""How far apart entries usually are: the standard deviation of a story's mean gain, in its own ones."""
+"""The usual distance of entries: the standard deviation of a story's mean gain, in units of its own."""
 GROWTH = 0.9
-"""By how much a story multiplies capital, in logarithms, for each square of its gain in standard deviations.
+"""The log growth of capital by a story, for each square of its gain in standard deviations.
 
-Half would be the most for bets on the mean gain alone; these bets weigh stories by what their odds say.
+Bets on the mean gain alone would reach at most half; these bets weight stories by their odds.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How far a pair has come: its common stories so far, over how many weeks, and its capital.
+    """The progress of a pair: its common stories so far, over how many weeks, and its capital.
 
-    `t` is the mean gain by story in standard errors, and `least_t` the lower of that with and without lean.
+    `t` is the mean gain by story in standard errors, and `least_t` the lower of it with and without lean.
     """
 
     stories: int
@@ -40,7 +40,7 @@ class Pace:
 
 
 def weeks_until_told(pace: Pace, bar: float, least_t: float) -> float | None:
-    """Return how many more weeks it takes until a pair's capital and t reach what tells it.
+    """Return how many more weeks it takes until a pair's capital and t decide it.
 
     >>> round(weeks_until_told(Pace(200, 20.0, 2.9, 2.8, 60.0), 494.0, 3.0) or 0.0, 1)
     8.3
@@ -56,12 +56,12 @@ def weeks_until_told(pace: Pace, bar: float, least_t: float) -> float | None:
 
 
 def _weeks_at(effect: float, pace: Pace, bar: float, least_t: float) -> float:
-    """Return the weeks it takes if a story gains so many of its standard deviations."""
+    """Return the weeks it takes if a story gains this many of its standard deviations."""
     if effect <= 0:
         return inf
     by_capital = log(bar / pace.capital) / (GROWTH * effect**2)
 
-    # t reaches its bound where effect·x² − bound·x + rest = 0, x being the root of all stories
+    # t reaches its bound where effect·x² − bound·x + rest = 0, with x the root of the number of stories.
     so_far = min(pace.least_t, least_t) * sqrt(pace.stories)
     rest = so_far - effect * pace.stories
     square = max(least_t**2 - 4 * effect * rest, 0.0)

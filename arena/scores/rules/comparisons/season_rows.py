@@ -1,14 +1,14 @@
-"""The rows that comparisons start from: what each agent said, beside the price it saw and the outcome.
+"""The rows that comparisons use: each agent's forecast, with the price it saw and the outcome.
 
 A row is one forecast of one agent at one instant about one market, with the reference (the market's mid in
-the snapshot that the agent saw) and the outcome. Pairing on the same rows at the same instants takes out how
-hard the markets were. An agent has one row on a market at an instant, and a market one event.
+the snapshot that the agent saw) and the outcome. Pairing on the same rows at the same instants removes the
+difficulty of the markets. An agent has one row on a market at an instant, and a market one event.
 
-A question of several options is a market for each of them. Its gain is half the sum of theirs, which for two
-options is the gain of either, and two forecasts of it lie as far apart as on the option where they do most.
+A multiple choice question is a market for each option. Its gain is half the sum of theirs, which for two
+options is the gain of either, and two forecasts of it are as far apart as on their furthest option.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -23,9 +23,8 @@ from arena.scores.rules.comparisons.events import Ints
 class AgentForecasts:
     """One agent's rows, sorted by `cell`: a market at an instant, the same number for every agent.
 
-    `error` and `reference` are the squared errors of the forecast and of the price. Where a market is one of
-    several options, `market` is their question, and both errors are scaled so that the mean over the options
-    is half their sum.
+    `error` and `reference` are the squared errors of the forecast and of the price. If a market is an option,
+    `market` is its question, and both errors are scaled so that the mean over the options is half their sum.
     """
 
     cell: Ints
@@ -40,8 +39,8 @@ class AgentForecasts:
 class SeasonForecasts:
     """All rows by agent.
 
-    `event_of` is each market's event, as a place in `events`. `forecast_of` numbers the forecast that each
-    cell belongs to, where some have a cell for each option, which follow each other.
+    `event_of` is each market's event, as an index into `events`. `forecast_of` numbers the forecast that each
+    cell belongs to, if some have a cell for each option; these are consecutive.
     """
 
     agents: tuple[str, ...]
@@ -56,12 +55,12 @@ class SeasonForecasts:
         return self.by_agent[self.agents.index(agent)]
 
     def furthest(self, cell: Ints, apart: Floats) -> Ints | slice:
-        """Return a row for each forecast: of its options the one that lies furthest apart, else the first."""
+        """Return a row for each forecast: the option that is furthest apart, or else the first."""
         if self.forecast_of is None:
             return slice(None)
 
         forecast = self.forecast_of[cell]
-        # options that lie equally far apart must not be told apart by the dust of floats
+        # Rounding errors must not decide between options that are equally far apart.
         order = np.lexsort((-np.abs(apart).round(9), forecast))
         starts, _ = runs(forecast[order])
         return order[starts]
@@ -82,8 +81,8 @@ def check_season(
 ) -> SeasonForecasts:
     """Return the rows of a season, checked and sorted.
 
-    `agent` and `event` are places in the names; `market` and `instant` are any whole numbers from 0 on.
-    `question` numbers the question of which a market is an option, and a market that is a whole question.
+    `agent` and `event` are indices into the names; `market` and `instant` are any integers from 0. `question`
+    numbers the question that a market is an option of; a yes/no market has a number of its own.
     """
     scored = np.flatnonzero(is_scored(outcome))
     forecasts = check_probabilities(forecast)[scored]
@@ -107,24 +106,14 @@ def check_season(
         errors *= scale
         price_errors *= scale
 
-    order = np.lexsort((cell, owner))
-    owners = np.arange(len(agents) + 1)
-    edges = np.searchsorted(owner[order], owners)
-
-    by_agent = []
-    for low, high in pairwise(edges):
-        own = order[low:high]
-        by_agent.append(
-            AgentForecasts(
-                cell=cell[own],
-                market=markets[own],
-                forecast=forecasts[own],
-                price=prices[own],
-                error=errors[own],
-                reference=price_errors[own],
-            )
-        )
-
+    rows = AgentForecasts(
+        cell=cell,
+        market=markets,
+        forecast=forecasts,
+        price=prices,
+        error=errors,
+        reference=price_errors,
+    )
     event_of = np.zeros(markets.max(initial=-1) + 1, dtype=np.int64)
     event_of[markets] = event[scored]
     return SeasonForecasts(
@@ -132,12 +121,28 @@ def check_season(
         events=tuple(events),
         event_of=event_of,
         cells=cells.size,
-        by_agent=tuple(by_agent),
+        by_agent=tuple(_rows_by_agent(rows, owner, len(agents))),
         forecast_of=forecast_of,
     )
 
 
+def _rows_by_agent(rows: AgentForecasts, owner: Ints, agents: int) -> Iterator[AgentForecasts]:
+    """Yield the rows of each agent, sorted by cell; `owner` is the agent of each row."""
+    order = np.lexsort((rows.cell, owner))
+    edges = np.searchsorted(owner[order], np.arange(agents + 1))
+    for low, high in pairwise(edges):
+        own = order[low:high]
+        yield AgentForecasts(
+            cell=rows.cell[own],
+            market=rows.market[own],
+            forecast=rows.forecast[own],
+            price=rows.price[own],
+            error=rows.error[own],
+            reference=rows.reference[own],
+        )
+
+
 def count_options(market: Ints, question: Ints) -> Ints:
-    """Return of each row how many markets its question has."""
+    """Return for each row the number of markets of its question."""
     _, first = np.unique(market, return_index=True)
     return np.bincount(question[first])[question]

@@ -19,7 +19,7 @@ from arena.scores.rules.comparisons.season_rows import SeasonForecasts
 
 @dataclass(frozen=True, slots=True)
 class TwinNoise:
-    """How far apart twins lie: so many pairs, their typical gap, and the widest."""
+    """How far apart twins lie: the number of pairs, their typical gap, and the widest."""
 
     pairs: int
     typical: float
@@ -27,7 +27,7 @@ class TwinNoise:
 
 
 def typical_noise(gaps: Iterable[float | None]) -> TwinNoise | None:
-    """Return the noise floor of gaps between twins.
+    """Return the noise floor from gaps between twins; None without any.
 
     >>> typical_noise([0.003, -0.004, None])
     TwinNoise(pairs=2, typical=0.0035355339059327377, widest=0.004)
@@ -42,7 +42,7 @@ def typical_noise(gaps: Iterable[float | None]) -> TwinNoise | None:
 def twin_noise(season: SeasonForecasts, families: Iterable[Iterable[str]]) -> TwinNoise | None:
     """Return the noise floor of a season; each family holds agents with the same settings.
 
-    Who has given no answer is in no pair.
+    An agent without an answer is in no pair.
     """
     gaps: list[float | None] = []
     for family in families:

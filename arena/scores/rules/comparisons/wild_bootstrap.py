@@ -34,7 +34,7 @@ BEYOND = 20
 
 
 def normal(t: float, freedom: float) -> float:
-    """Return the normal deviate that is as rare as this t, by Wallace's approximation."""
+    """Return the normal deviate as rare as this t, by Wallace's approximation."""
     if freedom <= 0 or t == inf:
         return t
     root = sqrt(freedom * log1p(t * t / freedom))
@@ -44,8 +44,8 @@ def normal(t: float, freedom: float) -> float:
 def tail(t: float, ratios: Floats, freedom: float, events: int) -> float:
     """Return p of |t| by the t distribution, stretched to meet the draws.
 
-    The draws reached these shares of the square of t. The result never gets below the chance that all coins
-    of so many events fall alike.
+    `ratios` are the shares of the square of t that the draws reached. The result is never below the chance
+    that the coins of all events fall alike.
     """
     share = (BEYOND + 1) / (ratios.size + 1)
     met = 0.0
@@ -61,7 +61,7 @@ def tail(t: float, ratios: Floats, freedom: float, events: int) -> float:
     least = 2.0 ** (1 - events)
     p = min(max(p, least), share)
 
-    # nine digits, so that the dust of matrix products, which differs between machines, isn't among them
+    # Nine digits exclude the rounding errors of matrix products, which differ between machines.
     return float(f"{p:.9g}")
 
 
@@ -94,9 +94,9 @@ class UnsignedSums:
 
 @dataclass(frozen=True, slots=True)
 class SignedSums:
-    """What p needs of some columns of values: sums under each draw's signs (draws by columns), and plain.
+    """The sums that p needs of some columns of values: under each draw's signs (draws by columns), and plain.
 
-    `counts` and `squares` are the turned sums of n_g and n_g², for nulls other than 0.
+    `counts` and `squares` are the signed sums of n_g and n_g², for nulls other than 0.
     """
 
     total: Floats
@@ -128,7 +128,7 @@ def signed_columns(events: Sequence[str], columns: Floats, seed: int) -> Floats:
 
 
 def spread(sums: EventSums) -> float:
-    """Return V: the squares of what events differ by from what the mean says."""
+    """Return V: the sum of squared differences of events from the mean."""
     rest = sums.total - sums.count * sums.mean
     return float(rest @ rest)
 
@@ -182,20 +182,20 @@ def select_columns(signed: SignedSums, which: Flags) -> SignedSums:
 
 
 def p_at(null: Floats, signed: SignedSums) -> Floats:
-    """Return p of each column if its mean is `null`, by the draws alone; NaN without a market."""
+    """Return p of each column for the null that its mean is `null`, by draws alone; NaN without a market."""
     reached, observed = _squares(null, signed)
     return _share_beyond(reached, observed, signed)
 
 
 def _share_beyond(reached: Floats, observed: Floats, signed: SignedSums) -> Floats:
-    """Return the share of draws that reach what was observed, the observation itself being one of them."""
+    """Return the share of draws that reach the observed value, which is counted among them."""
     beyond = np.count_nonzero(reached >= DUST * observed, axis=0)
     p: Floats = (1.0 + beyond) / (1.0 + DRAWS)
     return np.where(signed.plain.n > 0, p, nan)
 
 
 def p_values(signed: SignedSums) -> Floats:
-    """Return p of each mean if it is 0 in truth; NaN without a market."""
+    """Return p of each mean for the null of 0; NaN without a market."""
     plain = signed.plain
     zero = np.zeros(plain.n.size)
     reached, observed = _squares(zero, signed)
@@ -221,13 +221,13 @@ def p_values(signed: SignedSums) -> Floats:
 
 
 def _squares(null: Floats, signed: SignedSums) -> tuple[Floats, Floats]:
-    """Return t*² and t² of each draw, both times V·V*: nothing is divided by a V of 0."""
+    """Return t*² and t² of each draw, both multiplied by V·V*, which avoids dividing by a V of 0."""
     plain = signed.plain
     total = signed.total - null * signed.counts
     cross = signed.cross - null * signed.squares
     observed = plain.s - null * plain.n
 
-    # V* = Σ (u*_g − n_g·m*)², multiplied out; it is 0 / 0 without a market
+    # V* = Σ (u*_g − n_g·m*)², expanded; it is 0 / 0 without a market.
     with np.errstate(invalid="ignore"):
         mean = total / plain.n
         v = plain.ss - 2 * null * plain.sn
@@ -239,7 +239,7 @@ def _squares(null: Floats, signed: SignedSums) -> tuple[Floats, Floats]:
 
 
 def blocks(items: Sequence[Item], events: int) -> Iterator[Sequence[Item]]:
-    """Yield items, each of which becomes a column, in parts that leave memory small with many events.
+    """Yield items, each of which becomes a column, in parts small enough for memory.
 
     >>> [len(part) for part in blocks(range(1000), 10)], [len(part) for part in blocks(range(3), 10**9)]
     ([512, 488], [1, 1, 1])

@@ -75,20 +75,20 @@ def solve(counts: Floats, right: Floats, sample: Floats) -> Floats:
 
 
 def _shares(sample: Floats) -> Floats:
-    """Return what share each forecaster has of the sample of a pattern, a column a pattern."""
+    """Return each forecaster's share of the sample of a pattern, a column a pattern."""
     shares: Floats = sample / sample.sum(axis=1, keepdims=True)
     return shares.T
 
 
 def _quotient(top: Floats, bottom: Floats, where: Flags) -> Floats:
-    """Return a column of quotients, 0 where there is none to take."""
+    """Return a column of quotients; 0 where the divisor doesn't count."""
     zero = np.zeros_like(top)
     quotients = np.divide(top, bottom, out=zero, where=where & (bottom > 0))
     return quotients[:, None]
 
 
 def are_connected(counts: Floats, sample: Floats) -> Flags:
-    """Return whether all forecasters of each weighting hang together by questions that they share."""
+    """Tell for each weighting whether shared questions connect all of its forecasters."""
     weight = counts @ sample
     present = weight > 0
     going = np.arange(len(present))
@@ -96,7 +96,7 @@ def are_connected(counts: Floats, sample: Floats) -> Flags:
     reached[going, weight.argmax(axis=1)] = True
 
     while going.size:
-        # from who is reached to the patterns they answered, and to all who answered these
+        # Extend from the forecasters reached to their patterns, and to all forecasters of these.
         touched = reached[going].astype(np.float64) @ sample.T > 0
         touched &= counts[going] > 0
         wider = touched.astype(np.float64) @ sample > 0
@@ -134,7 +134,7 @@ class DifficultyTable:
 
 
 def two_way(panel: Panel) -> DifficultyTable:
-    """Prepare a panel to be adjusted by two-way fixed effects."""
+    """Return a panel prepared for adjustment by two-way fixed effects."""
     counts = panel.fits.sum(axis=0)
     lonely = np.flatnonzero(counts == 0)
     if lonely.size:
@@ -151,7 +151,7 @@ def two_way(panel: Panel) -> DifficultyTable:
 
 
 def market_brier(panel: Panel, crowd: str = IMPUTED) -> DifficultyTable:
-    """Prepare a panel to be adjusted by the Brier score of the forecaster that says what the market said."""
+    """Return a panel prepared for adjustment by the Brier score of the forecaster that repeats the market."""
     level = panel.row(crowd)
     absent = np.flatnonzero(np.isnan(level))
     if absent.size:
@@ -160,14 +160,14 @@ def market_brier(panel: Panel, crowd: str = IMPUTED) -> DifficultyTable:
 
 
 def _difficulty_table(panel: Panel, level: Floats, *, fixed: bool) -> DifficultyTable:
-    """Return a panel made ready, with the levels of its questions."""
+    """Return a prepared panel, with the levels of its questions."""
     fits = panel.fits
     answered = ~np.isnan(panel.brier)
     above = np.where(answered, panel.brier - level, 0)
     always_half = (0.5 - panel.outcome) ** 2 - level
     above = np.vstack([above, always_half])
 
-    # questions with the same cells share a pattern
+    # Questions with the same cells share a pattern.
     everybody = np.vstack([answered, np.ones(level.size, dtype=np.bool_)])
     cells = np.vstack([everybody, fits])
     packed = np.packbits(cells, axis=0).T
@@ -193,7 +193,7 @@ def _difficulty_table(panel: Panel, level: Floats, *, fixed: bool) -> Difficulty
 
 
 def scores(ready: DifficultyTable, weights: Floats) -> Floats:
-    """Return the scores of all forecasters, one row for each row of weights of the questions."""
+    """Return the scores of all forecasters, one row for each weighting of the questions."""
     if not ready.order.size:
         return np.full((len(weights), len(ready.above) - 1), np.nan)
 
@@ -211,14 +211,14 @@ def scores(ready: DifficultyTable, weights: Floats) -> Floats:
     if not ready.fixed:
         mean[~are_connected(counts, ready.sample)] = np.nan
 
-    # the last column is always 0.5, which scores 0.25
+    # The last column is the forecaster of always 0.5, which scores 0.25.
     shift = HALF - mean[:, -1:]
     shifted: Floats = mean[:, :-1] + shift
     return shifted
 
 
 def score(ready: DifficultyTable) -> Floats:
-    """Return the score of each forecaster, every question once."""
+    """Return the score of each forecaster, with every question counted once."""
     once = np.ones((1, len(ready.order)))
     values: Floats = scores(ready, once)[0]
     return values

@@ -68,7 +68,7 @@ def replicate_scores(
 
 
 def draws(panel: Panel, chance: Generator, count: int, by: Unit = "question") -> Iterator[Floats]:
-    """Yield how often each question was drawn, a row a replicate, some replicates at a time."""
+    """Yield how often each question was drawn, one replicate a row, some replicates at a time."""
     stratum = panel.stratum
     if by == "cluster":
         clusters = int(panel.cluster.max(initial=-1)) + 1
@@ -85,7 +85,7 @@ def draws(panel: Panel, chance: Generator, count: int, by: Unit = "question") ->
 
 
 def _times(groups: list[Ints], units: int, chance: Generator, rows: int) -> Floats:
-    """Return how often each unit was drawn, each group for itself, a row a replicate."""
+    """Return how often each unit was drawn, within its group, one replicate a row."""
     times = np.empty((rows, units))
     for group in groups:
         drawn = draw_times(group.size, chance, rows)
@@ -97,7 +97,7 @@ def _times(groups: list[Ints], units: int, chance: Generator, rows: int) -> Floa
 
 
 def draw_times(size: int, chance: Generator, rows: int) -> Ints:
-    """Return how often each of so many units was drawn when as many were, a row a replicate."""
+    """Return how often each of `size` units was drawn in as many draws, one replicate a row."""
     start = np.arange(rows)[:, None] * size
     picked = chance.integers(0, size, size=(rows, size)) + start
     return np.bincount(picked.ravel(), minlength=rows * size).reshape(rows, size)

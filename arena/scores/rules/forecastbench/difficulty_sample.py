@@ -23,7 +23,7 @@ IMPUTED = "Imputed Forecaster"
 def sample(
     forecaster: Sequence[str], external: ArrayLike, comparison: ArrayLike, age_days: ArrayLike
 ) -> Flags:
-    """Return whether each forecast is of the sample."""
+    """Return whether each forecast belongs to the sample."""
     is_naive = np.asarray([name == NAIVE for name in forecaster], dtype=np.bool_)
     is_young = np.asarray(age_days, dtype=np.float64) < OLDEST_DAYS
     is_external = np.asarray(external, dtype=np.bool_)

@@ -21,7 +21,7 @@ MOST_IMPUTED = 0.05
 
 
 def too_much(forecast: ArrayLike, market: ArrayLike) -> bool:
-    """Tell whether so much is missing that the submission isn't scored."""
+    """Tell whether too much is missing for the submission to be scored."""
     missing = np.isnan(as_floats(forecast))
     is_market = np.asarray(market, dtype=np.bool_)
 

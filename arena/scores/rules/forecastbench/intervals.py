@@ -37,7 +37,7 @@ def interval(drawn: Floats) -> tuple[Floats, Floats]:
 
 
 def _quantile(ordered: Floats, size: Floats, share: float) -> Floats:
-    """Return the quantile of each column's first `size` values, by a straight line between two of them."""
+    """Return the quantile of each column's first `size` values, interpolated linearly."""
     place = share * (size - 1)
     below = np.floor(place).astype(np.int64)
     above = np.minimum(below + 1, size - 1)
@@ -51,7 +51,7 @@ def _quantile(ordered: Floats, size: Floats, share: float) -> Floats:
 
 
 def mean_by_cluster(clusters: Collection[Sequence[float]]) -> tuple[float, float | None, float | None]:
-    """Return the mean of all values, and its 95% interval where what is in one cluster errs together.
+    """Return the mean of all values, with its 95% interval under errors correlated within clusters.
 
     >>> mean_by_cluster([[0.0, 0.0], [1.0, 1.0]])[0], mean_by_cluster([[0.5, 0.1]])
     (0.5, (0.3, None, None))

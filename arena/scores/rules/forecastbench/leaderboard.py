@@ -32,7 +32,7 @@ Difficulty = Literal["two_way", "market_brier"]
 
 @dataclass(frozen=True, slots=True)
 class ScoreByType:
-    """A figure for each type of question, and overall; None where nothing can be said."""
+    """A figure for each type of question, and overall; None if undefined."""
 
     dataset: float | None
     market: float | None
@@ -41,7 +41,7 @@ class ScoreByType:
 
 @dataclass(frozen=True, slots=True)
 class QuestionCounts:
-    """How many questions of each type, and in all."""
+    """The number of questions of each type, and in all."""
 
     dataset: int
     market: int
@@ -90,11 +90,8 @@ def forecastbench_leaderboard(
     indices = index(scores)
     peers = both(peer(dataset), peer(market))
     skills = both(_skill(dataset, naive), _skill(market, naive))
-    low = np.empty_like(scores)
-    high = np.empty_like(scores)
-    low[0], high[0] = intervals.interval(drawn.dataset)
-    low[1], high[1] = intervals.interval(drawn.market)
-    low[2], high[2] = intervals.interval(drawn.overall)
+    ends = [intervals.interval(values) for values in (drawn.dataset, drawn.market, drawn.overall)]
+    low, high = np.stack(ends, axis=1)
 
     ranked: Floats = getattr(drawn, part)
     first = intervals.first(ranked)
@@ -103,18 +100,12 @@ def forecastbench_leaderboard(
     for reference in references:
         p_values[reference] = intervals.at_least(ranked, dataset.forecasters.index(reference))
 
-    dataset_sizes = _answers(dataset)
-    market_sizes = _answers(market)
+    counts = _question_counts(dataset, market)
     rows = []
     for place, name in enumerate(dataset.forecasters):
-        sizes = QuestionCounts(
-            dataset=dataset_sizes[place],
-            market=market_sizes[place],
-            overall=dataset_sizes[place] + market_sizes[place],
-        )
-        scores_of_row = ForecastBenchScores(
+        row = ForecastBenchScores(
             forecaster=name,
-            n=sizes,
+            n=counts[place],
             score=_by_type(scores[:, place]),
             index=_by_type(indices[:, place]),
             low=_by_type(low[:, place]),
@@ -125,7 +116,7 @@ def forecastbench_leaderboard(
             top=none_for_nan(top[place]),
             p={reference: none_for_nan(shares[place]) for reference, shares in p_values.items()},
         )
-        rows.append(scores_of_row)
+        rows.append(row)
 
     def order(row: ForecastBenchScores) -> tuple[float, str]:
         return highest_first(getattr(row.index, part)), row.forecaster
@@ -133,14 +124,15 @@ def forecastbench_leaderboard(
     return sorted(rows, key=order)
 
 
-def _answers(panel: Panel) -> list[int]:
-    """Return how many questions each forecaster answered."""
-    counts: list[int] = np.count_nonzero(~np.isnan(panel.brier), axis=1).tolist()
-    return counts
+def _question_counts(dataset: Panel, market: Panel) -> list[QuestionCounts]:
+    """Return the numbers of questions that each forecaster answered."""
+    answered = [np.count_nonzero(~np.isnan(panel.brier), axis=1) for panel in (dataset, market)]
+    columns = [*answered, sum(answered)]
+    return [QuestionCounts(*counts) for counts in np.transpose(columns).tolist()]
 
 
 def _skill(panel: Panel, naive: str | None) -> Floats:
-    """Return the skill of each forecaster, NaN where nobody is naive."""
+    """Return the skill of each forecaster; NaN without a naive one."""
     if naive is None:
         return np.full(len(panel.forecasters), np.nan)
     return skill(panel, naive)

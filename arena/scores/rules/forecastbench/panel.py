@@ -19,10 +19,10 @@ MOST_CELLS = 50_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """Forecasters in rows, questions in columns.
+    """Brier scores with forecasters in rows and questions in columns.
 
-    `stratum` and `cluster` number the questions: a bootstrap by question draws within strata. What is in one
-    cluster moves together; a bootstrap by cluster draws whole ones, each within its `family`.
+    `stratum` and `cluster` number the questions: a bootstrap by question draws within strata. Errors within a
+    cluster are correlated; a bootstrap by cluster draws whole ones, within their `family`.
     """
 
     forecasters: tuple[str, ...]
@@ -35,7 +35,7 @@ class Panel:
     family: Ints
 
     def row(self, forecaster: str) -> Floats:
-        """Return the cells of one forecaster."""
+        """Return the scores of one forecaster."""
         if forecaster not in self.forecasters:
             raise ValueError(f"no forecaster is called {forecaster!r}, only {', '.join(self.forecasters)}")
         values: Floats = self.brier[self.forecasters.index(forecaster)]
@@ -54,10 +54,10 @@ def panel(
     family: Names | None = None,
     forecasters: Names | None = None,
 ) -> Panel:
-    """Return the table from columns, a row a forecast.
+    """Return the panel of columns with one row a forecast.
 
     Without strata or families all questions are in one; without clusters each is its own. `forecasters` fixes
-    who has a row, so that the tables of both types have the same ones.
+    the rows, so that the panels of both types have the same ones.
     """
     forecasts = check_probabilities(forecast)
     outcomes = check_probabilities(outcome)
@@ -89,7 +89,7 @@ def panel(
 
 
 def _labels(place: Ints, labels: Names | None, question: Names, name: str) -> Ints:
-    """Return a number for each question's label; all the same without labels."""
+    """Return the number of each question's label; the same for all without labels."""
     rows = np.zeros(place.size)
     if labels is not None:
         _, numbers = _numbered(labels)
@@ -98,7 +98,7 @@ def _labels(place: Ints, labels: Names | None, question: Names, name: str) -> In
 
 
 def _numbered(column: Names, labels: Names | None = None) -> tuple[tuple[str, ...], Ints]:
-    """Return the labels, sorted unless they are given, and each row's place among them."""
+    """Return the labels, sorted unless they are given, and the index of each row's label."""
     if labels is None:
         labels = sorted(set(column))
     places = {label: place for place, label in enumerate(labels)}
@@ -107,7 +107,7 @@ def _numbered(column: Names, labels: Names | None = None) -> tuple[tuple[str, ..
 
 
 def _once(line: Ints, column: Ints, forecaster: Names, question: Names) -> None:
-    """Raise an error if a forecaster has two forecasts on a question."""
+    """Raise `ValueError` if a forecaster has two forecasts of a question."""
     width = int(column.max(initial=0)) + 1
     cells = line * width + column
     order = np.argsort(cells, kind="stable")
@@ -121,7 +121,7 @@ def _once(line: Ints, column: Ints, forecaster: Names, question: Names) -> None:
 
 
 def _of_question(place: Ints, column: Floats, question: Names, name: str) -> Floats:
-    """Return the one value of each question in a column that has a value in every row."""
+    """Return the one value of each question in a column with a value in every row."""
     size = int(place.max(initial=-1)) + 1
     values = np.zeros(size)
     values[place] = column

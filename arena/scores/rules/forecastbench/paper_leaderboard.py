@@ -79,7 +79,7 @@ def paper_leaderboard(
     market_apart = market.brier - market.brier[best]
     p = _p_values(apart, market_apart, np.random.default_rng(seed), draws)
 
-    # markets count as often as their price was noted
+    # Markets count as often as their price was noted.
     noted = noted or {}
     questions = (*dataset.questions, *market.questions)
     times = np.array([noted.get(name, 1) for name in questions])
@@ -87,7 +87,7 @@ def paper_leaderboard(
     better = is_below @ times / times.sum()
     better_once = is_below.mean(axis=1)
 
-    # the best isn't compared with itself
+    # The best isn't compared with itself.
     p[best] = np.nan
     better[best] = np.nan
     better_once[best] = np.nan
@@ -114,7 +114,7 @@ def paper_leaderboard(
 
 
 def _check_complete(panel: Panel) -> None:
-    """Raise an error if there is no question, or if a forecast is missing."""
+    """Raise `ValueError` if there is no question, or if a forecast is missing."""
     if not panel.questions:
         raise ValueError("there is no question of one of the types, and the paper's board needs both")
 
@@ -127,7 +127,7 @@ def _check_complete(panel: Panel) -> None:
 
 
 def _half_width(dataset: Panel, market: Panel, by_cluster: bool = False) -> Floats:
-    """Return half of each interval's width; NaN where a type has one question, or one cluster."""
+    """Return half of each interval's width; NaN if a type has only one question or cluster."""
     deviations = _deviations(dataset, by_cluster)
     market_deviations = _deviations(market, by_cluster)
     freedom = min(deviations.shape[1], market_deviations.shape[1]) - 1
@@ -141,14 +141,14 @@ def _half_width(dataset: Panel, market: Panel, by_cluster: bool = False) -> Floa
 
 
 def _variance(deviations: Floats, questions: int) -> Floats:
-    """Return the variance of each mean over so many questions."""
+    """Return the variance of each mean over this many questions."""
     units = deviations.shape[1]
     variance: Floats = (deviations**2).sum(axis=1) * units / (units - 1) / questions**2
     return variance
 
 
 def _deviations(panel: Panel, by_cluster: bool) -> Floats:
-    """Return how far each question is from the forecaster's mean, summed by cluster if that is wanted."""
+    """Return how far each question is from the forecaster's mean, optionally summed by cluster."""
     apart = _centred(panel.brier)
     if not by_cluster:
         return apart
@@ -160,13 +160,13 @@ def _deviations(panel: Panel, by_cluster: bool) -> Floats:
 
 
 def _centred(values: Floats) -> Floats:
-    """Return each row less its mean."""
+    """Return each row minus its mean."""
     centred: Floats = values - values.mean(axis=1, keepdims=True)
     return centred
 
 
 def _p_values(dataset: Floats, market: Floats, chance: Generator, draws: int) -> Floats:
-    """Return the share of draws under the null in which each differs from the best as much as was seen."""
+    """Return the share of draws under the null that differ from the best as much as observed."""
     observed = (dataset.mean(axis=1) + market.mean(axis=1)) / 2
     reached = np.zeros(len(observed))
     if len(observed) == 1:  # it is the best, and has no p
@@ -184,7 +184,7 @@ def _p_values(dataset: Floats, market: Floats, chance: Generator, draws: int) ->
 
 
 def _means(values: Floats, chance: Generator, rows: int) -> Floats:
-    """Return the mean of each row of values on questions drawn anew, a row a draw."""
+    """Return the mean of each row of values over resampled questions, one draw a row."""
     size = values.shape[1]
     means: Floats = draw_times(size, chance, rows) @ values.T / size
     return means

@@ -16,7 +16,7 @@ from arena.scores.rules.forecastbench.panel import Panel
 
 
 def skill(panel: Panel, naive: str) -> Floats:
-    """Return the skill of each forecaster over the one of that name."""
+    """Return the skill of each forecaster over the naive one."""
     reference = panel.row(naive)
     absent = np.flatnonzero(np.isnan(reference))
     if absent.size:

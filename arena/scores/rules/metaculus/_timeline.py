@@ -15,7 +15,7 @@ from arena.scores.rules.metaculus.forecasts import Forecasts, MetaculusQuestion,
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """From each time until the next: the ln of what is compared with, and what a difference counts."""
+    """Values that hold from each time until the next: the ln compared with, and a difference's weight."""
 
     time: Floats
     level: Floats
@@ -24,7 +24,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class StandingSums:
-    """How many forecasts stood from each time until the next, and the sums of their ln chances."""
+    """The number of forecasts that stand from each time until the next, and their summed ln chances."""
 
     time: Floats
     count: Floats
@@ -34,7 +34,7 @@ class StandingSums:
 
 
 def standing_sums(forecasts: Forecasts, chosen: Flags) -> StandingSums:
-    """Return one step wherever a chosen forecast starts or ends. The order of the rows changes no digit."""
+    """Return a step wherever a chosen forecast starts or ends; the order of rows changes no digit."""
     start = forecasts.start
     end = forecasts.end
     rows = np.lexsort((forecasts.chance, end, start))
@@ -59,14 +59,14 @@ def standing_sums(forecasts: Forecasts, chosen: Flags) -> StandingSums:
 
 
 def scored_spans(question: MetaculusQuestion, forecasts: Forecasts, mode: Mode) -> tuple[Floats, Floats]:
-    """Return from when until when each forecast is scored; an end at its start if never."""
+    """Return the times from and until which each forecast is scored; equal if never."""
     low = np.maximum(forecasts.start, question.opens)
     high = np.minimum(forecasts.end, question.ends(mode))
     return low, np.maximum(high, low)
 
 
 def integrate(question: MetaculusQuestion, steps: Steps, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Return ∫ weight and ∫ weight · level from `low` to `high`, in lives."""
+    """Return ∫ weight and ∫ weight · level from `low` to `high`, in lifetimes."""
     opens = question.opens
     until = max(opens, min(question.closes, question.scheduled))
     time = steps.time
@@ -91,7 +91,7 @@ def integrate(question: MetaculusQuestion, steps: Steps, low: Floats, high: Floa
 def integrate_by_step(
     question: MetaculusQuestion, steps: Steps, low: Floats, high: Floats, life: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the site's sums of weight, weight · level and 1 over whole steps: those that begin between."""
+    """Return the site's sums of weight, weight · level and 1 over whole steps that begin in the span."""
     closes = question.closes
     time = np.maximum(steps.time, question.opens)
     time = time[time < closes]
@@ -129,7 +129,7 @@ def instants(forecasts: Forecasts) -> Floats:
 
 
 def pieces(forecasts: Forecasts, times: Floats) -> Iterator[TablePiece]:
-    """Yield the table for these times, cut so that no piece grows too large."""
+    """Yield the table for these times, cut into pieces of limited size."""
     step = max(CELLS // max(forecasts.start.size, 1), 1)
 
     for first in range(0, times.size, step):
@@ -140,7 +140,7 @@ def pieces(forecasts: Forecasts, times: Floats) -> Iterator[TablePiece]:
 
 
 def sorted_standing(values: Floats, stands: Flags) -> tuple[Floats, Counts]:
-    """Return the values that stand, row by row in rising order and to the left, and how many they are."""
+    """Return the standing values of each row, sorted and moved to the left, and their number."""
     order = np.argsort(values, kind="stable")
     stands = stands[:, order]
     rows, columns = np.nonzero(stands)
@@ -153,10 +153,10 @@ def sorted_standing(values: Floats, stands: Flags) -> tuple[Floats, Counts]:
 
 
 def medians_of_others(ranked: Floats, place: Counts, among: Flags) -> Floats:
-    """Return for each row and column the median of all others among those of the row; NaN without any.
+    """Return for each row and column the median of the row's other members; NaN without any.
 
-    `ranked` has their values in rising order and `place` where each is: whoever stands above one's own place
-    moves down by one.
+    `ranked` has their values in ascending order and `place` the index of each: those above one's own index
+    move down by one.
     """
     none = np.full(len(ranked), np.nan)
     ranked = np.column_stack([ranked, none])

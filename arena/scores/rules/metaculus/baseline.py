@@ -29,7 +29,7 @@ LN_2 = math.log(2)
 
 
 def points(chance: ArrayLike, ignorance: ArrayLike = 0.5, scale: ArrayLike = LN_2) -> Floats:
-    """Return 100 · (ln P − ln B) / S, at an instant; yes/no unless said otherwise.
+    """Return 100 · (ln P − ln B) / S at an instant; for yes/no questions by default.
 
     >>> points([0.4, 0.7, 0.8, 0.999, 0.001]).round(1)
     array([ -32.2,   48.5,   67.8,   99.9, -896.6])

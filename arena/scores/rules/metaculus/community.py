@@ -22,7 +22,7 @@ from arena.scores.rules.metaculus.limits import LOWEST
 
 
 def recency_weights(count: ArrayLike, age: ArrayLike) -> Floats:
-    """Return e^(√i − √n) for the i-th oldest of n, or 1 for each if there are no more than two.
+    """Return e^(√i − √n) for the i-th oldest of n, or 1 for each if there are at most two.
 
     >>> recency_weights(4, [1, 2, 3, 4]).round(3)
     array([0.368, 0.557, 0.765, 1.   ])
@@ -63,7 +63,7 @@ def recency_weighted(forecasts: Forecasts) -> Steps:
 
 
 def _pooled(base: Forecasts, weights: Floats) -> Floats:
-    """Return what the site makes of the forecasts under each row of weights."""
+    """Return the site's combination of forecasts under each row of weights."""
     if base.mean:
         total = weights.sum(axis=1)
         return quotients(weights @ base.chance, total)
@@ -74,13 +74,13 @@ def _pooled(base: Forecasts, weights: Floats) -> Floats:
 
 
 def _weighted_median(values: Floats, weights: Floats) -> Floats:
-    """Return the median of `values` under each row of weights; NaN where all weights are 0."""
+    """Return the median of `values` under each row of weights; NaN if all weights are 0."""
     order = np.argsort(values, kind="stable")
     return median_of_rising(values[order], weights[:, order])
 
 
 def median_of_rising(values: Floats, weights: Floats) -> Floats:
-    """Return the weighted median of values that are sorted, for all rows of weights or row by row."""
+    """Return the weighted median of sorted values, for all rows of weights or row by row."""
     total = weights.sum(axis=1, keepdims=True)
     is_empty = total <= 0
     total = np.where(is_empty, np.nan, total)
@@ -95,9 +95,9 @@ def median_of_rising(values: Floats, weights: Floats) -> Floats:
 
 
 def _normalised(options: Floats, weights: Floats, happened: int) -> Floats:
-    """Return the median of what happened, scaled.
+    """Return the scaled median of the option that happened.
 
-    The medians of every option over those who had it, less the least allowed, are scaled to add up to 1.
+    The medians of every option over those who had it, minus the least allowed, are scaled to add up to 1.
     """
     medians = np.stack([_of_option(column, weights) for column in options.T], axis=1)
     above = medians - LOWEST
@@ -120,7 +120,7 @@ def _of_option(column: Floats, weights: Floats) -> Floats:
 
 
 def _steps(times: Floats, parts: list[Floats]) -> Steps:
-    """Return values as steps; where nobody stands they weigh nothing."""
+    """Return values as steps; where nobody stands they have no weight."""
     values = np.concatenate([np.zeros(0), *parts])
     present = ~np.isnan(values)
     levels = np.log(np.where(present, values, 1.0))

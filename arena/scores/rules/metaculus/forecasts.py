@@ -22,7 +22,7 @@ Mode = Literal["exact", "metaculus"]
 
 @dataclass(frozen=True, slots=True)
 class MetaculusQuestion:
-    """When a question opened, really closed, was to close, and the instant of its spot scores, if any."""
+    """When a question opened, closed and was to close, and the instant of its spot scores, if any."""
 
     opens: float
     closes: float
@@ -31,11 +31,11 @@ class MetaculusQuestion:
 
     @property
     def life(self) -> float:
-        """Return how long the question was to be open."""
+        """Return how long the question was scheduled to be open."""
         return self.scheduled - self.opens
 
     def ends(self, mode: Mode) -> float:
-        """Return when scoring ends. The site goes on to a close that comes late; its text does not."""
+        """Return when scoring ends. The site's code continues to a late close; its text does not."""
         if mode == "metaculus":
             return self.closes
         return min(self.closes, self.scheduled)
@@ -49,9 +49,9 @@ class MetaculusQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ForecastScores:
-    """What each forecast adds to its forecaster's score and coverage, in the order of the forecasts.
+    """The contribution of each forecast to its forecaster's score and coverage, in the forecasts' order.
 
-    `compared` is the share of the life for which there was something to compare it with.
+    `compared` is the share of the lifetime for which there was something to compare it with.
     """
 
     mode: Mode
@@ -61,7 +61,7 @@ class ForecastScores:
 
 
 def no_scores(count: int, mode: Mode) -> ForecastScores:
-    """Return no score for anyone."""
+    """Return empty scores."""
     return ForecastScores(mode, np.zeros(count), np.zeros(count), np.zeros(count))
 
 
@@ -96,7 +96,7 @@ class Forecasts:
 
 
 def rows_of(forecasts: Forecasts, rows: NDArray[np.generic]) -> Forecasts:
-    """Return some of the forecasts, chosen by flags or in an order."""
+    """Return some of the forecasts, selected by flags or by indices."""
     columns = {name: getattr(forecasts, name)[rows] for name in COLUMNS}
     options = forecasts.options
     if options is not None:
@@ -149,7 +149,7 @@ def chance_forecasts(
 
 
 def _until_next(names: Labels, start: Floats) -> Floats:
-    """Return when the next forecast of the same forecaster starts, infinity without one."""
+    """Return when the same forecaster's next forecast starts; infinity without one."""
     order = np.lexsort((start, names))
     sorted_names = names[order]
     is_followed = sorted_names[1:] == sorted_names[:-1]
@@ -160,7 +160,7 @@ def _until_next(names: Labels, start: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The same added up by forecaster, names in order.
+    """Scores and coverages added up by forecaster, with names in order.
 
     In mode `exact` the score is NaN for those who could never be compared: too late, or alone.
     """

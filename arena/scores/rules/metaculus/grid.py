@@ -42,14 +42,14 @@ class ForecastGrid:
 
 @dataclass(frozen=True, slots=True)
 class GridScores:
-    """The numbers of the questions, and for each score a table of them by forecaster, the community last."""
+    """The numbers of the questions, and for each score a table by forecaster, the community last."""
 
     question: Ints
     values: dict[str, Floats]
 
 
 def grid_scores(grid: ForecastGrid) -> GridScores:
-    """Return the scores of all."""
+    """Return all scores, with spot scores and the community."""
     first = np.flatnonzero(np.diff(grid.question, prepend=-1))
     newest, is_standing = _newest(~np.isnan(grid.forecast), first)
     stands = _at(grid.forecast, newest, is_standing)
@@ -85,8 +85,8 @@ def grid_scores(grid: ForecastGrid) -> GridScores:
 class ChanceGrid:
     """Instants of questions of any kind, in order of question and time; a column for each forecaster.
 
-    `chance` is what a forecast gave to what happened and `own` what it earns against a baseline, NaN where
-    none was stated. `points` is what a step of e in probability earns against others.
+    `chance` is the probability given to the outcome and `own` the baseline points, NaN where nothing was
+    stated. `points` is the factor of a natural-log step against others.
     """
 
     question: Ints
@@ -101,7 +101,7 @@ class ChanceGrid:
 
 
 def chance_scores(grid: ChanceGrid) -> GridScores:
-    """Return the scores over time of all, in mode `exact`; without spot scores and the community."""
+    """Return all scores over time in mode `exact`, without spot scores and the community."""
     first = np.flatnonzero(np.diff(grid.question, prepend=-1))
     newest, is_standing = _newest(~np.isnan(grid.chance), first)
     logs = np.log(_at(grid.chance, newest, is_standing))
@@ -117,7 +117,7 @@ def chance_scores(grid: ChanceGrid) -> GridScores:
 
 
 def _shares(grid: ForecastGrid | ChanceGrid) -> tuple[Floats, Floats]:
-    """Return until when each instant counts: the next of its question, or for good; its share of a life."""
+    """Return until when each instant counts, to the next of its question or for good, and its share."""
     is_followed = np.diff(grid.question, append=-1) == 0
     following = np.append(grid.time[1:], np.inf)
     until = np.where(is_followed, following, np.inf)
@@ -127,7 +127,7 @@ def _shares(grid: ForecastGrid | ChanceGrid) -> tuple[Floats, Floats]:
 
 
 def _averages(scores: Floats, share: Floats, first: Ints) -> tuple[Floats, Floats]:
-    """Return the scores of each question over its life, and the share of that with any; NaN without."""
+    """Return each question's scores over its lifetime, and the share of that with any; NaN without."""
     during = share[:, None]
     known = ~np.isnan(scores)
     weighted = np.where(known, scores, 0.0) * during
@@ -149,7 +149,7 @@ def _means(scores: Floats, first: Ints) -> Floats:
 
 
 def _at_last(scores: Floats, is_last: Flags, first: Ints) -> Floats:
-    """Return the scores of each question at its last instant, NaN without one."""
+    """Return the scores of each question at its last instant; NaN without one."""
     known = ~np.isnan(scores) & is_last[:, None]
     counted = np.where(known, scores, 0.0)
     total = np.add.reduceat(counted, first)
@@ -158,7 +158,7 @@ def _at_last(scores: Floats, is_last: Flags, first: Ints) -> Floats:
 
 
 def _newest(is_stated: Flags, first: Ints) -> tuple[Ints, Flags]:
-    """Return for each instant and forecaster the instant of what stands, and where anything does."""
+    """Return for each instant and forecaster the instant of the standing forecast, and where there is one."""
     row = np.arange(is_stated.shape[0])[:, None]
     newest = np.where(is_stated, row, -1)
     newest = np.maximum.accumulate(newest, axis=0)
@@ -170,7 +170,7 @@ def _newest(is_stated: Flags, first: Ints) -> tuple[Ints, Flags]:
 
 
 def _at(values: Floats, newest: Ints, stands: Flags) -> Floats:
-    """Return the values that stand, NaN where nothing does."""
+    """Return the standing values; NaN where nothing stands."""
     chosen = np.take_along_axis(values, newest, axis=0)
     return np.where(stands, chosen, np.nan)
 
@@ -191,13 +191,13 @@ def _community(chance: Floats, since: Floats, base: Flags) -> Floats:
 
 
 def _age_ranks(since: Floats) -> Floats:
-    """Return each one's rank in its row, from 1, the oldest first; those of one age share their mean."""
+    """Return each forecast's rank in its row, the oldest first, from 1; equal ages share their mean."""
     rows, columns = since.shape
     order = np.argsort(since, axis=1, kind="stable")
     rising = np.take_along_axis(since, order, axis=1)
     place = np.broadcast_to(np.arange(columns), since.shape)
 
-    # whether each is as old as the one before it, and as the one after
+    # Whether each is as old as the one before it, and as the one after.
     is_same = rising[:, 1:] == rising[:, :-1]
     none = np.zeros((rows, 1), dtype=np.bool_)
     is_as_before = np.hstack([none, is_same])

@@ -24,7 +24,7 @@ LEAST_OUTSIDE = 0.001
 
 
 def clip(probability: ArrayLike) -> Floats:
-    """Return probabilities as the site would take them.
+    """Return probabilities clipped as the site would.
 
     >>> clip([0.0, 0.5, 1.0])
     array([0.001, 0.5  , 0.999])
@@ -35,7 +35,7 @@ def clip(probability: ArrayLike) -> Floats:
 def with_floor(cdf: ArrayLike, open_low: bool = False, open_high: bool = False) -> Floats:
     """Return cumulative probabilities with a flat density of 0.01 mixed in.
 
-    What lies outside stays outside, but beyond an open end and inside there is at least what the site takes.
+    What lies outside stays outside, but beyond an open end and inside there is at least the site's minimum.
 
     >>> with_floor([0.0, 0.0, 1.0]).round(6)
     array([0.      , 0.00495, 1.      ])

@@ -55,7 +55,7 @@ def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
     mean = standing.chance / np.maximum(standing.count, 1)
     is_occupied = (standing.count > 0).astype(np.float64)
 
-    # who is in the base stands in the mean too: the factor takes the forecaster out of it
+    # Forecasters of the base are part of the mean: the factor removes them from it.
     among = Steps(standing.time, mean, _without_one(standing.count))
     against = Steps(standing.time, mean, is_occupied)
     inside_weight, inside_level = integrate(question, among, low, high)
@@ -91,7 +91,7 @@ def _exact_spot(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastSc
     logs = np.log(forecasts.chance)
     others = np.full(logs.size, chosen.sum()) - chosen
 
-    # sorted, so that the order of the forecasts changes no digit
+    # Values are sorted, so that the order of the forecasts changes no digit.
     total = np.sort(logs[chosen]).sum()
     rest = total - np.where(chosen, logs, 0.0)
     apart = logs - rest / np.maximum(others, 1)
@@ -137,6 +137,6 @@ def _site_steps(forecasts: Forecasts) -> Steps:
 
 
 def _without_one(count: Floats) -> Floats:
-    """Return N/(N − 1), and 0 for one alone."""
+    """Return N/(N − 1), or 0 for one alone."""
     factor = count / np.maximum(count - 1, 1)
     return np.where(count > 1, factor, 0.0)

@@ -93,7 +93,7 @@ def continuous(
     chance = np.diff(rows, axis=1, prepend=0.0, append=1.0)[:, bucket]
     ignorance = OUTSIDE
     if not is_beyond:
-        # a density where the range is 1 wide
+        # A density, in units in which the range is 1 wide.
         chance = chance * count
         ignorance = 1 - OUTSIDE * open_bounds
 

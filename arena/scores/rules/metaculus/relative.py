@@ -83,7 +83,7 @@ def _exact(question: MetaculusQuestion, forecasts: Forecasts) -> ForecastScores:
         gap = logs - np.log(others(forecasts, piece))
         present = ~np.isnan(gap)
 
-        # not as a product of matrices, whose sums depend on the order of the columns
+        # A matrix product would sum in an order that depends on the columns.
         during = length[piece.rows, None]
         gained = during * np.where(present, gap, 0.0)
         total += gained.sum(axis=0)

@@ -20,15 +20,15 @@ from arena.scores.rules.metaculus.question_types import binary
 Places = NDArray[np.intp]
 SCORES = ("baseline", "peer", "relative", "coverage", "spot_baseline", "spot_peer")
 COMMUNITY = "community"
-"""Whom the community's forecast is scored as, where that is wanted; −1 in a table."""
+"""The forecaster's name for the community, if it is scored; −1 in a table."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableTimes:
     """When each row's forecast was made, and when its question opened, closed and was to close.
 
-    `ends` says until when a forecast stood, where that is not until the next, and `spot` when its question's
-    spot scores are taken; NaN, or None for all, where neither is known.
+    `ends` is until when a forecast stood, if that is not until the next, and `spot` when its question's spot
+    scores are taken; NaN, or None for all, if unknown.
     """
 
     time: Floats
@@ -43,7 +43,8 @@ class TableTimes:
 class ResolvedRows:
     """Forecasts on questions that ended YES or NO, sorted by question, forecaster and time.
 
-    Nobody is compared with those outside the `base`. Without times everyone has one forecast on a question.
+    Nobody is compared with forecasters outside the `base`. Without times everyone has one forecast on a
+    question.
     """
 
     question: Places
@@ -64,14 +65,14 @@ class CellScores:
 
 
 def cell_scores(rows: ResolvedRows, mode: Mode, *, community: bool = False) -> CellScores:
-    """Return the scores of each forecaster on each question. The community is scored as one more of them."""
+    """Return the scores of each forecaster on each question, with the community as one more of them."""
     if rows.times is None and mode == "exact" and not community:
         return CellScores(rows.question, rows.forecaster, _at_once(rows))
     return _one_by_one(rows, mode, community)
 
 
 def _at_once(rows: ResolvedRows) -> Floats:
-    """Return the scores of every row, where all of a question's stand side by side."""
+    """Return the scores of every row, if all forecasts of a question stand side by side."""
     is_yes = rows.outcome == 1
     chance = np.where(is_yes, rows.probability, 1 - rows.probability)
     chance = limits.clip(chance)
@@ -90,7 +91,7 @@ def _one_by_one(rows: ResolvedRows, mode: Mode, community: bool) -> CellScores:
     size = rows.question.size
     times = rows.times
     if times is None:
-        # every forecast stands for the whole of a life of 1
+        # Every forecast stands for a whole lifetime of 1.
         zero = np.zeros(size)
         one = np.ones(size)
         times = TableTimes(zero, zero, one, one)
@@ -113,7 +114,7 @@ def _one_by_one(rows: ResolvedRows, mode: Mode, community: bool) -> CellScores:
         following = np.append(following, np.inf)
 
         forecasts = binary(
-            np.char.mod("%09d", place),  # padded, so that the order of texts is that of numbers
+            np.char.mod("%09d", place),  # padded, so that texts sort like numbers
             made,
             rows.probability[own],
             rows.outcome[first] == 1,
@@ -130,7 +131,7 @@ def _one_by_one(rows: ResolvedRows, mode: Mode, community: bool) -> CellScores:
 
 
 def _question(times: TableTimes, row: int) -> MetaculusQuestion:
-    """Return the question of a row."""
+    """Return a row's question."""
     spot = None
     if times.spot is not None and not np.isnan(times.spot[row]):
         spot = float(times.spot[row])
@@ -146,8 +147,8 @@ def _question(times: TableTimes, row: int) -> MetaculusQuestion:
 def question_scores(
     question: MetaculusQuestion, forecasts: Forecasts, mode: Mode, *, community: bool = False
 ) -> Floats:
-    """Return a line for each of `SCORES`, a column a forecaster by name, the community's last."""
-    label = "~" + COMMUNITY  # after every name that is made of figures
+    """Return a line for each of `SCORES`, with a column for each forecaster by name, the community last."""
+    label = "~" + COMMUNITY  # sorts after every numeric name
     if community:
         forecasts = with_community(forecasts, label)
 
@@ -178,9 +179,9 @@ def mean_log(forecasts: Forecasts, name: str) -> float:
 
 
 def with_community(forecasts: Forecasts, label: str) -> Forecasts:
-    """Add the forecasts of the community: outside the base, from each change until the next.
+    """Return forecasts with the community's added: outside the base, from each change until the next.
 
-    Where all were made at once none is newer than another, and the median is the plain one.
+    If all were made at once none is newer than another, and the median is the plain one.
     """
     start = forecasts.start[forecasts.base]
     is_at_once = bool((start == start[:1]).all())
@@ -206,7 +207,7 @@ def with_community(forecasts: Forecasts, label: str) -> Forecasts:
         columns[name] = np.concatenate([getattr(forecasts, name), getattr(community, name)])
 
     options = forecasts.options
-    if options is not None:  # nobody pools the community itself
+    if options is not None:  # the community itself is not pooled
         none = np.full((count, options.shape[1]), np.nan)
         options = np.vstack([options, none])
     return replace(forecasts, **columns, options=options)
@@ -218,7 +219,7 @@ def peers(question: Places, chance: Floats, base: Flags) -> Floats:
     counted = base.astype(np.float64)
     own = logs * counted
 
-    # in order of chance, so that the order of the rows changes no digit
+    # Rows are sorted by chance, so that their former order changes no digit.
     order = np.lexsort((chance, question))
     total = np.bincount(question[order], own[order])
     count = np.bincount(question, counted)
@@ -245,7 +246,7 @@ def relatives(question: Places, chance: Floats, base: Flags) -> Floats:
     own[order] = np.arange(size) - first[order]
 
     def at(rank: Places) -> Floats:
-        # among the others whoever is above oneself moves down by one
+        # Among the others, those above one's own rank move down by one.
         place = first + rank + (rank >= own)
         values: Floats = rising[np.clip(place, 0, size - 1)]
         return values

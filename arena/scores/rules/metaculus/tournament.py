@@ -30,8 +30,8 @@ DIRECTION = "higher"
 class TournamentPlace:
     """One line of a tournament's board. `share` is of 1, `prize` of the pool.
 
-    `coverage` is the mean over all questions of the share of each one's life, by weight, and `questions` how
-    many had a forecast.
+    `coverage` is the mean coverage of all questions' lifetimes, by weight, and `questions` the number with a
+    forecast.
     """
 
     forecaster: str
@@ -47,7 +47,7 @@ class TournamentPlace:
 
 @dataclass(frozen=True, slots=True)
 class ForecasterSums:
-    """Everyone by name: sums of scores and of coverages, and how many questions had a forecast."""
+    """Forecasters by name, with their sums of scores and coverages, and numbers of questions."""
 
     names: list[str]
     score: Floats
@@ -73,14 +73,14 @@ def takes(total: ArrayLike) -> Floats:
 
 
 def shares(take: ArrayLike, minimum: float = 0.0, excluded: Collection[int] = ()) -> Floats:
-    """Return each take's share of the prize; those at the `excluded` places get none."""
+    """Return each take's share of the prize; those at the `excluded` indices get none."""
     values = np.asarray(take, dtype=np.float64)
     values = np.maximum(values, 0.0)
     values[list(excluded)] = 0.0
     order = np.argsort(-values, kind="stable")
     falling = values[order]
 
-    # the last one whose share of all takes up to its own is enough is the last who wins
+    # The last winner is the last whose share of all takes down to its own is large enough.
     is_enough = (falling > 0) & (falling >= minimum * np.cumsum(falling))
     count = np.max(np.flatnonzero(is_enough) + 1, initial=0)
     winners = order[: int(count)]
@@ -146,7 +146,7 @@ def order_places(
     by: Floats,
     out: Collection[int],
 ) -> TournamentBoard:
-    """Return the board, ranked by one of its columns; those who are out have no rank of their own."""
+    """Return the board, ranked by one of its columns; excluded forecasters have no rank of their own."""
     ranks = rank_scores(by, out)
     is_out = np.zeros(by.size, dtype=np.bool_)
     is_out[list(out)] = True
@@ -160,12 +160,12 @@ def order_places(
 
 
 def rank_scores(score: Floats, excluded: Collection[int]) -> NDArray[np.intp]:
-    """Return ranks from 1, best first: one more than the number of those better who are not excluded."""
+    """Return ranks from 1, best first: one more than the number of better ones that are not excluded."""
     counted = np.ones(score.size, dtype=np.bool_)
     counted[list(excluded)] = False
     values = np.sort(score[counted])
 
-    # what differs by no more than rounding is equal
+    # Values that differ only by rounding are equal.
     rounding = 1e-9 * np.maximum(abs(score), 1)
     no_better = np.searchsorted(values, score + rounding, side="right")
     return values.size - no_better + 1

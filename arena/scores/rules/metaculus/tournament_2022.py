@@ -36,7 +36,7 @@ DIRECTION = "higher"
 
 @dataclass(frozen=True, slots=True)
 class HiddenPeriod:
-    """Until when the median is hidden, and the weight of that time in coverage; by length if None."""
+    """When the median stops being hidden, and the weight of that time in coverage; by length if None."""
 
     until: float
     weight: float | None = None
@@ -54,7 +54,7 @@ def score(
 
 
 def coverage(question: MetaculusQuestion, low: Floats, high: Floats, hidden: HiddenPeriod | None) -> Floats:
-    """Return how much of the question's life from `low` to `high` counts for."""
+    """Return the share of the question's lifetime that each span covers, weighted."""
     if hidden is None or hidden.weight is None:
         return (high - low) / question.life
 

@@ -17,7 +17,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Drawdown:
-    """The deepest fall: as a share of the peak, in money, and the places of peak and trough."""
+    """The deepest fall: as a share of the peak, in money, and the indices of peak and trough."""
 
     share: float
     amount: int

@@ -32,7 +32,7 @@ from arena.scores.rules._columns import (
 
 @dataclass(frozen=True, slots=True)
 class ProvenEdge:
-    """The share of claimed edges that was real, its standard error, and of how many events."""
+    """The share of claimed edges that was real, its standard error, and the number of events."""
 
     share: float
     error: float
@@ -63,7 +63,7 @@ def edge_elsewhere(
     claimed_elsewhere = total - claimed
     came_elsewhere = came.sum() - came
 
-    # what is left of a sum when all of it is taken away again is dust
+    # What remains of a sum after subtracting all of it is a rounding error.
     is_proven = claimed_elsewhere > 1e-9 * total
     zero = np.zeros(claimed.size)
     shares = np.divide(came_elsewhere, claimed_elsewhere, out=zero, where=is_proven)
@@ -73,7 +73,7 @@ def edge_elsewhere(
 def _sums(
     belief: ArrayLike, mid: ArrayLike, outcome: ArrayLike, event: ArrayLike, market: ArrayLike | None
 ) -> tuple[Floats, Floats, list[str]]:
-    """Return event by event Σ w·(b − m)² and Σ w·(b − m)·(o − m), and the events' labels."""
+    """Return Σ w·(b − m)² and Σ w·(b − m)·(o − m) by event, and the events' labels."""
     outcomes = as_floats(outcome)
     if not outcomes.size:
         return outcomes, outcomes, []
@@ -89,7 +89,7 @@ def _sums(
     gap = beliefs - mids
     came = np.where(scored, outcomes, mids) - mids
 
-    # in an order of their own, so that the order of the rows changes no digit
+    # Rows are sorted, so that their former order changes no digit.
     order = np.lexsort((came, gap, weight))
     group = group[order]
     claims = weight * gap**2

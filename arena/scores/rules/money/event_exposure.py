@@ -36,7 +36,7 @@ class HeldShares:
 
 @dataclass(frozen=True, slots=True)
 class EventExposure:
-    """An event: its markets, the value held in it now, and what the worst and the best end would change."""
+    """An event: its markets, the value held in it, and the change in its worst and best state."""
 
     event: str
     markets: int
@@ -57,7 +57,7 @@ def event_exposure(lots: Iterable[HeldShares], ties: EventTies, total: int) -> l
 
 
 def _event(name: str, lots: list[HeldShares], tie: EventTie, total: int) -> EventExposure:
-    """Return what one event may still change of an account's value."""
+    """Return the exposure of an account to one event."""
     held: dict[tuple[int, str], float] = defaultdict(float)
     values = []
     for lot in lots:
@@ -82,7 +82,7 @@ def _event(name: str, lots: list[HeldShares], tie: EventTie, total: int) -> Even
 
 
 def _ends(net: Floats, tie: EventTie) -> tuple[float, float]:
-    """Return the least and the most that the net YES shares pay, over what NO shares always pay."""
+    """Return the least and the most that the net YES shares pay, beyond what NO shares always pay."""
     if tie == "exclusive":
         pays = np.append(net, 0.0)
     elif tie == "nested":

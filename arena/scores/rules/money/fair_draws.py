@@ -19,7 +19,7 @@ from arena.scores.rules._columns import Flags, Floats
 
 
 def winnings(held: Floats, price: Floats, tie: EventTie, seasons: int, rng: np.random.Generator) -> Floats:
-    """Return what an event's markets pay over their prices in each season, for what is held of YES in each.
+    """Return what an event's markets pay beyond their prices in each season, given the YES shares held.
 
     >>> winnings(np.array([10.0]), np.array([0.25]), "alone", 4, np.random.default_rng(1))
     array([-2.5, -2.5,  7.5, -2.5])
@@ -38,12 +38,12 @@ def winnings(held: Floats, price: Floats, tie: EventTie, seasons: int, rng: np.r
     if tie == "nested":
         return _over(u < price, held, price)
 
-    # nothing is known of the tie: all sides held win and lose together
+    # The tie is unknown: all sides held win and lose together.
     wins = np.where(held >= 0, price, 1 - price)
     return _over(u < wins, np.abs(held), wins)
 
 
 def _over(came: Flags, held: Floats, price: Floats) -> Floats:
-    """Return what is paid over the prices in each season."""
+    """Return what is paid beyond the prices in each season."""
     paid: Floats = came @ held - held @ price
     return paid

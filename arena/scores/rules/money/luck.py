@@ -33,7 +33,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Luck:
-    """A profit among those of skill-less seasons, in millionths; None and a reason where there is none."""
+    """A profit among those of seasons without skill, in millionths; None and a reason if there are none."""
 
     pnl: int
     mean: int
@@ -47,7 +47,7 @@ class Luck:
 
 @dataclass(slots=True)
 class _Event:
-    """What is at risk in an event: YES shares held to the end and their price, and what prices moved."""
+    """The risk in an event: YES shares held to the end with their price, and the moves of prices."""
 
     held: list[float] = field(default_factory=list)
     price: list[float] = field(default_factory=list)
@@ -61,7 +61,7 @@ def luck(
     rng: np.random.Generator,
     seasons: int = SEASONS,
 ) -> Luck:
-    """Return the luck band of these trades. Events that `ties` leaves out are `unknown`."""
+    """Return the luck band of trades. Events without a tie are `unknown`."""
     markets = trades_by_market(trades, ends)
     pnl = sum(market_profit(own, ends[market]) for market, own in markets.items())
     events, fair = _events(markets, ends)
@@ -82,7 +82,7 @@ def luck(
         reason = f"{so_far} so far, and a percentile takes {ENOUGH_EVENTS:.0f}"
         return replace(band, reason=reason)
 
-    # of equal seasons half count as below
+    # Half of the equal seasons count as below.
     equal = np.count_nonzero(drawn == pnl)
     below = np.count_nonzero(drawn < pnl) + equal / 2
     return replace(band, percentile=float(below / seasons))
@@ -91,7 +91,7 @@ def luck(
 def _events(
     markets: Mapping[str, Sequence[Trade]], ends: Mapping[str, MarketEnd]
 ) -> tuple[dict[str, _Event], float]:
-    """Return what is at risk by event, in order of name, and what it came to at the mids.
+    """Return the risk of each event, in order of name, and the total result at the mids.
 
     The latter is the profit before costs.
     """
@@ -125,7 +125,7 @@ def _events(
 
 
 def _seasons(events: Mapping[str, _Event], ties: EventTies, seasons: int, rng: np.random.Generator) -> Floats:
-    """Return the profit of each season without skill, beyond what is fixed."""
+    """Return the variable profit of each season without skill."""
     total = np.zeros(seasons)
     for name, event in events.items():
         if any(event.held):

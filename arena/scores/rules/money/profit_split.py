@@ -54,7 +54,7 @@ class ProfitSplit:
 def split_profit(
     trades: Iterable[Trade], ends: Mapping[str, MarketEnd], real: Mapping[str, float] = AS_SAID
 ) -> ProfitSplit:
-    """Return the whole of a profit; `real` has r for each event, 1 for those that it leaves out.
+    """Return the split of a profit; `real` has r for each event, by default 1.
 
     A bet of $500 on YES at 0.41, where the mid is 0.40, believed to be 0.52:
 
@@ -81,7 +81,7 @@ def each(
 
 
 def _market(trades: Sequence[Trade], end: MarketEnd, real: Fraction) -> ProfitSplit:
-    """Return the split of the profit that one market's trades made."""
+    """Return the split of the profit from one market's trades."""
     is_judged = end.state != "refunded"
     edge = Fraction(0)
     spread = Fraction(0)
@@ -90,7 +90,7 @@ def _market(trades: Sequence[Trade], end: MarketEnd, real: Fraction) -> ProfitSp
 
     for trade in trades:
         mid = trade.own(trade.mid)
-        # by how much its price was better than the mid: mostly below 0
+        # How much better than the mid its price was; mostly below 0.
         better = value_at(trade.shares, mid) - trade.gross
         spread += better if trade.buy else -better
 
@@ -113,7 +113,7 @@ def _market(trades: Sequence[Trade], end: MarketEnd, real: Fraction) -> ProfitSp
 
 
 def _gain(trade: Trade) -> Fraction:
-    """Return what a share was believed to be worth over the mid, in dollars."""
+    """Return how much more than the mid a share was believed to be worth, in dollars."""
     belief = trade.mid if trade.belief is None else trade.belief
     return Fraction(trade.own(belief) - trade.own(trade.mid), ONE)
 

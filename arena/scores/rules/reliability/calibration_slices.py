@@ -30,7 +30,7 @@ HORIZON_DAYS = (1.0, 7.0, 28.0, 91.0)
 
 @dataclass(frozen=True, slots=True)
 class CalibrationSlice:
-    """The rows of one label: how many forecasts and markets, the decomposition, and its null."""
+    """The rows of one label: the numbers of forecasts and markets, the decomposition, and its null."""
 
     label: str
     forecasts: int
@@ -47,9 +47,9 @@ def by(
     market: ArrayLike | None = None,
     draws: int = DRAWS,
 ) -> list[CalibrationSlice]:
-    """Return the calibration under each label, labels in the order of their first row.
+    """Return the calibration under each label, in the order of the labels' first rows.
 
-    What is drawn for a label depends on the seed and its name alone.
+    A label's draws depend only on the seed and its name.
     """
     forecasts = check_probabilities(forecast)
     outcomes = as_floats(outcome)

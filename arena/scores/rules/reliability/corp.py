@@ -28,7 +28,7 @@ FEW = 10
 
 @dataclass(frozen=True, slots=True)
 class ScoreParts:
-    """A Brier score and what it is made of: brier = miscalibration − discrimination + uncertainty."""
+    """A Brier score and its parts: brier = miscalibration − discrimination + uncertainty."""
 
     brier: float
     miscalibration: float
@@ -45,9 +45,9 @@ def decompose(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None 
 def curve(came: Floats, weight: Floats) -> Floats:
     """Return the isotonic regression at each distinct forecast.
 
-    `came` is what came true of the weight on each.
+    `came` is the part of each forecast's weight that came true.
     """
-    from scipy.optimize import isotonic_regression  # it takes long to load, and pages never need it
+    from scipy.optimize import isotonic_regression  # slow to load, and pages never need it
 
     if not weight.size:
         return weight
@@ -58,7 +58,7 @@ def curve(came: Floats, weight: Floats) -> Floats:
 def curves(came: Floats, weight: Floats) -> Floats:
     """Return the curve of each of many worlds, one a line.
 
-    Of few forecasts most worlds are alike, and are fitted once.
+    With few forecasts most worlds are alike, and each distinct one is fitted once.
 
     >>> curves(np.array([[0, 2], [2, 0], [2, 0]]), np.array([4, 4])).tolist()
     [[0.0, 0.5], [0.25, 0.25], [0.25, 0.25]]
@@ -72,7 +72,7 @@ def curves(came: Floats, weight: Floats) -> Floats:
 
 
 def parts(rows: DistinctForecasts, came: Floats) -> ScoreParts:
-    """Return the decomposition for these forecasts, had so much come true on each distinct value."""
+    """Return the decomposition if this weight came true on each distinct forecast."""
     if not rows.value.size:
         return ScoreParts(math.nan, math.nan, math.nan, math.nan)
 
@@ -91,9 +91,9 @@ def parts(rows: DistinctForecasts, came: Floats) -> ScoreParts:
 
 
 def brier_of(rows: DistinctForecasts, came: Floats, forecast: Floats) -> Floats:
-    """Return the Brier score of these forecasts, one for each distinct value, had so much come true on each.
+    """Return the Brier score of one forecast for each distinct value, if this weight came true on each.
 
-    Of several worlds at once, one a line, it is a score for each.
+    With several worlds, one a line, it is a score for each.
     """
     yes = came * (1 - forecast) ** 2
     no = (rows.weight - came) * forecast**2

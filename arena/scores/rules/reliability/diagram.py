@@ -31,12 +31,12 @@ LEVEL = 0.90
 BAND = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
 """The shares of worlds below the band, and below its upper end."""
 AT_ONCE = 4_000_000
-"""How many drawn rows are held at a time: what bounds the memory."""
+"""The most drawn rows held at a time, which bounds the memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class NullCalibration:
-    """What the miscalibration would be by chance alone, and how often it would be as large as it is."""
+    """The miscalibration by chance alone, and how often it is as large as the observed one."""
 
     expected: float
     p_value: float
@@ -45,7 +45,7 @@ class NullCalibration:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """A distinct forecast: rows, share of all weight, share of YES, the curve there, and the band."""
+    """A distinct forecast: its rows, its share of the weight, its share of YES, the curve, and the band."""
 
     forecast: float
     rows: int
@@ -73,7 +73,7 @@ class Decile:
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityDiagram:
-    """A reliability diagram: points and deciles from the lowest forecast up, the parts, null and reading."""
+    """A reliability diagram: points and deciles from the lowest forecast up, parts, null and reading."""
 
     points: tuple[CurvePoint, ...]
     deciles: tuple[Decile, ...]
@@ -90,7 +90,7 @@ def null(
     market: ArrayLike | None = None,
     draws: int = DRAWS,
 ) -> NullCalibration:
-    """Return what chance alone makes of the miscalibration of a calibrated forecaster who says this."""
+    """Return the distribution of miscalibration by chance if these forecasts are calibrated."""
     rows = distinct_forecasts(forecast, outcome, market)
     none = np.empty(0, np.intp)
     drawn, _, _ = _drawn(rows, rng, draws, none, none)
@@ -107,11 +107,11 @@ def diagram(
     event: ArrayLike | None = None,
     before: Floats | None = None,
 ) -> ReliabilityDiagram:
-    """Return the reliability diagram with its consistency band. Rows of one market are drawn as one.
+    """Return the reliability diagram with its consistency band. Rows of one market are drawn together.
 
-    Where rows are options of a market, `before` is what each forecast gives to the options before its own:
-    one of them comes true in each world. Without events each market, or without these each row, is an event
-    of its own.
+    If rows are options of a market, `before` is what each forecast gives to the options before its own: one
+    of them comes true in each world. Without events each market is its own event, and without markets each
+    row.
     """
     rows = distinct_forecasts(forecast, outcome, market, before)
     size = rows.value.size
@@ -143,9 +143,9 @@ def diagram(
 def _drawn(
     rows: DistinctForecasts, rng: np.random.Generator, draws: int, places: Places, starts: Places
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the miscalibration of each world, its curve at the places shown, and its shares of YES in parts.
+    """Return the miscalibration of each world, its curve at these places, and its shares of YES in parts.
 
-    `starts` is where each part of the distinct forecasts begins.
+    `starts` is the first distinct forecast of each part.
     """
     miscalibration = [np.empty(0)]
     shown = [np.empty((0, places.size))]
@@ -163,19 +163,19 @@ def _drawn(
 
 
 def _share_of_parts(came: Floats, rows: DistinctForecasts, starts: Places) -> Floats:
-    """Return what share of the weight of each part came true, or of many worlds a line each."""
+    """Return the share of each part's weight that came true; for many worlds, a line each."""
     sums = np.add.reduceat(came, starts, axis=-1)
     shares: Floats = sums / np.add.reduceat(rows.weight, starts)
     return shares
 
 
 def _sizes(rows: DistinctForecasts) -> Places:
-    """Return how many rows have each distinct forecast."""
+    """Return the number of rows with each distinct forecast."""
     return np.diff(rows.start, append=rows.share.size)
 
 
 def _null(rows: DistinctForecasts, drawn: Floats) -> NullCalibration:
-    """Return what the worlds that were drawn say of the miscalibration."""
+    """Return the null distribution of the miscalibration from the worlds drawn."""
     if not rows.value.size or not drawn.size:
         return NullCalibration(math.nan, math.nan, 0)
     observed = parts(rows, rows.came).miscalibration
@@ -206,12 +206,12 @@ def _deciles(rows: DistinctForecasts, places: Places, starts: Places, shares: Fl
 
 
 def worlds(rows: DistinctForecasts, draws: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """Yield batches of worlds: for each a line with the weight of what came true on each distinct value.
+    """Yield batches of worlds: a line for each with the weight that came true on each distinct value.
 
-    One uniform number u is drawn for all rows that share a market, and a row comes true where u < f: so each
-    row alone is a fair draw of its own probability (as by Bröcker and Smith, 2007), and rows of one market,
-    which in truth end alike, do so here as far as their forecasts agree. The options of a market share the
-    range of u among them, so that one comes true.
+    One uniform number u is drawn for all rows of a market, and a row comes true where u < f: so each row
+    alone is a fair draw of its own probability (as by Bröcker and Smith, 2007), and rows of one market, which
+    in truth end alike, do so here as far as their forecasts agree. The options of a market divide the range
+    of u among them, so that one comes true.
     """
     if not rows.value.size:
         return
@@ -234,7 +234,7 @@ def worlds(rows: DistinctForecasts, draws: int, rng: np.random.Generator) -> Ite
 
 
 def batches(draws: int, width: int) -> Iterator[int]:
-    """Yield how many worlds to draw at a time, so that no batch is too large.
+    """Yield the sizes of batches of worlds, none of which is too large.
 
     >>> list(batches(10, width=1_000_000))
     [4, 4, 2]
@@ -245,7 +245,7 @@ def batches(draws: int, width: int) -> Iterator[int]:
 
 
 def p_value(observed: float, drawn: Floats) -> float:
-    """Return the share of worlds at least as bad as what was found, which counts as one of them.
+    """Return the share of worlds at least as bad as the observed one, which is counted among them.
 
     >>> p_value(0.3, np.array([0.1, 0.2, 0.3]))
     0.5

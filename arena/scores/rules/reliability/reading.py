@@ -27,7 +27,7 @@ BY_CHANCE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class CalibrationReading:
-    """What forecasts that are sure of a side say of it on average, and how often it came true."""
+    """The mean confidence of forecasts that are sure of a side, and how often that side came true."""
 
     forecasts: int
     events: int
@@ -36,7 +36,7 @@ class CalibrationReading:
 
     @property
     def text(self) -> str:
-        """Return how well it is calibrated, in a few words.
+        """Return how well calibrated it is, in a few words.
 
         >>> CalibrationReading(forecasts=40, events=25, said=0.81, came=0.775).text
         'says 81%, happens 78%'
@@ -45,7 +45,7 @@ class CalibrationReading:
 
     @property
     def short(self) -> str:
-        """Return the same in a cell of a table.
+        """Return the same for a cell of a table.
 
         >>> CalibrationReading(forecasts=40, events=25, said=0.81, came=0.775).short
         '81% → 78%'
@@ -53,7 +53,7 @@ class CalibrationReading:
         return f"{self.said:.0%} → {self.came:.0%}"
 
     def judged(self, p_value: float | None) -> str:
-        """Say whether it is further off than chance would have it, and to which side.
+        """Return whether it is further off than by chance, and to which side, in words.
 
         `p_value` is that of the miscalibration of all forecasts, not of these alone.
         """
@@ -65,13 +65,13 @@ class CalibrationReading:
 
 
 def reading_sentence(sure: CalibrationReading | None, p_value: float | None) -> str:
-    """Return the one sentence on calibration of every page, report and command.
+    """Return the sentence on calibration that every page, report and command shows.
 
-    >>> reading_sentence(CalibrationReading(forecasts=40, events=25, said=0.81, came=0.775), 0.3)
-    'Where it is 70% sure or more of either side: says 81%, happens 78%, no more off than chance \
-(40 forecasts on 25 events)'
-    >>> reading_sentence(None, 0.3)
-    '70% sure of a side in fewer than 20 events'
+        >>> reading_sentence(CalibrationReading(forecasts=40, events=25, said=0.81, came=0.775), 0.3)
+        'Where it is 70% sure or more of either side: says 81%, happens 78%, no more off than chance \
+    (40 forecasts on 25 events)'
+        >>> reading_sentence(None, 0.3)
+        '70% sure of a side in fewer than 20 events'
     """
     if sure is None:
         return FEW_SURE
@@ -80,7 +80,7 @@ def reading_sentence(sure: CalibrationReading | None, p_value: float | None) -> 
 
 
 def named_sentence(name: str, sure: CalibrationReading | None, p_value: float | None) -> str:
-    """Return the same of a forecaster by name.
+    """Return the sentence on a forecaster's calibration, with its name.
 
     >>> named_sentence("ann", None, 0.3)
     'ann: 70% sure of a side in fewer than 20 events.'
@@ -90,7 +90,7 @@ def named_sentence(name: str, sure: CalibrationReading | None, p_value: float | 
 
 
 def reading(forecast: ArrayLike, outcome: ArrayLike, event: ArrayLike) -> CalibrationReading | None:
-    """Read the calibration of forecasts on these events.
+    """Return the calibration of sure forecasts on these events; None if there are none.
 
     >>> reading([0.9, 0.2] * 10, [1, 1] * 10, range(20))
     CalibrationReading(forecasts=20, events=20, said=0.85, came=0.5)
@@ -100,7 +100,7 @@ def reading(forecast: ArrayLike, outcome: ArrayLike, event: ArrayLike) -> Calibr
     ended = np.asarray(outcome)
     stated = np.asarray(forecast, dtype=np.float64)
     side = np.maximum(stated, 1 - stated)
-    # what floats make of 70% is 70%
+    # Rounding keeps a floating-point 70% at 70%.
     sure = (side >= SURE - 1e-9) & np.isin(ended, (0, 1))
     events = np.unique(np.asarray(event)[sure]).size
     if events < ENOUGH_EVENTS:

@@ -55,7 +55,7 @@ class BlindEffect:
 def blind_effect(
     before: ArrayLike, after: ArrayLike, price: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None
 ) -> BlindEffect:
-    """Return how answers before and after the price was shown compare, on the same rows."""
+    """Return the comparison of answers before and after the price was shown, on the same rows."""
     outcomes = as_floats(outcome)
     if not outcomes.size:
         return BlindEffect(0, 0, None, None, None, None, None, None, None)
@@ -93,7 +93,7 @@ def blind_effect(
 
 
 def _share(part: Floats, whole: Floats) -> float:
-    """Return the share of a part in the whole, NaN if there is nothing to share."""
+    """Return the share of a part in the whole; NaN if the whole is 0."""
     amount = total(whole)
     if amount <= 0:
         return math.nan
@@ -101,7 +101,7 @@ def _share(part: Floats, whole: Floats) -> float:
 
 
 def _correlation(x: Floats, y: Floats, weight: Floats) -> float:
-    """Return the weighted correlation of two columns, NaN where one of them never changes."""
+    """Return the weighted correlation of two columns; NaN if one of them is constant."""
     if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
 

@@ -40,7 +40,7 @@ class DutchBookTrade:
 
 @dataclass(frozen=True, slots=True)
 class DutchBook:
-    """What could be made of one event: dollars per $1 of claim, and the trades that make it."""
+    """The sure profit from one event in dollars per $1 of claim, and the trades behind it."""
 
     profit: float
     deals: tuple[DutchBookTrade, ...]
@@ -48,9 +48,9 @@ class DutchBook:
 
 @dataclass(frozen=True, slots=True)
 class CoherenceScore:
-    """The mean over events in dollars per $1; how many events, how many incoherent; the worst one.
+    """The mean over events in dollars per $1; the numbers of events and of incoherent ones; the worst.
 
-    `market` is the mean of the market's own prices on the same events. None where nothing can be judged.
+    `market` is the mean of the market's own prices on the same events. None if nothing can be judged.
     """
 
     loss: float | None
@@ -63,7 +63,7 @@ class CoherenceScore:
 
 
 def dutch_book(forecast: Sequence[float], shape: Shape) -> DutchBook:
-    """Return the sure profit against one event's probabilities, a ladder's from the widest rung down."""
+    """Return the sure profit against one event's probabilities; a ladder's are given widest rung first."""
     if not len(forecast):
         return DutchBook(0.0, ())
     p = check_probabilities(forecast)
@@ -91,9 +91,9 @@ def coherence(
 ) -> CoherenceScore:
     """Return the score of a column.
 
-    `event` labels what was stated together: one event at one time, by one agent. `shape` is that of the
-    row's event, or one for all; rows of any but the three shapes are left out. `rung` orders the markets of a
-    ladder, the widest first; without it they are in order already.
+    `event` labels what was stated together: one event at one time, by one agent. `shape` is that of the row's
+    event, or one for all; rows of other shapes are left out. `rung` orders the markets of a ladder, the
+    widest first; by default they are in order.
     """
     p = np.empty(0)
     if np.size(forecast):
@@ -134,7 +134,7 @@ def coherence(
 
 
 def _losses(p: Floats, group: Places, shape: NDArray[np.str_]) -> Floats:
-    """Return the sure profit of each group of rows, rungs in order."""
+    """Return the sure profit of each group of rows, with rungs in order."""
     is_first = np.diff(group, prepend=-1) > 0
     kind = shape[is_first]
     over = np.bincount(group, weights=p) - 1
