@@ -24,7 +24,7 @@ from markets.millionths import ONE
 def probe_all(
     config: Config, blocks: Sequence[Block], asking: bool, yes: bool
 ) -> tuple[dict[str, ProbeAnswer], list[dict[str, str]]]:
-    """Ask each model, if whoever pays agrees; return good answers by agent, and the faults of the others."""
+    """Ask each model one question once the user agrees to the cost; return good answers and failures."""
     with prints_aside():
         probes = run_async(probes_of(config, [block["name"] for block in blocks]))
 
@@ -47,7 +47,7 @@ def probe_all(
 
 
 def confirm(config: Config, probes: Mapping[str, Probe], asking: bool, yes: bool) -> None:
-    """Ask whether the questions may cost what they do; raise `ArenaError` without a yes."""
+    """Ask the user to accept the cost of the questions; raise `ArenaError` unless they do."""
     if yes or all(probe.worst == 0 for probe in probes.values()):
         return
 
@@ -62,7 +62,7 @@ def confirm(config: Config, probes: Mapping[str, Probe], asking: bool, yes: bool
     questions = "One question" if len(probes) == 1 else f"{len(probes)} models a question each"
     shown = count_text(config.markets.show, "sample market")
     offer = f"{questions} of {shown}: about ${likely / ONE:,.2f}, at most {rounded_dollars(worst)}"
-    agree(offer, asking, "add --yes to ask, or --no-probe: it adds without a question")
+    agree(offer, asking, "add --yes to ask, or --no-probe to add without a question")
 
 
 def added_data(
@@ -71,7 +71,7 @@ def added_data(
     answers: Mapping[str, ProbeAnswer],
     failed: Sequence[Mapping[str, str]],
 ) -> dict[str, Any]:
-    """Return what was added, what it costs a month, and what a budget has against it."""
+    """Return the agents added, their monthly cost, and the budget's warnings, for JSON."""
     cost = cost_of(config, 1, {})
     missing = missing_keys(config.agents, environment(config.folder, os.environ))
     added = []
@@ -104,7 +104,7 @@ def added_data(
 
 
 def added_page(data: Data) -> Iterator[str]:
-    """Yield what was measured, what was written, what it costs, and what is wrong."""
+    """Yield what was measured and written, the monthly cost, and any problems."""
     added = data["added"]
     for agent in filter(itemgetter("measured"), added):
         yield f"{agent['agent']} {measured_text(agent['measured'])}."
@@ -125,7 +125,7 @@ def added_page(data: Data) -> Iterator[str]:
 
 
 def troubles(data: Data) -> Iterator[str]:
-    """Yield what was not added, what a budget has against it, and which keys are missing."""
+    """Yield the models not added, the budget's warnings and the missing keys."""
     for failure in data["failed"]:
         yield f"Not added, {failure['model']}: {plain(failure['message'])}\n→ {failure['mend']}"
     for warning in data["warnings"]:
@@ -136,7 +136,7 @@ def troubles(data: Data) -> Iterator[str]:
 
 
 def measured_text(measured: Data) -> str:
-    """Return what one question measured of a model."""
+    """Return a sentence on how a model answered the probe."""
     text = (
         "answered {answered} of {markets} markets in {seconds:g} s: {tokens_in:,} tokens in, "
         "{tokens_out:,} out"

@@ -1,4 +1,4 @@
-"""What models can be asked, what one of the prompts asks, and how two of them differ."""
+"""`arena show prompt`: the list of prompts, the text of one, or the difference between two."""
 
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff
@@ -17,7 +17,7 @@ COLUMNS = (
 
 
 def list_prompts(chosen: Options) -> None:
-    """Answer with every prompt, what it asks for and what it shows."""
+    """Print every prompt, what it asks for and what it shows."""
     prompts = prompt_summaries((chosen.config or DEFAULT).parent)
     chosen.answer({"prompts": prompts}, list_page, prompts, chosen.table)
 
@@ -28,7 +28,7 @@ def list_page(prompts: Sequence[PromptSummary], choice: TableChoice) -> Iterator
 
 
 def show_prompt(chosen: Options, name: str, against: str | None, rendered: bool) -> None:
-    """Answer with a prompt's text, or with how it differs from another one."""
+    """Print a prompt's text, or how it differs from another one."""
     folder = (chosen.config or DEFAULT).parent
     text = prompt_for_reader(folder, name, rendered)
     if against is None:
@@ -42,5 +42,5 @@ def show_prompt(chosen: Options, name: str, against: str | None, rendered: bool)
 
 
 def text_page(text: str) -> Iterator[str]:
-    """Yield the text of a prompt, or the lines in which two of them differ."""
+    """Yield the text of a prompt or a diff."""
     yield plain_lines(text)

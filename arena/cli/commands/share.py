@@ -28,7 +28,7 @@ def report(
     Example: arena share report --cohort 2 -o cohort-2.html
 
         cohort-2.html: 10 agents, 1 cohort, … bytes
-        Next: open it in a browser, or send it to someone
+        Open it in a browser, or send it to someone.
 
     Next: arena share site
     """
