@@ -304,8 +304,10 @@ def job_due_at(job: Job, last: JobState | None, now: datetime) -> datetime | Non
 
 
 def job_rests(last: JobState | None, now: datetime) -> bool:
-    """Return whether a job has failed and is not tried again yet."""
-    return last is not None and last.ended_at is not None and last.failures > 0 and now < retry_at(last)
+    """Tell whether a job has failed and is not tried again yet."""
+    if last is None or last.ended_at is None or not last.failures:
+        return False
+    return now < retry_at(last)
 
 
 def job_schedule(job: Job, last: JobState | None) -> Schedule:

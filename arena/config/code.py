@@ -115,13 +115,13 @@ def read_code(folder: Path, config: Any) -> FolderCode:
     commands = list(_commands(config))
     names = {str(path.relative_to(folder)) for path in _importable(folder / "extensions")}
     names |= {f"{module}.py" for module in _modules(config)}
-    names |= {os.path.normpath(word) for words in commands for word in words if _is_inside(folder, word)}
+    for words in commands:
+        names |= {os.path.normpath(word) for word in words if _is_inside(folder, word)}
 
-    files = [
-        CodeItem("file", name, _read(folder / name)) for name in sorted(names) if (folder / name).is_file()
-    ]
-    lines = sorted({command_text(words) for words in commands})
-    return FolderCode(folder, (*files, *(CodeItem("command", line) for line in lines)))
+    paths = [name for name in sorted(names) if (folder / name).is_file()]
+    items = [CodeItem("file", name, _read(folder / name)) for name in paths]
+    items += [CodeItem("command", line) for line in sorted(set(map(command_text, commands)))]
+    return FolderCode(folder, tuple(items))
 
 
 def _importable(top: Path) -> Iterator[Path]:

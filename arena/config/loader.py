@@ -74,30 +74,16 @@ def load(
 
     venue = VENUES.settings(document, seed=seed)
     evidence = evidence_settings(document)
-    agents = read_agents(document)
-    check_commands(document, agents)
     has_market = venue is None or _has_market(document, venue)
-    agents = agents if has_market else without_bets(agents)
-    prompts = read_prompts(document, agents, markets_shown, has_market)
-    agents = fit_prices(document, agents, prompts)
-    agents = _with_limits(agents, markets_shown)
+    agents, prompts = _line_up(document, markets_shown, has_market)
 
     if sections is not None:
         _check_prices(document, agents, sections)
         _check_tools(document, agents, sections)
         _check_judge(document, agents, sections)
         _check_fill_at(document, venue, sections)
-
     if environ is not None:
-        try:
-            environ = environment(path.parent, environ)
-        except ConfigErrors as errors:
-            document.errors.extend(errors.errors)
-        is_live = venue is not None and _stamp(document, venue) == "live"
-        check_models(document, agents, is_live)
-        if sections is not None:
-            check_webhook_variable(document, sections.watch, environ)
-
+        _check_environment(document, agents, venue, sections, environ)
     if beside:
         check_agent_files(document, agents)
         _check_capabilities(document, agents)
@@ -123,6 +109,39 @@ def load(
         code=document.code,
         has_market=has_market,
     )
+
+
+def _line_up(
+    document: Document, markets: int, has_market: bool
+) -> tuple[dict[int, AgentConfig], dict[str, str]]:
+    """Return the agents by their index in the list, and the texts of their prompts by name."""
+    agents = read_agents(document)
+    check_commands(document, agents)
+    if not has_market:
+        agents = without_bets(agents)
+
+    prompts = read_prompts(document, agents, markets, has_market)
+    agents = fit_prices(document, agents, prompts)
+    return _with_limits(agents, markets), prompts
+
+
+def _check_environment(
+    document: Document,
+    agents: Mapping[int, AgentConfig],
+    venue: BaseModel | None,
+    sections: FixedSections | None,
+    environ: Mapping[str, str],
+) -> None:
+    """Note mistakes in `.env`, models that can't be asked, and a webhook's variable without an address."""
+    try:
+        environ = environment(Path(document.file).parent, environ)
+    except ConfigErrors as errors:
+        document.errors.extend(errors.errors)
+
+    is_live = venue is not None and _stamp(document, venue) == "live"
+    check_models(document, agents, is_live)
+    if sections is not None:
+        check_webhook_variable(document, sections.watch, environ)
 
 
 def _address(database: str, folder: Path) -> str:

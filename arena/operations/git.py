@@ -41,7 +41,7 @@ def git_program() -> str:
 
 
 def git(folder: Path, *words: str, more: Mapping[str, str] | None = None) -> str:
-    """Return what a git command prints in a repository of one's own. Raise `GitError` if it fails."""
+    """Return the output of a git command in our own repository; raise `GitError` if it fails."""
     environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **(more or {})}
     command = [git_program(), "-C", str(folder), *OWN, *words]
     done = subprocess.run(command, input="", env=environ, capture_output=True, check=False, text=True)
@@ -129,7 +129,7 @@ class GitObjects:
         return commits
 
     def entries(self, tree: str) -> dict[str, TreeEntry]:
-        """Return what is in a folder, by name."""
+        """Return the entries of a folder, by name."""
         data = self.read(tree, "tree")
         entries = {}
         while data:
@@ -153,7 +153,7 @@ class GitObjects:
 
 
 def _output(process: "Popen[bytes]") -> IO[bytes]:
-    """Return what a process writes."""
+    """Return the output stream of a process."""
     assert process.stdout is not None
     return process.stdout
 

@@ -62,7 +62,7 @@ def _time_to_read(
     wanted: datetime | None,
     within: timedelta,
 ) -> datetime:
-    """Return when a venue that isn't live is read; raise where a round would see its own future."""
+    """Return the time to read a venue that isn't live; raise `ArenaError` if a round would see its future."""
     begun = record.begun()
     season_at = season_time(plan_of(config, clock, begun), record, clock, within)
     stands = f"stands at {season_at:{MINUTE_FORMAT}}"

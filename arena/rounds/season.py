@@ -135,7 +135,7 @@ async def play_until_answered(
 
 
 def unanswered_error(at: datetime, unanswered: Sequence[UnansweredTurn]) -> ArenaError:
-    """Return the error of a season that stops because models gave no answer, with how to continue it."""
+    """Return the error of a season that stops because models gave no answer; its hint continues it."""
     message = f"the season stopped at {at:{MINUTE_FORMAT}}: {unanswered_text(unanswered)}"
     hint = f"put that right, then give the same command: it tries these turns again; {LEAVE_FAILED_HINT}"
     return ArenaError("unanswered", message, hint, status=2)
@@ -324,7 +324,7 @@ def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record:
 
 
 def end_cohorts_over(plan: Plan, record: Record, before: datetime | None = None) -> None:
-    """End the cohorts that were over at their last look, if that was before an instant.
+    """End the cohorts that were over at their last snapshot, if that was before an instant.
 
     Whoever took the look was broken off, or the cohort was stopped since.
     """
@@ -351,7 +351,7 @@ def next_decision_time(
     look: datetime | None = None,
     leaves_failed: bool = False,
 ) -> datetime:
-    """Return the time to play where none is named: one that was interrupted, else the next or the due one.
+    """Return the default time to play: one that was interrupted, else the next or the due one.
 
     A round whose models were unavailable counts as interrupted, unless `leaves_failed`. `look` is when to
     ask for corrections once all cohorts have ended. Raises `ArenaError` if there is nothing to play.
@@ -391,7 +391,7 @@ def next_decision_time(
 
 
 def next_time_after(at: datetime, plan: Plan, record: Record) -> datetime | None:
-    """Return the first time after an instant at which a cohort decides that has not ended, or starts."""
+    """Return the first time after an instant at which an open cohort decides, or one starts."""
     ended = {}
     for stored in record.cohorts():
         if stored.ended_at is not None:
@@ -430,7 +430,7 @@ def _interrupted_times(
 
 
 def season_time(plan: Plan, record: Record, now: datetime, within: timedelta) -> datetime:
-    """Return what time it is in a simulated or recorded season.
+    """Return the current time of a simulated or recorded season.
 
     It is now once everything due by now is played, settled, and corrected `within` so long. Before that it
     is the time of the newest snapshot, or of the first start: anything later is still in the season's future.
@@ -491,15 +491,16 @@ def is_interrupted_at(
 def check_decision_time(
     at: datetime, plan: Plan, record: Record, live: bool, now: datetime, look: datetime | None = None
 ) -> None:
-    """Raise `ArenaError` for a time to come, one before the last played, or one with nothing to do."""
+    """Raise `ArenaError` for a future time, one before the last played, or one with nothing to do."""
     newest = record.read(read_newest_time)
     cohorts = record.cohorts()
     plan = plan_as_begun(plan, record)
 
     decides = plan.starts_at(at) or any(stored.cohort.calendar.number_at(at) for stored in cohorts)
-    settles = newest is not None and at >= newest and open_cohorts(record) and not (at - plan.first) % WEEK
+    is_weekly = not (at - plan.first) % WEEK
+    settles = is_weekly and newest is not None and at >= newest and open_cohorts(record)
     corrects = look is not None and at >= look
-    if not decides and not settles and not corrects:
+    if not (decides or settles or corrects):
         following = plan.next_after(at)
         hint = "every round is over by then"
         if following is not None:
@@ -510,8 +511,9 @@ def check_decision_time(
         message = f"{at:{MINUTE_FORMAT}} is in the future"
         raise ArenaError("not_due", message, "a live round is played at its own time")
 
-    late = (live and now - at > PLAY_WINDOW) or (newest is not None and at < newest)
-    if late and not any(_round_at(at, stored, record) for stored in cohorts):
+    is_missed = live and now - at > PLAY_WINDOW
+    is_past = newest is not None and at < newest
+    if (is_missed or is_past) and not any(_round_at(at, stored, record) for stored in cohorts):
         message = f"{at:{MINUTE_FORMAT}} was missed: its prices are gone"
         raise ArenaError("too_late", message, "play the next round: arena run --round")
 
@@ -532,7 +534,7 @@ class CohortOverview:
 
     @property
     def cohort(self) -> Cohort:
-        """Return the cohort as it was frozen."""
+        """Return the frozen cohort."""
         return self.stored.cohort
 
     @property
@@ -623,7 +625,7 @@ def start_by_hand(
 def manual_start_time(
     plan: Plan, cohorts: Sequence[StoredCohort], newest: datetime | None, live: bool, now: datetime
 ) -> datetime:
-    """Return when a cohort that a person starts now begins; `newest` is the time of the newest snapshot.
+    """Return the start of a cohort that is started by hand now; `newest` is the newest snapshot's time.
 
     At a live venue that is now, to the minute; elsewhere it is the next decision time.
     """
@@ -643,7 +645,7 @@ def manual_start_time(
 def check_manual_start(
     at: datetime, cohorts: Sequence[StoredCohort], newest: datetime | None, live: bool, now: datetime
 ) -> None:
-    """Raise `ArenaError` if another cohort starts then, or if nothing can be decided then any more."""
+    """Raise `ArenaError` if another cohort starts then, or if that time can no longer be decided."""
     for stored in cohorts:
         if stored.cohort.starts_at == at:
             message = f"cohort {stored.cohort.number} starts on {at:{MINUTE_FORMAT}} already"

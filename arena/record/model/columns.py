@@ -128,7 +128,7 @@ Rows = TypeVar("Rows", ForecastColumns, BetColumns)
 
 def take_rows(rows: Rows, where: Flags | Ints) -> Rows:
     """Take some of the rows, by a mask or by places: `take(rows, rows.cohort == 2)`."""
-    columns: dict[str, Any] = {f.name: getattr(rows, f.name) for f in fields(rows)}
+    columns: dict[str, Any] = {field.name: getattr(rows, field.name) for field in fields(rows)}
     taken = {name: column[where] for name, column in columns.items() if isinstance(column, np.ndarray)}
     return replace(rows, **(columns | taken))
 
@@ -193,8 +193,8 @@ def implied_belief(yes: ArrayLike, confidence: ArrayLike) -> Beliefs:
     >>> implied_belief([True, False], 0.8).round(9)
     array([0.8, 0.2])
     """
-    c = np.asarray(confidence, dtype=np.float64)
-    return np.where(yes, c, 1 - c)
+    confidences = np.asarray(confidence, dtype=np.float64)
+    return np.where(yes, confidences, 1 - confidences)
 
 
 def anchored_belief(yes: ArrayLike, confidence: ArrayLike, price: ArrayLike) -> Beliefs:

@@ -83,8 +83,10 @@ def change_flag(changes: Sequence[ModelChange]) -> str:
     >>> change_flag([])
     ''
     """
-    kinds = {change.what for change in changes}
-    return "model changed" if "model" in kinds else "fingerprint changed" if kinds else ""
+    if not changes:
+        return ""
+    is_model = any(change.what == "model" for change in changes)
+    return "model changed" if is_model else "fingerprint changed"
 
 
 def change_sentence(change: ModelChange) -> str:

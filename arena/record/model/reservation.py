@@ -172,8 +172,9 @@ def check_budget(
     budget: Budget, worst: int | None, spent: ScopeSums, held: ScopeSums
 ) -> CallRefused | BudgetHeld | None:
     """Return what a budget says to a call, or None: it fits, even if all that is held is spent as well."""
-    if (why := budget.spent_up(worst or 0, spent)) is not None:
-        return CallRefused(why)
+    refusal = budget.spent_up(worst or 0, spent)
+    if refusal is not None:
+        return CallRefused(refusal)
     scope = budget.short(worst or 0, spent, held)
     return None if scope is None else BudgetHeld(scope)
 

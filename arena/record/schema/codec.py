@@ -110,7 +110,7 @@ def turn_text(cohort: int, number: int, turn: Turn, orders: str) -> str:
         if stated.distribution:
             line.append(stated.distribution)
         forecasts.append(line)
-    rejections = [[r.code, r.message, r.market_id] for r in turn.rejections]
+    rejections = [[rejected.code, rejected.message, rejected.market_id] for rejected in turn.rejections]
     fact = {
         "cohort": cohort,
         "round": number,

@@ -384,7 +384,9 @@ def _check_columns(connection: Connection, version: str) -> None:
     """Check that the tables of the newest schema are as in the code: until a release, it may change."""
     from arena.record.schema.tables import METADATA  # with SQLModel; not all who ask have a record
 
-    ours = {(name, column.name) for name, table in METADATA.tables.items() for column in table.c}
+    ours = set[tuple[str, str]]()
+    for name, table in METADATA.tables.items():
+        ours |= {(name, column.name) for column in table.c}
     found = connection.exec_driver_sql(COLUMNS[connection.dialect.name]).all()
     there = {(table, column) for table, column in found}
     lost = sorted(ours - there)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Literal
 
 from sqlalchemy import Connection, bindparam, func
@@ -124,7 +125,7 @@ def add_entries(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) 
 def add_settlements(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) -> None:
     """Add lines to ledgers that belong to no turn, with the head that covers them."""
     add_entries(connection, ledgers)
-    newest_at = max(max(entry.at for entry in entries) for entries in ledgers.values())
+    newest_at = max(entry.at for entry in chain.from_iterable(ledgers.values()))
     add_head(connection, newest_at, {"entry": last_lines(connection, ledgers)})
 
 
