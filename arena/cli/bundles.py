@@ -126,7 +126,7 @@ def write_past(chosen: Options, folder: Path, venue: str, request: PastRequest) 
 
     data = {"bundle": folder, "venue": venue} | attributes(request, "since", "until")
     data |= asdict(summary) | {"rejected": rejected_data(rejected)}
-    data["left_out"] = dict(summary.left_out)  # of a Counter asdict counts the pairs
+    data["left_out"] = dict(summary.left_out)  # asdict would turn a Counter into counts of its pairs
     chosen.answer(data, past_page, folder, summary, rejected)
     if rejected:
         raise typer.Exit(2)

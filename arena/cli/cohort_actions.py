@@ -56,7 +56,7 @@ def change(chosen: Options, action: str, number: str, yes: bool) -> None:
 
     Ending is final: the user is asked to confirm it, unless `yes` is set.
     """
-    with suppress(OlderRecord):  # it is there, and brought up to date as it is opened
+    with suppress(OlderRecord):  # it exists, and will be upgraded when it is opened
         connect(chosen.record(), read_only=True).dispose()
     with chosen.writing() as record:
         stored = numbered_cohort(record.cohorts(), number)

@@ -134,7 +134,7 @@ def check_files(
         name = str(file)
         try:
             held, wrong = check_submission(name, text_of(file), sets, combinations)
-        except ArenaError as error:  # the other files are checked all the same
+        except ArenaError as error:  # continue with the other files
             faults.append(FileFault(name, "file", error.message, error.hint))
             continue
         checked.append(held)

@@ -120,7 +120,7 @@ class Program(Family):
         except (typer.Abort, KeyboardInterrupt) as error:
             status = INTERRUPTED
             if isinstance(error.__context__, EOFError):
-                print(file=sys.stderr)  # the question has no end of line
+                print(file=sys.stderr)  # end the line of the question
                 status = 1
                 print_error(ArenaError("not_asked", "no answer was given", "see --help"), "--json" in words)
         except UsageError as error:

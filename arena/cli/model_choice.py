@@ -65,7 +65,7 @@ def ask_until(question: str, default: str | None, read: Callable[[str], T]) -> T
         except ArenaError as error:
             print_page([error.message, f"→ {error.hint}"])
         if default:
-            # After an answer that won't do, Enter takes nothing.
+            # After an unusable answer, Enter no longer takes the default.
             default = None
 
 

@@ -178,7 +178,7 @@ class Options:
             return
         blocks = page(*given or (data,)) or ()
         if self.json:
-            list(page_lines(blocks, None))  # refuses a column that there isn't, before anything is printed
+            list(page_lines(blocks, None))  # raises for an unknown column before anything is printed
             print_json(data)
         else:
             print_page(blocks)
@@ -280,7 +280,7 @@ def _parameters(function: Command, shared: Sequence[str]) -> list[inspect.Parame
         parameters.append(inspect.Parameter(name, keyword, default=default, annotation=annotation))
 
     for parameter in parameters:
-        # Named here, for Typer would put a --no-… beside it.
+        # Named here, because Typer would add a --no-… option.
         if parameter.annotation is bool and not parameter.default.param_decls:
             parameter.default.param_decls = (f"--{parameter.name.replace('_', '-')}",)
     return parameters

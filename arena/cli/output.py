@@ -71,12 +71,12 @@ def prints_aside() -> redirect_stdout[TextIO]:
 def interruptible(message: str | Callable[[], str], hint: str) -> Iterator[None]:
     """Turn Ctrl-C into an `ArenaError` with a message about the interrupted work."""
     with warnings.catch_warnings():
-        # A call that is cut before it has begun is no mistake.
+        # A call cancelled before it began is no mistake.
         warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
         try:
             yield
         except KeyboardInterrupt:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # pressed again, it must not break into the end
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C must not interrupt the cleanup
             words = message if isinstance(message, str) else message()
             raise ArenaError("interrupted", words, hint, status=130) from None
 
@@ -91,7 +91,7 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
     async def cancelled_by_press() -> T:
         """Run the coroutine as a task that Ctrl-C cancels."""
         task = cast("asyncio.Task[T]", asyncio.current_task())
-        if threading.current_thread() is threading.main_thread():  # no other hears of signals
+        if threading.current_thread() is threading.main_thread():  # signals reach no other thread
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
         return await work
 
@@ -219,7 +219,7 @@ def ranges(numbers: Sequence[int]) -> str:
     spans: list[list[int]] = []
     for number in numbers:
         if spans and number == spans[-1][-1] + 1:
-            spans[-1][1:] = [number]  # of a span its first and its last number are kept
+            spans[-1][1:] = [number]  # a span keeps only its first and last number
         else:
             spans.append([number])
     return ", ".join("-".join(map(str, span)) for span in spans)

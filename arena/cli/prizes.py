@@ -50,7 +50,7 @@ def show_prizes(
     chosen: Options, file: Path, mode: Mode, sweep: bool, entries_file: Path | None, force: bool
 ) -> None:
     """Print everyone's place and prize in a tournament; also write its forecasts if a file is given."""
-    text_of(file)  # it says better than a config's reader that a file is not there
+    text_of(file)  # a clearer error for a missing file than the config reader's
     settings = read_settings(file)
     if settings.cohort is None:
         entries = read_entries(settings.source, text_of(file.parent / settings.source))

@@ -55,7 +55,7 @@ def publish_season(chosen: Options, log: LogChoice, baselines: bool, leave_faile
             if error.code not in NOTHING_DUE:
                 raise
         finally:
-            # Before anything else can fail: what was paid for is in it.
+            # Publish paid answers before anything else can fail.
             heads = publish_record(config, season, code_version(), now())
 
         if heads:

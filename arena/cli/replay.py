@@ -49,7 +49,7 @@ LONGEST_FACT = 200
 def play(season: Replay, bundle: Bundle, request: ReplayRequest) -> dict[str, Any]:
     """Play the season into its record, and return the results for JSON."""
     started = timer()
-    season.times()  # nothing is made where there is nothing to play
+    season.times()  # raises before a record is made if there is nothing to play
     tell = partial(print, file=sys.stderr, flush=True)
     with closing(Record.open(request.address)) as record:
         check_same_replay(record, season, request.address)

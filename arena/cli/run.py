@@ -89,7 +89,7 @@ def play(
     leave_failed: bool = False,
 ) -> Run:
     """Run the arena until it is over or stopped, and return the run."""
-    # By hand a record that is away is waited for; cron comes again by itself.
+    # Started by hand, wait for a record that can't be reached; cron will start it again anyway.
     waits = () if once else ("unreachable",)
     say = partial(print, file=sys.stderr, flush=True)
 
@@ -150,7 +150,7 @@ class LiveStatus:
         if self.verbose or not event.routine:
             self.screen.console.print(Text(event_line(event)))
         if self.record is not None and event.data.get("name") not in PRICES:
-            # A record that is away is reported elsewhere; the last figures stand.
+            # A record that can't be reached is reported elsewhere; keep the last figures.
             with suppress(ArenaError):
                 self.figures = self.record.figures(midnight(event.at))
 
@@ -209,7 +209,7 @@ def opened_log(choice: LogChoice, answers: bool) -> Iterator[RunLog]:
     Lines go to standard output, or to standard error if the answer is JSON.
     """
     if choice.form == "auto" and not choice.quiet and not answers and sys.stdout.isatty():
-        # The key press of Ctrl-C is left to the run.
+        # Ctrl-C is left to the run.
         live = Live(console=Console(), refresh_per_second=2, redirect_stdout=False, redirect_stderr=True)
         with live as screen:
             status = LiveStatus(screen, choice.verbose)

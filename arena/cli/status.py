@@ -139,7 +139,7 @@ def status_fields(status: Status) -> Iterator[tuple[str, str]]:
     at = status.at
     calendar = status.calendar
     held = status.held
-    # The prices of a world with a time of its own are not so and so long ago.
+    # In a world with its own time, the age of prices means nothing.
     look = at if calendar.live else None
     if status.clock != "real":
         yield "clock", CLOCKS[status.clock].format(at)

@@ -17,7 +17,8 @@ from arena.verify.reader import VerifiedHead
 
 def verify(chosen: Options, wanted: VerifyRequest, by_referee: bool) -> None:
     """Verify the record, and print the differences; exit with status 1 if there are any."""
-    out = None if sys.stdout.isatty() else sys.stdout  # on a terminal the bar makes way for a line
+    # On a terminal, the progress bar moves down for each line.
+    out = None if sys.stdout.isatty() else sys.stdout
 
     def tell(difference: Difference) -> None:
         """Print a difference as soon as it is found, unless the answer is JSON."""

@@ -39,7 +39,7 @@ SEARCHING_TOOLS = ("search", "read")
 
 
 def run_nothing(_document: Document) -> TrustedCode | None:
-    """Return None: no code beside the config may be run, because the config is only read."""
+    """Return None: the config is only read, so no code beside it may run."""
     return None
 
 
@@ -159,14 +159,14 @@ def _stamp(document: Document, venue: BaseModel) -> str:
 
 
 def _has_market(document: Document, venue: BaseModel) -> bool:
-    """Tell whether anything can be bought at the venue in use; yes of one that was not loaded."""
+    """Tell whether anything can be bought at the venue in use, assuming so if it was not loaded."""
     if isinstance(venue, UnloadedAdapter):
         return True
     return bool(getattr(VENUES.load(VENUES.chosen(document), document), "HAS_MARKET", True))
 
 
 def _check_fill_at(document: Document, venue: BaseModel | None, sections: FixedSections) -> None:
-    """Note `fill_at: answer` at a venue that is not live: it has no prices of when an answer came."""
+    """Note `fill_at: answer` at a venue that is not live, which has no prices of the time of an answer."""
     if sections.cohorts.rules.fill_at == "snapshot" or venue is None:
         return
 
@@ -283,7 +283,7 @@ def _check_judge(document: Document, agents: Mapping[int, AgentConfig], sections
 def _check_tool(
     document: Document, key: Key, name: str, agent: str, sees_prices: bool, sections: FixedSections
 ) -> None:
-    """Note what is wrong with a tool of an agent."""
+    """Note a tool that can't be used by an agent."""
     loaded = named_extension(document, key, name, "tool", partial(tool, name, folders_of(document, "tools")))
     if loaded is None:
         return

@@ -240,7 +240,7 @@ def read_reflog(folder: Path, ref: str) -> list[str]:
     """Return the ids that a branch of a git directory is known to have had, oldest first."""
     names = []
     for line in _small_text(folder / "logs" / ref).splitlines():
-        # Each has the id before and the one after; the first of all has zeros before.
+        # Each line has the old and the new id; the first line's old id is zeros.
         names += [name for name in line.split(" ")[:2] if OBJECT.fullmatch(name) and int(name, 16)]
     return names
 

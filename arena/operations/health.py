@@ -77,7 +77,7 @@ class HealthReason:
     """Why health is no better than a word: what is wrong, with all that an operator needs to act on it.
 
     `code` is for programs, `about` names the agent, job or market, and `where` a round or a cohort, which is
-    written behind the text. `cause` is the last error behind it, in the words of whoever said it. `since` is
+    written behind the text. `cause` is the last error behind it, in its own words. `since` is
     when it began, `next_try` when it may be over by itself, and `waits` what waits for it. `instead` is the
     command where it isn't that of the code. `incidents` are the ids of those that it stands for.
     """
@@ -284,7 +284,7 @@ class Status:
     def backup_at(self) -> datetime | None:
         """Return when the record was last backed up: by `arena run`, or into a file by hand."""
         job_at = None
-        # One that failed has made no backup; how the one before it went is seen by its file.
+        # A failed job made no backup; the file shows when the one before was made.
         if self.backup is not None and not self.backup.failures:
             job_at = self.backup.ended_at
         return max(filter(None, (job_at, self.around.backup_at)), default=None)

@@ -295,7 +295,7 @@ def note_unusable(record: Record, at: datetime, fault: BaseException, trouble: R
 
     trouble.incident = incident
     trouble.reason = incident_reason(RecordedIncident(0, incident, None, None, 0, None), Status(at))
-    if error.code in AWAY_CODES:  # to try would take another half minute
+    if error.code in AWAY_CODES:  # trying would take another half minute
         return
     try:
         add_incidents(record.engine, [incident], unless=incident.subject.partition("@")[0] + "@")

@@ -274,7 +274,7 @@ async def _at_every_venue(
     Raise `Unanswered` in the end if some venues gave no answer.
     """
     cohorts = [stored.cohort for stored in open_cohorts(context.record)]
-    # While an earlier step of a simulated or recorded cohort is to do, no such world is looked at.
+    # A simulated or recorded world is not read while a cohort has an earlier step to do there.
     behind = any(cohort.stamp != "live" and cohort.number in context.blocked for cohort in cohorts)
     by_venue = {}
     for cohort in cohorts:

@@ -41,7 +41,7 @@ def bring_up_record(config: Config, season: SeasonBranch) -> None:
             return
         if file.exists() and file.stat().st_size:
             published = objects.read(entries[HEADS].id, "blob", MOST_OF_FILE).decode("utf-8")
-            # What was played here and could not be published yet is gone on from.
+            # Continue from what was played here and could not be published yet.
             if not read_heads_text(config.database).startswith(published):
                 message = f"{file} is not the record of the branch, or an older state of it"
                 raise ArenaError("other_record", message, "move it away: the branch's is put in its place")

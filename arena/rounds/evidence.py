@@ -349,7 +349,7 @@ def gather_context(
     wants_history = False
     wants_siblings = False
     for entrant in entrants:
-        # A kind of somebody's own may have another setting of that name.
+        # An extension's kind may have another setting of that name.
         setting = entrant.settings.get("context")
         if not isinstance(setting, Mapping) or setting.keys() != Context.model_fields.keys():
             continue

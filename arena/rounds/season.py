@@ -326,7 +326,7 @@ def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record:
 def end_cohorts_over(plan: Plan, record: Record, before: datetime | None = None) -> None:
     """End the cohorts that were over at their last snapshot, if that was before an instant.
 
-    Whoever took the look was broken off, or the cohort was stopped since.
+    They are still open because a process was broken off, or because they were stopped since.
     """
     stored_cohorts = record.cohorts()
     for stored in open_cohorts(record):

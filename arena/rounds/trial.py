@@ -188,7 +188,7 @@ def _as_in_round(
 
 def _account_before(connection: Connection, stored: StoredCohort, name: str, at: datetime) -> Holdings:
     """Return an agent's account as of when it decided at a time."""
-    # What is paid at the round's own time comes before the agent decides, its trades after.
+    # Payments at the round's own time come before the agent decides, its trades after.
     entries = [
         entry
         for entry in read_ledgers(connection, stored.id)[name]
