@@ -2,7 +2,7 @@
 
 import json
 from collections import ChainMap, Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from arena.cli.output import (
     typed,
     without_password,
 )
-from arena.cli.page import Block, Fields
+from arena.cli.page import Fields, Page
 from arena.cli.question_answers import answers_data, kinds_blocks
 from arena.cli.table import Table, TableChoice, TableColumn, between, value_in
 from arena.clock import now
@@ -147,7 +147,7 @@ def agent_data(name: str, kind: str, settings: Data, played: AgentSummary | None
     return {"name": name, "kind": kind, **set_up, "price": None, "record": record}
 
 
-def list_page(data: Data, choice: TableChoice) -> Iterator[Block]:
+def list_page(data: Data, choice: TableChoice) -> Page:
     """Yield tables of the agents in the config and of those only in the record, then the missing keys."""
     agents = data["agents"]
     gone = data["gone"]
@@ -382,7 +382,7 @@ def change_to_dollars(amounts: dict[str, Any], *keys: str) -> None:
         amounts[key] = exact(amounts[key])
 
 
-def profile_blocks(profile: AgentProfile, *, has_other_scores: bool = False) -> Iterator[Block]:
+def profile_blocks(profile: AgentProfile, *, has_other_scores: bool = False) -> Page:
     """Yield lines on an agent's skill, calibration, coherence, blind answers and money."""
     gain = profile.gain
     if gain is not None and gain.skill is not None:
@@ -404,7 +404,7 @@ def profile_blocks(profile: AgentProfile, *, has_other_scores: bool = False) -> 
     yield ""
 
 
-def gain_lines(gain: Gain, calibration: ReliabilityDiagram) -> Iterator[str]:
+def gain_lines(gain: Gain, calibration: ReliabilityDiagram) -> Page:
     """Yield an agent's skill with its interval, and the parts of its Brier score."""
     text = f"Skill over the market: {gain.skill:+.4f}"
     if gain.low is not None:
@@ -423,7 +423,7 @@ def gain_lines(gain: Gain, calibration: ReliabilityDiagram) -> Iterator[str]:
     yield f"  {reading_sentence(calibration.sure, chance.p_value)}"
 
 
-def coherence_lines(profile: AgentProfile) -> Iterator[str]:
+def coherence_lines(profile: AgentProfile) -> Page:
     """Yield the sure loss of an agent whose forecasts contradict each other, and the bets that cause it."""
     coherence = profile.coherence
     if coherence.loss is None:
@@ -440,7 +440,7 @@ def coherence_lines(profile: AgentProfile) -> Iterator[str]:
         yield f"    {action} {plain(deal.market_id)} at {deal.price:.3f}"
 
 
-def money_lines(money: ProfitOrigin, enough: bool) -> Iterator[str]:
+def money_lines(money: ProfitOrigin, enough: bool) -> Page:
     """Yield the sources of the profit and, if `enough` events have resolved, what chance alone would give."""
     yield f"P/L {signed_millionths(money.split.pnl)}:"
     amounts = {key: signed_millionths(getattr(money.split, key)) for key in PROFILE_PARTS}
@@ -462,7 +462,7 @@ def signed_millionths(amount: float) -> str:
     return signed_dollars(amount / ONE)
 
 
-def agent_page(data: Data, profile: AgentProfile | None, server: str, choice: TableChoice) -> Iterator[Block]:
+def agent_page(data: Data, profile: AgentProfile | None, server: str, choice: TableChoice) -> Page:
     """Yield an agent's settings and their changes, its scores, turns, calls and reported models."""
     yield from settings_lines(data["name"], data["cohorts"][-1], server)
     for stay in data["cohorts"]:
@@ -488,7 +488,7 @@ def agent_page(data: Data, profile: AgentProfile | None, server: str, choice: Ta
     yield f"Next: {play}"
 
 
-def settings_lines(name: str, newest: Data, server: str) -> Iterator[str]:
+def settings_lines(name: str, newest: Data, server: str) -> Page:
     """Yield an agent's settings in its newest cohort, one a line."""
     yield f"{name}, {newest['kind']}, as of {cohort_name(newest)}"
     for key, value in newest["settings"].items():
@@ -505,7 +505,7 @@ def cohort_name(stay: Data) -> str:
     return f"cohort {stay['cohort']}" if stay["starts_at"] else "the next cohort"
 
 
-def stay_lines(stay: Data) -> Iterator[str]:
+def stay_lines(stay: Data) -> Page:
     """Yield an agent's turns in a cohort by status, the code versions, and the settings that changed."""
     text = cohort_name(stay)
     if stay["starts_at"]:
@@ -517,7 +517,7 @@ def stay_lines(stay: Data) -> Iterator[str]:
         yield f"  changed: {plain(setting_in_words(key, change['was'], change['is']))}"
 
 
-def notable_lines(title: str, forecasts: Sequence[Data]) -> Iterator[str]:
+def notable_lines(title: str, forecasts: Sequence[Data]) -> Page:
     """Yield the first few notable forecasts of an agent, each with its reason."""
     if not forecasts:
         return
@@ -533,7 +533,7 @@ def notable_lines(title: str, forecasts: Sequence[Data]) -> Iterator[str]:
     yield ""
 
 
-def part_blocks(data: Data, choice: TableChoice) -> Iterator[Block]:
+def part_blocks(data: Data, choice: TableChoice) -> Page:
     """Yield a table of skill and calibration by part, and its legend."""
     if not data["parts"]:
         yield f"By {data['by']}: none of its markets has resolved yet.\n"
@@ -543,7 +543,7 @@ def part_blocks(data: Data, choice: TableChoice) -> Iterator[Block]:
     yield f"{LEGEND}\n"
 
 
-def call_blocks(record: Data) -> Iterator[Block]:
+def call_blocks(record: Data) -> Page:
     """Yield an agent's calls with tokens, cost, latency and errors, and the models that answered."""
     cost = small_dollars(record["known_cost_usd"])
     if record["unknown_costs"]:

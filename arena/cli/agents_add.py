@@ -1,7 +1,7 @@
 """Adding models to the config as agents, each after one real question."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -11,6 +11,7 @@ from arena.cli.check_cost import cost_data, cost_of, month_data, month_text
 from arena.cli.check_next import joining_text
 from arena.cli.model_choice import agree
 from arena.cli.output import Data, exact, plain, prints_aside, progress, run_async, typed
+from arena.cli.page import Page
 from arena.config import Config
 from arena.config.editing import block_lines
 from arena.config.environment import environment, missing_keys, require_key
@@ -103,7 +104,7 @@ def added_data(
     }
 
 
-def added_page(data: Data) -> Iterator[str]:
+def added_page(data: Data) -> Page:
     """Yield what was measured and written, the monthly cost, and any problems."""
     added = data["added"]
     for agent in filter(itemgetter("measured"), added):
@@ -124,7 +125,7 @@ def added_page(data: Data) -> Iterator[str]:
     yield f"Next: {typed('check')}"
 
 
-def troubles(data: Data) -> Iterator[str]:
+def troubles(data: Data) -> Page:
     """Yield the models not added, the budget's warnings and the missing keys."""
     for failure in data["failed"]:
         yield f"Not added, {failure['model']}: {plain(failure['message'])}\n→ {failure['mend']}"

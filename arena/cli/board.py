@@ -203,7 +203,7 @@ def _community_rows(data: Data, names: Iterable[str]) -> Iterator[dict[str, Any]
             yield row | {"metaculus": score}
 
 
-def _remarks(data: Data) -> Iterator[str]:
+def _remarks(data: Data) -> Page:
     """Yield remarks on the agents and their figures."""
     if data["simulated"]:
         yield "Simulated markets, play money: these figures say nothing about real ones."
@@ -228,7 +228,7 @@ def _remarks(data: Data) -> Iterator[str]:
     yield from _shared(settings)
 
 
-def _turns_amiss(rows: Sequence[Data]) -> Iterator[str]:
+def _turns_amiss(rows: Sequence[Data]) -> Page:
     """Yield the number of failed, late and retried turns of each agent."""
     for key, turns in TURNS_AMISS.items():
         counts = [f"{row['agent']} {row[key]:,}" for row in rows if row[key]]
@@ -246,7 +246,7 @@ def _settings_of(row: Data) -> list[str]:
     return remarks
 
 
-def _shared(remarks: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _shared(remarks: Mapping[str, Sequence[str]]) -> Page:
     """Yield each remark once, with the agents that it is about."""
     agents: dict[str, list[str]] = {}
     for agent, texts in remarks.items():

@@ -1,6 +1,6 @@
 """Bundles of market data: written from the record or from a venue's past, and checked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -97,7 +97,7 @@ def write_recorded(
         raise typer.Exit(2)
 
 
-def recorded_page(folder: Path, written: WriteCounts, rejected: Rejected) -> Iterator[str]:
+def recorded_page(folder: Path, written: WriteCounts, rejected: Rejected) -> Page:
     """Yield the counts added to a bundle, and the records that it can't hold."""
     counts = f"{written.pages:,} pages, {written.prices:,} prices, {written.resolutions:,} resolutions"
     yield f"{folder}: {counts} added"
@@ -141,7 +141,7 @@ def names_at_venue(names: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names or ()))
 
 
-def past_page(folder: Path, summary: PastSummary, rejected: Rejected) -> Iterator[str]:
+def past_page(folder: Path, summary: PastSummary, rejected: Rejected) -> Page:
     """Yield the counts of a venue's past in a bundle, the requests made, and what was left out."""
     counts = f"{summary.prices:,} prices, {summary.resolutions:,} resolutions"
     yield f"{folder}: {count_text(summary.markets, 'market')}, {counts}."
@@ -160,7 +160,7 @@ def rejected_data(rejected: Rejected) -> list[dict[str, Any]]:
     return [attributes(record, "venue", "record", "kind", "code", "reason") for record in rejected]
 
 
-def rejected_lines(rejected: Rejected) -> Iterator[str]:
+def rejected_lines(rejected: Rejected) -> Page:
     """Yield the first records that a bundle can't hold, each with the reason."""
     for record in rejected[:MOST_NAMED]:
         yield f"  left out: {record.venue}:{record.record}: {record.reason}"

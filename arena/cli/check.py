@@ -119,7 +119,7 @@ def check_page(data: Data, choice: TableChoice) -> Page:
     yield Fields(dict(rule_fields(data)))
 
 
-def warning_lines(data: Data) -> Iterator[str]:
+def warning_lines(data: Data) -> Page:
     """Yield the errors and warnings, each with its remedy."""
     for warning in data["cost"]["warnings"]:
         label = "Warning"
@@ -140,7 +140,7 @@ def warning_lines(data: Data) -> Iterator[str]:
         yield text
 
 
-def replacements(data: Data) -> Iterator[str]:
+def replacements(data: Data) -> Page:
     """Yield a note on agents without a good turn so far in a playing cohort, and on their changed blocks."""
     for cohort in data["unproven"]:
         number = cohort["cohort"]

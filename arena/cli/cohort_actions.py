@@ -1,7 +1,6 @@
 """Starting, ending, pausing and resuming cohorts by hand."""
 
 import os
-from collections.abc import Iterator
 from contextlib import closing, suppress
 
 import typer
@@ -10,6 +9,7 @@ from arena.cli.check_next import next_step
 from arena.cli.cohorts import overviews
 from arena.cli.options import Options, given_instant
 from arena.cli.output import attributes, minute, prints_aside, typed
+from arena.cli.page import Page
 from arena.clock import now
 from arena.errors import ArenaError, count_text
 from arena.record.model.cohort import Cohort
@@ -42,7 +42,7 @@ def start(chosen: Options, at: str | None, baselines: bool) -> None:
     chosen.answer(data, start_page, cohort, ", ".join(names), next_step(config))
 
 
-def start_page(cohort: Cohort, names: str, following: str) -> Iterator[str]:
+def start_page(cohort: Cohort, names: str, following: str) -> Page:
     """Yield the start of a cohort, its agents, and the next command."""
     words = f"Cohort {cohort.number} starts on {minute(cohort.starts_at)} UTC"
     if not cohort.by_hand:

@@ -1,10 +1,11 @@
 """What changed between two cohorts, agent by agent and rule by rule."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.cli.options import Options
 from arena.cli.output import Data, plain, prints_aside
+from arena.cli.page import Page
 from arena.clock import now
 from arena.cohorts.diff import CohortChanges, changes_in_words, cohort_changes, diff_data, text_diff
 from arena.cohorts.freeze import freeze_cohort
@@ -67,9 +68,7 @@ def by_rounds(versions: Sequence[Data]) -> str:
     return f"version {', then '.join(parts)}"
 
 
-def diff_page(
-    changes: CohortChanges, edits: Mapping[str, Sequence[str]], before: str, after: str
-) -> Iterator[str]:
+def diff_page(changes: CohortChanges, edits: Mapping[str, Sequence[str]], before: str, after: str) -> Page:
     """Yield the changes, a line each, then the diffs of prompts."""
     yield f"From {_name(before)} to {_name(after)}:"
     for line in changes_in_words(changes) or ["nothing has changed"]:

@@ -1,9 +1,8 @@
 """`arena show cohort N --head`: prints or checks the hash of all that a cohort froze, saw and decided."""
 
-from collections.abc import Iterator
-
 from arena.cli.options import Options
 from arena.cli.output import typed
+from arena.cli.page import Page
 from arena.record.cohort_heads import CohortHead, read_head
 from arena.record.queries.cohorts import numbered_cohort, read_cohorts
 
@@ -16,7 +15,7 @@ def show_head(chosen: Options, number: str, round_number: int | None, check: str
     chosen.answer(head, head_page, head, check is not None)
 
 
-def head_page(head: CohortHead, checked: bool) -> Iterator[str]:
+def head_page(head: CohortHead, checked: bool) -> Page:
     """Yield the head, or the round in which the checked head was found."""
     place = f"round {head.round} of cohort {head.cohort}"
     if not head.round:

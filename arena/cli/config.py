@@ -1,11 +1,11 @@
 """`arena show config`: the settings in effect, or every key."""
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 from arena.cli.options import Options
 from arena.cli.output import without_password
+from arena.cli.page import Page
 from arena.config.listing import effective, every_key, sections, yaml_text
 
 
@@ -26,6 +26,6 @@ def list_keys(chosen: Options) -> None:
     chosen.answer(rows, yaml_page, every_key())
 
 
-def yaml_page(text: str) -> Iterator[str]:
+def yaml_page(text: str) -> Page:
     """Yield the text of a config."""
     yield text.removesuffix("\n")

@@ -213,7 +213,7 @@ def _spent(answered: AnsweredRound) -> str:
     return spent
 
 
-def _set_sentences(questions: Data) -> Iterator[str]:
+def _set_sentences(questions: Data) -> Page:
     """Yield what a question set leaves out and, if it is new or was made here, its contents."""
     left_out = questions["left_out"]
     if left_out:
@@ -244,7 +244,7 @@ def _warnings(answered: AnsweredRound) -> Iterator[str]:
     yield from answered.trouble
 
 
-def _unanswered(answered: AnsweredRound) -> Iterator[str]:
+def _unanswered(answered: AnsweredRound) -> Page:
     """Yield what is missing after the agents were asked."""
     if answered.unfinished:
         yield "Not complete: running this again asks only what is missing"

@@ -1,6 +1,6 @@
 """`arena init`: makes a working folder from three answers: the venue, the models and the budget."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from shlex import quote
 from shutil import which
 from typing import Any
@@ -10,7 +10,7 @@ import typer
 from arena.cli.check_cost import month_data
 from arena.cli.model_choice import ask_until, found_model, named_models, servers_at
 from arena.cli.output import Data, exact
-from arena.cli.page import print_page
+from arena.cli.page import Page, print_page
 from arena.config import Config
 from arena.config.environment import KEYS, missing_keys
 from arena.config.errors import suggestion
@@ -103,7 +103,7 @@ def init_data(
     }
 
 
-def made_page(data: Data, costs: str) -> Iterator[str]:
+def made_page(data: Data, costs: str) -> Page:
     """Yield the files made, the venue and models, and the cost."""
     yield f"Made in {data['folder']}: {', '.join(data['made'])}."
     for name in data["kept"]:
@@ -114,7 +114,7 @@ def made_page(data: Data, costs: str) -> Iterator[str]:
         yield f"{sentence}."
 
 
-def next_steps(data: Data) -> Iterator[str]:
+def next_steps(data: Data) -> Page:
     """Yield the commands to type next."""
     arena = "arena" if which("arena") else quote(str(PROGRAM))
     yield "Next:"
@@ -129,6 +129,6 @@ def next_steps(data: Data) -> Iterator[str]:
         yield f"  {arena} run              # plays on schedule"
 
 
-def public_steps(data: Data) -> Iterator[str]:
+def public_steps(data: Data) -> Page:
     """Yield where to read on about the repository of a public season."""
     yield f"Next: {quote(data['folder'])}/README.md says how to publish it, and how to enter"

@@ -1,9 +1,8 @@
 """`arena admin settle`: settles a market by hand."""
 
-from collections.abc import Iterator
-
 from arena.cli.options import Options
 from arena.cli.output import attributes, exact, minute, plain, typed
+from arena.cli.page import Page
 from arena.clock import now
 from arena.errors import ArenaError
 from arena.record.write.operations import end_incidents
@@ -41,7 +40,7 @@ def settle_market(
     chosen.answer(data, decision_page, resolution, bool(outcome))
 
 
-def decision_page(resolution: Resolution, is_question: bool) -> Iterator[str]:
+def decision_page(resolution: Resolution, is_question: bool) -> Page:
     """Yield the settlement and what happens next; only questions of yes or no pay anything."""
     market = resolution.market_id
     payout = resolution.payout

@@ -1,7 +1,7 @@
 """`arena show market`: the markets that the record has seen, and the rejected records."""
 
 from bisect import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import zip_longest
 from typing import Any
@@ -20,7 +20,7 @@ from arena.cli.output import (
     plain_lines,
     typed,
 )
-from arena.cli.page import Block, line_width
+from arena.cli.page import Page, line_width
 from arena.cli.question_answers import (
     answers_data,
     form_data,
@@ -139,7 +139,7 @@ def list_markets(
     chosen.answer(data, list_page, rows, len(matching), len(known))
 
 
-def list_page(rows: Table, matching: int, known: int) -> Iterator[Block]:
+def list_page(rows: Table, matching: int, known: int) -> Page:
     """Yield the table of markets, and how many of them are listed."""
     if not known:
         yield "No market is known."
@@ -173,7 +173,7 @@ def show_market(chosen: Options, name: str, limit: int, at: str | None) -> None:
     chosen.answer(data, market_page, seen, quotes, limit, when, chosen.table)
 
 
-def question_page(seen: KnownMarket, answers: Sequence[Data], choice: TableChoice) -> Iterator[Block]:
+def question_page(seen: KnownMarket, answers: Sequence[Data], choice: TableChoice) -> Page:
     """Yield a question other than yes or no: what is asked, the agents' answers, and how it resolved."""
     market = seen.listing.market
     form = form_of(market.form)
@@ -192,7 +192,7 @@ def question_page(seen: KnownMarket, answers: Sequence[Data], choice: TableChoic
     yield f"Next: {typed('run --sync')}"
 
 
-def _head_lines(seen: KnownMarket) -> Iterator[str]:
+def _head_lines(seen: KnownMarket) -> Page:
     """Yield a market's question, ids, opening times and page."""
     market = seen.listing.market
     yield plain(market.question)
@@ -227,7 +227,7 @@ def _market_data(seen: KnownMarket, quotes: Sequence[Quote], limit: int) -> dict
 
 def market_page(
     seen: KnownMarket, quotes: Sequence[Quote], limit: int, at: datetime, choice: TableChoice
-) -> Iterator[Block]:
+) -> Page:
     """Yield a market's question, rules, price, history and resolution as plain text."""
     market = seen.listing.market
     yield from _head_lines(seen)
@@ -244,7 +244,7 @@ def market_page(
     yield f"Next: {typed('run --sync')}"
 
 
-def _price_blocks(quote: Quote | None, at: datetime) -> Iterator[Block]:
+def _price_blocks(quote: Quote | None, at: datetime) -> Page:
     """Yield the newest price, the volume, and the book if there is one."""
     if quote is None:
         yield "No quotes yet.\n"
@@ -277,9 +277,7 @@ def _level(level: Level | None) -> tuple[str, str]:
     return cents(level.price), f"{exact(level.shares):,.0f}"
 
 
-def _history_blocks(
-    quotes: Sequence[Quote], limit: int, at: datetime, choice: TableChoice
-) -> Iterator[Block]:
+def _history_blocks(quotes: Sequence[Quote], limit: int, at: datetime, choice: TableChoice) -> Page:
     """Yield a sparkline, the range of prices, and the newest changes."""
     mids = [quote.mid for quote in quotes if quote.mid is not None]
     if mids:
@@ -334,7 +332,7 @@ def list_rejected(chosen: Options, venue: str | None, kind: str | None, limit: i
     chosen.answer({"rejected": rejected}, rejected_page, rejected, limit, chosen.table)
 
 
-def rejected_page(rejected: Sequence[StoredQuarantine], limit: int, choice: TableChoice) -> Iterator[Block]:
+def rejected_page(rejected: Sequence[StoredQuarantine], limit: int, choice: TableChoice) -> Page:
     """Yield the rejected records with the reasons, or that there are none."""
     if not rejected:
         yield f"Nothing was rejected. Next: {typed('show markets')}"

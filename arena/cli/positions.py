@@ -1,10 +1,10 @@
 """`arena show positions`: what agents hold, its cost and its profit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from arena.cli.options import Options
 from arena.cli.output import Data, attributes, duration, minute, one_line, signed_dollars, typed
-from arena.cli.page import Block
+from arena.cli.page import Page
 from arena.cli.table import Table, TableChoice, TableColumn, counted, exact_at
 from arena.scores.positions import (
     Position,
@@ -97,7 +97,7 @@ def positions_page(
     lines: Lines,
     total: PositionGroup,
     choice: TableChoice,
-) -> Iterator[Block]:
+) -> Page:
     """Yield the positions with their sums, and the profit."""
     cohort = data["cohort"]
     agent = data["agent"]

@@ -1,12 +1,12 @@
 """Answers to questions other than yes or no, in words and with their scores, for `arena show`."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from arena.cli.output import Data, attributes, minute, plain
-from arena.cli.page import Block
+from arena.cli.page import Page
 from arena.cli.table import Table, TableChoice, TableColumn, answered
 from arena.record.queries.answers import RecordedAnswer, read_season_markets
 from arena.record.schema.database import Connection
@@ -102,7 +102,7 @@ def newest_of_agents(stated: Sequence[RecordedAnswer]) -> list[RecordedAnswer]:
     return list(newest.values())
 
 
-def kinds_blocks(kinds: Sequence[Data], answers: Sequence[Data], choice: TableChoice) -> Iterator[Block]:
+def kinds_blocks(kinds: Sequence[Data], answers: Sequence[Data], choice: TableChoice) -> Page:
     """Yield an agent's scores on each kind of question, and its newest answers."""
     if kinds:
         yield Table(KINDS, kinds, "Questions of all kinds")
@@ -111,7 +111,7 @@ def kinds_blocks(kinds: Sequence[Data], answers: Sequence[Data], choice: TableCh
         yield Table(OF_AGENT, answers[:SHOWN], title, choice)
 
 
-def market_answers_blocks(answers: Sequence[Data], choice: TableChoice) -> Iterator[Block]:
+def market_answers_blocks(answers: Sequence[Data], choice: TableChoice) -> Page:
     """Yield each agent's newest answer to a question."""
     if answers:
         yield Table(OF_MARKET, answers, "What the agents said last", choice)

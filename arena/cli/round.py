@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -181,7 +181,7 @@ def report_page(at: datetime, report: RoundReport) -> Page:
         yield f"  another process is playing {', '.join(report.waiting)}"
 
 
-def missing_turns(at: datetime, report: RoundReport) -> Iterator[str]:
+def missing_turns(at: datetime, report: RoundReport) -> Page:
     """Yield the agents without a good turn in a round, and how to get one."""
     again = f"arena run --round --at {at:%Y-%m-%dT%H:%MZ}"
     failed = [name for name in report.failed if name not in report.stopped]

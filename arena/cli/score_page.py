@@ -4,7 +4,7 @@ In this order: the form in which the file was read, who is better than whom, the
 the worst forecasts, what a board publishes about the same forecasts, and notes.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -166,7 +166,7 @@ def score_page(
         yield f"Written: {file}"
 
 
-def _first_lines(report: FileReport) -> Iterator[str]:
+def _first_lines(report: FileReport) -> Page:
     """Yield the rows left out, the form in which the file was read, and the verdict."""
     if report.skipped:
         yield f"{report.left_out}:"
@@ -194,7 +194,7 @@ def _explained(report: FileReport) -> Page:
         yield Table(PUBLISHED, report.comparisons, "What the board publishes, beside ours")
 
 
-def _score_tables(report: FileReport, choices: ScoreChoices, choice: TableChoice) -> Iterator[Table | str]:
+def _score_tables(report: FileReport, choices: ScoreChoices, choice: TableChoice) -> Page:
     """Yield the scores of each category, ranked and not ranked, and a legend."""
     shown = columns_of(report.rows, choices)
     beside = [column for column in shown if column.name in BESIDE]
@@ -230,7 +230,7 @@ CALIBRATION: tuple[TableColumn | str, ...] = (
 )
 
 
-def _calibration(calibrations: Sequence[FileCalibration], ranked: int) -> Iterator[Table | str]:
+def _calibration(calibrations: Sequence[FileCalibration], ranked: int) -> Page:
     """Yield the share of forecasts that came true by tenths of the scale, and a sentence on each row."""
     if not calibrations:
         return
@@ -292,7 +292,7 @@ PUBLISHED = (
 )
 
 
-def _copies(copies: Sequence[FileCopy]) -> Iterator[str]:
+def _copies(copies: Sequence[FileCopy]) -> Page:
     """Yield who copies whom, a line each."""
     for copy in copies:
         yield f"- {plain(copy.sentence)}"

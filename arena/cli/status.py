@@ -117,13 +117,13 @@ def status_page(status: Status, tasks: Sequence[Task], verified: VerifiedHead) -
         yield incident_line(told)
 
 
-def task_lines(tasks: Sequence[Task]) -> Iterator[str]:
+def task_lines(tasks: Sequence[Task]) -> Page:
     """Yield each task with its command below it."""
     for task in tasks:
         yield f"  {task.text}\n    {typed(task.command)}"
 
 
-def reason_lines(status: Status) -> Iterator[str]:
+def reason_lines(status: Status) -> Page:
     """Yield each reason for the health, with its details and its command below it."""
     for reason in status.reasons:
         yield f"  {reason.text}"

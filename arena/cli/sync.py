@@ -1,13 +1,13 @@
 """Reading a venue into the record: for `arena run --sync`, and before a bundle is written with --fresh."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict
 
 import typer
 
 from arena.cli.options import Options, given_instant
 from arena.cli.output import attributes, left_out_words, prints_aside, progress, run_async, typed
+from arena.cli.page import Page
 from arena.clock import now
 from arena.config import Config
 from arena.errors import count_text
@@ -42,7 +42,7 @@ def sync(config: Config, with_ends: bool = True, at: str | None = None) -> Venue
         return run_async(read_venue(config, now(), given_instant(at), with_ends, stored))
 
 
-def sync_page(venue: str, synced: VenueSync) -> Iterator[str]:
+def sync_page(venue: str, synced: VenueSync) -> Page:
     """Yield the counts of what was read, what is new, and what was rejected."""
     read = synced.synced
     yield f"{venue} at {read.at:%Y-%m-%d %H:%M:%S} UTC: {count_text(read.markets, 'market')}"
