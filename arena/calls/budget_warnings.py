@@ -201,7 +201,9 @@ def _sum_warnings(
     scope: str, agent: str, low: Usage, likely: Usage, limit: int | None
 ) -> Iterator[LineUpWarning]:
     """Yield a warning if calls are expected to exceed a limit, or certainly will."""
-    if limit is None or low.cost is None or likely.cost is None or likely.cost <= limit:
+    if limit is None or low.cost is None or likely.cost is None:
+        return
+    if likely.cost <= limit:
         return
 
     whose = f"{PER_SCOPE[scope]} of {agent}" if agent else PER_SCOPE[scope]

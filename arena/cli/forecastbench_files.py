@@ -174,7 +174,7 @@ def gathered(
     Sets that are not named are taken from the record.
     """
     texts = texts_of(files or ())
-    is_alone = len(texts) == 1 and not (questions or resolutions or median)
+    is_alone = len(texts) == 1 and not any((questions, resolutions, median))
     joined = read_joined_table(texts, is_alone)
     if joined is not None:
         return joined

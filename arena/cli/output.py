@@ -63,7 +63,7 @@ def attributes(row: object, *names: str) -> dict[str, Any]:
 
 
 def prints_aside() -> redirect_stdout[TextIO]:
-    """Redirect prints to standard error, since an extension may print and the answer may be JSON."""
+    """Send what is printed to standard error: an extension may print, and the answer may be JSON."""
     return redirect_stdout(sys.stderr)
 
 

@@ -75,8 +75,8 @@ def run_season(
 
     if done.stop.hurry.is_set():
         raise typer.Exit(130)
-    broken_off = once and (progress.failed or progress.left or done.stop.asked.is_set())
-    if broken_off or progress.gave_up:
+    is_incomplete = progress.failed or progress.left or done.stop.asked.is_set()
+    if progress.gave_up or (once and is_incomplete):
         raise typer.Exit(2)
 
 
@@ -208,7 +208,8 @@ def opened_log(choice: LogChoice, answers: bool) -> Iterator[RunLog]:
 
     Lines go to standard output, or to standard error if the answer is JSON.
     """
-    if choice.form == "auto" and not choice.quiet and not answers and sys.stdout.isatty():
+    wants_lines = choice.form != "auto" or choice.quiet or answers
+    if sys.stdout.isatty() and not wants_lines:
         # Ctrl-C is left to the run.
         live = Live(console=Console(), refresh_per_second=2, redirect_stdout=False, redirect_stderr=True)
         with live as screen:

@@ -183,7 +183,7 @@ def _first_lines(report: FileReport) -> Page:
 
 def _explained(report: FileReport) -> Page:
     """Yield calibration, copies, the worst forecasts, and published figures."""
-    if report.calibration or report.copies or report.worst or report.comparisons or report.notes:
+    if any((report.calibration, report.copies, report.worst, report.comparisons, report.notes)):
         yield ""
     own = {row.forecaster for row in report.rows if row.ranked and row.copies is None}
     yield from _calibration(report.calibration, len(own))

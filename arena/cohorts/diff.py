@@ -139,9 +139,7 @@ class CohortChanges:
 
     def __bool__(self) -> bool:
         """Tell whether anything changed; the configs' hashes alone don't count."""
-        return bool(
-            self.parts or self.prompts or self.added or self.removed or self.changed or self.reordered
-        )
+        return any((self.parts, self.prompts, self.added, self.removed, self.changed, self.reordered))
 
 
 def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[ExtensionFolder] = ()) -> CohortChanges:

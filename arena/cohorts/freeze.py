@@ -71,7 +71,7 @@ def plan_of(
     )
 
 
-def expected_of(config: Config, at: datetime, begun: Sequence[Cohort], me: str = "") -> Expected:
+def expected_of(config: Config, at: datetime, begun: Sequence[Cohort], me: str) -> Expected:
     """Return what a config expects of a record whose cohorts have `begun`; `me` names the process."""
     plan = plan_of(config, at, begun)
     is_live = stamp_of(config) == "live"

@@ -61,9 +61,7 @@ class ModelOptions:
     user: User | None = None
 
 
-def model_blocks(
-    models: Sequence[str], options: ModelOptions, servers: Sequence[ModelServer] = ()
-) -> list[Block]:
+def model_blocks(models: Sequence[str], options: ModelOptions, servers: Sequence[ModelServer]) -> list[Block]:
     """Return the keys of an agent for each model, without its name: the model, its server and its price.
 
     `servers` are those of this machine. A base URL is for the models that name no provider, or for all where

@@ -404,7 +404,9 @@ def _after_pause(due: Due, situation: DueSituation, since: datetime | None = Non
     a later round of the cohort counts for an earlier one, or the two would take turns without a pause.
     """
     last = situation.jobs.get(due.name)
-    if last is None or last.due_at < due.at or last.ended_at is None or not last.failures:
+    if last is None or last.ended_at is None or not last.failures:
+        return due
+    if last.due_at < due.at:
         return due
     if since is not None and last.ended_at <= since:
         return due

@@ -143,8 +143,9 @@ def published(text: str) -> PublicAddress:
         parts = urlsplit("")
         port = None
 
-    more = parts.query or parts.fragment or parts.username or parts.password
-    if not parts.hostname or port is None or parts.scheme not in USUAL_PORTS or more:
+    has_more = any((parts.query, parts.fragment, parts.username, parts.password))
+    is_usual = parts.scheme in USUAL_PORTS and not has_more
+    if not parts.hostname or port is None or not is_usual:
         hint = "write it as https://arena.example.com, with a path if there is one"
         raise ArenaError("bad_address", f"--public {text!r} is not a web address", hint, status=2)
     return PublicAddress(parts.scheme, parts.hostname, port, parts.path.strip("/"))

@@ -451,7 +451,8 @@ def due_tasks(
     first_left = min([first_left, *marks])
     for order, job in enumerate(jobs, len(ready)):
         at = job_due_at(job, states.get(job.name), now)
-        if at is not None and (live or job.name not in SEASON_JOBS or at < first_left):
+        waits = job.name in SEASON_JOBS and not live
+        if at is not None and (at < first_left or not waits):
             tasks.append(DueTask(job.name, at, order, live))
 
     return tasks

@@ -98,7 +98,7 @@ def read_status_by_config(
     return read_status(connection, now, expected_of(config, now, begun, me), pretended, around)
 
 
-def read_surroundings(connection: "Connection", config: "Config | None", damage: str = "") -> Surroundings:
+def read_surroundings(connection: "Connection", config: "Config | None", damage: str) -> Surroundings:
     """Return the size of the record, the room on its disk (SQLite only), and what the config adds."""
     path = sqlite_path(connection.engine.url)
     free = shutil.disk_usage(Path(path).parent).free if path else None

@@ -397,7 +397,8 @@ async def _send_unwritten(
 ) -> None:
     """Send the incident of a record to which it could not be written."""
     incident = trouble.incident
-    if webhook is None or incident is None or trouble.is_written or trouble.is_sent:
+    is_done = trouble.is_written or trouble.is_sent
+    if webhook is None or incident is None or is_done:
         return
 
     reply = await send(webhook, incident_message(incident, trouble.reason), seconds)

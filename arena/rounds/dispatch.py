@@ -65,7 +65,7 @@ async def _play_turns(
     place = stored.cohort.number, stored_round.number
 
     async def deliver(wanted: Collection[str]) -> None:
-        """Queue the turns of these agents that are in no job yet."""
+        """Add those turns of these agents to the queue that are in no job yet."""
         delivered = await agents_of_open_jobs(app, *place)
         agents = [name for name in names if name in wanted and name not in delivered]
         groups = groups_of_turns(agents, presence.workers)

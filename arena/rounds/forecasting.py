@@ -586,7 +586,7 @@ def read_recorded_answers(
 
 
 def newest_answers(
-    connection: Connection, question_set: QuestionSet, agent: str, cohort: int | None = None
+    connection: Connection, question_set: QuestionSet, agent: str, cohort: int | None
 ) -> RecordedAnswers:
     """Return the newest answers to a set of an agent, by its name or its board's, or those in a cohort."""
     names: dict[str, None] = {}

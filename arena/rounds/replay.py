@@ -218,7 +218,7 @@ def _with_recorded_data(freeze: FreezeCohort, bundle: Bundle) -> FreezeCohort:
     return frozen
 
 
-def replay_agents(names: Sequence[str], base: Config | None = None) -> tuple[AgentConfig, ...]:
+def replay_agents(names: Sequence[str], base: Config | None) -> tuple[AgentConfig, ...]:
     """Return the agents of these names: from the config, or kinds with their defaults; without names, all.
 
     Raises `ArenaError` for an agent that doesn't exist, that needs the forecasts of one which doesn't play,

@@ -459,9 +459,7 @@ def unplayed_times(stored: StoredCohort, record: Record) -> list[datetime]:
     return [stored_round.at for stored_round in rounds if not stored_round.done]
 
 
-def is_interrupted_at(
-    newest: datetime, stored: StoredCohort, record: Record, leaves_failed: bool = False
-) -> bool:
+def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record, leaves_failed: bool) -> bool:
     """Tell whether playing a cohort at a time was interrupted.
 
     With only failed turns left it was not. But where no time passes, failed turns of a model that was

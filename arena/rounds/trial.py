@@ -265,7 +265,7 @@ def _total(amounts: Iterable[int | None]) -> int | None:
     return total
 
 
-async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, dry: bool = False) -> Trial:
+async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, dry: bool) -> Trial:
     """Let an agent decide in a setting, and execute its orders; if `dry`, ask no model.
 
     Raises `ArenaError` if none of the agents that it is made from has stated a forecast.

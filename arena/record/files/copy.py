@@ -37,7 +37,7 @@ def no_progress(_stage: str, _done: int, _of: int | None) -> None:
     """Ignore progress."""
 
 
-def copy_to_file(source: Connection, path: Path, progress: ProgressCallback = no_progress) -> None:
+def copy_to_file(source: Connection, path: Path, progress: ProgressCallback) -> None:
     """Copy the record from any database to a new SQLite file of the same schema."""
     (_copy_pages if _is_sqlite(source) else _copy_to_new_file)(source, path, progress)
 
@@ -67,7 +67,7 @@ def _copy_to_new_file(source: Connection, path: Path, progress: ProgressCallback
         engine.dispose()
 
 
-def copy_rows(source: Connection, target: Connection, progress: ProgressCallback = no_progress) -> None:
+def copy_rows(source: Connection, target: Connection, progress: ProgressCallback) -> None:
     """Copy every row of a record into an empty one of the same schema."""
     tables = _tables(source, target)
     whole = 0

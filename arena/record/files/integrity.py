@@ -60,7 +60,7 @@ def examine_file(path: Path, check: ContentCheck, progress: ProgressCallback = n
         return replace(_check_upgraded(connection, path, check, progress), schema=version)
 
 
-def check_pages(path: Path, progress: ProgressCallback = no_progress) -> str:
+def check_pages(path: Path, progress: ProgressCallback) -> str:
     """Return a file's schema version; raise `ArenaError` unless it is a record with undamaged pages."""
     _check_size(path)
     try:

@@ -206,9 +206,9 @@ def anchored_belief(yes: ArrayLike, confidence: ArrayLike, price: ArrayLike) -> 
     >>> anchored_belief([True, False, True], [0.5, 0.5, 0.0], 0.4).round(9)
     array([0.7, 0.2, 0.4])
     """
-    c = np.asarray(confidence, dtype=np.float64)
-    p = np.asarray(price, dtype=np.float64)
-    return np.where(yes, p + c * (1 - p), p * (1 - c))
+    confidences = np.asarray(confidence, dtype=np.float64)
+    prices = np.asarray(price, dtype=np.float64)
+    return np.where(yes, prices + confidences * (1 - prices), prices * (1 - confidences))
 
 
 def stated_belief(probability: ArrayLike) -> Beliefs:

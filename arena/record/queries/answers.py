@@ -29,7 +29,7 @@ from arena.record.schema.world import MarketVersionRow, ResolutionRow
 from markets.distributions import YES_NO, form_of
 
 
-def has_other_kinds(connection: Connection, cohort: int | None = None) -> bool:
+def has_other_kinds(connection: Connection, cohort: int | None) -> bool:
     """Tell whether any question other than yes or no was shown."""
     query = (
         select(MarketVersionRow.id)
@@ -39,7 +39,7 @@ def has_other_kinds(connection: Connection, cohort: int | None = None) -> bool:
     return connection.scalar(query.limit(1)) is not None
 
 
-def plays_questions(connection: Connection, cohort: int | None = None) -> bool:
+def plays_questions(connection: Connection, cohort: int | None) -> bool:
     """Tell whether questions rather than markets were played: some are not of yes or no, or nobody trades."""
     if has_other_kinds(connection, cohort):
         return True
@@ -49,7 +49,7 @@ def plays_questions(connection: Connection, cohort: int | None = None) -> bool:
     return False
 
 
-def read_answer_columns(connection: Connection, cohort: int | None = None) -> AnswerColumns:
+def read_answer_columns(connection: Connection, cohort: int | None) -> AnswerColumns:
     """Return the answers of every played turn to each question other than yes or no."""
     turns = read_shown_turns(connection, cohort)
     shown = (
