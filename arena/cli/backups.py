@@ -28,7 +28,7 @@ COUNTED = ("cohort", "round", "turn", "call")
 def back_up(chosen: Options, file: Path | None) -> None:
     """Copy the record into a file or the backup folder, and print what the copy holds."""
     folder = _folder_of_backups(chosen)
-    with interruptible("stopped; no backup was made", "run the same command again"), stages() as told:
+    with interruptible("stopped; no backup was made", "the same command starts again"), stages() as told:
         copy = back_up_record(chosen.record(), file or folder, now(), told)
 
     data = {"file": copy.path, "bytes": copy.size, "gone": copy.gone, "keep": folder.keep}

@@ -75,7 +75,8 @@ def write_set(out: Path, file: BenchmarkFile) -> None:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_bytes(file.text.encode())
     except OSError as error:
-        raise ArenaError("unwritable", f"{out}: {error.strerror}", "name another file with --out") from error
+        message = f"{out} can't be written: {error.strerror}"
+        raise ArenaError("unwritable", message, "name another file with --out") from error
 
 
 # ── what it costs ────────────────────────────────────────────────────────────────────────────────────────

@@ -115,7 +115,7 @@ def probe(probed: ProbedReplay, bundle: Bundle, count: int) -> LeakProbe:
     with (
         TemporaryDirectory(prefix="arena-leaks-") as scratch,
         prints_aside(),
-        interruptible("stopped", "run it again; nothing was kept"),
+        interruptible("stopped; nothing was kept", "the same command starts again"),
         progress("Playing with other futures") as moved,
     ):
         return run_async(probe_leaks(probed, bundle, count, Path(scratch), open_recording, moved))

@@ -26,8 +26,8 @@ def verify(chosen: Options, wanted: VerifyRequest, by_referee: bool) -> None:
             print_page([difference.message], out)
 
     address = chosen.record()
-    hint = "nothing was changed; start it again"
-    with interruptible("verifying was interrupted", hint), progress("Verifying") as told:
+    hint = "the same command starts again"
+    with interruptible("stopped; nothing was changed", hint), progress("Verifying") as told:
         result = verify_record(address, wanted, now(), tell, told)
     refereed = None
     if by_referee:

@@ -89,7 +89,7 @@ def site(
     more = ["--address", address.rstrip("/")]
     if config and config.publish.prompts:
         more.append("--prompts")
-    hint = "arena share site starts again"
+    hint = "the same command starts again"
     with interruptible("stopped; the site was not changed", hint), progress("Drawing the site") as moved:
         drawn = draw_pages("publish", record, folder, more, moved)
     end_trouble(record, "site_unpublished", now())
