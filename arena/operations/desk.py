@@ -168,7 +168,7 @@ class Desk:
             await asyncio.to_thread(add_incidents, self.record.engine, [incident])
 
     def _answer(self, request: HttpRequest) -> bytes:
-        """Return the body of the answer to a request. Raises `DeskRefusal` where it is refused."""
+        """Return the body of the answer to a request. Raise `DeskRefusal` if it is refused."""
         agent = request.caller
         match request.method, request.path:
             case "POST", "/v1/turn":
@@ -224,7 +224,7 @@ class Desk:
     def _write_answer(self, agent: str, turn: DeskTurn, text: str) -> DeskTurn:
         """Write the answer of a turn, and return the updated turn.
 
-        Raises `DeskRefusal` where another answer came first, or the time has run out.
+        Raise `DeskRefusal` if another answer came first, or the time has run out.
         """
         taken = self.record.write_answer(answer_desk_turn, turn.entrant_id, turn.round_id, text)
         written = self._turn(agent, turn.name)
@@ -285,7 +285,7 @@ def _preview(turn: DeskTurn, decision: Decision, view: View) -> dict[str, Any]:
 def _is_preview(query: Mapping[str, str]) -> bool:
     """Tell whether a decision is only a preview.
 
-    Raises `DeskRefusal` where that can't be told: a decision that was meant as a preview can't be taken back.
+    Raise `DeskRefusal` if that can't be told: a decision that was meant as a preview can't be taken back.
     """
     unknown = sorted(query.keys() - {"turn", "preview"})
     if unknown:

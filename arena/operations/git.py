@@ -246,7 +246,7 @@ def read_reflog(folder: Path, ref: str) -> list[str]:
 
 
 def _small_text(path: Path) -> str:
-    """Return the text of a plain file; nothing where there is none, or a link."""
+    """Return the text of a plain file; nothing if there is none, or a link."""
     if path.is_symlink() or not path.is_file():
         return ""
     with path.open("rb") as file:

@@ -244,7 +244,7 @@ class HttpServer:
     async def _read_head(self, reader: asyncio.StreamReader, address: str) -> tuple[HttpRequest, int]:
         """Read the head of a request; return the request without its body, and the body's length.
 
-        Raises `_BadRequest` where it can't be read.
+        Raise `_BadRequest` if it can't be read.
         """
         head = await reader.readuntil(HEAD_END)
         first, *lines = head.removesuffix(HEAD_END).decode("latin-1").split("\r\n")
@@ -296,7 +296,7 @@ class HttpServer:
 def _read_headers(lines: Sequence[str]) -> dict[str, str]:
     """Return the headers of a request by their names in lower case.
 
-    Raises `_BadRequest` for lines that a proxy in front of this server might read otherwise.
+    Raise `_BadRequest` for lines that a proxy in front of this server might read otherwise.
     """
     headers = dict[str, str]()
     for line in lines:
@@ -370,8 +370,8 @@ async def serve_health(
 ) -> AsyncIterator[Endpoint | None]:
     """Serve health and metrics at an endpoint while the block runs; yield where it listens.
 
-    Yields None where the endpoint is off. Port 0 is any that is free. `source` is called in a thread.
-    Raises `ArenaError` where it can't listen there.
+    Yield None if the endpoint is off. Port 0 is any that is free. `source` is called in a thread.
+    Raise `ArenaError` if it can't listen there.
     """
     if not endpoint:
         yield None

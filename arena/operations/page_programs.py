@@ -74,7 +74,7 @@ def draw_pages(
     """Run a program that draws a record to a target; return the last thing that it prints.
 
     `on_progress` gets how many pages are done, and of how many. An exception here ends the program too.
-    Raises `ArenaError` where it fails.
+    Raise `ArenaError` if it fails.
     """
     command = [*page_command(name), address, str(target), *options]
     report: dict[str, Any] = {}

@@ -28,7 +28,7 @@ async def read_venue(
 ) -> VenueSync:
     """Read the config's venue into its record: as of now if it is live, else as of its season's time.
 
-    Raises `ArenaError` for a past of a live venue, or a time at which a round would see its own future.
+    Raise `ArenaError` for a past of a live venue, or a time at which a round would see its own future.
     """
     source = VenueSource(config.markets.venue, stamp_of(config))
     if at is not None and source.stamp == "live":

@@ -25,7 +25,7 @@ def read_head(
 ) -> CohortHead:
     """Return the head of a cohort up to a round, by default the last that is over.
 
-    With `check` it is that of the round that has this head; raises `ArenaError` where none has it.
+    With `check` it is that of the round that has this head; raise `ArenaError` if none has it.
     """
     if check is not None:
         return _find_head(connection, stored, check)

@@ -77,7 +77,7 @@ def open_venue(config: Config, name: str = "", report: Report = ignore_report, t
 def open_past(config: Config | None, name: str, report: Report, only: Collection[str] | None = None) -> Open:
     """Return a function that opens a venue's past, with the config's settings if it names this venue.
 
-    Of these settings `only` those are used that are named, if any are. Raises `ArenaError` if there is no
+    Of these settings `only` those are used that are named, if any are. Raise `ArenaError` if there is no
     such venue, or if it tells nothing of its past.
     """
     try:
@@ -101,7 +101,7 @@ def open_past(config: Config | None, name: str, report: Report, only: Collection
 def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool = True) -> Venue:
     """Open a venue's client. If it is not `timed`, its waits take no time, where the venue lets them.
 
-    One that reads files is given what reads the public forms of others. Raises `ArenaError` if what the venue
+    One that reads files is given what reads the public forms of others. Raise `ArenaError` if what the venue
     is to be read from is wrong.
     """
     wanted = signature(module.venue).parameters

@@ -24,7 +24,7 @@ async def dry_run(
 ) -> Trial:
     """Try an agent on recorded or current markets; if `dry`, ask no model.
 
-    Raises `ArenaError` where a model's key is missing.
+    Raise `ArenaError` if a model's key is missing.
     """
     with reading(engine) as connection:
         setting = recorded_setting(connection, config, name, at)

@@ -128,7 +128,7 @@ def line_up(
 ) -> Config:
     """Return the config with its agents, or `only` some and those they are made from, asked by a method.
 
-    The agents in `added` are added to the config's and always chosen. Raises `ArenaError` for a name in
+    The agents in `added` are added to the config's and always chosen. Raise `ArenaError` for a name in
     `only` that no agent has.
     """
     agents = {agent.name: agent for agent in (*config.agents, *added)}
@@ -178,7 +178,7 @@ def _asked_by(agent: AgentConfig, config: Config, method: AskingMethod) -> Agent
 def prompt_of(method: AskingMethod, config: Config) -> str:
     """Return the name of the prompt by which a method asks: a variant that shows what the method shows.
 
-    Raises `ArenaError` if there is none, or if it is faulty or asks for bets.
+    Raise `ArenaError` if there is none, or if it is faulty or asks for bets.
     """
     wanted = {"evidence": method.evidence, "price": method.prices}
     shown = {ending: SHOWN_BY[ending] for ending, is_shown in wanted.items() if is_shown}
@@ -479,7 +479,7 @@ def begin_set(
 ) -> None:
     """Start the cohort that answers a set, with a config's line-up.
 
-    Raises `ArenaError` if the method shows articles and the config has no source of them.
+    Raise `ArenaError` if the method shows articles and the config has no source of them.
     """
     evidence = config.evidence.source if method.evidence else NO_EVIDENCE
     if method.evidence and evidence == NO_EVIDENCE:

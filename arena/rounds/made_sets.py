@@ -36,7 +36,7 @@ def make_questions(
 ) -> tuple[BenchmarkFile, bool]:
     """Make a set, keep it, and return it and whether it is new; one made by the same plan before is returned.
 
-    Raises `ArenaError` if the record has another set of that day, or too little to make one from.
+    Raise `ArenaError` if the record has another set of that day, or too little to make one from.
     """
     if not is_day(plan.due):
         raise ArenaError("bad_day", f"{plan.due!r} is not a day", "write it like 2026-03-01", status=64)

@@ -77,7 +77,7 @@ class Replay:
         """Return the decision times, then the later ones at which open positions are settled and marked.
 
         The later ones are weekly, without weeks in which nothing was learnt, and the last is the very end.
-        Raises `ArenaError` if no cohort decides.
+        Raise `ArenaError` if no cohort decides.
         """
         decisions = self.plan.decision_times(self.decides_until)
         if not decisions:
@@ -221,7 +221,7 @@ def _with_recorded_data(freeze: FreezeCohort, bundle: Bundle) -> FreezeCohort:
 def replay_agents(names: Sequence[str], base: Config | None) -> tuple[AgentConfig, ...]:
     """Return the agents of these names: from the config, or kinds with their defaults; without names, all.
 
-    Raises `ArenaError` for an agent that doesn't exist, that needs the forecasts of one which doesn't play,
+    Raise `ArenaError` for an agent that doesn't exist, that needs the forecasts of one which doesn't play,
     or whose provider would search today's web.
     """
     configured = {} if base is None else {agent.name: agent for agent in base.agents}

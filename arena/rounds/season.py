@@ -109,7 +109,7 @@ async def play_until_answered(
 ) -> None:
     """Play one decision time, and play it again after a pause while a model is unavailable.
 
-    No time passes in these worlds, so no answer comes too late. Raises `ArenaError` after `MOST_TRIES`, and
+    No time passes in these worlds, so no answer comes too late. Raise `ArenaError` after `MOST_TRIES`, and
     at once for a failure that a person has to put right, such as a wrong key, or if another process plays.
     """
     for tries in range(1, MOST_TRIES + 1):
@@ -156,7 +156,7 @@ def season_times(plan: Plan, most: int | None) -> list[datetime]:
 async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> list[RoundReport]:
     """Play one decision time: start the cohort that is due, play the rounds that are due, track the rest.
 
-    Raises `VenueUnavailable` if the venue of a cohort gives no answer, after playing all other cohorts.
+    Raise `VenueUnavailable` if the venue of a cohort gives no answer, after playing all other cohorts.
     """
     begin_due_cohort(at, plan, record)
     end_cohorts_over(plan, record, before=at)
@@ -354,7 +354,7 @@ def next_decision_time(
     """Return the default time to play: one that was interrupted, else the next or the due one.
 
     A round whose models were unavailable counts as interrupted, unless `leaves_failed`. `look` is when to
-    ask for corrections once all cohorts have ended. Raises `ArenaError` if there is nothing to play.
+    ask for corrections once all cohorts have ended. Raise `ArenaError` if there is nothing to play.
     """
     newest = record.read(read_newest_time)
     newest_played = record.read(_read_newest_played_time)
@@ -608,7 +608,7 @@ def start_by_hand(
 ) -> Cohort:
     """Start a cohort of the config, at the wanted time or as soon as can be.
 
-    With `environ` a model's key has to be in it. Raises `ArenaError` if none can start at that time.
+    With `environ` a model's key has to be in it. Raise `ArenaError` if none can start at that time.
     """
     live = stamp_of(config) == "live"
     plan = plan_of(config, now, record.begun(), environ)

@@ -88,8 +88,8 @@ def recorded_setting(
 ) -> TrialSetting | None:
     """Return the latest round of the newest cohort that the agent is in, or the round at a time.
 
-    For an agent that no cohort has had yet it is the latest round of all. Returns None where no round was
-    played, and raises `ArenaError` where none was at that time, or for an agent that doesn't exist.
+    For an agent that no cohort has had yet it is the latest round of all. Return None if no round was
+    played, and raise `ArenaError` if none was at that time, or for an agent that doesn't exist.
     """
     cohorts = read_cohorts(connection)
     own_cohorts = [stored for stored in cohorts if name in stored.entrant_ids]
@@ -268,7 +268,7 @@ def _total(amounts: Iterable[int | None]) -> int | None:
 async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, dry: bool) -> Trial:
     """Let an agent decide in a setting, and execute its orders; if `dry`, ask no model.
 
-    Raises `ArenaError` if none of the agents that it is made from has stated a forecast.
+    Raise `ArenaError` if none of the agents that it is made from has stated a forecast.
     """
     agent = setting.agent
     entrant = agent.entrant
@@ -292,7 +292,7 @@ async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, 
 async def fresh_setting(agent: TrialAgent, at: datetime, world: World, record: DryRunRecord) -> TrialSetting:
     """Return a setting of the venue's current markets and their evidence, without storing it.
 
-    Raises `ArenaError` if the venue gives no answer, or has no market to show.
+    Raise `ArenaError` if the venue gives no answer, or has no market to show.
     """
     try:
         snapshot = await take_snapshot(agent.stored, at, world, record, 1)
@@ -337,7 +337,7 @@ def _questions(calls: Sequence[Call], worst: Callable[[Prompt], int | None]) -> 
 def read_recorded_trial(connection: Connection, name: str, cohort: int | None, at: datetime | None) -> Trial:
     """Return a recorded turn of an agent: its newest, or that of a cohort or a time.
 
-    Raises `ArenaError` where no cohort has such an agent, or where it has not played then.
+    Raise `ArenaError` if no cohort has such an agent, or where it has not played then.
     """
     rounds = read_rounds_by_cohort(connection)
     candidates: list[tuple[datetime, int, StoredCohort, StoredRound]] = []

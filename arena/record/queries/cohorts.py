@@ -305,7 +305,7 @@ def _read_time(connection: Connection, cohort_id: int, at: datetime) -> Row[int,
 
 
 def read_snapshot(connection: Connection, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
-    """Return the id and the snapshot of a cohort at an instant; None where there is none."""
+    """Return the id and the snapshot of a cohort at an instant; None if there is none."""
     row = _read_time(connection, cohort_id, at)
     if row is None:
         return None
@@ -323,7 +323,7 @@ def read_snapshot(connection: Connection, cohort_id: int, at: datetime) -> tuple
 
 
 def read_taken_at(connection: Connection, cohort_id: int, at: datetime) -> datetime | None:
-    """Return when a cohort's snapshot of an instant was really taken; None where there is none."""
+    """Return when a cohort's snapshot of an instant was really taken; None if there is none."""
     row = _read_time(connection, cohort_id, at)
     return None if row is None else row.taken_at
 

@@ -252,7 +252,7 @@ def _lock_limits(connection: Connection, request: ReservationRequest, terms: Res
 def free_reservation(connection: Connection, place: Reservation, error: CallError | None) -> bool:
     """Free the reservation of a stored call, and adapt its provider's room.
 
-    Return False where that was done already.
+    Return False if that was done already.
     """
     if not run_statement(connection, DELETE_RESERVATION, {"place": place.id}):
         return False

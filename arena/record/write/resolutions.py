@@ -101,7 +101,7 @@ def insert_resolutions(connection: Connection, resolutions: Sequence[Resolution]
 
 
 def _rejection_of(resolution: Resolution, known: ResolutionVersions) -> tuple[str, str] | None:
-    """Return why a resolution is not stored, as a code and in words; None where it may be."""
+    """Return why a resolution is not stored, as a code and in words; None if it may be."""
     if resolution.payout is not None and not 0 <= resolution.payout <= ONE:
         return "bad_payout", f"a share pays from 0 to 1, not {decimal(resolution.payout)}"
     if resolution.version < 1:

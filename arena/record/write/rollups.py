@@ -54,13 +54,13 @@ def scores_basis(connection: Connection) -> str:
 
 
 def read_basis(connection: Connection, name: str) -> str | None:
-    """Return what a rollup was computed from; None where there is none."""
+    """Return what a rollup was computed from; None if there is none."""
     basis: str | None = connection.scalar(select(RollupRow.basis).where(RollupRow.name == name))
     return basis
 
 
 def read_rollup_text(connection: Connection, name: str) -> str | None:
-    """Return a cached value as its text; None where there is none."""
+    """Return a cached value as its text; None if there is none."""
     body: str | None = connection.scalar(select(RollupRow.body).where(RollupRow.name == name))
     return body
 
