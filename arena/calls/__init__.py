@@ -1,1 +1,1 @@
-"""Asking a model: money reserved, limits respected, every answer kept; and what a line-up will cost."""
+"""Calls to models: reservations, rate limits, storage of every answer, and cost estimates."""

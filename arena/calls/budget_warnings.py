@@ -1,4 +1,4 @@
-"""Warnings of a budget that would stop a line-up, before anything is spent: by how often cohorts decide."""
+"""Warnings about a budget that would stop a line-up, before anything is spent."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -62,7 +62,7 @@ def _calendar(cohorts: CohortsSection) -> Calendar:
 
 
 def _ratio(time: timedelta, other: timedelta) -> Fraction:
-    """Return how often the other time fits into a time."""
+    """Return the ratio of two durations."""
     return Fraction(time // SECOND, other // SECOND)
 
 
@@ -139,7 +139,7 @@ def budget_warnings(
 
 
 def _call_warnings(estimate: Estimate, budget: BudgetSection) -> Iterator[LineUpWarning]:
-    """Warn of a call whose worst case is over any limit: it is refused, whatever it would have cost."""
+    """Yield warnings about calls whose worst case exceeds a limit, which are always refused."""
     if not budget.limits:
         return
 
@@ -160,7 +160,7 @@ def _call_warnings(estimate: Estimate, budget: BudgetSection) -> Iterator[LineUp
 
 
 def _hint_for_call(estimate: Estimate, limit: int, scope: str) -> str:
-    """Return what makes a call fit: more money, a shorter answer, or if not even that, a shorter question."""
+    """Return how to make a call fit: more money, a shorter answer, or otherwise a shorter question."""
     raised = _raise_hint(estimate.first.cost or 0, scope)
     price = estimate.price
     fitting_tokens = 0
@@ -181,7 +181,7 @@ def _raise_hint(amount: int, scope: str) -> str:
 def _scope_warnings(
     estimates: Sequence[Estimate], calendar: RoundCounts, budget: BudgetSection
 ) -> Iterator[LineUpWarning]:
-    """Warn of limits that all calls of a round, an agent, a day or a cohort would break together."""
+    """Yield warnings about limits that all calls of a round, an agent, a day or a cohort exceed together."""
     low = total_usage([estimate.bounds[0] for estimate in estimates])
     likely = total_usage([estimate.bounds[1] for estimate in estimates])
     cohort = calendar.cohort
@@ -200,8 +200,10 @@ def _scope_warnings(
 def _sum_warnings(
     scope: str, agent: str, low: Usage, likely: Usage, limit: int | None
 ) -> Iterator[LineUpWarning]:
-    """Warn if calls are expected to break a limit; over it at the least, they are stopped for sure."""
-    if limit is None or low.cost is None or likely.cost is None or likely.cost <= limit:
+    """Yield a warning if calls are expected to exceed a limit, or certainly will."""
+    if limit is None or low.cost is None or likely.cost is None:
+        return
+    if likely.cost <= limit:
         return
 
     whose = f"{PER_SCOPE[scope]} of {agent}" if agent else PER_SCOPE[scope]

@@ -1,4 +1,4 @@
-"""Turns that agents from outside take at the desk, which may be another process: they meet in the record."""
+"""Turns of outside agents at the desk, possibly another process, exchanged through the record."""
 
 import asyncio
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ CLOCK_STEP = 1.0
 
 @dataclass(frozen=True, slots=True)
 class WaitingTurn:
-    """A turn that is waited for: its answer, and when it ends by the clock of the event loop."""
+    """An awaited turn: its answer, and its deadline by the event loop's clock."""
 
     answer: "asyncio.Future[str | None]"
     deadline: float

@@ -66,7 +66,7 @@ SAMPLE_RULES = (
 
 
 def first_sample_round(shown: int, rules: Rules, bankroll: int, rounds: int, held: int = 0) -> View:
-    """Return a first round with so many markets on offer, so many others that are held, and no articles."""
+    """Return a first round with markets on offer, other markets that are held, and no articles."""
     listings = tuple(_sample_listing(number) for number in range(1, shown + held + 1))
     snapshot = Snapshot(SAMPLE_TIME, listings[:shown], listings[shown:])
     lots: dict[LotKey, Lot] = {
@@ -118,7 +118,7 @@ def _sample_listing(number: int) -> Listing:
 
 
 def _typical_text(length: int) -> str:
-    """Return a text of so many characters."""
+    """Return a typical text of a given length."""
     return (SAMPLE_RULES * (length // len(SAMPLE_RULES) + 1))[:length]
 
 
@@ -145,7 +145,7 @@ class Usage:
     cost: int | None = 0
 
     def __add__(self, other: "Usage") -> "Usage":
-        """Return the usage of both."""
+        """Return the sum of two usages."""
         return Usage(
             self.calls + other.calls,
             self.tokens_in + other.tokens_in,
@@ -256,7 +256,7 @@ def _sample_views(config: Config) -> tuple[View, View]:
 async def _estimate(
     agent: AgentConfig, model: ModelSettings, config: Config, given: Given, first: View, late: View
 ) -> Estimate:
-    """Let an agent play the first round at its cheapest and the late one at its dearest."""
+    """Return an agent's estimate, from its cheapest first round and its most expensive late one."""
     price = price_for(model)
     try:
         agent_kind = kind(agent.kind, config.extensions("kinds"))
@@ -329,7 +329,7 @@ def _dearest(uses: Iterable[Usage]) -> Usage:
 
 
 def _expense(use: Usage) -> tuple[int, int]:
-    """Return what usages are ordered by: their cost, or their tokens if that is the same or unknown."""
+    """Return the sort key of a usage: its cost, then its tokens."""
     return use.cost or 0, use.tokens_in + use.tokens_out
 
 
@@ -398,7 +398,7 @@ class _StandInModel:
 
 
 def short_answer(prompt: Prompt, snapshot: Snapshot) -> str:
-    """Return forecasts in few words for the markets that the question shows, for all if it shows none."""
+    """Return short forecasts for the markets in the question, or for all if it shows none."""
     text = "\n".join(message.content for message in prompt.messages)
     ids = short_ids(snapshot)
     named = set(MARKET_NAME.findall(text))

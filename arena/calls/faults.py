@@ -1,4 +1,4 @@
-"""What goes wrong with the record while an agent asks, raised past the agent's own error handling."""
+"""Faults of the record during a call, raised past the agent's own error handling."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ UNAVAILABLE_CODES = frozenset({"unreachable", "locked", "disk_full", "disk_error
 
 
 class NotKept(BaseException):  # no agent's `except Exception` may hide it
-    """The record has failed, so that an answer may not be stored: nothing more must be asked."""
+    """The record has failed and may not store an answer, so no more calls may be made."""
 
     def __init__(self, fault: Exception):
         super().__init__(str(fault))
@@ -27,5 +27,5 @@ def raise_past_agent() -> Iterator[None]:
 
 
 def is_unavailable(error: Exception) -> bool:
-    """Return whether an error says that the database is away just now, and may come back."""
+    """Tell whether an error says that the database is unavailable and may come back."""
     return isinstance(error, ArenaError) and error.code in UNAVAILABLE_CODES

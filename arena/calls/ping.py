@@ -1,4 +1,4 @@
-"""A tiny question to a model: whether it can be reached, and answers in the form that is asked for."""
+"""A tiny question to a model, to see whether it can be reached and answers in the requested form."""
 
 from dataclasses import dataclass, replace
 
@@ -28,12 +28,12 @@ class PingTarget:
 
     @property
     def worst(self) -> int | None:
-        """Return what trying the model can cost at most."""
+        """Return the highest cost of trying the model."""
         return worst_case(PING_QUESTION, self.settings)
 
 
 def ping_targets(agents: tuple[AgentConfig, ...]) -> list[PingTarget]:
-    """Return the models of these agents, each once: by its name, where it is, and whose key is sent."""
+    """Return the models of these agents, each once by name, address and key."""
     targets: dict[tuple[str, str | None, str | None], PingTarget] = {}
 
     for agent in agents:
@@ -64,7 +64,7 @@ async def ping(ask: Ask, question: Prompt = PING_QUESTION) -> Call:
 
 
 def remark(call: Call) -> str:
-    """Return what is odd about an answer, or nothing."""
+    """Return a remark on an odd answer; empty if it isn't odd."""
     if call.error is not None:
         return ""
     if call.finish == "length":

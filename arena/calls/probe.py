@@ -1,4 +1,4 @@
-"""A real question to a model before it plays: what its answer takes, and whether it can be used."""
+"""A real question to a model before it plays, to measure its answer and see whether it is usable."""
 
 import math
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ NO_MORE = CallError("other", "only one question is asked", retry=False)
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A question to be asked: by which agent, about what, and the settings of its model."""
+    """A question to ask: its agent, its markets, and the settings of the model."""
 
     agent: Agent
     view: View
@@ -44,7 +44,7 @@ class Probe:
 
     @property
     def worst(self) -> int | None:
-        """Return what the question can cost at most."""
+        """Return the highest cost of the question."""
         return worst_case(self.prompt, self.settings)
 
 
@@ -62,7 +62,7 @@ class ProbeAnswer:
         return len({forecast.market_id for forecast in self.decision.forecasts if forecast.stage == "final"})
 
     def measurement(self, on: date) -> Measurement:
-        """Return what a config keeps of the answer. Tokens beyond those of its text count as thinking."""
+        """Return the measurements that a config keeps; tokens beyond those of the text count as thinking."""
         call = self.call
         text_tokens = math.ceil(len((call.reply or "").encode()) / BYTES_A_TOKEN)
 
@@ -102,7 +102,7 @@ async def probe_of(agent: Agent, settings: ModelSettings, config: Config) -> Pro
 
 
 async def ask_probe(probe: Probe, ask: Ask) -> ProbeAnswer:
-    """Ask the question, once more if a form of answer is refused, and nothing else."""
+    """Ask the question, and once more if only the form of answer was refused."""
     answers: list[Call] = []
 
     async def once(prompt: Prompt) -> Call:

@@ -1,4 +1,4 @@
-"""Limits on the calls that this process makes at once, in all and at each provider, and their order."""
+"""Limits on this process's concurrent calls, in total and by provider, and the order of calls."""
 
 import asyncio
 from collections import OrderedDict, deque
@@ -33,7 +33,7 @@ class ProviderLimit:
 
     @property
     def open(self) -> bool:
-        """Return whether one more call may be made there now."""
+        """Tell whether one more call may be made there now."""
         return not self.pauses and self.running < self.allowed
 
 
@@ -110,13 +110,13 @@ class RateLimiter:
             self._leave(provider)
 
     def note_room(self, provider: ProviderLimit, free: int) -> None:
-        """Learn for how many more calls the provider has room, now that one has been reserved there."""
+        """Note for how many more calls the provider has room, after a reservation there."""
         provider.allowed = min(provider.most, provider.running + free)
         provider.misses = 0
         self._start_waiting()
 
     def note_busy(self, provider: ProviderLimit, pause: float | None) -> None:
-        """Learn that the provider has no room for a call, and look again soon, or after a pause."""
+        """Note that the provider has no room for a call, and look again soon, or after a pause."""
         provider.allowed = provider.running - 1
         if pause is not None:
             self.pause(provider, pause)
@@ -130,7 +130,7 @@ class RateLimiter:
             asyncio.get_running_loop().call_later(wait, self._look_again, provider)
 
     def pause(self, provider: ProviderLimit, seconds: float) -> None:
-        """Leave a provider alone for some seconds."""
+        """Pause calls to a provider for some seconds."""
         provider.pauses += 1
         asyncio.get_running_loop().call_later(seconds if self.timed else 0, self._end_pause, provider)
 
@@ -140,7 +140,7 @@ class RateLimiter:
         self._try_one_more(provider)
 
     def _look_again(self, provider: ProviderLimit) -> None:
-        """Look whether a provider has room, by making one more call."""
+        """Try whether a provider has room, by allowing one more call."""
         provider.looking = False
         self._try_one_more(provider)
 
@@ -150,13 +150,13 @@ class RateLimiter:
         self._start_waiting()
 
     def _leave(self, provider: ProviderLimit) -> None:
-        """Give up the room of a call that has ended."""
+        """Release the place of a call that has ended."""
         provider.running -= 1
         self.running -= 1
         self._start_waiting()
 
     def _start_waiting(self) -> None:
-        """Start as many waiting calls as there is room for; an agent that got one goes behind the others."""
+        """Start as many waiting calls as there is room for, moving each agent served behind the others."""
         while self.running < self.at_once:
             open_lines = (line for line, queue in self.waiting.items() if queue[0][0].open)
             line = next(open_lines, None)
@@ -200,7 +200,7 @@ class RunningCalls:
             await self._change()
 
     async def drain(self) -> None:
-        """Begin no call until those under way have ended and are stored, or can't be."""
+        """Hold new calls back until those under way have ended and their answers are stored, or can't be."""
         self.draining += 1
 
         try:
@@ -232,7 +232,7 @@ class RunningCalls:
             self.changed.set()
 
     async def _change(self) -> None:
-        """Wait until something has changed."""
+        """Wait for the next change."""
         self.changed.clear()
         await self.changed.wait()
 

@@ -34,12 +34,12 @@ from arena.record.write.turns import renew_claims
 
 
 def new_reservation_id() -> int:
-    """Return a number that no other reservation has: one of 2^52, which JSON can hold too."""
+    """Return a random id of 52 bits for a reservation, which JSON can hold."""
     return 1 + uuid4().int % 2**52
 
 
 class TakenOver(Exception):
-    """Another worker plays this turn now: it asks, and this one must not."""
+    """Another worker has taken over this turn, so this one must not ask."""
 
 
 @dataclass
@@ -110,7 +110,7 @@ class CallReservations:
     async def _wait_for_money(
         self, record: Record, request: ReservationRequest, held: BudgetHeld
     ) -> ReservationAnswer:
-        """Try to reserve, each time a call ends or a while has passed, until the answer is another one."""
+        """Retry the reservation when a call ends or a while has passed, until no money is held back."""
         longest = FIRST_LOOK
         while True:
             answer = self._try_reserve(record, request)
@@ -153,13 +153,13 @@ class CallReservations:
             self.unanswered -= ids
 
     def close(self) -> None:
-        """Give back what was reserved for calls that were never made: no heartbeat comes after this."""
+        """Delete reservations of calls that were never made; no heartbeat follows."""
         with suppress(ArenaError):  # a record that is away now counts them as spent
             self.renew()
 
     @contextmanager
     def renewed(self, reservation: Reservation | None) -> Iterator[None]:
-        """Have a reservation renewed while its call is made; a call that breaks counts as spent."""
+        """Renew a reservation while its call is made; a call that breaks off counts as spent."""
         if self.record is None or reservation is None:
             yield
             return

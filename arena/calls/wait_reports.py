@@ -14,7 +14,7 @@ WAIT_REASONS = {"rate_limit": "rate limit", "overloaded": "overloaded"}
 
 
 def wait_text(name: str, until: datetime, reason: str = "rate_limit") -> str:
-    """Return the line that says who is waited for and until when.
+    """Return a line on the model or provider that calls wait for, and until when.
 
     >>> wait_text("openai/gpt-x", datetime(2026, 1, 4, 2, 53, tzinfo=UTC))
     'waiting for openai/gpt-x until 02:53 UTC (rate limit)'
@@ -33,7 +33,7 @@ class WaitStreak:
 
 
 def report_nothing(_text: str) -> None:
-    """Report to nobody."""
+    """Ignore the report."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ class WaitReports:
     streaks: dict[str, WaitStreak] = field(default_factory=dict)
 
     def note(self, name: str, seconds: float, reason: str = "rate_limit") -> None:
-        """Note that a model or a provider is left alone for so many seconds from now."""
+        """Note that calls to a model or a provider pause for some seconds from now."""
         now = self.now()
         until = now + timedelta(seconds=seconds)
         streak = self.streaks.get(name)

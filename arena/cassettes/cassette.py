@@ -1,4 +1,4 @@
-"""A cassette as a file: what was asked and answered, what was taken out, and what could be read."""
+"""A cassette as a file: requests and answers, what was removed, and what could be read."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ FOLDER = "cassettes"
 """Where a config's own cassettes are, beside it."""
 Word = Annotated[str, Field(pattern=r"^[a-z_]{1,40}$")]
 Label = Annotated[str, Field(pattern=r"^[^\p{Cc}\p{Cf}]{1,200}$")]
-"""Names as they are written here: whoever made a file, nothing in it commands a terminal."""
+"""Names without control characters, since a file may come from anybody."""
 Counts = dict[Label, Annotated[int, Field(ge=0)]]
 
 
@@ -49,7 +49,7 @@ class VenueReading(CassettePart):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Return the names of what was read, in words."""
+        """Return the kinds of data that were read, in words."""
         counts = {
             "markets": self.markets,
             "prices": self.prices,
@@ -103,7 +103,7 @@ class Cassette(CassettePart):
 
 
 def read_cassette(path: Path) -> Cassette:
-    """Return the cassette in a file. Raise `ArenaError` if it is none."""
+    """Return the cassette in a file; raise `ArenaError` if it is not one."""
     try:
         if path.stat().st_size > MOST_BYTES:
             raise ArenaError(

@@ -1,4 +1,4 @@
-"""Takes out of answers what is nobody's business: keys, accounts, people. It counts by kind what it took."""
+"""Removes keys, accounts and people from answers, counting the removals by kind."""
 
 import json
 import re
@@ -105,11 +105,11 @@ class Cleaner:
             return self.text(line)
 
     def is_free_of_secrets(self, text: str) -> bool:
-        """Tell whether none of the keys of the environment stands in a text."""
+        """Tell whether a text contains none of the environment's keys."""
         return remove_secrets(text, self.secrets) == text
 
     def is_clean(self, body: str) -> bool:
-        """Tell whether nothing is left in the body of an answer, even if what a stream says is put together.
+        """Tell whether no secret is left in the body of an answer, even in the joined texts of a stream.
 
         A stream sends a text in pieces, none of which need look like a key.
         """
@@ -143,7 +143,7 @@ def _texts(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _field_kind(name: str) -> str:
-    """Return about what a field tells that is left out, by its name; empty if it is kept."""
+    """Return the kind of private data in a field, by its name; empty if the field is kept."""
     plain = re.sub(r"[^a-z]", "", name.casefold())
     for kind, pattern in FIELDS.items():
         if pattern.search(plain):

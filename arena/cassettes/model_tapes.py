@@ -39,10 +39,10 @@ class ModelRecorder:
     answer: TapedAnswer | None = None
 
     def played(self) -> None:
-        """Return nothing: the model is asked."""
+        """Return None, so that the model is asked."""
 
     def kept(self, answer: TapedAnswer) -> TapedAnswer:
-        """Return an answer without secrets, and keep it if it is a good one."""
+        """Return an answer without secrets, and record it if it is good."""
         if answer.status != 200:
             return answer
 
@@ -63,13 +63,13 @@ class ModelPlayer:
         return TapedAnswer(self.tape.status, self.tape.content_type, self.tape.body)
 
     def kept(self, answer: TapedAnswer) -> TapedAnswer:
-        """Return an answer as it is."""
+        """Return an answer unchanged."""
         return answer
 
 
 @contextmanager
 def _on_tape(tape: AnswerTape) -> Iterator[None]:
-    """Have the answers of models pass by a tape, in this task alone."""
+    """Pass the answers of models through a tape, in this task only."""
     token = TAPE.set(tape)
     try:
         yield
@@ -86,7 +86,7 @@ class ModelTapes:
     faults: list[str] = field(default_factory=list)
 
     async def ping(self, settings: ModelSettings, ask: Ask) -> Call:
-        """Ask a model a tiny question, and keep its answer if it can be used."""
+        """Ask a model a tiny question, and record its answer if it is usable."""
         provider = provider_prefix(settings)
         if provider not in PROVIDERS:
             self.faults.append(f"{settings.model}: answers of its provider can't be recorded")
@@ -122,7 +122,7 @@ class ModelTapes:
         return call
 
     def _is_too_long(self, body: str) -> bool:
-        """Tell whether there is no room for an answer."""
+        """Tell whether an answer is too long for the cassette."""
         taken = len(body)
         for tape in self.tapes:
             taken += len(tape.body)
@@ -130,7 +130,7 @@ class ModelTapes:
 
 
 async def replay_model(tape: ModelTape) -> Call:
-    """Return the call that the code for models makes of a recorded answer, without a network.
+    """Return the call that results from a recorded answer, without a network.
 
     Raise `ArenaError` if the settings make no sense.
     """
@@ -151,7 +151,7 @@ async def replay_model(tape: ModelTape) -> Call:
 
 
 def reading_fault(call: Call) -> str:
-    """Return why a replayed answer is none; empty if it is one."""
+    """Return why a replayed answer can't be used; empty if it can."""
     if call.error is not None:
         return f"{call.error.code}: {call.error.message}"
     return remark(call)

@@ -1,4 +1,4 @@
-"""When a venue or a provider last proved to be as its adapter reads it: the newest cassette that shows it."""
+"""Proofs that adapters still read venues and providers: the newest cassette of each."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Proofs:
-    """The proofs of a config's venue and providers, and which of its cassettes can't be read, and why."""
+    """The proofs of a config's venue and providers, and the faults of unreadable cassettes."""
 
     proofs: tuple[Proof, ...]
     cassette_faults: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ def config_proofs(config: Config, at: datetime) -> Proofs:
 
 
 def add_newer(newest: dict[str, Proof], proofs: Iterable[Proof]) -> None:
-    """Take in proofs that are newer than those by the same name."""
+    """Add proofs that are newer than those of the same name."""
     for proof in proofs:
         known = newest.get(proof.name)
         if known is None or (proof.on or date.min) >= (known.on or date.min):
@@ -73,7 +73,7 @@ def add_newer(newest: dict[str, Proof], proofs: Iterable[Proof]) -> None:
 
 
 def proofs_in(cassette: Cassette, path: Path, at: datetime) -> Iterator[Proof]:
-    """Yield what a cassette proves, if it was not recorded in the future."""
+    """Yield the proofs of a cassette, unless it was recorded in the future."""
     on = cassette.taken.date()
     days = (at.date() - on).days
     if days < 0:

@@ -1,4 +1,4 @@
-"""Records a cassette: a config's venues are visited by their adapters, its models asked a tiny question."""
+"""Records a cassette: adapters visit a config's venues, and its models are asked a tiny question."""
 
 import os
 from collections import Counter
@@ -48,14 +48,14 @@ class CassetteRecording:
     cassette: Cassette | None = None
 
     def __post_init__(self) -> None:
-        """Take the keys of the environment and of `.env` as secrets."""
+        """Prepare the cleaner with the keys of the environment and of `.env`."""
         named = [getattr(agent.settings, "api_key_env", None) or "" for agent in self.config.agents]
         environ = environment(self.config.folder, os.environ)
         self.cleaner = Cleaner(secrets_in(environ, *named))
         self.models = ModelTapes(self.cleaner)
 
     async def visit(self, venue: str) -> None:
-        """Visit a venue and keep its answers. Raise `ArenaError` if there is no such venue to record."""
+        """Visit a venue and record its answers; raise `ArenaError` if it can't be recorded."""
         recorder = VenueRecorder(self.cleaner, self.trimmer)
         try:
             await _read_venue(self.config, venue, recorder, self.at)
@@ -66,7 +66,7 @@ class CassetteRecording:
         self.venues.append(VenueTape(venue=venue, exchanges=tuple(recorder.exchanges.values())))
 
     async def finish(self, source: str = "") -> None:
-        """Make the cassette, with what its replay reads of it. Raise `ArenaError` if a key is left in it."""
+        """Make the cassette, with the results of its replay; raise `ArenaError` if a key is left in it."""
         room = MOST_BYTES - FRAME
         for model in self.models.tapes:
             room -= len(model.model_dump_json().encode())
@@ -89,7 +89,7 @@ class CassetteRecording:
             raise ArenaError("secret_left", message, "report this: the rules that strip keys have a gap")
 
     def _fitted(self, tape: VenueTape, most: int) -> VenueTape:
-        """Return a tape without the answers that make it longer: a visit begins with what shows most."""
+        """Return a tape cut to its allowed length from the end, since a visit begins with what shows most."""
         exchanges = []
         length = 0
         for exchange in tape.exchanges:
@@ -119,13 +119,13 @@ async def _read_venue(config: Config | None, venue: str, answers: KeptAnswers, a
 
 
 async def replayed(tape: VenueTape, at: datetime) -> VenueTape:
-    """Return a tape with what the venue's adapter reads of it now, without a network."""
+    """Return a tape with what the venue's adapter reads from it now, without a network."""
     reading = await _read_venue(None, tape.venue, VenuePlayer(tape.exchanges), at)
     return tape.model_copy(update={"reading": reading})
 
 
 def write_cassette(folder: Path, cassette: Cassette) -> Path:
-    """Write a cassette into the folder of a config's own, under its date and time, and return its path."""
+    """Write a cassette beside the config, named by its date and time, and return its path."""
     path = folder / FOLDER / f"{cassette.taken:%Y-%m-%d-%H%M%S}.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(cassette.text(), "utf-8")

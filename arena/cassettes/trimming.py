@@ -1,4 +1,4 @@
-"""Shortens the answers of a venue: the first records of a list stand for all, the first words for a text."""
+"""Shortens the answers of a venue to the first records of lists and the first words of texts."""
 
 from collections import Counter
 from typing import Any
@@ -43,7 +43,7 @@ class Trimmer:
         return value
 
     def _records(self, items: list[Any], most: int) -> list[Any]:
-        """Return the first records of a list, and of those that have ended as many; whole if it has none."""
+        """Return the first records of a list, and as many that have ended; the whole list if it has none."""
         kept = []
         ended = 0
         for place, item in enumerate(items):

@@ -1,4 +1,4 @@
-"""What stands between a venue's adapter and its network: a recorder of answers, or a player."""
+"""Stands in for a venue's network: a recorder of answers, or a player."""
 
 import json
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class VenueRecorder:
         return None if exchange is None else answer_bytes(exchange)
 
     def put(self, question: str, body: bytes) -> bytes:
-        """Keep what may be kept of an answer, and return it."""
+        """Record an answer, cleaned and shortened, and return it."""
         key = self._key(question)
         parameters = json.loads(key.split(" ", 2)[2]).get("params") or {}
         is_first_page = _FOLLOWING.isdisjoint(parameters)
@@ -45,7 +45,7 @@ class VenueRecorder:
         return answer_bytes(exchange)
 
     def put_error(self, question: str, code: str) -> None:
-        """Keep that a question had no answer; of the error itself only its code."""
+        """Record that a question had no answer, with only the code of the error."""
         self._keep(VenueExchange(question=self._key(question), error=code))
 
     def _keep(self, exchange: VenueExchange) -> None:
@@ -53,7 +53,7 @@ class VenueRecorder:
         self.cleaner.counts["headers of requests and answers"] += 1
 
     def _key(self, question: str) -> str:
-        """Return a question as it is kept: the method, the path and the parameters, cleaned."""
+        """Return a question in recorded form: the method, the path and the parameters, cleaned."""
         method, path, asked = question.split(" ", 2)
         cleaner = Cleaner(self.cleaner.secrets)
         parameters = json.dumps(cleaner.json(json.loads(asked)), sort_keys=True)
@@ -61,7 +61,7 @@ class VenueRecorder:
 
 
 class VenuePlayer:
-    """Has the answers of a cassette. What isn't among them is an error: nothing is asked of any network."""
+    """Plays the answers of a cassette; any other question is an error, and no network is used."""
 
     def __init__(self, exchanges: Sequence[VenueExchange]):
         self.exchanges = {exchange.question: exchange for exchange in exchanges}
@@ -81,13 +81,13 @@ class VenuePlayer:
 
 
 def _finite(text: str) -> float | str:
-    """Return a number; one that is too large for any as it is written, since JSON has no infinity."""
+    """Return a number, or its text if it is too large for a float, since JSON has no infinity."""
     number = float(text)
     return text if number in (float("inf"), float("-inf")) else number
 
 
 def answer_bytes(exchange: VenueExchange) -> bytes:
-    """Return a kept answer as it came. Raise `VenueError` if it was an error."""
+    """Return the bytes of a recorded answer; raise `VenueError` if it was an error."""
     if exchange.error:
         raise VenueError(exchange.error, f"recorded: {exchange.error}")
     return json.dumps(exchange.answer).encode()

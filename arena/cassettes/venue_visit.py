@@ -34,7 +34,7 @@ class _Visit:
     faults: list[str] = field(default_factory=list)
 
     async def step(self, name: str, asked: Awaitable[T]) -> T | None:
-        """Return what a step comes to; None, and that is noted, if the venue gives no answer."""
+        """Return the result of a step; None, with a fault noted, if the venue gives no answer."""
         try:
             return await asked
         except VenueError as error:

@@ -1,4 +1,4 @@
-"""The commands, one file each or a family of them, listed in `COMMANDS` of `arena/cli/main.py`.
+"""The commands, one file each or one file a family, listed in `PANELS` of `arena/cli/surface.py`.
 
 A command is a function with the decorator `command` of `arena/cli/options.py`. Its first parameter is the
 `Options` that all commands share; the others are its own arguments and options. Its docstring is its help,

@@ -1,8 +1,8 @@
-"""Who plays, how each agent is set up, and how it went."""
+"""The agents: how each is set up, what it scored and what it cost."""
 
 import json
 from collections import ChainMap, Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from arena.cli.options import Options
 from arena.cli.output import (
     Data,
     attributes,
+    counts_text,
     exact,
     minute,
     plain,
@@ -25,7 +26,7 @@ from arena.cli.output import (
     typed,
     without_password,
 )
-from arena.cli.page import Block, Fields
+from arena.cli.page import Fields, Page
 from arena.cli.question_answers import answers_data, kinds_blocks
 from arena.cli.table import Table, TableChoice, TableColumn, between, value_in
 from arena.clock import now
@@ -64,21 +65,21 @@ from arena.scores.verdict import Verdict
 from markets.millionths import ONE
 
 SHOWN_FORECASTS = 3
-"""The worst and the best forecasts of an agent that are shown; JSON has all that stand out."""
+"""The number of worst and of best forecasts on an agent's page; JSON lists all that stand out."""
 SET_UP = ("model", "of", "prompt", "prices", "samples", "released")
-"""The settings that a line shows, where a kind has them."""
+"""The settings in a row of the list, for the kinds that have them."""
 
 
 def model_or_sources(agent: Data) -> str | None:
-    """Return the model that is asked, or the agents that this one is made from."""
+    """Return an agent's model, or the names of the agents that it combines."""
     if agent["model"]:
         return str(agent["model"])
-    of = agent["of"]
-    return of if isinstance(of, str | None) else ", ".join(of)
+    sources = agent["of"]
+    return sources if isinstance(sources, str | None) else ", ".join(sources)
 
 
 def reported_models(agent: Data) -> str | None:
-    """Return the names by which its model has reported itself."""
+    """Return the names under which an agent's model reported itself."""
     return ", ".join(value_in(agent, "record.models") or ()) or None
 
 
@@ -104,13 +105,13 @@ COLUMNS = (
 
 
 def list_agents(chosen: Options) -> None:
-    """Answer with every agent of the config and of the record."""
+    """Print every agent of the config and the record."""
     data = read_agents(chosen)
     chosen.answer(data, list_page, data, chosen.table)
 
 
 def read_agents(chosen: Options) -> dict[str, Any]:
-    """Return every agent of the config and of the record, for JSON."""
+    """Return every agent of the config and the record, for JSON."""
     with chosen.planned() as (config, connection):
         played = agent_summaries(connection, kinds_of(config))
         waiting = ChainMap(*read_waiting_agents(connection).values())
@@ -132,12 +133,12 @@ def read_agents(chosen: Options) -> dict[str, Any]:
 
 
 def planned_agents(config: Config | None) -> Sequence[AgentConfig]:
-    """Return the agents of the config; none without one."""
+    """Return the agents of the config, or an empty sequence without a config."""
     return config.agents if config else ()
 
 
 def agent_data(name: str, kind: str, settings: Data, played: AgentSummary | None) -> dict[str, Any]:
-    """Return how an agent is set up, and what the record says of it."""
+    """Return an agent's settings and a summary of its recorded turns, for JSON."""
     record = None
     if played is not None:
         record = attributes(played, "cohorts", "turns", "malformed", "failed", "late", "models", "changes")
@@ -146,8 +147,8 @@ def agent_data(name: str, kind: str, settings: Data, played: AgentSummary | None
     return {"name": name, "kind": kind, **set_up, "price": None, "record": record}
 
 
-def list_page(data: Data, choice: TableChoice) -> Iterator[Block]:
-    """Yield the agents of the config, those that are only in the record, and who waits for its key."""
+def list_page(data: Data, choice: TableChoice) -> Page:
+    """Yield tables of the agents in the config and of those only in the record, then the missing keys."""
     agents = data["agents"]
     gone = data["gone"]
     if not agents and not gone:
@@ -169,9 +170,9 @@ def list_page(data: Data, choice: TableChoice) -> Iterator[Block]:
 
 
 def show_agent(chosen: Options, name: str, by: str | None) -> None:
-    """Answer with one agent: its settings and what changed, its scores, and its turns and calls.
+    """Print one agent: its settings and their changes, its scores, turns and calls.
 
-    `by` splits skill and calibration. Raises `ArenaError` where neither config nor record has the agent.
+    `by` splits skill and calibration. Raise `ArenaError` if neither config nor record has the agent.
     """
     with chosen.planned() as (config, connection):
         details = agent_details(connection, name, kinds_of(config))
@@ -211,7 +212,7 @@ def show_agent(chosen: Options, name: str, by: str | None) -> None:
 
 
 def server_of(config: Config | None, name: str) -> str:
-    """Return the address of the server that an agent's model is asked at; nothing for a known provider."""
+    """Return the address of the server of an agent's model, or an empty text for a known provider."""
     for agent in planned_agents(config):
         model = model_settings(agent.settings)
         if agent.name == name and model and model.base_url:
@@ -220,7 +221,7 @@ def server_of(config: Config | None, name: str) -> str:
 
 
 def parts_data(connection: Connection, name: str, by: str) -> dict[str, Any]:
-    """Return skill and calibration part by part, for JSON."""
+    """Return an agent's skill and calibration split by `by`, for JSON."""
     return {"by": by, "parts": list(map(part_data, agent_slices(connection, name, by)))}
 
 
@@ -230,14 +231,14 @@ def part_data(part: AgentSlice) -> dict[str, Any]:
 
 
 def notable_data(explained: ExplainedForecast) -> dict[str, Any]:
-    """Return a forecast that stands out against the price, with its reason, for JSON."""
+    """Return a notable forecast with its price, outcome and reason, for JSON."""
     forecast = explained.forecast
     names = ("cohort", "round", "market_id", "question", "forecast", "price", "outcome", "gain")
     return attributes(forecast, *names) | {"reason": explained.reason or None}
 
 
 def verdict_sentences(verdict: Verdict | None, name: str) -> dict[str, str | None]:
-    """Return what is told of an agent and its rivals, and of it and the price; nothing without a verdict."""
+    """Return a verdict's sentences that compare an agent with its rivals and with the price."""
     own = verdict and verdict.of(name)
     if not own:
         return {}
@@ -245,7 +246,7 @@ def verdict_sentences(verdict: Verdict | None, name: str) -> dict[str, str | Non
 
 
 def cohorts_data(details: AgentDetails | None, config: Config | None, name: str) -> list[Data]:
-    """Return each cohort that the agent is in, the next one too, with what was changed before it."""
+    """Return the agent's settings in each of its cohorts and in the next one, and what changed each time."""
     cohorts = list[Data]()
     before: AgentSetup | None = None
     if details is not None:
@@ -265,13 +266,13 @@ def cohorts_data(details: AgentDetails | None, config: Config | None, name: str)
 
 
 def setup_data(setup: AgentSetup, before: AgentSetup | None) -> dict[str, Any]:
-    """Return how an agent is set up, and what is other than before."""
+    """Return an agent's settings and how they differ from those before, for JSON."""
     changed = setup_differences(before, setup) if before else {}
     return attributes(setup, "kind", "settings", "prompts") | {"changed": moved_data(changed)}
 
 
 def details_data(details: AgentDetails) -> dict[str, Any]:
-    """Return what the record says of an agent, for JSON; money in dollars."""
+    """Return an agent's turns, calls, costs and reported models, for JSON; money in dollars."""
     statuses: Counter[str] = Counter()
     for stay in details.cohorts:
         statuses.update(stay.statuses)
@@ -331,7 +332,7 @@ PART = {
     "miscalibration_by_chance": "calibration.null.expected",
     "miscalibration_p": "calibration.null.p_value",
 }
-"""The keys of a part in JSON, and where it has their values."""
+"""The JSON keys of a part, and the path to the value of each."""
 LEGEND = (
     "Intervals need 20 events or more. p: how often chance alone miscalibrates as much; among many parts "
     "some p are small by chance."
@@ -346,7 +347,7 @@ REPORTED = (
     TableColumn("last_at", "last (UTC)", minute),
 )
 MOST = 3
-"""So many events are named that may still cost or bring money."""
+"""The number of events at stake that are named."""
 PROFILE_PARTS = {
     "edge": "edge at mid, scaled by how much of its claimed edge has materialised",
     "spread": "spread and depth of the book",
@@ -358,7 +359,7 @@ PROFILE_PARTS = {
 
 
 def profile_data(profile: AgentProfile) -> dict[str, Any]:
-    """Return an agent's scores for JSON; money in dollars, and null where nothing can be said."""
+    """Return an agent's scores for JSON: money in dollars, unknown values as null."""
     data: dict[str, Any] = json.loads(to_json(profile, inf_nan_mode="null"))
     del data["agent"]
     for event in data["at_stake"]:
@@ -376,13 +377,13 @@ def profile_data(profile: AgentProfile) -> dict[str, Any]:
 
 
 def change_to_dollars(amounts: dict[str, Any], *keys: str) -> None:
-    """Change amounts in millionths to dollars, where they are known."""
+    """Convert known amounts from millionths to dollars, in place."""
     for key in keys:
         amounts[key] = exact(amounts[key])
 
 
-def profile_blocks(profile: AgentProfile, *, has_other_scores: bool = False) -> Iterator[Block]:
-    """Yield an agent's skill, calibration, coherence, blind answers and money, in some lines."""
+def profile_blocks(profile: AgentProfile, *, has_other_scores: bool = False) -> Page:
+    """Yield lines on an agent's skill, calibration, coherence, blind answers and money."""
     gain = profile.gain
     if gain is not None and gain.skill is not None:
         yield from gain_lines(gain, profile.calibration)
@@ -403,7 +404,7 @@ def profile_blocks(profile: AgentProfile, *, has_other_scores: bool = False) -> 
     yield ""
 
 
-def gain_lines(gain: Gain, calibration: ReliabilityDiagram) -> Iterator[str]:
+def gain_lines(gain: Gain, calibration: ReliabilityDiagram) -> Page:
     """Yield an agent's skill with its interval, and the parts of its Brier score."""
     text = f"Skill over the market: {gain.skill:+.4f}"
     if gain.low is not None:
@@ -422,8 +423,8 @@ def gain_lines(gain: Gain, calibration: ReliabilityDiagram) -> Iterator[str]:
     yield f"  {reading_sentence(calibration.sure, chance.p_value)}"
 
 
-def coherence_lines(profile: AgentProfile) -> Iterator[str]:
-    """Yield how much money its forecasts would lose to somebody who bets on their contradictions."""
+def coherence_lines(profile: AgentProfile) -> Page:
+    """Yield the sure loss of an agent whose forecasts contradict each other, and the bets that cause it."""
     coherence = profile.coherence
     if coherence.loss is None:
         return
@@ -439,8 +440,8 @@ def coherence_lines(profile: AgentProfile) -> Iterator[str]:
         yield f"    {action} {plain(deal.market_id)} at {deal.price:.3f}"
 
 
-def money_lines(money: ProfitOrigin, enough: bool) -> Iterator[str]:
-    """Yield where the profit comes from, and beside chance where `enough` events have resolved."""
+def money_lines(money: ProfitOrigin, enough: bool) -> Page:
+    """Yield the sources of the profit and, if `enough` events have resolved, what chance alone would give."""
     yield f"P/L {signed_millionths(money.split.pnl)}:"
     amounts = {key: signed_millionths(getattr(money.split, key)) for key in PROFILE_PARTS}
     width = max(map(len, amounts.values()))
@@ -461,8 +462,8 @@ def signed_millionths(amount: float) -> str:
     return signed_dollars(amount / ONE)
 
 
-def agent_page(data: Data, profile: AgentProfile | None, server: str, choice: TableChoice) -> Iterator[Block]:
-    """Yield an agent's settings and their changes, its scores, turns and calls, and its model's names."""
+def agent_page(data: Data, profile: AgentProfile | None, server: str, choice: TableChoice) -> Page:
+    """Yield an agent's settings and their changes, its scores, turns, calls and reported models."""
     yield from settings_lines(data["name"], data["cohorts"][-1], server)
     for stay in data["cohorts"]:
         yield from stay_lines(stay)
@@ -487,8 +488,8 @@ def agent_page(data: Data, profile: AgentProfile | None, server: str, choice: Ta
     yield f"Next: {play}"
 
 
-def settings_lines(name: str, newest: Data, server: str) -> Iterator[str]:
-    """Yield how an agent is set up in its newest cohort, a setting a line."""
+def settings_lines(name: str, newest: Data, server: str) -> Page:
+    """Yield an agent's settings in its newest cohort, one a line."""
     yield f"{name}, {newest['kind']}, as of {cohort_name(newest)}"
     for key, value in newest["settings"].items():
         if value not in (None, {}, []):
@@ -500,24 +501,24 @@ def settings_lines(name: str, newest: Data, server: str) -> Iterator[str]:
 
 
 def cohort_name(stay: Data) -> str:
-    """Return what a cohort is called, or the next one."""
+    """Return the name of a cohort in a sentence."""
     return f"cohort {stay['cohort']}" if stay["starts_at"] else "the next cohort"
 
 
-def stay_lines(stay: Data) -> Iterator[str]:
-    """Yield how an agent's turns in a cohort ended, by which code, and what was changed before it."""
+def stay_lines(stay: Data) -> Page:
+    """Yield an agent's turns in a cohort by status, the code versions, and the settings that changed."""
     text = cohort_name(stay)
     if stay["starts_at"]:
         text += f", from {minute(stay['starts_at'])}"
-    yield f"{text}: turns: {counts_text(stay['statuses'], ' ') or 'none yet'}"
+    yield f"{text}: turns: {counts_text(stay['statuses']) or 'none yet'}"
     if stay["code_versions"]:
         yield f"  code: {plain(by_rounds(stay['code_versions']))}"
     for key, change in stay["changed"].items():
         yield f"  changed: {plain(setting_in_words(key, change['was'], change['is']))}"
 
 
-def notable_lines(title: str, forecasts: Sequence[Data]) -> Iterator[str]:
-    """Yield the first few forecasts of an agent that stand out against the price, with its reasons."""
+def notable_lines(title: str, forecasts: Sequence[Data]) -> Page:
+    """Yield the first few notable forecasts of an agent, each with its reason."""
     if not forecasts:
         return
 
@@ -532,8 +533,8 @@ def notable_lines(title: str, forecasts: Sequence[Data]) -> Iterator[str]:
     yield ""
 
 
-def part_blocks(data: Data, choice: TableChoice) -> Iterator[Block]:
-    """Yield skill and calibration part by part, and what the figures are."""
+def part_blocks(data: Data, choice: TableChoice) -> Page:
+    """Yield a table of skill and calibration by part, and its legend."""
     if not data["parts"]:
         yield f"By {data['by']}: none of its markets has resolved yet.\n"
         return
@@ -542,8 +543,8 @@ def part_blocks(data: Data, choice: TableChoice) -> Iterator[Block]:
     yield f"{LEGEND}\n"
 
 
-def call_blocks(record: Data) -> Iterator[Block]:
-    """Yield an agent's calls: how many, their tokens, cost, speed and errors, and who answered."""
+def call_blocks(record: Data) -> Page:
+    """Yield an agent's calls with tokens, cost, latency and errors, and the models that answered."""
     cost = small_dollars(record["known_cost_usd"])
     if record["unknown_costs"]:
         cost += f" and {record['unknown_costs']:,} calls of unknown cost"
@@ -559,15 +560,10 @@ def call_blocks(record: Data) -> Iterator[Block]:
     }
     if record["median_ms"] is not None:
         fields["latency"] = f"median {record['median_ms'] / 1000:.1f} s, p95 {record['p95_ms'] / 1000:.1f} s"
-    fields["errors"] = counts_text(record["errors"], " ") or "none"
+    fields["errors"] = counts_text(record["errors"]) or "none"
     yield Fields(fields)
     yield ""
 
     if record["reported"]:
         yield Table(REPORTED, record["reported"])
     yield from map(plain, record["notes"])
-
-
-def counts_text(counts: Mapping[str, int], joint: str) -> str:
-    """Return how many there are of each kind."""
-    return ", ".join(f"{count:,}{joint}{kind}" for kind, count in counts.items())

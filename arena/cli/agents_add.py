@@ -1,7 +1,7 @@
 """Adding models to the config as agents, each after one real question."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -11,6 +11,7 @@ from arena.cli.check_cost import cost_data, cost_of, month_data, month_text
 from arena.cli.check_next import joining_text
 from arena.cli.model_choice import agree
 from arena.cli.output import Data, exact, plain, prints_aside, progress, run_async, typed
+from arena.cli.page import Page
 from arena.config import Config
 from arena.config.editing import block_lines
 from arena.config.environment import environment, missing_keys, require_key
@@ -24,7 +25,7 @@ from markets.millionths import ONE
 def probe_all(
     config: Config, blocks: Sequence[Block], asking: bool, yes: bool
 ) -> tuple[dict[str, ProbeAnswer], list[dict[str, str]]]:
-    """Ask each model, if whoever pays agrees; return good answers by agent, and the faults of the others."""
+    """Ask each model one question once the user agrees to the cost; return good answers and failures."""
     with prints_aside():
         probes = run_async(probes_of(config, [block["name"] for block in blocks]))
 
@@ -47,7 +48,7 @@ def probe_all(
 
 
 def confirm(config: Config, probes: Mapping[str, Probe], asking: bool, yes: bool) -> None:
-    """Ask whether the questions may cost what they do; raise `ArenaError` without a yes."""
+    """Ask the user to accept the cost of the questions; raise `ArenaError` unless they do."""
     if yes or all(probe.worst == 0 for probe in probes.values()):
         return
 
@@ -62,7 +63,7 @@ def confirm(config: Config, probes: Mapping[str, Probe], asking: bool, yes: bool
     questions = "One question" if len(probes) == 1 else f"{len(probes)} models a question each"
     shown = count_text(config.markets.show, "sample market")
     offer = f"{questions} of {shown}: about ${likely / ONE:,.2f}, at most {rounded_dollars(worst)}"
-    agree(offer, asking, "add --yes to ask, or --no-probe: it adds without a question")
+    agree(offer, asking, "add --yes to ask, or --no-probe to add without a question")
 
 
 def added_data(
@@ -71,7 +72,7 @@ def added_data(
     answers: Mapping[str, ProbeAnswer],
     failed: Sequence[Mapping[str, str]],
 ) -> dict[str, Any]:
-    """Return what was added, what it costs a month, and what a budget has against it."""
+    """Return the agents added, their monthly cost, and the budget's warnings, for JSON."""
     cost = cost_of(config, 1, {})
     missing = missing_keys(config.agents, environment(config.folder, os.environ))
     added = []
@@ -103,8 +104,8 @@ def added_data(
     }
 
 
-def added_page(data: Data) -> Iterator[str]:
-    """Yield what was measured, what was written, what it costs, and what is wrong."""
+def added_page(data: Data) -> Page:
+    """Yield what was measured and written, the monthly cost, and any problems."""
     added = data["added"]
     for agent in filter(itemgetter("measured"), added):
         yield f"{agent['agent']} {measured_text(agent['measured'])}."
@@ -124,8 +125,8 @@ def added_page(data: Data) -> Iterator[str]:
     yield f"Next: {typed('check')}"
 
 
-def troubles(data: Data) -> Iterator[str]:
-    """Yield what was not added, what a budget has against it, and which keys are missing."""
+def troubles(data: Data) -> Page:
+    """Yield the models not added, the budget's warnings and the missing keys."""
     for failure in data["failed"]:
         yield f"Not added, {failure['model']}: {plain(failure['message'])}\n→ {failure['mend']}"
     for warning in data["warnings"]:
@@ -136,7 +137,7 @@ def troubles(data: Data) -> Iterator[str]:
 
 
 def measured_text(measured: Data) -> str:
-    """Return what one question measured of a model."""
+    """Return a sentence on how a model answered the probe."""
     text = (
         "answered {answered} of {markets} markets in {seconds:g} s: {tokens_in:,} tokens in, "
         "{tokens_out:,} out"

@@ -1,4 +1,4 @@
-"""What `arena admin backup`, `restore` and `prune` do to a record, and how they tell it."""
+"""`arena admin backup`, `restore` and `prune`: what they do, and the pages they print."""
 
 from dataclasses import asdict
 from datetime import timedelta
@@ -26,9 +26,9 @@ COUNTED = ("cohort", "round", "turn", "call")
 
 
 def back_up(chosen: Options, file: Path | None) -> None:
-    """Copy the record into a file, or into the folder of backups, and answer with what the copy holds."""
+    """Copy the record into a file or the backup folder, and print what the copy holds."""
     folder = _folder_of_backups(chosen)
-    with interruptible("stopped; no backup was made", "run the same command again"), stages() as told:
+    with interruptible("stopped; no backup was made", "the same command starts again"), stages() as told:
         copy = back_up_record(chosen.record(), file or folder, now(), told)
 
     data = {"file": copy.path, "bytes": copy.size, "gone": copy.gone, "keep": folder.keep}
@@ -36,16 +36,16 @@ def back_up(chosen: Options, file: Path | None) -> None:
 
 
 def backup_page(copy: Backup, keep: int) -> Page:
-    """Yield where the copy is, and what it holds."""
+    """Yield the place and contents of a backup."""
     yield from _content_lines(f"{copy.path}: {copy.size:,} bytes, verified.", copy.content)
     for file in copy.gone:
         yield f"{file} was deleted: the newest {keep} backups are kept."
-    restoring = typed(f"admin restore {copy.path}")
-    yield f"Next: keep a copy on another machine; {restoring}"
+    yield "Keep a copy of it on another machine."
+    yield f"Next: {typed(f'admin restore {copy.path}')}"
 
 
 def move(chosen: Options, target: str) -> None:
-    """Copy the whole record to another database, and answer with what it holds there."""
+    """Copy the whole record to another database, and print what the copy holds."""
     address = chosen.record()
     with open_read_only(address) as engine, stages() as told:
         content = move_record(engine, target, verified_content, told)
@@ -56,14 +56,14 @@ def move(chosen: Options, target: str) -> None:
 
 
 def move_page(before: str, after: str, content: RecordContent) -> Page:
-    """Yield what the other database holds, and what makes it the record."""
-    words = f"{after} holds all of {before}: verified, with the same state hash."
-    yield from _content_lines(words, content)
-    yield f"Next: name it as `database` in the config, then {program()} admin verify"
+    """Yield the contents of the new database, and how to make it the record."""
+    yield from _content_lines(f"{after} holds all of {before}: verified, with the same state hash.", content)
+    yield "Name it as `database` in the config."
+    yield f"Next: {program()} admin verify"
 
 
 def bring_up(chosen: Options) -> None:
-    """Upgrade a record of an older version, after a backup of it, and answer with what was done."""
+    """Back up a record of an older version, upgrade it, and print what was done."""
     with stages() as told:
         done = upgrade_record(chosen.record(), _folder_of_backups(chosen), now(), told)
 
@@ -72,7 +72,7 @@ def bring_up(chosen: Options) -> None:
 
 
 def upgrade_page(done: UpgradeResult) -> Page:
-    """Yield what was upgraded, and where the record as it was is kept."""
+    """Yield what was upgraded, and the backup of the record before."""
     if done.before == done.after:
         yield f"Nothing to do: the schema is {done.after}, the newest."
     else:
@@ -84,7 +84,7 @@ def upgrade_page(done: UpgradeResult) -> Page:
 
 
 def put_back(chosen: Options, file: Path, force: bool) -> None:
-    """Put a backup in place of the record, and answer with what it holds."""
+    """Put a backup in place of the record, and print what it holds."""
     address = chosen.record()
     with stages() as told:
         restored = restore(file, address, force, now(), verified_content, told)
@@ -95,7 +95,7 @@ def put_back(chosen: Options, file: Path, force: bool) -> None:
 
 
 def restored_page(name: str, file: Path, restored: RestoreResult) -> Page:
-    """Yield what was put in place of what."""
+    """Yield what was restored, and where the previous record went."""
     content = restored.content
     if restored.aside:
         yield f"The previous record is now {restored.aside}."
@@ -106,20 +106,20 @@ def restored_page(name: str, file: Path, restored: RestoreResult) -> Page:
 
 
 def _folder_of_backups(chosen: Options) -> BackupFolder:
-    """Return the folder that backups go to, and how many of them stay."""
+    """Return the folder for backups and the number to keep."""
     config = chosen.known()
     return BackupFolder() if config is None else BackupFolder(config.backups, config.backup.keep)
 
 
-def _content_lines(words: str, content: RecordContent) -> Page:
-    """Yield what was done, and what the copy of a record holds."""
+def _content_lines(sentence: str, content: RecordContent) -> Page:
+    """Yield a sentence, the counts of a record's facts, and its state hash."""
     counts = [count_text(content.counts[f"{name}s"], name) for name in COUNTED]
-    yield f"{words} {', '.join(counts)}."
+    yield f"{sentence} {', '.join(counts)}."
     yield f"State hash {content.state_hash}"
 
 
 def prune(chosen: Options, older_than: str, dry_run: bool, yes: bool) -> None:
-    """Delete old quotes once that was agreed, and answer with how many went or would go."""
+    """Delete old quotes once the user agrees, and print how many were or would be deleted."""
     at = now()
     before = at - age(older_than)
     with chosen.reading() as connection:
@@ -130,7 +130,8 @@ def prune(chosen: Options, older_than: str, dry_run: bool, yes: bool) -> None:
     is_done = plan.goes > 0 and not dry_run
     if is_done and not yes:
         if not chosen.asks():
-            raise ArenaError("not_confirmed", "nothing was changed", "--yes deletes, --dry-run only counts")
+            hint = "add --yes to delete, or --dry-run to count only"
+            raise ArenaError("not_confirmed", "nothing was changed", hint)
         is_done = typer.confirm("Delete them?")
     if is_done:
         with chosen.writing() as record:
@@ -139,7 +140,7 @@ def prune(chosen: Options, older_than: str, dry_run: bool, yes: bool) -> None:
 
 
 def plan_page(plan: PruneResult) -> Page:
-    """Yield how many quotes can be deleted, and why the others stay."""
+    """Yield the number of quotes that can be deleted, and why the others stay."""
     quotes = plan.goes + plan.used + plan.last + plan.later
     yield f"Of {quotes:,} quotes, as of {minute(plan.older_than)} UTC:"
     yield f"  {plan.goes:,} can be deleted: older, and nothing depends on them"
@@ -149,13 +150,14 @@ def plan_page(plan: PruneResult) -> Page:
 
 
 def pruned_page(plan: PruneResult, is_done: bool) -> Page:
-    """Yield how many quotes were deleted."""
+    """Yield the number of quotes deleted, if any were."""
     if is_done:
-        yield f"{plan.goes:,} quotes were deleted; new ones use their space. Next: {typed('admin verify')}"
+        yield f"{plan.goes:,} quotes were deleted; new ones use their space."
+        yield f"Next: {typed('admin verify')}"
 
 
 def age(text: str) -> timedelta:
-    """Return the length of a duration.
+    """Return a duration as it is typed; raise `ArenaError` if the text is none.
 
     >>> age("90d").days
     90

@@ -1,7 +1,7 @@
-"""What `arena board` says of all agents: the verdict and the leaderboard, whole, in parts or provisional."""
+"""The pages of `arena board`: the verdict and the leaderboard, whole, in parts or provisional."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from arena.cli.board_columns import (
@@ -15,12 +15,12 @@ from arena.cli.board_columns import (
     METACULUS,
     METACULUS_LEGEND,
     NOTES,
-    OF_MONEY,
     ORDER,
     PROVISIONAL,
-    RANKS,
     SLICES,
     UNRANKED,
+    reference_table,
+    with_money,
 )
 from arena.cli.board_kinds import all_kinds_page
 from arena.cli.output import Data, plain, thinking_words
@@ -43,7 +43,7 @@ BoardPage = Callable[[Data, TableChoice], Page]
 def read_view(
     connection: Connection, cohort: int | None, by: str | None, provisional: bool, metaculus: bool
 ) -> tuple[dict[str, Any], BoardPage]:
-    """Return what is asked for, for JSON, and the page that shows it."""
+    """Return the data of the chosen view, and the function that lays it out."""
     data: dict[str, Any] = {"cohort": cohort}
     if by is not None:
         return data | slices_data(connection, by, cohort), parts_page
@@ -53,13 +53,13 @@ def read_view(
     data |= board_data(connection, cohort)
     if metaculus:
         kinds = read_metaculus_kinds(connection, cohort)
-        data["metaculus_kinds"] = {kind: [asdict(row) for row in rows] for kind, rows in kinds.items()}
+        data["metaculus_kinds"] = {kind: list(map(asdict, rows)) for kind, rows in kinds.items()}
         return data, metaculus_page
     return data, leaderboard_page
 
 
 def parts_page(data: Data, choice: TableChoice) -> Page:
-    """Yield a table for each part."""
+    """Yield one table for each part."""
     parts: dict[str, list[Data]] = {}
     for row in data["slices"]:
         parts.setdefault(row["slice"], []).append(row)
@@ -68,13 +68,13 @@ def parts_page(data: Data, choice: TableChoice) -> Page:
 
 
 def provisional_page(data: Data, choice: TableChoice) -> Page:
-    """Yield provisional scores, and what they are."""
+    """Yield the provisional scores and a note on them."""
     yield Table(PROVISIONAL, data["leaderboard"], choice=choice)
     yield f"{data['provisional'].capitalize()}."
 
 
 def metaculus_page(data: Data, choice: TableChoice) -> Page:
-    """Yield Metaculus's scores of agents, and what they mean."""
+    """Yield Metaculus's scores of the agents, and their legend."""
     if not data["metaculus"] and not data["metaculus_kinds"]:
         yield "No market of a cohort has ended YES or NO yet."
         return
@@ -86,7 +86,7 @@ def metaculus_page(data: Data, choice: TableChoice) -> Page:
 
 
 def leaderboard_page(data: Data, choice: TableChoice) -> Page:
-    """Yield the verdict, the board, and what is to be known of what it shows."""
+    """Yield the verdict, the leaderboard and its notes."""
     all_kinds = data.get("all_kinds")
     over_all = data.get("over_all_cohorts")
     if over_all:
@@ -104,7 +104,7 @@ def leaderboard_page(data: Data, choice: TableChoice) -> Page:
 
 
 def _tables(data: Data, choice: TableChoice) -> Page:
-    """Yield the tables of a board. Until enough events have resolved nobody is ranked on it."""
+    """Yield the tables of a board; it has no ranks until enough events have resolved."""
     rows = _board_rows(data)
     is_of_cohort = "over_all_cohorts" in data
     is_early = max((row["events"] for row in rows), default=0) < ENOUGH_EVENTS
@@ -117,34 +117,29 @@ def _tables(data: Data, choice: TableChoice) -> Page:
         order = COHORT_ORDER
     if not is_early or choice.columns:
         rows.extend(_community_rows(data, rows[0]))
-    columns = _with_money(_columns(choice, is_of_cohort, is_early), has_money)
-    reasons = _with_money(COHORT_UNRANKED if is_of_cohort else UNRANKED, has_money)
+    columns = with_money(_columns(choice, is_of_cohort, is_early), has_money)
+    reasons = with_money(COHORT_UNRANKED if is_of_cohort else UNRANKED, has_money)
 
     groups = _grouped(rows, is_early)
     if "ranked" in groups:
         yield Table(columns, groups["ranked"], choice=choice)
     if "references" in groups:
-        yield _reference_table(columns, groups["references"], choice)
+        yield reference_table(columns, groups["references"], choice)
     if "unranked" in groups:
         yield Table(reasons, groups["unranked"], "Not ranked", tells_hidden=False)
     yield Notes(NOTES, (order,) if "ranked" in groups else ())
 
 
 def _grouped(rows: Sequence[Data], is_early: bool) -> dict[str, list[Data]]:
-    """Return the rows by the table in which they stand."""
+    """Return the rows grouped by the table that they belong in."""
     groups: dict[str, list[Data]] = {}
     for row in rows:
         groups.setdefault(_group_of(row, is_early), []).append(row)
     return groups
 
 
-def _with_money(columns: Sequence[TableColumn], has_money: bool) -> Sequence[TableColumn]:
-    """Return the columns; without money those that cohorts of forecasts alone have."""
-    return [column for column in columns if has_money or column.name not in OF_MONEY]
-
-
 def _group_of(row: Data, is_early: bool) -> str:
-    """Return in which table an agent stands."""
+    """Return the table that an agent belongs in."""
     if row["is_reference"]:
         return "references"
     is_unranked = row["why_unranked"]
@@ -154,22 +149,15 @@ def _group_of(row: Data, is_early: bool) -> str:
 
 
 def _profit_order(row: Data) -> tuple[bool, float, NaturalKey]:
-    """Return by what agents are sorted while nothing is ranked; references stay in their order."""
+    """Return the sort key of an agent on a board without ranks; references keep their order."""
     if row["is_reference"]:
         return False, 0.0, ("", "")
     profit = row["pnl"] or 0.0
     return row["pnl"] is None, -profit, natural_key(row["agent"])
 
 
-def _reference_table(columns: Sequence[TableColumn], rows: Sequence[Data], choice: TableChoice) -> Table:
-    """Return the references under the columns that the agents above them have, but those of entries."""
-    beside = [column for column in choice.of(columns) if column not in RANKS]
-    whole = replace(choice, wide=choice.wide or bool(choice.columns), columns="")
-    return Table(beside, rows, "References, not ranked", whole, tells_hidden=False, as_above=True)
-
-
 def _columns(choice: TableChoice, is_of_cohort: bool, is_early: bool) -> Sequence[TableColumn]:
-    """Return the columns of a board; by name, a board on which nothing is ranked yet has all others too."""
+    """Return the columns of a board; one without ranks also has all others if columns are chosen by name."""
     if not is_early:
         return COHORT_COLUMNS if is_of_cohort else COLUMNS
 
@@ -183,7 +171,7 @@ def _columns(choice: TableChoice, is_of_cohort: bool, is_early: bool) -> Sequenc
 
 
 def _board_rows(data: Data) -> list[dict[str, Any]]:
-    """Return the rows of a board, each with the texts and scores that are shown beside it."""
+    """Return the rows of a board, each with its texts and its Metaculus scores."""
     metaculus = {row["agent"]: row for row in data["metaculus"]}
     calibration = {row["agent"]: row["text"] for row in data["calibration"]}
     entries = sum(row["rank_low"] is not None for row in data["leaderboard"])
@@ -207,7 +195,7 @@ def _board_rows(data: Data) -> list[dict[str, Any]]:
 
 
 def _community_rows(data: Data, names: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yield the row of the community, the median of all agents: a reference without turns or money."""
+    """Yield the community's row, the median of all agents: a reference without turns or money."""
     for score in data["metaculus"]:
         if score["agent"] == COMMUNITY:
             row: dict[str, Any] = dict.fromkeys(names)
@@ -215,8 +203,8 @@ def _community_rows(data: Data, names: Iterable[str]) -> Iterator[dict[str, Any]
             yield row | {"metaculus": score}
 
 
-def _remarks(data: Data) -> Iterator[str]:
-    """Yield what else is to be known of the agents and their figures."""
+def _remarks(data: Data) -> Page:
+    """Yield remarks on the agents and their figures."""
     if data["simulated"]:
         yield "Simulated markets, play money: these figures say nothing about real ones."
     if data["noise"] is not None:
@@ -240,8 +228,8 @@ def _remarks(data: Data) -> Iterator[str]:
     yield from _shared(settings)
 
 
-def _turns_amiss(rows: Sequence[Data]) -> Iterator[str]:
-    """Yield how many turns of which agents went amiss, and how."""
+def _turns_amiss(rows: Sequence[Data]) -> Page:
+    """Yield the number of failed, late and retried turns of each agent."""
     for key, turns in TURNS_AMISS.items():
         counts = [f"{row['agent']} {row[key]:,}" for row in rows if row[key]]
         if counts:
@@ -249,7 +237,7 @@ def _turns_amiss(rows: Sequence[Data]) -> Iterator[str]:
 
 
 def _settings_of(row: Data) -> list[str]:
-    """Return what to say of an agent's tools, and of the depth at which its orders were filled."""
+    """Return remarks on an agent's tools, and on the depth at which its orders were filled."""
     remarks = []
     if row["tools"]:
         remarks.append(f"Tools: {', '.join(row['tools'])}")
@@ -258,8 +246,8 @@ def _settings_of(row: Data) -> list[str]:
     return remarks
 
 
-def _shared(remarks: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield what is to be known of agents, each text once, and of whom."""
+def _shared(remarks: Mapping[str, Sequence[str]]) -> Page:
+    """Yield each remark once, with the agents that it is about."""
     agents: dict[str, list[str]] = {}
     for agent, texts in remarks.items():
         for text in texts:

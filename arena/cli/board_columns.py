@@ -1,9 +1,10 @@
-"""The columns of `arena board`: which it has at which width, and what is to be known of them."""
+"""The columns of `arena board`, the width from which each is shown, and the notes on them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from arena.cli.output import Data, plain, signed_dollars
-from arena.cli.table import TableColumn, between, counted
+from arena.cli.table import Table, TableChoice, TableColumn, answered, between, counted
 from arena.errors import times_text
 from arena.scores.leaderboard import percent_of_price
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
@@ -23,10 +24,10 @@ def percent_interval(row: Data) -> str | None:
     return f"{low:+.1f} to {high:+.1f}"
 
 
-def small_dollars(usd: float) -> str:
-    """Return dollars and cents; of an amount below a cent all that it has.
+def cost_text(usd: float) -> str:
+    """Return dollars and cents, or ten-thousandths of a dollar below a cent.
 
-    >>> small_dollars(1.1016), small_dollars(0.0042), small_dollars(0)
+    >>> cost_text(1.1016), cost_text(0.0042), cost_text(0)
     ('$1.10', '$0.0042', '$0.00')
     """
     if 0 < usd < 0.01:
@@ -75,17 +76,17 @@ INTERVAL = TableColumn("interval", "95%\ninterval", value=percent_interval)
 BETTER_THAN = TableColumn("better_than", "better\nthan", value="better_text")
 BRIER = TableColumn("brier_stated", "Brier", ".4f")
 PNL = TableColumn("pnl", "P/L", lambda usd: signed_dollars(usd, 0), 1)
-COST = TableColumn("cost_usd", "cost", small_dollars, 1)
+COST = TableColumn("cost_usd", "cost", cost_text, 1)
 SHORT = (RANK, AGENT, CLOSER, INTERVAL, BETTER_THAN, BRIER, PNL, COST)
 """The short board, which fits 80 characters."""
 CALIBRATION = TableColumn("calibration", value="calibration_text", gives_way=2, from_width=100)
 IMPLIED = TableColumn("brier_implied", "implied*", ".4f", 2, from_width=100)
 
 
-def _further(
+def wide_column(
     name: str, show: str, gives_way: int, heading: str | None = None, value: str = ""
 ) -> TableColumn:
-    """Return a column of figures that only wide terminals show."""
+    """Return a column of figures for wide terminals only."""
     return TableColumn(name, heading, show, gives_way, value, from_width=140)
 
 
@@ -96,28 +97,28 @@ def _tools(row: Data) -> str | None:
 
 OF_SKILL = between("skill_low", "skill_high")
 FURTHER = (
-    _further("skill", "+.4f", 7),
+    wide_column("skill", "+.4f", 7),
     TableColumn("skill_interval", "of skill", gives_way=7, value=OF_SKILL, from_width=140),
     TableColumn("interval_bar", "-0.05 … 0.05", gives_way=7, value=interval_bar, from_width=140),
     TableColumn("tools", value=_tools, gives_way=3, from_width=140),
     TableColumn("evidence", show=times_text, gives_way=7, from_width=140),
-    _further("brier_market", ".4f", 3, "price's\nBrier"),
-    _further("brier_anchored", ".4f", 5, "anchored"),
-    _further("return_pct", "+.2f", 4, "return %"),
-    _further("skill_per_dollar", "+.4f", 6, "skill per $"),
-    _further("cost_per_forecast", ".6f", 6, "$ per forecast"),
-    _further("coverage", ".0%", 3),
-    _further("events", ",d", 3),
-    _further("resolved", ",d", 4),
-    _further("answered", ",d", 6),
-    _further("shown", ",d", 6),
-    _further("bets", ",d", 5),
-    _further("win_rate", ".0%", 6, "win rate"),
-    _further("peer", "+.2f", 8, value="metaculus.peer"),
-    _further("baseline", "+.2f", 8, value="metaculus.baseline"),
-    _further("spot_peer", "+.2f", 8, "spot peer", "metaculus.spot_peer"),
-    _further("relative", "+.3f", 8, value="metaculus.relative"),
-    _further("coverage_in_time", ".0%", 8, "coverage in time", "metaculus.coverage"),
+    wide_column("brier_market", ".4f", 3, "price's\nBrier"),
+    wide_column("brier_anchored", ".4f", 5, "anchored"),
+    wide_column("return_pct", "+.2f", 4, "return %"),
+    wide_column("skill_per_dollar", "+.4f", 6, "skill per $"),
+    wide_column("cost_per_forecast", ".6f", 6, "$ per forecast"),
+    wide_column("coverage", ".0%", 3),
+    wide_column("events", ",d", 3),
+    wide_column("resolved", ",d", 4),
+    wide_column("answered", ",d", 6),
+    wide_column("shown", ",d", 6),
+    wide_column("bets", ",d", 5),
+    wide_column("win_rate", ".0%", 6, "win rate"),
+    wide_column("peer", "+.2f", 8, value="metaculus.peer"),
+    wide_column("baseline", "+.2f", 8, value="metaculus.baseline"),
+    wide_column("spot_peer", "+.2f", 8, "spot peer", "metaculus.spot_peer"),
+    wide_column("relative", "+.3f", 8, value="metaculus.relative"),
+    wide_column("coverage_in_time", ".0%", 8, "coverage in time", "metaculus.coverage"),
 )
 COLUMNS = (*SHORT, CALIBRATION, IMPLIED, *FURTHER)
 RANKS = (RANK, BETTER_THAN)
@@ -167,6 +168,20 @@ OF_MONEY = frozenset(
     ("pnl", "invested", "return_pct", "bets", "win_rate", "brier_implied", "brier_anchored", "distance")
 )
 """The columns that cohorts of forecasts alone don't have."""
+
+
+def with_money(columns: Sequence[TableColumn], has_money: bool) -> Sequence[TableColumn]:
+    """Return the columns, without those of money if the cohorts have none."""
+    return [column for column in columns if has_money or column.name not in OF_MONEY]
+
+
+def reference_table(columns: Sequence[TableColumn], rows: Sequence[Data], choice: TableChoice) -> Table:
+    """Return the table of references, with the columns of the agents above except ranks."""
+    beside = [column for column in choice.of(columns) if column not in RANKS]
+    whole = replace(choice, wide=choice.wide or bool(choice.columns), columns="")
+    return Table(beside, rows, "References, not ranked", whole, tells_hidden=False, as_above=True)
+
+
 SLICES = (
     AGENT,
     SKILL,
@@ -191,9 +206,7 @@ METACULUS = (
     TableColumn("spot_baseline", "spot baseline", "+.2f", 5),
     TableColumn("relative", show="+.3f", gives_way=3),
     TableColumn("coverage", show=".0%", gives_way=1),
-    TableColumn(
-        "answered", "questions", value=lambda row: f"{row['questions']:,} of {row['asked']:,}", gives_way=1
-    ),
+    answered(1),
     TableColumn("outside", "", lambda yes: "outside" if yes else ""),
 )
 METACULUS_LEGEND = (

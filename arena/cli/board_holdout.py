@@ -1,4 +1,4 @@
-"""`arena board --holdout`: opens the held-out questions, once, and shows what changed by it."""
+"""`arena board --holdout`: opens the held-out questions, once, and shows how scores dropped on them."""
 
 from dataclasses import asdict
 
@@ -30,7 +30,7 @@ NOTES = {
 
 
 def show_holdout(chosen: Options) -> None:
-    """Open the held-out questions if they are not yet, and answer with how agents did on them."""
+    """Open the held-out questions unless they are open, and print how agents did on them."""
     with chosen.writing() as record:
         held_out = record.read(read_held_out)
         check_openable(held_out)
@@ -46,7 +46,7 @@ def show_holdout(chosen: Options) -> None:
 
 
 def check_openable(held_out: HeldOut) -> None:
-    """Raise `ArenaError` if nothing is held out, or if it is too early to look."""
+    """Raise `ArenaError` if no question is held out, or if some have not ended."""
     if not held_out.markets:
         hint = "`markets: {holdout: 0.3}` holds out a part of what cohorts to come are shown"
         raise ArenaError("no_holdout", "no question is held out in this record", hint)
@@ -57,7 +57,7 @@ def check_openable(held_out: HeldOut) -> None:
 
 
 def confirm_opening(chosen: Options, held_out: HeldOut) -> None:
-    """Ask at a terminal whether the questions are to be opened: that can't be undone."""
+    """Ask at a terminal before opening the questions, which can't be undone."""
     if not chosen.asks():
         return
     what = count_text(len(held_out.markets), "held-out question")
@@ -66,7 +66,7 @@ def confirm_opening(chosen: Options, held_out: HeldOut) -> None:
 
 
 def holdout_page(report: HoldoutReport) -> Page:
-    """Yield when the questions were opened, and every agent's drop."""
+    """Yield the time of opening, and every agent's drop."""
     yield f"Opened {minute(report.opened_at)} UTC: from now on all questions are scored."
     yield ""
     yield Table(COLUMNS, report.drops)

@@ -1,13 +1,26 @@
-"""What `arena board` says of a season whose questions are not all of yes or no: all kinds scored as one."""
+"""The page of `arena board` for seasons with other questions than yes or no: all kinds scored as one."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
-from arena.cli.board_columns import AGENT, BETTER_THAN, COHORT_ORDER, COST, ORDER, PNL, RANK, SKILL
+from arena.cli import board_columns
+from arena.cli.board_columns import (
+    AGENT,
+    BETTER_THAN,
+    COHORT_ORDER,
+    COST,
+    ORDER,
+    PNL,
+    RANK,
+    RANKS,
+    SKILL,
+    reference_table,
+    wide_column,
+    with_money,
+)
 from arena.cli.output import Data, plain
 from arena.cli.page import Notes, Page
-from arena.cli.table import Table, TableChoice, TableColumn, between
+from arena.cli.table import Table, TableChoice, TableColumn, answered, between
 from arena.errors import times_text
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.verdict import better_text
@@ -15,16 +28,9 @@ from markets.distributions import YES_NO, question_kind
 
 OPTIONS = "multiple_choice"
 WITH_BRIER = (YES_NO, OPTIONS)
-"""The kinds of question that have a Brier score, and so make one board."""
+"""The kinds of question with a Brier score, which share one board."""
 INTERVAL = TableColumn("interval", "95% interval", value=between("skill_low", "skill_high"))
 BRIER = TableColumn("brier", "Brier", ".4f")
-
-
-def _further(
-    name: str, show: str, gives_way: int, heading: str | None = None, value: str = ""
-) -> TableColumn:
-    """Return a column of figures that only wide terminals show."""
-    return TableColumn(name, heading, show, gives_way, value, from_width=140)
 
 
 COLUMNS = (
@@ -37,18 +43,16 @@ COLUMNS = (
     PNL,
     COST,
     TableColumn("evidence", show=times_text, gives_way=7, from_width=140),
-    _further("baseline", "+.2f", 6),
-    _further("peer", "+.2f", 6),
-    _further("coverage", ".0%", 8, "coverage in time"),
-    _further("true_false", ".4f", 8, "T/F", "autocast.true_false"),
-    _further("multiple_choice", ".4f", 8, "MCQ", "autocast.multiple_choice"),
-    _further("numeric", ".4f", 8, value="autocast.numeric"),
-    _further("combined", ".4f", 8, value="autocast.combined"),
-    _further("questions", ",d", 3),
-    _further("events", ",d", 3),
+    wide_column("baseline", "+.2f", 6),
+    wide_column("peer", "+.2f", 6),
+    wide_column("coverage", ".0%", 8, "coverage in time"),
+    wide_column("true_false", ".4f", 8, "T/F", "autocast.true_false"),
+    wide_column("multiple_choice", ".4f", 8, "MCQ", "autocast.multiple_choice"),
+    wide_column("numeric", ".4f", 8, value="autocast.numeric"),
+    wide_column("combined", ".4f", 8, value="autocast.combined"),
+    wide_column("questions", ",d", 3),
+    wide_column("events", ",d", 3),
 )
-OF_MONEY = ("pnl",)
-OF_RANKS = ("rank", "better_than")
 NUMBERS = (
     AGENT,
     TableColumn("kind", show=plain, gives_way=1),
@@ -56,14 +60,12 @@ NUMBERS = (
     TableColumn("peer", show="+.2f"),
     TableColumn("distance", show=".1%"),
     TableColumn("coverage", "coverage in time", ".0%", 3),
-    TableColumn(
-        "answered", "questions", value=lambda row: f"{row['questions']:,} of {row['asked']:,}", gives_way=2
-    ),
+    answered(2),
 )
 UNRANKED = (AGENT, TableColumn("why_not", "why not", narrow="wrap"), BRIER, PNL, COST)
 NOTES = {
     "skill": "Skill: the Brier score of the price or the odds less the agent's; options: half the squares.",
-    "evidence": "Evidence: what $1 bet on its skill would be worth.",
+    "evidence": board_columns.NOTES["evidence"],
     "combined": "Combined: Autocast's errors, added up.",
 }
 DISTANCE = {"distance": "Distance: from the median to what happened, as a share of the range."}
@@ -74,7 +76,7 @@ EARLY = (
 
 
 def all_kinds_page(data: Data, choice: TableChoice) -> Page:
-    """Yield the board of all kinds of questions, and the scores of numbers and dates beside it."""
+    """Yield the board of all kinds of questions, and the scores on numbers and dates below it."""
     scores = data["all_kinds"]
     rows = _rows(data)
     is_early = max((row["events"] for row in rows), default=0) < ENOUGH_EVENTS
@@ -88,16 +90,14 @@ def all_kinds_page(data: Data, choice: TableChoice) -> Page:
     if not is_early:
         order = COHORT_ORDER if data["cohort"] else ORDER
     has_ranks = not is_early and any(row["rank_low"] is not None for row in rows)
-    columns = _columns(rows, has_money=data.get("money", True), has_ranks=has_ranks)
+    has_money = data.get("money", True)
+    columns = _columns(rows, has_money, has_ranks)
     if ranked:
         yield Table(columns, ranked, choice=choice)
     if references:
-        beside = [column for column in choice.of(columns) if column.name not in OF_RANKS]
-        whole = replace(choice, wide=choice.wide or bool(choice.columns), columns="")
-        yield Table(beside, references, "References, not ranked", whole, tells_hidden=False, as_above=True)
+        yield reference_table(columns, references, choice)
     if unranked:
-        reasons = [column for column in UNRANKED if data.get("money", True) or column.name not in OF_MONEY]
-        yield Table(reasons, unranked, "Not ranked", tells_hidden=False)
+        yield Table(with_money(UNRANKED, has_money), unranked, "Not ranked", tells_hidden=False)
     yield Notes(NOTES, (order,) if ranked else ())
 
     numbers = [row for row in scores["kinds"] if row["kind"] not in WITH_BRIER]
@@ -111,7 +111,7 @@ def all_kinds_page(data: Data, choice: TableChoice) -> Page:
 
 
 def _rows(data: Data) -> list[dict[str, Any]]:
-    """Return a row for each agent: its scores on all kinds, and what it made and cost."""
+    """Return a row for each agent: its scores on all kinds, its profit and its cost."""
     beside = {row["agent"]: row for row in data["leaderboard"]}
     scored = data["all_kinds"]["rows"]
     entries = sum(row["rank_low"] is not None for row in scored)
@@ -130,13 +130,11 @@ def _rows(data: Data) -> list[dict[str, Any]]:
     return rows
 
 
-def _columns(rows: Sequence[Mapping[str, Any]], *, has_money: bool, has_ranks: bool) -> list[TableColumn]:
-    """Return the columns that some row has something in; without money, and without ranks too early."""
+def _columns(rows: Sequence[Data], has_money: bool, has_ranks: bool) -> list[TableColumn]:
+    """Return the columns with a value in some row, without those of money or ranks if there are none."""
     columns = []
-    for column in COLUMNS:
-        if column.name in OF_MONEY and not has_money:
-            continue
-        if column.name in OF_RANKS and not has_ranks:
+    for column in with_money(COLUMNS, has_money):
+        if column in RANKS and not has_ranks:
             continue
         is_empty = all(column.value_of(row) is None for row in rows)
         if not is_empty or column.name in ("agent", "brier", "cost"):
@@ -145,6 +143,6 @@ def _columns(rows: Sequence[Mapping[str, Any]], *, has_money: bool, has_ranks: b
 
 
 def _brier_order(row: Data) -> tuple[bool, float, str]:
-    """Return by what agents are sorted while nothing is ranked."""
+    """Return the sort key of an agent on a board without ranks."""
     brier = row["brier"]
     return brier is None, brier or 0.0, row["agent"]

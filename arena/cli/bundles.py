@@ -1,6 +1,6 @@
 """Bundles of market data: written from the record or from a venue's past, and checked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -9,7 +9,16 @@ from typing import Any
 import typer
 
 from arena.cli.options import DEFAULT, Options
-from arena.cli.output import attributes, interruptible, prints_aside, program, progress, run_async, stages
+from arena.cli.output import (
+    attributes,
+    counts_text,
+    interruptible,
+    prints_aside,
+    program,
+    progress,
+    run_async,
+    stages,
+)
 from arena.cli.page import Page
 from arena.cli.sync import sync
 from arena.cli.table import Table, TableColumn
@@ -31,12 +40,12 @@ MISTAKES = (
     TableColumn("meant", "expected", narrow="wrap"),
 )
 MOST_NAMED = 10
-"""So many records that a bundle could not take are named on the page."""
+"""The number of rejected records named on the page."""
 Rejected = Sequence[QuarantinedRecord]
 
 
 def check_bundle(chosen: Options, folder: Path) -> None:
-    """Answer with what is in a bundle and the mistakes in it; exit with status 1 if there are any."""
+    """Print what is in a bundle and its mistakes; exit with status 1 if there are any."""
     report = check(folder)
     chosen.answer({"bundle": folder, "ok": report.ok} | asdict(report), check_page, folder, report)
     if not report.ok:
@@ -44,7 +53,7 @@ def check_bundle(chosen: Options, folder: Path) -> None:
 
 
 def check_page(folder: Path, report: BundleReport) -> Page:
-    """Yield how much is in a bundle, or the mistakes that keep it from being used."""
+    """Yield the counts of a valid bundle, or the mistakes of another."""
     if not report.ok:
         yield Table(MISTAKES, report.mistakes)
         named = len(report.mistakes)
@@ -67,10 +76,10 @@ def check_page(folder: Path, report: BundleReport) -> Page:
 def write_recorded(
     chosen: Options, folder: Path, since: datetime, until: datetime | None, fresh: bool
 ) -> None:
-    """Write to a bundle what the record has seen between two times, and answer with how much was added.
+    """Write to a bundle what the record has seen between two times, and print how much was added.
 
-    Without `until` that is all until now. If `fresh`, the venue is read first. Exits with status 2 where the
-    bundle can't hold something.
+    `until` is by default now. If `fresh`, the venue is read first. Raise `typer.Exit` with status 2 if the
+    bundle can't hold some records.
     """
     rejected: list[QuarantinedRecord] = []
     if fresh:
@@ -88,8 +97,8 @@ def write_recorded(
         raise typer.Exit(2)
 
 
-def recorded_page(folder: Path, written: WriteCounts, rejected: Rejected) -> Iterator[str]:
-    """Yield how much was added to a bundle, and what it can't hold."""
+def recorded_page(folder: Path, written: WriteCounts, rejected: Rejected) -> Page:
+    """Yield the counts added to a bundle, and the records that it can't hold."""
     counts = f"{written.pages:,} pages, {written.prices:,} prices, {written.resolutions:,} resolutions"
     yield f"{folder}: {counts} added"
     yield from rejected_lines(rejected)
@@ -97,9 +106,9 @@ def recorded_page(folder: Path, written: WriteCounts, rejected: Rejected) -> Ite
 
 
 def write_past(chosen: Options, folder: Path, venue: str, request: PastRequest) -> None:
-    """Write a venue's past to a bundle, and answer with how much there is.
+    """Write a venue's past to a bundle, and print how much there is.
 
-    Exits with status 2 where the venue sent records that can't be used.
+    Raise `typer.Exit` with status 2 if the venue sent records that can't be used.
     """
     if request.since >= request.until:
         message = f"{request.since:%Y-%m-%d} to {request.until:%Y-%m-%d} is an empty period"
@@ -117,14 +126,14 @@ def write_past(chosen: Options, folder: Path, venue: str, request: PastRequest) 
 
     data = {"bundle": folder, "venue": venue} | attributes(request, "since", "until")
     data |= asdict(summary) | {"rejected": rejected_data(rejected)}
-    data["left_out"] = dict(summary.left_out)  # of a Counter asdict counts the pairs
+    data["left_out"] = dict(summary.left_out)  # asdict would turn a Counter into counts of its pairs
     chosen.answer(data, past_page, folder, summary, rejected)
     if rejected:
         raise typer.Exit(2)
 
 
 def names_at_venue(names: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names, each once, if a venue may have such: they become parts of addresses."""
+    """Return the names without duplicates; raise `ArenaError` for one that can't be part of an address."""
     for name in names or ():
         if not is_name(name):
             hint = "a name has only letters, digits, . _ and -; it is the last part of the market's address"
@@ -132,8 +141,8 @@ def names_at_venue(names: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names or ()))
 
 
-def past_page(folder: Path, summary: PastSummary, rejected: Rejected) -> Iterator[str]:
-    """Yield how much of a venue's past is in a bundle, what was asked for it, and what was left out."""
+def past_page(folder: Path, summary: PastSummary, rejected: Rejected) -> Page:
+    """Yield the counts of a venue's past in a bundle, the requests made, and what was left out."""
     counts = f"{summary.prices:,} prices, {summary.resolutions:,} resolutions"
     yield f"{folder}: {count_text(summary.markets, 'market')}, {counts}."
     if summary.whole_before:
@@ -141,19 +150,18 @@ def past_page(folder: Path, summary: PastSummary, rejected: Rejected) -> Iterato
     else:
         yield f"  {count_text(summary.asked, 'request')}, {summary.answers_on_disk:,} were on disk"
     if summary.left_out:
-        reasons = [f"{count:,} {why}" for why, count in sorted(summary.left_out.items())]
-        yield f"  left out: {', '.join(reasons)}"
+        yield f"  left out: {counts_text(dict(sorted(summary.left_out.items())))}"
     yield from rejected_lines(rejected)
     yield f"Next: {program()} study replay {folder}"
 
 
 def rejected_data(rejected: Rejected) -> list[dict[str, Any]]:
-    """Return records that a bundle could not take, for JSON."""
+    """Return the records that a bundle can't hold, for JSON."""
     return [attributes(record, "venue", "record", "kind", "code", "reason") for record in rejected]
 
 
-def rejected_lines(rejected: Rejected) -> Iterator[str]:
-    """Yield the first records that a bundle could not take, and why."""
+def rejected_lines(rejected: Rejected) -> Page:
+    """Yield the first records that a bundle can't hold, each with the reason."""
     for record in rejected[:MOST_NAMED]:
         yield f"  left out: {record.venue}:{record.record}: {record.reason}"
     if len(rejected) > MOST_NAMED:

@@ -1,6 +1,6 @@
 """Cassettes: what `arena check --live --record` wrote, and what `arena check FILE` reads of one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,13 @@ from arena.cassettes.cassette import Cassette, VenueReading, read_cassette
 from arena.cassettes.model_tapes import reading_fault, replay_model
 from arena.cassettes.recording import replayed
 from arena.cli.options import Options
-from arena.cli.output import Data, plain, run_async
+from arena.cli.output import Data, counts_text, plain, run_async
 from arena.cli.page import Fields, Page
 from arena.errors import count_text
 
 
 def check_cassette(chosen: Options, path: Path) -> None:
-    """Answer with what is read of a cassette offline; exit with status 1 if a part of it shows nothing."""
+    """Replay a cassette offline and print what is read; exit with status 1 if some part yields nothing."""
     cassette = read_cassette(path)
     data = run_async(_replay_data(cassette)) | {"cassette": path}
     chosen.answer(data, replay_page, data)
@@ -25,7 +25,7 @@ def check_cassette(chosen: Options, path: Path) -> None:
 
 
 async def _replay_data(cassette: Cassette) -> dict[str, Any]:
-    """Return what the adapters make of a cassette now."""
+    """Return what today's adapters read from a cassette, for JSON."""
     venues = []
     for tape in cassette.venues:
         read = await replayed(tape, cassette.taken)
@@ -48,13 +48,13 @@ async def _replay_data(cassette: Cassette) -> dict[str, Any]:
 
 
 def venue_data(venue: str, requests: int, reading: VenueReading) -> dict[str, Any]:
-    """Return what was read of a venue, for JSON."""
+    """Return what was read from a venue's recording, for JSON."""
     head = {"venue": venue, "requests": requests, "ok": bool(reading.parts)}
     return head | reading.model_dump(mode="json")
 
 
 def recorded_data(cassette: Cassette, path: Path, faults: list[str]) -> dict[str, Any]:
-    """Return what a recording came to, for JSON."""
+    """Return the contents of a new cassette, for JSON."""
     venues = [venue_data(tape.venue, len(tape.exchanges), tape.reading) for tape in cassette.venues]
     return {
         "file": path,
@@ -68,7 +68,7 @@ def recorded_data(cassette: Cassette, path: Path, faults: list[str]) -> dict[str
 
 
 def recorded_page(data: Data) -> Page:
-    """Yield where a cassette is, what a replay reads of it, and what was taken out of it."""
+    """Yield the place of a new cassette, what a replay reads from it, and what was removed."""
     yield ""
     yield f"Recorded in {data['file']} ({data['bytes'] / 1_000:.0f} KB), and replayed without a network:"
     fields = {row["venue"]: venue_text(row) for row in data["venues"]}
@@ -80,7 +80,7 @@ def recorded_page(data: Data) -> Page:
 
 
 def replay_page(data: Data) -> Page:
-    """Yield what is read of a cassette, and what was taken out of it."""
+    """Yield what a replay reads from a cassette, and what was removed."""
     yield f"{data['cassette']}, taken on {data['taken']:%Y-%m-%d}, replayed without a network:"
     fields = {row["venue"]: venue_text(row) for row in data["venues"]}
     fields |= {row["model"]: row["fault"] or "its answer" for row in data["models"]}
@@ -90,18 +90,13 @@ def replay_page(data: Data) -> Page:
 
 
 def _removed(data: Data) -> Iterator[tuple[str, str]]:
-    """Yield what was stripped and trimmed, by kind and count."""
+    """Yield the counts of what was stripped and trimmed, by kind."""
     for name in ("stripped", "trimmed"):
-        yield name, counts_text(data[name])
-
-
-def counts_text(counts: Mapping[str, int]) -> str:
-    """Return counts by kind in words."""
-    return ", ".join(f"{count:,} {kind}" for kind, count in counts.items()) or "nothing"
+        yield name, counts_text(data[name]) or "nothing"
 
 
 def venue_text(row: Data) -> str:
-    """Return what was read of a venue in words."""
+    """Return a sentence on what was read from a venue."""
     text = (
         f"{count_text(row['requests'], 'request')}; {count_text(row['markets'], 'market')}, "
         f"{row['prices']} with prices, {row['books']} with a book, {row['histories']} with past prices; "

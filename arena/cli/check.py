@@ -1,4 +1,4 @@
-"""What `arena check` shows: is the config valid, who would play, what would it cost, and what is wrong?"""
+"""The page of `arena check`: whether the config is valid, who would play, the cost, and the problems."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
@@ -29,7 +29,7 @@ PUBLIC_HEADS = "published by `arena run --publish`, on the branch of the season"
 
 
 def check_data(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return what a cohort would contain, when the next one starts, what it would cost, and what is wrong."""
+    """Return the next cohort's contents, its start and cost, and the config's problems, for JSON."""
     at = now()
     models = {agent.name: agent.model for agent in config.agents if agent.model is not None}
     begun = read_begun(config.database, models, config.markets.venue)
@@ -48,7 +48,7 @@ def check_data(config: Config, environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def config_data(config: Config, at: datetime) -> dict[str, Any]:
-    """Return what a cohort that this config starts would contain, as of an instant."""
+    """Return what a cohort started from this config at an instant would contain, for JSON."""
     cohorts = config.cohorts
     agents = []
     for agent in config.agents:
@@ -79,7 +79,7 @@ def config_data(config: Config, at: datetime) -> dict[str, Any]:
 
 
 def thinking_of(settings: KindSettings) -> str | None:
-    """Return how much an agent's model is asked to think; None without a model, or with one of the demo's."""
+    """Return how much thinking is asked of an agent's model; None without a model or with a demo model."""
     model = model_settings(settings)
     if model is None or model.model.startswith(DEMO):
         return None
@@ -87,17 +87,20 @@ def thinking_of(settings: KindSettings) -> str | None:
 
 
 def cannot_answer(data: Data) -> bool:
-    """Tell whether a model can't answer with these settings."""
+    """Tell whether some model can't answer with its settings."""
     return any(warning["code"] == "cannot_answer" for warning in data["cost"]["warnings"])
 
 
-def mock_turn_failed(data: Data) -> bool:
-    """Tell whether an agent of a public season came to no forecast though its stand-in answered."""
-    return data["public"] and not all(agent["forecasts"] for agent in data["cost"]["agents"])
+def is_faulty(data: Data) -> bool:
+    """Tell whether a model can't answer, files have faults, or a mock turn of a public season failed."""
+    questions = data["questions"] or {}
+    has_faults = bool(data["file_faults"] or questions.get("faults"))
+    mock_turn_failed = data["public"] and not all(agent["forecasts"] for agent in data["cost"]["agents"])
+    return cannot_answer(data) or has_faults or mock_turn_failed
 
 
 def check_page(data: Data, choice: TableChoice) -> Page:
-    """Yield what matters first: valid, when, for how much; then what is wrong, who plays, and the rules."""
+    """Yield validity, start and cost, then the warnings, the line-up and the rules."""
     state = "valid"
     if cannot_answer(data):
         state = "read, but a model in it cannot answer"
@@ -116,8 +119,8 @@ def check_page(data: Data, choice: TableChoice) -> Page:
     yield Fields(dict(rule_fields(data)))
 
 
-def warning_lines(data: Data) -> Iterator[str]:
-    """Yield what is wrong or may be, as an error or a warning, with what to do about it."""
+def warning_lines(data: Data) -> Page:
+    """Yield the errors and warnings, each with its remedy."""
     for warning in data["cost"]["warnings"]:
         label = "Warning"
         if warning["code"] == "cannot_answer":
@@ -137,8 +140,8 @@ def warning_lines(data: Data) -> Iterator[str]:
         yield text
 
 
-def replacements(data: Data) -> Iterator[str]:
-    """Yield who had no good turn yet in a cohort that plays, and whether it takes another block."""
+def replacements(data: Data) -> Page:
+    """Yield a note on agents without a good turn so far in a playing cohort, and on their changed blocks."""
     for cohort in data["unproven"]:
         number = cohort["cohort"]
         if cohort["changed"]:
@@ -150,7 +153,7 @@ def replacements(data: Data) -> Iterator[str]:
 
 
 def line_up(data: Data, choice: TableChoice) -> Page:
-    """Yield who plays and what that may cost, and what these figures mean."""
+    """Yield a table of who plays and at what cost, and its legend."""
     cost = data["cost"]
     costs = {agent["agent"]: agent for agent in cost["agents"] if not agent["trouble"]}
     rows = []
@@ -176,7 +179,7 @@ def line_up(data: Data, choice: TableChoice) -> Page:
 
 
 def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
-    """Yield by what rules, on which markets, with which evidence and limits agents play."""
+    """Yield the labelled settings: rounds, rules, markets, evidence, budget and record."""
     universe = data["universe"]
     rules = data["rules"]
     every = timedelta(seconds=data["decide_every_seconds"])
@@ -212,7 +215,7 @@ def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
 
 
 def evidence_text(data: Data) -> str:
-    """Return where articles come from, and how many there are where they are files."""
+    """Return the source of articles, and their number if they are files."""
     articles = data["articles"]
     evidence = str(data["evidence"])
     if articles:
@@ -221,7 +224,7 @@ def evidence_text(data: Data) -> str:
 
 
 def money_fields(data: Data) -> Iterator[tuple[str, str]]:
-    """Yield what agents have to bet with, and by which rules."""
+    """Yield the bankroll and the rules for bets."""
     rules = data["rules"]
     yield "bankroll", f"${decimal(data['bankroll']):,} each"
     bets = f"bets from ${decimal(rules['min_bet']):,} to {decimal(rules['max_bet']):.0%} of the cash"
@@ -231,7 +234,7 @@ def money_fields(data: Data) -> Iterator[tuple[str, str]]:
 
 
 def heads_text(heads: str | list[str] | None) -> str:
-    """Return where the heads of the record go, or what it means that they go nowhere."""
+    """Return where heads of the record are published, or the risk of not publishing them."""
     if isinstance(heads, str):
         return f"appended to {heads}"
     if heads is not None:
@@ -240,13 +243,13 @@ def heads_text(heads: str | list[str] | None) -> str:
 
 
 def proof_fields(data: Data) -> Iterator[tuple[str, str]]:
-    """Yield when the venue and the providers were last recorded, if any of them is real."""
+    """Yield when the real venue and providers were last recorded in a cassette."""
     if data["proofs"]:
         yield "proved", "; ".join(map(proof_text, data["proofs"]))
 
 
 def proof_text(proof: Data) -> str:
-    """Return when a venue or a provider was last recorded, and what could be read of it."""
+    """Return when a venue or a provider was last recorded, and what could be read."""
     name = proof["name"][:1].upper() + proof["name"][1:]
     if proof["on"] is None:
         return f"{name} never (arena check --live --record)"
@@ -257,7 +260,7 @@ def proof_text(proof: Data) -> str:
 
 
 def range_of(key: str) -> Callable[[Data], str]:
-    """Return what writes the least and the most of a row's calls or tokens."""
+    """Return a function that writes the low and the high of a row's calls or tokens."""
 
     def write(used: Data) -> str:
         least = thousands_text(used["low"][key])
@@ -268,7 +271,7 @@ def range_of(key: str) -> Callable[[Data], str]:
 
 
 def thousands_text(count: float) -> str:
-    """Return a number of tokens as it is easily read.
+    """Return a number of tokens in a short form.
 
     >>> thousands_text(898), thousands_text(9_385), thousands_text(134_383), thousands_text(2_500_000)
     ('898', '9.4k', '134k', '2.5M')
@@ -292,4 +295,4 @@ LINE_UP = (
     TableColumn("tokens_in", "tokens in", range_of("tokens_in"), value="cost.round", gives_way=3),
     TableColumn("tokens_out", "out", range_of("tokens_out"), value="cost.round", gives_way=3),
 )
-"""Who plays, and what that may cost: expected (low–high)."""
+"""The line-up with its cost: expected (low–high)."""

@@ -1,4 +1,4 @@
-"""What a cohort would cost, as commands have it and as JSON: amounts in dollars."""
+"""The cost of a cohort, in words and as JSON: amounts in dollars."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -21,20 +21,20 @@ PER = {
     "day": "a day",
     "arena": "in all",
 }
-"""What each limit of the budget is for, in words."""
+"""The span of each limit of the budget, in words."""
 
 if TYPE_CHECKING:
     from arena.record.queries.calls import RecentUsage
 
 
 def cost_of(config: Config, number: int, usage: "Mapping[str, RecentUsage]") -> LineUpCost:
-    """Return what cohort `number` would use, agent by agent and in all, and what a budget would stop."""
+    """Return the estimated use of cohort `number`, by agent and in total, and the budget's warnings."""
     with prints_aside():
         return run_async(line_up_cost(config, number, usage, now().date()))
 
 
 def cost_data(cost: LineUpCost) -> dict[str, Any]:
-    """Return what a cohort would use, for JSON."""
+    """Return the estimated use of a cohort, for JSON."""
     agents = []
     for estimate in cost.estimates:
         spans = spans_data(cost.by_agent.get(estimate.agent))
@@ -57,7 +57,7 @@ def cost_data(cost: LineUpCost) -> dict[str, Any]:
 
 
 def spans_data(spans: UsageBySpan | None) -> dict[str, Any]:
-    """Return what is used in a round, a cohort and a month, for JSON; nothing where that is unknown."""
+    """Return the use of a round, a cohort and a month, for JSON; empty if it is unknown."""
     if spans is None:
         return {}
     data = asdict(spans)
@@ -68,7 +68,7 @@ def spans_data(spans: UsageBySpan | None) -> dict[str, Any]:
 
 
 def month_data(spans: UsageBySpan | None) -> dict[str, float | None] | None:
-    """Return the dollars of a month: the low, the expected and the high; None where they are unknown."""
+    """Return the low, expected and high dollars of a month; None if they are unknown."""
     if spans is None:
         return None
     return {bound: used["usd"] for bound, used in spans_data(spans)["month"].items()}
@@ -77,7 +77,7 @@ def month_data(spans: UsageBySpan | None) -> dict[str, float | None] | None:
 def costs_text(
     month: Mapping[str, float | None] | None, budget: Mapping[str, int | None], models: Sequence[str]
 ) -> str:
-    """Return what all models may cost a month, and what stops them."""
+    """Return the monthly cost of all models, and the limits of the budget."""
     if not models:
         return "nothing: no agent uses a model"
 
@@ -93,13 +93,13 @@ def costs_text(
 
 
 def limits_text(budget: Mapping[str, int | None]) -> str:
-    """Return the limits of a budget."""
+    """Return the limits of a budget in words."""
     limits = [f"${decimal(limit):,.2f} {PER[scope]}" for scope, limit in budget.items() if limit is not None]
     return ", ".join(limits) or NO_LIMIT
 
 
 def month_text(usd: Mapping[str, float | None] | None) -> str:
-    """Return the dollars of a month: expected (low–high), or what is known of them.
+    """Return the monthly cost in words, as expected (low–high) where that is known.
 
     >>> month_text({"low": 0.013, "expected": 0.21, "high": None})
     'about $0.21 (0.013–?) a month'
@@ -122,9 +122,9 @@ def dollars_text(costs: Data) -> str:
 
 
 def bounds_text(low: float | None, expected: float | None, high: float | None) -> str:
-    """Return what is expected, and from what to what it may be: `0.21 (0.013–0.27)`.
+    """Return a cost as expected (low–high): `0.21 (0.013–0.27)`.
 
-    It is a dash where it is unknown, with `?` for a most that has no known bound.
+    An unknown cost is a dash, an unknown upper bound `?`.
     """
     if low is None or expected is None:
         return UNKNOWN
@@ -137,7 +137,7 @@ def bounds_text(low: float | None, expected: float | None, high: float | None) -
 
 
 def money_text(usd: float) -> str:
-    """Return dollars: two figures below ten cents, cents up to a hundred dollars, whole ones above.
+    """Return dollars: two figures below ten cents, whole dollars from a hundred, cents between.
 
     >>> money_text(0.0131), money_text(0.263), money_text(12.3), money_text(1234.5), money_text(0)
     ('0.013', '0.26', '12.30', '1,234', '0')

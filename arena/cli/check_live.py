@@ -1,4 +1,4 @@
-"""`arena check --live`: can the venue and the models be reached, and how do they answer?"""
+"""`arena check --live`: whether the venue and the models can be reached, and how they answer."""
 
 import asyncio
 import sys
@@ -21,12 +21,12 @@ from arena.rounds.live_check import VenueCheck, call_trouble, check_models, chec
 
 
 def reached_text(row: Data) -> str:
-    """Return whether a venue or a model was reached, else the code of the error."""
+    """Return "reached", or the code of the error."""
     return "reached" if row["ok"] else str(row["error"]["code"])
 
 
 def total_text(counts: Mapping[str, int]) -> str:
-    """Return the sum of counts."""
+    """Return the sum of counts as text."""
     return str(sum(counts.values()))
 
 
@@ -52,11 +52,11 @@ VENUES = (
 def check_live(
     config: Config, venues: Sequence[str], agents: Sequence[str], quiet: bool, record: bool = False
 ) -> dict[str, Any]:
-    """Try these venues and the models of these agents; where none are named, those of the config.
+    """Try these venues and the models of these agents, by default those of the config.
 
-    Whoever names only venues asks no model, and whoever names only agents reads no venue. Unless `quiet` is
-    set, what asking may cost is said first, and what came of it is printed. If it is to `record`, a cassette
-    is written of what could be reached.
+    If only venues are named no model is asked, and if only agents are named no venue is read. Unless `quiet`
+    is set, the cost is printed first and the result afterwards. With `record` the answers are also written
+    to a cassette.
     """
     targets = []
     if agents or not venues:
@@ -85,7 +85,7 @@ def check_live(
 async def live_answers(
     config: Config, names: Sequence[str], targets: Sequence[PingTarget], recording: CassetteRecording | None
 ) -> tuple[list[VenueCheck], list[Call]]:
-    """Return what venues and models answer, and have those that do recorded."""
+    """Ask venues and models, record those that answer if there is a recording, and return the answers."""
     live = await asyncio.gather(*(check_venue(config, name) for name in names))
     if recording is None:
         return live, await check_models(config, targets)
@@ -99,7 +99,7 @@ async def live_answers(
 
 
 def write_recorded(config: Config, recording: CassetteRecording) -> dict[str, Any]:
-    """Write a cassette beside the config, and return what is in it. Raise `ArenaError` if nothing is."""
+    """Write a cassette beside the config and return its contents; raise `ArenaError` if it is empty."""
     cassette = recording.cassette
     if cassette is None or not (cassette.venues or cassette.models):
         raise ArenaError("no_cassette", "nothing could be recorded", "arena check --live says what is wrong")
@@ -123,13 +123,13 @@ def model_data(target: PingTarget, call: Call) -> dict[str, Any]:
 
 
 def venue_data(check: VenueCheck) -> dict[str, Any]:
-    """Return what was read of a venue, for JSON."""
+    """Return what was read from a venue, for JSON."""
     data = attributes(check, "venue", "seconds", "markets", "left_out", "set_aside")
     return data | {"ok": check.error is None, "error": check.error and check.error.as_dict()}
 
 
 def live_status(data: Data) -> int:
-    """Return the exit status: 0 where all could be reached, 1 where nothing could, 2 where only some."""
+    """Return the exit status: 0 if all could be reached, 1 if none, 2 if only some."""
     rows = [*data["live"], *data["models"]]
     reached = sum(row["ok"] for row in rows)
     if reached == len(rows):
@@ -138,7 +138,7 @@ def live_status(data: Data) -> int:
 
 
 def cost_sentence(targets: Sequence[PingTarget]) -> str:
-    """Return what asking may cost."""
+    """Return a sentence on what the questions may cost."""
     most = sum(target.worst or 0 for target in targets)
     unknown = [target.settings.model for target in targets if target.worst is None]
     many = "one model" if len(targets) == 1 else f"each of {len(targets)} models"
@@ -149,7 +149,7 @@ def cost_sentence(targets: Sequence[PingTarget]) -> str:
 
 
 def live_page(data: Data) -> Page:
-    """Yield a line for each venue and each model, then what may help where something is wrong."""
+    """Yield the tables of venues and of models, each with errors and remarks."""
     yield from rows_page("One page of each venue", VENUES, data["live"])
     yield from rows_page("One tiny question to each model", MODELS, data["models"])
     if "recorded" in data:
@@ -157,7 +157,7 @@ def live_page(data: Data) -> Page:
 
 
 def rows_page(title: str, columns: Sequence[TableColumn], rows: Sequence[Data]) -> Page:
-    """Yield a table of what was tried, if anything was, and what is wrong or odd."""
+    """Yield a table of what was tried, if anything was, then errors and remarks."""
     if not rows:
         return
 

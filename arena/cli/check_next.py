@@ -1,4 +1,4 @@
-"""Which cohort starts next and what changes with it, in words."""
+"""The next cohort in words: when it starts, and what changes with it."""
 
 import os
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ from arena.record.model.cohort import Cohort
 from arena.scores.verdict import list_names
 
 MOST = 5
-"""So many changes are told; the rest is for `arena show cohort`."""
+"""The number of changes listed; `arena show cohort` has the rest."""
 
 
 def ends_text(data: Data) -> str:
-    """Return the expected ends in words."""
+    """Return in words how many markets are expected to end."""
     ends = f"{data['ends_a_month']:,}"
     if data["ends_from"] == "rule":
         return (
@@ -61,7 +61,7 @@ def start_text(data: Data) -> str:
 
 
 def joining_text(config: Config, begun: RecordSoFar, open_cohorts: Sequence[Cohort]) -> str:
-    """Return with which cohort new agents join, and how to start it now; empty if none is new."""
+    """Return in words when new agents join, and how to start that cohort now; empty if none is new."""
     names = joining_agents(config, begun, open_cohorts)
     if not names:
         return ""
@@ -79,7 +79,7 @@ def joining_text(config: Config, begun: RecordSoFar, open_cohorts: Sequence[Coho
 
 
 def next_step(config: Config | None) -> str:
-    """Return the command that plays the next round, and works now."""
+    """Return the command that plays the next round."""
     if config is None:
         return typed("run --round")
     coming = coming_cohort(config, read_begun(config.database, {}), now(), os.environ)
@@ -87,7 +87,7 @@ def next_step(config: Config | None) -> str:
 
 
 def changes_data(config: Config, last: Cohort | None, at: datetime) -> dict[str, Any]:
-    """Return what is other in the next cohort than in the one that started last, as data and in words."""
+    """Return how the next cohort differs from the one that started last, as data and in words."""
     if last is None:
         return {"differs_from": None, "differences": None, "difference_lines": []}
 
@@ -100,7 +100,7 @@ def changes_data(config: Config, last: Cohort | None, at: datetime) -> dict[str,
 
 
 def changes_text(data: Data) -> str:
-    """Return what the next cohort changes, in one paragraph."""
+    """Return the changes of the next cohort in one paragraph."""
     number = data["differs_from"]
     lines = [plain(line) for line in data["difference_lines"]]
     if not lines:

@@ -1,7 +1,6 @@
 """Starting, ending, pausing and resuming cohorts by hand."""
 
 import os
-from collections.abc import Iterator
 from contextlib import closing, suppress
 
 import typer
@@ -10,6 +9,7 @@ from arena.cli.check_next import next_step
 from arena.cli.cohorts import overviews
 from arena.cli.options import Options, given_instant
 from arena.cli.output import attributes, minute, prints_aside, typed
+from arena.cli.page import Page
 from arena.clock import now
 from arena.errors import ArenaError, count_text
 from arena.record.model.cohort import Cohort
@@ -24,11 +24,11 @@ CHANGES = {
     "pause": ("paused", "is paused", "admin cohort resume {}"),
     "resume": ("resumed", "decides again", "show cohorts"),
 }
-"""What each action does to a cohort: its key in JSON, in words, and what comes next."""
+"""For each action: its key in JSON, the sentence that reports it, and the next command."""
 
 
 def start(chosen: Options, at: str | None, baselines: bool) -> None:
-    """Start a cohort from the config, at a time or as soon as can be, and answer with its settings."""
+    """Start a cohort from the config, at a time or as soon as possible, and print its settings."""
     wanted = given_instant(at)
     with prints_aside():
         config = chosen.load_to_play(os.environ, beside=True)
@@ -42,8 +42,8 @@ def start(chosen: Options, at: str | None, baselines: bool) -> None:
     chosen.answer(data, start_page, cohort, ", ".join(names), next_step(config))
 
 
-def start_page(cohort: Cohort, names: str, following: str) -> Iterator[str]:
-    """Yield when a cohort starts, who plays in it, and what comes next."""
+def start_page(cohort: Cohort, names: str, following: str) -> Page:
+    """Yield the start of a cohort, its agents, and the next command."""
     words = f"Cohort {cohort.number} starts on {minute(cohort.starts_at)} UTC"
     if not cohort.by_hand:
         words += " (as scheduled)"
@@ -52,11 +52,11 @@ def start_page(cohort: Cohort, names: str, following: str) -> Iterator[str]:
 
 
 def change(chosen: Options, action: str, number: str, yes: bool) -> None:
-    """End, pause or resume a cohort, and answer with what was done, or that it was so already.
+    """End, pause or resume a cohort, and print whether that changed anything.
 
-    To end one is for good: it is asked whether that is meant, unless `yes` says so.
+    Ending is final: the user is asked to confirm it, unless `yes` is set.
     """
-    with suppress(OlderRecord):  # it is there, and brought up to date as it is opened
+    with suppress(OlderRecord):  # it exists, and will be upgraded when it is opened
         connect(chosen.record(), read_only=True).dispose()
     with chosen.writing() as record:
         stored = numbered_cohort(record.cohorts(), number)
@@ -83,7 +83,7 @@ def change(chosen: Options, action: str, number: str, yes: bool) -> None:
 
 
 def _check_open(stored: StoredCohort, number: str, action: str) -> None:
-    """Raise `ArenaError` where a cohort has ended, or was ended by hand and is not to be ended again."""
+    """Raise `ArenaError` if a cohort has ended, or was ended by hand and the action is another."""
     if stored.ended_at is not None:
         message = f"cohort {number} ended on {minute(stored.ended_at)} UTC"
         raise ArenaError("ended", message, "arena show cohorts shows the others")
@@ -93,7 +93,7 @@ def _check_open(stored: StoredCohort, number: str, action: str) -> None:
 
 
 def _confirm_end(chosen: Options, number: str, yes: bool) -> None:
-    """Ask whether a cohort is to be ended for good; raise `ArenaError` if it isn't, or can't be asked."""
+    """Ask the user to confirm the end of a cohort; raise `ArenaError` unless they do."""
     if yes:
         return
     if chosen.json:
@@ -104,7 +104,7 @@ def _confirm_end(chosen: Options, number: str, yes: bool) -> None:
 
 
 def _check_deciding(chosen: Options, number: str, stored: StoredCohort) -> None:
-    """Raise `ArenaError` where a cohort has no rounds left, or newer ones decide in its place."""
+    """Raise `ArenaError` if a cohort has no rounds left, or newer ones decide in its place."""
     with chosen.planned() as (config, connection):
         every = overviews(connection, config)
     for overview in every:

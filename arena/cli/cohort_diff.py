@@ -1,10 +1,11 @@
 """What changed between two cohorts, agent by agent and rule by rule."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from arena.cli.options import Options
 from arena.cli.output import Data, plain, prints_aside
+from arena.cli.page import Page
 from arena.clock import now
 from arena.cohorts.diff import CohortChanges, changes_in_words, cohort_changes, diff_data, text_diff
 from arena.cohorts.freeze import freeze_cohort
@@ -16,11 +17,11 @@ from arena.record.schema.database import Connection
 from markets.registry import ExtensionFolder
 
 PLANNED = "next"
-"""How the cohort is called that the config would start."""
+"""The name of the cohort that the config would start."""
 
 
 def compare(chosen: Options, before: str, after: str, texts: bool) -> None:
-    """Answer with what changed from one cohort to another; with `texts` also how the prompts did."""
+    """Print what changed from one cohort to another; with `texts` also the changes in prompts."""
     plans = PLANNED in (before, after)
     with prints_aside(), chosen.planned(extensions=plans) as (config, connection):
         first, first_texts = side(connection, config, before)
@@ -38,12 +39,12 @@ def compare(chosen: Options, before: str, after: str, texts: bool) -> None:
 
 
 def kinds_of(config: Config | None) -> Sequence[ExtensionFolder]:
-    """Return where the config's own kinds of agents are; nowhere without a config."""
+    """Return the folders of the config's own kinds of agents."""
     return config.extensions("kinds") if config else ()
 
 
 def side(connection: Connection, config: Config | None, which: str) -> tuple[Cohort, Mapping[str, str]]:
-    """Return a cohort of the record, or that which the config would start now, and its prompts by hash."""
+    """Return a cohort of the record, or the one that the config would start now, and its prompts by hash."""
     if which != PLANNED:
         stored = numbered_cohort(read_cohorts(connection), which)
         return stored.cohort, read_prompts(connection, list(stored.cohort.prompts.values()))
@@ -53,12 +54,12 @@ def side(connection: Connection, config: Config | None, which: str) -> tuple[Coh
 
 
 def versions_data(versions: Mapping[int, Sequence[str]]) -> list[dict[str, Any]]:
-    """Return the versions of the code that played, and from which round on, for JSON."""
+    """Return the code versions that played, each with its first round, for JSON."""
     return [{"from_round": number, "versions": list(names)} for number, names in versions.items()]
 
 
 def by_rounds(versions: Sequence[Data]) -> str:
-    """Return versions of the code in words, with the round from which each of them played.
+    """Return code versions in words, each with its first round.
 
     >>> by_rounds([{"from_round": 1, "versions": ["1.0"]}, {"from_round": 3, "versions": ["1.0", "1.1"]}])
     'version 1.0 from round 1, then 1.0 and 1.1 from round 3'
@@ -67,10 +68,8 @@ def by_rounds(versions: Sequence[Data]) -> str:
     return f"version {', then '.join(parts)}"
 
 
-def diff_page(
-    changes: CohortChanges, edits: Mapping[str, Sequence[str]], before: str, after: str
-) -> Iterator[str]:
-    """Yield the changes, a line each, then how the words of prompts changed."""
+def diff_page(changes: CohortChanges, edits: Mapping[str, Sequence[str]], before: str, after: str) -> Page:
+    """Yield the changes, a line each, then the diffs of prompts."""
     yield f"From {_name(before)} to {_name(after)}:"
     for line in changes_in_words(changes) or ["nothing has changed"]:
         yield f"  {plain(line)}"
@@ -80,5 +79,5 @@ def diff_page(
 
 
 def _name(which: str) -> str:
-    """Return what a cohort is called in words."""
+    """Return the name of a cohort in a sentence."""
     return "the next cohort" if which == PLANNED else f"cohort {which}"

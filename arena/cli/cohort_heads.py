@@ -1,23 +1,22 @@
-"""`arena show cohort N --head`: a hash of all that a cohort froze, saw and decided, and its check."""
-
-from collections.abc import Iterator
+"""`arena show cohort N --head`: prints or checks the hash of all that a cohort froze, saw and decided."""
 
 from arena.cli.options import Options
 from arena.cli.output import typed
+from arena.cli.page import Page
 from arena.record.cohort_heads import CohortHead, read_head
 from arena.record.queries.cohorts import numbered_cohort, read_cohorts
 
 
 def show_head(chosen: Options, number: str, round_number: int | None, check: str | None) -> None:
-    """Answer with a cohort's head up to a round, or with the round that has the head to be checked."""
+    """Print a cohort's head up to a round, or the round whose head is `check`."""
     with chosen.reading() as connection:
         stored = numbered_cohort(read_cohorts(connection), number)
         head = read_head(connection, stored, round_number, check)
     chosen.answer(head, head_page, head, check is not None)
 
 
-def head_page(head: CohortHead, checked: bool) -> Iterator[str]:
-    """Yield the head, or that it was found again."""
+def head_page(head: CohortHead, checked: bool) -> Page:
+    """Yield the head, or the round in which the checked head was found."""
     place = f"round {head.round} of cohort {head.cohort}"
     if not head.round:
         place = f"what cohort {head.cohort} froze, before its first round"
@@ -25,5 +24,5 @@ def head_page(head: CohortHead, checked: bool) -> Iterator[str]:
         yield f"This is the head of {place}: nothing before it has been changed."
         return
     yield head.head
-    yield f"The head of {place}. Next: publish it, and check it later with"
-    yield typed(f"show cohort {head.cohort} --head --check {head.head}")
+    yield f"This is the head of {place}: publish it, and check it later."
+    yield f"Next: {typed(f'show cohort {head.cohort} --head --check {head.head}')}"

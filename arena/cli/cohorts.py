@@ -1,4 +1,4 @@
-"""Cohorts: when each started, how it stands, and what it froze."""
+"""The cohorts: when each started, its state, and what it froze."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -24,10 +24,10 @@ STATUSES = ("played", "partly", "malformed", "declined", "failed", "late", "out"
 
 
 def _profit(pick: Callable[[Iterable[int]], int]) -> Callable[[CohortOverview], float | None]:
-    """Return what picks the profit of one agent of a cohort, in dollars."""
+    """Return a function that picks one agent's profit of a cohort, in dollars."""
 
     def picked(overview: CohortOverview) -> float | None:
-        """Return the profit, where there has been a mark."""
+        """Return the profit; None before the first mark."""
         if not overview.profits:
             return None
         return exact(pick(overview.profits.values()))
@@ -36,7 +36,7 @@ def _profit(pick: Callable[[Iterable[int]], int]) -> Callable[[CohortOverview], 
 
 
 def _instant(event: str) -> TableColumn:
-    """Return the column of when something was done to a cohort."""
+    """Return the column with the time of an event of a cohort."""
     return TableColumn(f"{event}_at", f"{event} (UTC)", minute, 9, f"stored.{event}_at")
 
 
@@ -61,7 +61,7 @@ ROUNDS = TableColumn("rounds", "rounds", ",d", 2, "cohort.rounds")
 COLUMNS = (*START, ROUNDS_OVER, ROUNDS, *REST)
 DONE = TableColumn("rounds", value=lambda cohort: f"{cohort.done} of {cohort.cohort.rounds}", gives_way=2)
 LISTED = (*START, DONE, *REST)
-"""The same as people read them."""
+"""The columns of the list in a terminal."""
 STATES = (
     "playing: decides as its rounds come due; paused: until resumed; stopped: ended by hand; tracked: has no "
     "rounds left, or newer cohorts decide; ended: nothing is open."
@@ -69,7 +69,7 @@ STATES = (
 
 
 def _settings_text(entrant: Data) -> str:
-    """Return the settings of an entrant that are set."""
+    """Return the settings of an entrant that have a value."""
     settings = entrant["settings"]
     given = {key: value for key, value in settings.items() if value not in (None, {}, [], "")}
     return plain(setting_text(given))
@@ -83,20 +83,20 @@ ENTRANTS = (
 
 
 def list_cohorts(chosen: Options) -> None:
-    """Answer with every cohort and how it stands."""
+    """Print every cohort and its state."""
     with chosen.planned() as (config, connection):
         cohorts = overviews(connection, config)
     chosen.answer({"cohorts": Table(COLUMNS, cohorts).data()}, list_page, cohorts, chosen.table)
 
 
 def overviews(connection: Connection, config: Config | None) -> list[CohortOverview]:
-    """Return every cohort at a glance, by the clock and the config; where there is none, by its defaults."""
+    """Return an overview of every cohort as of now, by the settings of the config or their defaults."""
     rules = CohortsSection() if config is None else config.cohorts
     return cohort_overviews(connection, rules.keep_deciding, now())
 
 
 def list_page(cohorts: Sequence[CohortOverview], choice: TableChoice) -> Page:
-    """Yield the cohorts, and what their states mean."""
+    """Yield the table of cohorts, and the meaning of their states."""
     if not cohorts:
         start = typed("admin cohort start")
         yield f"No cohort has started yet. Next: {typed('run --round')}, or {start}"
@@ -107,7 +107,7 @@ def list_page(cohorts: Sequence[CohortOverview], choice: TableChoice) -> Page:
 
 
 def show_cohort(chosen: Options, number: str) -> None:
-    """Answer with one cohort: how its turns ended, and what it froze."""
+    """Print one cohort: how its turns ended, and what it froze."""
     with chosen.planned() as (config, connection):
         every = overviews(connection, config)
         stored = numbered_cohort([cohort.stored for cohort in every], number)
@@ -127,7 +127,7 @@ def show_cohort(chosen: Options, number: str) -> None:
 
 
 def cohort_page(overview: CohortOverview, report: CohortReport, kinds: Mapping[str, int]) -> Page:
-    """Yield how a cohort stands, the kinds of its questions, its rounds, then what it froze."""
+    """Yield the state of a cohort, the kinds of its questions, its rounds, then what it froze."""
     yield f"{_standing(overview)}.\n"
     if kinds:
         counts = [f"{count:,} {question_kind(kind).TITLE}" for kind, count in kinds.items()]
@@ -163,7 +163,7 @@ def cohort_page(overview: CohortOverview, report: CohortReport, kinds: Mapping[s
 
 
 def _standing(overview: CohortOverview) -> str:
-    """Return when a cohort started, how many of its rounds are over, and when it decides next."""
+    """Return a cohort's start, the number of its rounds that are over, and its next decision."""
     cohort = overview.cohort
     words = f"Cohort {cohort.number}, {overview.state}: started "
     if cohort.by_hand:
@@ -176,7 +176,7 @@ def _standing(overview: CohortOverview) -> str:
 
 
 def _frozen_fields(report: CohortReport) -> dict[str, str]:
-    """Return the bankroll, rules, markets, venue and evidence that a cohort froze."""
+    """Return the bankroll, rules, markets, venue and evidence that a cohort froze, by label."""
     frozen = report.frozen
     rules = dict(frozen["rules"])
     rules_name = rules.pop("name")
@@ -202,7 +202,7 @@ def _frozen_fields(report: CohortReport) -> dict[str, str]:
 
 
 def _settings_line(name: str, settings: Data) -> str:
-    """Return a name, if there is one, and the settings beside it that are set."""
+    """Return a name, if there is one, and the settings that have a value."""
     words = [name] if name else []
     for key, value in settings.items():
         if value is not None:
@@ -212,7 +212,7 @@ def _settings_line(name: str, settings: Data) -> str:
 
 
 def _round_blocks(rounds: Sequence[RoundStatuses]) -> Page:
-    """Yield the rounds that have begun, with how many turns of each ended how."""
+    """Yield the rounds that have begun, with the counts of their turns by status."""
     if not rounds:
         yield "No round has started yet.\n"
         return

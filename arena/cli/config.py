@@ -1,16 +1,16 @@
-"""The settings in effect, and every key that there is."""
+"""`arena show config`: the settings in effect, or every key."""
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 from arena.cli.options import Options
 from arena.cli.output import without_password
+from arena.cli.page import Page
 from arena.config.listing import effective, every_key, sections, yaml_text
 
 
 def show_settings(chosen: Options) -> None:
-    """Answer with the settings in effect, without secrets."""
+    """Print the settings in effect, without secrets."""
     settings = effective(chosen.load())
     settings["database"] = without_password(settings["database"])
     if not settings.get("watch", {}).get("webhook", "$").startswith("$"):
@@ -19,13 +19,13 @@ def show_settings(chosen: Options) -> None:
 
 
 def list_keys(chosen: Options) -> None:
-    """Answer with every key that a config may have, and its meaning."""
+    """Print every key that a config may have, and its meaning."""
     rows: list[dict[str, Any]] = []
     for section in sections():
         rows += [{"key": ".".join((*section.path, row.name)), **asdict(row)} for row in section.keys]
     chosen.answer(rows, yaml_page, every_key())
 
 
-def yaml_page(text: str) -> Iterator[str]:
-    """Yield a config as it is written."""
+def yaml_page(text: str) -> Page:
+    """Yield the text of a config."""
     yield text.removesuffix("\n")

@@ -1,4 +1,4 @@
-"""`arena dashboard` in a terminal: what it says, and a bar while scores are computed."""
+"""`arena dashboard` in a terminal: its messages, and a progress bar while scores are computed."""
 
 from contextlib import closing
 from functools import partial
@@ -14,12 +14,12 @@ from arena.scores.refresh import is_stale, refresh_cache
 
 
 def serve(address: str, where: ListenAddress, config: Path | None = None) -> None:
-    """Serve the dashboard on a record, whose config may be known, until it is stopped."""
+    """Serve the dashboard of a record until it is stopped."""
     serve_dashboard(address, where, config, partial(print, flush=True), partial(refresh_scores, address))
 
 
 def refresh_scores(address: str) -> None:
-    """Compute the scores that are stale, if any are; a record that nobody has played in is left alone."""
+    """Recompute stale scores; a record without any turn is left alone."""
     with open_read_only(address) as engine, reading(engine) as connection:
         if not is_stale(connection):
             return

@@ -1,4 +1,4 @@
-"""A whole season, offline, without a key: played into a record, and what it came to."""
+"""`arena demo`: plays a whole season offline, without a key, and prints the results."""
 
 import sys
 from contextlib import closing
@@ -26,11 +26,11 @@ from arena.scores.refresh import refresh_cache
 
 RECORD = Path(".demo/demo.db")
 REAL_RECORD = Path(".demo/real.db")
-"""Where the season is kept if no other record is named: the simulated one, and the one over real markets."""
+"""The default records of the simulated season and of the one over real markets."""
 
 
-def prepare(address: str | None, resume: bool, own: Path = RECORD) -> str:
-    """Make room for a new season and return the address of its record; only the demo's own is thrown away."""
+def prepare(address: str | None, resume: bool, own: Path) -> str:
+    """Make room for a new season and return its record's address; only the demo's own record is deleted."""
     if address is None:
         try:
             own.parent.mkdir(exist_ok=True)
@@ -51,7 +51,7 @@ def prepare(address: str | None, resume: bool, own: Path = RECORD) -> str:
 
 
 def play(config: Config, address: str, rounds: int | None, leave_failed: bool = False) -> dict[str, Any]:
-    """Play the season into the record, and return what it came to."""
+    """Play the season into the record, and return the results for JSON."""
     started = timer()
     say = partial(print, file=sys.stderr, flush=True)
 
@@ -71,7 +71,7 @@ def play(config: Config, address: str, rounds: int | None, leave_failed: bool = 
 
 
 def outcome(record: Record) -> dict[str, Any]:
-    """Return the record in figures: its hash, how much is in it, and the leaderboard."""
+    """Return the state hash of the record, the counts of its facts, and the leaderboard."""
     at = record.read(read_newest_time)
     with progress("Computing what the pages show") as moved:
         if at is not None:
@@ -85,7 +85,7 @@ def outcome(record: Record) -> dict[str, Any]:
 
 
 def season_page(data: Data, choice: TableChoice) -> Page:
-    """Yield the leaderboard, and what was played."""
+    """Yield the leaderboard, the counts of what was played, and the state hash."""
     yield from leaderboard_page(data, choice)
     parts = ("cohort", "round", "market", "event", "turn", "fill", "settlement", "call")
     played = ", ".join(count_text(data[f"{part}s"], part) for part in parts)

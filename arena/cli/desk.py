@@ -1,4 +1,4 @@
-"""What `arena outside desk` prints: where the desk is, and an agent's new key."""
+"""`arena outside desk`: serves the desk, and prints its address or an agent's new key."""
 
 import sys
 
@@ -13,10 +13,10 @@ NOBODY = "No agent plays from outside: add one of kind `outside` to the config."
 
 
 def serve(record: Record, config: Config | None, where: ListenAddress) -> None:
-    """Serve the desk until the process is told to end."""
+    """Serve the desk until the process is stopped."""
 
     def tell_open(port: int) -> None:
-        """Print where the desk is, and whether anybody plays there."""
+        """Print the address of the desk, and a note if no agent plays from outside."""
         print(f"Desk: http://{bracketed(where.address)}:{port}  (Ctrl-C ends it)", flush=True)
         if not outside_agents(config, record):
             print(NOBODY, file=sys.stderr, flush=True)
@@ -25,7 +25,7 @@ def serve(record: Record, config: Config | None, where: ListenAddress) -> None:
 
 
 def key_page(data: dict[str, str]) -> Page:
-    """Yield a key, and where it belongs."""
+    """Yield a key, and where to set it."""
     agent = data["agent"]
     yield data["key"]
     yield ""

@@ -1,4 +1,4 @@
-"""What `arena board A B` says of two agents: on what they are compared, who was closer, who is better."""
+"""The comparison of `arena board A B`: the markets, which agent was closer, and which is better."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -24,7 +24,7 @@ from arena.scores.verdict import (
 def read_duel(
     connection: Connection, names: Sequence[str], cohort: int | None
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return a comparison of two agents for JSON, and in sentences; raise an error unless two are named."""
+    """Return a comparison of two agents as data and in sentences; raise `ArenaError` unless two are named."""
     count = len(set(names))
     if count == 1:
         message = f"{names[0]} has to be compared with another agent"
@@ -33,8 +33,8 @@ def read_duel(
         message = f"two agents can be compared, not {count}"
         raise ArenaError("many_agents", message, "arena board shows all agents", status=64)
 
-    a, b = dict.fromkeys(names)
-    duel = compute_duel(connection, a, b, cohort)
+    first, second = dict.fromkeys(names)
+    duel = compute_duel(connection, first, second, cohort)
     spending = read_spending(connection, duel, cohort)
     verdict = read_leaderboard(connection).verdict or Verdict()
 
@@ -44,7 +44,7 @@ def read_duel(
         if duel.gap is not None:
             compared = EVEN_SENTENCE if duel.same else gap_sentence(duel)
             sentences = [duel_basis(duel), compared]
-        sentences.append(f"Over all cohorts: {duel_verdict(a, b, verdict)}")
+        sentences.append(f"Over all cohorts: {duel_verdict(first, second, verdict)}")
 
     data = duel_data(duel, verdict) | {"cohort": cohort, "spending": asdict(spending)}
     return data, [plain(sentence) for sentence in (*sentences, *spending_sentences(spending))]

@@ -1,4 +1,4 @@
-"""What `arena share export` wrote, and a record that was made from an export, for JSON and as pages."""
+"""`arena share export`, and `arena admin restore` from an export."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +15,7 @@ from arena.record.schema.database import open_read_only
 
 
 def write_export(chosen: Options, place: Path, wanted: ExportRequest, force: bool) -> None:
-    """Write the record to plain files, and answer with how much of it there is."""
+    """Write the record to plain files, and print their number and size."""
     with open_read_only(chosen.record()) as engine, progress("Writing the export") as moved:
         manifest = export(engine, place, wanted, now(), code_version(), force=force, progress=moved)
 
@@ -29,21 +29,22 @@ def write_export(chosen: Options, place: Path, wanted: ExportRequest, force: boo
 
 
 def export_page(place: Path, manifest: ExportManifest, rows: int, size: int) -> Page:
-    """Yield how much was written, and what can be done with it."""
-    explained = "Next: data.md in it explains every column; "
+    """Yield the number and size of the files, and what can be done with them."""
     ending = form_of(manifest.form).ending
     tables = sum(name.endswith(ending) for name in manifest.files)
     yield f"{place}: {tables} tables, {count_text(rows, 'row')}, {size:,} bytes as {manifest.form}"
+    following = typed("board")
     if manifest.whole and manifest.prompts:
         yield f"State hash {manifest.state_hash}"
-        yield f"{explained}{program()} admin restore {place} --database copy.db"
+        following = f"{program()} admin restore {place} --database copy.db"
     else:
         yield "This is part of the record; only a complete export with prompts can be made a record again."
-        yield f"{explained}{typed('board')}"
+    yield "data.md in it explains every column."
+    yield f"Next: {following}"
 
 
 def restore_export(chosen: Options, place: Path) -> None:
-    """Make a record from an export, and answer with what is in it."""
+    """Make a record from an export, and print what is in it."""
     address = chosen.record()
     with progress("Reading the export") as moved:
         manifest = restore(place, address, moved)

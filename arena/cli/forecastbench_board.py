@@ -16,7 +16,7 @@ def board_data(board: BenchBoard) -> dict[str, Any]:
 
 
 def interval(places: int, name: str = "", heading: str = "95% interval", gives_way: int = 0) -> TableColumn:
-    """Return a column with an interval, whose ends are in `low` and `high` with the name behind them."""
+    """Return the column of an interval whose ends are under `low` and `high` followed by `name`."""
 
     def write(row: Data) -> str | None:
         return ends_text(row[f"low{name}"], row[f"high{name}"], places) or None
@@ -25,7 +25,7 @@ def interval(places: int, name: str = "", heading: str = "95% interval", gives_w
 
 
 def shared_columns(places: int) -> tuple[TableColumn, ...]:
-    """Return the columns of every mode, with scores to so many places."""
+    """Return the columns that all modes have, with scores to `places` decimals."""
     show = f".{places}f"
     return (
         FORECASTER,
@@ -67,7 +67,7 @@ AGAINST_LEGEND = "At least {against}: the share of replicates in which it is at 
 
 
 def board_page(data: Data, against: str | None, choice: TableChoice) -> Page:
-    """Yield the board, the parts that were asked for, and what there is to know."""
+    """Yield the board, its groups if any were asked for, the legend and the notes."""
     name = plain(against or "the first")
     columns: tuple[TableColumn, ...] = PAPER
     legend = PAPER_LEGEND.format(against=name)

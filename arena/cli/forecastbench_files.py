@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from arena.cli.options import DEFAULT, Options, clock_of
 from arena.cli.output import Data, plain, progress
 from arena.cli.page import Page
@@ -40,7 +42,7 @@ FAULTS = (
 
 
 def texts_or_stored(chosen: Options, files: Sequence[Path] | None, kind: str) -> list[NamedText]:
-    """Return the names and texts of files, or of the record's newest of a kind if none are named."""
+    """Return the names and texts of files, by default the record's newest files of a kind."""
     if files:
         return texts_of(files)
     if chosen.config is None and chosen.database is None and not DEFAULT.exists():
@@ -53,7 +55,7 @@ def texts_or_stored(chosen: Options, files: Sequence[Path] | None, kind: str) ->
 
 
 def recorded_files(chosen: Options, combinations: bool) -> list[ForecastFile]:
-    """Return what the agents of the record have answered; nothing where there is no record."""
+    """Return the answers of the record's agents; an empty list without a record."""
     try:
         with chosen.reading() as connection:
             files = [answers.filed for answers in read_recorded_answers(connection)]
@@ -67,7 +69,7 @@ def recorded_files(chosen: Options, combinations: bool) -> list[ForecastFile]:
 def question_sets(
     chosen: Options, files: Sequence[Path] | None, combinations: bool = False
 ) -> list[QuestionSet]:
-    """Return the question sets of files, else of the record; raise `ArenaError` for a fault in one."""
+    """Return the question sets of files, by default the record's; raise `ArenaError` for a fault in one."""
     return read_sets(texts_or_stored(chosen, files, "questions"), combinations)
 
 
@@ -80,7 +82,7 @@ def fetch_resolutions(chosen: Options, source: str | None, clock: Path | None) -
 
 
 def resolutions_page(rounds: Sequence[ResolvedRound], waiting: Sequence[str]) -> Page:
-    """Yield what is new in the resolutions of each round, and which rounds have none."""
+    """Yield what is new in the resolutions of each round, and the rounds without any."""
     for row in rounds:
         news = "new" if row.is_new else "as before"
         yield f"{row.name}: version {row.version}, {news}"
@@ -102,22 +104,37 @@ def resolutions_page(rounds: Sequence[ResolvedRound], waiting: Sequence[str]) ->
 
 
 def submission_page(written: WrittenSubmission) -> Page:
-    """Yield what was written."""
+    """Yield the file written, and the number of its forecasts."""
     count = count_text(written.forecasts, "forecast")
     yield f"{written.file}: {count} for {written.question_set}, due {written.due}"
+
+
+def check_submissions(
+    chosen: Options, files: Sequence[Path] | None, questions: Sequence[Path] | None, combinations: bool
+) -> None:
+    """Print the faults of submissions; raise `typer.Exit` with status 1 if there are any."""
+    if not files:
+        raise ArenaError("no_file", "--check is given no file", "name files of forecasts", status=64)
+
+    sets = question_sets(chosen, questions, combinations)
+    checked, faults = check_files(files, sets, combinations)
+    wrong = [fault.as_data() for fault in faults]
+    chosen.answer({"files": checked, "faults": wrong}, check_page, checked, wrong, chosen.table)
+    if faults:
+        raise typer.Exit(1)
 
 
 def check_files(
     files: Sequence[Path], sets: Sequence[QuestionSet], combinations: bool
 ) -> tuple[list[CheckedSubmission], list[FileFault]]:
-    """Return what submissions hold, and all that is wrong with them."""
+    """Return the contents of submissions, and all faults in them."""
     checked: list[CheckedSubmission] = []
     faults: list[FileFault] = []
     for file in files:
         name = str(file)
         try:
             held, wrong = check_submission(name, text_of(file), sets, combinations)
-        except ArenaError as error:  # the other files are checked all the same
+        except ArenaError as error:  # continue with the other files
             faults.append(FileFault(name, "file", error.message, error.hint))
             continue
         checked.append(held)
@@ -126,7 +143,7 @@ def check_files(
 
 
 def check_page(checked: Sequence[CheckedSubmission], faults: Sequence[Data], choice: TableChoice) -> Page:
-    """Yield the faults of submissions, and what each submission was checked against."""
+    """Yield the faults of submissions, and the question set that each was checked against."""
     if faults:
         yield Table(FAULTS, faults, choice=choice)
     for row in checked:
@@ -152,12 +169,12 @@ def gathered(
     median: str | None,
     recorded: Sequence[ForecastFile],
 ) -> Forecasters:
-    """Return the forecasts of files and of the record's agents beside what their questions came to.
+    """Return the forecasts of files and of the record's agents, with the outcomes of their questions.
 
-    Sets that are not named are those of the record.
+    Sets that are not named are taken from the record.
     """
     texts = texts_of(files or ())
-    is_alone = len(texts) == 1 and not (questions or resolutions or median)
+    is_alone = len(texts) == 1 and not any((questions, resolutions, median))
     joined = read_joined_table(texts, is_alone)
     if joined is not None:
         return joined

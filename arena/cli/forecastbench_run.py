@@ -1,6 +1,7 @@
-"""What `arena study forecastbench run` shows: the question set, the cost beforehand, the answers."""
+"""The page of `arena study forecastbench run`: the question set, the cost beforehand, the answers."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +9,21 @@ import typer
 
 from arena.calls.estimate import Estimate
 from arena.cli.options import Options
-from arena.cli.output import Data, attributes, exact, plain, prints_aside, typed
+from arena.cli.output import Data, attributes, exact, plain, prints_aside, progress, run_async, typed
 from arena.cli.page import Page, print_page
 from arena.cli.table import Table, TableChoice, TableColumn, exact_at
+from arena.clock import Clock
 from arena.errors import ArenaError, count_text
 from arena.forms.bench.answers import coverage
-from arena.forms.bench.made_set import plan_in
+from arena.forms.bench.made_set import SetPlan, plan_in
 from arena.record.model.benchmark import BenchmarkFile
-from arena.rounds.answering import AnsweredRound, LeftToAsk, total_left
+from arena.record.record import Record
+from arena.rounds.answering import AnsweredRound, LeftToAsk, PlannedAnswers, ask_agents, total_left
+from arena.rounds.benchmark_rounds import FileSource, read_questions
 from arena.rounds.forecasting import AskingMethod, read_asked
+from arena.rounds.made_sets import make_questions
 from markets.millionths import ONE
+from markets.universe import Universe
 
 USED = ("calls", "tokens_in", "tokens_out")
 ANSWERS = (
@@ -34,7 +40,7 @@ ENDS = ("low", "expected", "high")
 
 
 def set_data(file: BenchmarkFile, is_new: bool, method: AskingMethod) -> dict[str, Any]:
-    """Return what a question set holds of what a method asks, and how much it leaves out, for JSON."""
+    """Return the counts of a question set's rows that a method asks and of those left out, for JSON."""
     question_set = read_asked(file, method)
     rows = {}
     for kind, (_, wanted) in coverage(set(), question_set).items():
@@ -48,20 +54,36 @@ def set_data(file: BenchmarkFile, is_new: bool, method: AskingMethod) -> dict[st
     return data | {"rows": rows}
 
 
+def read_set(
+    record: Record,
+    plan: SetPlan | None,
+    source: str | None,
+    due: str | None,
+    universe: Universe,
+    at: datetime,
+) -> tuple[BenchmarkFile, bool]:
+    """Make the planned question set, or read the one that is due; return it and whether it is new."""
+    if plan is None:
+        return read_questions(record, source, due, at)
+    folder = None if source is None else FileSource(source)
+    return make_questions(record, plan, universe, folder, at)
+
+
 def write_set(out: Path, file: BenchmarkFile) -> None:
-    """Write a question set as the record keeps it; raise `ArenaError` if the file can't be written."""
+    """Write a question set to a file; raise `ArenaError` if that fails."""
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_bytes(file.text.encode())
     except OSError as error:
-        raise ArenaError("unwritable", f"{out}: {error.strerror}", "name another file with --out") from error
+        message = f"{out} can't be written: {error.strerror}"
+        raise ArenaError("unwritable", message, "name another file with --out") from error
 
 
 # ── what it costs ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def cost_data(left: Sequence[LeftToAsk]) -> dict[str, Any]:
-    """Return calls, tokens and dollars of what is left, agent by agent and in all, for JSON."""
+    """Return the calls, tokens and dollars left, by agent and in total, for JSON."""
     total = total_left(left)
     data: dict[str, Any] = {"usd": _dollars(total)}
     for name in USED:
@@ -78,12 +100,12 @@ def cost_data(left: Sequence[LeftToAsk]) -> dict[str, Any]:
 
 
 def _dollars(estimate: Estimate) -> dict[str, float | None]:
-    """Return what is estimated to be paid, by the end of the estimate."""
+    """Return the low, expected and high dollars of an estimate."""
     return {end: exact(getattr(estimate, end).cost) for end in ENDS}
 
 
 def cost_sentence(total: Estimate) -> str:
-    """Return calls, tokens and dollars in words."""
+    """Return the calls, tokens and dollars of an estimate in words."""
     expected = total.expected
     low = total.low
     start = f"{low.calls:,} calls, about {expected.tokens_in:,} tokens in and {expected.tokens_out:,} out"
@@ -97,7 +119,7 @@ def cost_sentence(total: Estimate) -> str:
 
 
 def confirm(chosen: Options, left: Sequence[LeftToAsk], rows: int, yes: bool) -> None:
-    """Say what it costs before anyone is asked; raise `ArenaError` unless somebody says yes."""
+    """Print the cost and ask the user to accept it; raise `ArenaError` unless they do."""
     total = total_left(left)
     if not total.low.calls:
         return
@@ -105,20 +127,27 @@ def confirm(chosen: Options, left: Sequence[LeftToAsk], rows: int, yes: bool) ->
     agents = count_text(len(left), "agent")
     message = f"{agents}, {count_text(rows, 'forecast')} each: {cost_sentence(total)}"
     if not (yes or chosen.asks()):
-        hint = "--yes asks, --dry only shows the cost"
+        hint = "add --yes to ask, or --dry to see the cost only"
         raise ArenaError("not_confirmed", f"nothing was asked: {message}", hint)
 
     with prints_aside():
         print_page([message])
     if not yes and not typer.confirm("Ask them?", True, err=True):
-        raise ArenaError("stopped", "nothing was asked", "--dry shows what it would cost")
+        raise ArenaError("stopped", "nothing was asked", "add --dry to see the cost only")
+
+
+def ask(planned: PlannedAnswers, record: Record, time: Clock, left: Sequence[LeftToAsk]) -> tuple[str, ...]:
+    """Ask the agents what is left, with a progress bar, and return the troubles."""
+    calls = total_left(left).low.calls or None
+    with progress("Asking", calls) as moved:
+        return run_async(ask_agents(planned, record, time, lambda done: moved(done, calls)))
 
 
 # ── what came of it ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def run_data(answered: AnsweredRound) -> dict[str, Any]:
-    """Return what was answered by this method, and what it took, for JSON."""
+    """Return the answers by this method, and the calls, tokens and dollars used, for JSON."""
     planned = answered.planned
     agents = []
     for answers in answered.answers:
@@ -149,7 +178,7 @@ def run_data(answered: AnsweredRound) -> dict[str, Any]:
 
 
 def run_page(answered: AnsweredRound, data: Data, choice: TableChoice) -> Page:
-    """Yield the answers of each agent, what they cost, and what is left."""
+    """Yield the answers of each agent, their cost, and what is left to ask."""
     planned = answered.planned
     yield from _set_sentences(data["set"])
     yield f"{planned.file.name}, due {planned.file.due}, asked by {planned.method.words}:"
@@ -175,7 +204,7 @@ def run_page(answered: AnsweredRound, data: Data, choice: TableChoice) -> Page:
 
 
 def _spent(answered: AnsweredRound) -> str:
-    """Return what all calls took, and what those without an answer may cost."""
+    """Return what all calls used, and what those without an answer may still cost."""
     used = answered.used
     tokens = f"{used.tokens_in:,} tokens in, {used.tokens_out:,} out"
     spent = f"Spent: {used.calls:,} calls, {tokens}, ${(used.cost or 0) / ONE:,.4f}"
@@ -185,8 +214,8 @@ def _spent(answered: AnsweredRound) -> str:
     return spent
 
 
-def _set_sentences(questions: Data) -> Iterator[str]:
-    """Yield what is not asked of a question set, and, of a new one and of one made here, what it has."""
+def _set_sentences(questions: Data) -> Page:
+    """Yield what a question set leaves out and, if it is new or was made here, its contents."""
     left_out = questions["left_out"]
     if left_out:
         yield f"{count_text(left_out, 'question')} about two others left out: --combinations asks them too"
@@ -202,7 +231,7 @@ def _set_sentences(questions: Data) -> Iterator[str]:
 
 
 def _warnings(answered: AnsweredRound) -> Iterator[str]:
-    """Yield what is amiss with the answers, or may be."""
+    """Yield the warnings about agents and their answers."""
     for part in answered.left:
         start = f"Warning: {part.estimate.agent}"
         if part.estimate.trouble:
@@ -216,7 +245,7 @@ def _warnings(answered: AnsweredRound) -> Iterator[str]:
     yield from answered.trouble
 
 
-def _unanswered(answered: AnsweredRound) -> Iterator[str]:
+def _unanswered(answered: AnsweredRound) -> Page:
     """Yield what is missing after the agents were asked."""
     if answered.unfinished:
         yield "Not complete: running this again asks only what is missing"

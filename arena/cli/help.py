@@ -1,4 +1,4 @@
-"""The help of a command as plain text: what it does, an example with a sample of its output, its options."""
+"""The help of a command as plain text: its description, an example with sample output, its options."""
 
 import re
 import textwrap
@@ -12,22 +12,28 @@ from arena.cli.options import SHARED
 WIDEST = 100
 """The characters of a line of help, however wide the terminal is."""
 METAVARS = {int: "N", float: "N", list[int]: "N", datetime: "DAY"}
-"""What help calls the value of an option that has no word of its own for it."""
+"""The placeholder for an option's value, by type, unless the option names its own."""
 UNLISTED = "show_completion"
-"""An option that help need not list: --install-completion does what it is for."""
+"""An option left out of help: --install-completion does the same."""
 INDENT = 2
 MOST_OF_NAMES = 24
-"""The characters of the names of options, beside which their meanings stand."""
+"""The widest column of option names."""
 
 
 def help_text(command: Any, context: Any, width: int, panels: Mapping[str, Mapping[str, str]]) -> str:
-    """Return the help of a command or a family in lines of at most so many characters.
+    """Return the help of a command or a family in lines of at most `width` characters.
 
-    `panels` are the commands below it with what each says of itself first, by the panel that lists them.
+    `panels` maps each panel to its commands and their one-line descriptions.
     """
     width = min(width, WIDEST)
-    arguments = [each for each in command.params if each.param_type_name == "argument"]
-    options = [each for each in command.params if each.param_type_name == "option" and each.name != UNLISTED]
+    arguments = []
+    options = []
+    for parameter in command.params:
+        if parameter.param_type_name == "argument":
+            arguments.append(parameter)
+        elif parameter.name != UNLISTED:
+            options.append(parameter)
+
     typed = usage(context.command_path, arguments, bool(options), bool(panels))
     parts = [filled(f"Usage: {typed}", width, 4)]
     parts += described(cleandoc(command.help or ""), width)
@@ -35,7 +41,8 @@ def help_text(command: Any, context: Any, width: int, panels: Mapping[str, Mappi
         parts.append(section(title, list(commands.items()), width))
 
     if any(argument.help for argument in arguments):
-        parts.append(section("Arguments:", [(name_of(each), each.help or "") for each in arguments], width))
+        rows = [(name_of(argument), argument.help or "") for argument in arguments]
+        parts.append(section("Arguments:", rows, width))
     parts += option_parts(options, context.parent is None, width)
     if command.epilog:
         parts += described(command.epilog, width)
@@ -44,7 +51,7 @@ def help_text(command: Any, context: Any, width: int, panels: Mapping[str, Mappi
 
 
 def option_parts(options: Sequence[Any], is_program: bool, width: int) -> Iterator[str]:
-    """Yield the list of options, and the names of those that are in the list of the whole program."""
+    """Yield the list of options, and the names of the shared ones that only `arena --help` explains."""
     shared = [option for option in options if option.name in SHARED]
     rows = [option_row(option) for option in options if is_program or option not in shared]
     if is_program:
@@ -58,7 +65,7 @@ def option_parts(options: Sequence[Any], is_program: bool, width: int) -> Iterat
 
 
 def usage(path: str, arguments: Sequence[Any], has_options: bool, has_commands: bool) -> str:
-    """Return how a command is typed: its name, then what follows it."""
+    """Return the usage line of a command."""
     words = [path]
     if has_options:
         words.append("[OPTIONS]")
@@ -71,12 +78,12 @@ def usage(path: str, arguments: Sequence[Any], has_options: bool, has_commands: 
 
 
 def name_of(argument: Any) -> str:
-    """Return what help calls an argument."""
+    """Return the name of an argument in help."""
     return str(argument.metavar or argument.name.upper()).strip("[]")
 
 
 def option_row(option: Any) -> tuple[str, str]:
-    """Return how an option is typed, and what it means, with its default where it has one."""
+    """Return an option as it is typed, and its meaning with its default if it has one."""
     typed = ", ".join([*sorted(option.opts, key=len), *option.secondary_opts])
     if not option.is_flag:
         typed += f" {value_name(option)}"
@@ -90,13 +97,13 @@ def option_row(option: Any) -> tuple[str, str]:
 
 
 def shared_row(name: str) -> tuple[str, str]:
-    """Return how an option that many commands have is typed, and what it means."""
+    """Return a shared option as it is typed, and its meaning."""
     _, option = SHARED[name]
     return f"--{name.replace('_', '-')} {option.metavar or ''}".strip(), option.help
 
 
 def value_name(option: Any) -> str:
-    """Return what help calls the value of an option: its own word for it, its choices, or a number."""
+    """Return the placeholder for an option's value: its own, its choices, or one by type."""
     annotation = option.type_descriptor.annotation
     if option.metavar:
         return str(option.metavar)
@@ -106,7 +113,7 @@ def value_name(option: Any) -> str:
 
 
 def section(title: str, rows: Sequence[tuple[str, str]], width: int) -> str:
-    """Return a heading and below it names with their meanings beside them."""
+    """Return a heading with rows of names and meanings below it."""
     broadest = max(len(name) for name, _ in rows)
     left = min(broadest, MOST_OF_NAMES) + 2 * INDENT
     lines = [title]
@@ -117,7 +124,7 @@ def section(title: str, rows: Sequence[tuple[str, str]], width: int) -> str:
 
 
 def described(text: str, width: int) -> Iterator[str]:
-    """Yield the paragraphs of a description; a sample of output keeps its lines."""
+    """Yield the paragraphs of a description; sample output keeps its lines."""
     for paragraph in re.split(r"\n[ ]*\n", text):
         lines = paragraph.strip("\n")
         if lines.startswith(" "):
@@ -127,5 +134,5 @@ def described(text: str, width: int) -> Iterator[str]:
 
 
 def filled(text: str, width: int, indent: int) -> str:
-    """Return a text in lines of at most so many characters, those after the first behind an indent."""
+    """Return a text wrapped to `width` characters, with all lines but the first indented."""
     return textwrap.fill(text, width, subsequent_indent=" " * indent, break_on_hyphens=False)

@@ -1,6 +1,6 @@
-"""A folder to work in, from three answers: where markets come from, which models play, for how much money."""
+"""`arena init`: makes a working folder from three answers: the venue, the models and the budget."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from shlex import quote
 from shutil import which
 from typing import Any
@@ -10,7 +10,7 @@ import typer
 from arena.cli.check_cost import month_data
 from arena.cli.model_choice import ask_until, found_model, named_models, servers_at
 from arena.cli.output import Data, exact
-from arena.cli.page import print_page
+from arena.cli.page import Page, print_page
 from arena.config import Config
 from arena.config.environment import KEYS, missing_keys
 from arena.config.errors import suggestion
@@ -34,9 +34,9 @@ def choose(
     budget: float | None,
     options: ModelOptions,
 ) -> NewArena:
-    """Return what the options say; for the rest what the person at the terminal answers, or the default.
+    """Return the settings of the options, asking the user at a terminal for the rest or taking defaults.
 
-    Raise `ArenaError` if no model is named, and none is there that could play.
+    Raise `ArenaError` if no model is named and none is found.
     """
     asking = options.user is not None
     place = _known_venue(venue or VENUES[0])
@@ -65,15 +65,15 @@ def _known_venue(name: str) -> str:
 
 
 def _playing_models(names: tuple[str, ...], venue: str, options: ModelOptions) -> list[Block]:
-    """Return the keys of an agent for each of these models. Raise if one can't play on the venue."""
+    """Return an agent's keys for each of these models; raise `ArenaError` if one can't play on the venue."""
     check_playable(names, venue)
     return named_models(names, options)
 
 
 def _asked_models(venue: str, environ: Mapping[str, str], options: ModelOptions) -> list[Block]:
-    """Return the models that the person at the terminal names, asked for again while one can't play.
+    """Return the models that the user names, asking again while one can't play.
 
-    The first question offers what is there at once: models whose keys are set, else one of this machine.
+    The first question offers models whose keys are set, else one served on this machine.
     """
     keys = [names[0] for names in KEYS.values() if any(map(environ.get, names))]
     print_page([f"Keys found: {', '.join(keys) or 'none; add them to .env later'}"])
@@ -91,7 +91,7 @@ def _asked_models(venue: str, environ: Mapping[str, str], options: ModelOptions)
 def init_data(
     settings: Config, new: NewArena, cost: LineUpCost, environ: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return what a new arena is, which keys its models lack, and what they may cost a month."""
+    """Return a new arena's venue, models, missing keys and monthly cost, for JSON."""
     month = month_data(cost.total)
     return {
         "venue": new.venue,
@@ -103,8 +103,8 @@ def init_data(
     }
 
 
-def made_page(data: Data, costs: str) -> Iterator[str]:
-    """Yield what there is now, and what it may cost."""
+def made_page(data: Data, costs: str) -> Page:
+    """Yield the files made, the venue and models, and the cost."""
     yield f"Made in {data['folder']}: {', '.join(data['made'])}."
     for name in data["kept"]:
         yield f"{name} already existed and was not changed."
@@ -114,8 +114,8 @@ def made_page(data: Data, costs: str) -> Iterator[str]:
         yield f"{sentence}."
 
 
-def next_steps(data: Data) -> Iterator[str]:
-    """Yield what to type next."""
+def next_steps(data: Data) -> Page:
+    """Yield the commands to type next."""
     arena = "arena" if which("arena") else quote(str(PROGRAM))
     yield "Next:"
     if data["folder"] != ".":
@@ -129,6 +129,6 @@ def next_steps(data: Data) -> Iterator[str]:
         yield f"  {arena} run              # plays on schedule"
 
 
-def public_steps(data: Data) -> Iterator[str]:
-    """Yield what to do next with the repository of a public season."""
+def public_steps(data: Data) -> Page:
+    """Yield where to read on about the repository of a public season."""
     yield f"Next: {quote(data['folder'])}/README.md says how to publish it, and how to enter"

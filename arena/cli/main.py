@@ -1,4 +1,4 @@
-"""The program `arena`: finds a command, runs it, and ends with an exit status that a script can go by."""
+"""The program `arena`: finds a command, runs it, and exits with a status for scripts."""
 
 import os
 import re
@@ -22,7 +22,7 @@ from arena.cli.surface import COMMANDS, FAMILIES, PANELS, Places, former_command
 from arena.errors import ArenaError
 
 UsageError: Any = typer.BadParameter.__base__
-"""What Typer raises where a command line is wrong."""
+"""The base class of Typer's errors in a command line."""
 USAGE = 64
 INTERRUPTED = 130
 FIRST_LINES = """\
@@ -37,13 +37,13 @@ class Leaf(TyperCommand):
     """A command, whose help is plain text."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help; nothing in it is taken for markup."""
+        """Write the help, without interpreting markup."""
         formatter.write(help_text(self, ctx, formatter.width, {}) + "\n")
 
 
 @cache
 def load_command(name: str, place: str) -> Any:
-    """Return the command of that name, which is loaded from its place."""
+    """Return the command of that name, loaded from its place."""
     file, _, function = place.partition(":")
     module = import_module(f"arena.cli.{file}".replace("/", "."))
     alone = typer.Typer(add_completion=False)
@@ -52,9 +52,9 @@ def load_command(name: str, place: str) -> Any:
 
 
 def first_words(place: "str | Places", name: str) -> str:
-    """Return what a command says of itself first, read without loading it.
+    """Return the first sentence of a command's help, read without loading the command.
 
-    That takes a sixth off the CPU of `arena --help`, which `benchmarks/performance.py` measures.
+    That saves a sixth of the CPU time of `arena --help`, measured by `benchmarks/performance.py`.
     """
     if not isinstance(place, str):
         return FAMILIES[name].partition("\n")[0]
@@ -67,7 +67,7 @@ def first_words(place: "str | Places", name: str) -> str:
 
 
 class Family(TyperGroup):
-    """Commands that are typed after a word they have in common. Its help loads none of them."""
+    """A group of commands that share a first word; its help loads none of them."""
 
     def __init__(self, name: str, places: Places, **more: Any) -> None:
         super().__init__(name=name, **{"help": FAMILIES.get(name), "no_args_is_help": True} | more)
@@ -84,7 +84,7 @@ class Family(TyperGroup):
         return place and load_command(name, place)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, with what each command says of itself first."""
+        """Write the help, with the first sentence of each command."""
         panels: dict[str, dict[str, str]] = {}
         for title, places in self.panels.items():
             panels[title] = {name: first_words(place, name) for name, place in places.items()}
@@ -95,7 +95,7 @@ EXIT_STATUSES = (
     "Exit status: 0 success, or stopped as asked; 1 failed, or a check found a fault; 2 partly done; "
     "64 wrong usage; 130 Ctrl-C; 141 the output's reader is gone."
 )
-"""What a script can go by."""
+"""The last paragraph of `arena --help`."""
 
 
 class Program(Family):
@@ -106,21 +106,21 @@ class Program(Family):
         self.panels = {f"{title}:": places for title, places in PANELS.items()}
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that was typed; of one that is no more, both words of its name are told."""
+        """Return the command that was typed; an error about a former command names both of its words."""
         typed = " ".join(args[:2])
         if args[0] not in self.commands and typed in former_commands():
             ctx.fail(f"No such command {typed!r}.")
         return super().resolve_command(ctx, args)
 
     def main(self, *args: Any, **named: Any) -> Any:
-        """Run the command that was asked for, and exit with one of the statuses."""
+        """Run the command that was typed, and exit with its status."""
         words = sys.argv[1:] if named.get("args") is None else list(named["args"])
         try:
             status = super().main(*args, **(named | {"standalone_mode": False}))
         except (typer.Abort, KeyboardInterrupt) as error:
             status = INTERRUPTED
             if isinstance(error.__context__, EOFError):
-                print(file=sys.stderr)  # the question has no end of line
+                print(file=sys.stderr)  # end the line of the question
                 status = 1
                 print_error(ArenaError("not_asked", "no answer was given", "see --help"), "--json" in words)
         except UsageError as error:
@@ -139,7 +139,7 @@ class Program(Family):
         sys.exit(status)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, and turn what went wrong into an exit status."""
+        """Run the command, and turn expected errors into an exit status."""
         try:
             done = super().invoke(ctx)
             sys.stdout.flush()
@@ -160,7 +160,7 @@ class Program(Family):
 
 
 def expected_error(error: Exception) -> ArenaError | None:
-    """Return an error as it is printed; None for one that nobody expects, which has a traceback."""
+    """Return an expected error as it is printed; None for any other, which gets a traceback."""
     if isinstance(error, ArenaError):
         return error
     if isinstance(error, LookupError):
@@ -175,7 +175,7 @@ def expected_error(error: Exception) -> ArenaError | None:
 
 
 def usage_text(message: str) -> str:
-    """Return what is wrong with a command line, without the words of the library that found it.
+    """Return an error in a command line without the phrases of pydantic.
 
     >>> usage_text("Invalid value for '--limit': Input should be a valid integer, unable to parse string")
     "Invalid value for '--limit': expected a whole number"
@@ -187,7 +187,7 @@ def usage_text(message: str) -> str:
 
 
 def usage_hint(message: str, typed: str) -> str:
-    """Return where to look, or what a command that was typed is called now.
+    """Return which help to see, or the present name of a former command.
 
     >>> usage_hint("No such command 'db copy'.", "arena")
     'it is now arena admin backup URL'

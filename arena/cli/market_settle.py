@@ -1,9 +1,8 @@
-"""A person's decision on how a market ended."""
-
-from collections.abc import Iterator
+"""`arena admin settle`: settles a market by hand."""
 
 from arena.cli.options import Options
 from arena.cli.output import attributes, exact, minute, plain, typed
+from arena.cli.page import Page
 from arena.clock import now
 from arena.errors import ArenaError
 from arena.record.write.operations import end_incidents
@@ -21,7 +20,7 @@ from markets.model import MarketId, Resolution
 def settle_market(
     chosen: Options, market: str, payout: str | None, outcome: str | None, because: str, withdraw: bool
 ) -> None:
-    """Write a person's decision on how a market ended into the record, and answer with it."""
+    """Write a manual settlement of a market into the record, and print it."""
     reason = check_reason(because)
     if [payout is not None, bool(outcome), withdraw].count(True) != 1:
         words = "give one of --payout, --outcome and --withdraw"
@@ -41,8 +40,8 @@ def settle_market(
     chosen.answer(data, decision_page, resolution, bool(outcome))
 
 
-def decision_page(resolution: Resolution, is_question: bool) -> Iterator[str]:
-    """Yield what was decided, and what happens next; a question that isn't of yes or no pays nothing."""
+def decision_page(resolution: Resolution, is_question: bool) -> Page:
+    """Yield the settlement and what happens next; only questions of yes or no pay anything."""
     market = resolution.market_id
     payout = resolution.payout
     if resolution.withdrawn:
@@ -55,5 +54,6 @@ def decision_page(resolution: Resolution, is_question: bool) -> Iterator[str]:
         no = exact(ONE - payout)
         yield f"{market} is settled by hand: a YES share pays ${exact(payout):g}, a NO share ${no:g}."
     yield f"Version {resolution.version}, known from {minute(resolution.known_at)} UTC: {resolution.reason}"
-    paid = "" if is_question else "Cohorts that go on are paid when they are settled next. "
-    yield f"{paid}Next: {typed(f'show market {market}')}"
+    if not is_question:
+        yield "Cohorts that go on are paid when they are settled next."
+    yield f"Next: {typed(f'show market {market}')}"

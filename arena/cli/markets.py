@@ -1,7 +1,7 @@
-"""What a venue offers, as the record has seen it, and what was rejected of it: `arena show market`."""
+"""`arena show market`: the markets that the record has seen, and the rejected records."""
 
 from bisect import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import zip_longest
 from typing import Any
@@ -20,7 +20,7 @@ from arena.cli.output import (
     plain_lines,
     typed,
 )
-from arena.cli.page import Block, line_width
+from arena.cli.page import Page, line_width
 from arena.cli.question_answers import (
     answers_data,
     form_data,
@@ -54,28 +54,28 @@ QUOTED = ("mid", "bid", "ask", "last")
 
 
 def market_page_at_venue(market: Market) -> tuple[str, str] | None:
-    """Return the name and the address of a market's page at its venue, where it has one."""
+    """Return the name and address of a market's page at its venue, if it has one."""
     return venue_page(market.id, market.event_id, market.slug, market.event_slug)
 
 
 def _address(seen: KnownMarket) -> str | None:
-    """Return the address of a market's page at its venue, where it has one."""
+    """Return the address of a market's page at its venue, if it has one."""
     page = market_page_at_venue(seen.listing.market)
     return page and page[1]
 
 
 def _price(name: str, gives_way: int = 0, heading: str = "", of: str = "listing.quote.") -> TableColumn:
-    """Return a column of prices of a market's quote."""
+    """Return a column of a quote's prices."""
     return TableColumn(name, heading or f"{name} ¢", cents_of, gives_way, exact_at(f"{of}{name}"))
 
 
 def _amount(name: str) -> TableColumn:
-    """Return a column of millionths, which only JSON has."""
+    """Return a column of amounts, for JSON only."""
     return TableColumn(name, value=exact_at(name))
 
 
 def _paid(end: Resolution) -> str:
-    """Return what a YES share came to, or the answer to a question that isn't of yes or no."""
+    """Return the payout of a YES share, or the answer to a question other than yes or no."""
     if end.answer:
         return plain(end.answer)
     if end.payout is None:
@@ -128,7 +128,7 @@ REJECTED = (
 def list_markets(
     chosen: Options, search: str, category: str, status: str, limit: int, at: str | None
 ) -> None:
-    """Answer with the markets that the record has seen until a time, with their latest price."""
+    """Print the markets that the record had seen by a time, with their latest price."""
     with chosen.reading() as connection:
         when = read_wanted_instant(connection, given_instant(at), now())
         known = read_markets(connection, when)
@@ -139,8 +139,8 @@ def list_markets(
     chosen.answer(data, list_page, rows, len(matching), len(known))
 
 
-def list_page(rows: Table, matching: int, known: int) -> Iterator[Block]:
-    """Yield the markets, and how many of how many they are."""
+def list_page(rows: Table, matching: int, known: int) -> Page:
+    """Yield the table of markets, and how many of them are listed."""
     if not known:
         yield "No market is known."
         yield f"Next: {typed('run --sync')}"
@@ -153,7 +153,7 @@ def list_page(rows: Table, matching: int, known: int) -> Iterator[Block]:
 
 
 def show_market(chosen: Options, name: str, limit: int, at: str | None) -> None:
-    """Answer with one market as it was last seen until a time, and its newest price changes."""
+    """Print one market as last seen by a time, and its newest price changes."""
     with chosen.reading() as connection:
         when = read_wanted_instant(connection, given_instant(at), now())
         seen = find_market(connection, name, when)
@@ -173,8 +173,8 @@ def show_market(chosen: Options, name: str, limit: int, at: str | None) -> None:
     chosen.answer(data, market_page, seen, quotes, limit, when, chosen.table)
 
 
-def question_page(seen: KnownMarket, answers: Sequence[Data], choice: TableChoice) -> Iterator[Block]:
-    """Yield a question that isn't of yes or no: what is asked, what the agents said, and what it came to."""
+def question_page(seen: KnownMarket, answers: Sequence[Data], choice: TableChoice) -> Page:
+    """Yield a question other than yes or no: what is asked, the agents' answers, and how it resolved."""
     market = seen.listing.market
     form = form_of(market.form)
     yield from _head_lines(seen)
@@ -192,8 +192,8 @@ def question_page(seen: KnownMarket, answers: Sequence[Data], choice: TableChoic
     yield f"Next: {typed('run --sync')}"
 
 
-def _head_lines(seen: KnownMarket) -> Iterator[str]:
-    """Yield the question of a market, its names, how long it is open, and where."""
+def _head_lines(seen: KnownMarket) -> Page:
+    """Yield a market's question, ids, opening times and page."""
     market = seen.listing.market
     yield plain(market.question)
     yield f"{market.id}, {plain(market.category)}, event {plain(market.event_id)}"
@@ -205,7 +205,7 @@ def _head_lines(seen: KnownMarket) -> Iterator[str]:
 
 
 def _market_data(seen: KnownMarket, quotes: Sequence[Quote], limit: int) -> dict[str, Any]:
-    """Return all that is known of a market, for JSON."""
+    """Return everything known about a market, for JSON."""
     market = seen.listing.market
     bids: Sequence[Level] = ()
     asks: Sequence[Level] = ()
@@ -227,8 +227,8 @@ def _market_data(seen: KnownMarket, quotes: Sequence[Quote], limit: int) -> dict
 
 def market_page(
     seen: KnownMarket, quotes: Sequence[Quote], limit: int, at: datetime, choice: TableChoice
-) -> Iterator[Block]:
-    """Yield a market's question, rules, price, history and end, as the venue wrote them, as plain text."""
+) -> Page:
+    """Yield a market's question, rules, price, history and resolution as plain text."""
     market = seen.listing.market
     yield from _head_lines(seen)
     yield f"steps of {cents(market.tick)}¢, fee rate {decimal(market.fee_rate):.2%}\n"
@@ -244,8 +244,8 @@ def market_page(
     yield f"Next: {typed('run --sync')}"
 
 
-def _price_blocks(quote: Quote | None, at: datetime) -> Iterator[Block]:
-    """Yield the newest price, what was traded, and the book where there is one."""
+def _price_blocks(quote: Quote | None, at: datetime) -> Page:
+    """Yield the newest price, the volume, and the book if there is one."""
     if quote is None:
         yield "No quotes yet.\n"
         return
@@ -271,16 +271,14 @@ def _price_blocks(quote: Quote | None, at: datetime) -> Iterator[Block]:
 
 
 def _level(level: Level | None) -> tuple[str, str]:
-    """Return the price and the shares of a level of a book; blanks where there is none."""
+    """Return the price and shares of a level of a book; blanks without a level."""
     if level is None:
         return "", ""
     return cents(level.price), f"{exact(level.shares):,.0f}"
 
 
-def _history_blocks(
-    quotes: Sequence[Quote], limit: int, at: datetime, choice: TableChoice
-) -> Iterator[Block]:
-    """Yield a line of bars, the span of prices, and the newest changes."""
+def _history_blocks(quotes: Sequence[Quote], limit: int, at: datetime, choice: TableChoice) -> Page:
+    """Yield a sparkline, the range of prices, and the newest changes."""
     mids = [quote.mid for quote in quotes if quote.mid is not None]
     if mids:
         width = line_width() or WIDEST
@@ -294,7 +292,7 @@ def _history_blocks(
 
 
 def price_points(quotes: Sequence[Quote], until: datetime, count: int) -> list[int | None]:
-    """Return the mid at so many instants, evenly from the first price on: the newest known at each."""
+    """Return the latest known mid at `count` evenly spaced instants from the first quote on."""
     if not quotes:
         return []
 
@@ -308,7 +306,7 @@ def price_points(quotes: Sequence[Quote], until: datetime, count: int) -> list[i
 
 
 def sparkline(mids: Sequence[int | None]) -> str:
-    """Return prices as a line of bars, from the lowest to the highest of them; a gap where there is none.
+    """Return prices as a line of bars, scaled from the lowest to the highest; a missing price is a gap.
 
     >>> sparkline([100_000, 200_000, None, 450_000]), sparkline([500_000] * 3)
     ('▁▃ █', '▄▄▄')
@@ -328,14 +326,14 @@ def sparkline(mids: Sequence[int | None]) -> str:
 
 
 def list_rejected(chosen: Options, venue: str | None, kind: str | None, limit: int) -> None:
-    """Answer with the newest records of venues that could not be used."""
+    """Print the newest rejected records of the venues."""
     with chosen.reading() as connection:
         rejected = read_quarantine(connection, venue, kind, limit)
     chosen.answer({"rejected": rejected}, rejected_page, rejected, limit, chosen.table)
 
 
-def rejected_page(rejected: Sequence[StoredQuarantine], limit: int, choice: TableChoice) -> Iterator[Block]:
-    """Yield what was rejected and why, or that nothing was."""
+def rejected_page(rejected: Sequence[StoredQuarantine], limit: int, choice: TableChoice) -> Page:
+    """Yield the rejected records with the reasons, or that there are none."""
     if not rejected:
         yield f"Nothing was rejected. Next: {typed('show markets')}"
         return

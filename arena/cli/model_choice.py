@@ -1,4 +1,4 @@
-"""Models that somebody names on the command line: where they are served, and what has to be asked."""
+"""Models named on the command line: where they are served, and what has to be asked of the user."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
@@ -26,26 +26,26 @@ T = TypeVar("T")
 
 
 class TerminalUser:
-    """Asks the person at the terminal what can't be found out about a model."""
+    """Asks the user at the terminal what can't be found out about a model."""
 
     def address(self, name: str) -> str | None:
-        """Return the address of the server that has a model; None for none."""
+        """Return the address of the server of a model; None if the user gives none."""
         example = local_servers.USUAL_SERVERS[-1].base_url
         question = f"Base URL of the server that has {name}, such as {example} (Enter: none)"
         return ask_until(question, "", lambda typed: server_address(typed) if typed else None)
 
     def is_meant(self, given: str, near: str) -> bool:
-        """Tell whether the model of nearly that name is meant."""
+        """Ask whether the model of a similar name is meant."""
         return typer.confirm(f"{given} is not known. Use {near}?", True)
 
     def price(self, model: str) -> Price | None:
-        """Return the price of a model; None if it is not known."""
+        """Return the price of a model; None if the user doesn't know it."""
         price = "dollars per million tokens in and out, such as 0.5 1.5"
         return ask_until(f"Price of {model}, {price} (Enter: not known)", "", typed_price)
 
 
 def typed_price(typed: str) -> Price | None:
-    """Return a price as it is typed; None for nothing. Raise `ArenaError` if it is none."""
+    """Return a typed price, None if nothing was typed; raise `ArenaError` unless it is two numbers."""
     if not typed:
         return None
     try:
@@ -57,7 +57,7 @@ def typed_price(typed: str) -> Price | None:
 
 
 def ask_until(question: str, default: str | None, read: Callable[[str], T]) -> T:
-    """Return what an answer means, asked for again while reading it raises an `ArenaError`."""
+    """Return the value read from the user's answer, asking again while `read` raises `ArenaError`."""
     while True:
         typed = str(typer.prompt(question, default, show_default=bool(default))).strip()
         try:
@@ -65,12 +65,12 @@ def ask_until(question: str, default: str | None, read: Callable[[str], T]) -> T
         except ArenaError as error:
             print_page([error.message, f"→ {error.hint}"])
         if default:
-            # After an answer that won't do, Enter takes nothing.
+            # After an unusable answer, Enter no longer takes the default.
             default = None
 
 
 def agree(offer: str, asking: bool, hint: str, *, default: bool = True) -> None:
-    """Return once the person at the terminal agrees to what is offered; raise `ArenaError` without a yes."""
+    """Ask the user to agree to an offer; raise `ArenaError` unless they do."""
     if not asking:
         raise ArenaError("not_confirmed", offer, hint)
     if not typer.confirm(f"{offer}. Ask?", default):
@@ -84,13 +84,13 @@ def options_of(
     price: Price | None,
     reasoning: str | None = None,
 ) -> ModelOptions:
-    """Return how models are reached; what the options leave open is asked for if somebody is there."""
+    """Return the options for models; if `asking`, the user is asked for what they leave open."""
     user = TerminalUser() if asking else None
     return ModelOptions(base_url, key_env, reasoning, price, user)
 
 
 def named_models(models: Sequence[str], options: ModelOptions) -> list[Block]:
-    """Return the keys of an agent for each model; servers of this machine are looked at if they may have one.
+    """Return an agent's keys for each model, looking at this machine's servers if one may have it.
 
     Raise `ArenaError` if a model can't be found.
     """
@@ -106,9 +106,9 @@ def named_models(models: Sequence[str], options: ModelOptions) -> list[Block]:
 
 
 def found_model(options: ModelOptions, environ: Mapping[str, str]) -> str:
-    """Return the only model of the servers and the keys here, or the one that the person picks.
+    """Return the only model found by the servers and keys here, or the one that the user picks.
 
-    Raise `ArenaError` if there is none, or several and nobody to pick one.
+    Raise `ArenaError` if there is none, or if there are several and no user to pick one.
     """
     names = list[str]()
     for server in servers_at(options.base_url, environ.get(options.key_env or "", "")):
@@ -131,7 +131,7 @@ def found_model(options: ModelOptions, environ: Mapping[str, str]) -> str:
 
 
 def servers_at(base_url: str | None = None, key: str = "") -> list[ModelServer]:
-    """Return the servers that have a model: on the usual ports of this machine, or the one at an address."""
+    """Return the servers with a model, on the usual ports of this machine or at an address."""
     servers: Sequence[ModelServer] = local_servers.USUAL_SERVERS
     if base_url is not None:
         servers = [ModelServer("the server", server_address(base_url))]

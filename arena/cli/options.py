@@ -1,4 +1,4 @@
-"""What commands share: which config, which record, how to answer. A command is a function of options."""
+"""The options that commands share: the config, the record, and the form of the answer."""
 
 import inspect
 import os
@@ -46,7 +46,7 @@ class Options:
     """What was typed after the command's name: options, and arguments as help names them."""
 
     def choose(self, given: Data) -> None:
-        """Note the shared options that were given after a command's name."""
+        """Set the shared options that were given after a command's name."""
         self.config = given.get("config") or self.config
         self.database = given.get("database") or self.database
         self.json = given.get("json", False)
@@ -59,7 +59,7 @@ class Options:
             os.environ.update(secrets_in_files(os.environ))
 
     def asks(self) -> bool:
-        """Tell whether somebody at a terminal can be asked; with a closed standard input nobody can."""
+        """Tell whether a user at a terminal can be asked; not with a closed standard input."""
         return not self.json and sys.stdin is not None and sys.stdin.isatty()
 
     def load(
@@ -69,18 +69,18 @@ class Options:
         beside: bool = False,
         allow: "Callable[[Document], TrustedCode | None] | None" = None,
     ) -> "Config":
-        """Return the config to read it, with the database of `--database` in place of its own.
+        """Return the config, with the database of `--database` in place of its own.
 
-        Without what `allow` returns nothing beside it is run, and extensions are left unloaded.
+        `allow` returns the code beside the config that may run; without it extensions are not loaded.
         """
         from arena.config.loader import load, run_nothing
 
         return load(self.config or default, environ, beside, self.database, allow or run_nothing)
 
     def load_if_trusted(self) -> "Config":
-        """Return the config with its extensions if its folder is trusted, and else without; nobody is asked.
+        """Return the config, with its extensions only if its folder is trusted already; never ask.
 
-        For commands that read a venue, or plan a cohort, where either may need an extension.
+        For commands that read a venue or plan a cohort, either of which may need an extension.
         """
         from arena.cli.trust import already_trusted
 
@@ -89,13 +89,13 @@ class Options:
     def load_to_play(
         self, environ: Mapping[str, str] | None = None, default: Path = DEFAULT, beside: bool = False
     ) -> "Config":
-        """Return the config with its extensions, whose folder has to be trusted: a terminal is asked."""
+        """Return the config with its extensions, asking at a terminal to trust its folder if needed."""
         from arena.cli.trust import asked_trust
 
         return self.load(environ, default, beside, partial(asked_trust, self.trust, self.asks()))
 
     def known(self, extensions: bool = False) -> "Config | None":
-        """Return the config, or None if only a record is named; with `extensions` as `load_if_trusted`."""
+        """Return the config, or None if only a record is named; with `extensions` use `load_if_trusted`."""
         if self.config is None and self.database is not None and not DEFAULT.exists():
             return None
         if extensions:
@@ -103,7 +103,7 @@ class Options:
         return self.load()
 
     def again(self) -> str:
-        """Return the options that a command needs to mean the same config and record.
+        """Return the options that name the same config and record in another command.
 
         >>> Options(database="my drill.db").again(), Options(Path("b.yaml"), "sqlite:///a").again()
         (" --database 'my drill.db'", ' --config b.yaml --database URL')
@@ -118,7 +118,7 @@ class Options:
         return text
 
     def record(self) -> str:
-        """Return the address of the record: what `--database` says, else what the config does."""
+        """Return the address of the record: that of `--database`, else the config's."""
         if self.database is not None:
             return self.database
         if self.config is None and not DEFAULT.exists():
@@ -127,12 +127,12 @@ class Options:
         return self.load().database
 
     def own_record(self) -> str:
-        """Return the address of the config's own record, whatever `--database` says."""
+        """Return the address of the config's own record, ignoring `--database`."""
         return replace(self, database=None).record()
 
     @contextmanager
     def reading(self) -> "Iterator[Connection]":
-        """Yield the record, as of one instant; without the config where only the record is named."""
+        """Yield a connection that reads the record as of one instant."""
         from arena.record.schema.database import open_read_only, reading
 
         with open_read_only(self.record()) as engine, reading(engine) as connection:
@@ -140,7 +140,7 @@ class Options:
 
     @contextmanager
     def planned(self, extensions: bool = False) -> "Iterator[tuple[Config | None, Connection]]":
-        """Yield the config that `known` returns, and the record, which is empty if nobody has played."""
+        """Yield the config that `known` returns, and a connection to the record, empty if there is none."""
         from arena.record.dry_run import open_or_empty
         from arena.record.schema.database import reading
 
@@ -151,14 +151,14 @@ class Options:
 
     @contextmanager
     def writing(self) -> "Iterator[Record]":
-        """Yield the record, to be written."""
+        """Yield the record for writing."""
         from arena.record.record import Record
 
         with closing(Record.open(self.record())) as record:
             yield record
 
     def refuse(self, *names: str, because: str, hint: str = "") -> None:
-        """Raise a usage error that names the first of these options that was typed, and says why it can't be.
+        """Raise a usage error about the first of these options that was typed, if any was.
 
         >>> Options(given=frozenset({"--by"})).refuse("--csv", "--by", because="needs one agent")
         Traceback (most recent call last):
@@ -169,33 +169,33 @@ class Options:
                 raise ArenaError("not_together", f"{name} {because}", hint or f"leave out {name}", status=64)
 
     def answer(self, data: object, page: Callable[..., Page], *given: object) -> None:
-        """Print a command's answer: `data` as JSON if that is wanted, else the page made from it.
+        """Print a command's answer: `data` as JSON with `--json`, else the page made from it.
 
-        The page may be made from what else is given, instead of from the data.
+        The page is made from `given` if there is any, instead of from the data.
         """
         if self.json and not self.table.columns:
             print_json(data)
             return
         blocks = page(*given or (data,)) or ()
         if self.json:
-            list(page_lines(blocks, None))  # refuses a column that there isn't, before anything is printed
+            list(page_lines(blocks, None))  # raises for an unknown column before anything is printed
             print_json(data)
         else:
             print_page(blocks)
 
 
 def option(help_text: str, metavar: str = "", *names: str, default: Any = None, **more: Any) -> Any:
-    """Return an option of a command, called as its parameter unless other names are given."""
+    """Return an option of a command, named like its parameter unless other names are given."""
     return typer.Option(default, *names, help=help_text, metavar=metavar or None, **more)
 
 
 def flag(help_text: str, *names: str) -> Any:
-    """Return an option that is there or not."""
+    """Return an option without a value."""
     return typer.Option(False, *names, help=help_text)
 
 
 def argument(metavar: str, help_text: str, default: Any = ..., **more: Any) -> Any:
-    """Return what a command is about, given by its place."""
+    """Return a positional argument of a command."""
     return typer.Argument(default, metavar=metavar or None, help=help_text, **more)
 
 
@@ -212,19 +212,20 @@ SHARED: dict[str, tuple[Any, Any]] = {
         flag("Run the code of the config's folder, and remember that."),
     ),
 }
-"""The options that many commands have: their types, and how they are written."""
+"""The options that many commands have: the type and declaration of each."""
+DONT_ASK = flag("Spend money without asking first.", "--yes", "-y")
 LEAVE_FAILED = flag("Go on without turns that failed because a model gave no answer.", "--leave-failed")
 BASELINES = flag("Start a cohort even if no model has its key; models join later.")
-CLOCK_FILE = option("Rehearse at the time in this file: its first line, such as 2026-03-01T00:00Z.", "PATH")
+CLOCK_FILE = option("Rehearse at the time in this file: its first line, such as 2026-03-01T00:00Z.", "FILE")
 Command = Callable[..., None]
 
 
 def command(
     *shared: str, record: bool = True, table: bool = False, plays: bool = False
 ) -> Callable[[Command], Command]:
-    """Make a function of options a command: with those that name a record, a table's columns, and JSON.
+    """Make a function a command, with the shared options for the record, a table's columns, and JSON.
 
-    `shared` names the options one by one, for a command that has only some of them.
+    `shared` names the shared options one by one, for a command that has only some of them.
     """
     names = list(shared)
     if not shared:
@@ -240,7 +241,7 @@ def command(
         """Return the function as Typer calls it, with the shared options beside its own."""
 
         def run(context: typer.Context, **values: Any) -> None:
-            """Note what was chosen, then do what the command does."""
+            """Set the shared options, then run the command."""
             chosen: Options = context.find_root().obj
             chosen.choose({name: values.pop(name) for name in names})
             chosen.given = typed_names(context)
@@ -257,7 +258,7 @@ def command(
 
 
 def typed_names(context: typer.Context) -> frozenset[str]:
-    """Return the options that were typed after a command's name, and the arguments as help names them."""
+    """Return the options typed after a command's name, and the arguments by their names in help."""
     names: set[str] = set()
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")
@@ -269,7 +270,7 @@ def typed_names(context: typer.Context) -> frozenset[str]:
 
 
 def _parameters(function: Command, shared: Sequence[str]) -> list[inspect.Parameter]:
-    """Return the parameters of a command: the context, its own, and the shared options of these names."""
+    """Return the parameters of a command: the context, its own, and these shared options."""
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter("context", keyword, annotation=typer.Context)]
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
@@ -279,14 +280,14 @@ def _parameters(function: Command, shared: Sequence[str]) -> list[inspect.Parame
         parameters.append(inspect.Parameter(name, keyword, default=default, annotation=annotation))
 
     for parameter in parameters:
-        # Named here, for Typer would put a --no-… beside it.
+        # Named here, because Typer would add a --no-… option.
         if parameter.annotation is bool and not parameter.default.param_decls:
             parameter.default.param_decls = (f"--{parameter.name.replace('_', '-')}",)
     return parameters
 
 
 def clock_of(file: Path | None) -> "Callable[[], Clock]":
-    """Return what opens the clock: that of a file where one is named, which must be readable already."""
+    """Return a function that opens a file's clock, or the system's; raise at once for an unreadable file."""
     from arena.clock import PretendedClock, SystemClock
 
     if file is None:
@@ -296,16 +297,13 @@ def clock_of(file: Path | None) -> "Callable[[], Clock]":
 
 
 def given_instant(text: str | None) -> datetime | None:
-    """Return a time as people write it, if one is given."""
-    return None if text is None else instant(text)
+    """Return the instant that an option gives, if any; without a zone it is UTC.
 
-
-def instant(text: str) -> datetime:
-    """Return a time as people write it; without a zone it is UTC.
-
-    >>> instant("2026-01-04").isoformat()
+    >>> given_instant("2026-01-04").isoformat()
     '2026-01-04T00:00:00+00:00'
     """
+    if text is None:
+        return None
     try:
         at = datetime.fromisoformat(text)
     except ValueError as error:

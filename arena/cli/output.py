@@ -1,4 +1,4 @@
-"""What commands print: text for people, one JSON document for programs; how figures are written."""
+"""Output of commands: JSON documents, progress bars, and texts of figures."""
 
 import json
 import re
@@ -20,13 +20,13 @@ from markets.millionths import ONE
 
 T = TypeVar("T")
 Data = Mapping[str, Any]
-"""What a command answers with `--json`, or a part of it."""
+"""A command's answer with `--json`, or a part of it."""
 AGAIN = ContextVar("AGAIN", default="")
-"""The options that named the config and the record, for a command that is suggested."""
+"""The options that named the config and the record, appended to suggested commands."""
 
 
 def program() -> str:
-    """Return how this program is called from here: `arena` where that is on the path, else its file."""
+    """Return the command that starts this program: `arena` if it is on the path, else its file."""
     beside = Path(sys.executable).parent / "arena"
     if shutil.which("arena") or not beside.is_file():
         return "arena"
@@ -37,17 +37,17 @@ def program() -> str:
 
 
 def typed(command: str) -> str:
-    """Return a command as it is typed next, with the options that name the same config and record."""
+    """Return a command line to suggest, with the options that name the same config and record."""
     return f"{program()} {command}{AGAIN.get()}"
 
 
 def print_json(value: object) -> None:
-    """Print one JSON document. NaN and infinity are mistakes here."""
+    """Print one JSON document; raise `ValueError` for NaN or infinity."""
     print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=json_value))
 
 
 def json_value(value: object) -> Any:
-    """Return what JSON has for a dataclass, a day, an instant or a path."""
+    """Return a dataclass, a day, an instant or a path as a JSON value."""
     if is_dataclass(value):
         return attributes(value, *(field.name for field in fields(value)))
     if isinstance(value, date):
@@ -69,29 +69,29 @@ def prints_aside() -> redirect_stdout[TextIO]:
 
 @contextmanager
 def interruptible(message: str | Callable[[], str], hint: str) -> Iterator[None]:
-    """Turn Ctrl-C into an error that says what became of the work within."""
+    """Turn Ctrl-C into an `ArenaError` with a message about the interrupted work."""
     with warnings.catch_warnings():
-        # A call that is cut before it has begun is no mistake.
+        # A call cancelled before it began is no mistake.
         warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
         try:
             yield
         except KeyboardInterrupt:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # pressed again, it must not break into the end
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C must not interrupt the cleanup
             words = message if isinstance(message, str) else message()
             raise ArenaError("interrupted", words, hint, status=130) from None
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:
-    """Return what a coroutine returns; Ctrl-C cancels it between two of its steps, however often pressed.
+    """Run a coroutine and return its result; Ctrl-C cancels it between two steps, however often pressed.
 
-    A press that broke a step in two, as the second does in `asyncio.run`, could leave a task waiting forever.
+    A second Ctrl-C breaks into a step in `asyncio.run`, which could leave a task waiting forever.
     """
     import asyncio
 
     async def cancelled_by_press() -> T:
-        """Run the coroutine as a task that a press cancels."""
+        """Run the coroutine as a task that Ctrl-C cancels."""
         task = cast("asyncio.Task[T]", asyncio.current_task())
-        if threading.current_thread() is threading.main_thread():  # no other hears of signals
+        if threading.current_thread() is threading.main_thread():  # signals reach no other thread
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
         return await work
 
@@ -102,7 +102,7 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
 
 
 def plain(text: str) -> str:
-    """Return a text on one line, without what a terminal would take for a command.
+    """Return a text on one line, without control characters.
 
     >>> plain("Will it\\nrain?")
     'Will it rain?'
@@ -111,17 +111,17 @@ def plain(text: str) -> str:
 
 
 def plain_lines(text: str) -> str:
-    """Return a text line by line, without what a terminal would take for a command."""
+    """Return a text with its lines kept, without other control characters."""
     return "\n".join(plain(line) for line in text.splitlines())
 
 
 def one_line(text: str) -> str:
-    """Return the same, with single spaces between its words."""
+    """Return a text on one line, with single spaces between its words."""
     return " ".join(plain(text).split())
 
 
 def without_password(address: str) -> str:
-    """Return a database's address as it may be shown.
+    """Return a database's address with its password masked.
 
     >>> without_password("postgresql+psycopg://arena:secret@host/arena")
     'postgresql+psycopg://arena:***@host/arena'
@@ -132,7 +132,7 @@ def without_password(address: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text in one line of so many characters at most.
+    """Return a text on one line, cut to at most `most` characters.
 
     >>> shortened("Will it rain in Rome?", 12), shortened("Will it\\nrain?", 20)
     ('Will it rai…', 'Will it rain?')
@@ -144,7 +144,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def minute(at: datetime | str) -> str:
-    """Return an instant for people, to the minute.
+    """Return an instant as text, to the minute.
 
     >>> minute("2026-01-04T00:00:00+00:00")
     '2026-01-04 00:00'
@@ -153,12 +153,12 @@ def minute(at: datetime | str) -> str:
 
 
 def exact(millionths: int | None) -> float | None:
-    """Return the number whose shortest text is that of the millionths."""
+    """Return millionths as a number, the float nearest to their exact value."""
     return None if millionths is None else millionths / ONE
 
 
 def cents(price: int | None) -> str:
-    """Return a price in cents, as far as it has decimals.
+    """Return a price in cents, without trailing zeros.
 
     >>> cents(405_000), cents(1_000), cents(None)
     ('40.5', '0.1', '')
@@ -169,12 +169,12 @@ def cents(price: int | None) -> str:
 
 
 def cents_of(dollars: float) -> str:
-    """Return the same of a price in dollars."""
+    """Return a price in dollars as text in cents."""
     return cents(round(dollars * ONE))
 
 
 def small_dollars(usd: float) -> str:
-    """Return what calls cost: to the cent from a dollar on, below to three significant figures.
+    """Return a cost in dollars: to the cent from a dollar on, below to three significant figures.
 
     >>> small_dollars(1_161.47), small_dollars(0.000425123), small_dollars(0.9996), small_dollars(0)
     ('$1,161.47', '$0.000425', '$1.00', '$0.00')
@@ -211,7 +211,7 @@ def duration(seconds: float) -> str:
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """Return numbers in ascending order as text, those that follow each other together.
+    """Return ascending numbers as text, with consecutive ones as ranges.
 
     >>> ranges([1, 2, 3, 5]), ranges([4])
     ('1-3, 5', '4')
@@ -219,25 +219,33 @@ def ranges(numbers: Sequence[int]) -> str:
     spans: list[list[int]] = []
     for number in numbers:
         if spans and number == spans[-1][-1] + 1:
-            spans[-1][1:] = [number]  # of a span its first and its last number are kept
+            spans[-1][1:] = [number]  # a span keeps only its first and last number
         else:
             spans.append([number])
     return ", ".join("-".join(map(str, span)) for span in spans)
 
 
+def counts_text(counts: Mapping[str, int], joint: str = " ") -> str:
+    """Return counts with their kinds in words.
+
+    >>> counts_text({"played": 1_200, "failed": 3})
+    '1,200 played, 3 failed'
+    """
+    return ", ".join(f"{count:,}{joint}{kind}" for kind, count in counts.items())
+
+
 def left_out_words(left_out: Mapping[str, int]) -> str:
-    """Return how many open markets are no question for agents, and why; nothing where there are none."""
+    """Return how many open markets are not shown to agents, and why; empty if none are left out."""
     if not left_out:
         return ""
-    reasons = ", ".join(f"{count:,} {why}" for why, count in left_out.items())
-    return f"{count_text(sum(left_out.values()), 'open market')} left out: {reasons}"
+    return f"{count_text(sum(left_out.values()), 'open market')} left out: {counts_text(left_out)}"
 
 
 @contextmanager
 def progress(label: str, total: int | None = None) -> Iterator[Callable[[int, int | None], None]]:
-    """Show a bar on standard error, or a line now and then where that is no terminal.
+    """Show a progress bar on standard error, or occasional lines if that is no terminal.
 
-    Yields the function that is told how many of how many are done.
+    Yield the function to call with the number done and the total.
     """
     with stages(label, total) as told:
         yield lambda done, whole: told(label, done, whole)
@@ -248,11 +256,11 @@ LINE_EVERY = 10.0
 
 
 def progress_lines(timer: Callable[[], float]) -> Callable[[str, int, int | None], None]:
-    """Return what prints on standard error how far work is, where there is no terminal."""
+    """Return a function that prints occasional lines of progress on standard error."""
     last = timer()
 
     def say(stage: str, done: int, total: int | None) -> None:
-        """Print a line if the last one was long ago."""
+        """Print a line unless one was printed in the last seconds."""
         nonlocal last
         if timer() - last >= LINE_EVERY:
             last = timer()
@@ -268,7 +276,7 @@ def progress_lines(timer: Callable[[], float]) -> Callable[[str, int, int | None
 def stages(
     label: str = "Starting", total: int | None = None
 ) -> Iterator[Callable[[str, int, int | None], None]]:
-    """Show the same for work in several stages: the function is told of which, too."""
+    """Show progress of work in several stages: the function yielded takes the stage, too."""
     if not sys.stderr.isatty():
         from arena.clock import timer
 
@@ -286,7 +294,7 @@ def stages(
 
 
 def thinking_words(thinking: Mapping[str, str | None]) -> str:
-    """Say who thinks how much, by what is the same; agents without a model are left out.
+    """Return the agents grouped by how much they think, leaving out those without a model.
 
     >>> thinking_words({"ann": "high", "market": None, "bob": "low", "cho": "high"})
     'high (ann, cho); low (bob)'

@@ -1,6 +1,6 @@
-"""A command's page: blocks of prose, fields and tables, which one function turns into lines of a terminal.
+"""A command's page: blocks of prose, fields and tables, laid out as lines for a terminal.
 
-A command makes its page from the value that `--json` prints. A block that is a plain text is a paragraph.
+A block that is a plain text is a paragraph.
 """
 
 import os
@@ -20,18 +20,18 @@ GAP = 2
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """Texts behind their labels, a field a line; long ones go on below, beside the label."""
+    """Labelled texts, one a line; the continuation lines of long ones are indented."""
 
     rows: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """What is to be known of columns, by their names: printed of those that a table above has shown."""
+    """Notes on columns, by name; those on columns that a table above has shown are printed."""
 
     texts: Mapping[str, str]
     first: tuple[str, ...] = ()
-    """Sentences that always stand before them, in the same paragraph."""
+    """Sentences that are always printed, before the notes, in the same paragraph."""
 
 
 Block = str | Fields | Notes | Table
@@ -39,7 +39,7 @@ Page = Iterable[Block]
 
 
 def page_lines(page: Page, width: int | None) -> Iterator[str]:
-    """Yield the lines of a page, none longer than the width, if there is one."""
+    """Yield the lines of a page, wrapped to the width if there is one."""
     shown: set[str] = set()
     for block in page:
         if isinstance(block, Table):
@@ -57,14 +57,14 @@ def page_lines(page: Page, width: int | None) -> Iterator[str]:
 
 
 def _field_lines(fields: Fields, width: int | None) -> Iterator[str]:
-    """Yield the lines of texts behind their labels."""
+    """Yield the lines of labelled texts."""
     indent = max(map(len, fields.rows), default=0) + GAP
     for label, text in fields.rows.items():
         yield from wrapped(f"{label:{indent}}{text}", width, " " * indent)
 
 
 def _paragraph_lines(text: str, width: int | None) -> Iterator[str]:
-    """Yield the lines of a text; what goes on from an indented line stands further in."""
+    """Yield the wrapped lines of a text; continuations of an indented line are indented further."""
     for line in text.split("\n"):
         words = line.lstrip()
         margin = line[: len(line) - len(words)]
@@ -75,14 +75,14 @@ def _paragraph_lines(text: str, width: int | None) -> Iterator[str]:
 
 
 def line_width() -> int | None:
-    """Return the characters of a line, by the terminal or by COLUMNS; None where nothing limits it."""
+    """Return the width of the terminal or that set by COLUMNS; None if there is neither."""
     if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal():
         return shutil.get_terminal_size().columns
     return None
 
 
 def print_page(page: Page, file: TextIO | None = None) -> None:
-    """Print a page in lines that fit the terminal; nothing of it if something in it can't be shown."""
+    """Print a page in lines that fit the terminal; print nothing if making it raises."""
     lines = list(page_lines(page, line_width()))
     for line in lines:
         print(line, file=file, flush=True)

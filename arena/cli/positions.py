@@ -1,10 +1,10 @@
-"""What agents hold, what it cost, and what it made."""
+"""`arena show positions`: what agents hold, its cost and its profit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from arena.cli.options import Options
 from arena.cli.output import Data, attributes, duration, minute, one_line, signed_dollars, typed
-from arena.cli.page import Block
+from arena.cli.page import Page
 from arena.cli.table import Table, TableChoice, TableColumn, counted, exact_at
 from arena.scores.positions import (
     Position,
@@ -21,7 +21,7 @@ STALE = {"no_price": "no price", "last_trade": "last trade", "old": "old"}
 
 
 def _amount(name: str, gives_way: int, sign: str = "", heading: str | None = None) -> TableColumn:
-    """Return a column of dollars, of a lot or of a group."""
+    """Return a column of dollars of a position or a group."""
     part = name
     if name == "pnl":
         part = "total"
@@ -29,12 +29,12 @@ def _amount(name: str, gives_way: int, sign: str = "", heading: str | None = Non
 
 
 def _shares(name: str, gives_way: int) -> TableColumn:
-    """Return a column of a lot's shares."""
+    """Return a column of shares of a lot."""
     return TableColumn(name, None, ",.2f", gives_way, exact_at(f"lot.{name}"))
 
 
 def _address(position: Position) -> str | None:
-    """Return the address of the market's page at its venue, where it has one."""
+    """Return the address of the market's page at its venue, if it has one."""
     page = venue_page(position.market_id)
     return page and page[1]
 
@@ -70,11 +70,11 @@ SUMS = (counted("agents", 2), counted("lots", 2), counted("held", 2), counted("s
 BY_MARKET = (TableColumn("market_id", "market", gives_way=9, value="name"), QUESTION, *SUMS)
 BY_AGENT = (TableColumn("agent", value="name", narrow="cut middle"), *SUMS)
 COLUMNS: dict[str, Sequence[TableColumn]] = {"lot": LOTS, "market": BY_MARKET, "agent": BY_AGENT}
-"""For each kind of line, its columns."""
+"""The columns of each kind of line."""
 
 
 def show_positions(chosen: Options, cohort: int | None, agent: str | None, by: str, only_open: bool) -> None:
-    """Answer with a cohort's positions, those of the newest by default, by lot, market or agent."""
+    """Print the positions of a cohort, by default the newest, by lot, market or agent."""
     with chosen.reading() as connection:
         held = read_cohort_positions(connection, cohort, agent, only_open)
 
@@ -97,8 +97,8 @@ def positions_page(
     lines: Lines,
     total: PositionGroup,
     choice: TableChoice,
-) -> Iterator[Block]:
-    """Yield the positions with their sums, and what they have made."""
+) -> Page:
+    """Yield the positions with their sums, and the profit."""
     cohort = data["cohort"]
     agent = data["agent"]
     if data["at"] is None:

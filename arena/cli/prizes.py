@@ -1,4 +1,4 @@
-"""What `arena score` makes of a tournament: its rules and forecasts, everyone's prize, and their page."""
+"""`arena score` on a tournament: reads it, computes everyone's prize, and prints the page."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -40,14 +40,17 @@ FORMS = {
 }
 WEIGHTS = ("0", "0.25", "0.5", "0.75", "1")
 """The weights of the hidden period that a sweep tries."""
-SWEEP = (FORECASTER, *(TableColumn(x, f"{float(x):.0%}", ",.2f", value=itemgetter(x)) for x in WEIGHTS))
+SWEEP = (
+    FORECASTER,
+    *(TableColumn(weight, f"{float(weight):.0%}", ",.2f", value=itemgetter(weight)) for weight in WEIGHTS),
+)
 
 
 def show_prizes(
     chosen: Options, file: Path, mode: Mode, sweep: bool, entries_file: Path | None, force: bool
 ) -> None:
-    """Answer with everyone's place and prize in the tournament of a file; write its forecasts where asked."""
-    text_of(file)  # it says better than a config's reader that a file is not there
+    """Print everyone's place and prize in a tournament; also write its forecasts if a file is given."""
+    text_of(file)  # a clearer error for a missing file than the config reader's
     settings = read_settings(file)
     if settings.cohort is None:
         entries = read_entries(settings.source, text_of(file.parent / settings.source))
@@ -73,7 +76,7 @@ def show_prizes(
 
 
 def tournament_page(result: TournamentResult, swept: Sequence[Data], choice: TableChoice) -> Page:
-    """Yield the board of a tournament, its rules, and what there is to know."""
+    """Yield the board of a tournament, its rules, the sweep and the notes."""
     answered = TableColumn(
         "answered", "questions", gives_way=2, value=lambda place: f"{place.questions:,} of {result.asked:,}"
     )

@@ -1,10 +1,11 @@
-"""What models can be asked, what one of the prompts asks, and how two of them differ."""
+"""`arena show prompt`: the list of prompts, the text of one, or the difference between two."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from difflib import unified_diff
 
 from arena.cli.options import DEFAULT, Options
 from arena.cli.output import plain_lines
+from arena.cli.page import Page
 from arena.cli.table import Table, TableChoice, TableColumn
 from arena.config.prompt_summaries import PromptSummary, prompt_for_reader, prompt_summaries
 
@@ -17,18 +18,18 @@ COLUMNS = (
 
 
 def list_prompts(chosen: Options) -> None:
-    """Answer with every prompt, what it asks for and what it shows."""
+    """Print every prompt, what it asks for and what it shows."""
     prompts = prompt_summaries((chosen.config or DEFAULT).parent)
     chosen.answer({"prompts": prompts}, list_page, prompts, chosen.table)
 
 
-def list_page(prompts: Sequence[PromptSummary], choice: TableChoice) -> Iterator[Table]:
+def list_page(prompts: Sequence[PromptSummary], choice: TableChoice) -> Page:
     """Yield the prompts as a table."""
     yield Table(COLUMNS, prompts, choice=choice)
 
 
 def show_prompt(chosen: Options, name: str, against: str | None, rendered: bool) -> None:
-    """Answer with a prompt's text, or with how it differs from another one."""
+    """Print a prompt's text, or how it differs from another one."""
     folder = (chosen.config or DEFAULT).parent
     text = prompt_for_reader(folder, name, rendered)
     if against is None:
@@ -41,6 +42,6 @@ def show_prompt(chosen: Options, name: str, against: str | None, rendered: bool)
     chosen.answer(data, text_page, "\n".join(diff) or "They are identical.")
 
 
-def text_page(text: str) -> Iterator[str]:
-    """Yield the text of a prompt, or the lines in which two of them differ."""
+def text_page(text: str) -> Page:
+    """Yield the text of a prompt or a diff."""
     yield plain_lines(text)

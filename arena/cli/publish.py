@@ -1,4 +1,4 @@
-"""`arena run --publish`: does what is due in a public season, and puts it on the season's branch."""
+"""`arena run --publish`: does what is due in a public season, and publishes it on the season's branch."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ from arena.operations.public_season import bring_up_record, publish_record, publ
 from arena.operations.season_branch import BRANCH, open_season
 
 NOTHING_DUE = ("over", "not_due")
-"""What `arena run --round` says where no round is to be played."""
+"""The codes of the errors that `arena run --round` raises when no round is due."""
 
 
 def publish_season(chosen: Options, log: LogChoice, baselines: bool, leave_failed: bool) -> None:
@@ -55,7 +55,7 @@ def publish_season(chosen: Options, log: LogChoice, baselines: bool, leave_faile
             if error.code not in NOTHING_DUE:
                 raise
         finally:
-            # Before anything else can fail: what was paid for is in it.
+            # Publish paid answers before anything else can fail.
             heads = publish_record(config, season, code_version(), now())
 
         if heads:
@@ -72,7 +72,7 @@ def publish_season(chosen: Options, log: LogChoice, baselines: bool, leave_faile
 def play_season(
     chosen: Options, config: Config, log: LogChoice, baselines: bool, leave_failed: bool
 ) -> PlayedTime | RunProgress:
-    """Do what is due at a live venue; in another season, where no time passes, play the next round."""
+    """Do what is due at a live venue; in a simulated season play the next round."""
     if stamp_of(config) != "live":
         return play_round(config, None, baselines, leave_failed)
     with opened_log(log, chosen.json) as opened:
@@ -87,7 +87,7 @@ def is_short(played: PlayedTime | RunProgress | None) -> bool:
 
 
 def lost_text(began: datetime) -> str:
-    """Say what became of a run that never ended."""
+    """Return a message about a run that never ended."""
     return (
         f"The run of {minute(began)} UTC was lost. Answers that it bought and did not publish are not in the "
         "record: its round is played again, and they are bought again."

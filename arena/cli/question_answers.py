@@ -1,20 +1,20 @@
-"""Answers to questions that are not of yes or no, in words, with what each scored: for `arena show`."""
+"""Answers to questions other than yes or no, in words and with their scores, for `arena show`."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from arena.cli.output import Data, attributes, minute, plain
-from arena.cli.page import Block
-from arena.cli.table import Table, TableChoice, TableColumn
+from arena.cli.page import Page
+from arena.cli.table import Table, TableChoice, TableColumn, answered
 from arena.record.queries.answers import RecordedAnswer, read_season_markets
 from arena.record.schema.database import Connection
 from arena.scores.answer_scores import answer_score
 from markets.distributions import Distribution, QuestionForm, distribution_of, form_of, question_kind
 
 SHOWN = 10
-"""So many answers are shown; JSON has all."""
+"""The number of answers shown; JSON has all."""
 SCORES = (
     TableColumn("said", show=plain, narrow="wrap"),
     TableColumn("came_to", "came to", plain, 1, narrow="cut"),
@@ -36,14 +36,12 @@ KINDS = (
     TableColumn("distance", show=".1%"),
     TableColumn("baseline", show="+.2f"),
     TableColumn("peer", show="+.2f"),
-    TableColumn(
-        "answered", "questions", value=lambda row: f"{row['questions']:,} of {row['asked']:,}", gives_way=2
-    ),
+    answered(2),
 )
 
 
 def form_words(form: QuestionForm) -> str:
-    """Return what kind of question is asked, and between which answers.
+    """Return the kind of a question and its possible answers in words.
 
     >>> form_words(QuestionForm("numeric", low="0", high="9", open_high=True, unit="mm"))
     'a number between 0 and 9 mm or more'
@@ -58,7 +56,7 @@ def form_words(form: QuestionForm) -> str:
 
 
 def odds_words(form: QuestionForm) -> str | None:
-    """Return what the market says of the options, where there is one."""
+    """Return the market's odds of the options in words, if it has any."""
     if not form.odds:
         return None
     return question_kind(form.kind).words(form, Distribution(form.odds))
@@ -73,9 +71,9 @@ def form_data(form: QuestionForm) -> dict[str, Any]:
 def answers_data(
     connection: Connection, stated: Sequence[RecordedAnswer], at: datetime | None = None
 ) -> list[dict[str, Any]]:
-    """Return answers with what each scored, for JSON; no score where the question is open or called off.
+    """Return answers with their scores, for JSON; no score while a question is open or if it was called off.
 
-    With an instant only what was known by then counts.
+    With `at`, only outcomes known by then count.
     """
     if not stated:
         return []
@@ -104,7 +102,7 @@ def newest_of_agents(stated: Sequence[RecordedAnswer]) -> list[RecordedAnswer]:
     return list(newest.values())
 
 
-def kinds_blocks(kinds: Sequence[Data], answers: Sequence[Data], choice: TableChoice) -> Iterator[Block]:
+def kinds_blocks(kinds: Sequence[Data], answers: Sequence[Data], choice: TableChoice) -> Page:
     """Yield an agent's scores on each kind of question, and its newest answers."""
     if kinds:
         yield Table(KINDS, kinds, "Questions of all kinds")
@@ -113,7 +111,7 @@ def kinds_blocks(kinds: Sequence[Data], answers: Sequence[Data], choice: TableCh
         yield Table(OF_AGENT, answers[:SHOWN], title, choice)
 
 
-def market_answers_blocks(answers: Sequence[Data], choice: TableChoice) -> Iterator[Block]:
-    """Yield everyone's newest answer to a question."""
+def market_answers_blocks(answers: Sequence[Data], choice: TableChoice) -> Page:
+    """Yield each agent's newest answer to a question."""
     if answers:
         yield Table(OF_MARKET, answers, "What the agents said last", choice)

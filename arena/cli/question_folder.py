@@ -1,4 +1,4 @@
-"""A folder of questions, checked: what is in it, and each fault by its file, line and field."""
+"""`arena check` on a folder of questions: its contents, and each fault by file, line and field."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -21,7 +21,7 @@ from markets.venue import VenueError
 from markets.venues.questions import read_questions
 
 RECORDED = ("markets.jsonl", "markets.jsonl.gz", "prices.csv", "prices.csv.gz")
-"""Files that every recording has one of."""
+"""Files of which every recording has at least one."""
 FAULTS = (
     TableColumn("file", narrow="wrap"),
     TableColumn("line", value=lambda fault: fault.line or None),
@@ -32,7 +32,7 @@ FAULTS = (
 
 
 def is_question_folder(folder: Path) -> bool:
-    """Tell whether a folder may hold questions: it has files of data, and none of a recording."""
+    """Tell whether a folder may hold questions: it has data files, and none of a recording."""
     is_recording = any((folder / name).exists() for name in RECORDED)
     if is_recording or not folder.is_dir():
         return False
@@ -40,7 +40,7 @@ def is_question_folder(folder: Path) -> bool:
 
 
 def check_questions(chosen: Options, folder: Path) -> None:
-    """Answer with what is in a folder of questions and each fault in it; exit with status 1 if it has any."""
+    """Print the contents of a folder of questions and its faults; exit with status 1 if it has any."""
     try:
         found = read_questions(folder, read_public_folder)
     except VenueError as error:
@@ -54,7 +54,7 @@ def check_questions(chosen: Options, folder: Path) -> None:
 
 
 def question_counts(found: QuestionFolder) -> dict[str, Any]:
-    """Return how many questions there are: of each kind, with odds, with an outcome, and of when."""
+    """Return the counts of questions by kind, with odds and with an outcome, and their first and last day."""
     asked = found.questions.values()
     kinds = Counter(form_of(question.market.form).kind for question in asked)
     return {
@@ -69,7 +69,7 @@ def question_counts(found: QuestionFolder) -> dict[str, Any]:
 
 
 def folder_page(data: dict[str, Any], found: QuestionFolder) -> Page:
-    """Yield the faults of a folder, or how many questions there are."""
+    """Yield the faults of a folder, or the counts of its questions."""
     folder = data["folder"]
     if found.faults:
         yield Table(FAULTS, found.faults)
@@ -85,4 +85,5 @@ def folder_page(data: dict[str, Any], found: QuestionFolder) -> Page:
         f"{data['with_odds']:,} with odds, {data['ended']:,} with an outcome, from {data['first']:%Y-%m-%d} "
         f"to {data['last']:%Y-%m-%d}."
     )
-    yield f"Next: markets: {{venue: questions, questions: {{folder: {folder}}}}}, then {program()} check"
+    yield f"In the config they are markets: {{venue: questions, questions: {{folder: {folder}}}}}."
+    yield f"Next: {program()} check"

@@ -1,4 +1,4 @@
-"""What `arena study replay` does: a season over a recording, or the search for leaks in it."""
+"""`arena study replay`: plays a season over a recording, or searches it for leaks."""
 
 import sys
 from contextlib import closing
@@ -9,6 +9,7 @@ from typing import Any
 
 from arena.cli.demo import outcome, season_page
 from arena.cli.output import (
+    Data,
     attributes,
     interruptible,
     minute,
@@ -46,9 +47,9 @@ LONGEST_FACT = 200
 
 
 def play(season: Replay, bundle: Bundle, request: ReplayRequest) -> dict[str, Any]:
-    """Play the season into its record, and return what it came to."""
+    """Play the season into its record, and return the results for JSON."""
     started = timer()
-    season.times()  # nothing is made where there is nothing to play
+    season.times()  # raises before a record is made if there is nothing to play
     tell = partial(print, file=sys.stderr, flush=True)
     with closing(Record.open(request.address)) as record:
         check_same_replay(record, season, request.address)
@@ -75,8 +76,14 @@ def play(season: Replay, bundle: Bundle, request: ReplayRequest) -> dict[str, An
     }
 
 
-def replay_page(data: dict[str, Any], choice: TableChoice) -> Page:
-    """Yield the same as after a demo, and how good the prices were."""
+def replay_page(data: Data, choice: TableChoice) -> Page:
+    """Yield the results of a replay, and the next command."""
+    yield from replay_blocks(data, choice)
+    yield f"Next: {program()} board --database {data['database']}"
+
+
+def replay_blocks(data: Data, choice: TableChoice) -> Page:
+    """Yield the leaderboard, the positions still open, and the Brier score of the prices."""
     yield from season_page(data, choice)
     if not data["new_turns"]:
         yield "It was already complete; nothing was played again."
@@ -88,11 +95,10 @@ def replay_page(data: dict[str, Any], choice: TableChoice) -> Page:
         yield f"The prices' own Brier, eight days ahead: {data['brier_market']:.4f} over {markets}."
     yield ""
     yield NOTICE
-    yield f"Next: {program()} board --database {data['database']}"
 
 
 def play_past_markets(base: Config, address: str, leave_failed: bool = False) -> dict[str, Any]:
-    """Play a config's agents over the recording that comes with the package, and return what it came to."""
+    """Play a config's agents over the recording that comes with the package, and return the results."""
     bundle = open_recording(PAST_MARKETS)
     assert bundle.last_price is not None
 
@@ -109,14 +115,14 @@ def probe(probed: ProbedReplay, bundle: Bundle, count: int) -> LeakProbe:
     with (
         TemporaryDirectory(prefix="arena-leaks-") as scratch,
         prints_aside(),
-        interruptible("stopped", "run it again; nothing was kept"),
+        interruptible("stopped; nothing was kept", "the same command starts again"),
         progress("Playing with other futures") as moved,
     ):
         return run_async(probe_leaks(probed, bundle, count, Path(scratch), open_recording, moved))
 
 
 def leaks_data(probed: ProbedReplay, found: LeakProbe, bundle: Bundle) -> dict[str, Any]:
-    """Return what was compared up to each instant, and what changed, for JSON."""
+    """Return the facts compared up to each instant, and what changed, for JSON."""
     probes = [
         {"at": at, "compared": compared, "changed": found.counts[at]}
         for at, compared in found.compared.items()
@@ -126,7 +132,7 @@ def leaks_data(probed: ProbedReplay, found: LeakProbe, bundle: Bundle) -> dict[s
 
 
 def leaks_page(found: LeakProbe) -> Page:
-    """Yield how much was compared up to each instant, and what changed."""
+    """Yield the number of facts compared up to each instant, and what changed."""
     for at, compared in found.compared.items():
         counts = [count_text(count, kind) for kind, count in found.counts[at].items() if count]
         same = f"{sum(compared.values()):,} facts until {minute(at)}"

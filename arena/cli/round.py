@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
@@ -51,15 +51,15 @@ TURNS = (
     TableColumn("note", narrow="wrap"),
 )
 UNUSABLE = ("partly", "malformed", "declined", "late")
-"""What a turn is called whose answers could not all be used."""
+"""The statuses of turns whose answers could not all be used."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayedTime:
-    """A decision time that was played: the rounds of its cohorts, and what else is to be said.
+    """A decision time that was played.
 
-    `changes` has the models that reported themselves as others than before, `joining` says with which cohort
-    agents join that are new in the config.
+    `changes` has the models that report a new identity; `joining` says with which cohort the config's new
+    agents join.
     """
 
     at: datetime
@@ -69,11 +69,11 @@ class PlayedTime:
 
 
 def play_one_round(chosen: Options, at: str | None, baselines: bool, leave_failed: bool) -> None:
-    """Play a decision time, by default the next one; played again, only what is missing.
+    """Play what is missing of a decision time, by default the next one.
 
-    On a live venue it is the latest one that is due. In a season that isn't live a round whose model is away
-    is played again, and none after it, unless `leave_failed` is set. Raise `typer.Exit` with status 2 if a
-    turn failed, was late or malformed, or was stopped by a budget.
+    On a live venue the default is the latest one due. In a simulated season a round whose model gives no
+    answer is played again, and none after it, unless `leave_failed` is set. Raise `typer.Exit` with status 2
+    if a turn failed, was late or malformed, or was stopped by a budget.
     """
     config = chosen.load_to_play(os.environ)
     with prints_aside():
@@ -93,7 +93,7 @@ def is_short_round(report: RoundReport) -> bool:
 
 
 def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed: bool) -> PlayedTime:
-    """Play the decision time that is wanted, or the next one."""
+    """Play the wanted decision time, or the next one."""
 
     def stopped_text() -> str:
         turns = sum(record.read(count_turns).values()) - turns_before
@@ -124,13 +124,13 @@ def play(config: Config, wanted: datetime | None, baselines: bool, leave_failed:
 
 
 def joining(config: Config, record: Record) -> str:
-    """Return with which cohort the config's new agents join; empty if none is new."""
+    """Return in words when the config's new agents join; empty if none is new."""
     so_far = RecordSoFar(record.begun(), record.read(read_newest_time))
     return joining_text(config, so_far, [stored.cohort for stored in open_cohorts(record)])
 
 
 def report_data(report: RoundReport) -> Data:
-    """Return a round as data, with the turns that were played now."""
+    """Return a round and the turns just played in it, for JSON."""
     turns = []
     for turn in report.turns:
         row = attributes(turn.decision, "status", "note", "repaired")
@@ -149,13 +149,13 @@ def report_data(report: RoundReport) -> Data:
 
 
 def played_page(played: PlayedTime) -> Page:
-    """Yield what was played, and what to type next."""
+    """Yield what was played, and the next command."""
     yield from played_blocks(played)
     yield f"Next: {typed('board')}"
 
 
 def played_blocks(played: PlayedTime) -> Page:
-    """Yield what was played by each agent, which models changed, and when new agents join."""
+    """Yield each agent's turns, the models that changed, and when new agents join."""
     if not played.reports:
         yield f"{minute(played.at)} UTC: no decisions left; ended and corrected markets were settled"
     for report in played.reports:
@@ -181,8 +181,8 @@ def report_page(at: datetime, report: RoundReport) -> Page:
         yield f"  another process is playing {', '.join(report.waiting)}"
 
 
-def missing_turns(at: datetime, report: RoundReport) -> Iterator[str]:
-    """Yield who has no good turn in a round, and what gives them one."""
+def missing_turns(at: datetime, report: RoundReport) -> Page:
+    """Yield the agents without a good turn in a round, and how to get one."""
     again = f"arena run --round --at {at:%Y-%m-%dT%H:%MZ}"
     failed = [name for name in report.failed if name not in report.stopped]
     if failed:

@@ -1,4 +1,4 @@
-"""What `arena run` does until it is stopped, and how it reports: lines, or a live status in a terminal."""
+"""`arena run`: runs until it is stopped, and reports in lines or as a live status in a terminal."""
 
 import asyncio
 import json
@@ -54,7 +54,7 @@ def run_season(
     baselines: bool,
     leave_failed: bool,
 ) -> None:
-    """Run the arena, report what it does, and say at the end what it did.
+    """Run the arena, report what it does, and print a summary at the end.
 
     Raise `typer.Exit` with status 2 if something failed or is left, 130 if it was stopped at once.
     """
@@ -75,8 +75,8 @@ def run_season(
 
     if done.stop.hurry.is_set():
         raise typer.Exit(130)
-    broken_off = once and (progress.failed or progress.left or done.stop.asked.is_set())
-    if broken_off or progress.gave_up:
+    is_incomplete = progress.failed or progress.left or done.stop.asked.is_set()
+    if progress.gave_up or (once and is_incomplete):
         raise typer.Exit(2)
 
 
@@ -88,8 +88,8 @@ def play(
     baselines: bool = False,
     leave_failed: bool = False,
 ) -> Run:
-    """Run the arena until it is over or stopped, and return how it went."""
-    # By hand a record that is away is waited for; cron comes again by itself.
+    """Run the arena until it is over or stopped, and return the run."""
+    # Started by hand, wait for a record that can't be reached; cron will start it again anyway.
     waits = () if once else ("unreachable",)
     say = partial(print, file=sys.stderr, flush=True)
 
@@ -116,10 +116,10 @@ class LineLog:
     verbose: bool = False
 
     def watch(self, progress: RunProgress, record: Record) -> None:
-        """Do nothing: lines need no more than their events."""
+        """Do nothing: a line needs nothing but its event."""
 
     def report(self, event: RunEvent) -> None:
-        """Write a line; what others wrote is in it without anything that a terminal would obey."""
+        """Write an event as a line, without control characters."""
         is_shown = self.verbose or self.as_json or not event.routine
         if not event.is_trouble and (self.quiet or not is_shown):
             return
@@ -132,7 +132,7 @@ class LineLog:
 
 @dataclass
 class LiveStatus:
-    """Lines of what was done, and below them how things stand; and what that is made from."""
+    """Lines of events in a terminal, with the live status below them."""
 
     screen: Live
     verbose: bool = False
@@ -141,16 +141,16 @@ class LiveStatus:
     figures: RunFigures = field(default_factory=RunFigures)
 
     def watch(self, progress: RunProgress, record: Record) -> None:
-        """Show how this run stands."""
+        """Show the status of this run."""
         self.progress = progress
         self.record = record
 
     def report(self, event: RunEvent) -> None:
-        """Write a line above the status, and read its figures anew if they may have changed."""
+        """Write a line above the status, and refresh the figures that may have changed."""
         if self.verbose or not event.routine:
             self.screen.console.print(Text(event_line(event)))
         if self.record is not None and event.data.get("name") not in PRICES:
-            # A record that is away is reported elsewhere; the last figures stand.
+            # A record that can't be reached is reported elsewhere; keep the last figures.
             with suppress(ArenaError):
                 self.figures = self.record.figures(midnight(event.at))
 
@@ -168,7 +168,7 @@ def event_line(event: RunEvent) -> str:
 
 
 def status_table(progress: RunProgress, figures: RunFigures) -> Table:
-    """Return how a run stands, as a table of two columns."""
+    """Return the status of a run as a table of two columns."""
     doing = "starting"
     next_round = "–"
     if progress.now is not None:
@@ -204,12 +204,13 @@ def status_table(progress: RunProgress, figures: RunFigures) -> Table:
 
 @contextmanager
 def opened_log(choice: LogChoice, answers: bool) -> Iterator[RunLog]:
-    """Yield what reports: in a terminal a live status, unless other lines are wanted.
+    """Yield a live status in a terminal, or a log of lines if those are wanted or there is no terminal.
 
-    Lines go to standard output, unless that is kept for the answer in JSON.
+    Lines go to standard output, or to standard error if the answer is JSON.
     """
-    if choice.form == "auto" and not choice.quiet and not answers and sys.stdout.isatty():
-        # The key press of Ctrl-C is left to the run.
+    wants_lines = choice.form != "auto" or choice.quiet or answers
+    if sys.stdout.isatty() and not wants_lines:
+        # Ctrl-C is left to the run.
         live = Live(console=Console(), refresh_per_second=2, redirect_stdout=False, redirect_stderr=True)
         with live as screen:
             status = LiveStatus(screen, choice.verbose)

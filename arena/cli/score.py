@@ -1,4 +1,4 @@
-"""What `arena score` reads."""
+"""The sources that `arena score` reads."""
 
 import sys
 import zipfile
@@ -16,7 +16,7 @@ from arena.scores.files.sources import SourceChoices, read_table
 
 
 def text_of(file: Path) -> str:
-    """Return the text of a file in UTF-8 or UTF-16; `-` is the standard input."""
+    """Return the text of a file in UTF-8 or UTF-16; `-` is standard input."""
     try:
         data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
@@ -31,7 +31,7 @@ def texts_of(files: Sequence[Path]) -> list[NamedText]:
 
 
 def files_of(sources: Sequence[Path]) -> tuple[SourceFile, ...]:
-    """Return the files of sources; `-` is the standard input."""
+    """Return the files of sources; `-` is standard input."""
     files: list[SourceFile] = []
     for source in sources:
         if str(source) == "-":
@@ -47,7 +47,7 @@ def may_be_packed(source: Path) -> bool:
 
 
 def table_of(sources: Sequence[Path], choices: SourceChoices) -> ForecastTable:
-    """Return the forecasts of sources, or those of what `arena share export` wrote."""
+    """Return the forecasts of sources, which may be an export of `arena share export`."""
     if len(sources) == 1 and choices.form is None and may_be_packed(sources[0]):
         from arena.exports.forecast_columns import is_export_at, read_export  # half a second
 
@@ -64,7 +64,7 @@ def table_of(sources: Sequence[Path], choices: SourceChoices) -> ForecastTable:
 
 
 def split_columns(text: str) -> tuple[dict[str, str], str]:
-    """Return what --columns says: which columns of the file are ours, and which of the table to show.
+    """Split `--columns` into the file's columns by their names here, and the columns to show.
 
     >>> split_columns("question=title,brier,peer")
     ({'question': 'title'}, 'brier,peer')

@@ -1,4 +1,4 @@
-"""The files that `arena score` writes beside its answer: one page, and a badge."""
+"""The files that `arena score` can write: a page and a badge."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from arena.scores.files.report import FileReport, report_text
 
 @dataclass(frozen=True, slots=True)
 class ScoreFiles:
-    """Where a page and a badge are to be written, if at all; the badge is of `name`, or of the first."""
+    """The paths of a page and a badge to write; the badge is of `name`, or of the first."""
 
     html: Path | None
     badge: Path | None
     name: str = ""
 
     def check(self, force: bool, sources: Iterable[Path]) -> None:
-        """Raise `ArenaError` unless both can be written, and neither over a file that is read."""
+        """Raise `ArenaError` if one can't be written, or is a file that is read."""
         read = {source.resolve() for source in sources}
         for file in filter(None, (self.html, self.badge)):
             if file.resolve() in read:
@@ -28,7 +28,7 @@ class ScoreFiles:
             check_output(file, force)
 
     def write(self, report: FileReport) -> dict[str, Path]:
-        """Write them, and return their places by the names of their options."""
+        """Write the files, and return their paths by the names of their options."""
         written = {}
         if self.html is not None:
             with progress("Drawing the page") as moved:
@@ -43,7 +43,7 @@ class ScoreFiles:
 
 
 def score_files(html: Path | None, badge: str | None) -> ScoreFiles:
-    """Return what the options name: a page, and a badge as FILE or NAME=FILE.
+    """Return the files that the options name: a page, and a badge as FILE or NAME=FILE.
 
     >>> score_files(None, "ann=ann.json")
     ScoreFiles(html=None, badge=PosixPath('ann.json'), name='ann')

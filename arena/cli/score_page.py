@@ -1,10 +1,10 @@
-"""How `arena score` shows what a file of forecasts comes to, in the order in which one asks.
+"""The page of `arena score` on a file of forecasts.
 
-As what the file was read, who is better than whom, the scores, how calibrated they are, who copies whom, what
-went wrong most, what a board publishes of the same forecasts, and what else there is to know.
+In this order: the form in which the file was read, who is better than whom, the scores, calibration, copies,
+the worst forecasts, what a board publishes about the same forecasts, and notes.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +24,7 @@ FORECASTER = TableColumn("forecaster", show=plain, narrow="cut middle")
 
 
 def span_of(mean: str, show: str) -> TableColumn:
-    """Return the column with the interval of a mean, where it has one."""
+    """Return the column with the interval of a mean."""
 
     def write(row: ForecasterScores) -> str | None:
         span = row.intervals.get(mean)
@@ -56,7 +56,7 @@ FULL = {
     "baseline": TableColumn("baseline_filled", "baseline, all", "+.2f", 3, value="filled.baseline"),
     "peer": TableColumn("peer_filled", "peer, all", "+.2f", 2, value="filled.peer"),
 }
-"""Means over all questions, beside those over each one's own where these differ."""
+"""Means over all questions, shown beside the means over each forecaster's own if these differ."""
 BRIER = (TableColumn("brier", "Brier", ".4f"), span_of("brier", ".4f"))
 ADJUSTED = (TableColumn("adjusted", show=".4f"), span_of("adjusted", ".4f"))
 LOG = TableColumn("log", show=".4f", gives_way=5)
@@ -103,13 +103,13 @@ UNRANKED = (
     *COUNTS[1:3],
 )
 BESIDE = ("adjusted", "adjusted_interval", "gap", "gap_interval")
-"""What says something of those too who have answered less."""
+"""The columns that are also shown for forecasters without a rank."""
 LEGEND = "Brier: lower is better, the others: higher. Mode {mode}."
 SKILL_LEGEND = "Skill: the market's Brier − the forecaster's. "
 
 
 def columns_of(rows: Sequence[ForecasterScores], choices: ScoreChoices) -> tuple[TableColumn, ...]:
-    """Return the columns of scores and counts that some row has something in."""
+    """Return the columns of scores and counts with a value in some row."""
     shown = [FORECASTER]
     entries = sum(row.rank_low is not None for row in rows)
     if choices.rule == "skill" and entries:
@@ -143,7 +143,7 @@ def _gap_columns(against: str | None) -> tuple[TableColumn, ...]:
 
 
 def _with_all(column: TableColumn, rule: str) -> tuple[TableColumn, ...]:
-    """Return a column; a mean over the questions that were answered says so, beside that over all."""
+    """Return a column; a mean over answered questions is marked, and preceded by the mean over all."""
     mean = column.name.removesuffix("_interval")
     if mean not in (*FULL, "log", "relative", "spot_baseline", "spot_peer"):
         return (column,)
@@ -156,7 +156,7 @@ def _with_all(column: TableColumn, rule: str) -> tuple[TableColumn, ...]:
 def score_page(
     report: FileReport, choices: ScoreChoices, choice: TableChoice, written: Mapping[str, Path]
 ) -> Page:
-    """Yield all that is told of a file, a part only where there is something to say, and what was written."""
+    """Yield the results on a file, its notes, and the files written."""
     yield from _first_lines(report)
     yield from _score_tables(report, choices, choice)
     yield from _explained(report)
@@ -166,8 +166,8 @@ def score_page(
         yield f"Written: {file}"
 
 
-def _first_lines(report: FileReport) -> Iterator[str]:
-    """Yield as what the file was read, what was left out of it, and who is better than whom."""
+def _first_lines(report: FileReport) -> Page:
+    """Yield the rows left out, the form in which the file was read, and the verdict."""
     if report.skipped:
         yield f"{report.left_out}:"
         for fault in report.faults:
@@ -182,8 +182,8 @@ def _first_lines(report: FileReport) -> Iterator[str]:
 
 
 def _explained(report: FileReport) -> Page:
-    """Yield what explains the scores: calibration, copies, the worst forecasts, and published figures."""
-    if report.calibration or report.copies or report.worst or report.comparisons or report.notes:
+    """Yield calibration, copies, the worst forecasts, and published figures."""
+    if any((report.calibration, report.copies, report.worst, report.comparisons, report.notes)):
         yield ""
     own = {row.forecaster for row in report.rows if row.ranked and row.copies is None}
     yield from _calibration(report.calibration, len(own))
@@ -194,8 +194,8 @@ def _explained(report: FileReport) -> Page:
         yield Table(PUBLISHED, report.comparisons, "What the board publishes, beside ours")
 
 
-def _score_tables(report: FileReport, choices: ScoreChoices, choice: TableChoice) -> Iterator[Table | str]:
-    """Yield the scores, a table for each category and one of who is not ranked in it, and a legend."""
+def _score_tables(report: FileReport, choices: ScoreChoices, choice: TableChoice) -> Page:
+    """Yield the scores of each category, ranked and not ranked, and a legend."""
     shown = columns_of(report.rows, choices)
     beside = [column for column in shown if column.name in BESIDE]
     unranked = (*UNRANKED, *beside)
@@ -222,7 +222,7 @@ def _score_tables(report: FileReport, choices: ScoreChoices, choice: TableChoice
 
 COUNTS_BELOW = "  forecasts"
 MOST_SHOWN = 9_999
-"""Counts up to here are shown to the last digit."""
+"""The largest count that is written in full."""
 TENTHS = tuple(f"{10 * place}–\n{10 * (place + 1)}%" for place in range(BINS))
 CALIBRATION: tuple[TableColumn | str, ...] = (
     TableColumn("said", value=lambda row: row[0], narrow="cut middle"),
@@ -230,8 +230,8 @@ CALIBRATION: tuple[TableColumn | str, ...] = (
 )
 
 
-def _calibration(calibrations: Sequence[FileCalibration], ranked: int) -> Iterator[Table | str]:
-    """Yield how much of what was said came true, by tenths of the scale, and a sentence of each."""
+def _calibration(calibrations: Sequence[FileCalibration], ranked: int) -> Page:
+    """Yield the share of forecasts that came true by tenths of the scale, and a sentence on each row."""
     if not calibrations:
         return
     rows: list[tuple[str, ...]] = []
@@ -273,7 +273,7 @@ def _short_count(count: int) -> str:
 
 
 LETTERS = 60
-"""So much of a question's title, and of a reason, is shown."""
+"""The length to which a question's title and a reason are cut."""
 WORST = (
     FORECASTER,
     TableColumn("question", value=lambda row: shortened(row.title or row.question, LETTERS), narrow="wrap"),
@@ -292,7 +292,7 @@ PUBLISHED = (
 )
 
 
-def _copies(copies: Sequence[FileCopy]) -> Iterator[str]:
+def _copies(copies: Sequence[FileCopy]) -> Page:
     """Yield who copies whom, a line each."""
     for copy in copies:
         yield f"- {plain(copy.sentence)}"

@@ -1,4 +1,4 @@
-"""Where the program `arena` starts: first it checks that its packages are its own."""
+"""The entry point of `arena`: checks that no other package has replaced one of ours, then runs it."""
 
 import json
 import sys
@@ -13,13 +13,13 @@ PACKAGES = {
     "agents": b'"""Agents: what each sees',
     "dashboard": b'"""The view: it reads',
 }
-"""The packages beside this one, and how the first file of each begins."""
+"""The packages beside this one, and the start of each one's `__init__.py`."""
 
 
 def guard() -> None:
-    """Stop where another package has taken the place of one of ours, in its own folder or in ours.
+    """Raise `ArenaError` if another package has replaced one of ours, in its own folder or in ours.
 
-    Nothing is imported, and of each package one small file is compared.
+    Nothing is imported; one small file of each package is compared.
     """
     home = Path(__file__).resolve().parents[2]
     for package, begins in PACKAGES.items():
@@ -49,7 +49,7 @@ def owner_of(home: Path, package: str) -> str:
 
 
 def main() -> None:
-    """Run `arena`, unless another package has taken one of its names."""
+    """Run `arena`, unless another package has replaced one of ours."""
     try:
         guard()
     except ArenaError as error:

@@ -1,9 +1,9 @@
-"""`arena status`: how the arena stands, and what an operator should hear of."""
+"""`arena status`: what to do today, the health and state of the arena, and its incidents."""
 
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from arena.cli.options import DEFAULT, Options, clock_of
-from arena.cli.output import left_out_words, minute, plain, typed
+from arena.cli.output import counts_text, left_out_words, minute, plain, typed
 from arena.cli.page import Fields, Page
 from arena.cli.table import Table
 from arena.clock import now
@@ -39,15 +39,15 @@ CLOCKS = {
     "pretended": "the rehearsal's: it is {:%Y-%m-%d %H:%M} UTC there",
     "mixed": "this machine's, but the record is from a rehearsal: use --clock FILE",
 }
-"""Whose time it is, where that is not plain."""
+"""What the page says of a clock other than the system's."""
 
 
 POOR_HEALTH = 2
-"""The exit status where a round is late, or something needs the operator."""
+"""The exit status if a round is late, or something needs the operator."""
 
 
 def show_status(chosen: Options, clock: Path | None) -> None:
-    """Show what is to be done, and how the arena stands; exit with status 2 where health is poor."""
+    """Print the tasks of today and the state of the arena; exit with status 2 if health is poor."""
     config = chosen.known()
     address = chosen.record() if config is None else config.database
     at = clock_of(clock)().now()
@@ -66,9 +66,9 @@ def show_status(chosen: Options, clock: Path | None) -> None:
 
 
 def config_of_record(connection: Connection, config: Config) -> Config | None:
-    """Return the folder's config if the record is of its arena; None if it only lies in the same folder.
+    """Return the folder's config if the record is of its arena, else None.
 
-    The newest cohort has the settings that it was started with: its venue, and who plays.
+    The newest cohort must have the config's venue, and at least one of its agents.
     """
     cohorts = read_cohorts(connection)
     if not cohorts:
@@ -81,7 +81,7 @@ def config_of_record(connection: Connection, config: Config) -> Config | None:
 
 
 def verified_data(verified: VerifiedHead) -> dict[str, Any]:
-    """Return when rows of the record were last verified, for JSON; nothing where that isn't known."""
+    """Return when rows of the record were last verified, for JSON; nulls if that isn't known."""
     parts_at = list(map(datetime.fromisoformat, verified.parts_at))
     return {
         "new_rows_at": datetime.fromisoformat(verified.new_at) if parts_at else None,
@@ -91,7 +91,7 @@ def verified_data(verified: VerifiedHead) -> dict[str, Any]:
 
 
 def status_page(status: Status, tasks: Sequence[Task], verified: VerifiedHead) -> Page:
-    """Yield what is to be done, then how the arena stands."""
+    """Yield the tasks of today, then the health and state of the arena."""
     to_do = [task for task in tasks if not task.is_look]
     today = "nothing to do"
     if to_do:
@@ -117,14 +117,14 @@ def status_page(status: Status, tasks: Sequence[Task], verified: VerifiedHead) -
         yield incident_line(told)
 
 
-def task_lines(tasks: Sequence[Task]) -> Iterator[str]:
-    """Yield each task, and below it the command that helps."""
+def task_lines(tasks: Sequence[Task]) -> Page:
+    """Yield each task with its command below it."""
     for task in tasks:
         yield f"  {task.text}\n    {typed(task.command)}"
 
 
-def reason_lines(status: Status) -> Iterator[str]:
-    """Yield each reason of the health; below it the cause, since when, and the next try; and the command."""
+def reason_lines(status: Status) -> Page:
+    """Yield each reason for the health, with its details and its command below it."""
     for reason in status.reasons:
         yield f"  {reason.text}"
         details = ", ".join(map(plain, reason.details(status.at)))
@@ -135,11 +135,11 @@ def reason_lines(status: Status) -> Iterator[str]:
 
 
 def status_fields(status: Status) -> Iterator[tuple[str, str]]:
-    """Yield the label of each line, and what it says."""
+    """Yield the label and text of each line of the state."""
     at = status.at
     calendar = status.calendar
     held = status.held
-    # The prices of a world with a time of its own are not so and so long ago.
+    # In a world with its own time, the age of prices means nothing.
     look = at if calendar.live else None
     if status.clock != "real":
         yield "clock", CLOCKS[status.clock].format(at)
@@ -183,7 +183,7 @@ def verified_text(verified: VerifiedHead, at: datetime) -> str:
 
 
 def spending_fields(status: Status) -> Iterator[tuple[str, str]]:
-    """Yield what was spent, how much of each limit that is, and which calls are in progress."""
+    """Yield the money spent, the use of each limit, and the calls in progress."""
     calendar = status.calendar
     spend = status.spend
     spent = f"{dollars(spend.today)} today, {dollars(spend.month)} this month"
@@ -214,9 +214,9 @@ def leader_text(status: Status) -> str:
 
 
 def coming_text(coming: datetime | None, calendar: RoundCalendar, at: datetime) -> str:
-    """Return when something comes next.
+    """Return the time of the next event in words.
 
-    A made-up world has a time of its own, and a first cohort starts at once.
+    A simulated world has a time of its own, and a first cohort starts at once.
     """
     if coming is None:
         return "–"
@@ -228,7 +228,7 @@ def coming_text(coming: datetime | None, calendar: RoundCalendar, at: datetime) 
 
 
 def last_round_text(rounds: Sequence[RoundState]) -> str:
-    """Return what came of the rounds that were played last, of all cohorts."""
+    """Return the outcome of the last rounds, over all cohorts."""
     if not rounds:
         return "none"
     turns = Counter[str]()
@@ -242,7 +242,7 @@ def last_round_text(rounds: Sequence[RoundState]) -> str:
 
 
 def heads_text(status: Status) -> str:
-    """Return how much of the chain has left the machine, and how long ago."""
+    """Return how much of the chain has been published, and when."""
     heads = status.heads
     if heads.at is None and heads.failing_since is None:
         return f"{heads.newest:,}, none published (set `heads` in the config)"
@@ -256,7 +256,7 @@ def heads_text(status: Status) -> str:
 
 
 def jobs_table(status: Status) -> Table:
-    """Return when each job was last done, and how that went."""
+    """Return a table of the jobs: when each was last done, its failures and its next time."""
     rows = []
     for job in status.jobs:
         coming = status.next_jobs.get(job.name)
@@ -266,7 +266,7 @@ def jobs_table(status: Status) -> Table:
 
 
 def incident_line(told: RecordedIncident) -> str:
-    """Return something that happened, as a line."""
+    """Return an incident as a line."""
     incident = told.incident
     state = ", ongoing"
     if told.ended_at is not None:
@@ -275,7 +275,7 @@ def incident_line(told: RecordedIncident) -> str:
 
 
 def when(at: datetime | None, now: datetime | None) -> str:
-    """Return an instant, and how far away it is; alone, where it is of another time than now.
+    """Return an instant with its distance from now; without the distance if `now` is None.
 
     >>> from datetime import UTC
     >>> when(datetime(2026, 1, 4, tzinfo=UTC), datetime(2026, 1, 3, 21, 30, tzinfo=UTC))
@@ -288,18 +288,13 @@ def when(at: datetime | None, now: datetime | None) -> str:
     return f"{minute(at)} UTC ({far_text(at, now)})"
 
 
-def counts_text(counts: Mapping[str, int]) -> str:
-    """Return how many there are of each name."""
-    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
-
-
 def dollars(amount: int) -> str:
     """Return an amount of money as text."""
     return f"${amount / ONE:,.2f}"
 
 
 def list_incidents(chosen: Options, limit: int) -> None:
-    """List incidents, newest first, and whether the webhook has been told of each."""
+    """Print incidents, newest first, and whether each was sent to the webhook."""
     with chosen.reading() as connection:
         incidents = read_recent_incidents(connection, limit)
 
@@ -312,7 +307,7 @@ def list_incidents(chosen: Options, limit: int) -> None:
 
 
 def send_test(chosen: Options) -> None:
-    """Send a test message to the config's webhook, and say whether it arrived."""
+    """Send a test message to the config's webhook; raise `ArenaError` if it didn't arrive."""
     config = chosen.load()
     webhook = webhook_of(config.watch, environment(config.folder, os.environ))
     if webhook is None:

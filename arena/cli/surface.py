@@ -1,7 +1,8 @@
-"""The commands of `arena`: their names, in which file each is, and what those that are no more are called."""
+"""The commands of `arena`: their names, the file of each, and the present names of former ones."""
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 Places = Mapping[str, "str | Places"]
@@ -65,7 +66,7 @@ PANELS: Mapping[str, Places] = {
 }
 """The commands by the panels of help, in the order in which help lists them."""
 
-COMMANDS: Places = {name: place for places in PANELS.values() for name, place in places.items()}
+COMMANDS: Places = dict(chain.from_iterable(places.items() for places in PANELS.values()))
 
 FAMILIES = {
     "show": """Show an agent, cohort, market, turn, prompt, or the config.
@@ -95,11 +96,11 @@ Example: arena study forecastbench run --dry
 Example: arena outside desk --key ann
 """,
 }
-"""What the help of each family says."""
+"""The help of each family."""
 
 
 @cache
 def former_commands() -> dict[str, str]:
-    """Return what commands that are no more are called now."""
+    """Return the present names of former commands."""
     lines = Path(__file__).with_name("former_commands.txt").read_text("utf-8").splitlines()
     return dict(line.split(" = ") for line in lines)

@@ -1,13 +1,13 @@
 """Reading a venue into the record: for `arena run --sync`, and before a bundle is written with --fresh."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict
 
 import typer
 
 from arena.cli.options import Options, given_instant
 from arena.cli.output import attributes, left_out_words, prints_aside, progress, run_async, typed
+from arena.cli.page import Page
 from arena.clock import now
 from arena.config import Config
 from arena.errors import count_text
@@ -16,10 +16,10 @@ from arena.rounds.settlement import VenueSync
 
 
 def sync_markets(chosen: Options, with_ends: bool, at: str | None) -> None:
-    """Read every open market of the config's venue into its record, and answer with what has changed.
+    """Read every open market of the config's venue into its record, and print what has changed.
 
-    With `with_ends` also how markets ended. `at` is a time of a venue that is not live, by default the
-    season's. Exits with status 2 where a record was rejected, or where nothing could be learned of the ends.
+    With `with_ends` also read resolutions. `at` is a time of a venue that is not live, by default the
+    season's. Exit with status 2 if a record was rejected, or if resolutions could not be read.
     """
     config = chosen.load_if_trusted()
     synced = sync(config, with_ends, at)
@@ -37,13 +37,13 @@ def sync_markets(chosen: Options, with_ends: bool, at: str | None) -> None:
 
 
 def sync(config: Config, with_ends: bool = True, at: str | None = None) -> VenueSync:
-    """Read the config's venue into its record, with a bar meanwhile."""
+    """Read the config's venue into its record, with a progress bar."""
     with prints_aside(), progress(f"Reading {config.markets.venue}") as stored:
         return run_async(read_venue(config, now(), given_instant(at), with_ends, stored))
 
 
-def sync_page(venue: str, synced: VenueSync) -> Iterator[str]:
-    """Yield what was read, what is new, and what could not be used."""
+def sync_page(venue: str, synced: VenueSync) -> Page:
+    """Yield the counts of what was read, what is new, and what was rejected."""
     read = synced.synced
     yield f"{venue} at {read.at:%Y-%m-%d %H:%M:%S} UTC: {count_text(read.markets, 'market')}"
     yield (

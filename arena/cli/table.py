@@ -1,4 +1,4 @@
-"""Tables: the columns of a command, named once, give its JSON, its plain lines and what fits a terminal."""
+"""Tables: columns, declared once, give a command's JSON and its lines fitted to a terminal."""
 
 import re
 import textwrap
@@ -16,20 +16,20 @@ GAP = 2
 """Spaces between two columns."""
 MOST_NAMED = 5
 LEAST = {"cut": 28, "cut middle": 14, "wrap": 16}
-"""The characters that a text keeps, by how it is narrowed, before a column gives way to it."""
+"""The least width of a narrowed text, by how it is narrowed, before columns are hidden instead."""
 UNKNOWN = "–"
 EMPTY = ("", UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """A column: its name is its key in JSON and what `--columns` calls it.
+    """A column of a table; its name is its key in JSON and in `--columns`.
 
-    `value` finds it in a row, by its name unless said otherwise: `cohort.number` is the number of the row's
-    cohort. `show` writes it, by a format or a function.
-    Where the terminal is too narrow, texts are cut or wrapped, then the columns of the highest `gives_way`
-    are hidden. A column of 0 stays. In a terminal of less than `from_width` characters a column is hidden
-    anyway. A heading may have several lines.
+    `value` finds it in a row, by default by its name: `cohort.number` is the number of the row's
+    cohort. `show` writes it: a format or a function.
+    If the terminal is too narrow, texts are cut or wrapped, then the columns of the highest `gives_way`
+    are hidden; a column of 0 stays. In a terminal of less than `from_width` characters a column is always
+    hidden. A heading may have several lines.
     """
 
     name: str
@@ -42,22 +42,22 @@ class TableColumn:
 
     @property
     def title(self) -> str:
-        """Return what stands above it."""
+        """Return the heading of the column, which may have several lines."""
         return self.name if self.heading is None else self.heading
 
     @property
     def plain_title(self) -> str:
-        """Return the same in one line."""
+        """Return the heading on one line."""
         return self.title.replace("\n", " ")
 
     def value_of(self, row: Any) -> Any:
-        """Return what a row has in this column."""
+        """Return the value of a row in this column."""
         if callable(self.value):
             return self.value(row)
         return value_in(row, self.value or self.name)
 
     def cell(self, row: Any) -> str:
-        """Return the same as text; a dash where nothing is known."""
+        """Return the value of a row as text; a dash if it is None."""
         value = self.value_of(row)
         if value is None:
             return UNKNOWN
@@ -67,7 +67,7 @@ class TableColumn:
 
 
 def value_in(row: Any, path: str) -> Any:
-    """Return what a row has under a name, or under names with dots between; None where one is not there."""
+    """Return the value of a row at a dotted path of names; None if a part before the last is None."""
     for name in path.split("."):
         if row is None:
             return None
@@ -76,7 +76,7 @@ def value_in(row: Any, path: str) -> Any:
 
 
 def exact_at(path: str) -> Callable[[Any], float | None]:
-    """Return what reads millionths of a row as the number that they are."""
+    """Return a function that reads millionths of a row as a number."""
     return lambda row: exact(value_in(row, path))
 
 
@@ -85,8 +85,18 @@ def counted(name: str, gives_way: int = 0, heading: str | None = None) -> TableC
     return TableColumn(name, heading, ",d", gives_way)
 
 
+def answered(gives_way: int) -> TableColumn:
+    """Return the column of how many questions were answered, of those asked."""
+    return TableColumn(
+        "answered",
+        "questions",
+        value=lambda row: f"{row['questions']:,} of {row['asked']:,}",
+        gives_way=gives_way,
+    )
+
+
 def between(low: str, high: str, places: str = ".4f") -> Callable[[Any], str | None]:
-    """Return what writes an interval of a row, where it has one."""
+    """Return a function that writes an interval of a row, if it has one."""
 
     def write(row: Any) -> str | None:
         least = value_in(row, low)
@@ -99,14 +109,14 @@ def between(low: str, high: str, places: str = ".4f") -> Callable[[Any], str | N
 
 @dataclass(frozen=True, slots=True)
 class TableChoice:
-    """Which columns a user wants: those that fit, all, or some by name; a pipe has no width but this one."""
+    """The columns that a user wants: those that fit, all, or some by name; `width` is for piped output."""
 
     wide: bool = False
     columns: str = ""
     width: int | None = None
 
     def of(self, every: Sequence[TableColumn]) -> list[TableColumn]:
-        """Return the columns that are wanted, in their order; raise `ArenaError` for one that there isn't."""
+        """Return the wanted columns in their order; raise `ArenaError` for an unknown one."""
         if not self.columns:
             return list(every)
 
@@ -129,11 +139,11 @@ class TableChoice:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under columns, of which those are shown that are wanted and fit.
+    """Rows under columns, of which the wanted ones that fit are shown.
 
-    A column that is only a heading takes its place from rows that are tuples. `total` is one more row, by its
-    columns. `choice` is what the user wants of it, where the command has `--wide` and `--columns`.
-    With `as_above` it has only columns that the tables above it on the page show.
+    A column that is only a heading reads its place of rows that are tuples. `total` is one more row, by
+    column name. `choice` is what the user wants, if the command has `--wide` and `--columns`.
+    With `as_above` only columns that the tables above on the page show are shown.
     """
 
     columns: Sequence[TableColumn | str]
@@ -145,7 +155,7 @@ class Table:
     as_above: bool = False
 
     def data(self) -> list[dict[str, Any]]:
-        """Return the rows for JSON, with every column by its name."""
+        """Return the rows for JSON, with every column by name."""
         rows: list[dict[str, Any]] = [{} for _ in self.rows]
         for column in self.every:
             for data, row in zip(rows, self.rows, strict=True):
@@ -154,13 +164,13 @@ class Table:
 
     @property
     def every(self) -> list[TableColumn]:
-        """Return all columns; one that is only a heading is named by its place."""
+        """Return all columns; one that is only a heading is named after its place."""
         return [_placed(place, column) for place, column in enumerate(self.columns)]
 
     def fitted(self, width: int | None, above: Collection[str] = ()) -> tuple[list[str], list[str]]:
-        """Return the table in lines of so many characters, and the names of the columns that are in them.
+        """Return the lines of the table for a width, and the names of the columns shown.
 
-        Without a width all columns are there, whole. `above` are those that the tables above it show.
+        Without a width all columns are shown in full. `above` has the columns of the tables above.
         """
         choice = self.choice or TableChoice()
         width = width or choice.width
@@ -186,7 +196,7 @@ class Table:
         return lines, [column.column.name for column in shown]
 
     def _written(self, column: TableColumn) -> "WrittenColumn":
-        """Return a column with its cells as text, that of the total last."""
+        """Return a column with its cells as text, the total last."""
         cells = [column.cell(row) for row in self.rows]
         if self.total is not None:
             cells.append(self.total.get(column.name, ""))
@@ -202,7 +212,7 @@ class Table:
 
 @dataclass(eq=False, slots=True)
 class WrittenColumn:
-    """A column with its cells as text, so many characters wide, which can be narrowed to `least`."""
+    """A column with its cells as text; its `width` can be narrowed to `least`."""
 
     column: TableColumn
     cells: list[str]
@@ -212,7 +222,7 @@ class WrittenColumn:
 
 
 def wrapped(text: str, width: int | None, before: str = "") -> list[str]:
-    """Return a text in lines of at most so many characters, with `before` at the start of all but the first.
+    """Return a text wrapped to the width, with `before` at the start of all lines but the first.
 
     >>> wrapped("Nobody has played yet.", 12, "  ")
     ['Nobody has', '  played', '  yet.']
@@ -235,7 +245,7 @@ def _placed(place: int, column: TableColumn | str) -> TableColumn:
 
 
 def hidden_sentence(names: Sequence[str], choosing: bool = True) -> str:
-    """Return what is not shown, and how to see it.
+    """Return a sentence on the hidden columns, and how to see them.
 
     >>> hidden_sentence(["rank", "cost", "value", "price", "bets", "events"])
     '6 columns are hidden; widen the terminal or use --wide.'
@@ -255,7 +265,7 @@ def hidden_sentence(names: Sequence[str], choosing: bool = True) -> str:
 
 
 def fitting(columns: Sequence[WrittenColumn], width: int) -> list[WrittenColumn]:
-    """Return the columns that fit, or could if narrowed; those that matter least give way first."""
+    """Return the columns that fit once narrowed, dropping those with the highest `gives_way` first."""
     shown = [column for column in columns if column.column.from_width <= width]
     while sum(column.least + GAP for column in shown) - GAP > width:
         last = max(reversed(shown), key=lambda column: column.column.gives_way)
@@ -266,7 +276,7 @@ def fitting(columns: Sequence[WrittenColumn], width: int) -> list[WrittenColumn]
 
 
 def narrow_columns(columns: Sequence[WrittenColumn], width: int) -> None:
-    """Cut or wrap texts until a line fits, the longest first."""
+    """Cut or wrap texts until a line fits, the widest column first."""
     while sum(column.width + GAP for column in columns) - GAP > width:
         spare = [column for column in columns if column.width > column.least]
         if not spare:
@@ -279,7 +289,7 @@ def narrow_columns(columns: Sequence[WrittenColumn], width: int) -> None:
 
 
 def narrowed(text: str, most: int, how: str) -> str:
-    """Return a text in so many characters: cut at its end or in the middle, or broken between words.
+    """Return a text narrowed to `most` characters: cut at its end or in the middle, or wrapped.
 
     >>> narrowed("Will it rain in Rome?", 12, "cut"), narrowed("openrouter/qwen-4-max", 13, "cut middle")
     ('Will it rai…', 'openro…-4-max')
@@ -295,7 +305,7 @@ def narrowed(text: str, most: int, how: str) -> str:
 
 
 def drawn(columns: Sequence[WrittenColumn]) -> list[str]:
-    """Return the lines of a table; figures stand to the right, and headings end just above the rows."""
+    """Return the lines of a table, with figures right-aligned and headings aligned at the bottom."""
     tallest = max((column.column.title.count("\n") for column in columns), default=0)
     texts = []
     widths = []
@@ -317,7 +327,7 @@ def drawn(columns: Sequence[WrittenColumn]) -> list[str]:
 
 
 def padded(text: str, width: int, to_the_right: bool) -> str:
-    """Return a text with spaces before or after it."""
+    """Return a text padded to the width."""
     blank = " " * (width - cells_of(text))
     if to_the_right:
         return blank + text
@@ -325,7 +335,7 @@ def padded(text: str, width: int, to_the_right: bool) -> str:
 
 
 def are_figures(texts: Sequence[str]) -> bool:
-    """Return whether a column holds figures, and blanks or dashes between them.
+    """Tell whether the texts are figures, apart from blanks and dashes.
 
     >>> are_figures(["+1,250.00", "–", "-3%"]), are_figures(["2026-01-04"]), are_figures(["0.013–0.27", "9k"])
     (True, False, True)
@@ -335,7 +345,7 @@ def are_figures(texts: Sequence[str]) -> bool:
 
 
 def cells_of(text: str) -> int:
-    """Return the characters of a terminal that a text takes, where some letters take two."""
+    """Return the terminal cells that a text takes; some letters take two."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len

@@ -1,4 +1,4 @@
-"""Asks once whether what lies beside a config may be run, and remembers it."""
+"""Asks once whether the code beside a config may run, and remembers the answer."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ from arena.errors import ArenaError
 
 
 def already_trusted(document: Document) -> TrustedCode | None:
-    """Return what may be run if the folder is trusted, else None; nobody is asked."""
+    """Return the code that may run if the folder is trusted already, else None; never ask."""
     code = read_code(Path(document.file).parent, document.value)
     if not is_trusted(code, os.environ):
         return None
@@ -24,9 +24,9 @@ def already_trusted(document: Document) -> TrustedCode | None:
 
 
 def asked_trust(insist: bool, asks: bool, document: Document) -> TrustedCode:
-    """Return what may be run. What is not trusted yet is trusted with `insist`, or if a terminal says so.
+    """Return the code that may run, trusting it first with `insist` or if the user agrees.
 
-    Raises an ArenaError where it isn't; the config's own mistakes come first.
+    Raise `ArenaError` if it isn't trusted; mistakes in the config are raised first.
     """
     path = Path(document.file)
     code = read_code(path.parent, document.value)
@@ -41,7 +41,7 @@ def asked_trust(insist: bool, asks: bool, document: Document) -> TrustedCode:
 
 
 def _ask(code: FolderCode, path: Path, asks: bool) -> None:
-    """Ask in a terminal whether a folder's code may be run; raise an ArenaError without a yes."""
+    """Ask at a terminal whether a folder's code may run; raise `ArenaError` unless the user agrees."""
     folder = code.folder.resolve()
     lines = [f"  {item.kind} {plain(item.name)}" for item in code.items]
     listed = "\n".join([f"{plain(str(folder))} can run code of its own:", *lines])

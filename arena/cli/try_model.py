@@ -1,7 +1,7 @@
-"""What `arena try` asks a model, and what it shows: figures in words and lines, JSON, and a page of its own.
+"""`arena try`: asks a model, and reports in the terminal, as JSON and as a page.
 
-Nothing is claimed against the price unless enough questions were asked after the model's release: of the
-others it may remember how they ended.
+The model is compared with the price only on questions asked after its release, if there are enough: it may
+remember how the others ended.
 """
 
 import re
@@ -51,9 +51,9 @@ LONGEST_EXAMPLE = 160
 
 
 def model_to_try(name: str | None, options: ModelOptions, environ: Mapping[str, str]) -> Block:
-    """Return the model of that name, or the one that is found or picked, as an agent has it in a config.
+    """Return the agent's keys for the model of that name, or for the one that is found or picked.
 
-    Raise `ArenaError` if there is no such model, or none at all, or several and nobody to pick one.
+    Raise `ArenaError` if there is no such model, or none at all, or several and no user to pick one.
     """
     name = name or found_model(options, environ)
     check_playable((name,), "")
@@ -62,9 +62,9 @@ def model_to_try(name: str | None, options: ModelOptions, environ: Mapping[str, 
 
 
 def agree_on_cost(name: str, cost: tuple[int, int] | None, asking: bool, yes: bool) -> int | None:
-    """Return the amount in millionths of a dollar at which asking stops; None if the price is unknown.
+    """Ask the user to agree to the cost, and return the amount at which asking stops; None if unknown.
 
-    Raise `ArenaError` if nobody agrees to it. What is free needs no yes.
+    Raise `ArenaError` unless they agree; a free model needs no agreement.
     """
     most = None
     offer = f"The price of {name} is unknown: {MOST} questions can't be estimated, nor stopped in time"
@@ -80,7 +80,7 @@ def agree_on_cost(name: str, cost: tuple[int, int] | None, asking: bool, yes: bo
 
 
 def ask_questions(name: str, trial: QuickTrial) -> None:
-    """Ask all of it, or as much as is answered before Ctrl-C is pressed; raise if nothing is."""
+    """Ask the questions of a trial until done or Ctrl-C; raise `ArenaError` if none was answered."""
 
     async def ask() -> None:
         try:
@@ -104,7 +104,7 @@ def ask_questions(name: str, trial: QuickTrial) -> None:
 
 
 def trial_data(model: str, trial: QuickTrial, released: date | None, options: ModelOptions) -> dict[str, Any]:
-    """Return what came of a trial in which something was answered."""
+    """Return the results of a trial with at least one answer, for JSON."""
     answers = []
     for question in trial.questions:
         if question.id in trial.answers:
@@ -135,18 +135,18 @@ def trial_data(model: str, trial: QuickTrial, released: date | None, options: Mo
         "distance_of_tenth": float(np.quantile(distances, 0.9)),
         "cost_usd": exact(trial.cost),
         "most_usd": exact(trial.most),
-        "next": next_step(model, options),
+        "next": init_command(model, options),
         "answers": answers,
     }
 
 
 def column(answers: Sequence[Data], name: str) -> list[Any]:
-    """Return what the answers have under a name."""
+    """Return the values of the answers under a name."""
     return [answer[name] for answer in answers]
 
 
 def compared(answers: Sequence[Data]) -> dict[str, Any]:
-    """Return how these answers do beside the price, by the rules of `arena score`.
+    """Return the comparison of these answers with the price, by the rules of `arena score`.
 
     Without an interval the reason says what is missing.
     """
@@ -169,7 +169,7 @@ def compared(answers: Sequence[Data]) -> dict[str, Any]:
     }
 
 
-def next_step(name: str, options: ModelOptions) -> str:
+def init_command(name: str, options: ModelOptions) -> str:
     """Return the command by which the model plays an arena of its own."""
     words = [program(), "init", "my-arena", "--yes", "--model", name]
     if options.base_url is not None:
@@ -182,7 +182,7 @@ def next_step(name: str, options: ModelOptions) -> str:
 
 
 def report(data: Data) -> Page:
-    """Yield what the trial can show first, then what it shows, and what to type next."""
+    """Yield what the trial can show, its results, and the next command."""
     yield from (standing(data), "", answered_sentence(data), "")
     title = "Calibration: what it says ○, and how often that happened ●"
     yield Table(CALIBRATION, data["calibration"], title)
@@ -216,7 +216,7 @@ def report(data: Data) -> Page:
 
 
 def write_page(data: Data) -> Path | None:
-    """Write the report as a page that loads nothing from elsewhere; None if that can't be, which is said."""
+    """Write the report as a self-contained page; print an error and return None if that fails."""
     from jinja2 import StrictUndefined, Template
 
     name = re.sub(NO_FILE_NAME, "-", data["model"])
@@ -239,12 +239,12 @@ def write_page(data: Data) -> Path | None:
 
 
 def is_compared(data: Data) -> bool:
-    """Tell whether enough was asked after the model's release for an interval of its skill."""
+    """Tell whether enough questions were asked after the model's release for an interval of its skill."""
     return data["comparison"] is not None and data["comparison"]["low"] is not None
 
 
 def standing(data: Data) -> str:
-    """Return what a trial can show of a model, and what it can't: the first thing to be read."""
+    """Return a sentence on what a trial can show about a model, and what it can't."""
     days = column(data["answers"], "closed")
     after = sum(column(data["answers"], "counts"))
     counted = f"{after} of {count_text(len(days), 'question')}"
@@ -265,7 +265,7 @@ def standing(data: Data) -> str:
 
 
 def answered_sentence(data: Data) -> str:
-    """Return how much was answered, and why no more."""
+    """Return a sentence on how much was answered, and why not more."""
     text = "{model} answered {answered} of {asked} questions in {seconds:.0f} s.".format_map(data)
     if data["unusable"]:
         text += f" {data['unusable']} could not be read, for example: {data['example']}"

@@ -1,4 +1,4 @@
-"""One agent's turn, as recorded or as it would be now, with all that was asked and answered."""
+"""`arena show turn`: an agent's turn as recorded, or one played now, with all prompts and answers."""
 
 import os
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ from markets.millionths import decimal
 from portfolio.model import Bet, Sale
 
 USABLE = ("played", "out", "waiting")
-"""How a turn ends that has an answer, or needs none."""
+"""The statuses of turns that have a usable answer, or need none."""
 
 
 def _reason(text: str) -> str:
@@ -45,7 +45,7 @@ def _reason(text: str) -> str:
 
 
 def _size(order: Bet | Sale) -> str:
-    """Return the dollars of a bet, or how much of a position is to be sold."""
+    """Return the dollars of a bet, or the part of a position to sell."""
     if isinstance(order, Bet):
         return f"{decimal(order.amount):,.2f}"
     if order.shares is not None:
@@ -75,16 +75,16 @@ REJECTED = (TableColumn("code"), TableColumn("message", "why", plain, narrow="wr
 
 
 def show_recorded(chosen: Options, name: str, cohort: int | None, at: str | None) -> None:
-    """Answer with a turn of an agent as it is in the record: its newest, or of a cohort or a time."""
+    """Print a recorded turn of an agent: its newest, or that of a cohort or a time."""
     with chosen.reading() as connection:
         trial = read_recorded_trial(connection, name, cohort, given_instant(at))
     chosen.answer(trial_data(trial, recorded=True), turn_page, trial, True)
 
 
 def play_now(chosen: Options, name: str, at: str | None, dry: bool) -> None:
-    """Play a turn of an agent and answer with it; nothing is saved. When `dry`, no model is asked.
+    """Play a turn of an agent without saving it, and print it; if `dry`, ask no model.
 
-    Exits with status 2 where no usable answer came.
+    Raise `typer.Exit` with status 2 if there is no usable answer.
     """
     config = chosen.load_to_play()
     wanted = given_instant(at)
@@ -102,7 +102,7 @@ def play_now(chosen: Options, name: str, at: str | None, dry: bool) -> None:
 
 
 def turn_page(trial: Trial, recorded: bool) -> Page:
-    """Yield the setting, every question with its answers, then what was decided and what comes of it."""
+    """Yield the setting, every question with its answers, then the decision and its fills."""
     yield from _setting_blocks(trial)
 
     turn = trial.turn
@@ -118,7 +118,7 @@ def turn_page(trial: Trial, recorded: bool) -> Page:
     play = typed(f"show turn {trial.setting.agent.entrant.name} --play")
     play_round = typed("run --round")
     if recorded:
-        yield f"Next: {play} plays one now, and saves nothing."
+        yield f"Next: {play}"
     elif turn is None or turn.decision.status == "failed":
         yield f"Nothing was written to the record. Next: {play}, or {play_round}"
     else:
@@ -126,7 +126,7 @@ def turn_page(trial: Trial, recorded: bool) -> Page:
 
 
 def _cost_sentence(trial: Trial) -> str:
-    """Return what the questions of a turn have cost or would cost at most."""
+    """Return a sentence on what the questions of a turn cost, or would cost at most."""
     if not trial.calls:
         return "It calls no model and costs nothing."
     if trial.turn is not None:
@@ -139,7 +139,7 @@ def _cost_sentence(trial: Trial) -> str:
 
 
 def _setting_blocks(trial: Trial) -> Page:
-    """Yield what the agent decided on, and with how much money."""
+    """Yield the markets that the agent decided on, its money, and notes on both."""
     setting = trial.setting
     shown = setting.snapshot.shown
     place = "the venue's markets"
@@ -168,7 +168,7 @@ def _setting_blocks(trial: Trial) -> Page:
 
 
 def _question_blocks(question: TrialQuestion, before: Sequence[TrialQuestion], whole: int) -> Page:
-    """Yield a question with its messages, or which of those before it had the same."""
+    """Yield a question with its messages, or the number of an earlier one with the same messages."""
     prompt = question.prompt
     place = f"Question {len(before) + 1} of {whole}: {prompt.stage}, sample {prompt.sample}"
     size = f"about {tokens_of(prompt.messages):,} tokens, at most {_money(question.worst)}"
@@ -184,7 +184,7 @@ def _question_blocks(question: TrialQuestion, before: Sequence[TrialQuestion], w
 
 
 def _answer_blocks(call: Call) -> Page:
-    """Yield what came of an attempt: an error, or a reply and by whom it is."""
+    """Yield the result of a call: its error, or its reply and the model that gave it."""
     cost = _money(call.cost)
     if call.error:
         yield f"-- no answer, {cost}: {call.error.code}: {plain(call.error.message)}\n"
@@ -200,7 +200,7 @@ def _answer_blocks(call: Call) -> Page:
 
 
 def _decision_blocks(turn: Turn, trial: Trial) -> Page:
-    """Yield how the turn ended, and tables of what was forecast, ordered, filled and rejected."""
+    """Yield the status of the turn, and tables of forecasts, orders, fills and rejections."""
     decision = turn.decision
     orders = [*decision.bets, *decision.sales]
     status = f"== The turn is {decision.status}"
@@ -214,7 +214,7 @@ def _decision_blocks(turn: Turn, trial: Trial) -> Page:
     listings = trial.listings
 
     def question_of(row: Any) -> str:
-        """Return the question of the market that something is about."""
+        """Return the question of a row's market."""
         listing = listings.get(row.market_id)
         return row.market_id if listing is None else shortened(listing.market.question, 60)
 
@@ -232,5 +232,5 @@ def _decision_blocks(turn: Turn, trial: Trial) -> Page:
 
 
 def _money(amount: int | None) -> str:
-    """Return a small amount, to the last millionth."""
+    """Return a small amount in dollars, to the millionth."""
     return "an unknown cost" if amount is None else f"${exact(amount):,.6f}"

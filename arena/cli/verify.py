@@ -1,4 +1,4 @@
-"""What `arena admin verify` found: whether the record agrees with itself."""
+"""`arena admin verify`: verifies the record, and prints the differences."""
 
 import sys
 from collections.abc import Sequence
@@ -16,17 +16,18 @@ from arena.verify.reader import VerifiedHead
 
 
 def verify(chosen: Options, wanted: VerifyRequest, by_referee: bool) -> None:
-    """Verify the record, and answer with what differs; exit with status 1 if anything does."""
-    out = None if sys.stdout.isatty() else sys.stdout  # on a terminal the bar makes way for a line
+    """Verify the record, and print the differences; exit with status 1 if there are any."""
+    # On a terminal, the progress bar moves down for each line.
+    out = None if sys.stdout.isatty() else sys.stdout
 
     def tell(difference: Difference) -> None:
-        """Print a difference as soon as it is found; JSON is printed when all are known."""
+        """Print a difference as soon as it is found, unless the answer is JSON."""
         if not chosen.json:
             print_page([difference.message], out)
 
     address = chosen.record()
-    hint = "nothing was changed; start it again"
-    with interruptible("verifying was interrupted", hint), progress("Verifying") as told:
+    hint = "the same command starts again"
+    with interruptible("stopped; nothing was changed", hint), progress("Verifying") as told:
         result = verify_record(address, wanted, now(), tell, told)
     refereed = None
     if by_referee:
@@ -50,7 +51,7 @@ def verify(chosen: Options, wanted: VerifyRequest, by_referee: bool) -> None:
 
 
 def verify_page(address: str, result: VerifyResult, refereed: Sequence[str] | None) -> Page:
-    """Yield how many differences there are, what was not read, and what draws and the referee came to."""
+    """Yield what was not read or not proved, the results of draws and referee, and the differences."""
     found = result.found
     before = result.before
     if before.number:
@@ -69,7 +70,7 @@ def verify_page(address: str, result: VerifyResult, refereed: Sequence[str] | No
 
 
 def _further_lines(drawn: int | None, refereed: Sequence[str] | None) -> Page:
-    """Yield what draws and the referee came to, where they were asked for."""
+    """Yield the results of the draws and the referee, if they were asked for."""
     if drawn:
         yield f"Draws: the same markets were drawn again in {count_text(drawn, 'live round')}."
     elif drawn is not None:
@@ -81,7 +82,7 @@ def _further_lines(drawn: int | None, refereed: Sequence[str] | None) -> Page:
 
 
 def _differences_page(found: Differences) -> Page:
-    """Yield how many differences there are; those that are listed have been printed."""
+    """Yield the number of differences; those listed have been printed already."""
     for table, count in sorted(found.left_out.items()):
         yield f"{table}: {count:,} more"
     rest = " --all lists them all." if found.left_out else ""
@@ -90,7 +91,7 @@ def _differences_page(found: Differences) -> Page:
 
 
 def _older_rows_text(before: VerifiedHead) -> str:
-    """Say how many older rows were not read, and when they last were."""
+    """Return a sentence on how many older rows were not read, and when they last were."""
     rows = f"The {count_text(before.rows, 'older row')}"
     read = f"were not read again; all were last read on {before.all_since[:10]} or later"
     return f"{rows} {read}: `arena admin verify --all` reads them."

@@ -1,4 +1,4 @@
-"""What `arena admin verify --published` found: whether forecasts came before the ends of markets."""
+"""`arena admin verify --published`: checks that forecasts were published before markets ended."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -29,7 +29,7 @@ def verify_clone(chosen: Options, clone: Path) -> None:
 
 
 def published_page(clone: Path, season: PublishedSeason) -> Page:
-    """Yield what is wrong with a season, or what was found right, and what can't be told."""
+    """Yield the differences of a season, or that there are none, its figures, and the check's limits."""
     for difference in season.differences:
         yield plain(difference)
     if season.differences:
@@ -43,7 +43,7 @@ def published_page(clone: Path, season: PublishedSeason) -> Page:
 
 
 def _figures(season: PublishedSeason) -> Iterator[tuple[str, str]]:
-    """Yield what was looked at."""
+    """Yield the commits, heads, record and forecasts that were checked."""
     if season.first_at is not None and season.last_at is not None:
         since = f"from {minute(season.first_at)} to {minute(season.last_at)} UTC"
         yield BRANCH, f"{season.tip[:12]}, {count_text(season.commits, 'commit')} {since}"

@@ -1,4 +1,4 @@
-"""What the same decisions would have come to under other rules or with other stakes, and how it is told."""
+"""`arena study whatif`: recorded decisions replayed under other rules or with other stakes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,7 +34,7 @@ LEGEND = "P/L, filled and rejected: as played; then: under the changed rules."
 
 
 def read_change(name: str | None, values: Data, stakes: Stakes, stake: float | None) -> Change:
-    """Return what the options ask for, checked as the same values in a config are."""
+    """Return the change that the options ask for; raise `ArenaError` for an invalid value."""
     if stake is not None and stakes != "flat":
         message = f"--stake needs --sizing flat, not {stakes}"
         raise ArenaError("bad_value", message, "add --sizing flat", status=64)
@@ -55,7 +55,7 @@ def read_change(name: str | None, values: Data, stakes: Stakes, stake: float | N
 
 
 def whatif_data(report: WhatIfReport, cohort: int | None) -> dict[str, Any]:
-    """Return the comparison for JSON; money in dollars, null where nothing was stated to bet on."""
+    """Return the comparison for JSON: money in dollars, null if there were no forecasts to bet on."""
     by_agent: dict[str, list[WhatIfEntry]] = {}
     for row in report.rows:
         by_agent.setdefault(row.agent, []).append(row)
@@ -69,7 +69,7 @@ def whatif_data(report: WhatIfReport, cohort: int | None) -> dict[str, Any]:
 
 
 def _figures(rows: Sequence[WhatIfEntry]) -> dict[str, Any]:
-    """Return the sums over one agent's cohorts, for JSON."""
+    """Return the sums of an agent's entries, for JSON."""
     played, changed = sum_entries(rows)
     figures: dict[str, Any] = {
         "pnl": exact(played.profit),

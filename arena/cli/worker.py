@@ -10,7 +10,7 @@ from arena.rounds.worker import JobOutcome
 
 
 def work(chosen: Options, at_once: int | None) -> None:
-    """Play turns until stopped; it needs a record on PostgreSQL, and `run.workers: true` in the config."""
+    """Play turns until stopped; the record must be on PostgreSQL, and the config set `run.workers: true`."""
     config = chosen.load_to_play(os.environ)
 
     def report(outcome: JobOutcome | str) -> None:

@@ -53,7 +53,7 @@ def play_waves(entrants: Sequence[Entrant]) -> list[list[Entrant]]:
 
 
 def forecast_sources(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the agents whose forecasts an agent with these settings is made from."""
+    """Return the names of the agents whose forecasts an agent with these settings combines."""
     sources = settings.get("of", ())
     if isinstance(sources, str):
         return (sources,)
@@ -100,7 +100,7 @@ def newest_numbers(cohorts: Iterable[StartedCohort], at: datetime, keep: int) ->
 
 
 def cohort_state(started: StartedCohort, newest: Collection[int], to_come: bool = True) -> CohortState:
-    """Return what a cohort is doing, given the newest numbers and whether it has a round left `to_come`."""
+    """Return the state of a cohort, given the newest numbers and whether it has a round left `to_come`."""
     if started.ended_at is not None:
         return "ended"
     if started.stopped_at is not None:
@@ -128,7 +128,7 @@ def deciding_numbers(cohorts: Iterable[StartedCohort], at: datetime, keep: int) 
 def next_round_number(
     cohort: Cohort, done: Mapping[int, bool], looked: datetime | None, since: datetime | None
 ) -> int | None:
-    """Return the number of the round that a cohort decides next; None when none is left.
+    """Return the number of the round that a cohort decides next; None if none is left.
 
     `done` says of each round that has begun whether it is complete. `looked` is the time of the cohort's
     newest snapshot: up to then, only a round that has begun goes on. Rounds before `since` were missed.

@@ -27,7 +27,7 @@ class AgentSetup:
 
 
 def agent_setup(cohort: Cohort, entrant: Entrant, extra: Iterable[ExtensionFolder] = ()) -> AgentSetup:
-    """Return how an entrant of a cohort is set up; kinds are also looked for in the extra folders."""
+    """Return the setup of an entrant of a cohort, looking for kinds in the extra folders too."""
     hashes = {**cohort.prompts, **entrant.prompts}
     prompts = {name: hashes[name] for name in _prompt_names(entrant, extra) if name in hashes}
     settings = without_credentials(entrant.settings)
@@ -45,7 +45,7 @@ def _prompt_names(entrant: Entrant, extra: Iterable[ExtensionFolder]) -> tuple[s
 
 
 def setup_differences(before: AgentSetup, after: AgentSetup) -> dict[str, tuple[Any, Any]]:
-    """Return what differs between two setups: by key, the old and the new value, None where it is missing.
+    """Return the differences between two setups: by key, the old and the new value, None if missing.
 
     >>> setup_differences(AgentSetup("constant", {"p": 0.5}, {}), AgentSetup("constant", {"p": 0.6}, {}))
     {'p': (0.5, 0.6)}
@@ -54,7 +54,7 @@ def setup_differences(before: AgentSetup, after: AgentSetup) -> dict[str, tuple[
 
 
 def setting_in_words(key: str, was: Any, now: Any) -> str:
-    """Describe a changed setting in a few words.
+    """Return a changed setting in a few words.
 
     >>> setting_in_words("p", 0.5, None), setting_in_words("text of bet", "9f…", "1a…")
     ('p: not set, was 0.5', 'text of bet: edited')
@@ -76,7 +76,7 @@ def _setting_or_not_set(value: Any) -> str:
 
 
 def setting_text(value: Any) -> str:
-    """Return an agent's setting as people write it.
+    """Return the value of an agent's setting as text.
 
     >>> setting_text(6.0), setting_text({"input": 1.0, "output": 4}), setting_text(["a", True])
     ('6', 'input 1, output 4', 'a, yes')
@@ -93,7 +93,7 @@ def setting_text(value: Any) -> str:
 
 
 def _values_by_key(setup: AgentSetup) -> dict[str, Any]:
-    """Return the kind, the settings and the hashes of the prompts of a setup, by key.
+    """Return a setup's kind, settings and prompt hashes, by key.
 
     A prompt's key holds its name: another name is a change of the setting, and not of a text.
     """
@@ -139,13 +139,11 @@ class CohortChanges:
 
     def __bool__(self) -> bool:
         """Tell whether anything changed; the configs' hashes alone don't count."""
-        return bool(
-            self.parts or self.prompts or self.added or self.removed or self.changed or self.reordered
-        )
+        return any((self.parts, self.prompts, self.added, self.removed, self.changed, self.reordered))
 
 
 def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[ExtensionFolder] = ()) -> CohortChanges:
-    """Return what changed from one cohort to another; kinds are also looked for in the extra folders.
+    """Return what changed from one cohort to another, looking for kinds in the extra folders too.
 
     Number, start and seed differ between any two cohorts and are left out.
     """
@@ -211,7 +209,7 @@ def _entrants_by_name(cohort: Cohort) -> dict[str, Entrant]:
 
 
 def _parts(cohort: Cohort) -> dict[str, Mapping[str, Any]]:
-    """Return all that a cohort froze beside its prompts and agents, by section."""
+    """Return everything that a cohort froze besides its prompts and agents, by section."""
     return {
         "cohort": {
             "rounds": cohort.rounds,
@@ -247,7 +245,7 @@ def _changed_values(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str,
 
 
 def changes_in_words(changes: CohortChanges) -> list[str]:
-    """Describe the changes, a line each: agents added, removed and changed, then prompts and settings."""
+    """Return the changes, a line each: agents added, removed and changed, then prompts and settings."""
     return list(_change_lines(changes))
 
 
@@ -311,7 +309,7 @@ def _value_change(key: str, was: Any, now: Any) -> str:
 
 
 def value_in_words(key: str, value: Any) -> str:
-    """Return a frozen value as people say it.
+    """Return a frozen value in words.
 
     >>> value_in_words("max_bet", 250_000), value_in_words("closes_after", 60), value_in_words("show", None)
     ('25%', '1m', 'not set')
@@ -345,7 +343,7 @@ def _number_in_words(key: str, number: int) -> str:
 
 
 def text_diff(name: str, before: str, after: str) -> list[str]:
-    """Return how the text of a prompt changed, as the lines of a unified diff."""
+    """Return the change of a prompt's text as the lines of a unified diff."""
     old_lines = before.splitlines()
     new_lines = after.splitlines()
     return list(unified_diff(old_lines, new_lines, f"{name} (before)", f"{name} (after)", lineterm=""))
@@ -370,12 +368,12 @@ def diff_data(changes: CohortChanges) -> dict[str, Any]:
 
 
 def _parts_data(parts: Mapping[str, ChangedValues]) -> dict[str, Any]:
-    """Return what has changed in each part of a cohort, for JSON."""
+    """Return the changes in each part of a cohort, for JSON."""
     return {name: moved_data(moved) for name, moved in parts.items()}
 
 
 def _agents_data(agents: Iterable[Entrant]) -> list[dict[str, str]]:
-    """Return who joined or left, for JSON."""
+    """Return the agents that joined or left, for JSON."""
     return [{"name": agent.name, "kind": agent.kind} for agent in agents]
 
 

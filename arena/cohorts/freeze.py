@@ -1,4 +1,4 @@
-"""What follows from a config: a season's plan, what a cohort freezes, and what the arena is to do."""
+"""Derives from a config a season's plan, what a cohort freezes, and what is expected of the record."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time
@@ -19,7 +19,7 @@ from markets.registry import load
 
 
 def check_keys(config: Config, environ: Mapping[str, str]) -> None:
-    """Refuse a line-up with models of which none has its key: such a cohort starts only if asked for."""
+    """Raise `ArenaError` for a line-up with models of which none has its key."""
     missing = missing_keys(config.agents, environ)
     models = [agent.name for agent in config.agents if agent.model is not None]
 
@@ -32,7 +32,7 @@ def check_keys(config: Config, environ: Mapping[str, str]) -> None:
 def plan_of(
     config: Config, at: datetime, begun: Sequence[Cohort] = (), keys: Mapping[str, str] | None = None
 ) -> Plan:
-    """Return when the config's cohorts start, given those that have `begun`, and who plays in them.
+    """Return the plan of the config's cohorts, given those that have `begun`.
 
     With an environment in `keys`, a cohort starts only where some model has its key in it or in `.env`.
     """
@@ -71,7 +71,7 @@ def plan_of(
     )
 
 
-def expected_of(config: Config, at: datetime, begun: Sequence[Cohort], me: str = "") -> Expected:
+def expected_of(config: Config, at: datetime, begun: Sequence[Cohort], me: str) -> Expected:
     """Return what a config expects of a record whose cohorts have `begun`; `me` names the process."""
     plan = plan_of(config, at, begun)
     is_live = stamp_of(config) == "live"
@@ -123,7 +123,7 @@ def freeze_cohort(config: Config, number: int, starts_at: datetime) -> tuple[Coh
 
 
 def frozen_guard(config: Config) -> Guard:
-    """Return the guard that a cohort freezes, which says what happens to suspect texts if agents read any.
+    """Return the guard that a cohort freezes, with its rule for suspect texts if agents read any.
 
     They are withheld, except at live markets whose prices every agent sees: there they are only flagged.
     """

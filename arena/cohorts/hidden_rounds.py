@@ -23,7 +23,7 @@ LEFT_OUT_WORDS = "it repeats prices or forecasts of others, which are hidden in 
 
 
 def view_of_round(cohort: Cohort, view: View) -> View:
-    """Return a view; in a hidden round without any price, and without what other agents forecast."""
+    """Return a view, in a hidden round without prices and without the forecasts of other agents."""
     if not cohort.hides(view.round):
         return view
 

@@ -49,7 +49,7 @@ def hash_prompts(config: "Config", names: Iterable[str]) -> tuple[dict[str, str]
 
 
 def changed_agents(config: "Config", cohort: Cohort) -> list[Replacement]:
-    """Return the entrants of a cohort whose settings or prompts' texts are different in the config by now.
+    """Return the entrants of a cohort whose settings or prompts are different in the current config.
 
     An agent of another kind in the config is another agent, and plays in the next cohort.
     """
@@ -78,7 +78,7 @@ def changed_agents(config: "Config", cohort: Cohort) -> list[Replacement]:
 
 
 def _completed(entrant: Entrant, agent: "AgentConfig") -> Mapping[str, Any]:
-    """Return an entrant's settings, with those that only later versions have at their defaults."""
+    """Return an entrant's settings, with settings added by later versions at their defaults."""
     try:
         settings = type(agent.settings).model_validate(entrant.settings).model_dump(mode="json")
     except ValidationError:  # frozen by a version that took what this one refuses
@@ -139,7 +139,7 @@ def without_followers(cohort: Cohort, names: Collection[str]) -> list[str]:
 
 
 def replacement_words(replacement: Replacement) -> str:
-    """Say in a sentence which agent plays by new settings; these go by the first digits of their hashes.
+    """Return a sentence on an agent with new settings, named by the first digits of the hashes.
 
     >>> agent = Entrant(0, "ann", "constant", {"p": 0.6}, since=2)
     >>> replacement_words(Replacement(agent, {"p": 0.5}, {}))
@@ -154,7 +154,7 @@ def replacement_words(replacement: Replacement) -> str:
 
 
 def unproven_hint(names: Sequence[str]) -> str:
-    """Say how agents without one good turn come back."""
+    """Return a hint on how agents without a good turn can take new settings."""
     its = "their"
     have = "have"
     if len(names) == 1:

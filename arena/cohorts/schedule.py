@@ -1,4 +1,4 @@
-"""When everything is due: cohort starts, the rounds of each cohort, the jobs between rounds, and retries.
+"""Schedules: cohort starts, the rounds of each cohort, the jobs between rounds, and retries.
 
 Each has a schedule, and only `trigger` turns a schedule into times, by APScheduler: `arena run` wakes at
 them, and simulated time goes from one to the next. The record says what is done already and no longer due.
@@ -75,7 +75,7 @@ def trigger(schedule: Schedule) -> Trigger:
 
 
 def schedule_times(schedule: Schedule, since: datetime, until: datetime | None = None) -> Iterator[datetime]:
-    """Yield the times of a schedule from an instant until another, both included."""
+    """Yield the times of a schedule between two instants, both included."""
     own_trigger = trigger(schedule)
     at = own_trigger.get_next_fire_time(None, since)
 
@@ -92,7 +92,7 @@ def next_time(schedule: Schedule, after: datetime) -> datetime | None:
 
 
 def next_of(schedules: Mapping[str, Schedule], after: datetime) -> datetime | None:
-    """Return the first time after an instant that any of these schedules has."""
+    """Return the first time after an instant of any of these schedules."""
     times = set[datetime | None]()
     for schedule in schedules.values():
         times.add(next_time(schedule, after))
@@ -120,7 +120,7 @@ class FirstStarts:
 def first_starts(
     weekly: "Start", first_day: datetime | None, begun: Sequence[Cohort], now: datetime
 ) -> FirstStarts:
-    """Return when cohorts start at a live venue: the first when a person starts it, later ones weekly.
+    """Return the starts of cohorts at a live venue: the first when a person starts it, later ones weekly.
 
     The first starts now, to the minute, whatever the weekday, unless the config names a day whose start is
     still to come.
@@ -289,7 +289,7 @@ def configured_jobs(run: "RunSection", watch: "WatchSection") -> list[Job]:
 
 
 def job_due_at(job: Job, last: JobState | None, now: datetime) -> datetime | None:
-    """Return the time for which a job is to be done now, if it is due.
+    """Return the time for which a job is due now, if it is.
 
     A job that was broken off or has failed is due again. However often it was missed, it is done once, for
     the last of those times.
@@ -304,12 +304,14 @@ def job_due_at(job: Job, last: JobState | None, now: datetime) -> datetime | Non
 
 
 def job_rests(last: JobState | None, now: datetime) -> bool:
-    """Return whether a job has failed and is not tried again yet."""
-    return last is not None and last.ended_at is not None and last.failures > 0 and now < retry_at(last)
+    """Tell whether a job has failed and is not tried again yet."""
+    if last is None or last.ended_at is None or not last.failures:
+        return False
+    return now < retry_at(last)
 
 
 def job_schedule(job: Job, last: JobState | None) -> Schedule:
-    """Return when a job that isn't due now will be: by its cadence, or once if it has failed."""
+    """Return the schedule of a job that isn't due now: its cadence, or a single retry if it has failed."""
     if last is not None and last.failures:
         return retry_at(last)
     return job.cadence
@@ -324,13 +326,13 @@ def next_job_time(job: Job, last: JobState | None, now: datetime) -> datetime:
 
 
 def retry_at(last: JobState) -> datetime:
-    """Return when something that has failed is tried again: after pauses that grow."""
+    """Return when something that has failed is tried again, after growing pauses."""
     ended = last.ended_at or last.started_at
     return ended + pause_after(last.failures)
 
 
 def pause_after(failures: int) -> timedelta:
-    """Return how long to wait after so many failures in a row.
+    """Return how long to wait after a number of failures in a row.
 
     >>> str(pause_after(1)), str(pause_after(4)), str(pause_after(99))
     ('0:01:00', '0:08:00', '1:00:00')

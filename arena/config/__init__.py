@@ -1,4 +1,4 @@
-"""config.yaml: read, checked as a whole, and made into what the arena works with.
+"""config.yaml: read, checked as a whole, and turned into a `Config`.
 
 An arena's only settings file. `arena init DIR` writes a short one; `arena show config --all` prints every
 key,

@@ -1,4 +1,4 @@
-"""What of a config can run code: files of `extensions/`, functions and programs, read once and hashed."""
+"""The code that a config can run: files of `extensions/`, functions and programs, read once and hashed."""
 
 import ast
 import json
@@ -17,7 +17,7 @@ from arena.errors import ArenaError
 from markets.registry import ExtensionFolder
 
 IMPORTABLE = (".py", ".pyc", ".pyd", ".so", ".zip")
-"""How names of files end that Python can run or import."""
+"""The suffixes of files that Python can run or import."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class CodeItem:
 
     @property
     def hash(self) -> str:
-        """Return what the item is trusted by: its kind, its name and its content."""
+        """Return the hash by which the item is trusted: over its kind, name and content."""
         name = os.fsencode(self.name)
         return sha256(b"%s\0%d\0%s%s" % (self.kind.encode(), len(name), name, self.content)).hexdigest()
 
@@ -45,13 +45,13 @@ class TrustedCode:
 
 @dataclass(frozen=True, slots=True)
 class FolderCode:
-    """All that a config's folder could make the arena run, as it was read."""
+    """Everything that a config's folder could make the arena run, as it was read."""
 
     folder: Path
     items: tuple[CodeItem, ...]
 
     def trusted(self) -> TrustedCode:
-        """Return the same as code that may be run."""
+        """Return this code as trusted."""
         sources = {self.folder / item.name: item.content for item in self.items if item.kind == "file"}
         commands = frozenset(item.name for item in self.items if item.kind == "command")
         return TrustedCode(sources, commands)
@@ -71,7 +71,7 @@ class UnloadedAdapter(BaseModel):
 
 
 def unloaded_stamp(path: Path) -> str:
-    """Return the stamp that a venue's source assigns, read without running it; `live` where none is seen."""
+    """Return the stamp that a venue's source assigns, without running it; `live` if none is found."""
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
@@ -85,21 +85,21 @@ def unloaded_stamp(path: Path) -> str:
 
 
 def venue_stamp(module: ModuleType, settings: BaseModel) -> str:
-    """Return the stamp of a venue: that of its settings, where they have one, else that of its file."""
+    """Return the stamp of a venue: that of its settings if they have one, else its module's."""
     return str(getattr(settings, "stamp", module.stamp))
 
 
 def extension_folders(
     folder: Path, group: str, code: TrustedCode | None = None
 ) -> tuple[ExtensionFolder, ...]:
-    """Return `extensions/<group>` and `extensions` itself, beside the config, with what may be run there."""
+    """Return `extensions/<group>` and `extensions`, beside the config, with the code that may run there."""
     sources = {} if code is None else code.sources
     extensions = folder / "extensions"
     return ExtensionFolder(extensions / group, sources), ExtensionFolder(extensions, sources)
 
 
 def command_text(words: Any) -> str:
-    """Return a command line as one text; empty for what is no command line."""
+    """Return a command line as one text; empty if the value is none."""
     is_command = isinstance(words, list | tuple) and all(isinstance(word, str) for word in words)
     if not (is_command and words):
         return ""
@@ -107,7 +107,7 @@ def command_text(words: Any) -> str:
 
 
 def read_code(folder: Path, config: Any) -> FolderCode:
-    """Read all that a config's folder could make the arena run.
+    """Read everything that a config's folder could make the arena run.
 
     That is every importable file below `extensions/`, the modules that `function` keys name, the command
     lines of agents and heads, and the files of the folder that these name.
@@ -115,13 +115,13 @@ def read_code(folder: Path, config: Any) -> FolderCode:
     commands = list(_commands(config))
     names = {str(path.relative_to(folder)) for path in _importable(folder / "extensions")}
     names |= {f"{module}.py" for module in _modules(config)}
-    names |= {os.path.normpath(word) for words in commands for word in words if _is_inside(folder, word)}
+    for words in commands:
+        names |= {os.path.normpath(word) for word in words if _is_inside(folder, word)}
 
-    files = [
-        CodeItem("file", name, _read(folder / name)) for name in sorted(names) if (folder / name).is_file()
-    ]
-    lines = sorted({command_text(words) for words in commands})
-    return FolderCode(folder, (*files, *(CodeItem("command", line) for line in lines)))
+    paths = [name for name in sorted(names) if (folder / name).is_file()]
+    items = [CodeItem("file", name, _read(folder / name)) for name in paths]
+    items += [CodeItem("command", line) for line in sorted(set(map(command_text, commands)))]
+    return FolderCode(folder, tuple(items))
 
 
 def _importable(top: Path) -> Iterator[Path]:
@@ -165,7 +165,7 @@ def _modules(config: Any) -> Iterator[str]:
 
 
 def _is_inside(folder: Path, word: str) -> bool:
-    """Return whether a word of a command line names a file in the config's folder."""
+    """Tell whether a word of a command line names a file in the config's folder."""
     if "\0" in word or Path(word).is_absolute() or os.path.normpath(word).startswith(".."):
         return False
     try:

@@ -35,9 +35,9 @@ class Document:
     lines: dict[Key, int] = field(default_factory=dict)
     errors: list[ConfigError] = field(default_factory=list)
     code: TrustedCode | None = None
-    """What may be run of what lies beside the config; None where nothing is, and extensions stay unloaded."""
+    """The code beside the config that may run; None if none may, so that extensions stay unloaded."""
     files: dict[Key, str] = field(default_factory=dict)
-    """The files of agents that have one of their own, by the agents' keys."""
+    """The files of agents defined in their own files, by the agents' keys."""
 
     def line(self, key: Key) -> int:
         """Return the line of a key, or of the block from which it is missing."""
@@ -53,7 +53,7 @@ class Document:
         self.errors.append(mistake)
 
     def check_addresses(self) -> None:
-        """Note every address with a credential in it: what a config says is frozen, shown and published."""
+        """Note every address that contains a credential, since a config is frozen, shown and published."""
         for key, text in _texts(self.value, ()):
             if "://" not in text:
                 continue
@@ -79,7 +79,7 @@ class Document:
 
 
 def read(path: Path) -> Document:
-    """Return a file's data with its lines. Raise `ConfigErrors` if it is no YAML with keys and values."""
+    """Return a file's data with its lines; raise `ConfigErrors` unless it is YAML with keys and values."""
     document = Document(str(path))
     text = _text(document, path)
 
@@ -120,7 +120,7 @@ def _remedy(key: Key, name: str) -> str:
 
 
 def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file; nothing if it can't be read."""
+    """Return the SHA-256 of a file; empty if it can't be read."""
     try:
         return sha256(path.read_bytes()).hexdigest()
     except OSError:
@@ -151,7 +151,7 @@ def _text(document: Document, path: Path) -> str:
 
 
 def _refuse_tricks(document: Document, text: str) -> None:
-    """Raise `ConfigErrors` for anchors, aliases and deep nesting, before any of them can grow."""
+    """Raise `ConfigErrors` for anchors, aliases and deep nesting, before they can expand."""
     depth = 0
 
     for event in YAML(typ="safe", pure=True).parse(text):
@@ -176,7 +176,7 @@ def _value(document: Document, node: Node, key: Key) -> Any:
 
 
 def _pairs(document: Document, node: MappingNode, key: Key) -> Iterator[tuple[str, Any]]:
-    """Yield the keys and values of a block. Note each key that stands there twice."""
+    """Yield the keys and values of a block, noting duplicate keys."""
     seen = set[str]()
     for name_node, child in node.value:
         line = name_node.start_mark.line + 1
@@ -215,7 +215,7 @@ def _scalar(document: Document, node: Node, key: Key) -> Any:
 
 
 def _syntax(document: Document, error: YAMLError, text: str) -> ConfigErrors:
-    """Return the error for a text that is no YAML."""
+    """Return the errors of a text that is not YAML."""
     if isinstance(error, ReaderError):
         line = text.count("\n", 0, error.position) + 1
         return _fatal(document, line, "characters that YAML forbids", "a text file in UTF-8")
@@ -229,6 +229,6 @@ def _syntax(document: Document, error: YAMLError, text: str) -> ConfigErrors:
 
 
 def _fatal(document: Document, line: int, found: str, meant: str, message: str = "") -> ConfigErrors:
-    """Return the mistakes noted so far, with one after which nothing more can be read."""
+    """Return the mistakes noted so far, with a final one."""
     text = message or f"found {found}, expected {meant}"
     return ConfigErrors([*document.errors, ConfigError(document.file, line, "", found, meant, text)])

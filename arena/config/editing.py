@@ -1,4 +1,4 @@
-"""Adds agents to a config file that somebody wrote by hand: its comments and its layout stay as they are."""
+"""Adds agents to a config file written by hand, keeping its comments and layout."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def block_lines(block: Block) -> list[str]:
     >>> block_lines({"name": "a", "timeout": "90s", "price": {"input": 1}})
     ['- name: a', '  timeout: 90s', '  price: {input: 1}']
 
-    A model whose price is not known has a comment in its place.
+    A model without a known price gets a comment in place of the price.
     """
     lines = []
 
@@ -82,7 +82,7 @@ def with_agents(text: str, blocks: Sequence[Block]) -> str:
 
 
 def _last_lines(node: Node) -> Iterator[int]:
-    """Yield the lines on which something of a node ends, from 0."""
+    """Yield the lines, counted from 0, on which the parts of a node end."""
     if isinstance(node, MappingNode) and not node.flow_style:
         for child in chain.from_iterable(node.value):
             yield from _last_lines(child)
@@ -126,7 +126,7 @@ def edited(path: Path, blocks: Sequence[Block]) -> "Iterator[EditedConfig]":
 
 @dataclass(frozen=True, slots=True)
 class EditedConfig:
-    """A config as it would be, in the file `spare`, and the file at `path` that it would replace."""
+    """A changed config in the file `spare`, which can replace the file at `path`."""
 
     path: Path
     before: bytes
@@ -134,7 +134,7 @@ class EditedConfig:
     config: Config
 
     def keep(self) -> None:
-        """Replace the file in one step. Raise `ArenaError` if somebody has changed it meanwhile."""
+        """Replace the file atomically; raise `ArenaError` if it was changed meanwhile."""
         if self.path.read_bytes() != self.before:
             message = f"{self.path.name} was changed meanwhile, so nothing was written"
             raise ArenaError("changed", message, HINT)

@@ -61,7 +61,7 @@ STEERS_PROGRAMS = re.compile(
 
 
 def key_variables(settings: ModelSettings) -> tuple[str, ...]:
-    """Return the variables of which one must hold a model's key; none if it needs none, or none is known.
+    """Return the variables of which one must hold a model's key; empty if it needs none, or none is known.
 
     >>> key_variables(ModelSettings(model="xai/some-model")), key_variables(ModelSettings(model="gpt-4o"))
     (('XAI_API_KEY',), ('OPENAI_API_KEY',))
@@ -76,7 +76,7 @@ def key_variables(settings: ModelSettings) -> tuple[str, ...]:
 
 
 def check_models(document: Document, agents: Mapping[int, AgentConfig], live: bool) -> None:
-    """Note models without a provider, names of variables that are none, and demo models that can't play.
+    """Note models without a provider, invalid names of variables, and demo models that can't play.
 
     A demo model plays only where the venue is not `live`.
     """
@@ -103,7 +103,7 @@ def check_models(document: Document, agents: Mapping[int, AgentConfig], live: bo
 
 
 def missing_key(settings: ModelSettings | None, environ: Mapping[str, str]) -> str:
-    """Return the variable that should hold a model's key, if no variable of its provider does; else nothing.
+    """Return the variable that should hold a model's missing key; empty if no key is missing.
 
     >>> missing_key(ModelSettings(model="xai/some-model"), {})
     'XAI_API_KEY'
@@ -118,7 +118,7 @@ def missing_key(settings: ModelSettings | None, environ: Mapping[str, str]) -> s
 
 
 def require_key(settings: ModelSettings, environ: Mapping[str, str], file: Path, otherwise: str = "") -> None:
-    """Raise `ArenaError` if the key of a model is missing: which variable, where from, where to."""
+    """Raise `ArenaError` if the key of a model is missing; its hint says where to get and set it."""
     variable = missing_key(settings, environ)
     if not variable:
         return
@@ -131,7 +131,7 @@ def require_key(settings: ModelSettings, environ: Mapping[str, str], file: Path,
 
 
 def missing_keys(agents: Iterable[AgentConfig], environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the agents whose model's key is in no variable, each with the usual one."""
+    """Return the usual variable of each agent whose model's key is missing, by the agent's name."""
     missing = {}
     for agent in agents:
         variable = missing_key(model_settings(agent.settings), environ)
@@ -183,7 +183,7 @@ def environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def readable_env(folder: Path) -> str | None:
-    """Return the `.env` in a folder if others than its owner can read it; else None."""
+    """Return the path of a folder's `.env` if other users can read it, else None."""
     path = folder / ".env"
     if path.is_file() and path.stat().st_mode & 0o077:
         return str(path)

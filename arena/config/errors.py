@@ -1,4 +1,4 @@
-"""Mistakes in a config: where each is, what was found, and what is meant."""
+"""Mistakes in a config: the place of each, what was found, and what is expected."""
 
 import difflib
 import json
@@ -24,7 +24,7 @@ class ConfigError:
     message: str
 
     def __str__(self) -> str:
-        """Return the mistake on one line, with the place where it is."""
+        """Return the mistake on one line, with its place."""
         place = f"{self.file}:{self.line}".removesuffix(":0")  # the file as a whole
         return ": ".join(filter(None, (place, self.key, self.message)))
 
@@ -37,7 +37,7 @@ class ConfigErrors(ArenaError):
         super().__init__("config", "\n".join(map(str, self.errors)))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what `--json` prints under "error": the mistakes one by one as well."""
+        """Return the error for JSON, with the mistakes one by one."""
         return super().as_dict() | {"errors": [asdict(error) for error in self.errors]}
 
 
@@ -71,7 +71,7 @@ def quoted_value(value: object) -> str:
 
 
 def suggestion(word: str, known: Sequence[str]) -> tuple[str, str]:
-    """Return what is probably meant by an unknown word, and the sentence that says so.
+    """Return the probable meaning of an unknown word, and a sentence that suggests it.
 
     >>> suggestion("shwo", ["show", "venue"]), suggestion("xyz", ["show", "venue"])
     (('show', 'Did you mean "show"?'), ('one of show, venue', 'Choose from: show, venue'))

@@ -37,7 +37,7 @@ class NotAnAdapter(LookupError):
 
 
 def kind_named(document: Document, key: Key, name: str) -> AgentKind | None:
-    """Return the kind of agent of that name; None, with the mistake noted, if it can't be had.
+    """Return the kind of agent of that name; None, with the mistake noted, if it can't be loaded.
 
     If the config is only read, an extension is not loaded, and its block is not checked.
     """
@@ -54,7 +54,7 @@ def kind_named(document: Document, key: Key, name: str) -> AgentKind | None:
 
 
 def _unloaded_agent(_settings: Any, _given: Given) -> Agent:
-    """Raise `Unreadable`: the extension was not loaded."""
+    """Raise `Unreadable`, because the extension was not loaded."""
     raise Unreadable("the config was only read, so its extensions were not loaded")
 
 
@@ -75,7 +75,7 @@ class AdapterChoice:
     usual: str | None = None
 
     def chosen(self, document: Document) -> Any:
-        """Return the name in the config, or the usual one."""
+        """Return the name in the config, or the default."""
         return document.get(self.section, self.chooser) or self.usual
 
     def load(self, name: str, document: Document) -> ModuleType:
@@ -149,7 +149,7 @@ SOURCES = AdapterChoice("evidence", "from", "agents.research", "research", "sour
 
 
 def check_agent_files(document: Document, agents: Mapping[int, AgentConfig]) -> None:
-    """Note every file, function and program that an agent names and could not use in its turns."""
+    """Note every file, function and program of an agent that could not be used in its turns."""
     folder = Path(document.file).parent
     sources = {} if document.code is None else document.code.sources
     read = partial(registry.read_file, folder)
@@ -180,7 +180,7 @@ def folders_of(document: Document, group: str) -> tuple[ExtensionFolder, ...]:
 
 
 def named_extension(document: Document, key: Key, name: str, noun: str, get: Callable[[], T]) -> T | None:
-    """Return what `get` returns; None, with the mistake noted, if the extension can't be had."""
+    """Return the result of `get`; None, with the mistake noted, if the extension can't be loaded."""
     try:
         return get()
     except UnknownExtension as error:

@@ -1,4 +1,4 @@
-"""How amounts, times, counts and addresses are written in a config, and what they become."""
+"""The types of amounts, times, counts and addresses in a config, and their parsers."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ MOST = 1_000_000
 
 
 def not_meant(meant: str, **more: str) -> PydanticCustomError:
-    """Return what a validator raises for a value that is not what is `meant`.
+    """Return the error that a validator raises for a value that is not what is `meant`.
 
     `words` is the whole message, `found` stands for a value that may be secret, and `at` names the key within
     a block.
@@ -48,7 +48,7 @@ def seconds(text: object, least: int = 1) -> int:
 
 
 def _match(pattern: str, value: object) -> re.Match[str] | None:
-    """Match a whole value; None if it is no text."""
+    """Match a whole value; return None if it is no text."""
     return re.fullmatch(pattern, value) if isinstance(value, str) else None
 
 
@@ -57,7 +57,7 @@ START = 'a weekday and a time in UTC, such as "sun 00:00"'
 EVERY = f'"weekly", "daily", "every 6 hours", "daily at 12:00", {START}, or {DURATION}'
 CADENCE = f'{DURATION}, "every 6 hours", "daily at 12:00", {START}, or "off"'
 SHORTEST = 10
-"""The seconds between two times of a job, at least."""
+"""The least number of seconds between two times of a job."""
 
 
 CADENCE_WORDS = {"hourly": "1h", "daily": "1d", "weekly": "7d"}
@@ -117,7 +117,7 @@ def start(text: object) -> Start:
 
 
 def cadence(text: object) -> Cadence:
-    """Return when a job is due.
+    """Return the cadence of a job.
 
     >>> str(cadence("every 6 hours")), str(cadence("SUN 04:00")), str(cadence("daily at 12:00"))
     ('6h', 'sun 04:00', 'daily at 12:00')
@@ -126,7 +126,7 @@ def cadence(text: object) -> Cadence:
 
 
 def decisions(text: object) -> Cadence:
-    """Return when a cohort decides after its first round.
+    """Return the cadence of a cohort's decisions after its first round.
 
     >>> str(decisions("weekly")), str(decisions("every 15 minutes")), str(decisions("every day at 09:30"))
     ('weekly', '15m', 'daily at 09:30')
@@ -135,7 +135,7 @@ def decisions(text: object) -> Cadence:
 
 
 def kept(text: object) -> int | None:
-    """Return for how many seconds something is kept; None, for good, where that is `off`.
+    """Return for how many seconds something is kept; None, for ever, if that is `off`.
 
     >>> kept("90d"), kept("off")
     (7776000, None)
@@ -144,7 +144,7 @@ def kept(text: object) -> int | None:
 
 
 def _cadence(text: object, least: int, meant: str) -> Cadence:
-    """Return a cadence: daily at a time, at a fixed interval of at least so many seconds, or weekly."""
+    """Return a cadence: daily at a time, at an interval of at least `least` seconds, or weekly."""
     short = short_cadence(text)
     daily = _match(r"(?:daily|day) at ([01]\d|2[0-3]):([0-5]\d)", short)
     if daily is not None:
@@ -254,7 +254,7 @@ class Endpoint:
 
 
 def _is_public(host: str) -> bool:
-    """Tell whether a numeric address is one that other networks reach."""
+    """Tell whether a numeric address can be reached from other networks."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -305,7 +305,7 @@ def is_address(text: str) -> bool:
 
 
 def _webhook(text: str) -> str:
-    """Return the address of a webhook, or `$` and the variable that holds it. No message repeats the text."""
+    """Return the address of a webhook, or `$` and its variable; no message repeats the text."""
     if not is_address(text) and not re.fullmatch(rf"\${VARIABLE}", text):
         hint = "If it is secret, write `$` and the name of the environment variable that holds it"
         raise not_meant(WEBHOOK, words=f"this is not {WEB}. {hint}", found="other text")

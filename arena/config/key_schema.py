@@ -1,4 +1,4 @@
-"""What the keys of a model take, in words: its JSON schema, walked by key."""
+"""The values that the keys of a model take, in words, from its JSON schema."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,12 +33,12 @@ BOUNDS = {
 
 
 def python_only(model: type[BaseModel]) -> set[str]:
-    """Return the fields of a model that are no keys of a config."""
+    """Return the fields of a model that are not keys of a config."""
     return {name for name, field in model.model_fields.items() if field.json_schema_extra == PYTHON_ONLY}
 
 
 def describe_keys(model: type[BaseModel]) -> dict[str, tuple[str, str]]:
-    """Return for each key of a model what it takes, in words, and the unit that its numbers are read into."""
+    """Return for each key of a model the values it takes, in words, and the unit of its numbers."""
     schema = KeySchema.of(model)
     described = {}
 
@@ -73,7 +73,7 @@ class KeySchema:
     def of(model: type[BaseModel]) -> "KeySchema":
         """Return the schema of a model, without fields that are no keys.
 
-        It is made once for all agents of a kind, which takes two thirds off reading a config of 240 models.
+        It is cached for all agents of a kind, which saves two thirds of reading a config of 240 models.
         """
         try:
             schema = model.model_json_schema()
@@ -110,7 +110,7 @@ class KeySchema:
         return _without_null(options) or options
 
     def choices(self, key: Key) -> list[str]:
-        """Return the words of which a key takes one."""
+        """Return the words that a key can take."""
         choices = []
         for option in self.at(key):
             choices += option.get("enum", [option.get("const", "")])

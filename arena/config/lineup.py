@@ -1,4 +1,4 @@
-"""Reads the list `agents`: the settings of each by its kind, its name, and whose forecasts it needs."""
+"""Reads the list `agents`: each agent's name, its settings by its kind, and the agents that it needs."""
 
 import re
 from collections.abc import Mapping, Set
@@ -22,7 +22,7 @@ NAME = r"(?!.*/\.{0,2}(?:/|$))[A-Za-z0-9_][A-Za-z0-9._/:-]{0,63}"
 NAME_MEANT = "a name of 1 to 64 letters, digits or . _ / : - that looks like neither a path nor an option"
 OWN_KEYS = ("kind", "name")
 MARKET_NAME = "market"
-"""The name that the leaderboard gives the market: only agents of that kind may bear it."""
+"""The market's name on the leaderboard, reserved for agents of that kind."""
 NOT_SHARED = ("model", "price", "measured", "owner")
 PARTWISE = {"context"}
 """Blocks of `ask` of which an agent may set one key and keep the others."""
@@ -132,7 +132,7 @@ def _in_seconds(document: Document, key: Key, block: Block, names: Set[str]) -> 
 
 
 def _source(block: Block) -> str | None:
-    """Return the key that an agent is named by: its name, else its model, else its kind."""
+    """Return the key that names an agent: its name, else its model, else its kind."""
     return next((key for key in ("name", "model", "kind") if key in block), None)
 
 
@@ -142,7 +142,7 @@ def _name(block: Block) -> str:
 
 
 def _names(document: Document, blocks: list[Any]) -> list[str]:
-    """Return all names, those in broken blocks too. Note names that are invalid, taken or reserved."""
+    """Return all names, also of faulty blocks; note names that are invalid, taken or reserved."""
     first: dict[str, int] = {}
 
     for index, block in enumerate(blocks):

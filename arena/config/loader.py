@@ -39,7 +39,7 @@ SEARCHING_TOOLS = ("search", "read")
 
 
 def run_nothing(_document: Document) -> TrustedCode | None:
-    """Return None: no code beside the config may be run, because the config is only read."""
+    """Return None: the config is only read, so no code beside it may run."""
     return None
 
 
@@ -74,30 +74,16 @@ def load(
 
     venue = VENUES.settings(document, seed=seed)
     evidence = evidence_settings(document)
-    agents = read_agents(document)
-    check_commands(document, agents)
     has_market = venue is None or _has_market(document, venue)
-    agents = agents if has_market else without_bets(agents)
-    prompts = read_prompts(document, agents, markets_shown, has_market)
-    agents = fit_prices(document, agents, prompts)
-    agents = _with_limits(agents, markets_shown)
+    agents, prompts = _line_up(document, markets_shown, has_market)
 
     if sections is not None:
         _check_prices(document, agents, sections)
         _check_tools(document, agents, sections)
         _check_judge(document, agents, sections)
         _check_fill_at(document, venue, sections)
-
     if environ is not None:
-        try:
-            environ = environment(path.parent, environ)
-        except ConfigErrors as errors:
-            document.errors.extend(errors.errors)
-        is_live = venue is not None and _stamp(document, venue) == "live"
-        check_models(document, agents, is_live)
-        if sections is not None:
-            check_webhook_variable(document, sections.watch, environ)
-
+        _check_environment(document, agents, venue, sections, environ)
     if beside:
         check_agent_files(document, agents)
         _check_capabilities(document, agents)
@@ -125,6 +111,39 @@ def load(
     )
 
 
+def _line_up(
+    document: Document, markets: int, has_market: bool
+) -> tuple[dict[int, AgentConfig], dict[str, str]]:
+    """Return the agents by their index in the list, and the texts of their prompts by name."""
+    agents = read_agents(document)
+    check_commands(document, agents)
+    if not has_market:
+        agents = without_bets(agents)
+
+    prompts = read_prompts(document, agents, markets, has_market)
+    agents = fit_prices(document, agents, prompts)
+    return _with_limits(agents, markets), prompts
+
+
+def _check_environment(
+    document: Document,
+    agents: Mapping[int, AgentConfig],
+    venue: BaseModel | None,
+    sections: FixedSections | None,
+    environ: Mapping[str, str],
+) -> None:
+    """Note mistakes in `.env`, models that can't be asked, and a webhook's variable without an address."""
+    try:
+        environ = environment(Path(document.file).parent, environ)
+    except ConfigErrors as errors:
+        document.errors.extend(errors.errors)
+
+    is_live = venue is not None and _stamp(document, venue) == "live"
+    check_models(document, agents, is_live)
+    if sections is not None:
+        check_webhook_variable(document, sections.watch, environ)
+
+
 def _address(database: str, folder: Path) -> str:
     """Return the address of the config's record: a URL, or a path that starts from the config's folder."""
     if "://" in database:
@@ -140,14 +159,14 @@ def _stamp(document: Document, venue: BaseModel) -> str:
 
 
 def _has_market(document: Document, venue: BaseModel) -> bool:
-    """Tell whether anything can be bought at the venue in use; yes of one that was not loaded."""
+    """Tell whether anything can be bought at the venue in use, assuming so if it was not loaded."""
     if isinstance(venue, UnloadedAdapter):
         return True
     return bool(getattr(VENUES.load(VENUES.chosen(document), document), "HAS_MARKET", True))
 
 
 def _check_fill_at(document: Document, venue: BaseModel | None, sections: FixedSections) -> None:
-    """Note `fill_at: answer` at a venue that is not live: it has no prices of when an answer came."""
+    """Note `fill_at: answer` at a venue that is not live, which has no prices of the time of an answer."""
     if sections.cohorts.rules.fill_at == "snapshot" or venue is None:
         return
 
@@ -264,7 +283,7 @@ def _check_judge(document: Document, agents: Mapping[int, AgentConfig], sections
 def _check_tool(
     document: Document, key: Key, name: str, agent: str, sees_prices: bool, sections: FixedSections
 ) -> None:
-    """Note what is wrong with a tool of an agent."""
+    """Note a tool that can't be used by an agent."""
     loaded = named_extension(document, key, name, "tool", partial(tool, name, folders_of(document, "tools")))
     if loaded is None:
         return

@@ -1,4 +1,4 @@
-"""A config that was read and checked, as the arena works with it."""
+"""A config that was read and checked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -39,13 +39,13 @@ class AgentConfig:
 
     @property
     def model(self) -> str | None:
-        """Return the name of the model that is asked; None if the agent asks none."""
+        """Return the name of the agent's model; None if it has none."""
         model = model_settings(self.settings)
         return None if model is None else model.model
 
     @property
     def of(self) -> tuple[str, ...]:
-        """Return the agents whose stated forecasts this one is given."""
+        """Return the agents whose forecasts this one is given."""
         return agents_needed(self.settings)
 
 
@@ -75,7 +75,7 @@ class Config:
     run: RunSection = field(default_factory=RunSection)
     watch: WatchSection = field(default_factory=WatchSection)
     code: TrustedCode | None = None
-    """What may be run of what lies beside the config; None where it was only read."""
+    """The code beside the config that may run; None if it was only read."""
     has_market: bool = True
     """Whether anything can be bought at the venue."""
 
@@ -117,14 +117,14 @@ class Config:
         return self.folder / self.publish.directory
 
     def with_seed(self, seed: int) -> "Config":
-        """Return the arena with another seed, which a simulated world has too."""
+        """Return the config with another seed, also for a simulated world."""
         world = self.venue_settings
         if "seed" in type(world).model_fields:
             world = world.model_copy(update={"seed": seed})
         return replace(self, seed=seed, venue_settings=world)
 
     def first_start(self, at: datetime) -> datetime:
-        """Return when the first cohort starts: as configured, else as the simulation does, else this week."""
+        """Return the start of the first cohort: the config's, else the simulation's, else this week's."""
         start: Start = self.cohorts.start
         begin = self.cohorts.first or getattr(self.venue_settings, "start", None)
         if begin is None:

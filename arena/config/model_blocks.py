@@ -1,4 +1,4 @@
-"""How a model that somebody names becomes an agent's block in a config: its provider or server, its price.
+"""Turns the name of a model into an agent's block of a config, with its provider or server and its price.
 
 Any model can be named, whether or not its price is known.
 """
@@ -23,7 +23,7 @@ from arena.errors import ArenaError
 from markets.millionths import ONE
 
 CALLS_BEFORE_STOP = 10
-"""So many calls without a known price reach the tightest limit of the budget."""
+"""The number of calls without a known price after which the tightest limit of the budget is reached."""
 HIGHEST_PRICE = 1_000_000
 DIGIT = re.compile(r"\d")
 ADDRESS = re.compile(r"https?://[^\s/]+")
@@ -35,24 +35,24 @@ Price = tuple[float, float]
 
 
 class User(Protocol):
-    """Asks the person at a terminal what can't be found out about a model."""
+    """Asks the user at a terminal what can't be found out about a model."""
 
     def address(self, name: str) -> str | None:
-        """Return the address of the server that has a model; None for none."""
+        """Return the address of the server of a model; None if the user gives none."""
         ...
 
     def is_meant(self, given: str, near: str) -> bool:
-        """Tell whether the model of nearly that name is meant."""
+        """Ask whether the model of a similar name is meant."""
         ...
 
     def price(self, model: str) -> Price | None:
-        """Return the price of a model; None if it is not known."""
+        """Return the price of a model; None if the user doesn't know it."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """How models are reached that are to be added, and who is there to be asked about them."""
+    """How the models to add are reached, and the user to ask about them, if any."""
 
     base_url: str | None = None
     key_env: str | None = None
@@ -61,9 +61,7 @@ class ModelOptions:
     user: User | None = None
 
 
-def model_blocks(
-    models: Sequence[str], options: ModelOptions, servers: Sequence[ModelServer] = ()
-) -> list[Block]:
+def model_blocks(models: Sequence[str], options: ModelOptions, servers: Sequence[ModelServer]) -> list[Block]:
     """Return the keys of an agent for each model, without its name: the model, its server and its price.
 
     `servers` are those of this machine. A base URL is for the models that name no provider, or for all where
@@ -107,7 +105,7 @@ def _block(model: str, base_url: str | None, options: ModelOptions) -> Block:
 
 
 def server_address(typed: str) -> str:
-    """Return the whole address of a server that a user names. Raise `ArenaError` if there can't be one."""
+    """Return the full address of a server as typed by the user; raise `ArenaError` for an invalid one."""
     try:
         address = whole_address(typed)
     except ValueError:
@@ -118,13 +116,13 @@ def server_address(typed: str) -> str:
 
 
 def check_price(price: Price) -> None:
-    """Raise `ArenaError` if a config takes no such price."""
+    """Raise `ArenaError` for a price that a config would refuse."""
     if not all(0 <= dollars <= HIGHEST_PRICE for dollars in price):
         raise ArenaError("wrong_price", f"a price is from 0 to {HIGHEST_PRICE:,}", "such as --price 0.5 1.5")
 
 
 def _found_model(given: str, options: ModelOptions, servers: Sequence[ModelServer]) -> tuple[str, str | None]:
-    """Return the model that is meant by a name, and the address of its server if it is no provider's."""
+    """Return the model meant by a name, and the address of its server unless it is a provider's."""
     provider, _, name = given.partition("/")
     if given.startswith(DEMO):
         return given, None
@@ -155,7 +153,7 @@ def _found_model(given: str, options: ModelOptions, servers: Sequence[ModelServe
 
 
 def _served_model(given: str, servers: Sequence[ModelServer]) -> tuple[str, str] | None:
-    """Return a model as one of the servers has it, and that server's address; None if none has it."""
+    """Return a model as named by one of the servers, and that server's address; None if none has it."""
     bare = given.removeprefix("openai/")
     for server in servers:
         for name in (given, bare, f"{bare}:latest"):
@@ -170,7 +168,7 @@ def is_provided(model: str) -> bool:
 
 
 def _without_typo(given: str, options: ModelOptions) -> str:
-    """Return the model, or the known one of nearly that name if the user agrees.
+    """Return the model, or a known one of a similar name if the user agrees.
 
     Names with other numbers are other models, perhaps too new to be known.
     """
@@ -188,7 +186,7 @@ def _without_typo(given: str, options: ModelOptions) -> str:
 
 
 def is_unpriced(block: Block) -> bool:
-    """Tell whether nobody knows what a call of an agent costs."""
+    """Tell whether the price of an agent's model is unknown."""
     if block["model"].startswith(DEMO) or "price" in block:
         return False
     return price_for(ModelSettings(model=block["model"], base_url=block.get("base_url"))) is None
@@ -200,7 +198,7 @@ def is_free(block: Block) -> bool:
 
 
 def with_stops(blocks: Sequence[Block], limits: Mapping[str, int]) -> list[Block]:
-    """Return the agents, with what a call counts for in the budget where its price is not known yet.
+    """Return the agents, with a fixed cost per call where the price is not known yet.
 
     The tightest limit, in millionths, then stops these agents after `CALLS_BEFORE_STOP` calls.
     """
@@ -218,7 +216,7 @@ def with_stops(blocks: Sequence[Block], limits: Mapping[str, int]) -> list[Block
 
 
 def unpriced_sentences(blocks: Sequence[Block]) -> list[str]:
-    """Return what the user should know of the agents whose price is not known."""
+    """Return a sentence on each agent whose price is not known."""
     sentences = []
     for block in blocks:
         if "max_cost" in block and "price" not in block:

@@ -1,4 +1,4 @@
-"""A new folder to work in: a short config, and what lies beside it."""
+"""A new working folder: a short config, and the files beside it."""
 
 import re
 import sys
@@ -75,7 +75,7 @@ def template(name: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class NewArena:
-    """What a new arena shall be: its venue, its models, and dollars a month for all of them, if limited.
+    """The choices for a new arena: its venue, its models, and their monthly budget, if limited.
 
     Each model has the keys of its agent, without a name.
     """
@@ -94,7 +94,7 @@ def new_arena(venue: str, blocks: Sequence[Block], budget: float | None) -> NewA
 
 
 def check_playable(models: Sequence[str], venue: str) -> None:
-    """Raise `ArenaError` if one of these can't play on the venue, or is no model's name."""
+    """Raise `ArenaError` if one of these models can't play on the venue, or is not a model's name."""
     for model in models:
         if not re.fullmatch(NAME, model):
             raise ArenaError("unknown_model", f"{model!r} is not a model", f"it needs {NAME_MEANT}")
@@ -104,23 +104,23 @@ def check_playable(models: Sequence[str], venue: str) -> None:
 
 
 def usual_models(venue: str, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the models of an arena for which nobody has named one; there may be none."""
+    """Return the default models of an arena, which may be none."""
     return DEMO_MODELS if venue == "simulator" else keyed_models(environ)
 
 
 def keyed_models(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the models of the config that comes with the package whose keys are there."""
+    """Return the models of the packaged config whose keys are set."""
     names = packaged_models()
     return tuple(name for name in names if not missing_key(ModelSettings(model=name), environ))
 
 
 def packaged_models() -> tuple[str, ...]:
-    """Return the models of the config that comes with the package."""
+    """Return the models of the packaged config."""
     return tuple(re.findall(r"model: ([\w./-]+)", template("config.yaml").read_text("utf-8")))
 
 
 def make_folder(folder: Path, at: datetime, new: NewArena) -> tuple[list[str], list[str]]:
-    """Write the files of a working folder as of an instant; the names made, and those left as they are."""
+    """Write the files of a working folder; return the names made, and those left as they are."""
     # A systemd unit takes a % for a specifier.
     place = str(folder.resolve()).replace("%", "%%")
     program = str(PROGRAM).replace("%", "%%")
@@ -154,12 +154,12 @@ def write_files(folder: Path, files: Mapping[str, str]) -> tuple[list[str], list
 
 
 def day_limit(month: float) -> float:
-    """Return the dollars that may be spent on each day of decisions, for so many a month."""
+    """Return the daily limit that keeps spending within a monthly one."""
     return max(int(100 * month / DECISIONS), 1) / 100
 
 
 def config_text(new: NewArena, day: date) -> str:
-    """Return the config that comes with the package, for another venue, other models and another budget."""
+    """Return the packaged config, changed to another venue, other models and another budget."""
     head, line, rest = re.split(r"(?m)^(agents:.*\n)", template("config.yaml").read_text("utf-8"))
     head = re.sub(r"(?m)^(  venue: )\w+", rf"\g<1>{new.venue}", head)
     if new.venue == "simulator":

@@ -1,4 +1,4 @@
-"""The prompts that a config's agents can use: what each asks for and shows, and its text for a reader."""
+"""The prompts that a config's agents can use: what each asks for and shows, and its text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class PromptSummary:
 
 
 def prompt_summaries(folder: Path) -> list[PromptSummary]:
-    """Return every prompt, the arena's own and those beside a config in this folder."""
+    """Return summaries of every prompt, the arena's own and those beside a config in this folder."""
     every = names(HOME / "prompts", extension_folders(folder, "prompts"), ".md")
     return [_summary(folder, name) for name in every]
 
@@ -56,7 +56,7 @@ def _summary(folder: Path, name: str) -> PromptSummary:
 def prompt_for_reader(folder: Path, name: str, rendered: bool) -> str:
     """Return a prompt as a cohort would freeze it, or as a model is asked by it on a sample round.
 
-    Raises `ArenaError` where there is no such prompt, or where it is torn.
+    Raise `ArenaError` if there is no such prompt, or if it is faulty.
     """
     whole = _template(folder, name)
     if not rendered:
@@ -72,7 +72,7 @@ def prompt_for_reader(folder: Path, name: str, rendered: bool) -> str:
 
 
 def _template(folder: Path, name: str) -> WholeTemplate:
-    """Return a prompt with all that it includes; raise `ArenaError` where there is none or it is torn."""
+    """Return a prompt with all that it includes; raise `ArenaError` if it is missing or faulty."""
     try:
         return prompt_template(name, folder, extension_folders(folder, "prompts"))
     except UnknownExtension as error:

@@ -1,4 +1,4 @@
-"""Finds and reads the prompts that a config's agents use, and tries them out before anyone plays."""
+"""Finds and reads the prompts that a config's agents use, and tries them out before play."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,7 +22,7 @@ WITHOUT_MARKET = "forecast"
 NAMING = ("prompt", "system")
 """The keys that name a prompt."""
 TELLING = {"price", "history", "shares", "worth", "total"}
-"""Names in a template that stand for a price, or for what shows one."""
+"""Names in a template for a price, or for something that shows one."""
 
 
 def without_bets(agents: Mapping[int, AgentConfig]) -> dict[int, AgentConfig]:
@@ -123,7 +123,7 @@ def _key(document: Document, index: int, name: str) -> Key:
 
 
 def _text(document: Document, key: Key, name: str) -> str:
-    """Return the text of a prompt; nothing, with the mistake noted, if it can't be used."""
+    """Return the text of a prompt; empty, with the mistake noted, if it can't be used."""
     folder = Path(document.file).parent
     fault = ""
     if name.endswith(".md") and not (folder / name).resolve().is_relative_to(folder.resolve()):
@@ -170,7 +170,7 @@ def _note(document: Document, key: Key, name: str, fault: TemplateFault) -> None
 
 
 def _shown_path(document: Document, path: Path) -> Path:
-    """Return the path of a file from the config's folder; of one of the arena's own only its name."""
+    """Return the path of a file relative to the config's folder, or only the name of a packaged file."""
     folder = Path(document.file).parent
     if path.is_relative_to(folder):
         return path.relative_to(folder)

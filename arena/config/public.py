@@ -1,6 +1,6 @@
 """A season in a public repository: agents that came by pull request, and what such a config may not have.
 
-Each file of `entrants/` is the block of one agent. Whoever writes one may choose a model, but neither what
+Each file of `entrants/` is the block of one agent. Its author may choose a model, but neither what
 runs on the owner's machine nor where the owner's keys go.
 """
 
@@ -26,7 +26,7 @@ KEYS = (
 )  # fmt: skip
 """The keys of an entrant: none says where a key goes or what a call costs."""
 KEPT_BACK = {("cohorts", "hidden"): "prices and forecasts", ("markets", "holdout"): "questions"}
-"""What hides something for a while, which a public record would show."""
+"""Keys that hide something for a while, which a public record would show."""
 
 
 def read_public(document: Document) -> None:
@@ -94,7 +94,7 @@ def _read_entrant(document: Document, path: Path, index: int) -> dict[str, Any] 
 
 
 def _check_entrant(document: Document, key: Key, block: dict[str, Any], name: str) -> None:
-    """Note what an entrant may not say of itself."""
+    """Note keys and values that an entrant may not set."""
     if block.get("name", name) != name:
         message = f"an entrant is called as its file is, {name}. Remove `name`, or rename the file"
         document.add((*key, "name"), quoted_value(block["name"]), name, message)
@@ -128,7 +128,7 @@ def _refuse_kinds(document: Document) -> None:
 
 
 def _refuse_keys(document: Document) -> None:
-    """Note a program that publishes heads, extensions, and what hides something that the branch shows."""
+    """Note a program that publishes heads, extensions, and keys that hide what the branch shows."""
     if isinstance(document.get("heads"), list):
         message = "a public season runs no program, and its heads go to the branch anyway. Remove `heads`"
         document.add(("heads",), "a program", "no program", message)

@@ -130,7 +130,7 @@ def make_public_folder(
 def requirement_text(version: str, origin: str | None) -> str:
     """Return the requirement that installs this version from where it came, and from nowhere else.
 
-    `origin` is what the installer noted in `direct_url.json`: nothing where it came from a package index. The
+    `origin` is what the installer noted in `direct_url.json`: nothing if it came from a package index. The
     workflow installs it beside the keys, so a name that somebody else may own would be no safe guess.
     """
     if origin is None:

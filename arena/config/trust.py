@@ -1,4 +1,4 @@
-"""Which folders may run code of their own, by path and content: kept in the user's config folder."""
+"""The folders whose own code may run, by path and content, in a file in the user's config folder."""
 
 import json
 import os
@@ -20,14 +20,14 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class _TrustFile:
-    """What the file holds: its version, and the hashes that are trusted, by folder."""
+    """The content of the file: its version, and the trusted hashes by folder."""
 
     version: Literal[1]
     folders: dict[str, list[str]]
 
 
 def trust_file(environ: Mapping[str, str]) -> Path:
-    """Return the file that says what is trusted; it need not exist."""
+    """Return the path of the trust file, which need not exist."""
     named = Path(environ.get("XDG_CONFIG_HOME", ""))
     if not named.is_absolute():
         named = Path(environ.get("HOME") or "/nonexistent") / ".config"
@@ -35,7 +35,7 @@ def trust_file(environ: Mapping[str, str]) -> Path:
 
 
 def is_trusted(code: FolderCode, environ: Mapping[str, str]) -> bool:
-    """Return whether all that a folder could run was trusted, in this place and with this content."""
+    """Tell whether all code of a folder is trusted, at this path and with this content."""
     if not code.items:
         return True
 
@@ -49,7 +49,7 @@ def is_trusted(code: FolderCode, environ: Mapping[str, str]) -> bool:
 
 
 def trust(code: FolderCode, environ: Mapping[str, str]) -> None:
-    """Remember that what a folder could run now may be run, beside what was trusted there before.
+    """Trust the code of a folder as it is now, in addition to what was trusted there before.
 
     The file is replaced in one step, and only its owner can read or write it.
     """
@@ -75,7 +75,7 @@ def trust(code: FolderCode, environ: Mapping[str, str]) -> None:
 
 
 def _read(file: Path) -> dict[str, list[str]]:
-    """Return the hashes that are trusted, by folder; a file that others could have written is refused."""
+    """Return the trusted hashes by folder; raise `ArenaError` for a file that others can write."""
     try:
         status = file.stat()
         text = file.read_text("utf-8")

@@ -1,4 +1,4 @@
-"""Checks a part of a config against its model, and says in plain words what is wrong with it."""
+"""Checks a part of a config against its model, and notes mistakes in plain words."""
 
 import json
 import re
@@ -27,7 +27,7 @@ NO_BLOCKS: Mapping[Key, Collection[str]] = MappingProxyType({})
 NUMBER_FOR_PEOPLE = re.compile(
     r"\s*[$€£]?\s*((?:[1-9]\d{0,2}(?:,\d{3})+|\d[\d_]*)(?:\.\d+)?)\s*(?:[$€£]|USD)?\s*"
 )
-"""A number as people write it: with a currency's sign, or with commas between thousands.
+"""A number with a currency's sign, or with commas between thousands.
 
 In `10,50` the comma may be a decimal point, so nothing is suggested.
 """
@@ -74,7 +74,7 @@ class _CheckedPart:
     blocks: Mapping[Key, Collection[str]]
 
     def note(self, detail: ErrorDetails) -> None:
-        """Note a mistake that pydantic has found."""
+        """Note a mistake found by pydantic."""
         location = detail["loc"]
         inner = _written_key(self.document.get(*self.at), location)
         kind = detail["type"]
@@ -111,7 +111,7 @@ class _CheckedPart:
         return self.schema.describe(self.schema.at(detail["loc"])) or detail["msg"]
 
     def note_unknown(self, inner: Key) -> None:
-        """Note an unknown key, with the key that is meant: one beside it, or one in a block below it."""
+        """Note an unknown key, suggesting a similar one beside it or in a block below it."""
         key = (*self.at, *inner)
         word = str(inner[-1])
         if dotted_key(key) in OLD_KEYS:
@@ -145,7 +145,7 @@ class _CheckedPart:
 
 
 def _written_key(value: Any, location: Key) -> Key:
-    """Return pydantic's location without what is not in the file, such as the names of types."""
+    """Return pydantic's location without parts that are not in the file, such as names of types."""
     key: Key = ()
 
     for step, part in enumerate(location, 1):

@@ -1,4 +1,4 @@
-"""What is wrong with a text that is not YAML, in plain words, and on which line."""
+"""The fault of a text that is not YAML, in plain words, and its line."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ OPENED = {"}": "{", "]": "["}
 
 
 def yaml_fault(text: str, error: MarkedYAMLError) -> tuple[int, str]:
-    """Return the line of a fault, and what is wrong there; in the parser's words where ours have none."""
+    """Return the line of a fault and a description, in the parser's words if we have none."""
     problem = " ".join(str(error.problem or "").split())
     line = _line_of(error.problem_mark)
     began = _line_of(error.context_mark) or line
@@ -38,7 +38,7 @@ def yaml_fault(text: str, error: MarkedYAMLError) -> tuple[int, str]:
 
 
 def _colon_fault(lines: Sequence[str], line: int, began: int) -> tuple[int, str]:
-    """Return the line of a colon that is missing or too many, and what is wrong there."""
+    """Return the line of a missing or superfluous colon, and a description."""
     # The parser notices a missing space only at a later line.
     for number in range(min(line, len(lines)), 0, -1):
         shown = lines[number - 1].partition(" #")[0]
@@ -62,6 +62,6 @@ def _line_of(mark: object) -> int:
 
 
 def _context(error: MarkedYAMLError) -> str:
-    """Return what the parser says before the problem, unless it only says what it was doing."""
+    """Return the parser's context of the problem, unless it only says what it was doing."""
     context = " ".join(str(error.context or "").split())
     return "" if context.startswith("while") else context

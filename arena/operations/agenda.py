@@ -21,7 +21,7 @@ DECISIONS = 5
 
 @dataclass(frozen=True, slots=True)
 class JobTimes:
-    """A job: how often it is done, for which time it last was and how that went, and when it is due next."""
+    """A job: its cadence, its last time and result, and its next time."""
 
     job: str
     cadence: str
@@ -33,7 +33,7 @@ class JobTimes:
 
 @dataclass(frozen=True, slots=True)
 class DecisionTime:
-    """A time at which something is due for the cohorts, and what that is, in words."""
+    """A time at which something is due for the cohorts, and a description of it."""
 
     at: datetime
     what: str
@@ -41,7 +41,7 @@ class DecisionTime:
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
-    """What is done and what is to come, as of an instant."""
+    """The jobs, and the decisions to come, as of an instant."""
 
     now: datetime
     jobs: Sequence[JobTimes]
@@ -49,7 +49,7 @@ class Agenda:
 
 
 def read_agenda(config: Config, at: datetime) -> Agenda:
-    """Return the agenda of a config and its record. Nothing is written, and a record need not be there."""
+    """Return the agenda of a config and its record, which need not exist; write nothing."""
     with open_or_empty(config.database) as engine, closing(Record(engine)) as record:
         plan = plan_of(config, at, record.begun())
         states = record.read(read_jobs)

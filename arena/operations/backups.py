@@ -1,4 +1,4 @@
-"""Backups by hand, and what is done with them: a record copied, moved, upgraded, or put back."""
+"""Backups by hand, and upgrades of a record after a backup."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +21,7 @@ from arena.verify.content import verified_content
 
 @dataclass(frozen=True, slots=True)
 class BackupFolder:
-    """Where the backups of a record go, and how many of them stay."""
+    """The folder for a record's backups, and the number to keep."""
 
     path: Path = Path("backups")
     keep: int = 14
@@ -80,7 +80,7 @@ def upgrade_record(
 
 
 def _upgrade_queue(address: str) -> bool:
-    """Upgrade the queue beside a record on PostgreSQL; return whether it was behind what is installed."""
+    """Upgrade the queue beside a record on PostgreSQL; return whether it was out of date."""
     if record_file(address) is not None:
         return False
     try:

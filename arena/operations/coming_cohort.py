@@ -1,4 +1,4 @@
-"""Which cohort a config starts next, by the record and the clock, and what changes with it."""
+"""The cohort that a config starts next, by the record and the clock, and what changes with it."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -29,7 +29,7 @@ NEIGHBOURS = 50
 
 @dataclass(frozen=True, slots=True)
 class Catalogued:
-    """What a venue had on offer when it was last read: all, or a sample of so many."""
+    """The offers of a venue when it was last read: all of them, or a sample."""
 
     at: datetime
     listings: list[Listing]
@@ -96,7 +96,7 @@ class UnprovenAgents:
 
 
 def read_begun(database: str, models: Mapping[str, str], venue: str = "") -> RecordSoFar:
-    """Return what the record at an address says has begun, with the usage of agents by name and model.
+    """Return the state of the record at an address, with the usage of agents by name and model.
 
     Nothing is written. A record that can't be read is told as `trouble`.
     """
@@ -130,7 +130,7 @@ def read_begun(database: str, models: Mapping[str, str], venue: str = "") -> Rec
 
 
 def read_catalogue(connection: Connection, venue: str) -> Catalogued | None:
-    """Return what a venue had on offer when it was last read; None if it never was."""
+    """Return the offers of a venue when it was last read; None if it never was."""
     from arena.record.queries.markets import read_listings_as_of
     from arena.record.schema.statements import batches
     from arena.record.write.sync import VenueSource, last_synced_at, quoted_markets
@@ -147,7 +147,7 @@ def read_catalogue(connection: Connection, venue: str) -> Catalogued | None:
 
 
 def sample(markets: Sequence[T]) -> list[T]:
-    """Return all of a few markets; of more than that neighbours at even distances, mostly whole events.
+    """Return all markets if they are few, else evenly spaced runs of neighbours, mostly whole events.
 
     >>> sample("abc"), len(sample(range(7_777))), sample(range(100_000))[49:51]
     (['a', 'b', 'c'], 2000, [49, 2500])
@@ -163,7 +163,7 @@ def sample(markets: Sequence[T]) -> list[T]:
 
 
 def expected_ends(config: Config, offered: Catalogued | None) -> ExpectedEnds:
-    """Return how many ends a month the rule is to bring, by a catalogue or, without one, by the rule."""
+    """Return how many markets are expected to end a month, by a catalogue or, without one, by the rule."""
     rule = config.universe
     every = config.cohorts.decide.every
     if offered is None:
@@ -176,7 +176,7 @@ def expected_ends(config: Config, offered: Catalogued | None) -> ExpectedEnds:
 def coming_cohort(
     config: Config, begun: RecordSoFar, at: datetime, environ: Mapping[str, str]
 ) -> ComingCohort:
-    """Return the next cohort as of an instant, and the command that plays what comes next."""
+    """Return the next cohort as of an instant, and the command that plays the next round."""
     is_live = stamp_of(config) == "live"
     plan = plan_of(config, at, begun.cohorts)
     starts = [cohort.starts_at for cohort in begun.cohorts]
@@ -217,7 +217,7 @@ def joining_agents(config: Config, begun: RecordSoFar, open_cohorts: Sequence[Co
 
 
 def unproven_agents(config: Config, begun: RecordSoFar) -> list[UnprovenAgents]:
-    """Return by cohort the agents without one good turn: who takes its changed block in the next round."""
+    """Return by cohort the agents without a good turn, and whether each uses its changed block next."""
     by_cohort = []
     for cohort, unproven in begun.unproven:
         taken = replacements_from(cohort.rounds, cohort, changed_agents(config, cohort), unproven)
@@ -228,6 +228,6 @@ def unproven_agents(config: Config, begun: RecordSoFar) -> list[UnprovenAgents]:
 
 
 def changes_since(config: Config, last: Cohort, at: datetime) -> CohortChanges:
-    """Return what is other in the next cohort than in the one that started last."""
+    """Return how the next cohort differs from the one that started last."""
     planned, _ = freeze_cohort(config, last.number + 1, at)
     return cohort_changes(last, planned, config.extensions("kinds"))

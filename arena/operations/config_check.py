@@ -1,4 +1,4 @@
-"""What may be wrong with a valid config on this machine: missing keys, idle rules, unread articles."""
+"""Possible problems of a valid config on this machine: missing keys, idle rules, unread articles."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ MOST_NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class ConfigWarning:
-    """A thing that is or may be wrong, and what to do about it, if that is known."""
+    """A possible problem, and its remedy if one is known."""
 
     message: str
     mend: str = ""
@@ -29,7 +29,7 @@ class ConfigWarning:
 
 @dataclass(frozen=True, slots=True)
 class QuestionCount:
-    """How many questions a folder has, and what is wrong in it."""
+    """The number of questions in a folder, and its faults."""
 
     questions: int
     faults: tuple[str, ...]
@@ -53,7 +53,7 @@ class ConfigCheck:
 
 
 def check_config(config: Config, environ: Mapping[str, str]) -> ConfigCheck:
-    """Look at what a config needs on this machine, and at its venue's and its evidence's modules."""
+    """Check what a config needs on this machine, at its venue and from its source of evidence."""
     variables = environment(config.folder, environ)
     return ConfigCheck(
         missing_keys=missing_keys(config.agents, variables),
@@ -66,7 +66,7 @@ def check_config(config: Config, environ: Mapping[str, str]) -> ConfigCheck:
 
 
 def _untold_keys(config: Config) -> list[str]:
-    """Return the keys of the rule that ask for what the venue doesn't report."""
+    """Return the keys of the rule that use figures which the venue doesn't report."""
     module = load("markets.venues", config.markets.venue, config.extensions("venues"))
     rule = config.universe
     keys = sorted(key for key in getattr(module, "UNTOLD", ()) if getattr(rule, key))
@@ -76,7 +76,7 @@ def _untold_keys(config: Config) -> list[str]:
 
 
 def _article_count(config: Config) -> ArticleCount | None:
-    """Return how many files and articles the source of evidence has on disk; None where it has no files."""
+    """Return how many files and articles the source of evidence has on disk; None if it has no files."""
     module = load("agents.research", config.evidence.source, config.extensions("research"))
     if not hasattr(module, "count_articles"):
         return None
@@ -90,7 +90,7 @@ def _article_count(config: Config) -> ArticleCount | None:
 
 
 def _question_count(config: Config) -> QuestionCount | None:
-    """Return what the venue's folder of questions has; None where it is none."""
+    """Return the counts of the venue's folder of questions; None if the venue is no such folder."""
     module = load("markets.venues", config.markets.venue, config.extensions("venues"))
     if not hasattr(module, "read_questions"):
         return None
@@ -104,7 +104,7 @@ def _question_count(config: Config) -> QuestionCount | None:
 
 
 def _file_faults(config: Config) -> tuple[str, ...]:
-    """Return what is wrong in the files that a venue is read from; nothing of one that has none."""
+    """Return the faults in the files that a venue is read from, if it is read from files."""
     module = load("markets.venues", config.markets.venue, config.extensions("venues"))
     if not hasattr(module, "file_faults"):
         return ()
@@ -114,7 +114,7 @@ def _file_faults(config: Config) -> tuple[str, ...]:
 
 
 def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Iterator[ConfigWarning]:
-    """Yield what may be wrong, in words, beside what the cost already warns of."""
+    """Yield possible problems in words, besides the warnings of the cost."""
     for estimate in cost.estimates:
         name = estimate.agent
         if estimate.trouble:
@@ -144,7 +144,7 @@ def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Ite
 
 
 def _question_warnings(config: Config, check: ConfigCheck) -> Iterator[ConfigWarning]:
-    """Yield what is wrong in the venue's folder of questions, or of series."""
+    """Yield the faults in the venue's folder of questions or of series."""
     # The past is there whole, so no round of it is played before its files are right.
     played = "Nothing" if stamp_of(config) == "replay" else "Not all"
     for fault in check.file_faults[:MOST_NAMED]:

@@ -1,4 +1,4 @@
-"""Serves the dashboard on a record, and computes scores anew while it is open and they become stale."""
+"""Serves the dashboard on a record, and recomputes stale scores while it is open."""
 
 import logging
 import signal
@@ -45,7 +45,7 @@ def serve_dashboard(
     say: Callable[[str], None],
     refresh: Callable[[], None],
 ) -> None:
-    """Run the dashboard on a record, whose config may be known, until it is stopped.
+    """Run the dashboard on a record until it is stopped.
 
     `say` is told when it is open and when it has stopped; `refresh` computes the scores that are stale.
     """
@@ -74,14 +74,14 @@ def serve_dashboard(
 
 
 def _proxy_text(where: ListenAddress) -> str:
-    """Say for which proxy the dashboard is, if it is for one."""
+    """Return in words the proxy that the dashboard is behind, if any."""
     if not where.behind_proxy:
         return ""
     return f", for the proxy at {where.public.origin}" if where.public else ", for a proxy"
 
 
 def _wait_for(server: subprocess.Popen[bytes], refresh: Callable[[], None]) -> int:
-    """Return the exit status of a server once it has ended; meanwhile its scores are kept fresh.
+    """Wait for a server to end, keeping scores fresh meanwhile, and return its exit status.
 
     Where that can't be done it is said once, and the pages go on showing what was worked out last.
     """
@@ -103,7 +103,7 @@ def _wait_for(server: subprocess.Popen[bytes], refresh: Callable[[], None]) -> i
 
 
 def end_with(server: subprocess.Popen[bytes]) -> list[int]:
-    """End the server when this process is told to end, and return the signals that have come.
+    """End the server when this process is told to end, and return the signals received.
 
     Not by the exception alone: raised while Python clears away in the midst of something, it is lost.
     """
@@ -121,7 +121,7 @@ def end_with(server: subprocess.Popen[bytes]) -> list[int]:
 
 
 def listening(where: ListenAddress) -> list[str]:
-    """Return the options that say where Streamlit listens, and for whom: a page from elsewhere is refused."""
+    """Return Streamlit's options for its address and its allowed hosts and origins."""
     options = {"server.address": [where.address], "server.port": [str(where.port)]}
     if where.behind_proxy:
         options["server.enableWebsocketCompression"] = ["true"]
@@ -135,4 +135,8 @@ def listening(where: ListenAddress) -> list[str]:
         options["browser.serverPort"] = [str(where.public.port)]
     elif not where.behind_proxy:
         options["server.allowedHosts"] = list(own)
-    return [f"--{name}={value}" for name, values in options.items() for value in values]
+
+    arguments = []
+    for name, values in options.items():
+        arguments += [f"--{name}={value}" for value in values]
+    return arguments

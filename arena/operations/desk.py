@@ -127,7 +127,7 @@ class Desk:
     wrong_keys: int = 0
 
     async def admit(self, request: HttpRequest) -> str | HttpResponse:
-        """Return the agent whose key a request has, or what is answered to one without a right key."""
+        """Return the agent whose key a request has, or the refusal of a request without a valid key."""
         if request.path == OPENAPI_PATH:
             return HttpResponse(200, openapi_text(), JSON)
 
@@ -147,7 +147,7 @@ class Desk:
         return agent
 
     async def respond(self, request: HttpRequest) -> HttpResponse:
-        """Return the answer to a request of the agent that was admitted with it, or why it failed."""
+        """Return the answer to a request of an admitted agent, or the error."""
         try:
             async with self.lock:
                 return HttpResponse(200, await asyncio.to_thread(self._answer, request), JSON)
@@ -168,7 +168,7 @@ class Desk:
             await asyncio.to_thread(add_incidents, self.record.engine, [incident])
 
     def _answer(self, request: HttpRequest) -> bytes:
-        """Return the body of the answer to a request. Raises `DeskRefusal` where it is refused."""
+        """Return the body of the answer to a request. Raise `DeskRefusal` if it is refused."""
         agent = request.caller
         match request.method, request.path:
             case "POST", "/v1/turn":
@@ -182,7 +182,7 @@ class Desk:
         raise DeskRefusal(404, "no_page", message, "there are GET and POST /v1/turn, and GET /v1/results")
 
     def _open_turn(self, agent: str) -> bytes:
-        """Return the turn of an agent that is open, with its view, as JSON; nulls where none is."""
+        """Return an agent's open turn with its view, as JSON; nulls if none is open."""
         turns = self.record.read(read_desk_turns, agent)
         turn = next((turn for turn in turns if turn.answer is None and not turn.over), None)
         if turn is None:
@@ -193,7 +193,7 @@ class Desk:
         return head.rstrip(b"}\n") + b', "view": ' + turn.view.encode() + b"}\n"
 
     def _take_decision(self, agent: str, request: HttpRequest) -> dict[str, Any]:
-        """Take a decision, or preview it, and return how it was read.
+        """Store a decision, or preview it, and return how it was read.
 
         The decision that was taken gets the same answer when it is sent again, and changes nothing.
         """
@@ -222,9 +222,9 @@ class Desk:
         return {"turn": turn.name, "accepted": True, "at": taken_at} | _reading(decision, decision.rejections)
 
     def _write_answer(self, agent: str, turn: DeskTurn, text: str) -> DeskTurn:
-        """Write the answer of a turn, and return the turn as it is then.
+        """Write the answer of a turn, and return the updated turn.
 
-        Raises `DeskRefusal` where another answer came first, or the time has run out.
+        Raise `DeskRefusal` if another answer came first, or the time has run out.
         """
         taken = self.record.write_answer(answer_desk_turn, turn.entrant_id, turn.round_id, text)
         written = self._turn(agent, turn.name)
@@ -233,7 +233,7 @@ class Desk:
         return written
 
     def _turn(self, agent: str, name: str | None) -> DeskTurn:
-        """Return the turn of an agent by this name. Raises `DeskRefusal` where it has none."""
+        """Return the turn of an agent by its name; raise `DeskRefusal` if there is none."""
         if not name:
             raise DeskRefusal(400, "no_turn", "the request names no turn: POST /v1/turn?turn=NAME", TURN_HINT)
 
@@ -271,7 +271,7 @@ class Desk:
 
 
 def _preview(turn: DeskTurn, decision: Decision, view: View) -> dict[str, Any]:
-    """Return what a decision would be filled at, by the prices of the view."""
+    """Return the fills that a decision would get at the prices of the view."""
     if view.hidden:
         fills: list[Fill] = []
         refused = refused_orders((*decision.sales, *decision.bets))
@@ -283,9 +283,9 @@ def _preview(turn: DeskTurn, decision: Decision, view: View) -> dict[str, Any]:
 
 
 def _is_preview(query: Mapping[str, str]) -> bool:
-    """Return whether a decision is only to be tried.
+    """Tell whether a decision is only a preview.
 
-    Raises `DeskRefusal` where that can't be told: a decision that was meant as a preview can't be taken back.
+    Raise `DeskRefusal` if that can't be told: a decision that was meant as a preview can't be taken back.
     """
     unknown = sorted(query.keys() - {"turn", "preview"})
     if unknown:
@@ -299,7 +299,7 @@ def _is_preview(query: Mapping[str, str]) -> bool:
 
 
 def _check_open(turn: DeskTurn) -> None:
-    """Raise `DeskRefusal` where a turn has an answer, or its time has run out."""
+    """Raise `DeskRefusal` if a turn has an answer, or its time has run out."""
     if turn.answer is not None:
         message = f"turn {turn.name} already has a different answer"
         raise DeskRefusal(
@@ -311,7 +311,7 @@ def _check_open(turn: DeskTurn) -> None:
 
 
 def _key_of(request: HttpRequest) -> str:
-    """Return the key that a request has. Raises `DeskRefusal` where it has none."""
+    """Return the key of a request; raise `DeskRefusal` if it has none."""
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
     key = credentials.strip()
     if scheme.lower() != "bearer" or not key:
@@ -320,7 +320,7 @@ def _key_of(request: HttpRequest) -> str:
 
 
 def _not_a_decision(error: UnreadableDecision) -> DeskRefusal:
-    """Return the refusal of what is no decision, or in which nothing can be used, with all its faults."""
+    """Return the refusal of an unusable decision, with all its faults."""
     message = f"this is not a decision: {error}"
     if error.refused:
         faults = list[str]()
@@ -333,7 +333,7 @@ def _not_a_decision(error: UnreadableDecision) -> DeskRefusal:
 
 
 def _text(body: bytes) -> str:
-    """Return the text of a body. Raises `DeskRefusal` where it is not UTF-8."""
+    """Return the text of a body; raise `DeskRefusal` if it is not UTF-8."""
     try:
         return body.decode()
     except UnicodeDecodeError as error:
@@ -341,13 +341,13 @@ def _text(body: bytes) -> str:
 
 
 def _reading(decision: Decision, refused: Sequence[Rejection]) -> dict[str, Any]:
-    """Return how a decision was read: how many items of each kind, and those that were refused."""
+    """Return how a decision was read: the number of items of each kind, and the refused ones."""
     counts = {"forecasts": len(decision.forecasts), "bets": len(decision.bets), "sales": len(decision.sales)}
     return {**counts, "refused": [*map(_refusal, refused)]}
 
 
 def _past_turn(name: str, at: datetime, turn: Turn) -> dict[str, Any]:
-    """Return how a turn ended that is over, as JSON has it."""
+    """Return a turn that is over, as JSON."""
     return {
         "turn": name,
         "at": at.isoformat(),
@@ -359,7 +359,7 @@ def _past_turn(name: str, at: datetime, turn: Turn) -> dict[str, Any]:
 
 
 def _fill(fill: Fill) -> dict[str, Any]:
-    """Return a fill as JSON has it, in shares and dollars."""
+    """Return a fill as JSON, in shares and dollars."""
     return {
         "market": fill.market_id,
         "action": fill.action,
@@ -372,7 +372,7 @@ def _fill(fill: Fill) -> dict[str, Any]:
 
 
 def _refusal(rejection: Rejection) -> dict[str, Any]:
-    """Return an item that was refused, as JSON has it."""
+    """Return a refused item as JSON."""
     return {"code": rejection.code, "message": rejection.message, "market": rejection.market_id}
 
 
@@ -390,7 +390,7 @@ def error_response(status: int, error: ArenaError) -> HttpResponse:
 
 
 def _failure_response(error: Exception, request: HttpRequest) -> HttpResponse:
-    """Return the answer to a request that failed.
+    """Return the response to a request that failed.
 
     An error that was expected is told in its own words. Of any other only that there was one: what it says
     may be of the record, and is logged.
@@ -406,7 +406,7 @@ def _failure_response(error: Exception, request: HttpRequest) -> HttpResponse:
 
 
 def complain(status: int, message: str) -> HttpResponse:
-    """Return the answer to a request that could not be read."""
+    """Return the response to a request that could not be read."""
     code, hint = COMPLAINTS[status]
     return error_response(status, ArenaError(code, message, hint))
 

@@ -1,4 +1,4 @@
-"""What agents from outside come to the desk for: who they are, the turn that is open, how things ended."""
+"""Queries of the desk: an agent by its key, its open turn, and its past turns and results."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -48,7 +48,7 @@ class DeskTurn:
 
     @property
     def name(self) -> str:
-        """Return what an agent calls it: the numbers of cohort and round."""
+        """Return the name of the turn: the numbers of cohort and round."""
         return f"{self.cohort}-{self.round}"
 
 
@@ -59,7 +59,7 @@ def read_agent_of_key(connection: Connection, key_hash: str) -> str | None:
 
 
 def read_desk_turns(connection: Connection, agent: str) -> list[DeskTurn]:
-    """Return an agent's last turn in each of its cohorts, open or over, the first to be over first."""
+    """Return an agent's last turn in each of its cohorts, open or over, the earliest deadline first."""
     is_over = or_(DeskTurnRow.expires_at <= NOW, RoundRow.done == 1)
     query = (
         select_noun(DeskTurn, DeskTurnRow, **PLACE, cohort_id=CohortRow.id, over=case((is_over, 1), else_=0))
@@ -76,7 +76,7 @@ def read_desk_turns(connection: Connection, agent: str) -> list[DeskTurn]:
 
 @dataclass(frozen=True, slots=True)
 class OverTurn:
-    """A turn that is over, by its place."""
+    """A turn that is over."""
 
     cohort: int
     round: int

@@ -1,4 +1,4 @@
-"""What is due for the cohorts, by their calendars and by what the record says was done. All of it is pure."""
+"""What is due for the cohorts, by their calendars and by what the record says was done; pure functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -61,7 +61,7 @@ class Due:
 
     @property
     def name(self) -> str:
-        """Return the name under which the record keeps how it went."""
+        """Return the name under which the record keeps its result."""
         if self.stored is not None:
             return f"cohort {self.cohort_number}"
         if self.step == "settle":
@@ -152,7 +152,7 @@ class DueSituation:
 
     @cached_property
     def calendars(self) -> dict[str, Calendar]:
-        """Return when each cohort decides that is open, or ended after the oldest of the last looks."""
+        """Return the calendars of cohorts that are open, or ended after the oldest of the last looks."""
         calendars = {}
         for stored in self.stored_cohorts:
             if stored.ended_at is None or stored.ended_at >= self.since:
@@ -305,7 +305,7 @@ def blocked_cohorts(due: Sequence[Due], at: datetime) -> frozenset[int]:
 
 
 def round_to_decide(stored: StoredCohort, at: datetime, situation: DueSituation) -> int | None:
-    """Return the number of the round that a cohort decides at a time, None if it does not decide then."""
+    """Return the number of the round that a cohort decides at a time; None if it does not decide then."""
     number = stored.cohort.calendar.number_at(at)
     if number is None:
         return None
@@ -370,7 +370,7 @@ def _next_in_order(
 
 
 def _retry(begun: BegunRound, stored: StoredCohort, situation: DueSituation) -> Due:
-    """Return what to do about a round that isn't done: play on, try again after a pause, or close it.
+    """Return the step for a round that isn't done: play on, retry after a pause, or close it.
 
     Nobody decides on live prices that are history, nor in a cohort that was stopped. In a simulated or
     recorded world a round is over once all agents were asked and its time has passed; models that gave no
@@ -400,13 +400,15 @@ def _retry(begun: BegunRound, stored: StoredCohort, situation: DueSituation) -> 
 
 
 def _after_pause(due: Due, situation: DueSituation, since: datetime | None = None) -> Due:
-    """Return the same step, not before the pause is over that follows a failed try of it.
+    """Return the same step, postponed by the pause after a failed try of it.
 
     A try until `since` doesn't count. Nor does one that was broken off: it is made again at once. The try of
     a later round of the cohort counts for an earlier one, or the two would take turns without a pause.
     """
     last = situation.jobs.get(due.name)
-    if last is None or last.due_at < due.at or last.ended_at is None or not last.failures:
+    if last is None or last.ended_at is None or not last.failures:
+        return due
+    if last.due_at < due.at:
         return due
     if since is not None and last.ended_at <= since:
         return due

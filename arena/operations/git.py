@@ -41,7 +41,7 @@ def git_program() -> str:
 
 
 def git(folder: Path, *words: str, more: Mapping[str, str] | None = None) -> str:
-    """Return what a git command prints in a repository of one's own. Raise `GitError` if it fails."""
+    """Return the output of a git command in our own repository; raise `GitError` if it fails."""
     environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **(more or {})}
     command = [git_program(), "-C", str(folder), *OWN, *words]
     done = subprocess.run(command, input="", env=environ, capture_output=True, check=False, text=True)
@@ -129,7 +129,7 @@ class GitObjects:
         return commits
 
     def entries(self, tree: str) -> dict[str, TreeEntry]:
-        """Return what is in a folder, by name."""
+        """Return the entries of a folder, by name."""
         data = self.read(tree, "tree")
         entries = {}
         while data:
@@ -153,7 +153,7 @@ class GitObjects:
 
 
 def _output(process: "Popen[bytes]") -> IO[bytes]:
-    """Return what a process writes."""
+    """Return the output stream of a process."""
     assert process.stdout is not None
     return process.stdout
 
@@ -240,13 +240,13 @@ def read_reflog(folder: Path, ref: str) -> list[str]:
     """Return the ids that a branch of a git directory is known to have had, oldest first."""
     names = []
     for line in _small_text(folder / "logs" / ref).splitlines():
-        # Each has the id before and the one after; the first of all has zeros before.
+        # Each line has the old and the new id; the first line's old id is zeros.
         names += [name for name in line.split(" ")[:2] if OBJECT.fullmatch(name) and int(name, 16)]
     return names
 
 
 def _small_text(path: Path) -> str:
-    """Return the text of a plain file; nothing where there is none, or a link."""
+    """Return the text of a plain file; nothing if there is none, or a link."""
     if path.is_symlink() or not path.is_file():
         return ""
     with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""The status of an arena, and the reasons of its health: what is wrong, why, since when, and what helps.
+"""The status of an arena, and the reasons for its health: what is wrong, why, since when, and what helps.
 
 A reason is the same wherever it is shown: by `arena status`, as JSON, at `/health`, in a message to the
 webhook, and on the page of operations.
@@ -7,6 +7,7 @@ webhook, and on the page of operations.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Literal
 
 from arena.errors import far_text
@@ -76,7 +77,7 @@ class HealthReason:
     """Why health is no better than a word: what is wrong, with all that an operator needs to act on it.
 
     `code` is for programs, `about` names the agent, job or market, and `where` a round or a cohort, which is
-    written behind the text. `cause` is the last error behind it, in the words of whoever said it. `since` is
+    written behind the text. `cause` is the last error behind it, in its own words. `since` is
     when it began, `next_try` when it may be over by itself, and `waits` what waits for it. `instead` is the
     command where it isn't that of the code. `incidents` are the ids of those that it stands for.
     """
@@ -135,7 +136,7 @@ def instant_text(at: datetime, now: datetime) -> str:
 
 
 def merged_reasons(reasons: Sequence[HealthReason]) -> list[HealthReason]:
-    """Return the reasons, with the same reason of several rounds or cohorts as one that names them all.
+    """Return the reasons, merging the same reason of several rounds or cohorts into one that names them all.
 
     >>> late = [HealthReason("late", "late", "not finished", where=f"round {n}") for n in (1, 2)]
     >>> merged_reasons(late)[0].text
@@ -148,12 +149,13 @@ def merged_reasons(reasons: Sequence[HealthReason]) -> list[HealthReason]:
 
     merged = []
     for reason, group in alike.items():
+        places = [member.where for member in group]
         text = reason.text
-        if any(one.where for one in group):
-            text += f" ({', '.join(one.where for one in group)})"
-        since = min((one.since for one in group if one.since is not None), default=None)
-        incidents = [number for one in group for number in one.incidents]
-        merged.append(replace(reason, text=text, since=since, incidents=tuple(incidents)))
+        if any(places):
+            text += f" ({', '.join(places)})"
+        since = min((member.since for member in group if member.since is not None), default=None)
+        incidents = tuple(chain.from_iterable(member.incidents for member in group))
+        merged.append(replace(reason, text=text, since=since, incidents=incidents))
 
     return merged
 
@@ -275,14 +277,14 @@ class Status:
 
     @property
     def backup(self) -> JobState | None:
-        """Return how the backup of `arena run` went last, if one was made."""
+        """Return the state of the backup job of `arena run`, if it has run."""
         return next((job for job in self.jobs if job.name == "backup"), None)
 
     @property
     def backup_at(self) -> datetime | None:
         """Return when the record was last backed up: by `arena run`, or into a file by hand."""
         job_at = None
-        # One that failed has made no backup; how the one before it went is seen by its file.
+        # A failed job made no backup; the file shows when the one before was made.
         if self.backup is not None and not self.backup.failures:
             job_at = self.backup.ended_at
         return max(filter(None, (job_at, self.around.backup_at)), default=None)

@@ -38,7 +38,8 @@ HEADER = re.compile(r"(?P<name>[!#$%&'*+.^_`|~0-9A-Za-z-]+):(?P<value>[^\x00-\x0
 SINGLE_HEADERS = frozenset(("authorization", "content-length", "host", "transfer-encoding"))
 """Headers of which a second one would make it unclear what is asked, and by whom."""
 CONFIG_KEY = "watch.health"
-JSON, PLAIN = "application/json", "text/plain; charset=utf-8"
+JSON = "application/json"
+PLAIN = "text/plain; charset=utf-8"
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 NO_METRICS = 'metrics need the extra of that name: pip install "paper-arena[metrics]", then start again\n'
 
@@ -104,7 +105,7 @@ def network_of(address: str) -> str:
 
 
 def is_own_host(host: str | None, names: Sequence[str]) -> bool:
-    """Return whether a Host header names this machine: by an IP address, or by one of its names.
+    """Tell whether a Host header names this machine: by an IP address, or by one of its names.
 
     A web page whose domain was pointed at this machine sends that domain. Every browser sends a Host, so a
     request without one is from no page.
@@ -243,7 +244,7 @@ class HttpServer:
     async def _read_head(self, reader: asyncio.StreamReader, address: str) -> tuple[HttpRequest, int]:
         """Read the head of a request; return the request without its body, and the body's length.
 
-        Raises `_BadRequest` where it can't be read.
+        Raise `_BadRequest` if it can't be read.
         """
         head = await reader.readuntil(HEAD_END)
         first, *lines = head.removesuffix(HEAD_END).decode("latin-1").split("\r\n")
@@ -295,7 +296,7 @@ class HttpServer:
 def _read_headers(lines: Sequence[str]) -> dict[str, str]:
     """Return the headers of a request by their names in lower case.
 
-    Raises `_BadRequest` for lines that a proxy in front of this server might read otherwise.
+    Raise `_BadRequest` for lines that a proxy in front of this server might read otherwise.
     """
     headers = dict[str, str]()
     for line in lines:
@@ -334,7 +335,7 @@ class HealthPages:
     read_at: float = 0.0
 
     async def answer(self, request: HttpRequest) -> HttpResponse:
-        """Return the page of a path; status 503 where something is wrong."""
+        """Return the page of a path, with status 503 if health is poor."""
         if request.path not in ("/health", "/metrics"):
             return HttpResponse(404, b"there are /health and /metrics\n")
 
@@ -354,7 +355,7 @@ class HealthPages:
             return HttpResponse(501, NO_METRICS.encode())
 
     async def _read_status(self) -> Status:
-        """Return the status, read anew where the last one is no longer fresh."""
+        """Return the status, reading it again if the last one is no longer fresh."""
         async with self.lock:
             now = asyncio.get_running_loop().time()
             if self.status is None or now - self.read_at > FRESH:
@@ -369,8 +370,8 @@ async def serve_health(
 ) -> AsyncIterator[Endpoint | None]:
     """Serve health and metrics at an endpoint while the block runs; yield where it listens.
 
-    Yields None where the endpoint is off. Port 0 is any that is free. `source` is called in a thread.
-    Raises `ArenaError` where it can't listen there.
+    Yield None if the endpoint is off. Port 0 is any that is free. `source` is called in a thread.
+    Raise `ArenaError` if it can't listen there.
     """
     if not endpoint:
         yield None
@@ -458,9 +459,9 @@ def _labelled_figures(status: Status) -> Iterator[tuple[str, str, tuple[str, ...
     yield "budget_dollars", "Each budget", ("per",), budgets
 
     quarantined = status.quarantined
-    errors: Samples = [((x.venue, x.code), x.records) for x in quarantined if x.kind == "page"]
+    errors: Samples = [((row.venue, row.code), row.records) for row in quarantined if row.kind == "page"]
     yield "venue_errors", "Requests that a venue failed to answer in a day", ("venue", "code"), errors
-    records: Samples = [((x.venue, x.kind, x.code), x.records) for x in quarantined]
+    records: Samples = [((row.venue, row.kind, row.code), row.records) for row in quarantined]
     yield "quarantined", "Records quarantined in a day", ("venue", "kind", "code"), records
 
     failures: Samples = [((job.name,), job.failures) for job in status.jobs]

@@ -1,4 +1,4 @@
-"""Incidents: what an operator should hear of is written to the record, and from there sent to the webhook.
+"""Incidents: events for the operator, written to the record and from there sent to the webhook.
 
 Each function may be called any number of times: an incident that was recorded is not recorded again. One that
 lasts, such as an outage, is ended when it is over, and the next one is recorded anew.
@@ -97,7 +97,7 @@ AWAY_CODES = ("locked", "unreachable")
 
 
 def note_rounds(record: Record, at: datetime) -> None:
-    """Record what the newest rounds show: who failed, and whom a budget stopped.
+    """Record what the newest rounds show: the agents that failed, and those stopped by a budget.
 
     To be called after each decision time, and at the start: then what was played just before is recorded too.
     """
@@ -136,7 +136,7 @@ def note_agents(record: Record, ends: Sequence[RoundEnd], at: datetime) -> None:
 
 
 def _agent_texts(played: dict[str, list[RoundEnd]]) -> dict[IncidentKind, dict[str, str]]:
-    """Return what is wrong with each agent, in words, by the kind of incident and the agent's name."""
+    """Return the trouble of each agent in words, by the kind of incident and the agent's name."""
     waiting = {}
     failing = {}
     unpriced = {}
@@ -175,7 +175,7 @@ def _end_agent_incidents(
 
 
 def note_unsettled(record: Record, at: datetime) -> None:
-    """Record which markets are held, closed for long and not settled; and which of them no longer are."""
+    """Record which held markets have been closed for long without settling, and which no longer are."""
     unsettled = {incident.data["market"]: incident for incident in record.read(_read_unsettled, at)}
     for market, incident in unsettled.items():
         add_incidents(record.engine, [incident], unless=f"{market}@")
@@ -187,7 +187,7 @@ def note_unsettled(record: Record, at: datetime) -> None:
 
 
 def _read_unsettled(connection: Connection, now: datetime) -> list[Incident]:
-    """Return an incident for each market of a live venue that is held and closed for long without an end."""
+    """Return an incident for each held market of a live venue that closed long ago without a resolution."""
     open_cohorts = read_cohorts(connection, only_open=True)
     live_ids = [stored.id for stored in open_cohorts if stored.cohort.stamp == "live"]
     query = (
@@ -215,7 +215,7 @@ def _read_unsettled(connection: Connection, now: datetime) -> list[Incident]:
 
 
 def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: BaseException | None) -> None:
-    """Record how the round of a cohort went at a decision time: played, without its venue, or broken off."""
+    """Record the outcome of a cohort's round: played, without its venue, or broken off."""
     trouble = venue_trouble(fault)
     if fault is None or trouble is not None:
         note_venue(record, venue, at, trouble)
@@ -229,7 +229,7 @@ def note_played(record: Record, venue: str, due: datetime, at: datetime, fault: 
 
 
 def note_job(record: Record, name: str, venue: str, at: datetime, fault: BaseException | None) -> None:
-    """Record how a job went: whether its venue gave an answer, or the record was found to be consistent."""
+    """Record the outcome of a job: whether its venue answered, or the record was consistent."""
     _note_venues(record, name, venue, at, fault)
     if name == "catalogue" and fault is None:
         note_rejected(record, venue, at)
@@ -269,7 +269,7 @@ def _note_failing(record: Record, name: str, at: datetime, fault: BaseException 
 
 
 def coded_error(fault: BaseException) -> ArenaError:
-    """Return a fault as an error with a code, and with words that may be kept.
+    """Return a fault as an error with a code, and with a message that may be stored.
 
     The message of a foreign error may hold anything, so only its type is kept, and that of its cause.
     """
@@ -285,7 +285,7 @@ def note_damage(record: Record, at: datetime, fault: BaseException) -> None:
 
 
 def note_unusable(record: Record, at: datetime, fault: BaseException, trouble: RecordTrouble) -> None:
-    """Keep in memory that the record can't be used, and write it there if that is possible all the same."""
+    """Keep in memory that the record can't be used, and write it to the record if possible."""
     error = coded_error(fault)
     incident = record_unusable(at, error)
     if error.code == "damaged":
@@ -295,7 +295,7 @@ def note_unusable(record: Record, at: datetime, fault: BaseException, trouble: R
 
     trouble.incident = incident
     trouble.reason = incident_reason(RecordedIncident(0, incident, None, None, 0, None), Status(at))
-    if error.code in AWAY_CODES:  # to try would take another half minute
+    if error.code in AWAY_CODES:  # trying would take another half minute
         return
     try:
         add_incidents(record.engine, [incident], unless=incident.subject.partition("@")[0] + "@")
@@ -333,7 +333,7 @@ def note_clock(record: Record, incident: Incident) -> None:
 
 
 def note_workers(record: Record, at: datetime, gone: bool) -> None:
-    """Record that no worker gives a sign, or that they do again."""
+    """Record that no worker gives a sign of life, or that one does again."""
     if gone:
         add_incidents(record.engine, [workers_gone(at)], unless="workers@")
     else:
@@ -357,7 +357,7 @@ def note_verified(record: Record, job: str, at: datetime, fault: BaseException |
 
 
 def end_trouble(address: str, kind: IncidentKind, at: datetime) -> None:
-    """Note in a record that a trouble is over; it is opened for writing only if one goes on."""
+    """Note in a record that a trouble is over; open it for writing only if the trouble is ongoing."""
     with open_read_only(address) as engine, reading(engine) as connection:
         ongoing = read_ongoing_incidents(connection, kind, "")
     if ongoing:

@@ -66,12 +66,12 @@ class JobContext:
     baselines: bool = False
 
     def when(self, source: VenueSource, at: datetime) -> datetime:
-        """Return the time to ask a venue about for something scheduled: a live one only shows the present."""
+        """Return the time to ask a venue about for something scheduled: for a live one always now."""
         return self.world.now() if source.stamp == "live" else at
 
 
 async def catalogue(context: JobContext, at: datetime) -> str:
-    """Read all that the config's venue has on offer, without asking how markets ended."""
+    """Read the catalogue of the config's venue, without resolutions."""
     record = context.record
     source = context.source
     when = context.when(source, at)
@@ -95,7 +95,7 @@ async def catalogue(context: JobContext, at: datetime) -> str:
 
 
 async def quotes(context: JobContext, at: datetime) -> str:
-    """Read the prices of all markets that were shown or are held and are not known to have ended."""
+    """Read the prices of all markets shown or held whose resolution isn't known."""
     followed = context.record.read(read_followed_markets, at)
 
     async def look(source: VenueSource, venue: Venue) -> int:
@@ -109,7 +109,7 @@ async def quotes(context: JobContext, at: datetime) -> str:
 
 
 async def resolutions(context: JobContext, at: datetime) -> str:
-    """Ask how markets ended that were played, or have lost their price."""
+    """Read the resolutions of markets that were played, or have lost their price."""
 
     async def look(source: VenueSource, venue: Venue) -> int:
         within = context.world.corrected_within
@@ -147,7 +147,7 @@ async def scores(context: JobContext, at: datetime) -> str:
 
 
 async def retention(context: JobContext, at: datetime) -> str:
-    """Delete quotes that are older than the config keeps them, and that nothing refers to."""
+    """Delete quotes that nothing refers to and that are older than the config keeps them."""
     seconds_kept = context.config.run.keep_quotes
     if seconds_kept is None:
         return "all quotes are kept"
@@ -205,7 +205,7 @@ async def publish(context: JobContext, _at: datetime) -> str:
 
 
 async def digest(context: JobContext, at: datetime) -> str:
-    """Tell the operator what is to be done and who leads, if a full week has been played."""
+    """Send the operator the tasks and the leaderboard, if a full week has been played."""
     record = context.record
     first = min((stored.cohort.starts_at for stored in record.cohorts()), default=at)
     if at - first < WEEK:
@@ -226,7 +226,7 @@ class Stopped(Exception):
 
 
 def _breaking_off(context: JobContext, message: str) -> Callable[..., None]:
-    """Return what a job calls as it goes on, which breaks it off once the arena is to stop."""
+    """Return a progress function for a job, which breaks it off once the arena is to stop."""
 
     def progress(*_done: object) -> None:
         if context.world.under_way.closed:
@@ -259,7 +259,7 @@ JOB_FUNCTIONS: Mapping[str, JobFunction] = {
 
 
 def _behind(stored: StoredCohort, at: datetime, record: Record) -> bool:
-    """Tell whether a cohort was not yet looked at, and marked, at that time or later."""
+    """Tell whether a cohort has no snapshot with marks of that time or later."""
     looked = record.read(read_newest_time, stored.id)
     if looked is None or looked < at:
         return stored.cohort.starts_at < at
@@ -269,12 +269,12 @@ def _behind(stored: StoredCohort, at: datetime, record: Record) -> bool:
 async def _at_every_venue(
     context: JobContext, at: datetime, look: Callable[[VenueSource, Venue], Awaitable[int]]
 ) -> int:
-    """Look at the venue of every open cohort, record what it rejects, and return the sum of the results.
+    """Read the venue of every open cohort, record what is rejected, and return the sum of the results.
 
     Raise `Unanswered` in the end if some venues gave no answer.
     """
     cohorts = [stored.cohort for stored in open_cohorts(context.record)]
-    # While an earlier step of a simulated or recorded cohort is to do, no such world is looked at.
+    # A simulated or recorded world is not read while a cohort has an earlier step to do there.
     behind = any(cohort.stamp != "live" and cohort.number in context.blocked for cohort in cohorts)
     by_venue = {}
     for cohort in cohorts:
@@ -320,7 +320,7 @@ class StepOutcome:
 
 
 async def do_step(due: Due, context: JobContext) -> StepOutcome:
-    """Take a step that is due, and return how it went.
+    """Take a step that is due, and return its outcome.
 
     A step settles cohorts that have ended, plays or closes a round of a cohort, or starts a new cohort. If
     another process has taken the step, the outcome is `busy`.

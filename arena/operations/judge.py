@@ -1,4 +1,4 @@
-"""Judges the health of an arena by its status. All of it is pure.
+"""Judges the health of an arena by its status, in pure functions.
 
 A reason is formed by cause: fifty agents whose key one provider refuses are one, and a job that fails since
 its venue is down is part of that outage.
@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import chain
 
 from agents.text import one_line
 from arena.calls.wait_reports import wait_text
@@ -130,7 +131,7 @@ def _with_round(reasons: Sequence[HealthReason], waiting: HealthReason) -> list[
 def _round_reason(
     stored: StoredCohort, number: int, at: datetime, state: RoundState | None, status: Status
 ) -> HealthReason | None:
-    """Return the reason that the last round of a cohort whose time has come gives, None if it is done."""
+    """Return the reason from a cohort's last due round; None if the round is done."""
     which = f"round {number} of cohort {stored.cohort.number}"
     if state is not None and state.done:
         return None
@@ -160,7 +161,7 @@ def _round_reason(
 
 
 def _with_failure(reason: HealthReason, stored: StoredCohort, status: Status) -> HealthReason:
-    """Return the reason with what went wrong when its round was tried last, if that failed."""
+    """Return the reason with the error of its round's last try, if that failed."""
     step = status.steps.get(f"cohort {stored.cohort.number}")
     if step is None or not step.failures:
         return reason
@@ -170,7 +171,7 @@ def _with_failure(reason: HealthReason, stored: StoredCohort, status: Status) ->
 def _begun_round_reason(
     which: str, state: RoundState, stored: StoredCohort, status: Status
 ) -> HealthReason | None:
-    """Return the reason that a live round gives which has begun and isn't done."""
+    """Return the reason from a live round that has begun and isn't done."""
     since = status.at - state.taken_at
     if since > PLAY_WINDOW + GRACE:
         reason = HealthReason("late", "unfinished", "not finished yet", where=which)
@@ -203,7 +204,7 @@ class FailedModels:
 
     @property
     def cause(self) -> str:
-        """Return what the server said, and how many turns that ended."""
+        """Return the server's message, and the number of turns that it ended."""
         counts = Counter(f"{turn.code}: {turn.message}" for turn in self.turns)
         texts = []
         for error, count in counts.most_common(2):
@@ -212,7 +213,7 @@ class FailedModels:
 
 
 def _model_reasons(status: Status) -> Iterator[HealthReason]:
-    """Yield a reason for each server and way in which models failed, however many agents ask it."""
+    """Yield a reason for each server and kind of failure, however many agents are affected."""
     groups: dict[tuple[str, str], FailedModels] = {}
     for state in status.rounds:
         for turn in status.unanswered.get(state.id, ()):
@@ -245,7 +246,7 @@ def _model_reasons(status: Status) -> Iterator[HealthReason]:
 
 
 def agents_text(agents: Sequence[str]) -> str:
-    """Return the names of agents; of many their number, and the first.
+    """Return the names of agents, or of many their number and the first names.
 
     >>> agents_text(["eve"]), agents_text(["a", "b", "c", "d", "e"])
     ('eve', '5 agents (a, b, c and 2 more)')
@@ -264,7 +265,7 @@ def _of_agents(status: Status, agents: Sequence[str]) -> Iterator[RecordedIncide
 
 
 def _next_asked(state: RoundState, status: Status) -> datetime | None:
-    """Return when the models of a round that failed are asked again: in it, or in the next round."""
+    """Return when the failed models of a round are asked again: in it, or in the next round."""
     step = status.steps.get(f"cohort {state.cohort}")
     again = None
     if step is not None and step.failures and not state.done:
@@ -286,12 +287,12 @@ def _ongoing(status: Status, kinds: Iterable[str]) -> Iterator[RecordedIncident]
 
 
 def _incident_reasons(status: Status) -> Iterator[HealthReason]:
-    """Yield ongoing incidents, which do not pass by themselves, and what was over just now.
+    """Yield ongoing incidents that do not pass by themselves, and some that were just over.
 
     Calls at an unknown price are no trouble, and an agent without a key only waits. Agents whose models
     failed are named by their models' reasons.
     """
-    explained = {turn.agent for turns in status.unanswered.values() for turn in turns}
+    explained = {turn.agent for turn in chain.from_iterable(status.unanswered.values())}
     full_disks = list(_full_disks(status))
     for recorded in status.incidents:
         kind = recorded.incident.kind
@@ -316,7 +317,7 @@ WAITING_KINDS: frozenset[IncidentKind] = frozenset(
 
 
 def incident_reason(recorded: RecordedIncident, status: Status) -> HealthReason:
-    """Return an incident as a reason: with its cause, when it is tried again, and what waits for that."""
+    """Return an incident as a reason, with its cause, the next try, and what waits for that."""
     incident = recorded.incident
     data = incident.data
     text = incident.text
@@ -362,7 +363,7 @@ def _restore_command(status: Status) -> str:
 
 
 def _mending_command(recorded: RecordedIncident, status: Status) -> str:
-    """Return the command of an incident whose code alone does not tell it; else nothing."""
+    """Return the command of an incident if it doesn't follow from the code alone, else an empty text."""
     kind = recorded.incident.kind
     fault = recorded.incident.data.get("reason")
     if kind not in ("verify_failed", "record_unusable"):
@@ -375,7 +376,7 @@ def _mending_command(recorded: RecordedIncident, status: Status) -> str:
 
 
 def _next_try(recorded: RecordedIncident, status: Status) -> datetime | None:
-    """Return when what has failed is tried again by itself; None where it isn't, or nothing runs."""
+    """Return when an incident's cause is retried by itself; None if it isn't, or nothing runs."""
     kind = recorded.incident.kind
     if kind in (*AGENT_TROUBLES, "agent_waiting"):
         return status.calendar.next_round
@@ -397,7 +398,7 @@ def _next_try(recorded: RecordedIncident, status: Status) -> datetime | None:
 
 
 def _waiting_rounds(recorded: RecordedIncident, status: Status) -> str:
-    """Return the round that waits for a venue, as the last try of it says; nothing where none does."""
+    """Return the rounds that wait for a venue, by their last tries; empty if none does."""
     if recorded.incident.kind == "record_unusable":
         return "everything"
     if recorded.incident.kind not in VENUE_TROUBLES:
@@ -418,24 +419,21 @@ def _waiting_rounds(recorded: RecordedIncident, status: Status) -> str:
 
 def _job_reasons(status: Status) -> Iterator[HealthReason]:
     """Yield the jobs that fail for a cause of their own, which no ongoing incident names."""
-    covered = {
-        name
-        for recorded in status.incidents
-        if recorded.ended_at is None
-        for name in RETRYING_JOBS.get(recorded.incident.kind, ())
-    }
+    covered = set[str]()
+    for recorded in status.incidents:
+        if recorded.ended_at is None:
+            covered.update(RETRYING_JOBS.get(recorded.incident.kind, ()))
     causes = {
         str(unusable.incident.data.get("message"))
         for unusable in _ongoing(status, ("record_unusable", "verify_failed"))
     }
     begun = {failing.incident.data.get("job"): failing for failing in _ongoing(status, ("job_failing",))}
     for job in status.jobs:
-        recorded = begun.get(job.name)
+        noted = begun.get(job.name)
         is_full = _is_full(status) and job.note.startswith(DISK_WORDS)
-        if job.name in covered or job.note in causes or is_full or not job.failures:
-            continue
-        if recorded is not None or job.failures >= FAILURES:
-            yield _failing_job_reason(job, recorded, status)
+        is_explained = job.name in covered or job.note in causes or is_full
+        if not is_explained and job.failures and (noted is not None or job.failures >= FAILURES):
+            yield _failing_job_reason(job, noted, status)
 
 
 def _step_reasons(status: Status, causes: Sequence[str]) -> Iterator[HealthReason]:
@@ -463,7 +461,7 @@ def _step_reasons(status: Status, causes: Sequence[str]) -> Iterator[HealthReaso
 
 
 def _failing_job_reason(job: JobState, recorded: RecordedIncident | None, status: Status) -> HealthReason:
-    """Return the reason that a failing job gives; at first it may be over with the next try."""
+    """Return the reason from a failing job, which at first only waits for the next try."""
     times = count_text(job.failures, "time")
     text = f"the job {job.name} has failed {times} in a row"
     if job.failures == 1:
@@ -487,7 +485,7 @@ def _failing_job_reason(job: JobState, recorded: RecordedIncident | None, status
 
 
 def _record_reasons(status: Status) -> Iterator[HealthReason]:
-    """Yield what is wrong with the file of the record and its disk."""
+    """Yield the problems of the record's file and its disk."""
     around = status.around
     inconsistent = _ongoing(status, ("verify_failed",))
     is_known = any(recorded.incident.data.get("reason") == "damaged" for recorded in inconsistent)
@@ -535,7 +533,7 @@ def megabytes(size: int) -> str:
 
 
 def _machine_reasons(status: Status) -> Iterator[HealthReason]:
-    """Yield what is wrong with the clock, workers, backups and heads."""
+    """Yield the problems of the clock, workers, backups and heads."""
     looked_at = status.looked_at
     by_clock = status.clock != "mixed" and status.calendar.live
     if by_clock and looked_at is not None and looked_at > status.at + CLOCK_TOLERANCE:
@@ -620,7 +618,7 @@ def _unproven(status: Status) -> Iterator[HealthReason]:
 
 
 def _waits(status: Status) -> Iterator[HealthReason]:
-    """Yield what is still to come, or is left to the operator."""
+    """Yield what is still to come, or left to the operator."""
     if not status.calendar.cohorts:
         yield HealthReason("waiting", "nothing_begun", "no cohort has started yet")
 

@@ -23,14 +23,14 @@ LOOK = timedelta(seconds=3)
 
 @dataclass(frozen=True, slots=True)
 class FormerLead:
-    """A lead that was not let go of: who has it, and when it was last renewed by the database's clock."""
+    """A lead that was not released: its holder, and its last renewal by the database's clock."""
 
     holder: str
     renewed_at: datetime | None
 
 
 def read_held_lead(record: Record, me: str) -> FormerLead | None:
-    """Return the lead that another process has, or has left behind; None if it is free or one's own."""
+    """Return the lead that another process holds or left behind; None if it is free or our own."""
     hold = record.read(read_lease, LEADER_LEASE)
     if hold is None or hold.beat is None or hold.holder == me:
         return None
@@ -51,7 +51,7 @@ async def wait_to_lead(
     on_error: Callable[[ArenaError], None],
     on_takeover: Callable[[FormerLead], None] = lambda _: None,
 ) -> int | None:
-    """Wait for the lease, take it and return its token; return None when told to stop before.
+    """Wait for the lease, take it and return its token; return None if told to stop first.
 
     Call `on_standby` once, `on_error` each time that the record becomes unusable, which is waited out, and
     `on_takeover` if the lease was not let go of by who had it.

@@ -1,4 +1,4 @@
-"""Where the dashboard and the desk listen: on this machine alone, unless a proxy stands before them."""
+"""The addresses at which the dashboard and the desk listen: this machine only, unless behind a proxy."""
 
 import errno
 import logging
@@ -34,14 +34,14 @@ class PublicAddress:
 
     @property
     def origin(self) -> str:
-        """Return what a browser says that a page comes from."""
+        """Return the origin that a browser sends for the page."""
         origin = f"{self.scheme}://{bracketed(self.host)}"
         return origin if self.port == USUAL_PORTS[self.scheme] else f"{origin}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
 class ListenAddress:
-    """Where to listen: an address by its numbers, a port, and who comes there: a proxy, by what address."""
+    """Where to listen: a numeric address, a port, and the proxy's public address, if any."""
 
     address: str = HOST
     port: int = DASHBOARD_PORT
@@ -50,7 +50,7 @@ class ListenAddress:
 
     @property
     def url(self) -> str:
-        """Return where the dashboard is found from this machine."""
+        """Return the dashboard's address on this machine."""
         path = f"/{self.public.path}" if self.public and self.public.path else ""
         return f"http://{bracketed(self.address)}:{self.port}{path}"
 
@@ -66,7 +66,7 @@ OPEN_DESK = (
 def listen_address(
     host: str, port: int, behind_proxy: bool, public: str | None, open_words: tuple[str, str]
 ) -> ListenAddress:
-    """Return where to listen; raise an ArenaError where others could come without a password.
+    """Return where to listen; raise `ArenaError` if others could connect without a password.
 
     A proxy asks at one port, so behind one no other is taken in its stead.
     """
@@ -85,7 +85,7 @@ def listen_address(
 
 
 def numbers(host: str) -> str:
-    """Return a host by its numbers, so that nobody can make it mean another one later.
+    """Return the numeric address of a host, so that its name can't later resolve to another.
 
     >>> numbers("localhost"), numbers("[::1]"), numbers("0.0.0.0")
     ('127.0.0.1', '::1', '0.0.0.0')
@@ -123,7 +123,7 @@ def free_port(first: int, address: str = HOST, tries: int = PORTS) -> int:
 
 
 def answers(place: ListenAddress) -> bool:
-    """Return whether someone listens there."""
+    """Tell whether something listens at a port."""
     own = {"0.0.0.0": HOST, "::": "::1"}  # noqa: S104 - compared with, and never bound
     with socket.socket(_family(place.address)) as probe:
         probe.settimeout(1)
@@ -131,7 +131,7 @@ def answers(place: ListenAddress) -> bool:
 
 
 def published(text: str) -> PublicAddress:
-    """Return the address of a proxy, taken apart.
+    """Return the parts of a proxy's public address; raise `ArenaError` if it is none.
 
     >>> published("https://arena.example.com/season/")
     PublicAddress(scheme='https', host='arena.example.com', port=443, path='season')
@@ -143,15 +143,16 @@ def published(text: str) -> PublicAddress:
         parts = urlsplit("")
         port = None
 
-    more = parts.query or parts.fragment or parts.username or parts.password
-    if not parts.hostname or port is None or parts.scheme not in USUAL_PORTS or more:
+    has_more = any((parts.query, parts.fragment, parts.username, parts.password))
+    is_usual = parts.scheme in USUAL_PORTS and not has_more
+    if not parts.hostname or port is None or not is_usual:
         hint = "write it as https://arena.example.com, with a path if there is one"
         raise ArenaError("bad_address", f"--public {text!r} is not a web address", hint, status=2)
     return PublicAddress(parts.scheme, parts.hostname, port, parts.path.strip("/"))
 
 
 def bracketed(address: str) -> str:
-    """Return an address as it stands in front of a port.
+    """Return an address as written in front of a port.
 
     >>> bracketed("::1"), bracketed("127.0.0.1")
     ('[::1]', '127.0.0.1')

@@ -50,7 +50,7 @@ class DeskClient:
     http: httpx.AsyncClient
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> str:
-        """Return the desk's answer to a call of a tool. Raises `ToolFault` where there is none."""
+        """Return the desk's answer to a call of a tool; raise `ToolFault` if there is none."""
         if tool not in DESCRIPTIONS:
             raise ToolFault(f"there is no tool {tool!r}: there are {', '.join(DESCRIPTIONS)}")
 
@@ -69,7 +69,7 @@ class DeskClient:
         return await self._send(arguments, preview=tool == "preview")
 
     async def _send(self, arguments: dict[str, Any], preview: bool) -> str:
-        """Send a decision, or preview it, for the turn that is named or else for the open one."""
+        """Send or preview a decision for the named turn, by default the open one."""
         decision = arguments.get("decision")
         if not isinstance(decision, dict):
             raise ToolFault("decision: expected an object with the lists forecasts, bets and sales")
@@ -85,7 +85,7 @@ class DeskClient:
         return await self._ask("POST", "/v1/turn", params=params, content=body)
 
     async def _ask(self, method: str, path: str, **content: Any) -> str:
-        """Return the JSON text that the desk answers. Raises `ToolFault` where it refuses, or is no desk."""
+        """Return the desk's answer as JSON text; raise `ToolFault` if it refuses or is no desk."""
         try:
             answer = await self.http.request(method, path, **content)
         except httpx.HTTPError as error:
@@ -151,7 +151,7 @@ def make_server(desk: DeskClient) -> Server[Any]:
 
 
 def key_headers(key: str) -> dict[str, str]:
-    """Return the headers by which a key is sent; none for a text that can be no key."""
+    """Return the headers that send a key; none for a text that can't be a key."""
     key = key.strip()
     if re.fullmatch(r"[!-~]+", key) is None:
         return {}

@@ -1,4 +1,4 @@
-"""Plays one decision time by itself, and notes its incidents as `arena run` does."""
+"""Plays a single decision time, and notes its incidents as `arena run` does."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -28,7 +28,7 @@ ask a foreign service for the address of this machine."""
 
 
 def page_environment(address: str, config: Path | None = None) -> dict[str, str]:
-    """Return the environment of a program of pages.
+    """Return the environment of a program that draws pages.
 
     It is that of this process, with the record and the config named, the arena's own packages found first,
     and no way to the web.
@@ -49,7 +49,7 @@ def page_environment(address: str, config: Path | None = None) -> dict[str, str]
 
 
 def page_command(name: str) -> list[str]:
-    """Return the command that starts a program of pages. Raises `ArenaError` where it is not installed."""
+    """Return the command that starts a program of pages; raise `ArenaError` if it is not installed."""
     program = next(iter(entry_points(group=PAGES, name=name)), None)
     if program is None or find_spec(program.module.partition(".")[0]) is None:
         hint = "reinstall paper-arena; in a checkout, run `make setup`"
@@ -74,7 +74,7 @@ def draw_pages(
     """Run a program that draws a record to a target; return the last thing that it prints.
 
     `on_progress` gets how many pages are done, and of how many. An exception here ends the program too.
-    Raises `ArenaError` where it fails.
+    Raise `ArenaError` if it fails.
     """
     command = [*page_command(name), address, str(target), *options]
     report: dict[str, Any] = {}
@@ -105,14 +105,14 @@ def draw_pages(
 
 
 def draw_report(address: str, output: Path, cohort: int | None, on_progress: Progress) -> dict[str, Any]:
-    """Draw a season to one file, which is there whole or not at all, and return what is on it."""
+    """Draw a season to one file, atomically, and return what is on it."""
     options = [] if cohort is None else ["--cohort", str(cohort)]
     with new_file(output) as drawn:
         return draw_pages("report", address, drawn, options, on_progress)
 
 
 def draw_scored(report: str, output: Path, on_progress: Progress) -> dict[str, Any]:
-    """Draw what a file of forecasts comes to, a report as JSON, to one file; return what is said of it."""
+    """Draw the report on a file of forecasts, given as JSON, to one file; return what was drawn."""
     with new_file(output) as drawn:
         given = drawn.with_name("report.json")
         given.write_text(report, "utf-8")
@@ -121,7 +121,7 @@ def draw_scored(report: str, output: Path, on_progress: Progress) -> dict[str, A
 
 @contextmanager
 def new_file(output: Path) -> Iterator[Path]:
-    """Yield the place of a file that takes the place of the output when it is whole."""
+    """Yield the path of a new file that replaces the output once it is complete."""
     with writing(output), TemporaryDirectory(dir=output.parent, prefix=".report-") as folder:
         drawn = Path(folder) / "report.html"
         yield drawn
@@ -139,7 +139,7 @@ def check_output(output: Path, force: bool) -> None:
 
 @contextmanager
 def writing(output: Path) -> Iterator[None]:
-    """Turn the error of a file that can't be written into one that names it."""
+    """Turn an error in writing a file into an `ArenaError` that names it."""
     try:
         yield
     except OSError as error:

@@ -19,7 +19,7 @@ TROUBLES = ("failed", "missed", "superseded", "untold", "alone", "unanswered", "
 
 @dataclass(frozen=True, slots=True)
 class RunEvent:
-    """Something that `arena run` did or met with: when, of what kind, in words, and as data.
+    """An event of `arena run`: its time, its kind, its text and its data.
 
     A `routine` event, such as prices that were read, is of no interest to most readers.
     """
@@ -32,7 +32,7 @@ class RunEvent:
 
     @property
     def is_trouble(self) -> bool:
-        """Tell whether something went wrong, which is of interest to every reader."""
+        """Tell whether the event is trouble, which is always reported."""
         return self.kind in TROUBLES
 
     def as_data(self) -> dict[str, Any]:
@@ -80,12 +80,12 @@ class RunProgress:
     gave_up: bool = False
 
     def trouble(self, message: str) -> None:
-        """Count something that went wrong; the last few are kept to be shown."""
+        """Count an error; the last few are kept to be shown."""
         self.errors = [*self.errors, message][-MOST_ERRORS:]
         self.failed += 1
 
     def summary(self) -> str:
-        """Return in one line what was done."""
+        """Return a summary on one line."""
         rounds = count_text(self.rounds, "round")
         turns = count_text(self.turns, "turn")
         jobs = count_text(self.jobs, "job")

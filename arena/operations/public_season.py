@@ -24,7 +24,7 @@ NO_JEKYLL = ".nojekyll"
 
 
 def bring_up_record(config: Config, season: SeasonBranch) -> None:
-    """Make the record that is on the branch, where there is none here or the branch has more.
+    """Restore the record from the branch if there is none here, or the branch has more.
 
     Raise `ArenaError` if the one that is here is another, or older.
     """
@@ -41,7 +41,7 @@ def bring_up_record(config: Config, season: SeasonBranch) -> None:
             return
         if file.exists() and file.stat().st_size:
             published = objects.read(entries[HEADS].id, "blob", MOST_OF_FILE).decode("utf-8")
-            # What was played here and could not be published yet is gone on from.
+            # Continue from what was played here and could not be published yet.
             if not read_heads_text(config.database).startswith(published):
                 message = f"{file} is not the record of the branch, or an older state of it"
                 raise ArenaError("other_record", message, "move it away: the branch's is put in its place")
@@ -70,7 +70,7 @@ def _heads_text(connection: Connection) -> str:
 
 
 def publish_record(config: Config, season: SeasonBranch, version: str, at: datetime) -> int:
-    """Put the record with its heads on the branch if it has new ones, and return how many it has."""
+    """Publish the record and its heads on the branch if there are new heads; return the number of heads."""
     stage = season.folder / STAGE
     rmtree(stage, ignore_errors=True)
     stage.mkdir()
@@ -89,7 +89,7 @@ def publish_record(config: Config, season: SeasonBranch, version: str, at: datet
 
 
 def publish_site(config: Config, season: SeasonBranch, at: datetime, progress: Progress) -> None:
-    """Put the site on the branch if a page of it has changed."""
+    """Publish the site on the branch if a page has changed."""
     site = season.folder / STAGE / SITE
     more = ["--prompts"] if config.publish.prompts else []
     draw_pages("publish", config.database, site, more, progress)

@@ -45,7 +45,7 @@ PLACES = ("refs/remotes/origin", "refs/heads")
 
 @dataclass
 class PublishedSeason:
-    """What a clone shows of a season: what is wrong with it, and what was looked at.
+    """The result of verifying a season from a clone: its differences, and the figures checked.
 
     `closest` is the least time between a live forecast's commit and when its market's end could be known.
     """
@@ -63,7 +63,7 @@ class PublishedSeason:
     closest: timedelta | None = None
 
     def differs(self, message: str) -> None:
-        """Note something that is wrong."""
+        """Note a difference."""
         self.differences.append(message)
 
 
@@ -76,7 +76,7 @@ class BranchHeads:
 
 
 def verify_published(clone: Path) -> PublishedSeason:
-    """Return what a clone shows of a season. Raise `ArenaError` if it holds none, or can't be read."""
+    """Verify the season in a clone; raise `ArenaError` if it holds none, or can't be read."""
     folder = git_directory(clone)
     refs = read_refs(folder)
     tips = _tips(refs, BRANCH)
@@ -130,7 +130,7 @@ def check_history(season: PublishedSeason, commits: Sequence[GitCommit], seen: I
 
 
 def _check_log(season: PublishedSeason, commits: Sequence[GitCommit], log: Sequence[GitCommit]) -> None:
-    """Note what was published by the log, and is gone from the branch or stands there in another order."""
+    """Note what the log says was published but is missing from the branch, or in another order."""
     places = {commit.id: place for place, commit in enumerate(commits)}
     last = -1
     gone = set[str]()

@@ -55,7 +55,7 @@ async def keep_publishing(
     stop: asyncio.Event,
     say: Callable[[str], None],
 ) -> None:
-    """Publish heads as they come, until told to stop, and then what is left; without a target, nothing."""
+    """Publish heads as they come until told to stop, then the rest; do nothing without a target."""
     if config.heads is None:
         return
 
@@ -79,7 +79,7 @@ async def keep_publishing(
 
 
 async def publish_due(config: Config, record: Record, now: datetime, holder: str) -> str:
-    """Publish what is due, unless another process is doing so; return what went wrong, in words."""
+    """Publish what is due, unless another process is doing so; return the error in words."""
     if not _is_due(config, record, now):
         return ""
 
@@ -116,7 +116,7 @@ def _is_due(config: Config, record: Record, now: datetime) -> bool:
 
 
 async def _publish(config: Config, record: Record, now: datetime) -> str:
-    """Publish all new heads, some at a time; return what went wrong, in words."""
+    """Publish all new heads in batches; return the error in words."""
     state = _read_state(config, record)
 
     while True:

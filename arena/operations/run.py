@@ -104,7 +104,7 @@ MINUTE_FORMAT = "%Y-%m-%d %H:%M"
 
 @dataclass(frozen=True, slots=True)
 class ClockReading:
-    """What the clock said when a step began, and the seconds of a timer that never goes back."""
+    """The clock's time when a step began, and the seconds of a monotonic timer."""
 
     at: datetime
     seconds: float
@@ -112,7 +112,7 @@ class ClockReading:
 
 @dataclass
 class Run:
-    """What a run is given, and what it remembers of itself; all else is in the record.
+    """The inputs and the state of a run; everything else is in the record.
 
     `unwritten_states` are states of jobs that could not be written, `record_trouble` is what was last
     reported of a record that can't be used. `busy_until` says until when to leave alone what another process
@@ -148,7 +148,7 @@ class Run:
         return configured_jobs(self.config.run, self.config.watch)
 
     def report(self, kind: str, message: str, routine: bool = False, **data: object) -> None:
-        """Tell those who watch the run what happened."""
+        """Report an event to the log."""
         at = self.progress.now or self.open_clock().now()
         self.tell(RunEvent(at, kind, message, data, routine))
 
@@ -276,7 +276,7 @@ async def _take_once(running: Run, me: str) -> int | None:
 
 
 def _note_takeover(running: Run, me: str, former: FormerLead) -> None:
-    """Note that this process leads in place of one that had not let go."""
+    """Note that this process leads in place of one that had not released its lead."""
     now = running.open_clock().now()
     _note_or_report(running, partial(note_takeover, running.record, now, me, former))
 
@@ -409,7 +409,7 @@ def _watch_clock(leader: Leader, states: Mapping[str, JobState], now: datetime) 
 
 
 def _read_situation(leader: Leader, states: Mapping[str, JobState], now: datetime) -> DueSituation:
-    """Return all that decides on what is due for the cohorts, after ending those that are over."""
+    """Return the situation that decides what is due, after ending cohorts that are over."""
     running = leader.running
     record = leader.context.record
     config = running.config
@@ -451,7 +451,8 @@ def due_tasks(
     first_left = min([first_left, *marks])
     for order, job in enumerate(jobs, len(ready)):
         at = job_due_at(job, states.get(job.name), now)
-        if at is not None and (live or job.name not in SEASON_JOBS or at < first_left):
+        waits = job.name in SEASON_JOBS and not live
+        if at is not None and (at < first_left or not waits):
             tasks.append(DueTask(job.name, at, order, live))
 
     return tasks
@@ -495,7 +496,7 @@ async def _sleep(work: DueWork, states: Mapping[str, JobState], now: datetime, l
 
 
 async def _do(task: DueTask, work: DueWork, states: Mapping[str, JobState], leader: Leader) -> None:
-    """Do a task and keep how it went. A failure is reported, and the task is tried again after a pause."""
+    """Do a task and store its outcome; report a failure, to be retried after a pause."""
     running = leader.running
     last = states.get(task.name)
     failures = last.failures if last is not None else 0
@@ -537,7 +538,7 @@ async def _do(task: DueTask, work: DueWork, states: Mapping[str, JobState], lead
 
 
 async def _perform(task: DueTask, work: DueWork, leader: Leader) -> StepOutcome:
-    """Take the step of a cohort, or do the job, and return how it went."""
+    """Take the step of a cohort, or do the job, and return its outcome."""
     if task.due is not None:
         return await do_step(task.due, leader.context)
 
@@ -562,7 +563,7 @@ def _report_unanswered(
 
 
 def _record_fault(task: DueTask, fault: BaseException | None, leader: Leader) -> None:
-    """Record what the operator should hear of, or that it is over."""
+    """Record the incident of a fault, or that it is over."""
     record = leader.running.record
     now = leader.clock.now()
     due = task.due

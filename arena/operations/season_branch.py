@@ -51,7 +51,7 @@ class SeasonBranch:
     lost: datetime | None = None
 
     def git(self, *words: str, **more: str) -> str:
-        """Return what a git command prints in the season's repository."""
+        """Return the output of a git command in the season's repository."""
         return git(self.folder, *words, more=more)
 
     @contextmanager
@@ -190,7 +190,7 @@ class SeasonBranch:
 
 
 def _signed(at: datetime) -> dict[str, str]:
-    """Return what git writes into a commit: who made it, and when."""
+    """Return the environment that sets the author and the date of a commit."""
     signed = {}
     for role in ("AUTHOR", "COMMITTER"):
         signed[f"GIT_{role}_NAME"] = "Paper Arena"

@@ -18,7 +18,7 @@ FOR_GOOD = ("authentication failed", "does not exist")
 
 @asynccontextmanager
 async def service_notices(environ: Mapping[str, str]) -> AsyncIterator[None]:
-    """Tell the service manager, if there is one, that this process is ready, alive and at last stopping."""
+    """Notify the service manager, if there is one, that this process is ready, alive and finally stopping."""
     path = environ.get("NOTIFY_SOCKET", "")
     if not path:
         yield
@@ -50,7 +50,7 @@ async def _feed_watchdog(notify: Callable[[str], None], period: float) -> None:
 
 
 def wait_to_open(open_record: Callable[[], T], say: Callable[[str], None], *codes: str) -> T:
-    """Return what `open_record` opens, tried again for as long as it raises an error with one of these codes.
+    """Open a record, trying again for as long as that raises an error with one of these codes.
 
     Each new message of an error is passed to `say` once.
     """

@@ -98,7 +98,7 @@ def read_status_by_config(
     return read_status(connection, now, expected_of(config, now, begun, me), pretended, around)
 
 
-def read_surroundings(connection: "Connection", config: "Config | None", damage: str = "") -> Surroundings:
+def read_surroundings(connection: "Connection", config: "Config | None", damage: str) -> Surroundings:
     """Return the size of the record, the room on its disk (SQLite only), and what the config adds."""
     path = sqlite_path(connection.engine.url)
     free = shutil.disk_usage(Path(path).parent).free if path else None
@@ -123,7 +123,7 @@ def read_surroundings(connection: "Connection", config: "Config | None", damage:
 
 
 def _server_of(agent: "AgentConfig") -> str:
-    """Return who is asked for an agent's model by the config; nothing for one without a model."""
+    """Return the server that is asked for an agent's model; empty without a model."""
     settings = model_settings(agent.settings)
     return "" if settings is None else server_of(settings.model, settings.base_url)
 
@@ -164,10 +164,6 @@ def read_status(
     waits = not pretended and any(state.missing and not state.done for state in rounds)
     pauses = read_pauses(connection) if waits else []
 
-    ongoing = read_recent_incidents(connection, ONGOING_INCIDENTS, only_open=True)
-    newest = read_recent_incidents(connection, NEWEST_INCIDENTS)
-    incidents = {recorded.id: recorded for recorded in ongoing + newest}
-
     clock: Literal["real", "pretended", "mixed"] = "mixed" if REHEARSAL in states else "real"
     status = Status(
         at=now,
@@ -190,7 +186,7 @@ def read_status(
         catalogues=tuple(status_queries.read_last_catalogues(connection)),
         jobs=jobs,
         next_jobs=next_jobs,
-        incidents=tuple(incidents.values()),
+        incidents=_read_incidents(connection),
         unanswered=_read_unanswered(connection, playing, rounds),
         steps={name: state for name, state in states.items() if name not in JOB_NAMES},
         workers=operations.read_worker_signs(connection),
@@ -199,8 +195,16 @@ def read_status(
     return judge_health(status, due)
 
 
+def _read_incidents(connection: "Connection") -> tuple[RecordedIncident, ...]:
+    """Return the ongoing incidents and the newest ones, without duplicates."""
+    ongoing = read_recent_incidents(connection, ONGOING_INCIDENTS, only_open=True)
+    newest = read_recent_incidents(connection, NEWEST_INCIDENTS)
+    incidents = {recorded.id: recorded for recorded in ongoing + newest}
+    return tuple(incidents.values())
+
+
 def _read_unproven(connection: "Connection", playing: Sequence[StoredCohort]) -> dict[int, list[str]]:
-    """Return who has not had one good turn yet, by the numbers of the cohorts that were not stopped."""
+    """Return the agents without a good turn, by the numbers of the cohorts that were not stopped."""
     unproven = {}
     for stored in playing:
         if stored.stopped_at is None:
@@ -236,7 +240,7 @@ def _read_calendar(
     now: datetime,
     expected: Expected,
 ) -> tuple[RoundCalendar, DueRounds]:
-    """Return what was due and what is to come, and the last round of each cohort whose time has come."""
+    """Return the calendar of what was and will be due, and each cohort's last due round."""
     starts = status_queries.read_cohort_starts(connection)
     newest = max((state.at for state in rounds), default=None)
     live = expected.live
@@ -277,7 +281,7 @@ def _read_calendar(
 def _read_spending(
     connection: "Connection", now: datetime, expected: Expected, rounds: Sequence[RoundState]
 ) -> Spending:
-    """Return what was spent, in all and of each budget.
+    """Return the money spent, in total and of each budget.
 
     Of the budgets per round and per agent, only the one that is nearest to its limit is returned.
     """
@@ -303,7 +307,7 @@ def _read_spending(
 
 
 def status_data(status: Status) -> dict[str, Any]:
-    """Return the whole status as data for JSON."""
+    """Return the whole status for JSON."""
     held = status.held
     under_way = status.under_way
     heads = status.heads
@@ -342,7 +346,7 @@ def status_data(status: Status) -> dict[str, Any]:
 
 
 def _job_data(job: JobState, status: Status) -> dict[str, Any]:
-    """Return how a job went last, and when it is next due, as data."""
+    """Return the last result of a job and its next time, for JSON."""
     names = ("name", "failures", "note", "due_at", "started_at", "ended_at")
     return attributes_of(job, *names) | {"next_at": status.next_jobs.get(job.name)}
 
@@ -362,7 +366,7 @@ def _spending_data(spend: Spending) -> dict[str, Any]:
 
 
 def health_data(status: Status) -> dict[str, Any]:
-    """Return what a health check asks for: the word and why, which process leads, and how the rounds go."""
+    """Return the data of a health check: the word and its reasons, the leader, and the rounds."""
     calendar = status.calendar
     reasons = [reason_data(reason) for reason in status.reasons]
 
@@ -382,7 +386,7 @@ def health_data(status: Status) -> dict[str, Any]:
 
 
 def reason_data(reason: HealthReason) -> dict[str, Any]:
-    """Return a reason as data: what is wrong, the cause, since when, the next try and the command."""
+    """Return a reason for JSON, with its cause, start, next try and command."""
     return {
         "health": reason.word,
         "code": reason.code,
@@ -411,7 +415,7 @@ def _round_data(state: RoundState) -> dict[str, Any]:
 
 
 def incident_data(recorded: RecordedIncident) -> dict[str, Any]:
-    """Return an incident as data, and whether its message has been delivered."""
+    """Return an incident for JSON, with whether its message was delivered."""
     return asdict(recorded.incident) | {
         "ended_at": recorded.ended_at,
         "told_at": recorded.told_at,

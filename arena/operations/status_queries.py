@@ -1,4 +1,4 @@
-"""What the status of an arena reads: rounds, positions, prices, calls under way and what was spent.
+"""Queries of the status: rounds, positions, prices, calls under way and spending.
 
 Read by indices alone: what goes on counts, not how much the record holds. No table that grows with prices,
 marks, calls, forecasts or ledgers is read whole.
@@ -45,7 +45,7 @@ OPEN_COHORT_IDS = select(CohortRow.id).where(col(CohortRow.ended_at).is_(None))
 
 
 def read_leader(connection: Connection, is_alive: Callable[[str], bool]) -> LeaderStatus | None:
-    """Return who schedules, or did last. Whether a holder is alive, the caller may know better."""
+    """Return the process that leads or led last. Whether a holder is alive, the caller may know better."""
     # By the clock: good enough to be shown, until the next beat, where that was just put forward.
     heard_lately = LeaseRow.renewed_at > FromNow(literal(-LEASE_LENGTH.total_seconds()))
     is_held = (col(LeaseRow.beat).is_not(None) & heard_lately).label("is_held")
@@ -137,7 +137,7 @@ def read_last_catalogues(connection: Connection) -> list[CatalogueRead]:
 
 
 def read_quarantine_counts(connection: Connection, since: datetime) -> list[QuarantineCount]:
-    """Return what was set aside since an instant."""
+    """Return the counts of records quarantined since an instant."""
     kinds = (QuarantineRow.venue, QuarantineRow.kind, QuarantineRow.code)
     query = (
         select(*kinds, func.count().label("records"))
@@ -208,12 +208,12 @@ def read_open_positions(
 
 
 def read_spent_total(connection: Connection) -> int:
-    """Return what all calls have cost: a sum over an index of them."""
+    """Return the cost of all calls, summed over an index."""
     return connection.execute(select(total(COST)).select_from(CallRow)).scalar_one()
 
 
 def read_dearest_round(connection: Connection, ids: Collection[int]) -> tuple[str, int]:
-    """Return which of these rounds has calls that cost most, and how much."""
+    """Return the round with the most expensive calls of these, and their cost."""
     cost = select(total(COST)).where(CallRow.round_id == RoundRow.id).correlate(RoundRow).label("cost")
     query = (
         select(CohortRow.number, RoundRow.number, cost)
@@ -226,7 +226,7 @@ def read_dearest_round(connection: Connection, ids: Collection[int]) -> tuple[st
 
 
 def read_dearest_agent(connection: Connection) -> tuple[str, int]:
-    """Return which agent of a cohort that has not ended has calls that cost most, and how much."""
+    """Return the agent with the most expensive calls in an open cohort, and their cost."""
     cost = select(total(COST)).where(CallRow.entrant_id == EntrantRow.id).correlate(EntrantRow).label("cost")
     query = (
         select(CohortRow.number, EntrantRow.name, cost)

@@ -28,7 +28,7 @@ async def read_venue(
 ) -> VenueSync:
     """Read the config's venue into its record: as of now if it is live, else as of its season's time.
 
-    Raises `ArenaError` for a past of a live venue, or a time at which a round would see its own future.
+    Raise `ArenaError` for a past of a live venue, or a time at which a round would see its own future.
     """
     source = VenueSource(config.markets.venue, stamp_of(config))
     if at is not None and source.stamp == "live":
@@ -62,7 +62,7 @@ def _time_to_read(
     wanted: datetime | None,
     within: timedelta,
 ) -> datetime:
-    """Return when a venue that isn't live is read; raise where a round would see its own future."""
+    """Return the time to read a venue that isn't live; raise `ArenaError` if a round would see its future."""
     begun = record.begun()
     season_at = season_time(plan_of(config, clock, begun), record, clock, within)
     stands = f"stands at {season_at:{MINUTE_FORMAT}}"

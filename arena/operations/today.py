@@ -1,4 +1,4 @@
-"""What is to be done today: the few things that an operator can put right, each with the command that helps.
+"""The tasks of today: the few things that an operator can fix, each with a command.
 
 Once a week they are sent to the webhook too, with the leaderboard.
 """
@@ -73,7 +73,7 @@ class Task:
 
 
 def tasks_for(status: Status, answers: Sequence[AgentAnswers]) -> list[Task]:
-    """Return what is to be done, the worst first, without what passes by itself.
+    """Return the tasks, the worst first, without what passes by itself.
 
     >>> from datetime import UTC
     >>> calm = Status(datetime(2026, 1, 4, tzinfo=UTC))
@@ -108,14 +108,14 @@ def _malformed(answers: Sequence[AgentAnswers]) -> Iterator[Task]:
 
 
 def read_tasks(connection: "Connection", status: Status) -> list[Task]:
-    """Return what is to be done, by the status and the answers of the last week."""
+    """Return the tasks, by the status and the answers of the last week."""
     newest = max((state.at for state in status.rounds), default=status.at)
     answers = _read_agent_answers(connection, newest - WEEK)
     return tasks_for(status, answers)
 
 
 def _read_agent_answers(connection: "Connection", since: datetime) -> list[AgentAnswers]:
-    """Return how many answers of each agent could not be read, in the rounds since an instant."""
+    """Return how many answers of each agent were malformed, in the rounds since an instant."""
     malformed = total(case((TurnRow.status == "malformed", 1), else_=0))
     query = (
         select_as(agent=EntrantRow.name, answers=func.count(), malformed=malformed)
@@ -132,7 +132,7 @@ LONGEST_NAME = 22
 
 
 def weekly_digest(at: datetime, tasks: Sequence[Task], board: Leaderboard) -> Incident:
-    """Return the weekly message to the operator: what is to be done, and who forecasts better than whom."""
+    """Return the weekly message to the operator: the tasks and the leaderboard."""
     count = count_text(len(tasks), "thing") if tasks else "Nothing"
     verdict = board.verdict or Verdict()
     reason = f"{count} to do. {verdict.sentence}"
@@ -144,9 +144,7 @@ def weekly_digest(at: datetime, tasks: Sequence[Task], board: Leaderboard) -> In
 def board_lines(board: Leaderboard) -> list[str]:
     """Return the leaderboard as text of 80 columns: the verdict, a line for each agent, then references."""
     verdict = board.verdict or Verdict()
-    lines = [
-        line for text in (verdict.sentence, verdict.guarantee) for line in textwrap.wrap(text, BOARD_WIDTH)
-    ]
+    lines = textwrap.wrap(verdict.sentence, BOARD_WIDTH) + textwrap.wrap(verdict.guarantee, BOARD_WIDTH)
     lines.append(_columns("ranks", "agent", "closer %", "95% interval", "better than", "P/L"))
 
     lines += [_board_line(row, verdict) for row in board.rows if not row.is_reference]
@@ -157,7 +155,7 @@ def board_lines(board: Leaderboard) -> list[str]:
 
 
 def _board_line(row: LeaderboardRow, verdict: Verdict) -> str:
-    """Return the line of an agent, with a dash for what is not known yet."""
+    """Return the line of an agent, with dashes for unknown values."""
     name = row.agent
     if len(name) > LONGEST_NAME:
         name = f"{name[: LONGEST_NAME - 1]}…"

@@ -14,9 +14,9 @@ from arena.rounds.worker import OnJob, serve_turns
 
 
 def run_worker(config: Config, at_once: int, report: OnJob) -> None:
-    """Play turns until stopped, so many at once; wait for the record where it can't be reached yet.
+    """Play turns until stopped, at most `at_once` at a time; wait for a record that can't be reached yet.
 
-    Raises `ArenaError` for a record that is a file, which has no workers.
+    Raise `ArenaError` for a record that is a file, which has no workers.
     """
     queue_address(config.database)
     join = partial(Record.join, config.database)

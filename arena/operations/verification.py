@@ -1,4 +1,4 @@
-"""Verifying a record by hand: what is new or all of it, against published heads, draws and the referee."""
+"""Verifying a record by hand: its new rows or all, against published heads, draws and the referee."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class VerifyResult:
 def verify_record(
     address: str, wanted: VerifyRequest, at: datetime, tell: Callable[[Difference], None], progress: Progress
 ) -> VerifyResult:
-    """Verify a record, and note how far it is without a difference; `tell` gets each one that is found."""
+    """Verify a record, and note how far it has no difference; `tell` is called with each difference."""
     with open_read_only(address) as engine, reading(engine) as connection:
         before = NOTHING_VERIFIED
         most = None
@@ -63,7 +63,7 @@ def verify_record(
 
 
 def ask_referee(address: str, at: datetime, progress: Progress) -> list[str]:
-    """Return what the referee finds in an export of the record."""
+    """Return the differences that the referee finds in an export of the record."""
     wanted = ExportRequest(form_of("json"), prompts=False)
     with TemporaryDirectory() as folder, open_read_only(address) as engine:
         place = Path(folder, "export")

@@ -1,4 +1,4 @@
-"""What goes out to the operator: messages to a webhook, and pings to an address that notices their absence.
+"""Messages to the operator's webhook, and pings to an address that notices their absence.
 
 Messages hold no secrets, and are sent until they arrive, for a day at most. One may arrive twice, when the
 arena was killed between sending it and recording that; its `id` is the same then. Nothing of this delays a
@@ -88,7 +88,7 @@ def webhook_of(watch: WatchSection, environ: Mapping[str, str]) -> Webhook | Non
 
 
 def _secret_parts(url: str) -> Iterator[str]:
-    """Yield the parts of an address that must not be shown either, should the other side repeat them."""
+    """Yield the parts of an address that must not be shown if the other side repeats them."""
     address = urlsplit(url)
     path = address.path.strip("/")
     yield path
@@ -103,7 +103,7 @@ def _secret_parts(url: str) -> Iterator[str]:
 
 
 def incident_message(incident: Incident, reason: HealthReason | None = None) -> dict[str, Any]:
-    """Return the message about an incident, with what the status says of it: `reason`, if it goes on."""
+    """Return the message about an incident, with its `reason` in the status if it is ongoing."""
     cause = incident.data.get("message")
     since = incident.at
     next_try = None
@@ -152,7 +152,7 @@ def told_together(
 
 
 def _reason_of(recorded: RecordedIncident, reasons: Sequence[HealthReason]) -> HealthReason | None:
-    """Return the reason that an incident is part of; of several, one with all their causes."""
+    """Return the reason that explains an incident; of several, one with all their causes."""
     own = [reason for reason in reasons if recorded.id in reason.incidents]
     if len(own) < 2:
         return own[0] if own else None
@@ -171,7 +171,7 @@ def _told_as_one(group: Sequence[RecordedIncident], reason: HealthReason | None)
 
 
 def test_message(at: datetime) -> dict[str, Any]:
-    """Return a message that only shows that messages arrive."""
+    """Return a test message."""
     return {
         "version": VERSION,
         "id": "test",
@@ -245,7 +245,7 @@ class WebhookReply:
 
     @property
     def words(self) -> str:
-        """Return in words what went wrong."""
+        """Return the failure in words."""
         text = REPLY_WORDS[self.code]
         return f"{text} (status {self.status})" if self.status else text
 
@@ -293,7 +293,7 @@ async def send_due(
     seconds: float = TIMEOUT,
     read_status: Callable[[], Status] | None = None,
 ) -> list[str]:
-    """Send what is to be sent now until one message does not arrive; return what went wrong, in words.
+    """Send due messages until one fails; return the failure in words.
 
     `read_status` returns the status, which says why something goes on and when it is tried again.
     """
@@ -342,7 +342,7 @@ class RecordTrouble:
     is_sent: bool = False
 
     def forget(self) -> None:
-        """Hold nothing any more: the record can be used again."""
+        """Forget the incident: the record can be used again."""
         self.incident = None
         self.reason = None
         self.is_written = False
@@ -358,7 +358,7 @@ async def keep_sending(
     read_status: Callable[[], Status] | None = None,
     record_trouble: RecordTrouble | None = None,
 ) -> None:
-    """Send messages as they come up, and a last time when told to stop; without a webhook, drop them.
+    """Send messages as they come, and once more when told to stop; drop them without a webhook.
 
     If the record can't be used just then, that is reported, and tried again. What `record_trouble` holds was
     not written to it, and is sent all the same.
@@ -381,7 +381,7 @@ async def _send_or_report(
     seconds: float,
     read_status: Callable[[], Status] | None,
 ) -> None:
-    """Send or drop what is to be sent now, and report what went wrong."""
+    """Send or drop due messages, and report a failure."""
     try:
         if webhook is None:
             drop_untold(record.engine)
@@ -397,7 +397,8 @@ async def _send_unwritten(
 ) -> None:
     """Send the incident of a record to which it could not be written."""
     incident = trouble.incident
-    if webhook is None or incident is None or trouble.is_written or trouble.is_sent:
+    is_done = trouble.is_written or trouble.is_sent
+    if webhook is None or incident is None or is_done:
         return
 
     reply = await send(webhook, incident_message(incident, trouble.reason), seconds)

@@ -1,4 +1,4 @@
-"""The heads of a cohort by their rounds: one up to a round, or the round that a head is of."""
+"""The heads of a cohort: the head of a round, or the round of a head."""
 
 import re
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ def read_head(
 ) -> CohortHead:
     """Return the head of a cohort up to a round, by default the last that is over.
 
-    With `check` it is that of the round that has this head; raises `ArenaError` where none has it.
+    With `check` it is that of the round that has this head; raise `ArenaError` if none has it.
     """
     if check is not None:
         return _find_head(connection, stored, check)
@@ -41,7 +41,7 @@ def read_head(
 
 
 def _find_head(connection: Connection, stored: StoredCohort, text: str) -> CohortHead:
-    """Return the round of a cohort that a head is of; raise `ArenaError` where it is of none."""
+    """Return the round of a cohort with this head; raise `ArenaError` if there is none."""
     head = text.strip().lower()
     if not HEAD.fullmatch(head):
         raise ArenaError("bad_hash", f"{text!r} is not a head", "a head is 64 hexadecimal digits")

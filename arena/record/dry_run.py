@@ -1,4 +1,4 @@
-"""A record on which a turn can be played without a trace: it is read, and what would be written is not."""
+"""A record on which a turn can be played without a trace: reads reach the database, writes don't."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -60,7 +60,7 @@ class DryRunRecord(Record):
     stand_ins: dict[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        """Say what stands in for what."""
+        """Register the stand-ins for queries and changes."""
 
         def replace(real: Callable[Concatenate[Connection, ...], T], stand_in: Callable[..., T]) -> None:
             self.stand_ins[real] = stand_in
@@ -83,30 +83,30 @@ class DryRunRecord(Record):
         replace(lose_reservations, lambda *_: None)
 
     def read(self, query: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what a query answers here, else in the record."""
+        """Return the result of a query, from a stand-in if there is one, else from the record."""
         if query not in self.stand_ins:
             return super().read(query, *args, **kwargs)
         answer: T = self.stand_ins[query](*args, **kwargs)
         return answer
 
     def write(self, change: Work[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Remember a change for as long as the dry run takes."""
+        """Keep a change in memory for as long as the dry run takes."""
         answer: T = self.stand_ins[change](*args, **kwargs)
         return answer
 
     write_unfenced = write_answer = write
 
     def hold_room(self, answers: int) -> None:
-        """Keep no room: nothing is written."""
+        """Do nothing: no room is needed because nothing is written."""
 
     def holdings(
         self, cohort_id: int, until: datetime | None = None, names: Collection[str] | None = None
     ) -> dict[str, Holdings]:
-        """Return the accounts that were given, all or those of these names."""
+        """Return the given accounts, all or those of these names."""
         return {name: own for name, own in self.owned.items() if names is None or name in names}
 
     def snapshot(self, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
-        """Return the snapshot that was taken here, else that of the record."""
+        """Return the snapshot taken in the dry run, else that of the record."""
         return (0, self.snapshots[-1]) if self.snapshots else super().snapshot(cohort_id, at)
 
     def _read_prompts(self, hashes: Collection[str]) -> dict[str, str]:
@@ -121,7 +121,7 @@ class DryRunRecord(Record):
     def _reserve(
         self, request: ReservationRequest, terms: ReservationTerms, reservation_id: int
     ) -> ReservationAnswer:
-        """Take a place for a call of which the record learns nothing: others don't know that it is taken."""
+        """Reserve a call in memory, which other processes don't see."""
         limits = terms.budget.limits
         payer = request.payer
         spent = self._read_spent(payer.round_id, payer.entrant_id, midnight(request.made_at), limits)
@@ -162,7 +162,7 @@ class DryRunRecord(Record):
     def _read_spent(
         self, round_id: int, entrant_id: int, since: datetime, scopes: Collection[Scope]
     ) -> dict[Scope, int]:
-        """Return what was spent here, for the day and the arena on top of what the record holds."""
+        """Return the money spent in the dry run, plus the record's for the day and the arena."""
         here = sum(call.cost if call.cost is not None else call.worst or 0 for call in self.calls)
         lasting = [scope for scope in scopes if scope in LASTING_SCOPES]
         before = super().read(read_spent, round_id, entrant_id, since, lasting) if lasting else {}
@@ -171,7 +171,7 @@ class DryRunRecord(Record):
 
 @contextmanager
 def open_or_empty(database: str) -> Iterator[Engine]:
-    """Open the record at an address only to be read; an empty one in memory where there is none."""
+    """Open the record at an address for reading; an empty one in memory if there is none."""
     with ExitStack() as stack:
         try:
             engine = stack.enter_context(open_read_only(database))

@@ -139,7 +139,7 @@ LATER_ROUND = Scope((OF_SNAPSHOT,), (OF_ROUND,), (OF_COHORT, UNTIL_ROUND, SINCE_
 
 
 def state_hash(connection: Connection) -> str:
-    """Return the hash of what is in the record, in hexadecimal."""
+    """Return the hash of the record's content, in hexadecimal."""
     facts = _facts(connection, WHOLE)
     rounds = select(*ROUND_KEY, RoundRow.at).join(CohortRow, RoundRow.cohort_id == CohortRow.id)
 
@@ -156,7 +156,7 @@ def state_hash(connection: Connection) -> str:
 
 
 def fact_lines(connection: Connection) -> Facts:
-    """Return what was seen, decided, filled, learnt and marked, by kind, in the order of natural keys."""
+    """Return the facts of the record by kind, in the order of natural keys."""
     key = (CohortRow.number, MarkRow.at, EntrantRow.position)
     figures = (MarkRow.cash, MarkRow.value, MarkRow.liquidation, MarkRow.cost, MarkRow.stale)
     marks = select(*key, *figures).from_joined(MarkRow, EntrantRow, CohortRow).order_by(*key)
@@ -168,7 +168,7 @@ def fact_lines(connection: Connection) -> Facts:
 
 
 def round_heads(connection: Connection, cohort_id: int) -> dict[int, str]:
-    """Return the head of each round of a cohort that is over, and under 0 that of what it froze."""
+    """Return the head of each finished round of a cohort, and under 0 that of what it froze."""
     query = select(CohortRow.number, CohortRow.frozen).where(CohortRow.id == cohort_id)
     number, frozen = connection.execute(query).one()
     head = digest(["cohort", number, digest(frozen)])
@@ -185,7 +185,7 @@ def round_heads(connection: Connection, cohort_id: int) -> dict[int, str]:
 
 
 def _hash_of(lines: Iterable[FactLine]) -> str:
-    """Return the SHA-256 over lines, each as canonical JSON that a new line ends."""
+    """Return the SHA-256 over lines, each as canonical JSON with a newline."""
     whole = hashlib.sha256()
     for line in lines:
         whole.update(f"{canonical(line)}\n".encode())
@@ -199,7 +199,7 @@ def _head_lines(
     before: StoredRound | None,
     last_head: str,
 ) -> Iterator[FactLine]:
-    """Yield the head before, and all that a round adds. Its cohort and its own number are named once."""
+    """Yield the head before, and all that a round adds, naming its cohort and number only once."""
     yield ["head", last_head]
     yield ["round", stored_round.number, stored_round.at]
 
@@ -226,14 +226,14 @@ def _head_lines(
 
 
 def _seen(places: Iterable[FactLine]) -> Iterator[FactLine]:
-    """Yield what was seen, of a snapshot that shows anything."""
+    """Yield the line of what was seen, if the snapshot shows anything."""
     for _, _, position, market_id, page, *price in places:
         if position is not None:
             yield ["seen", position, market_id, *price, page]
 
 
 def _facts(connection: Connection, scope: Scope, values: Values | None = None) -> Facts:
-    """Walk over the facts of a scope: return those of each kind, behind the numbers that they belong to.
+    """Return the facts of a scope by kind, each preceded by the numbers that it belongs to.
 
     These are the numbers of the cohort, the round and the entrant, as far as a kind has them.
     """
@@ -247,7 +247,7 @@ def _facts(connection: Connection, scope: Scope, values: Values | None = None) -
 
 
 def _by_text(lines: Iterable[FactLine], size: int) -> Iterator[FactLine]:
-    """Yield lines whose first values alone are in order; those that have the same ones in order too."""
+    """Yield lines sorted in full, given lines sorted only by their first values."""
     for _, own in groupby(lines, key=itemgetter(slice(size))):
         yield from sorted(own)
 
@@ -305,14 +305,14 @@ def _rows(connection: Connection, query: AnySelect, values: Values | None = None
 
 
 def _cohorts(connection: Connection) -> Iterator[FactLine]:
-    """Yield what each cohort froze, but for the hash of the file that it was started by."""
+    """Yield what each cohort froze, without the hash of its config file."""
     query = select(CohortRow.number, CohortRow.frozen).order_by(CohortRow.number)
     for number, frozen in _rows(connection, query):
         yield [number, CONFIG_HASH.sub("", published_text(frozen), count=1)]
 
 
 def _resolutions(connection: Connection) -> list[FactLine]:
-    """Return how markets ended, in the order of their ids and versions."""
+    """Return the resolutions of markets, ordered by id and version."""
     lines = _rows(connection, select(*hashed_columns(ResolutionRow)))
     return sorted(map(_without_empty_last, lines), key=BY_MARKET_AND_VERSION)
 
@@ -332,7 +332,7 @@ def _snapshots(connection: Connection, scope: Scope, values: Values | None) -> I
 
 @cache
 def _snapshot_queries(scope: Scope) -> tuple[AnySelect, AnySelect]:
-    """Return the queries for the pages of the markets in snapshots, and for the places of these."""
+    """Return the queries for the pages of the markets in snapshots, and for their places."""
     versions = select(SnapshotItemRow.version_id).from_joined(SnapshotItemRow, SnapshotRow)
     page = hashed_columns(MarketVersionRow, "market_id", "version", "at")
     pages = select(MarketVersionRow.id, *columns_of(MarketVersionRow, ADDED_TO_PAGES), *page)
@@ -352,12 +352,12 @@ def _snapshot_queries(scope: Scope) -> tuple[AnySelect, AnySelect]:
 
 
 def _without_empty_last(line: FactLine) -> FactLine:
-    """Return a line without its last column where that is empty: lines of yes or no never had it."""
+    """Return a line without its last column if that is empty: lines of yes or no never had it."""
     return line if line[-1] else line[:-1]
 
 
 def _without_empty_end(values: Sequence[str]) -> Sequence[str]:
-    """Return values without the empty ones at their end."""
+    """Return values without trailing empty ones."""
     end = len(values)
     while end and not values[end - 1]:
         end -= 1

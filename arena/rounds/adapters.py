@@ -1,4 +1,4 @@
-"""Opens models and venues by themselves, and makes what a kind of agent is given: none needs a record."""
+"""Opens models and venues, and makes the inputs of a kind of agent, without a record."""
 
 import asyncio
 import os
@@ -33,7 +33,7 @@ DEMO_URL = "ARENA_DEMO_PROVIDER"
 
 @asynccontextmanager
 async def open_models(config: Config) -> AsyncIterator[Callable[[ModelSettings], Ask]]:
-    """Yield the function by which any model is asked outside a round, and close all of them at the end."""
+    """Yield the models to ask outside a round, and close them at the end."""
     os.environ.update(environment(config.folder, os.environ))
 
     async with AsyncExitStack() as stack:
@@ -47,7 +47,7 @@ def provider_of(settings: ModelSettings) -> str:
 
 
 def kind_inputs(config: Config, prompts: Mapping[str, str], truth: Truth | None = None) -> Given:
-    """Return what a kind is given: these prompts, the world's truth, and what lies beside the config."""
+    """Return the inputs of a kind: the prompts, the world's truth, and the files beside the config."""
     sources = {} if config.code is None else config.code.sources
 
     return Given(
@@ -75,9 +75,9 @@ def open_venue(config: Config, name: str = "", report: Report = ignore_report, t
 
 
 def open_past(config: Config | None, name: str, report: Report, only: Collection[str] | None = None) -> Open:
-    """Return what opens a venue's past, with the settings of the config where it names this venue.
+    """Return a function that opens a venue's past, with the config's settings if it names this venue.
 
-    Of these settings `only` those are used that are named, if any are. Raises `ArenaError` if there is no
+    Of these settings `only` those are used that are named, if any are. Raise `ArenaError` if there is no
     such venue, or if it tells nothing of its past.
     """
     try:
@@ -101,7 +101,7 @@ def open_past(config: Config | None, name: str, report: Report, only: Collection
 def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool = True) -> Venue:
     """Open a venue's client. If it is not `timed`, its waits take no time, where the venue lets them.
 
-    One that reads files is given what reads the public forms of others. Raises `ArenaError` if what the venue
+    One that reads files is given what reads the public forms of others. Raise `ArenaError` if what the venue
     is to be read from is wrong.
     """
     wanted = signature(module.venue).parameters
@@ -118,7 +118,7 @@ def connect(module: ModuleType, settings: BaseModel, report: Report, timed: bool
 
 
 async def no_time(_seconds: float) -> None:
-    """Pause on a rehearsal clock: others have their turn, and no time passes."""
+    """Pause on a rehearsal clock: other tasks run, and no time passes."""
     await asyncio.sleep(0)
 
 

@@ -1,4 +1,4 @@
-"""A round of ForecastBench put to the config's agents: who is still to be asked, the cost, and the asking."""
+"""A round of ForecastBench answered by the config's agents: planning, estimating and asking."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
@@ -42,7 +42,7 @@ LOOK_EVERY = 1.0
 
 @dataclass(frozen=True, slots=True)
 class PlannedAnswers:
-    """What a set was and is to be asked: cohorts of before, the line-up, and who of it is new.
+    """A plan to ask a set: the cohorts that answered it before, the line-up, and its new agents.
 
     `waiting` are the agents without a key, `left_out` those that can't be made, each with the reason.
     """
@@ -58,7 +58,7 @@ class PlannedAnswers:
 
     @property
     def rows(self) -> int:
-        """Return the number of forecasts that an agent is asked for."""
+        """Return the number of forecasts that each agent is asked for."""
         return len(self.snapshot.shown)
 
 
@@ -72,7 +72,7 @@ def plan_answers(
     at: datetime,
     environ: Mapping[str, str],
 ) -> PlannedAnswers:
-    """Return who is to be asked what: nobody whose answers are in."""
+    """Return the plan to ask a set of the agents whose answers are not in yet."""
     question_set = read_asked(file, method)
     added: list[AgentConfig] = []
     if with_baselines:
@@ -122,22 +122,22 @@ class CohortAnswers:
 
     @property
     def status(self) -> str:
-        """Return how its turn ended, or that it is still to be played."""
+        """Return the status of its turn."""
         return self.usage.status or "pending"
 
     @property
     def is_unfinished(self) -> bool:
-        """Tell whether its turn is open or failed: it is asked again."""
+        """Tell whether its turn is open or failed, and so will be asked again."""
         return self.status in UNFINISHED
 
     @property
     def cost(self) -> int | None:
-        """Return what its calls cost in millionths; None where that of some is unknown."""
+        """Return the cost of its calls in millionths; None if some cost is unknown."""
         return None if self.usage.unknown else self.usage.cost
 
 
 def read_answers(record: Record, planned: PlannedAnswers) -> list[CohortAnswers]:
-    """Return what each agent has answered of a set by a method."""
+    """Return the answers of each agent to a set by a method."""
     answers: list[CohortAnswers] = []
     for stored in answered_by(record, planned.file, planned.method):
         answers += [CohortAnswers(stored, usage) for usage in record.read(read_answer_usage, stored.id)]
@@ -146,14 +146,14 @@ def read_answers(record: Record, planned: PlannedAnswers) -> list[CohortAnswers]
 
 @dataclass(frozen=True, slots=True)
 class LeftToAsk:
-    """What an agent is expected to use for what is left of a set, and which share of the set that is."""
+    """The estimated use of an agent for the rest of a set, and the share of the set left."""
 
     estimate: Estimate
     share: float
 
 
 def total_left(left: Sequence[LeftToAsk]) -> Estimate:
-    """Return what all agents together are expected to use for what is left."""
+    """Return the estimated use of all agents together for the rest of a set."""
     low = expected = high = Usage()
     for part in left:
         low += part.estimate.low
@@ -163,7 +163,7 @@ def total_left(left: Sequence[LeftToAsk]) -> Estimate:
 
 
 async def estimate_answers(planned: PlannedAnswers, record: Record) -> list[LeftToAsk]:
-    """Return what each agent that is to be asked is expected to use, from a sample of the questions."""
+    """Estimate the use of each agent to be asked, from a sample of the questions."""
     config = planned.config
     answered: dict[str, int] = {}
     for answers in read_answers(record, planned):
@@ -187,7 +187,7 @@ async def estimate_answers(planned: PlannedAnswers, record: Record) -> list[Left
 async def ask_agents(
     planned: PlannedAnswers, record: Record, clock: Clock, moved: Callable[[int], None]
 ) -> tuple[str, ...]:
-    """Go on with what was begun, then let the new agents answer; return what was missing, in words.
+    """Continue cohorts that were begun, then ask the new agents; return what was missing, in words.
 
     `moved` is told now and then how many calls were answered.
     """
@@ -209,7 +209,7 @@ async def ask_agents(
 async def _watched(
     record: Record, cohorts: Sequence[StoredCohort], moved: Callable[[int], None]
 ) -> AsyncIterator[None]:
-    """Tell now and then how many calls were answered, while others work."""
+    """Report the number of answered calls at intervals."""
     ids = [stored.id for stored in cohorts]
     before = record.read(count_answered_calls, ids)
 
@@ -240,7 +240,7 @@ class AnsweredRound:
 
     @property
     def unfinished(self) -> list[str]:
-        """Return the agents whose turn is open or failed: asking again asks them."""
+        """Return the agents whose turn is open or failed, and so will be asked again."""
         return [answers.usage.agent for answers in self.answers if answers.is_unfinished]
 
     @property
@@ -254,7 +254,7 @@ class AnsweredRound:
 
     @property
     def used(self) -> Usage:
-        """Return what all calls took; the cost is that of those of which it is known."""
+        """Return the use of all calls, with the sum of the known costs."""
         total = Usage()
         for answers in self.answers:
             used = answers.usage
@@ -263,5 +263,5 @@ class AnsweredRound:
 
     @property
     def more_at_most(self) -> int:
-        """Return in millionths what calls of an unknown cost cost at most."""
+        """Return the most that calls of unknown cost can have cost, in millionths."""
         return sum(answers.usage.at_worst for answers in self.answers)

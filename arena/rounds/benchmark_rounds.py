@@ -1,4 +1,4 @@
-"""ForecastBench's files, from a folder or from where they are published, kept unchanged in the record."""
+"""ForecastBench's files, read from a folder or an address and kept unchanged in the record."""
 
 import asyncio
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ class FileSource:
         return None
 
     def checked(self, read: Reading, name: str, text: str) -> Any:
-        """Return what a file of this source says; raise `ArenaError` naming the source if it has a fault."""
+        """Return the parsed file of this source; raise `ArenaError` that names the source for a fault."""
         try:
             if text.lstrip().startswith("<"):
                 raise ArenaError("bad_file", f"{name} is a web page and not JSON", "check the address")
@@ -63,7 +63,7 @@ class FileSource:
         return self.place.startswith(("http://", "https://"))
 
     def folders(self, folder: str) -> list[Path]:
-        """Return where files of a kind may lie; raise `ArenaError` if this source is no folder."""
+        """Return the folders that may hold files of a kind; raise `ArenaError` if there is no folder."""
         root = Path(self.place)
         if not root.is_dir():
             raise ArenaError("no_folder", f"there is no folder {root}", "name one with --from")
@@ -80,7 +80,7 @@ class FileSource:
         return max((name for name in names if is_day(name[:10])), default=None)
 
     def _newest_published(self) -> str | None:
-        """Return the name that the file beside the published sets holds: a link's text, or the set itself."""
+        """Return the name of the newest published set, from the link or the set beside the others."""
         text = self.read(QUESTIONS, LATEST)
         if text is None:
             return None
@@ -138,7 +138,7 @@ def read_questions(
 def fetch_questions(
     record: Record, source: FileSource, due: str | None, at: datetime
 ) -> tuple[BenchmarkFile, bool]:
-    """Keep the question set due on a day, or the newest; return it, and whether the record hadn't it yet."""
+    """Keep the question set due on a day, or the newest; return it and whether it is new in the record."""
     name = f"{due}-llm.json" if due else source.newest()
     text = source.read(QUESTIONS, name) if name else None
     if name is None or text is None:
@@ -245,7 +245,7 @@ def _resolved(
 def _keep_resolutions(
     connection: Connection, new: NewFile, at: datetime
 ) -> tuple[BenchmarkFile, BenchmarkFile | None]:
-    """Keep a file; return its newest version, and which one was the newest before."""
+    """Keep a file; return its newest version and the one before."""
     before = newest_file(connection, new.kind, new.name)
     newest, _ = keep_file(connection, new, at)
     return newest, before

@@ -1,4 +1,4 @@
-"""Checks whether a live venue's catalogue is whole, by the markets known to be open before it was read.
+"""Checks whether a live venue's catalogue is complete, by the markets known to be open before.
 
 A venue may answer with an empty page, with one page of many, or with other markets than were asked for. Taken
 as a catalogue, that would call all other markets gone, and spend a round on nothing.
@@ -27,7 +27,7 @@ def check_complete(
     now: datetime,
     due: datetime | None = None,
 ) -> str:
-    """Return what to say of a catalogue that is taken though it is incomplete; nothing of a whole one.
+    """Return a note on an incomplete catalogue that is accepted; empty for a complete one.
 
     A catalogue is incomplete if it holds fewer than half of the markets known to be open. It is refused with
     `VenueError`, and nothing is written of it: for a round that is `due` until six hours have passed, for any

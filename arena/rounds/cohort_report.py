@@ -1,4 +1,4 @@
-"""All that the record has of one cohort, for the command line and for programs."""
+"""Everything that the record has about one cohort, for the command line and for programs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from arena.rounds.season import CohortOverview
 
 @dataclass(frozen=True, slots=True)
 class RoundStatuses:
-    """A round that has begun, and how many of its turns ended how."""
+    """A round that has begun, with the counts of its turns by status."""
 
     round: int
     at: datetime
@@ -63,7 +63,7 @@ class CohortReport:
 
 
 def read_cohort_report(connection: Connection, overview: CohortOverview) -> CohortReport:
-    """Return all that the record has of a cohort."""
+    """Return everything that the record has about a cohort."""
     cohort = overview.cohort
     cohort_id = overview.stored.id
     turns = read_played_turns(connection, cohort_id)

@@ -1,4 +1,4 @@
-"""Turns played by workers: `arena run` delivers them and waits until they are in, or no worker is running."""
+"""Turns played by workers: `arena run` queues them and waits until they are done, or no worker is running."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
@@ -44,7 +44,7 @@ async def dispatch_to_workers(
     version: str,
     on_change: OnAlone,
 ) -> AsyncIterator[Dispatch]:
-    """Open the queue of a record, and yield what has its workers play turns for this version of the code."""
+    """Open the queue of a record, and yield a function that has its workers play turns."""
     async with open_queue(database) as app:
         watch = Watch()
         presence = WorkerPresence(partial(count_workers, app, watch), on_change)
@@ -65,7 +65,7 @@ async def _play_turns(
     place = stored.cohort.number, stored_round.number
 
     async def deliver(wanted: Collection[str]) -> None:
-        """Put the turns of those agents in the queue that are in no job yet."""
+        """Add those turns of these agents to the queue that are in no job yet."""
         delivered = await agents_of_open_jobs(app, *place)
         agents = [name for name in names if name in wanted and name not in delivered]
         groups = groups_of_turns(agents, presence.workers)
@@ -102,7 +102,7 @@ async def _play_turns(
 
 
 def groups_of_turns(names: Sequence[str], workers: int) -> list[tuple[str, ...]]:
-    """Return the agents of each job: of several turns, where every worker gets some jobs all the same.
+    """Group agents into jobs of several turns, with at least some jobs for every worker.
 
     What a job reads, it reads once for all of its turns.
 
@@ -127,7 +127,7 @@ class WorkerPresence:
     absent: bool = False
 
     async def alone(self) -> bool:
-        """Return whether turns are to be played without workers."""
+        """Tell whether turns are to be played without workers."""
         before = self.absent
         self.workers = await self.count_workers()
         if self.workers:

@@ -1,4 +1,4 @@
-"""A turn of an agent tried now, on what the record holds or on a look at the venue; nothing is saved."""
+"""A turn of an agent played now on recorded or current markets, without saving anything."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -22,9 +22,9 @@ async def dry_run(
     environ: Mapping[str, str],
     now: datetime,
 ) -> Trial:
-    """Try an agent on what the record holds, or on a look at the venue; when `dry`, no model is asked.
+    """Try an agent on recorded or current markets; if `dry`, ask no model.
 
-    Raises `ArenaError` where a model's key is missing.
+    Raise `ArenaError` if a model's key is missing.
     """
     with reading(engine) as connection:
         setting = recorded_setting(connection, config, name, at)
@@ -44,7 +44,7 @@ async def dry_run(
 
 
 def _time_to_look(config: Config, at: datetime | None, now: datetime) -> datetime:
-    """Return when a venue is looked at where no round was played: a live one now, others at their start."""
+    """Return the time to read a venue before any round: now for a live one, else its start."""
     if stamp_of(config) != "live":
         return at or config.first_start(now)
     if at is not None:

@@ -1,4 +1,4 @@
-"""Seasons as they were decided, to be played again: what each entrant ordered and believed, step by step."""
+"""Recorded seasons to be replayed: what each entrant ordered and believed, step by step."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -109,7 +109,7 @@ def _read_decisions(
 def _put_late_markets(
     connection: Connection, cohort_id: int, too_late: str, decisions: Mapping[int, ReplayDecision]
 ) -> None:
-    """Put in the markets that had closed when a decision came."""
+    """Add the markets that had closed when a decision came."""
     query = (
         select(RejectionRow.turn_id, RejectionRow.market_id)
         .select_from(PLACED_TURNS.join(RejectionRow, clause(RejectionRow.turn_id == TurnRow.id)))
@@ -120,7 +120,7 @@ def _put_late_markets(
 
 
 def _put_beliefs(connection: Connection, cohort_id: int, decisions: Mapping[int, ReplayDecision]) -> None:
-    """Put in the final probabilities of the turns that were played."""
+    """Add the final probabilities of the turns that were played."""
     query = (
         select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.probability)
         .select_from(PLACED_TURNS.join(ForecastRow, clause(ForecastRow.turn_id == TurnRow.id)))
@@ -135,7 +135,7 @@ def _put_beliefs(connection: Connection, cohort_id: int, decisions: Mapping[int,
 def _put_second_quotes(
     connection: Connection, cohort_id: int, decisions: Mapping[int, ReplayDecision]
 ) -> None:
-    """Put in the prices that were read after an answer."""
+    """Add the prices that were read after an answer."""
     columns = columns_of(SecondQuoteRow, ("turn_id", "market_id", "taken_at", "quoted_at"))
     query = (
         select(*columns, *columns_of(QuoteRow, QUOTE_FIELDS))
@@ -153,7 +153,7 @@ def _put_second_quotes(
 def _steps_without_decisions(
     connection: Connection, stored: StoredCohort, ledgers: Iterable[Sequence[Entry]]
 ) -> list[WhatIfStep]:
-    """Return the steps without decisions: each snapshot that was marked, and the ends known at it."""
+    """Return the steps without decisions: each marked snapshot, and the resolutions known then."""
     newest = read_newest_time(connection)
     if newest is None:
         return []
@@ -186,7 +186,7 @@ def _steps_without_decisions(
 def _resolutions_as_learnt(
     resolutions: Iterable[tuple[Resolution, datetime]], ledgers: Iterable[Sequence[Entry]]
 ) -> list[Resolution]:
-    """Return how markets ended, as of when the cohort knew.
+    """Return the resolutions of markets, as of when the cohort knew them.
 
     A venue may tell late what it has known for long: that was when it was asked, or, where another cohort
     had asked before, when the first entry was made of it.
@@ -208,7 +208,7 @@ def _resolutions_as_learnt(
 def _entrant_steps(
     scenes: Sequence[WhatIfStep], decisions: Mapping[datetime, ReplayDecision], entries: Sequence[Entry]
 ) -> Iterator[WhatIfStep]:
-    """Yield the scenes with one entrant's decisions, and what it held before each of them."""
+    """Yield the steps with one entrant's decisions, and its account before each."""
     held = dict[tuple[str, str], int]()
     place = 0
     for scene in scenes:
@@ -221,14 +221,14 @@ def _entrant_steps(
 
 
 def _is_before(entry: Entry, at: datetime) -> bool:
-    """Return whether an entry was made before the decision of that time."""
+    """Tell whether an entry was made before the decision of that time."""
     return entry.at < at or (entry.at == at and not entry.ref.startswith("fill:"))
 
 
 def _with_decision(
     scene: WhatIfStep, decision: ReplayDecision, held: Mapping[tuple[str, str], int]
 ) -> WhatIfStep:
-    """Return a scene with a decision."""
+    """Return a step with a decision."""
     # Where one market had closed by the time of the decision, so had all that close no later.
     closes = {listing.market.id: listing.market.closes_at for listing in scene.snapshot}
     decided_at = max((closes[market] for market in decision.late & closes.keys()), default=scene.snapshot.at)

@@ -1,4 +1,4 @@
-"""Texts of errors that may be shown and kept, whoever wrote the code that failed."""
+"""Texts of errors that may be shown and stored, even if the failing code is not our own."""
 
 import os
 
@@ -14,7 +14,7 @@ OUR_PACKAGES = ("markets", "portfolio", "agents", "arena", "dashboard")
 
 
 def error_text(error: BaseException) -> str:
-    """Return what went wrong, on one line and without keys."""
+    """Return the message of an error on one line, without keys."""
     if isinstance(error, ArenaError | VenueError):
         return one_line(redact_keys(error.message))
     return one_line(redact_keys(unexpected_error_text(error)))
@@ -35,13 +35,14 @@ def unexpected_error_text(error: BaseException) -> str:
 
     text = f"{type(error).__name__}: {error}"
     is_ours = type(error).__module__.partition(".")[0] in OUR_PACKAGES
-    if first is not error and str(first) and str(first) not in text and not is_ours:
+    says_more = first is not error and str(first) not in text
+    if says_more and not is_ours:
         text += f" ({type(first).__name__}: {first})"
     return text
 
 
 def first_cause(error: BaseException) -> BaseException:
-    """Return the error from which another was raised in the end; the error itself without one."""
+    """Return the first error in a chain of causes, which may be the error itself."""
     seen = [error]
     while error.__cause__ is not None and error.__cause__ not in seen:
         error = error.__cause__
@@ -50,7 +51,7 @@ def first_cause(error: BaseException) -> BaseException:
 
 
 def type_text(error: BaseException) -> str:
-    """Return the names of an error's class and of that of its first cause, without any message.
+    """Return the class names of an error and of its first cause, without messages.
 
     >>> type_text(ZeroDivisionError("anything"))
     'ZeroDivisionError'
@@ -63,5 +64,5 @@ def type_text(error: BaseException) -> str:
 
 
 def redact_keys(text: str) -> str:
-    """Return a text without the secrets of this process's environment, and without what looks like a key."""
+    """Return a text without secrets of this process's environment or anything that looks like a key."""
     return redact(text, secrets_in(os.environ))

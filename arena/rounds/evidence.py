@@ -1,4 +1,4 @@
-"""What the agents of a round see beyond its snapshot: evidence, results of tools, and the record's own past.
+"""What agents see in a round beyond its snapshot: evidence, results of tools, and the record's past.
 
 Evidence is gathered once for all agents and written before they are asked. A tool's result is kept for its
 round: the same question gets the same result.
@@ -53,7 +53,7 @@ async def gather_evidence(
     record: Record,
     judge: Judge | None = None,
 ) -> tuple[str, ...]:
-    """Ask the cohort's source about the markets of a round, keep what may be shown, and return what failed.
+    """Gather evidence on the markets of a round, store what may be shown, and return what failed.
 
     What is in the record already is not gathered again. A source that is down stops nothing: the markets
     that it has no answer on go without, and that is kept with what was quarantined.
@@ -102,7 +102,7 @@ async def gather_evidence(
 async def _ask_source(
     cohort: Cohort, markets: Sequence[Market], at: datetime, world: World
 ) -> tuple[SearchResults, list[QuarantinedRecord]]:
-    """Return what the source has on each market, and where it failed.
+    """Return the source's articles on each market, and its failures.
 
     What it answered for another cohort at the same time is not asked again.
     """
@@ -135,7 +135,7 @@ async def _ask_source(
 
 
 def _checked_articles(answer: object) -> list[FoundArticle]:
-    """Return the articles of an answer; raise `TypeError` if it is no list of them: anyone's code made it."""
+    """Return the articles of an extension's answer; raise `TypeError` if it is no list of articles."""
     fault = TypeError("a source answers with a list of FoundArticle, and they are made of texts")
     items = answer if isinstance(answer, list | tuple) else [answer]
     articles: list[FoundArticle] = []
@@ -152,7 +152,7 @@ def _checked_articles(answer: object) -> list[FoundArticle]:
 def _guard_evidence(
     cohort: Cohort, markets: Sequence[Market], at: datetime, answers: SearchResults
 ) -> GatheredEvidence:
-    """Return what the guard lets through, market by market."""
+    """Return the articles that the guard lets through, by market."""
     rule = guard_of(cohort)
     shown: dict[MarketId, tuple[Article, ...]] = {}
     dropped = Counter[DropReason]()
@@ -225,7 +225,7 @@ class _ToolBench:
     record: Record
 
     async def use(self, name: str, arguments: str) -> str:
-        """Return a tool's result. Of several who ask the same at once, the first asks for all of them."""
+        """Return a tool's result; of several identical requests at once, only the first is made."""
         tool = self.tools.get(name)
         query = plain_request(arguments)
         agent = self.agent if tool is None or tool.own else ""
@@ -251,9 +251,9 @@ class _ToolBench:
 
 
 def guard_of(cohort: Cohort) -> Guard:
-    """Return what may be shown in a cohort.
+    """Return the guard of a cohort.
 
-    Where any agent is asked without prices, ever or in hidden rounds, nobody is shown odds or suspects.
+    If any agent is asked without prices, ever or in hidden rounds, nobody is shown odds or suspects.
     """
     is_shown = all(entrant.settings.get("prices", "shown") == "shown" for entrant in cohort.entrants)
     if is_shown and not cohort.hidden:
@@ -276,7 +276,7 @@ def _source(cohort: Cohort, world: World) -> SearchSource:
 
 @contextmanager
 def recorded_lookups(database: str) -> Iterator[RecordedLookups]:
-    """Yield what a record has of what was looked up, while it is open."""
+    """Yield the lookups of a record while it is open."""
     with open_read_only(database) as engine:
 
         def tool(at: datetime, key: str, request: str) -> ToolResult:
@@ -295,7 +295,7 @@ def recorded_lookups(database: str) -> Iterator[RecordedLookups]:
 
 @dataclass(frozen=True, slots=True)
 class RoundContext:
-    """What the record knows that a view may have beside the snapshot, and which entrant wants what of it.
+    """The record's past that a view may show beside the snapshot, and the parts each entrant wants.
 
     `ends` are how markets ended since the round before; `past` are forecasts by entrant.
     """
@@ -343,13 +343,13 @@ def gather_context(
     since: datetime | None,
     record: Record,
 ) -> RoundContext:
-    """Read what these entrants want, in a few queries. Cohorts of before there was any want nothing."""
+    """Read the context that these entrants want, in a few queries; old cohorts want none."""
     wanted: dict[int, Context] = {}
     recalling: list[int] = []
     wants_history = False
     wants_siblings = False
     for entrant in entrants:
-        # A kind of somebody's own may have another setting of that name.
+        # An extension's kind may have another setting of that name.
         setting = entrant.settings.get("context")
         if not isinstance(setting, Mapping) or setting.keys() != Context.model_fields.keys():
             continue

@@ -37,11 +37,14 @@ def judge_of(stored: StoredCohort, stored_round: StoredRound, world: World, reco
     async def judge(
         markets: Mapping[MarketId, Market], gathered: GatheredEvidence
     ) -> tuple[GatheredEvidence, str]:
-        texts = [(market, article) for market, found in gathered.articles.items() for article in found]
-        prompts = [
-            judge_prompt(markets[market].question, stored_round.at, article.title, article.text)
-            for market, article in texts
-        ]
+        texts = []
+        prompts = []
+        for market, articles in gathered.articles.items():
+            question = markets[market].question
+            for article in articles:
+                texts.append((market, article))
+                prompts.append(judge_prompt(question, stored_round.at, article.title, article.text))
+
         # A text that two markets of one question show is asked about once.
         distinct = list(dict.fromkeys(prompts))
         calls = dict(zip(distinct, await gather_or_cancel(map(ask, distinct)), strict=True))
@@ -59,14 +62,14 @@ def judge_of(stored: StoredCohort, stored_round: StoredRound, world: World, reco
 
 
 def _judgement(call: Call) -> Judgement | None:
-    """Return the verdict of a call, if it has one."""
+    """Return the verdict of a call; None without one."""
     if call.error is not None or call.reply is None:
         return None
     return read_judgement(call.prompt, call.reply)
 
 
 def _suspect(market: MarketId, article: Article, judgement: Judgement, shown: bool) -> Suspect:
-    """Return an article that the judge says tells the answer to a market's question."""
+    """Return an article marked as a suspect by the judge's verdict."""
     return Suspect(
         JUDGED,
         judgement.quote,
@@ -83,13 +86,13 @@ def _suspect(market: MarketId, article: Article, judgement: Judgement, shown: bo
 def _without(
     gathered: GatheredEvidence, suspects: list[Suspect], counts: Mapping[str, object]
 ) -> GatheredEvidence:
-    """Return what was gathered with the judge's suspects told of, and without those that are withheld."""
+    """Return the evidence with the judge's suspects marked, and without those that are withheld."""
     withheld = {(suspect.market, suspect.title, suspect.url) for suspect in suspects if not suspect.shown}
     articles = {}
     for market, found in gathered.articles.items():
-        left = tuple(each for each in found if (market, each.title, each.url) not in withheld)
+        left = [article for article in found if (market, article.title, article.url) not in withheld]
         if left:
-            articles[market] = left
+            articles[market] = tuple(left)
 
     dropped = dict(gathered.dropped)
     audit = dict(dropped[AUDIT])
@@ -103,7 +106,7 @@ def _without(
 
 
 def _note(agent: str, calls: list[Call], judgements: list[Judgement | None]) -> str:
-    """Return a note on the texts that have no verdict; empty where all have one."""
+    """Return a note on texts without a verdict; empty if all have one."""
     missing = judgements.count(None)
     if not missing:
         return ""

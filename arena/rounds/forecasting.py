@@ -116,7 +116,7 @@ def read_asked(file: BenchmarkFile, method: AskingMethod) -> QuestionSet:
 
 
 def benchmark_cohorts(record_cohorts: Iterable[StoredCohort]) -> list[StoredCohort]:
-    """Return those of a record's cohorts that answer a benchmark's question sets."""
+    """Return the record's cohorts that answer a benchmark's question sets."""
     return [stored for stored in record_cohorts if stored.cohort.stamp == BENCHMARK]
 
 
@@ -128,7 +128,7 @@ def line_up(
 ) -> Config:
     """Return the config with its agents, or `only` some and those they are made from, asked by a method.
 
-    The agents in `added` are added to the config's and always chosen. Raises `ArenaError` for a name in
+    The agents in `added` are added to the config's and always chosen. Raise `ArenaError` for a name in
     `only` that no agent has.
     """
     agents = {agent.name: agent for agent in (*config.agents, *added)}
@@ -178,7 +178,7 @@ def _asked_by(agent: AgentConfig, config: Config, method: AskingMethod) -> Agent
 def prompt_of(method: AskingMethod, config: Config) -> str:
     """Return the name of the prompt by which a method asks: a variant that shows what the method shows.
 
-    Raises `ArenaError` if there is none, or if it is faulty or asks for bets.
+    Raise `ArenaError` if there is none, or if it is faulty or asks for bets.
     """
     wanted = {"evidence": method.evidence, "price": method.prices}
     shown = {ending: SHOWN_BY[ending] for ending, is_shown in wanted.items() if is_shown}
@@ -262,7 +262,7 @@ def _joint_rates(rates: Mapping[int, float], ways: Sequence[int]) -> dict[int, f
 
 
 def decided_at(question_set: QuestionSet, now: datetime) -> datetime:
-    """Return when a set is answered: now, or when its due day begins, so that nothing later is shown."""
+    """Return the time of answering a set: now, or the start of its due day if that is earlier."""
     due = datetime.combine(date.fromisoformat(question_set.due), time(), UTC)
     return min(now.replace(microsecond=0), due)
 
@@ -311,7 +311,7 @@ def question_ids(
 
 
 def way_letters(ways: Sequence[int]) -> str:
-    """Return how two questions end in two letters.
+    """Return the outcomes of two questions as two letters.
 
     >>> way_letters((1, -1))
     'yn'
@@ -320,7 +320,7 @@ def way_letters(ways: Sequence[int]) -> str:
 
 
 def category_of(source: str, ways: Sequence[int]) -> str:
-    """Return the category of what is asked of a source: those of combinations tell how their questions end.
+    """Return the category of a forecast: its source and, for a combination, the outcomes of its questions.
 
     >>> category_of("fred", (1,)), category_of("fred", (1, -1))
     ('fred', 'fred, yn')
@@ -358,7 +358,7 @@ def _market(
 
 
 def _rules(question: BenchQuestion, due: str, day: str | None, method: AskingMethod) -> dict[str, str]:
-    """Return what is told of a question, by heading."""
+    """Return the rules of a question, by heading."""
     texts = {name: _filled(value, due, day) for name, value in question.texts.items()}
     criteria = [texts["resolution_criteria"], texts["market_info_resolution_criteria"]]
     rules = {"How it is decided": "\n".join(filter(None, criteria)), "Background": texts["background"]}
@@ -369,7 +369,7 @@ def _rules(question: BenchQuestion, due: str, day: str | None, method: AskingMet
 
 
 def combined_question(ways: Sequence[int], day: str | None) -> str:
-    """Return what is asked of two questions, whose texts stand in the rules.
+    """Return the text that asks about two questions, whose own texts are in the rules.
 
     >>> combined_question((1, -1), "2026-03-08")
     'Will question 1 resolve YES and question 2 NO, both as of 2026-03-08?'
@@ -380,7 +380,7 @@ def combined_question(ways: Sequence[int], day: str | None) -> str:
 
 
 def _combined_rules(question: BenchQuestion, due: str, method: AskingMethod) -> dict[str, str]:
-    """Return what is told of two questions at once, by heading, in the order of the paper's prompt.
+    """Return the rules of two questions at once, by heading, in the order of the paper's prompt.
 
     It is the same for each date and way, so that a prompt has it once.
     """
@@ -411,7 +411,7 @@ FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _filled(value: Any, due: str, day: str | None) -> str:
-    """Return a text of a question with its dates filled in; an absent one is empty."""
+    """Return a question's text with its dates filled in; empty if it has none."""
     if value == "N/A":
         return ""
 
@@ -422,7 +422,7 @@ def _filled(value: Any, due: str, day: str | None) -> str:
 
 
 def _instant(text: Any, otherwise: datetime) -> datetime:
-    """Return the instant that a text names, or another one if it names none."""
+    """Return the instant in a text, or the fallback if it names none."""
     try:
         at = datetime.fromisoformat(str(text))
     except ValueError:
@@ -435,7 +435,7 @@ SAMPLED = 20
 
 
 def sample_view(config: Config, snapshot: Snapshot) -> tuple[View, Fraction]:
-    """Return what an agent would see of some questions of a set, and how many times as many there are."""
+    """Return a view of a sample of a set's questions, and the ratio of the set to the sample."""
     questions: dict[str, list[Listing]] = defaultdict(list)
     for listing in snapshot.shown:
         questions[listing.market.series or listing.market.id].append(listing)
@@ -454,14 +454,14 @@ def sample_view(config: Config, snapshot: Snapshot) -> tuple[View, Fraction]:
 
 
 def answered_by(record: Record, question_file: BenchmarkFile, method: AskingMethod) -> list[StoredCohort]:
-    """Return the cohorts that answer a file by a method: their agents do not answer it again."""
+    """Return the cohorts that answer a file by a method, whose agents do not answer it again."""
     settings = _venue_settings(question_file, method)
     cohorts = record.read(read_cohorts, trading=False)
     return [stored for stored in cohorts if stored.cohort.venue_settings == settings]
 
 
 def _venue_settings(question_file: BenchmarkFile, method: AskingMethod) -> dict[str, Any]:
-    """Return what a cohort freezes of the file that it answers and of its method."""
+    """Return the settings that a cohort freezes about its file and method."""
     settings = {
         "set": question_file.name,
         "due": question_file.due,
@@ -479,7 +479,7 @@ def begin_set(
 ) -> None:
     """Start the cohort that answers a set, with a config's line-up.
 
-    Raises `ArenaError` if the method shows articles and the config has no source of them.
+    Raise `ArenaError` if the method shows articles and the config has no source of them.
     """
     evidence = config.evidence.source if method.evidence else NO_EVIDENCE
     if method.evidence and evidence == NO_EVIDENCE:
@@ -507,7 +507,7 @@ OVER = (*DECIDED_STATUSES, "out")
 
 
 def answered_agents(record: Record, cohorts: Sequence[StoredCohort]) -> set[str]:
-    """Return the agents of these cohorts that have answered, or will where their cohort is still open."""
+    """Return the agents of these cohorts that have answered, or will since their cohort is open."""
     agents = set[str]()
     for stored in cohorts:
         for usage in record.read(read_answer_usage, stored.id):
@@ -519,7 +519,7 @@ def answered_agents(record: Record, cohorts: Sequence[StoredCohort]) -> set[str]
 async def play_set(
     stored: StoredCohort, question_file: BenchmarkFile, world: World, record: Record
 ) -> tuple[str, ...]:
-    """Let the agents of a cohort answer what they have not; return what they had to do without.
+    """Let the agents of a cohort answer what is left; return what was missing, in words.
 
     The cohort ends once no turn is worth another try.
     """
@@ -586,7 +586,7 @@ def read_recorded_answers(
 
 
 def newest_answers(
-    connection: Connection, question_set: QuestionSet, agent: str, cohort: int | None = None
+    connection: Connection, question_set: QuestionSet, agent: str, cohort: int | None
 ) -> RecordedAnswers:
     """Return the newest answers to a set of an agent, by its name or its board's, or those in a cohort."""
     names: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""A search for leaks: a replay is played again with other futures, and nothing before them may change."""
+"""A search for leaks: replays with altered futures, before which nothing may change."""
 
 import sys
 import sysconfig
@@ -168,14 +168,14 @@ def instants(times: Sequence[datetime], count: int, random: Random) -> list[date
 async def play_until(
     at: datetime, season: Replay, record: Record, played: Callable[[int, int], None]
 ) -> None:
-    """Play a season until one of its decision times, which is the last that is played."""
+    """Play a season up to and including one of its decision times."""
     part = replace(season, decides_until=at, ends_at=at, learnt=())
     async with open_world(part.config, record) as world:
         await play_replay(part, world, record, played)
 
 
 def _pairs(record: Record, again: Record) -> Iterator[tuple[str, FactLine | None, FactLine | None]]:
-    """Yield the kind and the facts of two records side by side; None for one that a record lacks."""
+    """Yield the kinds and facts of two records in pairs, with None for a missing fact."""
     with reading(record.engine) as connection, reading(again.engine) as other_connection:
         facts = _facts(connection)
         other_facts = _facts(other_connection)
@@ -217,7 +217,7 @@ def _listen() -> None:
 
 
 def _note_opened(event: str, arguments: tuple[Any, ...]) -> None:
-    """Note a file of a watched recording that is opened, with who opens it, unless the venue does."""
+    """Note the opening of a file of a watched recording and its caller, unless that is the venue."""
     if event != "open" or not _WATCHED or not isinstance(arguments[0], str):
         return
     path = Path(arguments[0])

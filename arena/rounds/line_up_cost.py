@@ -1,4 +1,4 @@
-"""What a cohort would cost, agent by agent and in all, and what its models can't do."""
+"""The estimated cost of a cohort, by agent and in total, and the faults of its models."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ NEAR = 0.75
 
 @dataclass(frozen=True, slots=True)
 class UsageBounds:
-    """What agents use: at the least, as expected, and at the most."""
+    """The low, expected and high use of agents."""
 
     low: Usage
     expected: Usage
@@ -40,7 +40,7 @@ class UsageBounds:
 
 @dataclass(frozen=True, slots=True)
 class UsageBySpan:
-    """What agents use in a round, in a cohort and in a month; no more than the budget lets them spend."""
+    """The use of agents in a round, a cohort and a month, limited by the budget."""
 
     round: UsageBounds
     cohort: UsageBounds
@@ -49,7 +49,7 @@ class UsageBySpan:
 
 @dataclass(frozen=True, slots=True)
 class LineUpCost:
-    """What a cohort would use, by agent and in all, as far as no estimate has failed."""
+    """The estimated use of a cohort, by agent and in total, as far as no estimate has failed."""
 
     counts: RoundCounts
     estimates: tuple[Estimate, ...]
@@ -94,7 +94,7 @@ async def line_up_cost(
 
 
 def _by_span(uses: UsageBounds, counts: RoundCounts, stops: Mapping[str, int | None]) -> UsageBySpan:
-    """Return what is used in each span, by that of a round; the budget stops calls past its limits."""
+    """Return the use in each span from that of a round, limited by the budget."""
     rounds = {"round": Fraction(1), "cohort": Fraction(counts.cohort), "month": counts.month}
     spans = {}
     for span, times in rounds.items():
@@ -111,7 +111,7 @@ def _by_span(uses: UsageBounds, counts: RoundCounts, stops: Mapping[str, int | N
 
 
 def _model_warnings(config: Config, estimates: Sequence[Estimate], today: date) -> Iterator[LineUpWarning]:
-    """Yield what agents' models can't do, the certain faults first."""
+    """Yield warnings about settings that agents' models don't support, the certain faults first."""
     too_long = {estimate.agent: estimate.faults for estimate in estimates}
     faults = []
     for agent in config.agents:
@@ -126,7 +126,7 @@ def _model_warnings(config: Config, estimates: Sequence[Estimate], today: date) 
 
 
 def _unknown_models(config: Config) -> Iterator[LineUpWarning]:
-    """Yield models that may be misspelt: litellm doesn't know them, but one of nearly that name."""
+    """Yield warnings about models that may be misspelt: litellm only knows a similar name."""
     for agent in config.agents:
         model = model_settings(agent.settings)
         if model is None or model.base_url is not None or model.price is not None:

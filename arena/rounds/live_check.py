@@ -1,4 +1,4 @@
-"""Asks a config's venue and models outside a round: can they be reached, and how do they answer?"""
+"""Asks a config's venue and models outside a round whether they can be reached."""
 
 import asyncio
 from collections import Counter
@@ -44,7 +44,7 @@ HINTS = {
 
 
 def call_trouble(error: CallError) -> ArenaError:
-    """Return the error of a call, with what may help."""
+    """Return the error of a call with a hint."""
     return ArenaError(error.code, error.message, HINTS.get(error.code, ""))
 
 
@@ -65,7 +65,7 @@ class VenueCheck:
 
 @asynccontextmanager
 async def local_asks(config: Config) -> AsyncIterator[Callable[[ModelSettings], Ask]]:
-    """Yield what asks models beside the record: within the rate limits, and within what a call may cost."""
+    """Yield the models to ask without a record, within rate limits and the budget of a call."""
     limiter = RateLimiter(config.calls.at_once, config.calls.per_provider)
     reservations = CallReservations(Budget(config.budget.call), limiter)
 
@@ -89,7 +89,7 @@ def models_of(config: Config, names: Sequence[str]) -> list[PingTarget]:
 
 
 async def just_ping(_settings: ModelSettings, ask: Ask) -> Call:
-    """Ask a model the tiny question, and keep nothing."""
+    """Ask a model the tiny question without recording the answer."""
     return await ping(ask)
 
 
@@ -151,7 +151,7 @@ async def probe_answers(config: Config, probes: Mapping[str, Probe]) -> dict[str
 
 
 def probe_trouble(answer: ProbeAnswer) -> ArenaError | None:
-    """Return why an answer is none to play by; None where it is one."""
+    """Return the error of an unusable answer; None if it is usable."""
     call = answer.call
     if call.error is not None:
         return call_trouble(call.error)

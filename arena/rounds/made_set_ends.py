@@ -1,4 +1,4 @@
-"""Resolutions of a question set that was made here, from the record's markets."""
+"""Resolutions of a question set that was made from the record's markets."""
 
 import json
 from collections.abc import Collection
@@ -15,7 +15,7 @@ from markets.model import MarketId
 def with_recorded_ends(
     connection: Connection, question_set: QuestionSet, text: str | None, at: datetime
 ) -> str | None:
-    """Return the text of a resolution set with the record's rows added; None if there is neither.
+    """Return the text of a resolution set with the record's rows added; None if there are no rows at all.
 
     A market that is still open has its newest price.
     """
@@ -72,7 +72,7 @@ def _market_ids(question_set: QuestionSet) -> dict[MarketId, BenchQuestion]:
 
 
 def _end_row(seen: KnownMarket, question: BenchQuestion) -> dict[str, Any] | None:
-    """Return the row of a market that has ended or has a price; None of others, and of one called off."""
+    """Return the row of a market that has ended or has a price; None for others and those called off."""
     quote = seen.listing.quote
     if seen.ends:
         payout = seen.ends[-1].payout

@@ -1,8 +1,9 @@
-"""Question sets that are made here, from the record's markets and a published set, and kept."""
+"""Question sets made from the record's markets and a published set, and kept in the record."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import chain
 from typing import Any
 
 from arena.errors import ArenaError
@@ -35,7 +36,7 @@ def make_questions(
 ) -> tuple[BenchmarkFile, bool]:
     """Make a set, keep it, and return it and whether it is new; one made by the same plan before is returned.
 
-    Raises `ArenaError` if the record has another set of that day, or too little to make one from.
+    Raise `ArenaError` if the record has another set of that day, or too little to make one from.
     """
     if not is_day(plan.due):
         raise ArenaError("bad_day", f"{plan.due!r} is not a day", "write it like 2026-03-01", status=64)
@@ -109,7 +110,7 @@ def published_candidates(question_set: QuestionSet, due: str) -> Iterator[SetCan
 def record_candidates(
     connection: Connection, universe: Universe, due: str, at: datetime
 ) -> list[SetCandidate]:
-    """Return the open markets of the record that the config's rule lets in, decided after a day.
+    """Return the open markets of the record that the config's rule admits and that are decided after a day.
 
     Markets that are one question at several dates are one candidate; those have no price.
     """
@@ -137,18 +138,19 @@ def record_candidates(
 
 
 def _asked_last(by_series: Mapping[str, Sequence[Market]]) -> dict[str, Sequence[Market]]:
-    """Return the questions of series that were asked on the newest day: each day asks the same ones anew."""
-    newest = max((market.opens_at for dates in by_series.values() for market in dates), default=NEVER)
+    """Return the questions of each series asked on the newest day, since each day repeats them."""
+    markets = chain.from_iterable(by_series.values())
+    newest = max((market.opens_at for market in markets), default=NEVER)
     return {series: dates for series, dates in sorted(by_series.items()) if dates[0].opens_at == newest}
 
 
 def _is_of_venue(market_id: str) -> bool:
-    """Tell whether a market is of a venue, and no question of a benchmark."""
+    """Tell whether a market is from a venue, not from a benchmark."""
     return not market_id.startswith(f"{FORECASTBENCH}:")
 
 
 def _day_of(market: Market) -> str:
-    """Return the date at which a question is asked that is asked at several."""
+    """Return the date of one market of a question with several dates."""
     return market.id.rpartition("@")[2]
 
 

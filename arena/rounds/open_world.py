@@ -1,4 +1,4 @@
-"""Opens what a round needs from outside the record, as its cohort has frozen it, and closes it again."""
+"""Opens the venues, models and sources that a round needs, as frozen by its cohort, and closes them."""
 
 import asyncio
 import os
@@ -106,7 +106,7 @@ async def open_world(
 
 @asynccontextmanager
 async def open_dispatch(config: Config, on_change: Callable[[bool], None]) -> AsyncIterator[Dispatch]:
-    """Yield the function that has workers play turns; raise `ArenaError` if its library is not installed.
+    """Yield a function that has workers play turns; raise `ArenaError` if its library is not installed.
 
     `on_change` is called with True when turns are played without workers, for none is there, and with False
     when workers play again.
@@ -125,15 +125,15 @@ OpenDispatch = Callable[[Config, Callable[[bool], None]], AbstractAsyncContextMa
 
 
 class KindIsGone(LookupError):
-    """A cohort has frozen a kind of agent whose file is not there any more."""
+    """A cohort has frozen a kind of agent whose file no longer exists."""
 
 
 class ServerUnknown(LookupError):
-    """An agent asks a server of one's own, and neither the config nor the record says where that is."""
+    """An agent's model is on a private server whose address is in neither the config nor the record."""
 
 
 def _folder_words(config: Config, group: str) -> str:
-    """Return where a missing extension was: the folders that are there."""
+    """Return the existing folders in which a missing extension was looked for."""
     paths = [folder.path for folder in config.extensions(group)]
     existing = list(filter(Path.is_dir, paths))
     return " or ".join(f"{path.relative_to(config.folder)}/" for path in existing or paths)
@@ -141,7 +141,7 @@ def _folder_words(config: Config, group: str) -> str:
 
 @dataclass
 class OpenAdapters:
-    """Venues, players and sources of evidence by what a cohort has frozen, each opened once."""
+    """Venues, players and sources of evidence as frozen by cohorts, each opened once."""
 
     config: Config
     record: Record
@@ -207,11 +207,11 @@ class OpenAdapters:
         return self.players_by_entrant[entrant_key]
 
     def changed(self, cohort: Cohort) -> list[Replacement]:
-        """Return the entrants of a cohort that have other settings in the config, as it is by now."""
+        """Return the entrants of a cohort whose settings in the current config are different."""
         return changed_agents(self._newest(), cohort)
 
     def _newest(self) -> Config:
-        """Return the config, read anew if it was edited since."""
+        """Return the config, reading it again if it was edited."""
         newest = self.newest_config or self.config
         if newest.hash and was_edited(newest):
             newest = load_config(newest.file, allow=self._still_trusted)
@@ -219,7 +219,7 @@ class OpenAdapters:
         return newest
 
     def _still_trusted(self, _document: Document) -> TrustedCode | None:
-        """Return what may be run: what was trusted when this process began, whatever the config says now."""
+        """Return the code that was trusted when this process began."""
         return self.config.code
 
     def _address(self, cohort: Cohort, entrant: Entrant) -> str:
@@ -247,7 +247,7 @@ class OpenAdapters:
         return address
 
     def missing_key(self, entrant: Entrant) -> str:
-        """Return the variable that an entrant's key should be in, where it is not; `.env` is read anew."""
+        """Return the variable of an entrant's missing key, after reading `.env` again."""
         if not entrant.settings.get("model"):
             return ""
 
@@ -302,7 +302,7 @@ class OpenAdapters:
 
 
 async def _no_model(prompt: Prompt) -> Call:
-    """Answer for agents without a model: with an error."""
+    """Return an error, in place of the model that an agent lacks."""
     error = CallError("other", "this agent has no model: its settings name none", retry=False)
     return Call(prompt, None, cost=0, error=error)
 
@@ -318,7 +318,7 @@ def was_edited(config: Config) -> bool:
 
 
 def _read_address(connection: Connection, cohort: int, agent: str) -> str:
-    """Return where the server of an agent was when its cohort began; empty if that is not known."""
+    """Return the address of an agent's server when its cohort began; empty if it is unknown."""
     query = (
         select(EntrantRow.address)
         .select_from(joined(EntrantRow, CohortRow))

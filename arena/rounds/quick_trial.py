@@ -1,4 +1,4 @@
-"""A quick trial of a model: resolved questions, as many as fit into a time, within an amount of money.
+"""A quick trial of a model on resolved questions, within limits of time and money.
 
 The questions come with the package, under a licence of their own, CC BY-SA 4.0. A model is told the day on
 which a question was asked, and neither its price nor when it was decided. Nothing is written to a record.
@@ -35,8 +35,9 @@ from portfolio.rules import REALISTIC
 DATA = Path(__file__).resolve().parents[1] / "past_questions" / "questions.json"
 PROMPT = "past_questions.md"
 TEMPLATE = prompt_text(PROMPT, Path(__file__).parent)
-LEAST, MOST = 20, 120
-"""How many questions are asked: as many as fit into the time, but not fewer and not more than these."""
+LEAST = 20
+MOST = 120
+"""The bounds of how many questions are asked, within which as many as fit into the time."""
 TOGETHER = 5
 """How many questions are put at once."""
 AT_ONCE = 4
@@ -65,24 +66,24 @@ class PastQuestion:
     url: str
 
     def is_after(self, released: date | None) -> bool:
-        """Return whether it was asked after a model's release, so that the model can't remember its end."""
+        """Tell whether it was asked after a model's release, so that the model can't remember its outcome."""
         return released is not None and self.asked_at >= released
 
 
 @cache
 def past_questions() -> tuple[PastQuestion, ...]:
-    """Return the questions that come with the package; any first part of them has prices of all sizes."""
+    """Return the questions of the package, ordered so that every prefix has a range of prices."""
     rows = json.loads(DATA.read_text("utf-8"))["questions"]
     return TypeAdapter(tuple[PastQuestion, ...]).validate_python(rows)
 
 
 def questions_to_ask(released: date | None) -> list[PastQuestion]:
-    """Return the questions of a trial, those first that were asked after the model's release."""
+    """Return the questions of a trial, starting with those asked after the model's release."""
     return sorted(past_questions(), key=lambda question: not question.is_after(released))[:MOST]
 
 
 def question_view(questions: Sequence[PastQuestion]) -> View:
-    """Return what a model may see of some questions."""
+    """Return a view of some questions."""
     listings = []
     for question in questions:
         market = Market(
@@ -101,7 +102,7 @@ def question_view(questions: Sequence[PastQuestion]) -> View:
 
 
 def asking_settings(block: Block) -> llm.Settings:
-    """Return the settings by which a model is asked, from the keys that an agent of it has in a config."""
+    """Return the settings for asking a model, from an agent's keys in a config."""
     # Calls end with the trial, not before: a model on this machine may have to be loaded first.
     keys = block | {"prompt": PROMPT, "prices": "hidden", "timeout": LONGEST_TIMEOUT}
     settings = llm.Settings.model_validate(keys)
@@ -113,7 +114,7 @@ def asking_settings(block: Block) -> llm.Settings:
 
 
 def asking_cost(settings: llm.Settings, questions: Sequence[PastQuestion]) -> tuple[int, int] | None:
-    """Return what asking costs in millionths, as expected and at most; None if a price is unknown.
+    """Return the expected and highest cost of asking in millionths; None if a price is unknown.
 
     The most is less than the worst that every call could cost: asking stops there.
     """
@@ -178,11 +179,11 @@ class QuickTrial:
 
     @property
     def cost(self) -> int | None:
-        """Return what was spent; None if that is unknown."""
+        """Return the cost so far; None if it is unknown."""
         return self.spent or (None if self.most is None else 0)
 
     async def run(self) -> None:
-        """Ask until the time is over, all is asked, or no answer comes any more."""
+        """Ask until time is up, all questions are asked, or answers stop coming."""
         self.started = self.timer()
         try:
             async with asyncio.timeout(PATIENCE * self.seconds):
@@ -196,7 +197,7 @@ class QuickTrial:
             self.took = self.timer() - self.started
 
     async def _ask_on(self) -> None:
-        """Ask for as long as another call is likely to be answered in time."""
+        """Ask while another call is likely to be answered in time."""
         while self.asked < len(self.questions) and not self.ended:
             # Right for a server that answers one call at a time, and for one that answers all at once.
             ended_calls = max(self.asked // TOGETHER - AT_ONCE, 1)
@@ -207,7 +208,7 @@ class QuickTrial:
             await self._ask_next()
 
     async def _ask_next(self) -> None:
-        """Ask about the next questions, and keep what is answered."""
+        """Ask about the next questions, and keep the answers."""
         questions = self.questions[self.asked : self.asked + TOGETHER]
         self.asked += len(questions)
         reply = ""
@@ -229,7 +230,7 @@ class QuickTrial:
         self.moved(len(self.answers), len(self.questions))
 
     def _note_failure(self, decision: Decision) -> None:
-        """Note that no answer came, which may end the trial."""
+        """Note a failed call, which may end the trial."""
         self.failures += 1
         self.fault = decision.note
         code = decision.note.partition(": ")[0]
@@ -239,7 +240,7 @@ class QuickTrial:
             self.ended = f"no more answers came ({self.fault})"
 
     def _note_unusable(self, missing: int, reply: str) -> None:
-        """Note how many questions an answer left open; without any usable one the trial ends."""
+        """Note the questions that an answer left open; end the trial if nothing was usable."""
         self.failures = 0
         self.unusable += missing
         if missing:
@@ -249,7 +250,7 @@ class QuickTrial:
             self.ended = "none of its answers could be used"
 
     async def _ask_within_amount(self, prompt: Prompt) -> Call:
-        """Return the model's answer, or an error in place of a call that could cost more than is left."""
+        """Return the model's answer, or an error if the call could cost more than is left."""
         worst = worst_case(prompt, self.settings) or 0
         if self.most is not None and self.spent + worst > self.most:
             error = CallError("budget", "the next call could cost more than was agreed to", retry=False)

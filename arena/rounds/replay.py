@@ -1,4 +1,4 @@
-"""A season over a recording, at the recording's own times: played like any other, with another venue."""
+"""A season over a recording, at the recording's own times, with the recording as its venue."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -77,7 +77,7 @@ class Replay:
         """Return the decision times, then the later ones at which open positions are settled and marked.
 
         The later ones are weekly, without weeks in which nothing was learnt, and the last is the very end.
-        Raises `ArenaError` if no cohort decides.
+        Raise `ArenaError` if no cohort decides.
         """
         decisions = self.plan.decision_times(self.decides_until)
         if not decisions:
@@ -218,10 +218,10 @@ def _with_recorded_data(freeze: FreezeCohort, bundle: Bundle) -> FreezeCohort:
     return frozen
 
 
-def replay_agents(names: Sequence[str], base: Config | None = None) -> tuple[AgentConfig, ...]:
+def replay_agents(names: Sequence[str], base: Config | None) -> tuple[AgentConfig, ...]:
     """Return the agents of these names: from the config, or kinds with their defaults; without names, all.
 
-    Raises `ArenaError` for an agent that doesn't exist, that needs the forecasts of one which doesn't play,
+    Raise `ArenaError` for an agent that doesn't exist, that needs the forecasts of one which doesn't play,
     or whose provider would search today's web.
     """
     configured = {} if base is None else {agent.name: agent for agent in base.agents}
@@ -247,7 +247,7 @@ def replay_agents(names: Sequence[str], base: Config | None = None) -> tuple[Age
 
 
 def _agent_of_kind(name: str, base: Config | None) -> AgentConfig:
-    """Return an agent of a kind with the kind's defaults; raise `ArenaError` if there is none such."""
+    """Return an agent of a kind with the kind's defaults; raise `ArenaError` for an unknown kind."""
     try:
         default = kind(name, () if base is None else base.extensions("kinds"))
         return AgentConfig(name, default.name, default.settings(), 0)
@@ -294,7 +294,7 @@ async def play_replay(
 
 
 async def _settle_open_cohorts(at: datetime, world: World, record: Record) -> None:
-    """Settle and mark what is open at a time at which nothing is decided, and end what is over."""
+    """Settle and mark open cohorts at a time without decisions, and end those that are over."""
     for stored in open_cohorts(record):
         await track_cohort(stored, at, world, record)
         end_cohort_if_over(stored, at, False, record)
@@ -302,7 +302,7 @@ async def _settle_open_cohorts(at: datetime, world: World, record: Record) -> No
 
 
 def check_same_replay(record: Record, replay: Replay, address: str) -> None:
-    """Raise `ArenaError` for a record in which anything else than this replay was played."""
+    """Raise `ArenaError` for a record that holds anything but this replay."""
     for stored in record.cohorts():
         cohort = stored.cohort
         planned, _ = replay.plan.freeze(cohort.number, cohort.starts_at)
@@ -334,7 +334,7 @@ async def play_in_world(
     played: Callable[[int, int], None],
     tell: Callable[[str], None],
 ) -> None:
-    """Play a season in a world as it is asked for.
+    """Play a season in a world, as a request says.
 
     `played` is called after each decision time with how many are done and how many there are, and `tell` with
     a line on what is waited for, and on who plays the turns.
@@ -358,7 +358,7 @@ async def play_in_world(
 
 
 def count_open_positions(record: Record) -> dict[str, int]:
-    """Return how many positions are open at the end, and how many of these have only a stale price."""
+    """Return the counts of open positions at the end, and of those with only a stale price."""
     counts = Counter(positions=0, stale=0)
 
     with reading(record.engine) as connection:
@@ -375,7 +375,7 @@ def count_open_positions(record: Record) -> dict[str, int]:
 
 
 def market_brier(bundle: Bundle) -> dict[str, Any]:
-    """Return the Brier score of the recorded prices themselves, and of how many markets it is.
+    """Return the Brier score of the recorded prices themselves, and the number of markets it covers.
 
     Each market that ended YES or NO counts once, by the last price that was known eight days before its
     end was: for what bears dates, one dated at least eight days before.

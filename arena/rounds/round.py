@@ -1,4 +1,4 @@
-"""A round, from settling to marks. What is already in the record is not done again."""
+"""A round, from settling to marks. Steps that are in the record already are not repeated."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -92,7 +92,7 @@ async def play_round(stored: StoredCohort, number: int, world: World, record: Re
 
 
 def _read_round(stored: StoredCohort, number: int, record: Record) -> StoredRound:
-    """Return a round that has begun, as it is by now."""
+    """Return the current state of a round that has begun."""
     rounds = record.read(read_rounds, stored.id)
     return next(stored_round for stored_round in rounds if stored_round.number == number)
 
@@ -100,7 +100,7 @@ def _read_round(stored: StoredCohort, number: int, record: Record) -> StoredRoun
 def new_settings(
     stored: StoredCohort, number: int, world: World, record: Record
 ) -> tuple[list[Replacement], tuple[str, ...]]:
-    """Return what agents without a good turn take from the config for a round, or why that can't be read."""
+    """Return the new settings of agents without a good turn, or why the config can't be read."""
     rounds = record.read(read_rounds, stored.id)
     last_statuses = record.read(read_turn_statuses, rounds[-1].id) if rounds else {}
     if PROVEN_STATUSES.issuperset(last_statuses.values()):
@@ -118,7 +118,7 @@ def new_settings(
 
 
 async def close_round(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
-    """End a round that has begun: turns that were not played fail, and everyone is marked."""
+    """End a round that has begun: fail the turns not played, and mark everyone."""
     stored_round = _read_round(stored, number, record)
     turns: list[Turn] = []
     if not stored_round.done:
@@ -133,7 +133,7 @@ def round_report(
     record: Record,
     trouble: tuple[str, ...] = (),
 ) -> RoundReport:
-    """Return what was done in a round now, and what is still to be done."""
+    """Return a report on what was just done in a round, and what is left."""
     statuses = record.read(read_turn_statuses, stored_round.id)
     by_name = {name: statuses.get(key) for name, key in stored.entrant_ids.items()}
     failed = tuple(turn.entrant for turn in turns if turn.decision.status == "failed")
@@ -258,7 +258,7 @@ def close_turns(
 
 
 async def finish_earlier_rounds(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
-    """End the rounds before this time: nobody decides on prices that are history.
+    """End the rounds before this time, so that nobody decides on past prices.
 
     Where no time passes, turns that were never begun, or broken off, are played first; and a round whose
     models are away is not over, unless the user says so: that is an error.
@@ -307,7 +307,7 @@ def busy_error(cohort: int, number: int, waiting: Sequence[str]) -> ArenaError:
 async def take_snapshot(
     stored: StoredCohort, at: datetime, world: World, record: Record, number: int | None = None
 ) -> Snapshot:
-    """Return what can be known at this time: the markets drawn for a round, and all that anyone holds.
+    """Take the snapshot of this time: the markets drawn for a round, and all that anyone holds.
 
     A live market can only be looked at now, and how it stood then is lost: the snapshot says when it was.
     """
@@ -354,7 +354,7 @@ async def take_snapshot(
 
 
 async def offers_at(stored: StoredCohort, at: datetime, world: World, record: Record) -> OfferedMarkets:
-    """Return what the venue has on offer, read once for all cohorts that decide at one time.
+    """Return the venue's offers, read once for all cohorts that decide at one time.
 
     A live venue is read a moment before the round looks at the markets drawn: rounds that are caught up
     at the same moment share it too.
@@ -383,7 +383,7 @@ async def offers_at(stored: StoredCohort, at: datetime, world: World, record: Re
 async def read_catalogue(
     stored: StoredCohort, at: datetime, read_at: datetime, world: World, record: Record
 ) -> OfferedMarkets:
-    """Read a venue's catalogue, with all that any cohort's rule there lets in, and record a live one."""
+    """Read a venue's catalogue with everything that any cohort's rule admits, and record a live one."""
     cohort = stored.cohort
     source = VenueSource(cohort.venue, cohort.stamp)
     rules = [
@@ -394,7 +394,7 @@ async def read_catalogue(
     wanted = filter_for([cohort.universe, *rules], max(read_at, at))
 
     async def ask() -> Sequence[tuple[Catalogue, int, str]]:
-        """Return a whole catalogue, how many records were quarantined, and what is to be said of it."""
+        """Return a catalogue, the number of quarantined records, and a note on it."""
         quarantined_before = len(world.quarantined)
         catalogue = await world.venue(cohort).catalogue(read_at, wanted)
         note = check_complete(record, source, catalogue, wanted, world.now(), at)
@@ -426,7 +426,7 @@ async def read_catalogue(
 
 
 def _held_listing(fresh: Listing | None, before: Listing | None) -> Listing:
-    """Return a held market as it is; where the venue is silent, as it was last seen, with its old quote."""
+    """Return a held market; if the venue doesn't answer, as last seen with its old quote."""
     listing = fresh or before
     if listing is None:
         raise LookupError("a held market is in no snapshot: the record is damaged, run `arena admin verify`")

@@ -109,7 +109,7 @@ async def play_until_answered(
 ) -> None:
     """Play one decision time, and play it again after a pause while a model is unavailable.
 
-    No time passes in these worlds, so no answer comes too late. Raises `ArenaError` after `MOST_TRIES`, and
+    No time passes in these worlds, so no answer comes too late. Raise `ArenaError` after `MOST_TRIES`, and
     at once for a failure that a person has to put right, such as a wrong key, or if another process plays.
     """
     for tries in range(1, MOST_TRIES + 1):
@@ -135,7 +135,7 @@ async def play_until_answered(
 
 
 def unanswered_error(at: datetime, unanswered: Sequence[UnansweredTurn]) -> ArenaError:
-    """Return the error of a season that stops because models gave no answer, with how to continue it."""
+    """Return the error of a season that stops because models gave no answer; its hint continues it."""
     message = f"the season stopped at {at:{MINUTE_FORMAT}}: {unanswered_text(unanswered)}"
     hint = f"put that right, then give the same command: it tries these turns again; {LEAVE_FAILED_HINT}"
     return ArenaError("unanswered", message, hint, status=2)
@@ -156,7 +156,7 @@ def season_times(plan: Plan, most: int | None) -> list[datetime]:
 async def play_time(at: datetime, plan: Plan, world: World, record: Record) -> list[RoundReport]:
     """Play one decision time: start the cohort that is due, play the rounds that are due, track the rest.
 
-    Raises `VenueUnavailable` if the venue of a cohort gives no answer, after playing all other cohorts.
+    Raise `VenueUnavailable` if the venue of a cohort gives no answer, after playing all other cohorts.
     """
     begin_due_cohort(at, plan, record)
     end_cohorts_over(plan, record, before=at)
@@ -324,9 +324,9 @@ def end_cohort_if_over(stored: StoredCohort, at: datetime, newest: bool, record:
 
 
 def end_cohorts_over(plan: Plan, record: Record, before: datetime | None = None) -> None:
-    """End the cohorts that were over at their last look, if that was before an instant.
+    """End the cohorts that were over at their last snapshot, if that was before an instant.
 
-    Whoever took the look was broken off, or the cohort was stopped since.
+    They are still open because a process was broken off, or because they were stopped since.
     """
     stored_cohorts = record.cohorts()
     for stored in open_cohorts(record):
@@ -351,10 +351,10 @@ def next_decision_time(
     look: datetime | None = None,
     leaves_failed: bool = False,
 ) -> datetime:
-    """Return the time to play where none is named: one that was interrupted, else the next or the due one.
+    """Return the default time to play: one that was interrupted, else the next or the due one.
 
     A round whose models were unavailable counts as interrupted, unless `leaves_failed`. `look` is when to
-    ask for corrections once all cohorts have ended. Raises `ArenaError` if there is nothing to play.
+    ask for corrections once all cohorts have ended. Raise `ArenaError` if there is nothing to play.
     """
     newest = record.read(read_newest_time)
     newest_played = record.read(_read_newest_played_time)
@@ -391,7 +391,7 @@ def next_decision_time(
 
 
 def next_time_after(at: datetime, plan: Plan, record: Record) -> datetime | None:
-    """Return the first time after an instant at which a cohort decides that has not ended, or starts."""
+    """Return the first time after an instant at which an open cohort decides, or one starts."""
     ended = {}
     for stored in record.cohorts():
         if stored.ended_at is not None:
@@ -430,7 +430,7 @@ def _interrupted_times(
 
 
 def season_time(plan: Plan, record: Record, now: datetime, within: timedelta) -> datetime:
-    """Return what time it is in a simulated or recorded season.
+    """Return the current time of a simulated or recorded season.
 
     It is now once everything due by now is played, settled, and corrected `within` so long. Before that it
     is the time of the newest snapshot, or of the first start: anything later is still in the season's future.
@@ -459,9 +459,7 @@ def unplayed_times(stored: StoredCohort, record: Record) -> list[datetime]:
     return [stored_round.at for stored_round in rounds if not stored_round.done]
 
 
-def is_interrupted_at(
-    newest: datetime, stored: StoredCohort, record: Record, leaves_failed: bool = False
-) -> bool:
+def is_interrupted_at(newest: datetime, stored: StoredCohort, record: Record, leaves_failed: bool) -> bool:
     """Tell whether playing a cohort at a time was interrupted.
 
     With only failed turns left it was not. But where no time passes, failed turns of a model that was
@@ -491,15 +489,16 @@ def is_interrupted_at(
 def check_decision_time(
     at: datetime, plan: Plan, record: Record, live: bool, now: datetime, look: datetime | None = None
 ) -> None:
-    """Raise `ArenaError` for a time to come, one before the last played, or one with nothing to do."""
+    """Raise `ArenaError` for a future time, one before the last played, or one with nothing to do."""
     newest = record.read(read_newest_time)
     cohorts = record.cohorts()
     plan = plan_as_begun(plan, record)
 
     decides = plan.starts_at(at) or any(stored.cohort.calendar.number_at(at) for stored in cohorts)
-    settles = newest is not None and at >= newest and open_cohorts(record) and not (at - plan.first) % WEEK
+    is_weekly = not (at - plan.first) % WEEK
+    settles = is_weekly and newest is not None and at >= newest and open_cohorts(record)
     corrects = look is not None and at >= look
-    if not decides and not settles and not corrects:
+    if not (decides or settles or corrects):
         following = plan.next_after(at)
         hint = "every round is over by then"
         if following is not None:
@@ -510,8 +509,9 @@ def check_decision_time(
         message = f"{at:{MINUTE_FORMAT}} is in the future"
         raise ArenaError("not_due", message, "a live round is played at its own time")
 
-    late = (live and now - at > PLAY_WINDOW) or (newest is not None and at < newest)
-    if late and not any(_round_at(at, stored, record) for stored in cohorts):
+    is_missed = live and now - at > PLAY_WINDOW
+    is_past = newest is not None and at < newest
+    if (is_missed or is_past) and not any(_round_at(at, stored, record) for stored in cohorts):
         message = f"{at:{MINUTE_FORMAT}} was missed: its prices are gone"
         raise ArenaError("too_late", message, "play the next round: arena run --round")
 
@@ -532,7 +532,7 @@ class CohortOverview:
 
     @property
     def cohort(self) -> Cohort:
-        """Return the cohort as it was frozen."""
+        """Return the frozen cohort."""
         return self.stored.cohort
 
     @property
@@ -608,7 +608,7 @@ def start_by_hand(
 ) -> Cohort:
     """Start a cohort of the config, at the wanted time or as soon as can be.
 
-    With `environ` a model's key has to be in it. Raises `ArenaError` if none can start at that time.
+    With `environ` a model's key has to be in it. Raise `ArenaError` if none can start at that time.
     """
     live = stamp_of(config) == "live"
     plan = plan_of(config, now, record.begun(), environ)
@@ -623,7 +623,7 @@ def start_by_hand(
 def manual_start_time(
     plan: Plan, cohorts: Sequence[StoredCohort], newest: datetime | None, live: bool, now: datetime
 ) -> datetime:
-    """Return when a cohort that a person starts now begins; `newest` is the time of the newest snapshot.
+    """Return the start of a cohort that is started by hand now; `newest` is the newest snapshot's time.
 
     At a live venue that is now, to the minute; elsewhere it is the next decision time.
     """
@@ -643,7 +643,7 @@ def manual_start_time(
 def check_manual_start(
     at: datetime, cohorts: Sequence[StoredCohort], newest: datetime | None, live: bool, now: datetime
 ) -> None:
-    """Raise `ArenaError` if another cohort starts then, or if nothing can be decided then any more."""
+    """Raise `ArenaError` if another cohort starts then, or if that time can no longer be decided."""
     for stored in cohorts:
         if stored.cohort.starts_at == at:
             message = f"cohort {stored.cohort.number} starts on {at:{MINUTE_FORMAT}} already"

@@ -1,4 +1,4 @@
-"""A person's decision on how a market ended, where its venue never says, and withdrawing one.
+"""Settling a market by hand if its venue never says how it ended, and withdrawing that.
 
 A decision is a version of the market's end, like any that a venue tells: sealed with the others, paid by the
 next settlement, and corrected by the next version. The venue's own later word is such a version.
@@ -59,7 +59,7 @@ class HandSettlement:
 def settle_named_market(
     connection: Connection, name: str, decided: HandSettlement, now: datetime
 ) -> Resolution:
-    """Find a market by its name, and write what is decided of it in the same transaction."""
+    """Find a market by its name, and write its settlement in the same transaction."""
     at = read_wanted_instant(connection, None, now)
     if REHEARSAL in read_jobs(connection):  # its time is not this machine's
         at = read_newest_instant(connection, BEGINNING) + TICK
@@ -68,7 +68,7 @@ def settle_named_market(
 
 
 def check_reason(text: str) -> str:
-    """Return a reason on one line; an empty one, or one that can't be shown, is an error."""
+    """Return a reason on one line; raise `ArenaError` if it is empty or can't be shown."""
     reason = " ".join(text.split())
     if not reason:
         raise ArenaError("no_reason", "the reason is empty", "say why: --because REASON", status=64)
@@ -79,7 +79,7 @@ def check_reason(text: str) -> str:
 
 
 def read_payout(text: str) -> int | None:
-    """Return what a YES share pays, in millionths; None for a refund.
+    """Return the payout of a YES share in millionths; None for a refund.
 
     >>> read_payout("0.25"), read_payout("50-50"), read_payout("refund")
     (250000, 500000, None)
@@ -95,7 +95,7 @@ def read_payout(text: str) -> int | None:
 
 
 def settle_by_hand(connection: Connection, decision: HandSettlement, at: datetime) -> Resolution:
-    """Write a decision, and pay it to the cohorts that have ended; those that go on are paid when settled.
+    """Write a settlement, and pay it to ended cohorts; the others are paid when they are next settled.
 
     Raise `ArenaError` where a person can't decide: in a world that is not live, on a market that is open, or
     on one whose venue has said how it ended.
@@ -130,7 +130,7 @@ def settle_by_hand(connection: Connection, decision: HandSettlement, at: datetim
 
 
 def _check_world(connection: Connection, market: MarketId) -> None:
-    """Raise `ArenaError` for a market whose world alone says how it ends."""
+    """Raise `ArenaError` for a market that only its simulated or recorded world can resolve."""
     if market.startswith(f"{FORECASTBENCH}:"):
         message = f"{market} is a question of a benchmark, whose files resolve it"
         raise ArenaError("not_live", message, "arena study forecastbench board --fetch reads them")
@@ -143,7 +143,7 @@ def _check_world(connection: Connection, market: MarketId) -> None:
 
 
 def _read_outcome(connection: Connection, decision: HandSettlement) -> str:
-    """Return what a question came to as the record holds it; nothing if it is called off, or of yes or no.
+    """Return a question's outcome as the record stores it; empty if called off, or of yes or no.
 
     Raise `ArenaError` if the market has no such outcome.
     """
@@ -172,7 +172,7 @@ def _read_outcome(connection: Connection, decision: HandSettlement) -> str:
 
 
 def _check_newest(decision: HandSettlement, answer: str, newest: Resolution | None) -> None:
-    """Raise `ArenaError` if the newest version of the market's end leaves no room for a decision."""
+    """Raise `ArenaError` if the market's newest resolution rules out a settlement by hand."""
     market = decision.market_id
     if newest is not None and not newest.by_hand:
         message = f"{market} was settled by its venue ({newest.source or 'without a source'})"
@@ -203,7 +203,7 @@ PRICE_DELAY = timedelta(hours=1)
 def read_closed_since(
     connection: Connection, ids: Sequence[MarketId], now: datetime
 ) -> dict[MarketId, datetime]:
-    """Return since when those of these markets are closed that can't be traded any more, as far as is known.
+    """Return the closing time of each of these markets that, as far as is known, can't be traded any more.
 
     A market is closed once its closing time has passed, or once it was looked at and had no price any more:
     a venue may close it early. It is closed since the later of its closing time and its newest price. What
@@ -231,7 +231,7 @@ def read_closed_since(
 
 
 def _read_stamps(connection: Connection, market: MarketId) -> set[str]:
-    """Return where a market comes from, by the cohorts and the readings of a venue that saw it."""
+    """Return the stamps of a market, from the cohorts and catalogues that contain it."""
     snapshots = select(SnapshotRow.cohort_id).select_from(joined(SnapshotItemRow, SnapshotRow))
     cohort_ids = set(connection.scalars(snapshots.distinct().where(SnapshotItemRow.market_id == market)))
     stamps = {stored.cohort.stamp for stored in read_cohorts(connection) if stored.id in cohort_ids}

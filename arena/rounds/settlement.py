@@ -1,4 +1,4 @@
-"""Settling: asking how markets ended, and paying what they pay, for as long as a venue may change its mind.
+"""Settling: asking how markets ended, and paying, for as long as a venue may correct itself.
 
 Between rounds a venue is read as well: its catalogue and how markets ended are written to the record.
 
@@ -52,7 +52,7 @@ LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 class VenueUnavailable(ArenaError):
-    """A round that could not be played now, since its live venue is down; which one that is."""
+    """A round can't be played now because its live venue, which it names, is down."""
 
     def __init__(self, code: str, message: str, hint: str, venue: str, status: int = 1):
         super().__init__(code, message, hint, status)
@@ -67,7 +67,7 @@ async def venue_answer(
     record: Record,
     decides: bool = True,
 ) -> Sequence[T]:
-    """Return a venue's answer, or nothing where it has none and asking again is of no use.
+    """Return a venue's answer, or None if it has none and asking again would not help.
 
     Raise `VenueUnavailable` for a live venue that is down: it is asked again when the round is tried again.
     A made-up or recorded world, and a cohort that decides nothing, go on without: nothing is on offer, and
@@ -93,14 +93,14 @@ async def venue_answer(
 
 
 def venue_error(error: VenueError) -> ArenaError:
-    """Return a venue's trouble as the command line shows it."""
+    """Return a venue's error as the command line shows it."""
     return ArenaError(error.code, error.message, error.hint)
 
 
 async def settle_cohort(
     stored: StoredCohort, at: datetime, world: World, record: Record, decides: bool = True
 ) -> tuple[str, ...]:
-    """Ask how markets ended, those forecast as well as those held, and pay what they pay.
+    """Ask how forecast and held markets ended, and pay what they pay.
 
     Return notes on what was set aside in a cohort without money: a question gone from its folder, say.
     """
@@ -130,7 +130,7 @@ async def settle_cohort(
 
 
 def set_aside_notes(set_aside: Sequence[QuarantinedRecord]) -> tuple[str, ...]:
-    """Return a note on records that were set aside, with the reason of the first; nothing without any."""
+    """Return a note on quarantined records, with the reason of the first; none if there are none."""
     if not set_aside:
         return ()
     return (f"{count_text(len(set_aside), 'record')} set aside: {set_aside[0].reason}",)
@@ -139,14 +139,14 @@ def set_aside_notes(set_aside: Sequence[QuarantinedRecord]) -> tuple[str, ...]:
 def learn_resolutions(
     connection: Connection, resolutions: Sequence[Resolution], at: datetime, live: bool = False
 ) -> int:
-    """Keep what is new among these, pay it to the cohorts that have ended, and return how many were new."""
+    """Store the new ones of these resolutions, pay them to ended cohorts, and return their number."""
     count = add_resolutions(connection, resolutions, at, live)
     pay_ended_cohorts(connection, at)
     return count
 
 
 def pay_ended_cohorts(connection: Connection, at: datetime) -> None:
-    """Open each cohort that has ended and is settled by an older version: pay, mark, and close it again.
+    """Reopen each ended cohort that was settled by an older version: pay, mark, and close it again.
 
     Nobody holds anything then, so the snapshot behind its marks is empty. It comes after all that it has.
     """
@@ -179,7 +179,7 @@ def pay_ended_cohorts(connection: Connection, at: datetime) -> None:
 
 
 async def settle_ended(at: datetime, world: World, record: Record) -> None:
-    """Ask about corrections at the venues at which no cohort goes on, and pay what they pay."""
+    """Ask for corrections at venues without an open cohort, and pay them."""
     by_venue: dict[str, StoredCohort] = {}
     venues_going_on: set[str] = set()
     for stored in record.cohorts():
@@ -205,7 +205,7 @@ async def settle_ended(at: datetime, world: World, record: Record) -> None:
 def next_look(
     record: Record, cohorts: Sequence[StoredCohort], world_is_live: bool, within: timedelta
 ) -> datetime | None:
-    """Return when corrections are read again, where no cohort goes on; None once none may come."""
+    """Return when corrections are next read if no cohort is open; None once none may come."""
     for stored in cohorts:
         if stored.ended_at is None:
             return None
@@ -217,7 +217,7 @@ LAST_LEARNT = func.max(ResolutionRow.learnt_at)
 
 
 def _read_correctable_markets(connection: Connection, since: datetime) -> list[MarketId]:
-    """Return the markets of snapshots whose end, or its last correction, was learnt since an instant."""
+    """Return the markets of snapshots whose resolution was learnt or corrected since an instant."""
     query = (
         select(ResolutionRow.market_id)
         .where(WAS_SHOWN)
@@ -256,7 +256,7 @@ ASKED_WITHIN = timedelta(days=60)
 
 @dataclass(frozen=True, slots=True)
 class VenueSync:
-    """What a reading of a venue brought: its catalogue, how many ends were new, and what was quarantined.
+    """The result of reading a venue: its catalogue, the number of new resolutions, and quarantined records.
 
     Of the catalogue also how many open markets were `left_out`, by reason, and the `limit` it stopped at.
     `trouble` is why nothing is known of how markets ended, `note` that an incomplete catalogue was taken.
@@ -272,7 +272,7 @@ class VenueSync:
 
     @property
     def complete(self) -> bool:
-        """Tell whether all was good that the venue sent."""
+        """Tell whether everything that the venue sent could be used."""
         return not self.quarantined and self.trouble is None
 
 

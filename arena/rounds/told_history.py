@@ -1,4 +1,4 @@
-"""What agents are told beyond the snapshot: earlier prices, what else an event has, and their own past.
+"""What agents are shown beyond the snapshot: earlier prices, sibling markets, and their own past.
 
 All of it is as it was known before a round, so that an agent that is asked again is asked the same: prices
 and pages are older than the round by an hour or more, while another process may still write those of now.
@@ -28,7 +28,7 @@ MOST_SIBLINGS = 30
 def read_price_history(
     connection: Connection, ids: Sequence[MarketId], at: datetime
 ) -> dict[MarketId, tuple[Quote, ...]]:
-    """Return the prices of each market some days before an instant, oldest first, each as of when it came."""
+    """Return the prices of each market some days before an instant, oldest first, with their times."""
     history: dict[MarketId, dict[int, Quote]] = defaultdict(dict)
     for days in HISTORY_DAYS:
         until = at - timedelta(days=days)
@@ -40,7 +40,7 @@ def read_price_history(
 
 
 def read_siblings(connection: Connection, snapshot: Snapshot) -> dict[str, tuple[Listing, ...]]:
-    """Return, by event, what else was known to be open of it an hour before the snapshot's time."""
+    """Return the other open markets of each event, as known an hour before the snapshot's time."""
     inside = set[str]()
     events = set[str]()
     for listing in snapshot:
@@ -81,7 +81,7 @@ def read_past_forecasts(
     markets: Collection[MarketId],
     at: datetime,
 ) -> dict[int, list[PastForecast]]:
-    """Return what entrants of a cohort last said of these markets before a round, by entrant."""
+    """Return the last forecasts of a cohort's entrants on these markets before a round, by entrant."""
     keys = (column_of(TurnRow.entrant_id), column_of(ForecastRow.market_id), column_of(ForecastRow.stage))
     place = func.row_number().over(partition_by=keys, order_by=col(RoundRow.at).desc())
     is_of_market = ForecastRow.market_id == SnapshotItemRow.market_id
@@ -124,7 +124,7 @@ def read_past_forecasts(
 def read_new_ends(
     connection: Connection, cohort_id: int, since: datetime, at: datetime
 ) -> dict[MarketId, Resolution]:
-    """Return how markets of a cohort's earlier rounds ended, as learnt since the last one, latest first."""
+    """Return the resolutions of a cohort's earlier markets learnt since the last round, latest first."""
     is_new = or_(ResolutionRow.learnt_at > since, ResolutionRow.known_at > since - SETTLED)
     seen = (
         select(SnapshotItemRow.market_id)

@@ -1,8 +1,9 @@
-"""One agent's turn: as it is in the record, or tried on a snapshot, of which nothing is written."""
+"""One agent's turn, as recorded or tried on a snapshot without writing anything."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -87,8 +88,8 @@ def recorded_setting(
 ) -> TrialSetting | None:
     """Return the latest round of the newest cohort that the agent is in, or the round at a time.
 
-    For an agent that no cohort has had yet it is the latest round of all. Returns None where no round was
-    played, and raises `ArenaError` where none was at that time, or for an agent that doesn't exist.
+    For an agent that no cohort has had yet it is the latest round of all. Return None if no round was
+    played, and raise `ArenaError` if none was at that time, or for an agent that doesn't exist.
     """
     cohorts = read_cohorts(connection)
     own_cohorts = [stored for stored in cohorts if name in stored.entrant_ids]
@@ -124,7 +125,7 @@ def recorded_setting(
 
 
 def _check_planned(name: str, config: Config, cohorts: Sequence[StoredCohort]) -> None:
-    """Raise `ArenaError` if the config has no agent of that name; the hint lists all that there are."""
+    """Raise `ArenaError` if the config has no agent of that name; the hint lists the agents."""
     names = [agent.name for agent in config.agents]
     if name in names:
         return
@@ -137,7 +138,7 @@ def _check_planned(name: str, config: Config, cohorts: Sequence[StoredCohort]) -
 
 
 def newcomer_setting(config: Config, name: str, at: datetime) -> TrialAgent:
-    """Return an agent as in a cohort that starts at a time, where no round was played yet."""
+    """Return an agent as in a cohort that starts at a time, before any round was played."""
     planned, texts = freeze_cohort(config, 1, at)
     return _only_agent(planned, name, texts)
 
@@ -168,7 +169,7 @@ def _only_agent(planned: Cohort, name: str, texts: Mapping[str, str], cohort_id:
 def _as_in_round(
     connection: Connection, config: Config, name: str, stored: StoredCohort, stored_round: StoredRound
 ) -> TrialAgent:
-    """Return an agent with its account before it decided, set up as it would be in the next cohort."""
+    """Return an agent with its account before it decided, and the settings of the next cohort."""
     cohort = stored.cohort
     at = stored_round.at
     planned, texts = freeze_cohort(config, cohort.number, at)
@@ -186,8 +187,8 @@ def _as_in_round(
 
 
 def _account_before(connection: Connection, stored: StoredCohort, name: str, at: datetime) -> Holdings:
-    """Return an agent's account as it was when it decided at a time."""
-    # What is paid at the round's own time comes before the agent decides, its trades after.
+    """Return an agent's account as of when it decided at a time."""
+    # Payments at the round's own time come before the agent decides, its trades after.
     entries = [
         entry
         for entry in read_ledgers(connection, stored.id)[name]
@@ -206,7 +207,7 @@ def _snapshot_of(connection: Connection, stored: StoredCohort, stored_round: Sto
 
 @dataclass(frozen=True, slots=True)
 class TrialQuestion:
-    """What a model was asked, what that can cost at most, and every attempt to get an answer."""
+    """A question to a model, its highest cost, and every call made for it."""
 
     prompt: Prompt
     worst: int | None
@@ -239,22 +240,23 @@ class Trial:
 
     @property
     def calls(self) -> int:
-        """Return how many attempts were made to get answers."""
+        """Return the number of calls."""
         return sum(len(question.calls) for question in self.questions)
 
     @property
     def worst(self) -> int | None:
-        """Return what the questions can cost at most; None where that is not known of all."""
+        """Return the highest cost of the questions; None if that of some is unknown."""
         return _total(question.worst for question in self.questions)
 
     @property
     def cost(self) -> int | None:
-        """Return what the calls have cost; None where that is not known of all."""
-        return _total(call.cost for question in self.questions for call in question.calls)
+        """Return the cost of the calls; None if that of some is unknown."""
+        calls = chain.from_iterable(question.calls for question in self.questions)
+        return _total(call.cost for call in calls)
 
 
 def _total(amounts: Iterable[int | None]) -> int | None:
-    """Return what these come to together; None where one of them is unknown, which is not 0."""
+    """Return the sum of these amounts; None if one of them is unknown, which is not 0."""
     total = 0
     for amount in amounts:
         if amount is None:
@@ -263,10 +265,10 @@ def _total(amounts: Iterable[int | None]) -> int | None:
     return total
 
 
-async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, dry: bool = False) -> Trial:
-    """Let an agent decide in a setting, and execute its orders. When `dry`, its model is not asked.
+async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, dry: bool) -> Trial:
+    """Let an agent decide in a setting, and execute its orders; if `dry`, ask no model.
 
-    Raises `ArenaError` if none of the agents that it is made from has stated a forecast.
+    Raise `ArenaError` if none of the agents that it is made from has stated a forecast.
     """
     agent = setting.agent
     entrant = agent.entrant
@@ -288,9 +290,9 @@ async def play_trial(setting: TrialSetting, world: World, record: DryRunRecord, 
 
 
 async def fresh_setting(agent: TrialAgent, at: datetime, world: World, record: DryRunRecord) -> TrialSetting:
-    """Return a setting of the venue's markets now, with the evidence for them; nothing of it is kept.
+    """Return a setting of the venue's current markets and their evidence, without storing it.
 
-    Raises `ArenaError` if the venue gives no answer, or has no market to show.
+    Raise `ArenaError` if the venue gives no answer, or has no market to show.
     """
     try:
         snapshot = await take_snapshot(agent.stored, at, world, record, 1)
@@ -314,7 +316,7 @@ async def fresh_setting(agent: TrialAgent, at: datetime, world: World, record: D
 def _without_model(
     player: Callable[[Cohort, Entrant], Player], snapshot: Snapshot
 ) -> Callable[[Cohort, Entrant], Player]:
-    """Return the same players without their models: each question gets a stand-in's complete answer."""
+    """Return the players with stand-ins for their models, which answer every question in full."""
 
     async def ask(prompt: Prompt) -> Call:
         return Call(prompt, short_answer(prompt, snapshot), finish="stop", cost=0)
@@ -333,9 +335,9 @@ def _questions(calls: Sequence[Call], worst: Callable[[Prompt], int | None]) -> 
 
 
 def read_recorded_trial(connection: Connection, name: str, cohort: int | None, at: datetime | None) -> Trial:
-    """Return a turn that an agent has played, as it is in the record: its newest, or of a cohort or a time.
+    """Return a recorded turn of an agent: its newest, or that of a cohort or a time.
 
-    Raises `ArenaError` where no cohort has such an agent, or where it has not played then.
+    Raise `ArenaError` if no cohort has such an agent, or where it has not played then.
     """
     rounds = read_rounds_by_cohort(connection)
     candidates: list[tuple[datetime, int, StoredCohort, StoredRound]] = []
@@ -359,7 +361,7 @@ def read_recorded_trial(connection: Connection, name: str, cohort: int | None, a
 
 
 def check_not_hidden(stored: StoredCohort, stored_round: StoredRound, hidden: Collection[int]) -> None:
-    """Raise `ArenaError` where a round is among those whose forecasts are hidden for now."""
+    """Raise `ArenaError` if a round's forecasts are still hidden."""
     if stored_round.id not in hidden:
         return
 
@@ -372,7 +374,7 @@ def check_not_hidden(stored: StoredCohort, stored_round: StoredRound, hidden: Co
 def _recorded_trial(
     connection: Connection, stored: StoredCohort, stored_round: StoredRound, turn: Turn
 ) -> Trial:
-    """Return a recorded turn with the questions that were asked for it."""
+    """Return a recorded turn with the questions asked for it."""
     name = turn.entrant
     entrant_id = stored.entrant_ids[name]
     snapshot = _snapshot_of(connection, stored, stored_round)

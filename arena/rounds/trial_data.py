@@ -1,4 +1,4 @@
-"""A turn as programs read it: what was asked, answered and decided; money in dollars."""
+"""A turn as data for JSON: questions, answers and the decision; money in dollars."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -21,7 +21,7 @@ ANSWER = ("reply", "thinking", "citations", "finish", "rung", "model", "fingerpr
 
 
 def trial_data(trial: Trial, recorded: bool) -> dict[str, Any]:
-    """Return a turn, which is in the record or was only tried."""
+    """Return the data of a recorded or tried turn."""
     setting = trial.setting
     entrant = setting.agent.entrant
     shown = setting.snapshot.shown
@@ -54,7 +54,7 @@ def trial_data(trial: Trial, recorded: bool) -> dict[str, Any]:
 
 
 def hidden_in_markets(shown: Sequence[Listing]) -> dict[MarketId, Mapping[str, int]]:
-    """Return the characters that no reader sees, and how often each is in a market's texts, by market."""
+    """Return the invisible characters in each market's texts with their counts, by market."""
     hidden: dict[MarketId, Mapping[str, int]] = {}
     for listing in shown:
         characters = hidden_characters([listing.market.question, listing.market.rules])
@@ -64,7 +64,7 @@ def hidden_in_markets(shown: Sequence[Listing]) -> dict[MarketId, Mapping[str, i
 
 
 def _question_data(question: TrialQuestion) -> dict[str, Any]:
-    """Return what was asked and every attempt to get an answer."""
+    """Return the data of a question and its calls."""
     prompt = question.prompt
     return attributes_of(prompt, "stage", "sample", "seed") | {
         "tokens": tokens_of(prompt.messages),
@@ -75,13 +75,13 @@ def _question_data(question: TrialQuestion) -> dict[str, Any]:
 
 
 def _answer_data(call: Call) -> dict[str, Any]:
-    """Return an attempt: the reply and by whom it is, or the error."""
+    """Return the data of a call: its reply and model, or its error."""
     error = call.error and attributes_of(call.error, "code", "message")
     return attributes_of(call, *ANSWER) | {"cost_usd": _number(call.cost), "error": error}
 
 
 def _turn_data(turn: Turn, listings: Mapping[MarketId, Listing]) -> dict[str, Any]:
-    """Return what was decided and what came of it."""
+    """Return the data of a turn's decision, fills and rejections."""
     decision = turn.decision
     forecasts = []
     for forecast in decision.forecasts:
@@ -112,11 +112,11 @@ def _turn_data(turn: Turn, listings: Mapping[MarketId, Listing]) -> dict[str, An
 
 
 def _order_data(order: Any) -> dict[str, Any]:
-    """Return a bet, a sale or a fill, with those amounts that it has."""
+    """Return the data of a bet, a sale or a fill, with the amounts that it has."""
     amounts = {name: _number(getattr(order, name)) for name in AMOUNTS if hasattr(order, name)}
     return {"market": order.market_id, "side": order.side, **amounts, "reason": order.reason}
 
 
 def _number(millionths: int | None) -> float | None:
-    """Return the number whose shortest text is that of the millionths."""
+    """Return millionths as a number, the float nearest to their exact value."""
     return None if millionths is None else float(decimal(millionths))

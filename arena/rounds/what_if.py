@@ -1,4 +1,4 @@
-"""What if: a record's decisions under other rules or with other stakes, beside what was played."""
+"""Recorded decisions under other rules or with other stakes, compared with what was played."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -56,7 +56,7 @@ def change_in_words(change: Change, own: Sequence[Rules]) -> str:
 
 
 def _difference(name: str, change: Change, own: Sequence[Rules]) -> str:
-    """Return how a rule differs from those of the cohorts: empty if it doesn't."""
+    """Return in words how a rule differs from those of the cohorts; empty if it doesn't."""
     before = list[str]()
     after = list[str]()
     for rules in own:
@@ -72,7 +72,7 @@ def _difference(name: str, change: Change, own: Sequence[Rules]) -> str:
 
 
 def _value(name: str, value: Any) -> str:
-    """Return the value of a rule as people write it."""
+    """Return the value of a rule in words."""
     if name.startswith("max_of_volume"):
         return "no limit" if value is None else percent(value)
     if name == "max_bet":
@@ -85,7 +85,7 @@ def _value(name: str, value: Any) -> str:
 
 
 def _stakes(change: Change) -> str:
-    """Return how the stakes differ from those that were bet: empty if they don't."""
+    """Return in words how the stakes differ from those that were bet; empty if they don't."""
     match change.stakes:
         case "as-bet":
             return ""
@@ -178,7 +178,7 @@ def what_if(
     agent: str | None = None,
     moved: Callable[[int, int], None] = lambda _done, _whole: None,
 ) -> WhatIfReport:
-    """Return what a record's seasons come to under a change: of one cohort or all, of one agent or all.
+    """Replay the seasons of a record under a change, of one cohort or all and one agent or all.
 
     The record is only read. `moved` is called with how many entrants are done and how many there are. Raises
     `ArenaError` if bets shall follow stated probabilities and none was stated.

@@ -66,7 +66,7 @@ class Player:
 
 
 def no_evidence(_cohort: Cohort) -> Research:
-    """Return the source of a world without evidence."""
+    """Return the empty source of a world without evidence."""
     return none.research(none.Settings())
 
 
@@ -123,5 +123,5 @@ class World:
 
     @property
     def under_way(self) -> RunningCalls:
-        """Return the calls to models that are being made, and whether more may be."""
+        """Return the calls to models that are running, and whether more may start."""
         return self.reservations.calls

@@ -1,4 +1,4 @@
-"""The commands as they are declared: options, help, and what each does step by step.
+"""The declarations of the commands: options, help, and the steps of each.
 
-Help loads these files alone, so they import what does the work inside their functions.
+Help loads only these files, so they import the code that does the work inside their functions.
 """

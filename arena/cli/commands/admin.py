@@ -74,6 +74,7 @@ def backup(
         before-upgrade.db: … bytes, verified. 4 cohorts, 20 rounds, 200
         turns, 84 calls.
         State hash …
+        Keep a copy of it on another machine.
 
     Next: arena admin restore FILE
     """
@@ -81,7 +82,7 @@ def backup(
 
     if upgrade and place is not None:
         message = "--upgrade backs up into the folder of backups, not into a file that is named"
-        raise ArenaError("usage", message, "leave one of the two out", status=64)
+        raise ArenaError("usage", message, "leave out one", status=64)
     if upgrade:
         bring_up(chosen)
     elif place is not None and "://" in place:
@@ -130,7 +131,7 @@ def prune(
     chosen: Options,
     older_than: str = option("How old: 90d, 12w.", "AGE", default=...),
     dry_run: bool = flag("Only show what would be pruned."),
-    yes: bool = flag("Do not ask for confirmation."),
+    yes: bool = flag("Delete without asking for confirmation."),
 ) -> None:
     """Delete old quotes that no snapshot depends on.
 

@@ -1,4 +1,4 @@
-"""`arena admin cohort` and `settle`: what a person decides beside the schedule and the venue."""
+"""`arena admin cohort` and `settle`: decisions by hand, beside the schedule and the venue."""
 
 from typing import Literal
 

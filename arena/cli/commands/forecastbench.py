@@ -10,6 +10,7 @@ import typer
 from arena.cli.commands.shared import QUESTIONS, RESOLUTIONS, Files, Names
 from arena.cli.options import (
     CLOCK_FILE,
+    DONT_ASK,
     Options,
     argument,
     clock_of,
@@ -26,7 +27,7 @@ SOURCE = option("A folder or an address with the files.", "DIR|URL", "--from")
 COMBINATIONS = flag("Also questions about two others, as in 2024.")
 
 OF_SUBMISSION = ("--as", "--model", "--output", "--agent", "--lab", "--cohort", "--n", "--due")
-"""The options with which a submission is written."""
+"""The options for writing a submission."""
 
 
 @command(table=True, plays=True)
@@ -47,7 +48,7 @@ def run(
     agents: Names = option("Only this agent; repeatable.", "NAME", "--agent"),
     baselines: bool = flag("Add always 0, 0.5, 1, random, freeze value and naive."),
     dry: bool = flag("Only show what it would cost."),
-    yes: bool = flag("Don't ask before money is spent.", "--yes", "-y"),
+    yes: bool = DONT_ASK,
     clock: Path | None = CLOCK_FILE,
 ) -> None:
     """Let the config's agents answer a round of ForecastBench.
@@ -70,17 +71,8 @@ def run(
     from arena.config import environment
     from arena.forms.bench.made_set import SetPlan
     from arena.record.record import Record
-    from arena.rounds.answering import (
-        AnsweredRound,
-        ask_agents,
-        estimate_answers,
-        plan_answers,
-        read_answers,
-        total_left,
-    )
-    from arena.rounds.benchmark_rounds import FileSource, read_questions
+    from arena.rounds.answering import AnsweredRound, estimate_answers, plan_answers, read_answers
     from arena.rounds.forecasting import AskingMethod
-    from arena.rounds.made_sets import make_questions
 
     plan = None
     if make is not None:
@@ -101,11 +93,7 @@ def run(
     ):
         at = time.now()
         with progress("Reading the question set"):
-            if plan is None:
-                kept, is_new = read_questions(record, source, due, at)
-            else:
-                folder = None if source is None else FileSource(source)
-                kept, is_new = make_questions(record, plan, config.markets.universe, folder, at)
+            kept, is_new = shown.read_set(record, plan, source, due, config.markets.universe, at)
         if out is not None:
             shown.write_set(out, kept)
         keys = environment(config.folder, os.environ)
@@ -116,10 +104,7 @@ def run(
         trouble: tuple[str, ...] = ()
         if not dry:
             shown.confirm(chosen, left, planned.rows, yes)
-            calls = total_left(left).low.calls or None
-            with progress("Asking", calls) as moved:
-                asking = ask_agents(planned, record, time, lambda done: moved(done, calls))
-                trouble = run_async(asking)
+            trouble = shown.ask(planned, record, time, left)
         answered = AnsweredRound(planned, left, read_answers(record, planned), trouble)
 
     late = f"{time.now():%Y-%m-%d}" > kept.due
@@ -174,15 +159,7 @@ def file(
 
     if check:
         chosen.refuse(*OF_SUBMISSION, because="can't be combined with --check")
-        if not files:
-            raise ArenaError("no_file", "--check is given no file", "name files of forecasts", status=64)
-        sets = bench.question_sets(chosen, questions, combinations)
-        checked, faults = bench.check_files(files, sets, combinations)
-        wrong = [fault.as_data() for fault in faults]
-        data = {"files": checked, "faults": wrong}
-        chosen.answer(data, bench.check_page, checked, wrong, chosen.table)
-        if faults:
-            raise typer.Exit(1)
+        bench.check_submissions(chosen, files, questions, combinations)
         return
 
     if organization is None or model is None or folder is None:
@@ -247,7 +224,8 @@ def board(
     from arena.scores.files.forecastbench_board import make_board
 
     if as_csv + as_html + chosen.json > 1:
-        raise ArenaError("two_forms", "--csv, --html and --json can't be combined", "ask for one", status=64)
+        message = "--csv, --html and --json can't be combined"
+        raise ArenaError("two_forms", message, "leave out all but one", status=64)
     if source is not None and not fetch:
         raise ArenaError("no_fetch", "--from says where --fetch reads", "add --fetch", status=64)
 

@@ -37,7 +37,7 @@ def desk(
     if schema is not None:
         from agents.episode import schema_of
 
-        print_json(schema_of(schema))  # with --json or without: it is nothing else
+        print_json(schema_of(schema))  # the same with --json and without
         return
 
     from arena.cli.desk import key_page, serve

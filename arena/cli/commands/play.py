@@ -18,7 +18,7 @@ OPTIONS_OF: Mapping[str, tuple[str, ...]] = {
     "--sync": ("--at", "--no-ends"),
     "--publish": ("--log", "--quiet", "--verbose", "--baselines", "--leave-failed", "--trust-extensions"),
 }
-"""The options that each mode of `arena run` takes, beside those of many commands."""
+"""The options of each mode of `arena run`, besides those shared by many commands."""
 
 
 @command(plays=True)
@@ -87,7 +87,7 @@ def run(
 
 
 def check_mode(given: Collection[str]) -> None:
-    """Raise `ArenaError` if two modes of `arena run` are typed, or an option that the mode doesn't have."""
+    """Raise `ArenaError` if two modes of `arena run` are given, or an option that the mode doesn't have."""
     typed = [mode for mode in OPTIONS_OF if mode in given]
     if len(typed) > 1:
         raise ArenaError("two_modes", f"{typed[0]} and {typed[1]} can't be combined", "leave out one", 64)

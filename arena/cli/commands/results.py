@@ -9,12 +9,12 @@ from arena.cli.options import Options, argument, command, flag, option
 from arena.errors import ArenaError
 
 VIEWS = ("--by", "--provisional", "--metaculus")
-"""What a board shows in place of its usual figures, one at a time."""
+"""The options that replace a board's usual figures; only one can be given."""
 OF_FORECASTS = (
     "--outcomes", "--prices", "--form", "--skip-faulty", "--questions", "--resolutions", "--by", "--against",
     "--rule", "--adjusted", "--outside", "--parts", "--provisional", "--community", "--html", "--badge",
 )  # fmt: skip
-"""How forecasts are scored, which a tournament's rules say for themselves."""
+"""The options for scoring forecasts, which the rules of a tournament fix."""
 
 
 @command(table=True)
@@ -46,7 +46,7 @@ def board(
           1–2  sharp     +1.7  -0.4 to +3.8    2 of 3  0.1928  +$11,065  $1.16
           1–2  clumsy    +0.2  -1.8 to +2.3    2 of 3  0.1956   +$1,941  $1.31
 
-    Next: arena board A B compares two agents; arena dashboard shows the curves.
+    Next: arena board A B, or arena dashboard
     """
     if holdout:
         chosen.refuse(*VIEWS, "--cohort", because="can't be combined with --holdout")
@@ -67,7 +67,7 @@ def board(
 
     if len(chosen.given.intersection(VIEWS)) > 1:
         message = "--by, --provisional and --metaculus can't be combined"
-        raise ArenaError("two_views", message, "use one at a time", status=64)
+        raise ArenaError("two_views", message, "leave out all but one", status=64)
     with chosen.reading() as connection:
         data, page = read_view(connection, cohort, by, provisional, metaculus)
     if not chosen.json and not data.get("leaderboard", True):
@@ -103,7 +103,7 @@ def score(
     entries: Path | None = option("Write a tournament's forecasts as its CSV, too.", "FILE"),
     html: Path | None = option("Write it as one page, too.", "FILE"),
     badge: str | None = option("Write a badge of the first, or of NAME.", "[NAME=]FILE"),
-    force: bool = flag("Replace these files."),
+    force: bool = flag("Replace existing files."),
 ) -> None:
     """Score anyone's forecasts, or allocate a tournament's prizes.
 
@@ -115,7 +115,7 @@ def score(
         ranks  forecaster  better than    skill  evidence   Brier    peer  forecasts
           1–2  ann         0 of 1       +0.0750  ×1.1      0.0250  +40.55          2
 
-    Next: arena score FILE --against NAME compares all with one.
+    Next: arena score FILE --against NAME
     """
     tournament = _tournament_of(chosen, files)
     if tournament is not None:
@@ -163,7 +163,7 @@ def score(
 
 
 def _tournament_of(chosen: Options, files: list[Path]) -> Path | None:
-    """Return the tournament's YAML if one is named; raise `ArenaError` for what can't be combined with it.
+    """Return the tournament's YAML if one is named; raise `ArenaError` for options that exclude each other.
 
     Without one `--sweep` and `--entries` are refused.
     """

@@ -28,7 +28,7 @@ def report(
     Example: arena share report --cohort 2 -o cohort-2.html
 
         cohort-2.html: 10 agents, 1 cohort, … bytes
-        Next: open it in a browser, or send it to someone
+        Open it in a browser, or send it to someone.
 
     Next: arena share site
     """
@@ -89,7 +89,7 @@ def site(
     more = ["--address", address.rstrip("/")]
     if config and config.publish.prompts:
         more.append("--prompts")
-    hint = "arena share site starts again"
+    hint = "the same command starts again"
     with interruptible("stopped; the site was not changed", hint), progress("Drawing the site") as moved:
         drawn = draw_pages("publish", record, folder, more, moved)
     end_trouble(record, "site_unpublished", now())

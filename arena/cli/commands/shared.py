@@ -1,4 +1,4 @@
-"""What several commands take: kinds of values, and options that mean the same in each of them."""
+"""Types and options that several commands share."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`arena show`: what the record and the config hold, each as a list or one by one."""
+"""`arena show`: what the record and the config hold, as lists or one at a time."""
 
 from typing import Literal
 
@@ -6,9 +6,9 @@ from arena.cli.options import Options, argument, command, flag, option
 from arena.errors import ArenaError
 
 LISTED = 40
-"""So many markets or rejected records are listed unless said otherwise."""
+"""The number of markets or rejected records listed by default."""
 CHANGES = 12
-"""So many price changes of a market are shown unless said otherwise."""
+"""The number of price changes shown by default."""
 
 
 @command(table=True)
@@ -76,7 +76,7 @@ def cohort(
         bankroll  $10,000.00; decide 28d
         …
 
-    Next: arena board --cohort N shows how its agents stand.
+    Next: arena board --cohort N
     """
     if not head:
         chosen.refuse("--round", "--check", because="needs --head")
@@ -211,7 +211,7 @@ def turn(
         …
         1 call, $0.050553 in all.
 
-    Next: arena run --round plays the next round with all agents.
+    Next: arena run --round
     """
     from arena.cli.turns import play_now, show_recorded
 
@@ -245,7 +245,7 @@ def prompt(
                                             articles           standard: base
         …
 
-    Next: arena show turn AGENT --play --dry shows what an agent of yours is asked on real markets.
+    Next: arena show turn AGENT --play --dry
     """
     from arena.cli.prompts import list_prompts, show_prompt
 

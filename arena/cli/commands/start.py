@@ -1,4 +1,4 @@
-"""Commands to start with: play the demo, try a model, make a folder, add models, check it all."""
+"""The first commands: play the demo, try a model, make a folder, add models, check the config."""
 
 import os
 import sys
@@ -11,6 +11,7 @@ import typer
 from arena.cli.options import (
     DAY,
     DEFAULT,
+    DONT_ASK,
     LEAVE_FAILED,
     Options,
     argument,
@@ -22,8 +23,8 @@ from arena.cli.output import interruptible, prints_aside, program, typed, withou
 from arena.cli.page import print_page
 from arena.errors import ArenaError
 
-MODEL_PRICE = option("Its price in dollars per million tokens, where it isn't known.", "IN OUT")
-DONT_ASK = flag("Spend money without asking first.", "--yes", "-y")
+KEY_ENV = option("The environment variable that holds its key.", "VARIABLE")
+MODEL_PRICE = option("Its price in dollars per million tokens, if it isn't known.", "IN OUT")
 UNCHANGED = "the config was not changed"
 
 
@@ -56,33 +57,30 @@ def demo(
     Next: arena dashboard --database .demo/demo.db
     """
     from arena.cli.board_columns import COLUMNS
-    from arena.cli.demo import REAL_RECORD, play, prepare, season_page
+    from arena.cli.demo import REAL_RECORD, RECORD, play, prepare, season_page
     from arena.config.new_folder import template
 
     # Nothing is played for a table that can't be shown.
     chosen.table.of(COLUMNS)
-    table = replace(chosen.table, width=80)
-    if real:
-        from arena.cli.replay import play_past_markets, replay_page
+    if real and rounds is not None:
+        message = "the recorded season is played to its end"
+        raise ArenaError("whole_season", message, "leave out --rounds, or --real", status=64)
 
-        if rounds is not None:
-            message = "the recorded season is played to its end"
-            raise ArenaError("whole_season", message, "leave out --rounds, or --real", status=64)
-        config = chosen.load_to_play(default=template("real.yaml"))
-        if seed is not None:
-            config = config.with_seed(seed)
-        address = prepare(chosen.database, resume, REAL_RECORD)
-        with prints_aside():
+    config = chosen.load_to_play(default=template("real.yaml" if real else "demo.yaml"))
+    if seed is not None:
+        config = config.with_seed(seed)
+    address = prepare(chosen.database, resume, REAL_RECORD if real else RECORD)
+
+    page = season_page
+    with prints_aside():
+        if real:
+            from arena.cli.replay import play_past_markets, replay_blocks
+
+            page = replay_blocks
             data = play_past_markets(config, address, leave_failed)
-        chosen.answer(data, replay_page, data, table)
-    else:
-        config = chosen.load_to_play(default=template("demo.yaml"))
-        if seed is not None:
-            config = config.with_seed(seed)
-        address = prepare(chosen.database, resume)
-        with prints_aside():
+        else:
             data = play(config, address, rounds, leave_failed)
-        chosen.answer(data, season_page, data, table)
+    chosen.answer(data, page, data, replace(chosen.table, width=80))
 
     if chosen.json:
         return
@@ -101,7 +99,7 @@ def try_model(
     chosen: Options,
     model: str | None = argument("[MODEL]", "PROVIDER/MODEL, or its name on this machine.", default=None),
     base_url: str | None = option("The server's address, if not a usual one.", "URL"),
-    key_env: str | None = option("The environment variable that holds its key.", "VARIABLE"),
+    key_env: str | None = KEY_ENV,
     price: tuple[float, float] | None = MODEL_PRICE,
     released: datetime | None = option("The day of the model's release.", formats=DAY),
     minutes: float = option("How long to ask.", default=2.0, min=0.001, max=60.0),
@@ -169,7 +167,7 @@ def init(
     venue: str | None = option("polymarket, kalshi, manifold or simulator.", "NAME"),
     model: list[str] | None = option("PROVIDER/MODEL, or its name on this machine; repeatable.", "MODEL"),
     base_url: str | None = option("The server of models that name no provider.", "URL"),
-    key_env: str | None = option("The environment variable that holds its key.", "VARIABLE"),
+    key_env: str | None = KEY_ENV,
     price: tuple[float, float] | None = MODEL_PRICE,
     budget: float | None = option("Dollars a month for all models together.", min=0.01),
     public: bool = flag("Make a repository that plays a public season by workflows."),
@@ -236,7 +234,7 @@ def add(
     models: list[str] = argument("MODEL...", "PROVIDER/MODEL, or its name on this machine."),
     name: str | None = option("The agent's name, if not the model's.", "NAME"),
     base_url: str | None = option("The server, if not the provider's own.", "URL"),
-    key_env: str | None = option("The environment variable that holds its key.", "VARIABLE"),
+    key_env: str | None = KEY_ENV,
     reasoning: str | None = option("How much it thinks: none, low, medium, high, …", "EFFORT"),
     price: tuple[float, float] | None = MODEL_PRICE,
     no_probe: bool = flag("Add it without asking a question."),
@@ -345,7 +343,7 @@ def check(
         kelly         kelly     sharp        –                  –
         …
 
-    Next: arena run --round plays the next round, arena demo a whole season.
+    Next: arena run --round, or arena demo
     """
     if folder is not None:
         of_config = ("--live", "--record", "--venue", "--model", "--wide", "--columns", "--trust-extensions")
@@ -357,7 +355,7 @@ def check(
         hint = "arena check --live --model AGENT"
         raise ArenaError("not_live", "--venue, --model and --record need --live", hint, status=64)
 
-    from arena.cli.check import LINE_UP, cannot_answer, check_data, check_page, mock_turn_failed
+    from arena.cli.check import LINE_UP, check_data, check_page, is_faulty
 
     config = chosen.load_to_play(os.environ, beside=True)
     with prints_aside():
@@ -373,12 +371,7 @@ def check(
         tried = check_live(config, venue or [], model or [], chosen.json, record)
         status = live_status(tried)
         data |= tried
-    if (
-        cannot_answer(data)
-        or mock_turn_failed(data)
-        or data["file_faults"]
-        or (data["questions"] or {}).get("faults")
-    ):
+    if is_faulty(data):
         status = 1
 
     chosen.answer({"ok": not status} | data, lambda _: ["", f"Next: {typed(data['next_command'])}"])

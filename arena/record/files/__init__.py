@@ -1,1 +1,1 @@
-"""The record as a file: backup, restore, copy, move, and whether a file is whole."""
+"""The record as a file: backup, restore, copy, move, and checks of a file."""

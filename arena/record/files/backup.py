@@ -1,4 +1,4 @@
-"""Backups: a record as it was at one instant, in a SQLite file of its own, known to be good.
+"""Backups: a record as of one instant in a verified SQLite file.
 
 SQLite's own backup copies the pages in one read, so writers go on meanwhile and progress can be
 shown; `VACUUM INTO` would write a smaller file where much was pruned, at several times the work and in
@@ -47,7 +47,7 @@ def backup(
     check: ContentCheck,
     progress: ProgressCallback = no_progress,
 ) -> Backup:
-    """Make a backup in a folder, named by the time; of those of this record the newest `keep` stay.
+    """Make a backup in a folder, named by the time, and keep only the newest `keep` of this record.
 
     It is there only once it was opened again, every page checked and the whole verified.
     """
@@ -62,14 +62,14 @@ def backup(
 def backup_to(
     record: Engine, path: Path, check: ContentCheck, progress: ProgressCallback = no_progress
 ) -> Backup:
-    """Make a backup in a file that is named, and is not there yet."""
+    """Make a backup in a new file."""
     if path.exists():
         raise _file_exists(path)
     return _make_backup(record, path, None, check, progress)
 
 
 def stem_of(url: URL) -> str:
-    """Return how the names of a record's backups begin: as its file or its database is called.
+    """Return the start of the names of a record's backups: the name of its file or database.
 
     >>> stem_of(URL.create("sqlite", database="a/my arena.db"))
     'my arena'
@@ -80,7 +80,7 @@ def stem_of(url: URL) -> str:
 
 
 def newest_backup_file(url: URL, folder: Path) -> tuple[datetime, Path] | None:
-    """Return when the newest backup of a record in a folder was made, by its file's name, and that file."""
+    """Return the newest backup of a record in a folder, with its time from the file's name."""
     stem = stem_of(url)
     files = []
     for path in folder.glob(f"{escape(stem)}-{NAME_PATTERN}"):
@@ -92,7 +92,7 @@ def newest_backup_file(url: URL, folder: Path) -> tuple[datetime, Path] | None:
 
 
 def is_backup(path: Path) -> bool:
-    """Return whether a file is a backup that the arena made."""
+    """Tell whether a file is a backup that the arena made."""
     with translated_file_errors(path), path.open("rb") as file:
         return (
             int.from_bytes(file.read(APPLICATION_ID_BYTES.stop)[APPLICATION_ID_BYTES], "big")
@@ -101,7 +101,7 @@ def is_backup(path: Path) -> bool:
 
 
 def set_application_id(path: Path, value: int) -> None:
-    """Have a SQLite file say that it is a backup, or that it is none."""
+    """Mark a SQLite file as a backup, or as none."""
     with translated_file_errors(path), closing(sqlite3.connect(path, isolation_level=None)) as file:
         file.execute(f"PRAGMA application_id = {value}")
 
@@ -120,7 +120,7 @@ def _make_backup(
 
 
 def _delete_oldest(folder: Path, stem: str, keep: int, new: Path) -> tuple[Path, ...]:
-    """Let the oldest backups of a record go; what the arena did not make stays, whatever it is called."""
+    """Delete the oldest backups of a record; files that the arena did not make stay, whatever their names."""
     made = sorted(path for path in folder.glob(f"{escape(stem)}-{NAME_PATTERN}") if is_backup(path))
     gone = tuple(path for path in made[:-keep] if path != new)
     with translated_file_errors(folder):

@@ -1,4 +1,4 @@
-"""A record copied whole, ids and all: page by page within SQLite, row by row between databases.
+"""Copies of a whole record, ids included: page by page within SQLite, row by row between databases.
 
 A copy shows one instant of the record, while others go on writing to it. A file that is made here is there
 whole or not at all, however its making ends.
@@ -34,16 +34,16 @@ VERSION_TABLE = "alembic_version"
 
 
 def no_progress(_stage: str, _done: int, _of: int | None) -> None:
-    """Show progress to nobody."""
+    """Ignore progress."""
 
 
-def copy_to_file(source: Connection, path: Path, progress: ProgressCallback = no_progress) -> None:
-    """Copy the record, in whatever database it is, to a new SQLite file of the same schema."""
+def copy_to_file(source: Connection, path: Path, progress: ProgressCallback) -> None:
+    """Copy the record from any database to a new SQLite file of the same schema."""
     (_copy_pages if _is_sqlite(source) else _copy_to_new_file)(source, path, progress)
 
 
 def _copy_pages(source: Connection, path: Path, progress: ProgressCallback) -> None:
-    """Copy in one read, of which all steps are part: else SQLite begins anew after each write."""
+    """Copy the pages within one read transaction, since SQLite would otherwise restart after each write."""
     source.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one()
     driver = source.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
@@ -67,7 +67,7 @@ def _copy_to_new_file(source: Connection, path: Path, progress: ProgressCallback
         engine.dispose()
 
 
-def copy_rows(source: Connection, target: Connection, progress: ProgressCallback = no_progress) -> None:
+def copy_rows(source: Connection, target: Connection, progress: ProgressCallback) -> None:
     """Copy every row of a record into an empty one of the same schema."""
     tables = _tables(source, target)
     whole = 0
@@ -89,19 +89,19 @@ def copy_rows(source: Connection, target: Connection, progress: ProgressCallback
 
 
 def is_empty(target: Connection) -> bool:
-    """Return whether a database holds no row of a record; tables that are no record's don't count."""
+    """Tell whether a database holds no row of a record; other tables don't count."""
     there = set(inspect(target).get_table_names())
     ours = [table for name, table in PromptRow.__table__.metadata.tables.items() if name in there]
     return all(target.execute(select(1).select_from(table).limit(1)).first() is None for table in ours)
 
 
 def _tables(source: Connection, target: Connection) -> list[Table]:
-    """Return the tables that both have, as the source has them: what is referred to comes first."""
+    """Return the tables that both databases have, as in the source, referenced tables first."""
     there = set(inspect(target).get_table_names()) - {VERSION_TABLE}
     if not _is_sqlite(target):
         there &= (
             PromptRow.__table__.metadata.tables.keys()
-        )  # others', such as a queue's, are none of a record's
+        )  # other tables, such as a queue's, are not part of a record
     metadata = MetaData()
     metadata.reflect(source, only=lambda name, _: name in there)
     return [table for table in metadata.sorted_tables if table.name in there]
@@ -127,7 +127,7 @@ def _batches(source: Connection, table: Table, columns: Iterable[Column[Any]]) -
 
 
 def _as_text(lines: list[TableLine]) -> list[TableLine]:
-    """Return lines with instants as SQLite has them. PostgreSQL reads such a text by itself."""
+    """Return lines with instants as SQLite's texts, which PostgreSQL reads too."""
     return [tuple(map(_value_as_text, line)) for line in lines]
 
 
@@ -136,7 +136,7 @@ def _value_as_text(value: Any) -> Any:
 
 
 def _continue_ids(target: Connection, tables: list[Table]) -> None:
-    """Have PostgreSQL number new rows from where those that were carried over end."""
+    """Set PostgreSQL's sequences to continue after the copied ids."""
     for table in tables:
         if "id" in table.columns and isinstance(table.c.id.type, Integer):
             name = target.dialect.identifier_preparer.format_table(table)
@@ -163,7 +163,7 @@ def atomic_file(
     pattern: str | None = None,
     room: AbstractContextManager[None] | None = None,
 ) -> Iterator[Path]:
-    """Yield a file to be written under another name; it gets its own once all is well and on the disk.
+    """Yield a temporary file to write; rename it to its own name once it is complete and on the disk.
 
     Otherwise nothing of it stays. One process at a time writes what goes by a key and has a name by a
     pattern; so what one that was killed has left behind is known to be nobody's. `room` is entered at the
@@ -196,7 +196,7 @@ def _file_lock(lock: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if not lock.exists() or not os.path.samestat(os.fstat(file.fileno()), lock.stat()):
-                raise BlockingIOError  # another one had it, and took it away as it was done
+                raise BlockingIOError  # another process had it, and removed it when done
         except BlockingIOError as error:
             message = f"another process is writing to {lock.parent}"
             raise ArenaError("locked", message, "try again when it has finished") from error

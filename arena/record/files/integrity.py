@@ -1,6 +1,6 @@
-"""Is a file a record, whole and in agreement with itself? Nothing in it is changed by asking.
+"""Checks that a file is a complete record and agrees with itself, without changing it.
 
-What it takes to agree with itself is for `arena.verify` to say: whoever backs up or restores hands that in.
+The check of consistency is that of `arena.verify`, which callers pass in.
 """
 
 import sqlite3
@@ -49,7 +49,7 @@ ContentCheck = Callable[[Connection, Path | str, ProgressCallback], RecordConten
 
 
 def examine_file(path: Path, check: ContentCheck, progress: ProgressCallback = no_progress) -> RecordContent:
-    """Return what is in a file, once it is known to be a record, whole, and to agree with itself.
+    """Return the content of a file; raise `ArenaError` unless it is a complete and consistent record.
 
     One of an older schema is brought to the newest in a scratch copy: so it is known that this works too.
     """
@@ -60,8 +60,8 @@ def examine_file(path: Path, check: ContentCheck, progress: ProgressCallback = n
         return replace(_check_upgraded(connection, path, check, progress), schema=version)
 
 
-def check_pages(path: Path, progress: ProgressCallback = no_progress) -> str:
-    """Return the version of the schema in a file, once it is known to be a record with its pages in order."""
+def check_pages(path: Path, progress: ProgressCallback) -> str:
+    """Return a file's schema version; raise `ArenaError` unless it is a record with undamaged pages."""
     _check_size(path)
     try:
         with open_read_only(str(path), older=True) as engine, reading(engine) as connection:
@@ -78,7 +78,7 @@ def check_pages(path: Path, progress: ProgressCallback = no_progress) -> str:
 
 
 def find_damage(connection: Connection) -> str:
-    """Return what is wrong with a file's pages, as far as a short look finds it; nothing of a server.
+    """Return the damage that a short check of a file's pages finds; empty for a server.
 
     All pages of some 50 MB are read in that time, and the first tables of a larger file.
     """
@@ -101,7 +101,7 @@ def find_damage(connection: Connection) -> str:
 
 @contextmanager
 def reporting_progress(connection: Connection, stage: str, progress: ProgressCallback) -> Iterator[None]:
-    """Tell of a stage, in a file again and again: what is raised there ends what is under way at once."""
+    """Report progress of a stage, in a file repeatedly; an exception raised there ends the work at once."""
     progress(stage, 0, None)
     driver = connection.connection.driver_connection
     raised = list[BaseException]()
@@ -131,7 +131,7 @@ def reporting_progress(connection: Connection, stage: str, progress: ProgressCal
 
 @contextmanager
 def naming_errors(path: Path, name: str) -> Iterator[None]:
-    """Name in errors what a file was made from that nobody has heard of."""
+    """Name the original in errors about a scratch file, which users don't know."""
     try:
         yield
     except ArenaError as error:
@@ -157,7 +157,7 @@ def _check_upgraded(
 
 
 def _check_size(path: Path) -> None:
-    """Check that it is a SQLite file as long as its first page says; its newest pages may be in a log."""
+    """Raise `ArenaError` unless a SQLite file is as long as its header says; new pages may be in a log."""
     if not path.is_file():
         raise ArenaError("no_file", f"there is no file {path}", "arena admin backup makes one")
     with translated_file_errors(path), closing(path.open("rb")) as file:

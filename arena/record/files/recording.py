@@ -26,7 +26,7 @@ def read_sightings(
     until: datetime,
     read: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> Iterator[Sighting]:
-    """Yield all that was seen in a stretch of time, and how markets ended by its end.
+    """Yield everything that was seen in a period, and how markets ended by its end.
 
     Pages and prices stand where they changed, and once a day a price that stayed: who plays the recording
     can tell it from one that nobody has looked at for long. `read` is called with how many of how many days
@@ -51,7 +51,7 @@ def read_sightings(
 def _page_versions(
     connection: Connection, ids: Sequence[MarketId], since: datetime, until: datetime
 ) -> Pages:
-    """Return what each market's page said at the beginning, and every change of it."""
+    """Return each market's page at the beginning, and every change of it."""
     versions: Pages = defaultdict(list)
     for market, page in read_pages_as_of(connection, ids, since).items():
         versions[market].append((since, page))
@@ -71,7 +71,7 @@ def _price_changes(connection: Connection, since: datetime, until: datetime) -> 
 
 
 def _ends_of_days(connection: Connection, since: datetime, until: datetime) -> list[datetime]:
-    """Return every midnight from the first price on, and the end itself."""
+    """Return every midnight after the first price, and the end itself."""
     first = connection.scalar(select(QuoteRow.at).where(QuoteRow.at >= since).order_by(QuoteRow.at).limit(1))
     if first is None or first > until:
         return []
@@ -81,7 +81,7 @@ def _ends_of_days(connection: Connection, since: datetime, until: datetime) -> l
 
 
 def _quote_sightings(pages: Pages, quotes: Iterator[Quote]) -> Iterator[Sighting]:
-    """Yield prices with the pages of their time; one that is older than its page was seen with it."""
+    """Yield prices with the pages of their time; a price older than its page gets that page."""
     for quote in quotes:
         versions = pages.get(quote.market_id)
         if versions:

@@ -1,4 +1,4 @@
-"""A record from a backup, or moved to another database: whole, and verified there, or not at all.
+"""Restoring a record from a backup, or moving it to another database: verified, or not at all.
 
 What was there before is moved aside, never lost.
 """
@@ -59,7 +59,7 @@ def restore(
     check: ContentCheck,
     progress: ProgressCallback = no_progress,
 ) -> RestoreResult:
-    """Restore the record as a backup has it, of the newest schema; the backup stays as it is.
+    """Restore the record from a backup, with the newest schema; the backup is not changed.
 
     It is put together and verified beside the record, and takes its place in one step. A record that is
     there is moved aside if `force` says so, and if no other process has it open. A server's database has
@@ -87,7 +87,7 @@ def restore(
 def _upgraded_copy(
     file: Path, part: Path, version: str, check: ContentCheck, progress: ProgressCallback
 ) -> RecordContent:
-    """Copy a file's record to another file, bring it to the newest schema and verify it there."""
+    """Copy a record to another file, upgrade it to the newest schema and verify it there."""
     with open_read_only(str(file), older=True) as engine, reading(engine) as connection:
         copy_to_file(connection, part, progress)
     set_application_id(part, 0)
@@ -101,7 +101,7 @@ def _upgraded_copy(
 
 @contextmanager
 def moving_aside(target: Path, aside: Path) -> Iterator[None]:
-    """Give the record another name too, and keep everybody away from it for as long as this lasts."""
+    """Give the record a second name, and lock it while the block runs."""
     if aside.exists():
         raise ArenaError("exists", f"{aside} already exists", "move it away")
     with (
@@ -118,7 +118,7 @@ def moving_aside(target: Path, aside: Path) -> Iterator[None]:
 
 
 def _lock_record(old: sqlite3.Connection) -> None:
-    """Keep everybody else away from it, and have what is in its log taken in."""
+    """Lock the record against all other processes, and checkpoint its log."""
     try:
         old.execute("PRAGMA journal_mode = DELETE")
         old.execute("BEGIN EXCLUSIVE")
@@ -132,7 +132,7 @@ def _lock_record(old: sqlite3.Connection) -> None:
 
 
 def _link(target: Path, aside: Path) -> None:
-    """Give a second name, so that a file has the first one at any moment; without links, another name."""
+    """Link a file under a second name, so that the first always exists; rename it if links don't work."""
     try:
         aside.hardlink_to(target)
     except OSError as error:
@@ -156,7 +156,7 @@ def _into_server(file: Path, database: str, check: ContentCheck, progress: Progr
 def move_record(
     source: Engine, to: str, check: ContentCheck, progress: ProgressCallback = no_progress
 ) -> RecordContent:
-    """Copy a record to a new file or a server's empty database; the record stays as it is."""
+    """Copy a record to a new file or a server's empty database, without changing the record."""
     file = record_file(to)
     if file is not None:
         return _to_file(source, file, check, progress)

@@ -1,4 +1,4 @@
-"""Room on the disk for the answers of calls that are under way, taken before they are paid for."""
+"""Disk space for the answers of calls under way, reserved before they are paid for."""
 
 import os
 import tempfile
@@ -21,7 +21,7 @@ class AnswerRoom:
     close: "weakref.finalize[..., object] | None" = None
 
     def hold(self, record: Path, answers: int) -> None:
-        """Take room for so many answers in all; where there is none, no more calls may be made."""
+        """Reserve space for this many answers in all; raise `ArenaError` if there is none."""
         if answers <= self.answers:
             return
         try:
@@ -46,7 +46,7 @@ class AnswerRoom:
             os.write(self.file, bytes(end - start))
 
     def release(self) -> bool:
-        """Give the room to what has to be written; whether there was any."""
+        """Release the space for what has to be written; return whether there was any."""
         if self.close is None:
             return False
         self.close()

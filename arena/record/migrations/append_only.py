@@ -10,7 +10,7 @@ REPLACEABLE_TURN = (
 
 
 def guard(table: str, action: str, allowed: str | None = None) -> None:
-    """Refuse to change or to delete the table's rows, but where a condition allows it."""
+    """Create a trigger that refuses an action on a table's rows unless a condition allows it."""
     name = f"{table}_no_{action.lower()}"
     refusal = f"'{table}: the record is append-only'"
     if op.get_bind().dialect.name == "postgresql":
@@ -29,7 +29,7 @@ def guard(table: str, action: str, allowed: str | None = None) -> None:
 
 
 def keep_rows(table: str) -> None:
-    """Refuse every change of the table's rows, also where a trigger of the name is there already."""
+    """Create triggers that refuse every change of a table's rows, replacing those of the same name."""
     of_table = f" ON {table}" if op.get_bind().dialect.name == "postgresql" else ""
     for action in ("UPDATE", "DELETE"):
         op.execute(f"DROP TRIGGER IF EXISTS {table}_no_{action.lower()}{of_table}")

@@ -36,13 +36,13 @@ class AnswerColumns:
 
     @property
     def stated(self) -> Flags:
-        """Return in which rows the agent said something itself."""
+        """Return a mask of the rows in which the agent itself gave an answer."""
         stated: Flags = self.answer >= 0
         return stated
 
     @property
     def early(self) -> Flags:
-        """Return which rows were decided before the model was released: they are no evidence."""
+        """Return a mask of the rows decided before the model's release, which are no evidence."""
         early: Flags = (self.released != UNKNOWN) & (self.at < self.released)
         return early
 
@@ -64,7 +64,7 @@ class SeasonMarket:
     answer: str = ""
 
     def ended(self, known_at: datetime, payout: int | None, answer: str) -> "SeasonMarket":
-        """Return it with another version of how it ended; when that could first be known stays."""
+        """Return the market with another version of its resolution, keeping when that was first known."""
         first = self.known_at or known_at
         return replace(self, known_at=first, payout=payout, answer=answer)
 

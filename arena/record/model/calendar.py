@@ -1,4 +1,4 @@
-"""How often something is done, and the times that follow from it."""
+"""Cadences and calendars: how often something is done, and the resulting times."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -25,7 +25,7 @@ class Calendar:
 
     @property
     def origin(self) -> datetime:
-        """Return where the first time would be if it were as far from the second as all others are."""
+        """Return the first time if it were one interval before the second."""
         return (
             self.first
             if self.offset is None
@@ -33,11 +33,11 @@ class Calendar:
         )
 
     def time(self, number: int) -> datetime:
-        """Return the time of a number, from 1 on."""
+        """Return the time with a number, counting from 1."""
         return self.first if number == 1 else self.origin + (number - 1) * self.every
 
     def number_at(self, at: datetime) -> int | None:
-        """Return the number of a time, from 1 on; None when it is none of them."""
+        """Return the number of a time, counting from 1; None if it is not in the calendar."""
         number = 1 if at == self.first else (at - self.origin) // self.every + 1
         if at < self.first or self.time(number) != at:
             return None
@@ -80,7 +80,7 @@ class Cadence:
 
 
 def written_duration(length: int) -> str:
-    """Write seconds as a config has them.
+    """Return seconds as a duration in the form of a config.
 
     >>> written_duration(5_184_000), written_duration(90), written_duration(0)
     ('60d', '90s', '0s')

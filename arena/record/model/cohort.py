@@ -1,4 +1,4 @@
-"""The arena's own nouns: cohorts, entrants, rounds and turns."""
+"""The core values of the arena: cohorts, entrants, rounds and turns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,7 +46,7 @@ class Entrant:
 
     @property
     def replaced_hash(self) -> str:
-        """Return the hash of its settings, where they replaced the frozen ones."""
+        """Return the hash of its settings if they replaced the frozen ones, else an empty text."""
         return digest(canonical(self.settings)) if self.since else ""
 
 
@@ -95,17 +95,17 @@ class Cohort:
     hidden: int = 0
 
     def hides(self, number: int) -> bool:
-        """Tell whether the round of this number is one in which prices and others' forecasts are hidden."""
+        """Tell whether prices and others' forecasts are hidden in the round of this number."""
         return number <= self.hidden
 
     @property
     def cadence(self) -> Cadence:
-        """Return how often it decides, as a config says it."""
+        """Return how often it decides, in the form of a config."""
         return Cadence(self.every, self.offset)
 
     @property
     def calendar(self) -> Calendar:
-        """Return when it decides."""
+        """Return the calendar of its decisions."""
         return self.cadence.calendar(self.starts_at, self.rounds)
 
     @property
@@ -175,7 +175,7 @@ class UnansweredTurn:
 
 
 def unanswered_text(turns: Sequence[UnansweredTurn]) -> str:
-    """Say whose models gave no answer, since when, and why; those with the same error together."""
+    """Return which agents' models gave no answer, since when and why, grouped by error."""
     alike: dict[tuple[str, str], list[UnansweredTurn]] = {}
     for turn in turns:
         alike.setdefault((turn.code, turn.message), []).append(turn)
@@ -189,7 +189,7 @@ def unanswered_text(turns: Sequence[UnansweredTurn]) -> str:
 
 
 def server_of(model: object, address: str | None) -> str:
-    """Return who is asked for a model: the host of its own server, else its provider.
+    """Return the host of a model's own server, else its provider.
 
     >>> server_of("openai/m", "http://ann:pass@127.0.0.1:8000/v1"), server_of("anthropic/claude", None)
     ('127.0.0.1:8000', 'anthropic')
@@ -227,7 +227,7 @@ class RoundReport:
 
     @property
     def done(self) -> bool:
-        """Return whether every turn is in."""
+        """Tell whether every turn is in."""
         return not self.waiting
 
 

@@ -70,7 +70,7 @@ class ForecastColumns:
 
     @property
     def early(self) -> Flags:
-        """Return which rows were decided before the model was released: they are no evidence."""
+        """Return a mask of the rows decided before the model's release, which are no evidence."""
         early: Flags = (self.released != UNKNOWN) & (self.at < self.released)
         return early
 
@@ -128,26 +128,26 @@ Rows = TypeVar("Rows", ForecastColumns, BetColumns)
 
 def take_rows(rows: Rows, where: Flags | Ints) -> Rows:
     """Take some of the rows, by a mask or by places: `take(rows, rows.cohort == 2)`."""
-    columns: dict[str, Any] = {f.name: getattr(rows, f.name) for f in fields(rows)}
+    columns: dict[str, Any] = {field.name: getattr(rows, field.name) for field in fields(rows)}
     taken = {name: column[where] for name, column in columns.items() if isinstance(column, np.ndarray)}
     return replace(rows, **(columns | taken))
 
 
 def shown_once(rows: ForecastColumns) -> ForecastColumns:
-    """Return every market shown, once a round whoever saw it."""
+    """Return each market shown in a round once, whichever agents saw it."""
     rounds = rows.cohort * (rows.round.max(initial=0) + 1) + rows.round
     _, first = np.unique(rounds * len(rows.markets) + rows.market, return_index=True)
     return take_rows(rows, first)
 
 
 def rows_of_agent(rows: Rows, name: str) -> Rows:
-    """Return the rows of one agent; none when it has none."""
+    """Return the rows of one agent, which may be none."""
     place = rows.agents.index(name) if name in rows.agents else -1
     return take_rows(rows, np.flatnonzero(rows.agent == place))
 
 
 def factorize(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
-    """Return the distinct names, in the order of coming, and for each name its place among them.
+    """Return the distinct names in order of first appearance, and each name's place among them.
 
     >>> factorize(["b", "a", "b"])
     (('b', 'a'), array([0, 1, 0]))
@@ -158,12 +158,12 @@ def factorize(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
 
 
 def evidence_rows(rows: ForecastColumns) -> ForecastColumns:
-    """Return the rows that count. What was decided before a model's release is no evidence."""
+    """Return the rows that count as evidence: those not decided before a model's release."""
     return take_rows(rows, ~rows.early)
 
 
 def answered_rows(rows: ForecastColumns) -> ForecastColumns:
-    """Return the rows that count and on which the agent said something itself."""
+    """Return the rows that count as evidence and that the agent itself answered."""
     return take_rows(rows, ~rows.early & rows.stated)
 
 
@@ -193,22 +193,22 @@ def implied_belief(yes: ArrayLike, confidence: ArrayLike) -> Beliefs:
     >>> implied_belief([True, False], 0.8).round(9)
     array([0.8, 0.2])
     """
-    c = np.asarray(confidence, dtype=np.float64)
-    return np.where(yes, c, 1 - c)
+    confidences = np.asarray(confidence, dtype=np.float64)
+    return np.where(yes, confidences, 1 - confidences)
 
 
 def anchored_belief(yes: ArrayLike, confidence: ArrayLike, price: ArrayLike) -> Beliefs:
     """Return f = p + c(1 − p) for a bet on YES, p(1 − c) for a bet on NO.
 
     `price` is the average price paid before fees, as that of a YES share, from 0 to 1.
-    With a cap of a quarter it gives back the belief of whoever stakes a quarter of Kelly's fraction.
+    With a cap of a quarter it gives back the belief of an agent that stakes a quarter of Kelly's fraction.
 
     >>> anchored_belief([True, False, True], [0.5, 0.5, 0.0], 0.4).round(9)
     array([0.7, 0.2, 0.4])
     """
-    c = np.asarray(confidence, dtype=np.float64)
-    p = np.asarray(price, dtype=np.float64)
-    return np.where(yes, p + c * (1 - p), p * (1 - c))
+    confidences = np.asarray(confidence, dtype=np.float64)
+    prices = np.asarray(price, dtype=np.float64)
+    return np.where(yes, prices + confidences * (1 - prices), prices * (1 - confidences))
 
 
 def stated_belief(probability: ArrayLike) -> Beliefs:

@@ -69,7 +69,7 @@ MOST_LISTED = 10
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """Something to be told: of one kind, about one subject, in a sentence of ours and as data."""
+    """An event for the operator: its kind, its subject, a sentence and data."""
 
     kind: IncidentKind
     subject: str
@@ -91,7 +91,7 @@ class RecordedIncident:
 
     @property
     def delivery(self) -> str:
-        """Say whether the webhook was told."""
+        """Return the state of the delivery to the webhook in words."""
         if self.told_at is not None:
             return "sent"
         if self.tries >= MOST_TRIES:  # at once, where there is no webhook
@@ -120,17 +120,17 @@ class RoundEnd:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """Return who has failed or was late, so far."""
+        """Return the entrants that have failed or were late so far."""
         return tuple(name for name, status in self.statuses.items() if status in ("failed", "late"))
 
     @property
     def stopped(self) -> dict[str, str]:
-        """Return who has failed since a budget refused a call, and what it said."""
+        """Return the entrants that failed because a budget refused a call, with its message."""
         return {name: self.refused[name] for name in self.failed if name in self.refused}
 
     @property
     def all_failed(self) -> bool:
-        """Return whether everyone that asks a model has failed; where nobody does, whether everyone has."""
+        """Tell whether all entrants with a model failed; if there are none, whether all entrants did."""
         asked = (self.models or self.statuses.keys()) - self.waiting.keys()
         return bool(asked) and asked <= set(self.failed)
 
@@ -176,7 +176,7 @@ def _since(
 
 
 def agent_incident(kind: IncidentKind, agent: str, words: str, end: RoundEnd, at: datetime) -> Incident:
-    """Return what lasts of an agent since a round: it waits for its key, fails, or has unpriced calls."""
+    """Return a lasting incident of an agent: it waits for its key, keeps failing, or has unpriced calls."""
     due = end.at.isoformat()
     return _since(kind, agent, end.at, at, words, agent=agent, cohort=end.cohort, round=end.number, due=due)
 
@@ -199,7 +199,7 @@ def usage_not_believed(agent: str, model: str, doubt: str, due: datetime, at: da
 
 
 def agent_over(was: Incident, at: datetime) -> Incident:
-    """Return the incident that what lasted of an agent is over."""
+    """Return the incident that a lasting trouble of an agent is over."""
     kind, words = OVER[was.kind]
     agent = was.data["agent"]
     return Incident(kind, was.subject, at, f"{agent} {words}", {"agent": agent})
@@ -339,7 +339,7 @@ def ping_failed(at: datetime, address: str, why: str) -> Incident:
 
 
 def wrong_keys(at: datetime, requests: int, address: str) -> Incident:
-    """Return the incident that requests with a wrong key come to the desk; it has one name an hour."""
+    """Return the incident that requests with a wrong key reach the desk, at most one an hour."""
     text = f"{count_text(requests, 'request')} with a wrong key came to the desk, the last from {address}"
     hour = at.replace(minute=0, second=0, microsecond=0)
     return _since("wrong_keys", "desk", hour, at, text, requests=requests, address=address)
@@ -370,7 +370,7 @@ def lead_taken(at: datetime, holder: str, former: str, why: str) -> Incident:
 
 
 def _process_text(holder: str) -> str:
-    """Return which process a holder is.
+    """Return the process of a holder in words.
 
     >>> _process_text("host/4711/abc.9.f")
     'process 4711 on host'
@@ -389,7 +389,7 @@ def clock_stepped(at: datetime, seconds: float) -> Incident:
 
 
 def clock_behind(at: datetime, newest: datetime) -> Incident:
-    """Return the incident that the record holds later instants than it is by the clock."""
+    """Return the incident that the record holds instants later than the clock."""
     text = f"this machine's clock is behind the record by {length_text(newest - at)}"
     why = f"jobs were done at {newest:%Y-%m-%d %H:%M} UTC: the clock is wrong now, or was ahead then"
     seconds = round((at - newest).total_seconds())
@@ -406,7 +406,7 @@ def cohort_finished(cohort: int, at: datetime, rounds: int, agents: int) -> Inci
 
 
 def _name_list(names: Sequence[str]) -> str:
-    """List some names, and say how many more there are.
+    """Return some names, and the number of the others.
 
     >>> _name_list(("ann", "bob")), _name_list(tuple("abcdefghijkl"))
     ('ann, bob', 'a, b, c, d, e, f, g, h, i, j and 2 more')

@@ -1,4 +1,4 @@
-"""Who is at work: the name that a claim carries, how it is renewed, and when another may take it over.
+"""Leases and claims: the names of holders, renewals, and when another process may take over.
 
 No instant has a part in that, since a clock may be put forward or back by an hour, or differ from another
 machine's. Whatever is held has a count that grows as it is renewed. Another process takes it over once the
@@ -31,7 +31,7 @@ FORGOTTEN = 3_600.0
 
 
 def holder_name() -> str:
-    """Return a name for this process, told apart from any other that ever had its number."""
+    """Return a name for this process, unique even among processes that had the same number."""
     number = os.getpid()
     began = process_state(number).started
     return f"{socket.gethostname()}/{number}/{machine_name()}.{began}.{uuid4().hex}"
@@ -39,7 +39,7 @@ def holder_name() -> str:
 
 @cache
 def machine_name() -> str:
-    """Return what tells this machine's processes from those of another, or a container, of the same name."""
+    """Return a name for this machine or container, unique even among those with the same host name."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii")
         return sha256(boot + str(Path("/proc/self/ns/pid").readlink()))[:12]
@@ -56,7 +56,7 @@ class ProcessState:
 
 
 def process_state(pid: int) -> ProcessState:
-    """Return what is known of the process with a number, on Linux."""
+    """Return the state of the process with a number, on Linux."""
     try:
         line = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace")
     except OSError:
@@ -68,7 +68,7 @@ def process_state(pid: int) -> ProcessState:
 
 
 def is_gone(name: str) -> bool:
-    """Return whether the process of that name is known to have ended.
+    """Tell whether the process of that name is known to have ended.
 
     Of another machine nothing is known, nor of another container: they see other processes under a number.
     """
@@ -127,7 +127,7 @@ class Watch:
     silences: dict[str, Silence] = field(default_factory=dict)
 
     def is_over(self, hold: Hold, lease: timedelta = LEASE_LENGTH) -> bool:
-        """Return whether a hold may be taken over: its holder has ended, or was silent for a whole lease."""
+        """Tell whether a hold may be taken over: its holder has ended, or was silent for a whole lease."""
         if is_gone(hold.holder):
             return True
 
@@ -138,7 +138,7 @@ class Watch:
         return False
 
     def is_in_doubt(self) -> bool:
-        """Return whether a process elsewhere holds what was just wanted, and nothing was heard of it yet."""
+        """Tell whether a process elsewhere holds something wanted, without any sign of life yet."""
         since = self.timer() - HEARTBEAT_INTERVAL.total_seconds()
         return any(
             silence.looked_at >= since and not silence.heard and not _is_of_this_machine(silence.hold.holder)
@@ -146,7 +146,7 @@ class Watch:
         )
 
     def _look(self, hold: Hold, most: float) -> Silence:
-        """Return for how long a hold is silent.
+        """Return how long a hold has been silent.
 
         Between two looks `most` seconds count: the machine, or all processes on it, may have stood still
         meanwhile, and the holder needs time for its next beat.
@@ -166,7 +166,7 @@ class Watch:
         return silence
 
     def _forget(self, now: float) -> None:
-        """Forget what nobody has wanted for long."""
+        """Forget holds that nobody has asked about for long."""
         if len(self.silences) >= MOST_SILENCES:
             for what, silence in [*self.silences.items()]:
                 if now - silence.looked_at > FORGOTTEN:
@@ -175,7 +175,7 @@ class Watch:
 
 @asynccontextmanager
 async def heartbeat(renew: Callable[[], object]) -> AsyncIterator[None]:
-    """Renew what is held, again and again, for as long as the block lasts."""
+    """Renew what is held at intervals while the block runs."""
     beating = asyncio.create_task(_renew_again(renew))
     try:
         yield

@@ -1,4 +1,4 @@
-"""As what a model reports itself under one name, and when that changed.
+"""The identities that a model reports under one name, and their changes.
 
 Another model under the same name is another agent: its scores are of two. Another fingerprint of the
 same model is a softer sign: a provider may change it with every server that answers.
@@ -38,7 +38,7 @@ class ModelChange:
 
 
 def model_changes(rows: Iterable[ReportedModel]) -> list[ModelChange]:
-    """Return every change under one name, each told once, in the order in which they first came.
+    """Return every change under one name once, in the order of first appearance.
 
     Where a provider says nothing, nothing is known to have changed. Fingerprints are told of once
     a day and model, from the first to the last of it: a provider may answer from many servers.
@@ -78,13 +78,15 @@ def _with_known_fingerprint(before: ReportedModel | None, row: ReportedModel) ->
 
 
 def change_flag(changes: Sequence[ModelChange]) -> str:
-    """Return the gravest of these changes in a word or two; empty where there is none.
+    """Return the gravest of these changes in a word or two; empty if there are none.
 
     >>> change_flag([])
     ''
     """
-    kinds = {change.what for change in changes}
-    return "model changed" if "model" in kinds else "fingerprint changed" if kinds else ""
+    if not changes:
+        return ""
+    is_model = any(change.what == "model" for change in changes)
+    return "model changed" if is_model else "fingerprint changed"
 
 
 def change_sentence(change: ModelChange) -> str:

@@ -37,7 +37,7 @@ class Payer:
     token: int | None = None
 
     def budget_key(self, scope: Scope) -> BudgetKey:
-        """Return what a limit is counted by."""
+        """Return the key by which a limit is counted."""
         return scope, {"round": self.round_id, "agent": self.entrant_id}.get(scope, 0)
 
 
@@ -171,9 +171,10 @@ ReservationAnswer = Reservation | ProviderBusy | ModelPaused | BudgetHeld | Call
 def check_budget(
     budget: Budget, worst: int | None, spent: ScopeSums, held: ScopeSums
 ) -> CallRefused | BudgetHeld | None:
-    """Return what a budget says to a call, or None: it fits, even if all that is held is spent as well."""
-    if (why := budget.spent_up(worst or 0, spent)) is not None:
-        return CallRefused(why)
+    """Return the budget's refusal or hold of a call; None if it fits even with all held money spent."""
+    refusal = budget.spent_up(worst or 0, spent)
+    if refusal is not None:
+        return CallRefused(refusal)
     scope = budget.short(worst or 0, spent, held)
     return None if scope is None else BudgetHeld(scope)
 
@@ -213,7 +214,7 @@ def pause_after(error: CallError | None, limited: bool) -> Pause | None:
 
 
 def final_error(error: CallError) -> CallError:
-    """Return the error as it is recorded: a rate limit that nobody waits out is a quota that is used up."""
+    """Return the error to record: a rate limit too long to wait out is recorded as a used-up quota."""
     if error.code != "rate_limit" or (error.wait or 0.0) <= LONGEST_PAUSE:
         return error
     return replace(error, code="quota", retry=False)

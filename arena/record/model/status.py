@@ -33,7 +33,7 @@ class RoundState:
 
     @property
     def missing(self) -> int:
-        """Count the turns that are not in."""
+        """Return the number of turns that are not in."""
         return self.agents - sum(self.turns.values())
 
 
@@ -111,7 +111,7 @@ class CatalogueRead:
 
     @property
     def rejected_share(self) -> float:
-        """Return how much of what it sent made no sense."""
+        """Return the share of records that were rejected."""
         return self.rejected / max(self.markets + self.rejected, 1)
 
 

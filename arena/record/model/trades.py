@@ -49,7 +49,7 @@ class Trade:
         return -(self.gross + self.fee) if self.buy else self.gross - self.fee
 
     def own(self, of_yes: int) -> int:
-        """Return a price or belief of YES as one of the side that was traded."""
+        """Return a price or belief of YES as one of the traded side."""
         return of_yes if self.yes else ONE - of_yes
 
 
@@ -77,7 +77,7 @@ def trades_by_market(trades: Iterable[Trade], ends: Mapping[str, MarketEnd]) -> 
 
 
 def market_profit(trades: Sequence[Trade], end: MarketEnd) -> int:
-    """Return what a market made, to the last millionth."""
+    """Return the profit of a market, exact to the millionth."""
     return sum(trade.flow for trade in trades) + end.paid
 
 

@@ -1,1 +1,1 @@
-"""What is read from the record, a file for each subject."""
+"""Queries of the record, a file for each subject."""

@@ -103,7 +103,7 @@ SALES = (
 
 
 def _count_turns(connection: Connection) -> dict[int, dict[str, int]]:
-    """Return how many turns of each entrant ended in which way."""
+    """Return the counts of each entrant's turns by status."""
     query = select(TurnRow.entrant_id, TurnRow.status, func.count())
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for entrant_id, status, turns in connection.execute(query.group_by(TurnRow.entrant_id, TurnRow.status)):
@@ -112,7 +112,7 @@ def _count_turns(connection: Connection) -> dict[int, dict[str, int]]:
 
 
 def _read_costs(connection: Connection) -> dict[int, int | None]:
-    """Return what each entrant's calls cost together; None where one cost is unknown, which is not 0."""
+    """Return the cost of each entrant's calls; None if one is unknown, which is not 0."""
     unknown = count(CallRow.id) - count(CallRow.cost)
     query = select(CallRow.entrant_id, total(CallRow.cost), unknown).group_by(CallRow.entrant_id)
 
@@ -133,7 +133,7 @@ def _read_tools(connection: Connection) -> dict[int, tuple[str, ...]]:
     return tools
 
 
-# As an expression, so that a snapshot's few markets are looked through, not a market's many snapshots.
+# An expression, so that SQLite scans a snapshot's few markets, not a market's many snapshots.
 IS_FILLED = func.coalesce(SnapshotItemRow.market_id, "") == FillRow.market_id
 QUOTES_OF_FILLS = (
     joined(QuoteRow, SnapshotItemRow)
@@ -151,7 +151,7 @@ FILLED_AT_UNKNOWN_VOLUME = (
 
 
 def read_depths(connection: Connection) -> dict[tuple[int, str], str]:
-    """Return what has to be said of money, by cohort and agent: how deep its markets were."""
+    """Return remarks on the depth of the markets traded, by cohort and agent."""
     capped = []
     unlimited = []
     for number, rules in read_frozen_rules(connection).items():
@@ -172,7 +172,7 @@ def read_depths(connection: Connection) -> dict[tuple[int, str], str]:
 
 
 def read_cohort_depths(connection: Connection) -> dict[int, str]:
-    """Return what has to be said of the money of any agent of a cohort, by the cohort's number."""
+    """Return the remark on the depth of markets that holds for a cohort, by its number."""
     return {number: words for (number, _), words in read_depths(connection).items()}
 
 
@@ -180,7 +180,7 @@ ENTRY_COLUMNS = columns_of(EntryRow, Entry.__dataclass_fields__)
 
 
 def read_ledgers(connection: Connection, cohort_id: int, agent: str | None = None) -> dict[str, list[Entry]]:
-    """Return every entrant's ledger, in line-up order, or that of one."""
+    """Return the ledger of every entrant in line-up order, or of one."""
     query = (
         select(EntrantRow.name, *ENTRY_COLUMNS)
         .from_joined(EntrantRow, EntryRow)
@@ -264,7 +264,7 @@ class FoldedAccount:
             self.news.extend(entries)
 
     def up_to_date(self) -> Holdings:
-        """Return the account with all that is known of its ledger."""
+        """Return the account with all known entries folded in."""
         if self.news:
             self.account = fold(self.news, self.account, sealed=self.sealed)
             self.newest = self.news[-1].at
@@ -275,7 +275,7 @@ class FoldedAccount:
 
 @dataclass(frozen=True, slots=True)
 class AccountCache:
-    """What is known of every entrant's account, by its id."""
+    """The folded accounts of entrants, by id."""
 
     known: dict[int, FoldedAccount] = field(default_factory=dict)
 
@@ -285,7 +285,7 @@ class AccountCache:
             self.known.setdefault(entrant_id, FoldedAccount()).add(entries)
 
     def behind(self, heads: Mapping[int, int]) -> dict[int, int]:
-        """Return which of these entrants, given with their last numbers, are not known whole, and how far."""
+        """Return the entrants whose accounts are behind these last numbers, with the numbers known."""
         behind = {}
         for entrant_id, last in heads.items():
             folded = self.known.setdefault(entrant_id, FoldedAccount())
@@ -294,7 +294,7 @@ class AccountCache:
         return behind
 
     def read(self, ledgers: Mapping[int, Sequence[Entry]]) -> None:
-        """Put entries as they are in the record in place of what is not folded yet."""
+        """Replace the entries not folded yet by those in the record."""
         for entrant_id, entries in ledgers.items():
             folded = self.known[entrant_id]
             folded.news = list(entries)
@@ -408,7 +408,7 @@ def read_account_equity(connection: Connection, cohort: int | None = None) -> li
 
 
 def read_profits(connection: Connection) -> dict[int, dict[str, int]]:
-    """Return what each entrant of a cohort has made by its newest mark, by the cohort's number."""
+    """Return the profits of each cohort's entrants by the newest mark, by the cohort's number."""
     profits: dict[int, dict[str, int]] = defaultdict(dict)
     for account in read_account_equity(connection):
         if account.total is not None:

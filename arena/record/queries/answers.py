@@ -29,8 +29,8 @@ from arena.record.schema.world import MarketVersionRow, ResolutionRow
 from markets.distributions import YES_NO, form_of
 
 
-def has_other_kinds(connection: Connection, cohort: int | None = None) -> bool:
-    """Tell whether a question was shown that isn't of yes or no."""
+def has_other_kinds(connection: Connection, cohort: int | None) -> bool:
+    """Tell whether any question other than yes or no was shown."""
     query = (
         select(MarketVersionRow.id)
         .select_from(SHOWN_ITEMS)
@@ -39,8 +39,8 @@ def has_other_kinds(connection: Connection, cohort: int | None = None) -> bool:
     return connection.scalar(query.limit(1)) is not None
 
 
-def plays_questions(connection: Connection, cohort: int | None = None) -> bool:
-    """Tell whether questions were played rather than markets: not all are of yes or no, or nobody trades."""
+def plays_questions(connection: Connection, cohort: int | None) -> bool:
+    """Tell whether questions rather than markets were played: some are not of yes or no, or nobody trades."""
     if has_other_kinds(connection, cohort):
         return True
     for number, rules in read_frozen_rules(connection).items():
@@ -49,8 +49,8 @@ def plays_questions(connection: Connection, cohort: int | None = None) -> bool:
     return False
 
 
-def read_answer_columns(connection: Connection, cohort: int | None = None) -> AnswerColumns:
-    """Return what every turn that was played answered to every such question that it was shown."""
+def read_answer_columns(connection: Connection, cohort: int | None) -> AnswerColumns:
+    """Return the answers of every played turn to each question other than yes or no."""
     turns = read_shown_turns(connection, cohort)
     shown = (
         select(SnapshotItemRow.snapshot_id, SnapshotItemRow.market_id, MarketVersionRow.form)
@@ -99,7 +99,7 @@ def read_answer_columns(connection: Connection, cohort: int | None = None) -> An
 
 
 def read_season_markets(connection: Connection, at: datetime | None = None) -> dict[str, SeasonMarket]:
-    """Return every market that some snapshot lists, by its newest page, and how it ended.
+    """Return every market in a snapshot, with its newest page and its resolution.
 
     With an instant only ends that were known by then count. Those that are held out have not ended, for all
     that scores know.
@@ -149,7 +149,7 @@ class RecordedAnswer:
 def read_recorded_answers(
     connection: Connection, agent: str | None = None, market: str | None = None
 ) -> list[RecordedAnswer]:
-    """Return answers of an agent, or to a question, the newest first; none of a round that is hidden."""
+    """Return the answers of an agent or to a question, newest first, without hidden rounds."""
     columns = {
         "cohort": CohortRow.number,
         "round": RoundRow.number,
@@ -182,7 +182,7 @@ def read_recorded_answers(
 
 
 def count_kinds(connection: Connection, cohort: int) -> dict[str, int]:
-    """Return how many questions of each kind a cohort was shown; nothing where all are of yes or no."""
+    """Return the counts of a cohort's questions by kind; empty if all are of yes or no."""
     query = (
         select(SnapshotItemRow.market_id, MarketVersionRow.form)
         .select_from(SHOWN_ITEMS)

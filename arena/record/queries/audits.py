@@ -1,4 +1,4 @@
-"""What became of the texts that agents were to be shown: how many got a verdict, and which were suspect."""
+"""The audits of texts for agents: how many got a verdict, and which were suspect."""
 
 import json
 from collections import Counter
@@ -29,7 +29,7 @@ class AuditCounts:
 
     @property
     def words(self) -> str:
-        """Return all of it as a sentence.
+        """Return the counts as a sentence.
 
         >>> AuditCounts(40, 3, 0.075, 1, {"answer": 1, "odds": 2}).words
         'Of 40 texts in time by their dates, 3 (7.5%) are suspect (1 answer, 2 odds); 1 was shown.'
@@ -46,7 +46,7 @@ class AuditCounts:
 
 
 def read_audit_counts(connection: Connection, cohorts: Sequence[int]) -> AuditCounts | None:
-    """Return the verdicts on all that was found for the agents of some cohorts; None without any."""
+    """Return the counts of verdicts on the texts found for some cohorts; None if there are none."""
     audits = list(_audits(connection, cohorts))
     if not audits:
         return None
@@ -66,7 +66,7 @@ def read_audit_counts(connection: Connection, cohorts: Sequence[int]) -> AuditCo
 
 
 def _audits(connection: Connection, cohorts: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Yield the audits of what was gathered for the agents of some cohorts, and of what tools told them."""
+    """Yield the audits of evidence and of tool results for the agents of some cohorts."""
     gathered = select(GatheringRow.dropped).from_joined(GatheringRow, RoundRow, CohortRow)
     told = select(ToolResultRow.withheld).from_joined(ToolResultRow, RoundRow, CohortRow)
     for query in (gathered, told):

@@ -1,4 +1,4 @@
-"""Files of a benchmark: which are kept, and what they say."""
+"""Queries of a benchmark's files."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ def newest_files(
 
 
 def read_file(connection: Connection, kind: str, name: str, version: int) -> BenchmarkFile:
-    """Return one version of a file; there has to be one."""
+    """Return one version of a file, which must exist."""
     query = FILES.where(BenchmarkFileRow.kind == kind, BenchmarkFileRow.name == name)
     [file] = read_nouns(BenchmarkFile, connection.execute(query.where(BenchmarkFileRow.version == version)))
     return file
@@ -66,7 +66,7 @@ def _sum_of_calls(figure: ColumnElement[Any], *where: Any) -> ColumnElement[Any]
 
 
 def _sum_of_lost(figure: ColumnElement[Any]) -> ColumnElement[Any]:
-    """Sum up calls that were under way when their process ended: their reservations are left."""
+    """Return the totals of calls whose process ended while they were under way."""
     mine = ReservationRow.entrant_id == EntrantRow.id
     return select(figure).where(mine).correlate(EntrantRow.__table__).scalar_subquery()
 
@@ -100,7 +100,7 @@ ANSWER_USAGE = (
 
 
 def read_answer_usage(connection: Connection, cohort_id: int) -> list[AnswerUsage]:
-    """Return how the agents of a cohort of one round stand, in line-up order."""
+    """Return the usage of the agents of a cohort of one round, in line-up order."""
     return read_nouns(AnswerUsage, connection.execute(ANSWER_USAGE, {"cohort_id": cohort_id}))
 
 

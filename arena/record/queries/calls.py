@@ -1,4 +1,4 @@
-"""What agents were asked and what that cost: sums over calls and turns, whatever their number."""
+"""The cost and usage of calls, as sums over calls and turns."""
 
 import json
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ def read_rounds_by_cohort(connection: Connection) -> dict[int, list[StoredRound]
 
 
 def read_spent_since(connection: Connection, since: datetime) -> int:
-    """Return what calls have cost since an instant, at their worst where it is unknown."""
+    """Return the cost of calls since an instant, counting unknown costs at their worst."""
     return connection.execute(select(total(COST)).where(CallRow.made_at >= since)).scalar_one()
 
 
@@ -75,7 +75,7 @@ def read_recent_usage(connection: Connection, agent: str, model: str) -> RecentU
 
 
 def record_size(connection: Connection) -> int:
-    """Return how many bytes the record takes, with what is still in SQLite's log."""
+    """Return the size of the record in bytes, including SQLite's log."""
     if is_postgresql(connection):
         return int(connection.execute(text("SELECT pg_database_size(current_database())")).scalar_one())
 

@@ -195,7 +195,7 @@ REPLACEMENTS = (
 def read_cohorts(
     connection: Connection, line_ups: LineUps | None = None, only_open: bool = False, trading: bool = True
 ) -> list[StoredCohort]:
-    """Return all cohorts as they are played now, oldest first; those of benchmarks only if not `trading`.
+    """Return all cohorts as they are played now, oldest first; benchmark cohorts only if not `trading`.
 
     Line-ups never change: those that are missing in `line_ups` are read and put there.
     """
@@ -218,7 +218,7 @@ def read_cohorts(
 
 
 def _read_replacements(connection: Connection) -> dict[int, dict[str, dict[str, Any]]]:
-    """Return what agents play by in place of what they froze, by the id of the cohort and the agent."""
+    """Return the replaced settings of agents, by the id of the cohort and the agent."""
     replaced: dict[int, dict[str, dict[str, Any]]] = defaultdict(dict)
     for cohort_id, name, since, settings, prompts in connection.execute(REPLACEMENTS):
         newest = {"since": since, "settings": json.loads(settings), "prompts": json.loads(prompts)}
@@ -240,7 +240,7 @@ PROVEN_STATUSES = frozenset[str]((*USABLE_STATUSES, "out"))
 
 
 def read_unproven(connection: Connection, cohort_id: int, waiting: bool = True) -> set[str]:
-    """Return the agents of a cohort that have had turns, but no good one.
+    """Return the agents of a cohort that had turns, but no good one.
 
     Those that have only waited for a key are left out unless `waiting`.
     """
@@ -305,7 +305,7 @@ def _read_time(connection: Connection, cohort_id: int, at: datetime) -> Row[int,
 
 
 def read_snapshot(connection: Connection, cohort_id: int, at: datetime) -> tuple[int, Snapshot] | None:
-    """Return the id and the snapshot of a cohort at an instant; None where there is none."""
+    """Return the id and the snapshot of a cohort at an instant; None if there is none."""
     row = _read_time(connection, cohort_id, at)
     if row is None:
         return None
@@ -323,7 +323,7 @@ def read_snapshot(connection: Connection, cohort_id: int, at: datetime) -> tuple
 
 
 def read_taken_at(connection: Connection, cohort_id: int, at: datetime) -> datetime | None:
-    """Return when a cohort's snapshot of an instant was really taken; None where there is none."""
+    """Return when a cohort's snapshot of an instant was really taken; None if there is none."""
     row = _read_time(connection, cohort_id, at)
     return None if row is None else row.taken_at
 
@@ -401,7 +401,7 @@ UNRESOLVED_MARKETS = (
 
 
 def read_unresolved_markets(connection: Connection, since: datetime) -> list[MarketId]:
-    """Return the markets of snapshots that have not ended, or of whose end something was learnt since."""
+    """Return the markets of snapshots without a resolution, or with one learnt since an instant."""
     ids = connection.scalars(UNRESOLVED_MARKETS, {"since": since})
     return [MarketId(market) for market in ids]
 
@@ -413,7 +413,7 @@ def read_followed_markets(connection: Connection, at: datetime) -> list[MarketId
 
 
 def has_open_questions(connection: Connection, cohort_id: int, at: datetime) -> bool:
-    """Tell whether a cohort was shown a market of whose end nothing was known at an instant."""
+    """Tell whether a cohort was shown a market without a known resolution at an instant."""
     ended = select(ResolutionRow.market_id).where(ResolutionRow.known_at <= AT)
     query = (
         select(SnapshotItemRow.market_id)
@@ -458,7 +458,7 @@ TURN_STATUSES_OF = TURN_STATUSES.where(col(TurnRow.entrant_id).in_(IDS))
 def read_turn_statuses(
     connection: Connection, round_id: int, entrant_ids: Collection[int] | None = None
 ) -> dict[int, str]:
-    """Return how the turns of a round ended, of all entrants or of these, by entrant id."""
+    """Return the statuses of a round's turns, of all entrants or of these, by entrant id."""
     if entrant_ids is None:
         return dict(connection.execute(TURN_STATUSES, {"round_id": round_id}).all())
     return dict(connection.execute(TURN_STATUSES_OF, {"round_id": round_id, "ids": entrant_ids}).all())
@@ -490,7 +490,7 @@ FORECAST_COLUMNS = (
 def read_final_forecasts(
     connection: Connection, round_id: int, agents: Sequence[str]
 ) -> dict[str, tuple[Forecast, ...]]:
-    """Return the final forecasts of those of these agents whose turns are in."""
+    """Return the final forecasts of these agents, as far as their turns are in."""
     if not agents:
         return {}
 
@@ -521,12 +521,12 @@ OF_JUDGE = (
 
 
 def read_calls(connection: Connection, round_id: int, entrant_ids: Sequence[int]) -> dict[int, list[Call]]:
-    """Return every attempt that entrants of a round have made in their turns, in order, by entrant id."""
+    """Return every call of entrants in the turns of a round, in order, by entrant id."""
     return _calls(connection.execute(OF_TURNS, {"round_id": round_id, "ids": entrant_ids}))
 
 
 def read_judge_calls(connection: Connection, round_id: int) -> dict[int, list[Call]]:
-    """Return every attempt of a round to have a text judged, in order, by entrant id."""
+    """Return every judge's call of a round, in order, by entrant id."""
     return _calls(connection.execute(OF_JUDGE, {"round_id": round_id}))
 
 
@@ -548,7 +548,7 @@ def _calls(rows: Iterable[Row[Any]]) -> dict[int, list[Call]]:
 
 
 def has_marks(connection: Connection, cohort_id: int, at: datetime) -> bool:
-    """Return whether a cohort's holdings were already valued at an instant."""
+    """Tell whether a cohort's holdings were already marked at an instant."""
     query = (
         select(MarkRow.at)
         .from_joined(MarkRow, SnapshotRow)
@@ -608,7 +608,7 @@ def read_unanswered_turns(connection: Connection, round_id: int) -> list[Unanswe
 
 
 def count_facts(connection: Connection) -> dict[str, int]:
-    """Return how much was played."""
+    """Return the counts of what was played."""
     shown_pages = col(MarketVersionRow.id).in_(select(SnapshotItemRow.version_id))
     queries = {
         "cohorts": count_rows(CohortRow),
@@ -638,7 +638,7 @@ def select_cohorts(cohorts: Sequence[StoredCohort], number: int | None) -> list[
 
 
 def numbered_cohort(cohorts: Sequence[StoredCohort], number: str) -> StoredCohort:
-    """Return the cohort of a number as somebody typed it; raise `ArenaError` where there is none."""
+    """Return the cohort with a typed number; raise `ArenaError` if there is none."""
     if not number.isdecimal():
         known = ", ".join(str(stored.cohort.number) for stored in cohorts) or "none yet"
         message = f"there is no cohort {number}; cohorts: {known}"

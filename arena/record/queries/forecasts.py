@@ -62,7 +62,7 @@ class MarketEnds:
 
 
 def read_ends(connection: Connection, markets: tuple[str, ...]) -> MarketEnds:
-    """Return how these markets ended; those that are held out have not ended, for all that scores know."""
+    """Return how these markets ended, counting held-out ones as open."""
     places = {market: place for place, market in enumerate(markets)}
     outcome = [OPEN] * len(markets)
     payout = [nan] * len(markets)
@@ -84,7 +84,7 @@ def read_ends(connection: Connection, markets: tuple[str, ...]) -> MarketEnds:
 
 
 def transpose(rows: Any, width: int) -> list[Any]:
-    """Return rows as columns; empty columns when there is no row."""
+    """Return rows as columns, which are empty if there is no row."""
     return list(zip(*rows, strict=True)) if rows else [()] * width
 
 
@@ -122,7 +122,7 @@ def read_line_ups(connection: Connection, cohort: int | None = None) -> list[Lin
 
 
 def _split_owner(settings: str) -> tuple[str, str]:
-    """Return the owner that frozen settings name, if they do, and their text without it.
+    """Return the owner named in frozen settings, if any, and their text without it.
 
     >>> _split_owner('{"model":"a/b","owner":"ann"}'), _split_owner('{"p":0.5}')
     (('ann', '{"model":"a/b"}'), ('', '{"p":0.5}'))
@@ -134,7 +134,7 @@ def _split_owner(settings: str) -> tuple[str, str]:
 
 
 def read_forecast_columns(connection: Connection, cohort: int | None = None) -> ForecastColumns:
-    """Return what every turn that was played forecast for every market it was shown, and the price then.
+    """Return the forecast of every played turn on every market shown, with the price then.
 
     Where a turn has second quotes, the price is theirs. A skip is taken as agreement with the mid, or as
     even odds from an entrant that saw no prices. A turn that is malformed, declined, failed or late has said
@@ -228,7 +228,7 @@ def read_shown_turns(connection: Connection, cohort: int | None) -> TurnColumns:
 
 
 def _entrant_settings(connection: Connection) -> tuple[set[int], dict[int, int]]:
-    """Return the entrants that are shown no prices, and when the model of each was released."""
+    """Return the entrants that see no prices, and the release of each one's model."""
     blind = set[int]()
     released = {}
     for entrant_id, text in connection.execute(select(EntrantRow.id, PLAYED_SETTINGS)):
@@ -276,7 +276,7 @@ PRICE_COLUMNS = (QuoteRow.bid, QuoteRow.ask, QuoteRow.mid)
 
 
 def _read_shown_items(connection: Connection, cohort: int | None) -> ShownItems:
-    """Return the markets that were shown; those of other questions than yes or no have no probability."""
+    """Return the markets of yes or no that were shown."""
     query = (
         select(SnapshotItemRow.snapshot_id, SnapshotItemRow.market_id, *PAGE_COLUMNS)
         .add_columns(SnapshotItemRow.quote_id)
@@ -310,7 +310,7 @@ def _read_shown_items(connection: Connection, cohort: int | None) -> ShownItems:
 
 
 def _quoted_column(connection: Connection, quotes: Sequence[Any]) -> Flags:
-    """Return which prices are to be judged by, as a cohort's rules say of prices to trade at.
+    """Return a mask of the prices that count for scores, by each cohort's rules for trading prices.
 
     The columns are the number of the cohort, when the price was looked at and was found, bid, ask and mid.
     """
@@ -350,7 +350,7 @@ class TurnMarketPairs:
     market: Ints
 
     def rows(self, ids: Sequence[int], names: Sequence[str]) -> tuple[Ints, Flags]:
-        """Return the rows of turns' ids with markets, and for which of these there is a row.
+        """Return the rows of pairs of turn ids and markets, and a mask of the pairs that have one.
 
         What a turn was not shown has no row, and neither has a turn that is left out here.
         """
@@ -376,7 +376,7 @@ class TurnMarketPairs:
 
 
 def _stated_probabilities(connection: Connection, cohort: int | None, pairs: TurnMarketPairs) -> Ints:
-    """Return what was stated for each pair of turn and market, in millionths; -1 where nothing was."""
+    """Return the stated probability of each pair of turn and market in millionths; -1 if there is none."""
     query = (
         select(ForecastRow.turn_id, ForecastRow.market_id, ForecastRow.probability)
         .select_from(PLACED_TURNS.join(ForecastRow))
@@ -393,7 +393,7 @@ def _stated_probabilities(connection: Connection, cohort: int | None, pairs: Tur
 def _put_second_prices(
     connection: Connection, cohort: int | None, pairs: TurnMarketPairs, mid: Ints, quoted: Flags
 ) -> None:
-    """Put second prices where there are any, and whether they are to be judged by."""
+    """Replace prices by second prices where there are any, and the mask of prices that count."""
     query = (
         select(SecondQuoteRow.turn_id, SecondQuoteRow.market_id, CohortRow.number, SecondQuoteRow.taken_at)
         .add_columns(SecondQuoteRow.quoted_at, *PRICE_COLUMNS)
@@ -420,7 +420,7 @@ def _second(at: datetime) -> int:
 
 
 def read_bet_columns(connection: Connection, cohort: int | None = None) -> BetColumns:
-    """Return every accepted bet with its two readings; what was sold later counts all the same."""
+    """Return every accepted bet with its two readings, including bets sold later."""
     query = _purchases(cohort).order_by(*LINE_UP_ORDER, FillRow.position)
     columns = transpose(connection.execute(query).all(), 8)
     ids, names, cohorts, rounds, market_ids, sides, amounts, bases = columns

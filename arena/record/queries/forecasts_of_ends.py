@@ -1,4 +1,4 @@
-"""Which heads cover the forecasts of markets that have ended, and which cover these ends."""
+"""The heads that cover forecasts of ended markets, and those that cover the resolutions."""
 
 import json
 from dataclasses import dataclass

@@ -27,21 +27,21 @@ class HeldOut:
 
 
 def read_hidden_ends(connection: Connection) -> frozenset[str]:
-    """Return the markets whose ends no score may know yet."""
+    """Return the markets whose resolutions are still hidden from scores."""
     if not any(True for _ in _holding_out(connection)) or read_opened_at(connection) is not None:
         return frozenset()
     return _read_markets(connection)
 
 
 def read_held_out(connection: Connection) -> HeldOut:
-    """Return what is held out, opened or not."""
+    """Return the held-out markets, and when they were opened."""
     markets = _read_markets(connection)
     ended = set(connection.scalars(select(ResolutionRow.market_id).distinct()))
     return HeldOut(markets, markets - ended, read_opened_at(connection))
 
 
 def _holding_out(connection: Connection) -> Iterator[tuple[int, Universe]]:
-    """Yield the ids of the cohorts that hold questions out, each with the rule that says which."""
+    """Yield the ids of the cohorts that hold questions out, each with its rule."""
     query = select(CohortRow.id, CohortRow.frozen).where(col(CohortRow.frozen).contains('"holdout":'))
     for cohort_id, frozen in connection.execute(query):
         rule = cohort_of(frozen).universe
@@ -50,7 +50,7 @@ def _holding_out(connection: Connection) -> Iterator[tuple[int, Universe]]:
 
 
 def _read_markets(connection: Connection) -> frozenset[str]:
-    """Return the markets that some cohort holds out of those that it was shown."""
+    """Return the markets that some cohort was shown and holds out."""
     held_out = set[str]()
     for cohort_id, rule in _holding_out(connection):
         query = (

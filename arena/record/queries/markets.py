@@ -53,7 +53,7 @@ SHOWN_IN_ROUND = (
 def read_last_shown(connection: Connection) -> Iterator[dict[MarketId, ShowingRound]]:
     """Yield the markets that agents were shown, some at a time, each with the newest round that showed it.
 
-    The newest rounds come first. Whoever needs the first markets reads a few rounds, however many there are.
+    The newest rounds come first, so a caller that needs only the first markets reads only a few rounds.
     """
     known = set[str]()
     start = 0
@@ -177,7 +177,7 @@ def read_price_changes(connection: Connection, market: MarketId, until: datetime
 
 
 def read_pages_as_of(connection: Connection, ids: Sequence[str], at: datetime) -> dict[MarketId, Market]:
-    """Return what each market's page said at an instant, if anyone had read it by then."""
+    """Return each market's page as known at an instant, if it had been read by then."""
     pages = {}
     rows = newest_rows(connection, MarketVersionRow, ids, "version", *PAGE_FIELDS, until=at)
     for market, row in rows.items():
@@ -198,7 +198,7 @@ def read_listings_as_of(connection: Connection, ids: Sequence[str], at: datetime
 
 
 def read_known_ids(connection: Connection, at: datetime) -> list[MarketId]:
-    """Return every market that anyone had seen by an instant, in the order of their ids."""
+    """Return the ids of all markets seen by an instant, sorted."""
     rows = connection.scalars(select(MarketRow.id).where(MarketRow.first_seen_at <= at))
     return sorted(MarketId(row) for row in rows)
 
@@ -241,7 +241,7 @@ def read_markets(
 
 
 def read_newest_instant(connection: Connection, now: datetime) -> datetime:
-    """Return the newest instant of a record: now, unless a made-up world has been played further."""
+    """Return the newest instant of a record: now, unless a simulated world has been played further."""
     times = [now]
     for query in (NEWEST_TIME, select(func.max(SyncRow.at))):
         at = connection.scalar(query)
@@ -272,7 +272,7 @@ def filter_markets(
 
 
 def read_wanted_instant(connection: Connection, at: datetime | None, now: datetime) -> datetime:
-    """Return the instant that was asked for, or the newest: in a made-up world its own."""
+    """Return the wanted instant, or the newest one, which in a simulated world is its own."""
     if at is not None:
         return at
     made_up = any(stored.cohort.stamp != "live" for stored in read_cohorts(connection))
@@ -280,7 +280,7 @@ def read_wanted_instant(connection: Connection, at: datetime | None, now: dateti
 
 
 def find_market(connection: Connection, name: str, at: datetime) -> KnownMarket:
-    """Return the market of that id, or the only one that has it behind its venue's name."""
+    """Return the market with an id, or the only one whose id ends so after its venue's name."""
     known = read_known_ids(connection, at)
     matching = [market_id for market_id in known if market_id == name]
     if not matching:

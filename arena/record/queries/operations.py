@@ -1,4 +1,4 @@
-"""How an arena stands: how turns ended, what was spent lately, positions open and stale, and workers."""
+"""Figures of an arena: turns by status, recent spending, open and stale positions, and workers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from arena.record.schema.typed import IDS, col, select, total
 
 
 def count_turns(connection: Connection) -> dict[str, int]:
-    """Return how all turns ended."""
+    """Return the counts of all turns by status."""
     query = select(TurnRow.status, func.count()).group_by(TurnRow.status).order_by(TurnRow.status)
     return dict(connection.execute(query).all())
 

@@ -1,4 +1,4 @@
-"""How far a record has come: rounds, missing turns, newest snapshots and versions of the code.
+"""The progress of a record: rounds, missing turns, newest snapshots and versions of the code.
 
 From these follows what is due, and by what one state of a record differs from the next, at the cost of a few
 look-ups in indices.
@@ -152,7 +152,7 @@ def read_agent_turns(connection: Connection, agent: str) -> dict[int, list[Playe
 
 
 def read_waiting_agents(connection: Connection) -> dict[int, dict[str, str]]:
-    """Return what agents of open cohorts wait for by their last turns, by cohort id and name."""
+    """Return what agents of open cohorts wait for, from their last turns, by cohort id and name."""
     last = (
         select(TurnRow.entrant_id, func.max(RoundRow.at).label("at"))
         .from_joined(TurnRow, RoundRow, EntrantRow, CohortRow)
@@ -173,7 +173,7 @@ def read_waiting_agents(connection: Connection) -> dict[int, dict[str, str]]:
 
 
 def code_versions(turns: Sequence[PlayedTurn]) -> dict[int, tuple[str, ...]]:
-    """Return the versions that played, by the rounds in which they are not those of the round before.
+    """Return the code versions that played, by each round in which they changed.
 
     >>> versions = {1: "1", 2: "1", 3: "2"}
     >>> code_versions([PlayedTurn(round, "ann", "out", code) for round, code in versions.items()])
@@ -193,7 +193,7 @@ def code_versions(turns: Sequence[PlayedTurn]) -> dict[int, tuple[str, ...]]:
 
 
 def status_counts(turns: Sequence[PlayedTurn]) -> dict[int, Counter[str]]:
-    """Return how many turns of each round ended in which way."""
+    """Return the counts of each round's turns by status."""
     counts: dict[int, Counter[str]] = defaultdict(Counter)
     for turn in turns:
         counts[turn.round][turn.status] += 1

@@ -39,7 +39,7 @@ PAYS_LOT = and_(
 
 
 def _is_payment(ends: Any) -> Any:
-    """Return the condition that an entry pays a lot by the newest version of its market's end."""
+    """Return the condition that an entry pays a lot by the newest version of its market's resolution."""
     return PAYS_LOT & (PAID.ref == "resolution:" + cast(ends.c.version, Text))
 
 
@@ -61,7 +61,7 @@ UNPAID_MARKETS = (
 
 
 def read_unpaid_markets(connection: Connection, cohort_id: int | None = None) -> dict[int, list[MarketId]]:
-    """Return the markets whose correction is unpaid, by cohort: of one, or of all that have ended."""
+    """Return the markets with an unpaid correction, by cohort, for one or for all ended cohorts."""
     if cohort_id is None:
         query = UNPAID_MARKETS.where(col(CohortRow.ended_at).is_not(None))
     else:
@@ -98,7 +98,7 @@ TIMES_OVERLAP = timedelta(days=1)
 
 
 def read_owed(connection: Connection) -> dict[int, int]:
-    """Return what the newest ends of markets change of each entrant's newest mark, by the entrant's id.
+    """Return how the newest resolutions change each entrant's newest mark, by the entrant's id.
 
     That is nothing once they are paid and marked, so only few lots are looked at: those of corrected
     markets, and of markets that ended since some open cohort was marked.
@@ -145,7 +145,7 @@ def _read_lots(
 
 
 def _read_newest_payouts(connection: Connection, markets: Sequence[str]) -> dict[str, int | None]:
-    """Return what each of these markets pays by the newest version of its end."""
+    """Return what each of these markets pays by the newest version of its resolution."""
     query = (
         select(ResolutionRow.market_id, ResolutionRow.payout)
         .where(col(ResolutionRow.market_id).in_(markets))
@@ -157,7 +157,7 @@ def _read_newest_payouts(connection: Connection, markets: Sequence[str]) -> dict
 def _value_at_mark(
     connection: Connection, cohort_id: int, at: datetime, key: LotKey, entries: Sequence[Entry]
 ) -> int:
-    """Return what a lot came to at a mark, by its entries until then."""
+    """Return the value of a lot at a mark, from its entries until then."""
     shares, cost, cash = _sums(entry for entry in entries if entry.at <= at)
     if not shares:
         return cash + cost
@@ -169,14 +169,14 @@ def _value_at_mark(
 
 
 def _final_value(side: Side, entries: Sequence[Entry], payout: int | None) -> int:
-    """Return what a lot comes to if it is paid by a payout, or refunded, whatever it was paid before."""
+    """Return the final value of a lot at a payout or a refund, whatever it was paid before."""
     shares, cost, cash = _sums(entry for entry in entries if entry.kind in ("buy", "sell"))
     price = payout if side == "YES" else mirror_price(payout)
     return cash + (cost if price is None else worth(shares, price))
 
 
 def _sums(entries: Iterable[Entry]) -> tuple[int, int, int]:
-    """Return the shares, the cost and the cash that these entries of a lot add up to."""
+    """Return the sums of shares, cost and cash over these entries of a lot."""
     shares = 0
     cost = 0
     cash = 0

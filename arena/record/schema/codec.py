@@ -1,4 +1,4 @@
-"""The texts in the record that are more than text: frozen cohorts, orders, books."""
+"""Structured texts in the record: frozen cohorts, orders, books."""
 
 import json
 from dataclasses import fields
@@ -30,7 +30,7 @@ EMPTY_BOOK = canonical({"bids": (), "asks": ()})
 
 
 def cohort_text(cohort: Cohort) -> str:
-    """Write a cohort as its frozen canonical JSON."""
+    """Return a cohort as its frozen canonical JSON."""
     frozen: dict[str, Any] = {}
     for field in fields(cohort):
         value = getattr(cohort, field.name)
@@ -54,7 +54,7 @@ def published_text(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def cohort_of(text: str) -> Cohort:
-    """Return the cohort behind its frozen JSON, read once: every decision time asks for all of them."""
+    """Return the cohort in a frozen JSON text, cached because every decision time needs all of them."""
     frozen = json.loads(text)
     for name in ("every", "offset"):
         if name in frozen:
@@ -69,12 +69,12 @@ def cohort_of(text: str) -> Cohort:
 
 
 def orders_text(decision: Decision) -> str:
-    """Write the bets and sales of a decision, as they were asked for."""
+    """Return the bets and sales of a decision as text."""
     return canonical({"bets": decision.bets, "sales": decision.sales})
 
 
 def orders_of(text: str) -> tuple[tuple[Bet, ...], tuple[Sale, ...]]:
-    """Return the bets and sales behind the text of a turn's orders."""
+    """Return the bets and sales in the text of a turn's orders."""
     orders = json.loads(text)
     bets = tuple(Bet(**bet) for bet in orders["bets"])
     sales = tuple(Sale(**sale) for sale in orders["sales"])
@@ -82,7 +82,7 @@ def orders_of(text: str) -> tuple[tuple[Bet, ...], tuple[Sale, ...]]:
 
 
 def book_text(quote: Quote) -> str:
-    """Write both sides of a book as pairs of price and shares, best first."""
+    """Return both sides of a book as text: pairs of price and shares, best first."""
     if not quote.bids and not quote.asks:
         return EMPTY_BOOK
     bids = [(level.price, level.shares) for level in quote.bids]
@@ -91,7 +91,7 @@ def book_text(quote: Quote) -> str:
 
 
 def book_of(text: str) -> tuple[tuple[Level, ...], tuple[Level, ...]]:
-    """Return the bids and asks behind a book's JSON."""
+    """Return the bids and asks in a book's JSON."""
     book = json.loads(text)
     bids = tuple(Level(*pair) for pair in book["bids"])
     asks = tuple(Level(*pair) for pair in book["asks"])
@@ -99,7 +99,7 @@ def book_of(text: str) -> tuple[tuple[Level, ...], tuple[Level, ...]]:
 
 
 def turn_text(cohort: int, number: int, turn: Turn, orders: str) -> str:
-    """Return the text that a turn's hash is taken over; its fills and entries carry hashes of their own.
+    """Return the text over which a turn is hashed; its fills and entries have hashes of their own.
 
     Status and orders have in it the names that their columns had first, so that hashes stay what they were.
     """
@@ -110,7 +110,7 @@ def turn_text(cohort: int, number: int, turn: Turn, orders: str) -> str:
         if stated.distribution:
             line.append(stated.distribution)
         forecasts.append(line)
-    rejections = [[r.code, r.message, r.market_id] for r in turn.rejections]
+    rejections = [[rejected.code, rejected.message, rejected.market_id] for rejected in turn.rejections]
     fact = {
         "cohort": cohort,
         "round": number,
@@ -134,7 +134,7 @@ def turn_text(cohort: int, number: int, turn: Turn, orders: str) -> str:
 
 
 def _second_quotes(second: Snapshot) -> list[list[Any]]:
-    """Return the prices that were read after an answer, as a turn's hash has them."""
+    """Return the prices read after an answer, in the form of a turn's hash."""
     seen_at = plain_value(second.seen_at)
     quotes = []
     for listing in second:
@@ -147,7 +147,7 @@ def _second_quotes(second: Snapshot) -> list[list[Any]]:
 
 
 def call_fact(row: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
-    """Return what a call's hash is taken over: its place and all of its row but ids and the hash.
+    """Return the values over which a call is hashed: its place, and its row without ids and the hash.
 
     A column that earlier versions don't have is left out where it says nothing.
     """

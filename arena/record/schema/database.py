@@ -79,7 +79,7 @@ DRIVERS = ("sqlite+pysqlite", "postgresql+psycopg", "postgresql+psycopg2")
 
 
 class NoRecord(ArenaError):
-    """There is no record at that address to be read."""
+    """There is no record at that address."""
 
     def __init__(self, place: str):
         hint = "`arena run`, `arena run --round` and `arena demo` make one; --database names another"
@@ -169,7 +169,7 @@ def connect(database: str | Path, *, read_only: bool = False, older: bool = Fals
 
 @lru_cache(maxsize=8)
 def cached_engine(database: str, _file: str) -> Engine:
-    """Return an engine for who looks at a record again and again; another file of the name has another.
+    """Return a cached engine for repeated reads of a record; a new file of the same name gets a new one.
 
     It keeps the SQL of what was asked: a status that is read again takes 17 ms with it, and 40 without
     (`benchmarks.store`).
@@ -190,7 +190,7 @@ def _sqlite(url: URL, read_only: bool) -> Engine:
 
 
 def with_timeouts(url: URL) -> URL:
-    """Return a server's address with the time that it has to answer, unless it says how long itself.
+    """Return a server's address with timeouts, unless it sets them itself.
 
     >>> with_timeouts(make_url("postgresql://host/arena?connect_timeout=3")).query["connect_timeout"]
     '3'
@@ -223,14 +223,14 @@ def _server(url: URL, read_only: bool) -> Engine:
 
 
 def allow_long_change(connection: Connection) -> None:
-    """Let this transaction take as long as it needs: one may bring a whole record, or prune years of it."""
+    """Let this transaction run without a timeout: it may move a whole record, or prune years of it."""
     if is_postgresql(connection):
         connection.exec_driver_sql(LIMIT_TRANSACTION.format("0"))
         connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = '5min'")
 
 
 def _sqlite_engine(name: URL, url: URL, *, read_only: bool = False) -> Engine:
-    """Return an engine on a file, which errors call by its `name`."""
+    """Return an engine on a file, whose `name` appears in errors."""
     options = {"isolation_level": None, "timeout": BUSY_MS / 1000}
     engine = create_engine(url, connect_args=options, poolclass=NullPool if read_only else None)
     translate_errors(engine, name)
@@ -258,7 +258,7 @@ def _sqlite_engine(name: URL, url: URL, *, read_only: bool = False) -> Engine:
 
 
 def _watch_file(engine: Engine, path: Path) -> None:
-    """Refuse every transaction once the file is not the one that was opened first; no empty one is made."""
+    """Refuse every transaction once the file was replaced or removed, and never create an empty one."""
     opened: tuple[int, int] | None = None
 
     def check(*_: object) -> None:
@@ -275,7 +275,7 @@ def _watch_file(engine: Engine, path: Path) -> None:
 
 
 def _file_id(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from any other under its name."""
+    """Return what identifies a file among all that ever had its name."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -288,15 +288,15 @@ _sqlite_reader = lru_cache(maxsize=8)(_sqlite_engine)
 
 
 def make_private(path: Path) -> None:
-    """Make a new file for its owner alone: it has all prompts and answers."""
+    """Create a file that only its owner can read, since it will hold all prompts and answers."""
     if path.name and not (path.exists() and path.stat().st_size):
-        with suppress(OSError):  # a file of somebody else's is as it is; SQLite says what can't be opened
+        with suppress(OSError):  # a file that exists keeps its mode; SQLite reports what can't be opened
             path.touch()
             path.chmod(0o600)
 
 
 def _begin_writing(connection: Connection) -> None:
-    """Take the write lock. A wait of more than a moment is logged: on stderr, unless set otherwise."""
+    """Take the write lock, logging a wait of more than a moment."""
     level = "FULL" if connection.get_execution_options().get(DURABLE_OPTION) else "NORMAL"
     if connection.info.get("synchronous", "NORMAL") != level:  # it can't be changed within a transaction
         execute_sqlite(connection, f"PRAGMA synchronous = {level}")
@@ -314,7 +314,7 @@ def _begin_writing(connection: Connection) -> None:
 
 
 def _use_wal(driver: Any) -> None:
-    """Write ahead. To change a new file to that, SQLite waits for no other writer, so it is tried again."""
+    """Switch to write-ahead logging, retrying because SQLite doesn't wait for other writers here."""
     driver.execute("PRAGMA busy_timeout = 0")
     for tries_left in reversed(range(BUSY_MS // WAL_RETRY_MS)):
         try:
@@ -350,7 +350,7 @@ def upgrade_connection(connection: Connection, to: str = "head") -> None:
 
 @cache
 def schema_versions() -> tuple[str, ...]:
-    """Return all versions of the schema that this arena knows, oldest first: their files begin with them."""
+    """Return all known versions of the schema, oldest first, from the names of the migrations."""
     return tuple(sorted(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py")))
 
 
@@ -384,7 +384,9 @@ def _check_columns(connection: Connection, version: str) -> None:
     """Check that the tables of the newest schema are as in the code: until a release, it may change."""
     from arena.record.schema.tables import METADATA  # with SQLModel; not all who ask have a record
 
-    ours = {(name, column.name) for name, table in METADATA.tables.items() for column in table.c}
+    ours = set[tuple[str, str]]()
+    for name, table in METADATA.tables.items():
+        ours |= {(name, column.name) for column in table.c}
     found = connection.exec_driver_sql(COLUMNS[connection.dialect.name]).all()
     there = {(table, column) for table, column in found}
     lost = sorted(ours - there)
@@ -411,17 +413,17 @@ def check_schema(engine: Engine, older: bool = False) -> None:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """Open one consistent look at the record: all that is read is of one instant."""
+    """Open a consistent read of the record, as of one instant."""
     options: dict[str, Any] = {READ_ONLY_OPTION: True}
     if engine.dialect.name == "postgresql":
-        options["isolation_level"] = "REPEATABLE READ"  # or every statement would see an instant of its own
+        options["isolation_level"] = "REPEATABLE READ"  # without it every statement would see its own instant
     with engine.connect().execution_options(**options) as connection, connection.begin():
         yield connection
 
 
 @contextmanager
 def open_read_only(database: str, *, older: bool = False) -> Iterator[Engine]:
-    """Open a record only to read it. Of the files that SQLite makes beside it for that, none is left."""
+    """Open a record for reading, leaving none of the files that SQLite makes beside it."""
     file = record_file(database)
     was_alone = file is not None and not _sqlite_side_files(file)
     try:
@@ -436,16 +438,16 @@ def open_read_only(database: str, *, older: bool = False) -> Iterator[Engine]:
 
 
 def _sqlite_side_files(file: Path) -> list[Path]:
-    """Return what SQLite has put beside a record: the log, and its index."""
+    """Return the files that SQLite keeps beside a record: the log and its index."""
     beside = [file.with_name(file.name + end) for end in ("-wal", "-shm")]
     return [path for path in beside if path.exists()]
 
 
 def _remove_side_files(file: Path) -> None:
-    """Let SQLite take away what a connection that may not write had to leave; what is in use stays."""
+    """Have SQLite remove the files that a read-only connection left, unless they are in use."""
     address = f"{file.resolve().as_uri()}?mode=rw"
     with (
-        suppress(sqlite3.DatabaseError),  # gone, damaged or not ours to write: nothing to be taken away
+        suppress(sqlite3.DatabaseError),  # gone, damaged or not ours to write: nothing to remove
         closing(sqlite3.connect(address, uri=True, isolation_level=None)) as last,
     ):
         last.execute("PRAGMA query_only = ON")

@@ -1,4 +1,4 @@
-"""What a database complains of, in plain words."""
+"""The errors of databases, in plain words."""
 
 import shutil
 import sqlite3
@@ -54,7 +54,7 @@ CODES = frozenset({"unreachable", *(code for code, _, _ in KNOWN_ERRORS.values()
 
 
 def record_name(url: URL) -> str:
-    """Return a record as messages name it: its path, or its address without the password.
+    """Return the name of a record in messages: its path, or its address without the password.
 
     >>> record_name(URL.create("postgresql", "ann", "secret", "host", database="arena"))
     'postgresql://ann:***@host/arena'
@@ -63,7 +63,7 @@ def record_name(url: URL) -> str:
 
 
 def sqlite_path(url: URL) -> str:
-    """Return the path of a SQLite file, also where it is opened by an address of its own, only to be read.
+    """Return the path of a SQLite file, also if it is opened read-only by a URI.
 
     >>> sqlite_path(URL.create("sqlite", database="50%.db"))
     '50%.db'
@@ -75,7 +75,7 @@ def sqlite_path(url: URL) -> str:
 
 
 def translate_errors(engine: Engine, url: URL) -> None:
-    """Turn the driver's errors that a user can put right into our own, which name the record."""
+    """Turn the driver's errors that a user can fix into our own, which name the record."""
 
     @event.listens_for(engine, "handle_error")
     def translate(context: ExceptionContext) -> None:
@@ -85,7 +85,7 @@ def translate_errors(engine: Engine, url: URL) -> None:
         if known is not None:
             raise known from context.original_exception
 
-        # There is no connection to a server, or none any more.
+        # The connection to a server was never made, or is lost.
         is_cut_off = context.connection is None or context.is_disconnect
         is_operational = isinstance(context.sqlalchemy_exception, OperationalError)
         if context.dialect.name != "sqlite" and is_cut_off and is_operational:
@@ -95,7 +95,7 @@ def translate_errors(engine: Engine, url: URL) -> None:
 
 
 def _known_error(words: str, name: str) -> ArenaError | None:
-    """Return our own error for what a driver says, where it is known."""
+    """Return our own error for a driver's, if it is known."""
     for part, (code, message, hint) in KNOWN_ERRORS.items():
         if part in words:
             if code == "disk_error" and _has_no_room(name):
@@ -126,7 +126,7 @@ def translated_driver_errors(url: URL) -> Iterator[None]:
 
 @contextmanager
 def translated_file_errors(place: Path) -> Iterator[None]:
-    """Translate what the driver or the system says of work on a file that goes past SQLAlchemy."""
+    """Translate errors of the driver or the system in work on a file without SQLAlchemy."""
     try:
         with translated_driver_errors(URL.create("sqlite", database=str(place))):
             yield

@@ -52,7 +52,7 @@ def hashed_columns(row: type[TableRow], *but: str) -> list[Column[Any]]:
 
 
 def added_columns(row: type[TableRow]) -> dict[str, Any]:
-    """Return the columns that rows of earlier versions don't have, and the value that stands for each."""
+    """Return the columns that rows of earlier versions lack, with the default of each."""
     return {column.name: column.info["added"][0] for column in row.__table__.c if column.info["added"]}
 
 
@@ -66,7 +66,7 @@ class ColumnMeaning:
 
 
 def meaning_of(column: Column[Any]) -> ColumnMeaning:
-    """Return what a column of a table means, as it was declared."""
+    """Return the declared meaning of a table's column."""
     meaning: ColumnMeaning = column.info["meaning"]
     return meaning
 

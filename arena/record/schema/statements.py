@@ -19,7 +19,7 @@ from sqlalchemy.sql.elements import ClauseElement
 from arena.record.schema.database_errors import translated_driver_errors
 from arena.record.schema.dialects import UtcTime, instant_text
 
-if TYPE_CHECKING:  # who only checks a config needn't wait until sqlmodel is loaded
+if TYPE_CHECKING:  # checking a config needn't wait until sqlmodel is loaded
     from arena.record.schema.fields import TableRow
 
 TableRows = list[dict[str, Any]]
@@ -86,7 +86,7 @@ def _with_instants(lines: list[TableLine], instants: Sequence[int]) -> list[Tabl
 
 @lru_cache(maxsize=256)
 def _statement(table: Table, names: tuple[str, ...], dialect: Dialect) -> tuple[str, list[int]]:
-    """Return the statement, and which values it wants as text: instants, on SQLite; see `UtcTime`."""
+    """Return the statement, and the places of values that SQLite takes as text (see `UtcTime`)."""
     instants = list[int]()
     if dialect.name == "sqlite":
         instants = [place for place, name in enumerate(names) if isinstance(table.c[name].type, UtcTime)]

@@ -110,7 +110,7 @@ def delete(row: type[TableRow]) -> Delete:
 
 
 def clause(condition: Condition) -> ColumnElement[bool]:
-    """Return a condition as SQLAlchemy's own functions want it: `case`, `exists`, the join of two tables."""
+    """Return a condition in the type of SQLAlchemy's own functions, such as `case`, `exists` and joins."""
     return cast("ColumnElement[bool]", condition)
 
 
@@ -120,7 +120,7 @@ def columns_of(row: type[TableRow], names: Iterable[str]) -> list[Column[Any]]:
 
 
 def column_of(column: Any) -> Column[Any]:
-    """Return the column of the table itself, which knows its name and its type."""
+    """Return the table's own column, with its name and type."""
     own: Column[Any] = column if isinstance(column, Column) else column.property.columns[0]
     return own
 

@@ -1,1 +1,1 @@
-"""What is written to the record, a file for each subject."""
+"""Changes of the record, a file for each subject."""

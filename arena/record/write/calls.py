@@ -1,4 +1,4 @@
-"""Putting calls in the record, each as soon as it has ended."""
+"""Storing calls in the record, each as soon as it has ended."""
 
 from datetime import datetime
 from typing import Any
@@ -80,7 +80,7 @@ def add_call(
     place: Reservation | None = None,
     incident: Incident | None = None,
 ) -> None:
-    """Keep one attempt, whole, before anything is done with its answer; with that its place is free again.
+    """Store a call in full before its answer is used, and free its reservation.
 
     It gets the next number in the record. `attempt` is the process's own count, by which an attempt without
     a reservation is recognized when it is kept again, because nobody could learn whether it was. An incident
@@ -108,7 +108,7 @@ def add_call(
         "prompt_hash": prompt_hash(messages, prompt.seed),
         "made_at": made_at,
     }
-    if place is None:  # nothing was reserved that would be gone now, had it been kept before
+    if place is None:  # without a reservation nothing tells whether it was stored before
         kept = run_statement(connection, SAME_ATTEMPT, {"attempt": attempt, **ids, **part})
         if kept == [tuple(row[name] for name in ATTEMPT_FIELDS)]:
             return
@@ -132,5 +132,5 @@ def _error_of(call: Call) -> dict[str, Any]:
 
 
 def prompt_hash(messages: str, seed: int) -> str:
-    """Return a hash of what makes two questions the same: the messages, as canonical JSON, and the seed."""
+    """Return a hash of what identifies a question: the messages, as canonical JSON, and the seed."""
     return sha256(f'{{"messages":{messages},"seed":{seed}}}')

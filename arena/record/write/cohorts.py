@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Literal
 
 from sqlalchemy import Connection, bindparam, func
@@ -36,7 +37,7 @@ from portfolio.model import Entry, Mark
 
 
 def add_prompts(connection: Connection, texts: Mapping[str, str]) -> None:
-    """Add texts by hash, those that are not there."""
+    """Add those texts, by hash, that are not stored yet."""
     known = set(connection.scalars(select(PromptRow.hash)))
     rows: TableRows = [{"hash": key, "text": texts[key]} for key in sorted(texts) if key not in known]
     insert_rows(connection, PromptRow.__table__, rows)
@@ -124,7 +125,7 @@ def add_entries(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) 
 def add_settlements(connection: Connection, ledgers: Mapping[int, Sequence[Entry]]) -> None:
     """Add lines to ledgers that belong to no turn, with the head that covers them."""
     add_entries(connection, ledgers)
-    newest_at = max(max(entry.at for entry in entries) for entries in ledgers.values())
+    newest_at = max(entry.at for entry in chain.from_iterable(ledgers.values()))
     add_head(connection, newest_at, {"entry": last_lines(connection, ledgers)})
 
 
@@ -195,7 +196,7 @@ def end_cohort(connection: Connection, cohort_id: int, at: datetime) -> None:
 def _end_once(
     connection: Connection, kind: Literal["ended", "stopped"], cohort_id: int, at: datetime
 ) -> bool:
-    """Keep when a cohort has ended or was stopped, with the head that covers it, unless that is known."""
+    """Store when a cohort ended or was stopped, with the head that covers it, unless that is stored."""
     column = CohortRow.__table__.c[f"{kind}_at"]
     change = update(CohortRow).where(CohortRow.id == cohort_id, column.is_(None)).values({column: at})
     if not connection.execute(change).rowcount:
@@ -222,7 +223,7 @@ DELETE_MARKS = delete(MarkRow).where(MarkRow.at == SNAPSHOT_TIME, MarkRow.snapsh
 def put_marks(
     connection: Connection, snapshot_id: int, marks: Mapping[int, Mark], over: int | None = None
 ) -> None:
-    """Put each entrant's holdings at a snapshot, by entrant id, in place of what was there.
+    """Write each entrant's mark at a snapshot, by entrant id, replacing earlier ones.
 
     `over` is the id of a round that is over with them: every turn is in, and a head covers it. One that is
     done stays as it is.
@@ -238,6 +239,6 @@ def put_marks(
 
 
 def lock_round(connection: Connection, round_id: int) -> bool:
-    """Return whether a round is over; until the transaction ends nobody else closes it."""
+    """Return whether a round is over, and keep others from closing it until the transaction ends."""
     query = select(RoundRow.done).where(RoundRow.id == round_id)
     return bool(connection.scalar(query.with_for_update()))

@@ -1,4 +1,4 @@
-"""What is written for agents from outside: their keys, the turns that are open to them, their answers."""
+"""Changes for agents from outside: their keys, their open turns, their answers."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -53,14 +53,14 @@ ANSWER_TURN = (
 
 
 def put_desk_key(connection: Connection, agent: str, key_hash: str, made_at: datetime) -> None:
-    """Put an agent's key, by its hash; one that it had before is good no more."""
+    """Store an agent's key by its hash, replacing an earlier one."""
     connection.execute(PUT_KEY, {"agent": agent, "hash": key_hash, "made_at": made_at})
 
 
 def open_desk_turn(
     connection: Connection, entrant: int, round_id: int, view: str, wait: float
 ) -> tuple[str, float]:
-    """Open a turn for so many seconds; return what it shows, and how many seconds of it are left.
+    """Open a turn for `seconds`; return what it shows, and the seconds left.
 
     One of the same round that is open or over stays as it is: a round that was broken off continues with it.
     """
@@ -79,7 +79,7 @@ def move_deadlines(connection: Connection, left: Mapping[int, float]) -> None:
 def read_ended_turns(
     connection: Connection, entrants: Collection[int], locked: bool = False
 ) -> dict[int, str | None]:
-    """Return, by entrant, the answers that are in, and None where it is too late for one.
+    """Return by entrant the answers that are in, and None if it is too late for one.
 
     When `locked`, an answer that is just being written is waited for.
     """
@@ -89,6 +89,6 @@ def read_ended_turns(
 
 
 def answer_desk_turn(connection: Connection, entrant: int, round_id: int, text: str) -> bool:
-    """Take an answer, if none is in and it is not too late for one; return whether it was taken."""
+    """Store an answer if none is in and it is not too late; return whether it was stored."""
     done = connection.execute(ANSWER_TURN, {"entrant": entrant, "round": round_id, "text": text})
     return done.rowcount == 1

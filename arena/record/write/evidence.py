@@ -1,4 +1,4 @@
-"""Evidence in the record: written once a round, and read back as every agent of the round sees it."""
+"""Evidence in the record: written once a round, and read back for every agent of the round."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -34,14 +34,14 @@ class GatheredEvidence:
 
 
 def is_gathered(connection: Connection, round_id: int) -> bool:
-    """Return whether evidence was gathered for a round, be it that there was none."""
+    """Tell whether evidence was gathered for a round, even if none was found."""
     return connection.scalar(select(GatheringRow.id).where(GatheringRow.round_id == round_id)) is not None
 
 
 def add_evidence(
     connection: Connection, round_id: int, place: tuple[int, int], gathered: GatheredEvidence
 ) -> None:
-    """Add what was gathered for a round, unless another process was first: `place` is cohort and round.
+    """Store the evidence of a round unless another process was first; `place` is cohort and round.
 
     Of a round that is over meanwhile nobody will see it.
     """

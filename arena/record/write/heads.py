@@ -204,7 +204,7 @@ def _round_facts(connection: Connection, round_id: int) -> Facts:
 
 
 def _sorted(facts: Facts) -> dict[str, list[list[Any]]]:
-    """Return facts in order, as lists; without the kinds that have none."""
+    """Return the facts sorted, as lists, without kinds that have none."""
     ordered = {}
     for kind, lines in facts.items():
         in_order = sorted(map(list, lines))
@@ -232,7 +232,7 @@ def begin_chain(connection: Connection, at: datetime) -> None:
 
 
 def last_lines(connection: Connection, entrant_ids: Iterable[int]) -> list[Any]:
-    """Return the last lines of some ledgers, as facts."""
+    """Return the last entries of some ledgers, as facts."""
     ids = list(entrant_ids)
     return list(connection.execute(LEDGERS.where(col(EntrantRow.id).in_(IDS)), {"ids": ids}))
 
@@ -255,14 +255,14 @@ HEAD_FIELDS = ("number", "cohort", "round", "at", "parts", "previous")
 
 
 def read_publication(connection: Connection) -> Publication | None:
-    """Return how far the heads were published to where they went last; None where they went nowhere."""
+    """Return the state of publication to the last target; None if there is none."""
     rows = connection.execute(select_noun(Publication, PublicationRow))
     publications = read_nouns(Publication, rows)
     return publications[0] if publications else None
 
 
 def read_newest_head(connection: Connection) -> int:
-    """Return the number of the newest head; 0 where there is none."""
+    """Return the number of the newest head; 0 if there is none."""
     return int(connection.scalar(select(func.max(HeadRow.number))) or 0)
 
 
@@ -283,6 +283,6 @@ def read_published_heads(connection: Connection) -> PublishedHeads:
 
 
 def put_publication(connection: Connection, publication: Publication) -> None:
-    """Put how far the heads went in place of what was known of this target or another one."""
+    """Store the state of publication, replacing that of this or another target."""
     connection.execute(delete(PublicationRow))
     insert_rows(connection, PublicationRow.__table__, [attributes_of(publication, *FIELDS)])

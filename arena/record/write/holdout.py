@@ -28,7 +28,7 @@ def read_opened_at(connection: Connection) -> datetime | None:
 
 
 def open_holdout(connection: Connection, at: datetime) -> bool:
-    """Let scores know how held-out questions ended from now on; tell whether they did not know before."""
+    """Open the held-out questions to scores from now on; return whether they were still closed."""
     if read_opened_at(connection) is not None:
         return False
     add_head(connection, at, {HOLDOUT: [["opened", plain_value(at)]]})

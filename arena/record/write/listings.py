@@ -42,7 +42,7 @@ QUOTE_FIELDS = ("at", "bid", "ask", "mid", "last", "volume", "book", *FIGURES)
 
 
 def quote_of(row: Row[Any], at: datetime | None = None) -> Quote:
-    """Return the quote in a row with a market and prices, as of an instant at which it was found again."""
+    """Return the quote in a row with a market and prices, as of a later instant at which it still held."""
     prices = (row.bid, row.ask, row.mid, row.last, row.volume)
     figures = (row.volume_24h, row.liquidity, row.open_interest)
     return Quote(MarketId(row.market_id), at or row.at, *prices, *book_of(row.book), *figures)
@@ -82,7 +82,7 @@ def _unpruned_markets(connection: Connection, rows: Mapping[str, Row[Any]], at: 
 
 
 def echoed_quotes(connection: Connection, quotes: Sequence[Quote]) -> list[Quote]:
-    """Return what has to be stored again when these quotes are, since a later sync has found it.
+    """Return the earlier quotes to store again after these, because a later sync found them unchanged.
 
     Quotes older than the last sync are news from the past. The price before them is found again by the
     first sync after them that saw the market, unless another came in between.
@@ -100,7 +100,7 @@ def echoed_quotes(connection: Connection, quotes: Sequence[Quote]) -> list[Quote
 
 
 def _echo(connection: Connection, quote: Quote) -> Quote | None:
-    """Return the price until this one comes, as the first sync afterwards found it."""
+    """Return the price before this one, as the first sync afterwards found it."""
     market = quote.market_id
     sighted_at = _next_sighting(connection, market, quote.at)
     if sighted_at is None:
@@ -160,7 +160,7 @@ PRICE_FIELDS = ("market_id", "at", "bid", "ask", "mid", "last", "volume", *FIGUR
 
 @dataclass(frozen=True, slots=True)
 class WrittenListings:
-    """What was given, as hashes; what was there before; and of which markets something new was written."""
+    """The hashes of the given rows, those known before, and the markets with something new."""
 
     hashes: Mapping[MarketId, str]
     known: Mapping[str, Row[Any]]
@@ -169,7 +169,7 @@ class WrittenListings:
 
 
 def add_page_rows(connection: Connection, listings: Sequence[Listing], at: datetime) -> StoredRows:
-    """Return the rows that hold the pages of these markets, written where they were not there."""
+    """Return the rows of these markets' pages, writing those that are new."""
     written = add_pages(connection, listings, at)
     fresh = newest_rows(connection, MarketVersionRow, written.fresh, "version", "hash")
     return _stored({**written.known, **fresh})
@@ -182,7 +182,7 @@ def _stored(rows: Mapping[str, Row[Any]]) -> StoredRows:
 def add_pages(
     connection: Connection, listings: Sequence[Listing], at: datetime, listed: bool = False
 ) -> WrittenListings:
-    """Write the pages of these markets that say something new as their next versions; and new markets.
+    """Write new markets, and changed pages of these markets as their next versions.
 
     A page that is only `listed` among others may lack the rules, and one that was asked for by itself the
     tags: those that are known stay.
@@ -233,7 +233,7 @@ def _with_known_tags(connection: Connection, pages: Sequence[Market]) -> dict[Ma
 
 
 def add_quote_rows(connection: Connection, listings: Sequence[Listing]) -> StoredRows:
-    """Return the rows that hold the prices of these markets, written where they were not there."""
+    """Return the rows of these markets' prices, writing those that are new."""
     written = add_quotes(connection, listings)
     quotes = _quotes_by_market(listings)
     fresh = [quotes[MarketId(market)] for market in written.fresh]
@@ -245,7 +245,7 @@ def _quotes_by_market(listings: Sequence[Listing]) -> dict[MarketId, Quote]:
 
 
 def add_quotes(connection: Connection, listings: Sequence[Listing], each: bool = False) -> WrittenListings:
-    """Write the prices of those of these markets that have one, where they were others before; or each."""
+    """Write the prices of these markets that have changed, or all of them."""
     quotes = _quotes_by_market(listings)
     hashes = {market: quote_hash(quote) for market, quote in quotes.items()}
     known = _quotes_known_before(connection, quotes)
@@ -284,7 +284,7 @@ def _quotes_known_before(connection: Connection, quotes: Mapping[MarketId, Quote
 def _stored_quotes(
     connection: Connection, quotes: Sequence[Quote], hashes: Mapping[MarketId, str]
 ) -> dict[str, Row[Any]]:
-    """Return those of these quotes that are there, though others may have followed them."""
+    """Return the quotes of these that are stored already, even if newer ones follow."""
     if not quotes:
         return {}
 
@@ -310,7 +310,7 @@ class PruneResult:
 
 
 def plan_pruning(connection: Connection, older_than: datetime) -> PruneResult:
-    """Return what pruning would do."""
+    """Return what pruning would delete and keep."""
     is_old = QuoteRow.at < older_than
     used = _is_used()
     followed = _is_followed(older_than)
@@ -328,7 +328,7 @@ def plan_pruning(connection: Connection, older_than: datetime) -> PruneResult:
 
 
 def prune_quotes(connection: Connection, older_than: datetime, at: datetime) -> PruneResult:
-    """Delete quotes from before an instant: those that nothing stands on and that another one followed.
+    """Delete quotes from before an instant that nothing depends on and that a newer one followed.
 
     The record keeps how many went: what a sync from before the instant has seen may be among them.
     """
@@ -349,7 +349,7 @@ def prune_quotes(connection: Connection, older_than: datetime, at: datetime) -> 
 
 
 def _is_used() -> ColumnElement[bool]:
-    """Return the condition that a snapshot or a turn rests on a quote."""
+    """Return the condition that a snapshot or a turn depends on a quote."""
     in_snapshot = select(SnapshotItemRow.quote_id).where(SnapshotItemRow.quote_id == QuoteRow.id)
     in_turn = select(SecondQuoteRow.quote_id).where(SecondQuoteRow.quote_id == QuoteRow.id)
     return or_(exists(in_snapshot), exists(in_turn))

@@ -1,4 +1,4 @@
-"""What `arena run` writes of itself: its leases, how its jobs went last, and incidents to be sent.
+"""The records of `arena run` about itself: its leases, the states of its jobs, and incidents.
 
 A lease has one holder, a count of its renewals, and a token that grows by one with every holder. Who writes
 under a lease has its token checked in the same transaction, so one that was taken for dead and wakes late
@@ -84,7 +84,7 @@ FENCE_HOLDS = select(LeaseRow.token).where(*OWN_LEASE)
 
 
 def take_lease(connection: Connection, name: str, holder: str, is_over: Callable[[Hold], bool]) -> int | None:
-    """Take a duty that nobody has, or whose holder is dead; return its token, or None where it is held."""
+    """Take a lease that is free or whose holder is dead; return its token, or None if it is held."""
     connection.execute(new_rows(LeaseRow).values(name=name, **FIRST_LEASE).on_conflict_do_nothing())
     row = connection.execute(HELD_LEASE.with_for_update(), {"duty": name}).one()
     is_held = row.beat is not None and row.holder != holder
@@ -105,19 +105,19 @@ class LeaseState:
 
 
 def read_lease(connection: Connection, name: str) -> LeaseState | None:
-    """Return the state of a lease; None where nobody ever had it."""
+    """Return the state of a lease; None if nobody ever had it."""
     columns = columns_of(LeaseRow, LeaseState.__dataclass_fields__)
     rows = read_nouns(LeaseState, connection.execute(select(*columns).where(LeaseRow.name == name)))
     return rows[0] if rows else None
 
 
 def renew_lease(connection: Connection, name: str, token: int) -> bool:
-    """Renew a duty; return whether it is still one's own."""
+    """Renew a lease; return whether it is still our own."""
     return connection.execute(RENEW_LEASE, {"duty": name, "held": token}).rowcount == 1
 
 
 def release_lease(connection: Connection, name: str, token: int) -> None:
-    """Let go of a lease, so that the next one need not wait; one that was taken over is left alone."""
+    """Release a lease, so that the next process need not wait, unless it was taken over."""
     connection.execute(RELEASE_LEASE, {"duty": name, "held": token})
 
 
@@ -135,7 +135,7 @@ def read_jobs(connection: Connection) -> dict[str, JobState]:
 
 
 def put_job(connection: Connection, state: JobState) -> None:
-    """Put the state of a job in place of what was known of it."""
+    """Store the state of a job, replacing the earlier one."""
     row = asdict(state)
     add = new_rows(JobRow).values(**row)
     connection.execute(add.on_conflict_do_update(index_elements=["name"], set_=row))
@@ -151,7 +151,7 @@ def _is_about(subject: str) -> Condition:
 
 
 def add_incidents(engine: Engine, incidents: Sequence[Incident], unless: str = "") -> None:
-    """Add what isn't there yet, unless one of its kind goes on whose subject begins like that."""
+    """Add new incidents, unless one of the same kind and a subject with the same start is ongoing."""
     if not incidents:
         return
 
@@ -188,13 +188,13 @@ def add_cohort_finished(connection: Connection, cohort_id: int, at: datetime) ->
 def end_incidents(
     engine: Engine, kind: IncidentKind, at: datetime, about: str = "", but: Collection[str] = ()
 ) -> None:
-    """End what goes on of a kind, where its subject begins so, except for these subjects."""
+    """End ongoing incidents of a kind whose subject starts so, except for these subjects."""
     which = (IS_OPEN, IncidentRow.kind == kind, _is_about(about), col(IncidentRow.subject).not_in(but))
     _change_incidents(engine, which, ended_at=at)
 
 
 def _change_incidents(engine: Engine, which: Sequence[Condition], **values: Any) -> None:
-    """Change some incidents. Nearly always there are none: nothing is written then."""
+    """Change some incidents, writing nothing in the usual case that there are none."""
     with reading(engine) as connection:
         if connection.execute(select(IncidentRow.id).where(*which).limit(1)).first() is None:
             return
@@ -207,7 +207,7 @@ INCIDENTS: AnySelect = select(IncidentRow.__table__)
 
 
 def read_untold(engine: Engine, now: datetime, most: int) -> list[RecordedIncident]:
-    """Return what is to be told now, the oldest first."""
+    """Return the incidents to send now, oldest first."""
     is_ready = or_(col(IncidentRow.next_try_at).is_(None), col(IncidentRow.next_try_at) <= now)
     query = INCIDENTS.where(*IS_UNTOLD, is_ready).order_by(IncidentRow.id)
     with reading(engine) as connection:
@@ -217,19 +217,19 @@ def read_untold(engine: Engine, now: datetime, most: int) -> list[RecordedIncide
 def record_delivery(
     engine: Engine, incident_id: int, told_at: datetime | None, next_try_at: datetime | None
 ) -> None:
-    """Record that somebody was told, or that it was tried in vain and is to be tried again."""
+    """Record that an incident was delivered, or that this failed and is to be retried."""
     values = {"tries": IncidentRow.tries + 1, "told_at": told_at, "next_try_at": next_try_at}
     with engine.begin() as connection:
         connection.execute(update(IncidentRow).where(IncidentRow.id == incident_id).values(**values))
 
 
 def drop_untold(engine: Engine) -> None:
-    """Give up telling, as there is nobody to be told: whoever is, later, doesn't hear of it any more."""
+    """Drop all unsent incidents, for an arena without a webhook."""
     _change_incidents(engine, IS_UNTOLD, tries=MOST_TRIES)
 
 
 def read_ongoing_incidents(connection: Connection, kind: IncidentKind, about: str) -> list[RecordedIncident]:
-    """Return the incidents of a kind that go on and whose subject begins so, the oldest first."""
+    """Return the ongoing incidents of a kind whose subject starts so, oldest first."""
     query = INCIDENTS.where(IS_OPEN, IncidentRow.kind == kind, _is_about(about))
     return _read_incidents(connection, query.order_by(IncidentRow.id))
 

@@ -33,7 +33,7 @@ class StoredQuarantine:
 
 
 def quarantine_records(connection: Connection, items: Sequence[QuarantinedRecord], at: datetime) -> None:
-    """Add what was quarantined at an instant, or count what is known once more, with the newest words."""
+    """Add the records quarantined at an instant; count known ones again, with the newest reason."""
     if not items:
         return
 
@@ -57,7 +57,7 @@ def quarantine_records(connection: Connection, items: Sequence[QuarantinedRecord
 def read_quarantine(
     connection: Connection, venue: str | None = None, kind: str | None = None, limit: int | None = None
 ) -> list[StoredQuarantine]:
-    """Return what was quarantined, newest first."""
+    """Return the quarantined records, newest first."""
     query = select_noun(StoredQuarantine, QuarantineRow)
     if venue is not None:
         query = query.where(QuarantineRow.venue == venue)
@@ -68,5 +68,5 @@ def read_quarantine(
 
 
 def _stored_text(text: str) -> str:
-    """Return as much of a text as is kept, without what no database takes."""
+    """Return a text cut to the stored length, without characters that a database refuses."""
     return text[:MOST_CHARACTERS].encode("utf-8", "replace").decode().replace("\0", "?")

@@ -121,7 +121,7 @@ def counts_for_scope(scope: Scope, table: Table) -> ColumnElement[bool]:
 
 
 def cost_of_calls(scope: Scope) -> ColumnElement[int]:
-    """Return what stored calls cost, at their worst where it is not known."""
+    """Return the cost of stored calls, counting unknown costs at their worst."""
     costs = select(func.coalesce(func.sum(COST), 0)).where(counts_for_scope(scope, CallRow.__table__))
     return costs.scalar_subquery()
 
@@ -135,7 +135,7 @@ def worst_of_reservations(scope: Scope, which: ColumnElement[bool]) -> ColumnEle
 def read_spent(
     connection: Connection, round_id: int, entrant_id: int, since: datetime, scopes: Collection[Scope]
 ) -> dict[Scope, int]:
-    """Return what counts as spent for each limit: calls, and those that were lost."""
+    """Return the money that counts as spent for each limit, including lost calls."""
     if not scopes:
         return {}
     values = {"round_id": round_id, "entrant_id": entrant_id, "since": since}
@@ -144,7 +144,7 @@ def read_spent(
 
 
 def add_sums(scopes: Iterable[Scope], sums: Sequence[Any]) -> dict[Scope, int]:
-    """Return two sums for each scope, which come one list after the other, as one."""
+    """Return the sums of two lists of amounts, scope by scope."""
     half = len(sums) // 2
     spent = {}
     for scope, calls, lost in zip(scopes, sums[:half], sums[half:], strict=True):
@@ -154,7 +154,7 @@ def add_sums(scopes: Iterable[Scope], sums: Sequence[Any]) -> dict[Scope, int]:
 
 @cache
 def _spent_query(scopes: tuple[Scope, ...]) -> AnySelect:
-    """Return the query for what calls cost, then for what lost ones may cost, for each limit."""
+    """Return the query for the cost of calls, then of lost ones, for each limit."""
     query: AnySelect = select().select_from(ReservationRow).add_columns(*map(cost_of_calls, scopes))
     return query.add_columns(*[worst_of_reservations(scope, IS_LOST) for scope in scopes])
 
@@ -213,7 +213,7 @@ class ReservationView(NamedTuple):
 def reserve(
     connection: Connection, request: ReservationRequest, terms: ReservationTerms, reservation_id: int
 ) -> ReservationAnswer:
-    """Reserve a call, or return why that can't be.
+    """Reserve a call, or return why it can't be reserved.
 
     Its `id` is made by the caller: where the answer to the commit was lost, it reserves again under the same
     one and has one reservation, whether or not the first was written.
@@ -250,9 +250,9 @@ def _lock_limits(connection: Connection, request: ReservationRequest, terms: Res
 
 
 def free_reservation(connection: Connection, place: Reservation, error: CallError | None) -> bool:
-    """Give back the room and the money of a call that has ended and is kept, and learn from its provider.
+    """Free the reservation of a stored call, and adapt its provider's room.
 
-    Return False where that was done already.
+    Return False if that was done already.
     """
     if not run_statement(connection, DELETE_RESERVATION, {"place": place.id}):
         return False
@@ -285,7 +285,7 @@ PAUSED_MODELS = select(ModelLimitRow.model, SecondsUntil(ModelLimitRow.paused_un
 
 
 def read_pauses(connection: Connection) -> list[PausedCalls]:
-    """Return the providers and models that are left alone now, those with the shortest pause first."""
+    """Return the paused providers and models, those with the shortest pause first."""
     rows = [*connection.execute(PAUSED_PROVIDERS), *connection.execute(PAUSED_MODELS)]
     pauses = [PausedCalls(name, seconds) for name, seconds in rows]
     return sorted(pauses, key=lambda paused: (paused.seconds, paused.name))
@@ -297,7 +297,7 @@ def renew_reservations(connection: Connection, ids: Collection[int]) -> None:
 
 
 def lose_reservations(connection: Connection, ids: Collection[int]) -> None:
-    """Give up calls that broke off: they take no room any more, and go on counting as spent."""
+    """Mark broken-off calls as lost: they free their room, but still count as spent."""
     connection.execute(LOSE_RESERVATIONS, {"ids": sorted(ids)})
 
 
@@ -341,7 +341,7 @@ def _read_view(connection: Connection, values: dict[str, Any], terms: Reservatio
 
 @cache
 def _view_query(scopes: tuple[Scope, ...]) -> AnySelect:
-    """Return the query for all that a request depends on."""
+    """Return the query for everything that a request depends on."""
     query = select(CLAIM_TOKEN, ROOM, PAUSE, MODEL_PAUSE, BUSY_COUNT)
     if not scopes:
         return query
@@ -355,7 +355,7 @@ def _view_query(scopes: tuple[Scope, ...]) -> AnySelect:
 def _refusal(
     view: ReservationView, request: ReservationRequest, terms: ReservationTerms
 ) -> CallRefused | ProviderBusy | ModelPaused | BudgetHeld | None:
-    """Return why there is no place, or None where there is one."""
+    """Return why there is no room for a call; None if there is."""
     if request.payer.token not in (None, view.token):
         return CallRefused("another worker has taken over this turn", taken_over=True)
 
@@ -371,7 +371,7 @@ def _refusal(
 
 
 def _lose_calls_of_dead(connection: Connection, request: ReservationRequest, terms: ReservationTerms) -> bool:
-    """Give up the calls under way of those who are dead; return whether there were any."""
+    """Mark the calls of dead workers as lost; return whether there were any."""
     calls = run_statement(connection, CALLS_OF_OTHERS, {"holder": request.holder})
     lost = list[int]()
     for reservation_id, holder, beat in calls:

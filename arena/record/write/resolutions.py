@@ -79,7 +79,7 @@ def _known_versions(connection: Connection, resolutions: Sequence[Resolution]) -
 
 
 def _new_versions(resolutions: Sequence[Resolution], known: ResolutionVersions) -> list[Resolution]:
-    """Return the versions that are not known by their number, of several with one number the first."""
+    """Return the versions with unknown numbers, the first of several with the same number."""
     fresh: dict[tuple[MarketId, int], Resolution] = {}
     for resolution in resolutions:
         key = (resolution.market_id, resolution.version)
@@ -101,7 +101,7 @@ def insert_resolutions(connection: Connection, resolutions: Sequence[Resolution]
 
 
 def _rejection_of(resolution: Resolution, known: ResolutionVersions) -> tuple[str, str] | None:
-    """Return why a resolution is not stored, as a code and in words; None where it may be."""
+    """Return why a resolution is not stored, as a code and in words; None if it may be."""
     if resolution.payout is not None and not 0 <= resolution.payout <= ONE:
         return "bad_payout", f"a share pays from 0 to 1, not {decimal(resolution.payout)}"
     if resolution.version < 1:
@@ -120,7 +120,7 @@ def read_forms(connection: Connection, markets: Collection[MarketId]) -> Forms:
 
 
 def read_answer(form_text: str, answer: str) -> str:
-    """Return what a question came to as the record holds it; raise `ValueError` if it can't come to that."""
+    """Return a question's outcome as the record stores it; raise `ValueError` if it is impossible."""
     form = form_of(form_text)
     try:
         return question_kind(form.kind).read_outcome(form, answer)
@@ -129,7 +129,7 @@ def read_answer(form_text: str, answer: str) -> str:
 
 
 def _fault_of_answer(resolution: Resolution, forms: Forms) -> tuple[str, str] | None:
-    """Return why a question can't have come to that, as a code and in words; None where it may have."""
+    """Return why an outcome is impossible for a question, as a code and in words; None if it isn't."""
     form = forms.get(resolution.market_id)
     if form is None:
         if resolution.answer:
@@ -155,7 +155,7 @@ def _quarantined(resolution: Resolution, code: str, reason: str) -> QuarantinedR
 
 
 def _waited(connection: Connection, ids: Sequence[MarketId]) -> set[MarketId]:
-    """Return those of these markets whose end was set aside before, as disputed or not yet agreed on."""
+    """Return the markets of these whose resolution was quarantined before as disputed or pending."""
     venues = set[str]()
     records = set[str]()
     for market in ids:
@@ -173,7 +173,7 @@ def _waited(connection: Connection, ids: Sequence[MarketId]) -> set[MarketId]:
 
 
 def _says_other(newest: Resolution, resolution: Resolution) -> bool:
-    """Tell whether a venue's word differs from the newest version."""
+    """Tell whether a venue's resolution differs from the newest version."""
     is_changed = (newest.payout, newest.answer) != (resolution.payout, resolution.answer)
     return is_changed or (newest.by_hand and not resolution.by_hand)
 

@@ -1,4 +1,4 @@
-"""What was computed from the record, cached in it so that its readers need not wait."""
+"""Values computed from the record and cached in it."""
 
 import json
 from collections.abc import Sequence
@@ -54,26 +54,26 @@ def scores_basis(connection: Connection) -> str:
 
 
 def read_basis(connection: Connection, name: str) -> str | None:
-    """Return what a rollup was computed from; None where there is none."""
+    """Return what a rollup was computed from; None if there is none."""
     basis: str | None = connection.scalar(select(RollupRow.basis).where(RollupRow.name == name))
     return basis
 
 
 def read_rollup_text(connection: Connection, name: str) -> str | None:
-    """Return a cached value as its text; None where there is none."""
+    """Return a cached value as its text; None if there is none."""
     body: str | None = connection.scalar(select(RollupRow.body).where(RollupRow.name == name))
     return body
 
 
 def read_rollup(connection: Connection, name: str) -> Rollup | None:
-    """Return what was computed last under a name."""
+    """Return the newest cached value of a name."""
     query = select(RollupRow.basis, RollupRow.made_at, RollupRow.body).where(RollupRow.name == name)
     row = connection.execute(query).one_or_none()
     return None if row is None else Rollup(name, row.basis, row.made_at, json.loads(row.body))
 
 
 def put_rollups(connection: Connection, rollups: Sequence[Rollup]) -> None:
-    """Write values in place of what was there under their names."""
+    """Write values, replacing earlier ones of the same names."""
     names = []
     rows = []
     for rollup in rollups:

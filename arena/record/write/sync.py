@@ -1,4 +1,4 @@
-"""A venue's whole catalogue into the record, without a snapshot: what has changed since it was last read."""
+"""Storing a venue's whole catalogue without a snapshot: what has changed since the last reading."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -120,7 +120,7 @@ def _add_batch(
 
 
 def _wanted_pages(connection: Connection, markets: Sequence[str], wanted: CatalogueFilter) -> list[Market]:
-    """Return the last known pages of those of these markets that a venue was asked for."""
+    """Return the last known pages of the wanted markets among these."""
     pages: list[Market] = []
     for batch in batches(markets):
         rows = newest_rows(connection, MarketVersionRow, list(batch), "version", *PAGE_FIELDS)

@@ -1,4 +1,4 @@
-"""What tools told the models of a round: kept once, and told again to all that ask the same."""
+"""Results of tools in a round: stored once, and reused for identical requests."""
 
 import json
 from datetime import datetime
@@ -19,12 +19,12 @@ LATE = "the round is over"
 
 
 def request_key(agent: str, tool: str, request: str) -> str:
-    """Return a hash of what makes two requests of a round the same."""
+    """Return a hash of what identifies a request within a round."""
     return digest([agent, tool, request])
 
 
 def read_tool_text(connection: Connection, round_id: int, key: str) -> str | None:
-    """Return what was told to a request of a round, if it was asked."""
+    """Return the stored result of a round's request, if there is one."""
     query = select(ToolResultRow.text).where(ToolResultRow.round_id == round_id, ToolResultRow.key == key)
     return connection.scalar(query)
 
@@ -65,7 +65,7 @@ def add_tool_result(
 
 
 def read_listed(connection: Connection, round_id: int) -> set[str]:
-    """Return the addresses of all articles that tools have told of in a round."""
+    """Return the addresses of all articles that tools have listed in a round."""
     addresses = set[str]()
     query = select(ToolResultRow.sources).where(ToolResultRow.round_id == round_id)
     for sources in connection.scalars(query):
@@ -74,7 +74,7 @@ def read_listed(connection: Connection, round_id: int) -> set[str]:
 
 
 def read_notes(connection: Connection, cohort_id: int, agent: str, before: int) -> str:
-    """Return the last notes that an agent of a cohort wrote before a round; empty where it wrote none."""
+    """Return the last notes that an agent of a cohort wrote before a round; empty if there are none."""
     query = (
         select(ToolResultRow.request)
         .from_joined(ToolResultRow, RoundRow)
@@ -90,7 +90,7 @@ def read_notes(connection: Connection, cohort_id: int, agent: str, before: int) 
 
 
 def _noted(request: str) -> str:
-    """Return the notes in a request, which a model may have written in any form."""
+    """Return the notes in a request, in whatever form a model wrote them."""
     try:
         value = json.loads(request)
     except ValueError:
@@ -100,7 +100,7 @@ def _noted(request: str) -> str:
 
 
 def read_recorded(connection: Connection, at: datetime, key: str) -> ToolResult | None:
-    """Return what was told to a request in a round at an instant, in whichever cohort."""
+    """Return the stored result of a request in a round at an instant, in any cohort."""
     query = (
         select(ToolResultRow.text, ToolResultRow.sources, ToolResultRow.withheld)
         .from_joined(ToolResultRow, RoundRow, CohortRow)

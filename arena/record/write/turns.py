@@ -81,7 +81,7 @@ def claim_turns(
     holder: str,
     is_over: Callable[[Hold], bool],
 ) -> dict[int, int]:
-    """Take the turns that nobody holds, or whose holder is dead; return the token of each one taken.
+    """Claim the turns that nobody holds, or whose holder is dead; return the token of each claim.
 
     A turn that has been played since it was looked for is left alone: there is nothing to do.
     """
@@ -103,12 +103,12 @@ def claim_turns(
 
 
 def _hold_of(round_id: int, claim: Any) -> Hold:
-    """Return a claim as whoever wants it sees it."""
+    """Return a claim as other processes see it."""
     return Hold(f"turn {round_id}/{claim.entrant_id}", claim.holder, (claim.token, claim.beat))
 
 
 def _new_claims(connection: Connection, ids: Sequence[int], claimant: Mapping[str, object]) -> dict[int, int]:
-    """Claim turns that nobody ever held. On a server another may come first between look and write."""
+    """Claim turns that nobody ever held; on a server another process may still come first."""
     if not ids:
         return {}
 
@@ -122,7 +122,7 @@ def _new_claims(connection: Connection, ids: Sequence[int], claimant: Mapping[st
 def _take_over(
     connection: Connection, tokens: Mapping[int, int], claimant: Mapping[str, object]
 ) -> dict[int, int]:
-    """Take claims that others had, and return the new tokens; those whose turns are in are left alone."""
+    """Take over claims of others whose turns are not in, and return the new tokens."""
     played = set(connection.scalars(PLAYED_TURNS, {"round": claimant["round"], "ids": list(tokens)}))
     taken = {entrant_id: token + 1 for entrant_id, token in tokens.items() if entrant_id not in played}
     if taken:
@@ -131,7 +131,7 @@ def _take_over(
 
 
 def release_claims(connection: Connection, round_id: int, entrant_ids: Sequence[int]) -> None:
-    """Let go of turns that were played, to be tried again by whoever comes first."""
+    """Release the claims on turns, so that any process may try them again."""
     if entrant_ids:
         connection.execute(RELEASE_CLAIMS, {"round": round_id, "ids": entrant_ids})
 
@@ -155,7 +155,7 @@ ROUND_ID: BindParameter[int] = bindparam("round_id")
 
 @dataclass(frozen=True, slots=True)
 class TurnUnderClaim:
-    """A turn, whose it is, the token of the claim that it was played under, and when it ended."""
+    """A turn with its entrant, the token of its claim, and its end."""
 
     entrant_id: int
     token: int
@@ -206,14 +206,14 @@ TOKENS = (
 def _held_claims(
     connection: Connection, round_id: int, claimed: Sequence[TurnUnderClaim]
 ) -> list[TurnUnderClaim]:
-    """Return the turns whose claims were not lost to another, and keep them until the transaction ends."""
+    """Return the turns whose claims still hold, locking those until the transaction ends."""
     wanted = {"round_id": round_id, "ids": [claim.entrant_id for claim in claimed]}
     tokens = dict(connection.execute(TOKENS, wanted).all())
     return [claim for claim in claimed if tokens.get(claim.entrant_id) == claim.token]
 
 
 def _without_failed(turn: Turn) -> Turn:
-    """Return a turn; of a failed one only its note: it may be played again, and facts can't be taken back."""
+    """Return a turn, reduced to its note if it failed: it may be played again, and facts are final."""
     if turn.decision.status != "failed":
         return turn
     decision = Decision(status="failed", note=turn.decision.note)
@@ -337,7 +337,7 @@ def _add_attempts(
     failed: Sequence[TurnUnderClaim],
     version: str,
 ) -> None:
-    """Keep the failures of turns, each with the next number."""
+    """Store the failures of turns, each with the next number."""
     if not failed:
         return
 
