@@ -69,13 +69,13 @@ class BareCohort:
 
 
 def known(history: tuple[list[datetime], list[Any]], at: datetime) -> Any:
-    """The newest by then."""
+    """Return the newest value at a time."""
     place = bisect_right(history[0], at)
     return history[1][place - 1] if place else None
 
 
 def read(folder: Path) -> BareWorld:
-    """The recording, as far as it matters here."""
+    """Read what this benchmark needs of the recording."""
     pages, prices = defaultdict[str, Any](lambda: ([], [])), defaultdict[str, Any](lambda: ([], []))
     with (folder / "markets.jsonl").open(encoding="utf-8") as file:
         for page in map(json.loads, file):
@@ -101,7 +101,7 @@ def _add(history: tuple[list[datetime], list[Any]], at: datetime, what: Any) -> 
 
 
 def _thinner_side(book: Mapping[str, Any]) -> float:
-    """The shares near the best price, on the side that has fewer."""
+    """Return the shares near the best price, on the side that has fewer."""
     levels = ([(float(price), float(n)) for price, n in book[side]] for side in ("bids", "asks"))
     near = [sum(n for price, n in side if abs(price - side[0][0]) <= REACH) for side in levels if side]
     return min(near, default=0.0)
@@ -112,7 +112,7 @@ def _payout(text: str) -> float | None:
 
 
 def play(folder: Path, database: Path, agents: Sequence[tuple[str, float]], weeks: int) -> Counter[str]:
-    """The whole season into a new database; how many rows there are of each kind."""
+    """Play the whole season into a new database, and count its rows of each kind."""
     world, base = read(folder), sqlite3.connect(database, isolation_level=None)
     base.execute("PRAGMA journal_mode = WAL")
     base.execute("PRAGMA synchronous = NORMAL")
@@ -144,7 +144,7 @@ class BareSeason:
     told: set[str] = field(default_factory=set)
 
     def put(self, table: str, lines: Sequence[Row]) -> int:
-        """Rows into a table; the id of the last one."""
+        """Insert rows into a table, and return the id of the last one."""
         if not lines:
             return 0
         self.count[table] += len(lines)
@@ -194,7 +194,7 @@ class BareSeason:
                                     -shares, account.cash, 0)])  # fmt: skip
 
     def draw(self, cohort: BareCohort, at: datetime) -> dict[str, Any]:
-        """The markets on offer in a round, a few of each event."""
+        """Draw the markets on offer in a round, a few of each event."""
         offered = []
         for market, pages in self.world.pages.items():
             page, quote = known(pages, at), known(self.world.prices[market], at)
@@ -212,7 +212,7 @@ class BareSeason:
         return shown
 
     def turn(self, cohort: BareCohort, agent: int, at: datetime, stamp: str, shown: Quotes) -> None:
-        """One entrant's part of a round, in one transaction."""
+        """Play one entrant's part of a round, in one transaction."""
         account, (kind, p) = cohort.accounts[agent], self.agents[agent]
         dice = random.Random(f"{cohort.number}/{at}/{agent}")
         beliefs = {market: {"market": quote[3], "constant": p, "random": dice.random()}[kind]
@@ -229,7 +229,7 @@ class BareSeason:
         self.base.execute("COMMIT")
 
     def fill(self, cohort: BareCohort, agent: int, stamp: str, turn: int, bet: Bet, q: Any) -> None:
-        """A bet filled at half a spread from the mid, as far as there is room, level and entry."""
+        """Fill a bet at half a spread from the mid, within room, level and entry."""
         market, side, amount = bet
         account, price = cohort.accounts[agent], pays(side, q)
         room = min(OF_VOLUME * q[4], DECISIONS * OF_VOLUME * q[4] - account.traded[market])
@@ -250,13 +250,13 @@ class BareSeason:
 
 
 def pays(side: str, quote: Any) -> float:
-    """What a share of a side costs."""
+    """Return what a share of a side costs."""
     mid: float = quote[3] if side == "YES" else 1 - quote[3]
     return mid + HALF_SPREAD
 
 
 def kelly(beliefs: Mapping[str, float], account: BareAccount, shown: Quotes) -> list[Bet]:
-    """A quarter of the Kelly stake on every edge, best first while the cash lasts."""
+    """Return a quarter-Kelly bet for every edge, best first, while the cash lasts."""
     edges = []
     for market, belief in beliefs.items():
         if (market, "YES") in account.lots or (market, "NO") in account.lots:
@@ -275,14 +275,14 @@ def kelly(beliefs: Mapping[str, float], account: BareAccount, shown: Quotes) -> 
 
 
 def thrown(dice: random.Random, account: BareAccount, shown: Quotes) -> list[Bet]:
-    """A few of the smallest bets anywhere."""
+    """Return a few of the smallest bets, on random markets."""
     most = min(3, int(account.cash / LEAST)) if MOST * account.cash >= LEAST else 0
     markets = sorted(shown, key=lambda _: dice.random())[:most]
     return [(market, "YES" if dice.random() < 0.5 else "NO", LEAST) for market in markets]
 
 
 def worth(account: BareAccount, quotes: Quotes, at: datetime) -> Row:
-    """Cash, value, cost and how many prices are old."""
+    """Return cash, value, cost and the number of stale prices."""
     value, cost, stale = account.cash, 0.0, 0
     for (market, side), (shares, paid) in account.lots.items():
         quote = quotes[market]

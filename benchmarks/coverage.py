@@ -28,7 +28,7 @@ SHAPES: tuple[Shape, ...] = ("equal", "skewed")
 
 
 def all_shares(seasons: int, orders: int) -> Iterator[Share]:
-    """Every line of the table."""
+    """Yield every line of the table."""
     for shape, markets, events in product(SHAPES, (5, 10), (20, 50, 100)):
         yield coverage(shape, markets, events, seasons)
     for shape in SHAPES:

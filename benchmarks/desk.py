@@ -31,7 +31,7 @@ AGENTS, MARKETS, MOST = 200, 20, 0.030
 
 
 def come(port: int, keys: list[str]) -> None:
-    """The agents: each has its turn, one after the other."""
+    """Let each agent take its turn, one after the other."""
 
     def ask(key: str, method: str, path: str, body: str | None = None) -> Any:
         there = HTTPConnection("127.0.0.1", port)
@@ -49,7 +49,7 @@ def come(port: int, keys: list[str]) -> None:
 
 
 async def play(folder: Path, kind: str) -> float:
-    """Seconds of CPU that a round takes."""
+    """Return the seconds of CPU that a round takes."""
     agents = "".join(f"  - {{kind: {kind}, name: a{n}}}\n" for n in range(AGENTS))
     text = f"markets: {{venue: simulator, show: {MARKETS}}}\nagents:\n  - kind: market\n{agents}"
     (folder / "config.yaml").write_text(text, "utf-8")
@@ -73,7 +73,7 @@ async def play(folder: Path, kind: str) -> float:
 
 
 def cost(folder: Path, kind: str) -> float:
-    """The same for one agent; the record agrees with itself."""
+    """Return the same for one agent, and check that the record agrees with itself."""
     took = asyncio.run(play(folder, kind))
     record = Record.open(str(folder / "arena.db"))
     with reading(record.engine) as connection:

@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def past_of(venue: str, folder: Path, count: int) -> tuple[list[Measurement], str]:
-    """One venue's past, read by the arena, plainly, and killed twice; then replayed and probed."""
+    """Measure a venue's past: read by the arena, read plainly, killed twice; then replayed and probed."""
     with serving(VenueServer()) as server:
         file = VENUES[venue](folder, server, count)
         words = (venue, *SPAN, "--top", str(count), "--config", str(file), "--json")
@@ -107,7 +107,7 @@ def kill(folder: Path, words: Sequence[str], server: VenueServer, requests: int)
 
 
 def arena(folder: Path, words: Sequence[str]) -> Any:
-    """What a command answers."""
+    """Return the output of a command."""
     done = subprocess.run(
         command(*words), cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True, check=False
     )
@@ -117,14 +117,14 @@ def arena(folder: Path, words: Sequence[str]) -> Any:
 
 
 def cpu_of(work: Callable[[], Any]) -> tuple[Any, float]:
-    """What comes of some work, and the CPU seconds of the processes that it starts."""
+    """Return the result of some work, and the CPU seconds of the processes that it starts."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     found, after = work(), resource.getrusage(resource.RUSAGE_CHILDREN)
     return found, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def in_a_process(work: Callable[..., None], *asked: Any) -> None:
-    """Some work in a process of its own."""
+    """Do some work in a process of its own."""
     process = get_context("spawn").Process(target=work, args=asked)
     process.start()
     process.join()
@@ -161,7 +161,7 @@ def config(folder: Path, venue: str, **settings: Any) -> Path:
 
 
 def ended_at(n: int) -> datetime | None:
-    """Three of four have ended, in the last week, so that all have some 200 prices."""
+    """Return the end of a market; three of four end in the last week, so that all have some 200 prices."""
     return None if n % 4 == 0 else START + 44 * DAY + timedelta(hours=n % 150)
 
 
@@ -170,7 +170,7 @@ def stamp(at: datetime) -> str:
 
 
 def priced(n: int) -> Iterator[tuple[int, datetime, float]]:
-    """Every price of a market: its number, when it was, and what it was."""
+    """Yield every price of a market: its number, its time and its value."""
     ended = ended_at(n)
     for step in range(PRICES):
         at = START + step * STEP

@@ -59,16 +59,16 @@ class Arena:
     lost: int = 0
 
     def write_config(self) -> None:
-        """The season, whose models are slow."""
+        """Write the config of the season, whose models are slow."""
         agents = "\n".join(AGENT.format(n=n, url=self.server.url) for n in range(AGENTS))
         (self.folder / "config.yaml").write_text(CONFIG.format(agents=agents), "utf-8")
 
     def start(self, command: str, place: str) -> Forked:
-        """A process of the arena."""
+        """Start a process of the arena."""
         return self.forks.start(self.folder, command, "--database", place)
 
     def ends(self, process: Forked, seconds: float = LONGEST) -> bool:
-        """Whether a process ends well in that time; one that ends badly is an error."""
+        """Tell whether a process ends well in that time; raise an error if it ends badly."""
         if not process.ended.wait(seconds):
             return False
         if process.status:
@@ -83,12 +83,12 @@ class Arena:
             raise Broken("it can't be killed")
 
     def requests(self) -> Counter[str]:
-        """What this season's processes asked, each question with how often."""
+        """Count each request of this season's processes."""
         bodies = [call.body for call in self.server.log[self.begun :]]
         return Counter(json.dumps([x["model"], x["messages"], x.get("seed")]) for x in bodies)
 
     def judge(self, place: str, lost: int) -> None:
-        """The end of a season: the state of an unbroken one, and nothing bought twice that was not lost."""
+        """Check that a season ended like an unbroken one, and paid twice only for answers that were lost."""
         found, asked = content_at(place), self.requests()
         again = asked.total() - len(asked)
         self.again, self.lost = self.again + again, self.lost + lost
@@ -105,12 +105,12 @@ class Arena:
 
 
 def say(words: str) -> None:
-    """A line of progress, at once."""
+    """Print a line of progress at once."""
     print(f"{timer():9.1f} {words}", flush=True)
 
 
 def play_killed(arena: Arena, kills: int) -> None:
-    """Seasons in which `arena run` is killed and started again, until it was so often enough."""
+    """Play seasons in which `arena run` is killed and restarted until there were enough kills."""
     while arena.mishaps["kills"] < kills:
         place = str(arena.folder / f"season{arena.seasons}.db")
         while True:
@@ -128,7 +128,7 @@ def play_killed(arena: Arena, kills: int) -> None:
 
 
 def main() -> None:
-    """All of it; the exit status is 1 when something was not as it must be."""
+    """Run everything; exit with status 1 if something went wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kills", description=__doc__)
     parser.add_argument("--kills", type=int, default=200, help="how many of arena run")
     parser.add_argument("--seed", type=int, default=1)

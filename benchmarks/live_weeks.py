@@ -95,7 +95,7 @@ class LongVenue(VenueServer):
 
     @lru_cache(maxsize=2)  # noqa: B019 - there is one venue
     def pages(self, day: str, volume: str, until: str) -> list[Reply]:
-        """The list of a day by the filters that the venue knows."""
+        """Return the list of a day by the filters that the venue knows."""
         at = datetime.fromisoformat(f"{day}T00:00:00Z")
         there = (
             x for x in self.raws.values() if float(x["volume"]) >= float(volume) and x["endDate"] <= until
@@ -112,7 +112,7 @@ class LongVenue(VenueServer):
         return bool(self.raws[name]["endDate"] <= f"{at - 2 * HOUR:%Y-%m-%dT%H:%M:%SZ}")
 
     def page(self, name: str, at: datetime) -> Raw:
-        """A market as it is: the price moves on every second day, half of all on each."""
+        """Return a market's state today; its price moves on every second day, half of all on each."""
         raw = self.raws[name]
         if self.over(name, at):
             paid = int(sha256(name), 16) % 2
@@ -137,7 +137,7 @@ class LongVenue(VenueServer):
 
 
 def played(folder: Path, venue: LongVenue, days: int) -> dict[str, Any]:
-    """The weeks, and what they cost."""
+    """Play the weeks, and return what they cost."""
     shape = {"url": venue.url, "gamma": GAMMA, "clob": CLOB, "days": days}
     (folder / "config.yaml").write_text(CONFIG.format(**shape), "utf-8")
     clock_at(folder)
@@ -176,7 +176,7 @@ def played(folder: Path, venue: LongVenue, days: int) -> dict[str, Any]:
 
 
 def peak_memory(process: int) -> float:
-    """The most megabytes that a process has held; what is told of a child by its end counts its parent's."""
+    """Return a process's peak memory in megabytes; that of an ended child includes its parent's."""
     told = dict(line.split(":", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines())
     return int(told["VmHWM"].split()[0]) / 1024 if "VmHWM" in told else 0.0  # none of one that has ended
 

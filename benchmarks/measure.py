@@ -24,12 +24,12 @@ class Measurement:
 
     @property
     def ratio(self) -> float:
-        """Ours over the reference."""
+        """Return our rate over the reference's."""
         return self.per_second / self.reference
 
     @property
     def good(self) -> bool:
-        """Whether it is as fast as wanted."""
+        """Tell whether it is as fast as wanted."""
         return self.ratio >= self.wanted
 
 
@@ -50,12 +50,12 @@ class Timed:
 
 
 def timed(work: Callable[[], object], parts: int = 1, repeat: int = 3) -> Timed:
-    """The best of some runs of a work that has so many parts."""
+    """Return the best of some runs of a work that has this many parts."""
     return min(_runs(work, parts, repeat), key=lambda run: run.wall)
 
 
 def least_cpu(work: Callable[[], object], parts: int = 1, repeat: int = 3) -> float:
-    """The least CPU of some runs, which other work on the machine does not change."""
+    """Return the least CPU of some runs, which other work on the machine does not change."""
     return min(run.cpu for run in _runs(work, parts, repeat))
 
 
@@ -67,28 +67,28 @@ def _runs(work: Callable[[], object], parts: int, repeat: int) -> Iterator[Timed
 
 
 def instant() -> tuple[float, float]:
-    """Now, by the wall and by this process's CPU."""
+    """Return now, by the wall clock and by this process's CPU."""
     return time.perf_counter(), time.process_time()
 
 
 def since(started: tuple[float, float], parts: int = 1) -> Timed:
-    """How long it is since an instant, for one of so many parts."""
+    """Return the time since an instant, for one of this many parts."""
     wall, cpu = instant()
     return Timed((wall - started[0]) / parts, (cpu - started[1]) / parts)
 
 
 def row(what: str, ours: Timed, against: str, reference: float, wanted: float) -> Measurement:
-    """A line of the table; `reference` is how many a second it is held against."""
+    """Return a line of the table; `reference` is the rate that it is compared with."""
     return Measurement(what, ours.per_second, ours.cpu_share, against, reference, wanted)
 
 
 def within(what: str, took: float, against: str, most: float) -> Measurement:
-    """A line about seconds, or whatever else may come to so many at most."""
+    """Return a line about seconds, or another figure with an upper limit."""
     return row(what, Timed(took, took), against, 1 / most, 1.0)
 
 
 def options(doc: str | None) -> argparse.ArgumentParser:
-    """The options that every benchmark has."""
+    """Parse the options that every benchmark has."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return parser
@@ -121,7 +121,7 @@ def report_plainly(rows: Iterable[dict[str, Any]], as_json: bool, line: str) -> 
 
 
 def an_arena(folder: Path, *lines: str) -> Config:
-    """The config of an arena in a folder."""
+    """Write and return the config of an arena in a folder."""
     file = folder / "config.yaml"
     file.write_text("\n".join([*lines, ""]), encoding="utf-8")
     return load(file)

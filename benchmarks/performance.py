@@ -97,7 +97,7 @@ REASONS = {
 
 
 def of_module(name: str) -> Iterator[tuple[str, float]]:
-    """The ratios of another benchmark, each over what is wanted of it."""
+    """Yield the ratios of another benchmark, each over what is wanted of it."""
     for line in json.loads(output(sys.executable, "-m", f"benchmarks.{name}", "--json"))["rows"]:
         for promise in PROMISES:
             if promise.by == name and re.search(promise.rows, line["what"]) and line["what"]:
@@ -110,7 +110,7 @@ def output(*command: str) -> str:
 
 
 def cpu_of(*command: str) -> float:
-    """Seconds of CPU that a command takes, with all that it starts."""
+    """Return the seconds of CPU of a command, with those of all that it starts."""
     before = os.times()
     output(*command)
     return sum(os.times()[2:4]) - sum(before[2:4])
@@ -156,7 +156,7 @@ NAMES = (*MODULES, *MEASURES)
 
 
 def measure(names: Sequence[str], runs: int) -> tuple[dict[str, list[float]], dict[str, str]]:
-    """The worst ratio of each promise in every run, in turns; and what could not be measured, and why."""
+    """Return the worst ratio of each promise over all runs, and what could not be measured, and why."""
     found, failed = defaultdict[str, list[float]](list), dict[str, str]()
     with tempfile.TemporaryDirectory() as folder:
         for number in range(runs):
@@ -175,14 +175,14 @@ def measure(names: Sequence[str], runs: int) -> tuple[dict[str, list[float]], di
 
 
 def machine() -> str:
-    """What it ran on."""
+    """Describe the machine."""
     model = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text("utf-8"), re.MULTILINE)
     cpu = model[1] if model else platform.processor()
     return f"{os.cpu_count()} cores ({cpu}), {platform.system()}, Python {platform.python_version()}"
 
 
 def page(found: Mapping[str, Sequence[float]], failed: Mapping[str, str], runs: int, day: str) -> str:
-    """The table as Markdown."""
+    """Return the table as Markdown."""
     lines = []
     for promise in PROMISES:
         ratios = found.get(promise.what, ())

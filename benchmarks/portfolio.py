@@ -34,7 +34,7 @@ LOTS = 1_000_000
 
 
 def a_listing(name: str, levels: int = LEVELS) -> Listing:
-    """A market with a book of so many levels a side, a tenth of a cent apart."""
+    """Return a market with a book of this many levels a side, a tenth of a cent apart."""
     rng, market = random.Random(name), MarketId(f"bench:{name}")
     sides = [
         tuple(Level(500_000 + sign * (5_000 + 1_000 * n), rng.randint(20, 60) * ONE) for n in range(levels))
@@ -48,7 +48,7 @@ def a_listing(name: str, levels: int = LEVELS) -> Listing:
 
 
 def plain_walk(asks: Sequence[tuple[float, float]], amount: float, rate: float) -> float:
-    """The shares that an amount buys of a book: sorted and walked in floats, each level kept."""
+    """Return the shares that an amount buys of a book, sorted and walked in floats, each level kept."""
     left, shares, taken = amount, 0.0, []
     for price, size in sorted(asks):
         each = price + rate * price * (1 - price)
@@ -61,7 +61,7 @@ def plain_walk(asks: Sequence[tuple[float, float]], amount: float, rate: float) 
 
 
 def walks() -> list[Measurement]:
-    """One bet of $500 against a book of 59 levels: of a new quote, and of one that others traded on."""
+    """Fill a bet of $500 from a book of 59 levels: of a new quote, and of one that others traded on."""
     listing = a_listing("walk")
     ready = find_offers("buy", "YES", listing, REALISTIC)
     assert isinstance(ready, Offers)
@@ -79,7 +79,7 @@ def walks() -> list[Measurement]:
 
 
 def in_memory() -> list[Measurement]:
-    """A decision of 500 bets, executed and posted, against bare arithmetic on the same numbers."""
+    """Execute and post a decision of 500 bets, against bare arithmetic on the same numbers."""
     free = SEED.model_copy(update={"min_bet": 0, "max_bet": ONE})
     snapshot = workload.snapshot(0)
     account = fold([open_account(10_000 * ONE, NOW)])
@@ -95,7 +95,7 @@ def in_memory() -> list[Measurement]:
 
 
 def many_accounts(lots: int) -> list[Holdings]:
-    """Accounts of 500 lots each."""
+    """Return accounts of 500 lots each."""
     rng = random.Random("lots")
     return [
         Holdings(lots={(m, "YES" if rng.random() < 0.5 else "NO"): a_lot(rng) for m in workload.IDS})
@@ -104,12 +104,12 @@ def many_accounts(lots: int) -> list[Holdings]:
 
 
 def a_lot(rng: random.Random) -> Lot:
-    """Some shares and what they cost."""
+    """Return some shares with their cost."""
     return Lot(rng.randint(1, 5_000 * ONE), rng.randint(1, 2_500 * ONE))
 
 
 def marks() -> list[Measurement]:
-    """A million lots at one snapshot: of all accounts at once, and account by account."""
+    """Mark a million lots at one snapshot: all accounts at once, and account by account."""
     accounts = dict(enumerate(many_accounts(LOTS)))
     snapshot = workload.snapshot(1)
     first = [accounts[number] for number in range(200)]
@@ -120,7 +120,7 @@ def marks() -> list[Measurement]:
 
 
 def memory() -> str:
-    """The peak memory of a process that marks a million lots."""
+    """Measure the peak memory of a process that marks a million lots."""
     script = "from benchmarks.portfolio import peak; print(peak())"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     most = f"{float(done.stdout):,.0f} MiB"
@@ -136,7 +136,7 @@ def peak() -> float:
 
 
 def on_disk(folder: Path) -> list[Measurement]:
-    """The reference's workload by the arena and by a plain loop, each on a database of its own."""
+    """Run the reference's workload in the arena and in a plain loop, each on a database of its own."""
     arena, base = workload.opened(folder / "arena.db"), workload.plain_opened(folder / "plain.db")
     bets = workload.AGENTS * workload.MARKETS
     steps: list[tuple[str, int, float, Callable[[], object], Callable[[], object]]] = [

@@ -35,7 +35,7 @@ AGENTS: tuple[tuple[str, float], ...] = (
 
 
 def recording(folder: Path, weeks: int) -> Path:
-    """The simulated year's first weeks and the three after, looked at every third day."""
+    """Record the simulated year's first weeks and the three after, sampled every third day."""
     world, seen, looks = venue(WORLD), dict[Any, None](), []
     for number in range(0, 7 * (weeks + 3), 3):
         at = datetime.combine(WORLD.start, time(), UTC) + timedelta(days=number)
@@ -47,7 +47,7 @@ def recording(folder: Path, weeks: int) -> Path:
 
 
 def config(folder: Path) -> Config:
-    """The line-up, by an arena's own config."""
+    """Return an arena's config with the line-up."""
     blocks = [
         f"  - {{name: {name}-{place}, kind: {name}{f', p: {p}' if name == 'constant' else ''}}}"
         for place, (name, p) in enumerate(AGENTS)
@@ -56,7 +56,7 @@ def config(folder: Path) -> Config:
 
 
 def ours(folder: Path, database: Path) -> Counter[str]:
-    """The season by the arena, into a record; how much is in it."""
+    """Play the season with the arena into a record, and count what is in it."""
     bundle = open_recording(folder)
     season = arrange_replay(folder, bundle, config(folder.parent))
 

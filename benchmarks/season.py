@@ -35,7 +35,7 @@ def line_up(folder: Path, blocks: Iterable[str]) -> Config:
 
 
 def play(config: Config, workers: int = 0, at_once: int = AT_ONCE) -> Timed:
-    """Seconds a turn, over all rounds but the first."""
+    """Return the seconds a turn, over all rounds but the first."""
     Record.open(config.database).close()
     command = [sys.executable, "-m", "arena.cli.main", "run", "--worker", "--database", config.database]
     command += ["--config", str(config.file), "--at-once", str(at_once)]

@@ -27,7 +27,7 @@ QUERIES = {
 
 
 def shelf() -> ArticleIndex:
-    """A hundred thousand texts of a year, the last tenth of them later than the search."""
+    """Write a hundred thousand texts of a year, the last tenth of them later than the search."""
     index, chance = ArticleIndex(), random.Random(1)
     for n in range(TEXTS):
         words = chance.choices(VOCABULARY, cum_weights=CHANCES, k=WORDS)

@@ -489,7 +489,7 @@ class BoardParts:
 
 
 def board_parts(lines: Lines) -> BoardParts:
-    """Part the agents that are ranked from the references and from the agents that are not ranked."""
+    """Separate ranked agents from the references and from agents without a rank."""
     parts = BoardParts([], [], [])
     for line in lines:
         if line.row.is_reference:

@@ -195,7 +195,7 @@ def _texts(shown: Mapping[str, str | int]) -> dict[str, str]:
 
 
 def _not_opened() -> None:
-    """Stand in for a page that is only pointed at; the app has the real one under the same address."""
+    """Do nothing, in place of a page that is only linked to; the app has the real one at this address."""
 
 
 def heading(text: str) -> None:

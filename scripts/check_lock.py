@@ -17,7 +17,7 @@ LOCK = (ROOT / "requirements.lock").read_text().replace("\\\n", " ")
 
 
 def wanted() -> list[Requirement]:
-    """What pyproject.toml asks for: to run, to develop and to build."""
+    """Return the requirements of pyproject.toml: to run, to develop and to build."""
     return [
         Requirement(line)
         for lines in (
@@ -30,14 +30,14 @@ def wanted() -> list[Requirement]:
 
 
 def pins() -> dict[str, str]:
-    """The versions of the lock that apply on this machine."""
+    """Return the versions of the lock that apply on this machine, by package."""
     requirements = (Requirement(line.split("--hash")[0]) for line in LOCK.splitlines() if line.strip())
     here = [pin for pin in requirements if pin.marker is None or pin.marker.evaluate()]
     return {canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in here}
 
 
 def reached(roots: list[Requirement]) -> set[str]:
-    """Everything that the roots lead to, as the installed packages themselves declare it."""
+    """Return every package that the roots require, directly or not, as the installed packages declare it."""
     seen: set[tuple[str, str]] = set()
     todo = list(roots)
     while todo:
@@ -50,7 +50,7 @@ def reached(roots: list[Requirement]) -> set[str]:
 
 
 def needs(name: str, extra: str) -> list[Requirement]:
-    """What an installed package requires here, for one of its extras or for none."""
+    """Return what an installed package requires here, for one of its extras or for none."""
     try:
         lines = requires(name) or []
     except PackageNotFoundError:
@@ -60,7 +60,7 @@ def needs(name: str, extra: str) -> list[Requirement]:
 
 
 def faults() -> Iterator[str]:
-    """Each drift, said in a line."""
+    """Yield every difference between the lock and pyproject.toml, a line each."""
     locked, roots = pins(), wanted()
     for root in roots:
         version = locked.get(canonicalize_name(root.name))
@@ -80,7 +80,7 @@ def faults() -> Iterator[str]:
 
 
 def faults_of_text(name: str, text: str) -> Iterator[str]:
-    """What no lock may lack or hold."""
+    """Yield lines of a lock without a hash, and addresses in it."""
     for line in text.splitlines():
         if "--hash=sha256:" not in line:
             yield f"{name} has no hash for {line.strip()}"

@@ -39,7 +39,7 @@ Answers = list[tuple[str, object]]
 
 
 def drift(shape: Shape, answer: object) -> list[str]:
-    """How an answer differs from its shape: fields that are gone, or hold something else.
+    """Return how an answer differs from its shape: fields that are gone, or hold something else.
 
     >>> drift({"a[].b": "text", "c?": "number"}, {"a": [{"b": 1}]})
     ['a[].b holds number, where it held text']
@@ -58,7 +58,7 @@ def _drift_at(path: str, kinds: Sequence[str], answer: object) -> Iterator[str]:
 
 
 def _values(value: object, parts: Sequence[str]) -> Iterator[object]:
-    """What stands at a path, in all records of its lists."""
+    """Yield the values at a path, in all records of its lists."""
     if not parts:
         yield value
     elif parts[0] == "[]":
@@ -77,7 +77,7 @@ def _first(answer: object, path: str) -> Any:
 
 
 async def ask_polymarket(gamma: HttpClient, clob: HttpClient) -> Answers:
-    """The largest open markets, and the book of one."""
+    """Ask for the largest open markets, and for the book of one."""
     asked = {"closed": "false", "order": "volumeNum", "ascending": "false", "include_tag": "true"}
     page = await gamma.get("/markets/keyset", **asked, limit=5)
     tokens = _first(page, "markets.[].clobTokenIds")
@@ -89,7 +89,7 @@ async def ask_polymarket(gamma: HttpClient, clob: HttpClient) -> Answers:
 
 
 async def ask_kalshi(http: HttpClient) -> Answers:
-    """Some open events, the series of one, and the book of a market."""
+    """Ask for some open events, the series of one, and the book of a market."""
     page = await http.get("/events", status="open", with_nested_markets="true", limit=5)
     series = _first(page, "events.[].series_ticker")
     ticker = _first(page, "events.[].markets.[].ticker")
@@ -101,7 +101,7 @@ async def ask_kalshi(http: HttpClient) -> Answers:
 
 
 async def ask_manifold(http: HttpClient) -> Answers:
-    """The newest markets, and one by itself."""
+    """Ask for the newest markets, and for one of them by itself."""
     page = await http.get("/v0/markets", limit=20)
     return [
         ("manifold markets", page),
@@ -117,7 +117,7 @@ ASKED: Mapping[str, Callable[..., Awaitable[Answers]]] = {
 
 
 async def ask_venue(config: Config, name: str) -> Answers:
-    """One small question to a venue for each kind of answer that it gives."""
+    """Ask a venue one small question for each kind of answer that it gives."""
     settings = load_module("markets.venues", name).Settings()
     if name == config.markets.venue:
         settings = settings.model_copy(update=unfrozen_settings(config.venue_settings, config.folder))
@@ -131,7 +131,7 @@ async def ask_venue(config: Config, name: str) -> Answers:
 
 
 async def ask_models(config: Config) -> list[tuple[str, object]]:
-    """One tiny question to each model of the config: its answer as the arena reads it."""
+    """Ask each model of the config one tiny question, and return its answer as the arena reads it."""
     answers: list[tuple[str, object]] = []
     targets = ping_targets(tuple(agent for agent in config.agents if agent.model is not None))
     async with open_models(config) as asks:

@@ -43,7 +43,7 @@ class Shot:
 
 
 def shots(market: str) -> list[Shot]:
-    """Every page once; `market` is the one to be shown."""
+    """Return every page once, with `market` as the market to show."""
     return [
         Shot("arena", "", 1_700),
         Shot("cohort", "cohort?cohort=2"),
@@ -70,7 +70,7 @@ REAL = Shot("real", "", 1_700)
 
 
 def every(taken: list[Shot]) -> Iterator[Shot]:
-    """Each of these whole, at both widths and in both themes."""
+    """Yield each of these pages whole, at both widths and in both themes."""
     for shot in taken:
         for width in (SCREEN, PHONE):
             yield Shot(f"{shot.name}-{width}", shot.address, HIGHEST, width)
@@ -87,7 +87,7 @@ def settle(page: Page) -> None:
 
 
 def take(browser: Browser, address: str, shot: Shot) -> bytes:
-    """A picture of a page down to its height, or to where it ends."""
+    """Take a picture of a page down to its height, or to where it ends."""
     context = browser.new_context(
         viewport={"width": shot.width, "height": 900}, color_scheme=shot.theme, bypass_csp=True
     )

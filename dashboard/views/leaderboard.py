@@ -194,7 +194,7 @@ def _boards(lines: Lines, columns: Sequence[LeaderboardColumn], overview: Season
 
 
 def _download(text: str, name: str) -> None:
-    """Offer a file."""
+    """Draw a button that downloads a file."""
     st.download_button(
         "Download all columns as CSV",
         text,

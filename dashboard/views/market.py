@@ -362,7 +362,7 @@ class StoredPrice:
 
     @property
     def price(self) -> int | None:
-        """The mid; where there is none, the last trade."""
+        """Return the mid or, where there is none, the price of the last trade."""
         return self.last if self.mid is None else self.mid
 
 

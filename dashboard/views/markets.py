@@ -129,7 +129,7 @@ def _counted(result: MarketList, asked: MarketFilter, markets: int | None) -> st
 
 
 def _turn_pages(result: MarketList, asked: MarketFilter) -> None:
-    """Lead to the pages before and after, with all else as it was chosen."""
+    """Link to the previous and the next page, with the same filters."""
     around = around_page(asked.page, result.more)
     if not around:
         return

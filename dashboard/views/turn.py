@@ -119,12 +119,12 @@ class PlacedTurn:
 
     @property
     def bets(self) -> tuple[Bet, ...]:
-        """What was to be bought."""
+        """Return the buy orders."""
         return orders_of(self.orders)[0]
 
     @property
     def sales(self) -> tuple[Sale, ...]:
-        """What was to be sold."""
+        """Return the sell orders."""
         return orders_of(self.orders)[1]
 
 
@@ -699,7 +699,7 @@ def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
 
 
 def _ways(page: TurnPage) -> None:
-    """Lead to the turns before and after, to the agent and to the cohort."""
+    """Link to the turns before and after, to the agent and to the cohort."""
     turn = page.turn
     place = page.rounds.index(turn.round)
     before = page.rounds[:place][-1:]

@@ -122,7 +122,7 @@ def test_a_position_that_sells_above_its_worth_is_sold() -> None:
 
 
 def parsed(text: str, view: View) -> Decision:
-    """What is read from an answer."""
+    """Return what is read from an answer."""
     found = parse_answer(text, view)
     assert isinstance(found, Decision)
     return found
@@ -140,7 +140,7 @@ def test_the_clumsy_break_their_json_now_and_then_and_mend_it_when_told() -> Non
 
 
 def briers(season_seed: int) -> dict[str, float]:
-    """The mean Brier score of every model over a season, asked every other week."""
+    """Return the mean Brier score of every model over a season, asked every other week."""
     season = venue(Settings(seed=season_seed))
     scores: dict[str, list[float]] = {"sharp": [], "hasty": [], "blind": []}
     for week in range(1, 20, 3):
@@ -167,7 +167,7 @@ def test_who_weighs_the_evidence_beats_who_ignores_it_or_weighs_it_badly(season_
 
 
 def talk(url: str, requests: Sequence[tuple[str, str, Any]]) -> list[tuple[int, Any]]:
-    """The answers to so many requests over one connection."""
+    """Return the answers to this many requests over one connection."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=10)
     answers = []
     for method, path, body in requests:

@@ -21,7 +21,7 @@ AFTER = CLOSES + timedelta(days=30)
 
 
 def found(published: str = "2022-03-01", title: str = "", **more: str) -> FoundArticle:
-    """An article with a title of its own unless it is given one."""
+    """Return an article with a title of its own unless one is given."""
     named = title or f"Something happened ({published})"
     return replace(FoundArticle("Example News", "", named, "It did.", published), **more)
 

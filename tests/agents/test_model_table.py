@@ -125,7 +125,7 @@ TIERS = ("default", "priority", "flex")
 
 
 def an_answer(model: str, usage: dict[str, Any], **more: Any) -> Any:
-    """An answer as litellm makes one of what came over the wire."""
+    """Return an answer as litellm builds it from what came over the wire."""
     from litellm import ModelResponse, Usage
 
     counts = {"prompt_tokens": 10_001, "completion_tokens": 1_003} | usage
@@ -291,7 +291,7 @@ EFFORTS: tuple[Any, ...] = ("none", "minimal", "low", "medium", "high", "xhigh")
 
 
 def refused_by_litellm(model: str, provider: str, **options: Any) -> bool:
-    """Whether the library itself turns these options down, before any call."""
+    """Tell whether the library itself refuses these options, before any call."""
     from litellm.exceptions import UnsupportedParamsError
     from litellm.utils import get_optional_params
 

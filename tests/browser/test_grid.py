@@ -19,7 +19,7 @@ SAMPLED = ("all_failed",)
 
 
 def sample(place: int) -> list[tuple[Sequence[Address], tuple[int, str]]]:
-    """The next few pages of figures for each next record, in the next of the looks that axe leaves out."""
+    """Return the next few pages of figures for each next record, in the next of the looks that axe skips."""
     return [([(view, {}) for view in FIGURES[place::3]], LOOKS[1 + place])]
 
 

@@ -34,7 +34,7 @@ TAPPED = ["leaderboard", *(pytest.param(one, marks=pytest.mark.thorough) for one
 
 @pytest.fixture
 def screen(request: pytest.FixtureRequest) -> Iterator[Watched]:
-    """A fresh watched page of the browser that a test names."""
+    """Yield a fresh watched page of the browser that a test names."""
     context: BrowserContext = request.getfixturevalue(request.param)
     watched = Watched(context.new_page()).watch()
     yield watched
@@ -82,7 +82,7 @@ def test_a_tapped_header_sorts(path: str, served: Served, screen: Watched) -> No
 
 
 def unsorted(url: str) -> str:
-    """An address without the order of tables."""
+    """Return an address without the order of tables."""
     return re.sub(r"[?&]order=[^&]*", "", url)
 
 
@@ -137,7 +137,7 @@ def test_rows_are_put_in_order_and_put_back_and_enter_on_a_link_opens_it(
 
 
 def lines_taken(page: Page) -> list[list[str]]:
-    """The first table of the page as the file that its button makes of it."""
+    """Return the first table of the page as the file that its button downloads."""
     with page.expect_download() as download:
         page.locator(".table .csv").first.click()
     assert download.value.suggested_filename == "references-which-are-not-ranked.csv"

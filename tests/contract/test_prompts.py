@@ -38,12 +38,12 @@ def asked(name: str, view: View = VIEW, *, prices: bool = True, part: PromptPart
 
 
 def words(prompt: Prompt) -> str:
-    """What the user says."""
+    """Return the user's message."""
     return prompt.messages[-1].content
 
 
 def example(prompt: Prompt) -> str:
-    """The example of an answer, which ends the prompt."""
+    """Return the example of an answer, which ends the prompt."""
     text = words(prompt)
     start = re.search(r'^\{"', text, re.MULTILINE)
     assert start is not None
@@ -51,7 +51,7 @@ def example(prompt: Prompt) -> str:
 
 
 def twelve() -> View:
-    """Twelve markets with books and evidence, one of them held, on which there is something to win."""
+    """Return twelve markets with books and evidence, one of them held, on which there is something to win."""
     deep = [("0.40", "100000")], [("0.42", "100000")]
     shown = [
         a_book(*deep, market=f"sim:{n}", rules=EVIDENCE.format(10 + 7 * n), event_id=f"e{n}")
@@ -189,6 +189,6 @@ def test_a_demo_model_can_be_asked_in_parts(name: str) -> None:
 
 
 def said(model: str, prompt: Prompt) -> str:
-    """What a demo model answers when it is asked again, so that none of them slips."""
+    """Return a demo model's answer, asked again if it slips."""
     again = (Message("assistant", "?"), Message("user", "Please answer again."))
     return answer(model, [*prompt.messages, *again], prompt.seed)

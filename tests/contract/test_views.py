@@ -19,7 +19,7 @@ APP = Path(dashboard.views.__path__[0]).parent / "app.py"
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path | None]:
-    """A record in each of its states; those played otherwise are in tests/dashboard/test_records.py."""
+    """Return a record in each of its states; tests/dashboard/test_records.py has those played otherwise."""
     folder = tmp_path_factory.mktemp("records")
     Record.open(str(folder / "empty.db")).close()
     missing, empty = (folder / f"{name}.db" for name in ("missing", "empty"))

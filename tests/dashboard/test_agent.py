@@ -43,7 +43,7 @@ def connection(season: Path) -> Iterator[Connection]:
 
 
 def headings(page: AppTest) -> list[str]:
-    """The headings of the page's boxes."""
+    """Return the headings of the page's boxes."""
     return [each.text or "" for html in markup(page) for each in ET.fromstring(html).iter("h2")]
 
 

@@ -32,7 +32,7 @@ START = datetime(2026, 1, 4, tzinfo=UTC)
 
 
 def drawn(html: str) -> ET.Element:
-    """The figure of a chart."""
+    """Return the figure of a chart."""
     return ET.fromstring(f"<div>{html}</div>")[0]
 
 

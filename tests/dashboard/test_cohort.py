@@ -131,7 +131,7 @@ def test_calibration_is_drawn_beside_the_money_in_every_reading(
 
 
 def labels(page: AppTest) -> list[str]:
-    """What the charts of a page are said to show."""
+    """Return the alternative texts of a page's charts."""
     drawn = (svg for html in markup(page) for svg in ET.fromstring(html).iter("svg"))
     return [svg.attrib["aria-label"] for svg in drawn if svg.get("role") == "img"]
 

@@ -40,7 +40,7 @@ MILLION = 1_000_000
 
 
 def traded(record: Path, where: str = "1") -> str:
-    """The market with most trades among some."""
+    """Return the market with most trades among some."""
     query = f"SELECT market_id FROM fill WHERE {where} GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
     return str(rows_in(record, query)[0][0])
 
@@ -230,7 +230,7 @@ def test_prices_and_rounds_of_a_market_are_no_more_than_a_chart_draws_as_steps(
 
 
 def ends_of(chart: str) -> list[str]:
-    """What the lines of a chart are called, with their ends."""
+    """Return the labels of a chart's lines, with their ends."""
     return [title.text or "" for title in next(ET.fromstring(f"<a>{chart}</a>").iter("svg")).iter("title")]
 
 

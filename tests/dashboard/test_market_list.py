@@ -62,7 +62,7 @@ LATEST = "SELECT max(at) FROM (SELECT at FROM snapshot UNION ALL SELECT at FROM 
 
 
 def known(record: Path) -> list[Known]:
-    """All markets that agents were shown, those shown last first: each as in its newest round."""
+    """Return all markets that agents were shown, newest first, each as in its newest round."""
     with sqlite3.connect(f"file:{record}?mode=ro", uri=True) as plain:
         ((now,),) = plain.execute(LATEST)
         rows = plain.execute(PLAIN).fetchall()
@@ -84,7 +84,7 @@ def is_wanted(one: Known, asked: MarketFilter) -> bool:
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three decision times; afterwards some markets closed, lost their price, or are about something else."""
+    """Play three decision times, after which some markets close, lose their price, or change their text."""
     record = play(tmp_path_factory.mktemp("mixed"), times=3)
     with sqlite3.connect(record) as plain:
         markets_ = [market_id for (market_id,) in plain.execute("SELECT id FROM market ORDER BY id")]
@@ -104,7 +104,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A list that is cut off early, so that a small record has more than it holds."""
+    """Cut the list off early, so that a small record has more than it holds."""
     for name, most in (("PAGE_ROWS", 4), ("WEIGHED", 12), ("COMPARED", 8)):
         monkeypatch.setattr(reads, name, most)
     monkeypatch.setattr(view, "PAGE_ROWS", 4)
@@ -116,7 +116,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def everything_asked(known: list[Known], thorough: bool) -> list[MarketFilter]:
-    """Every way to narrow a list, with every order; a seventh of them, from all over, in any case."""
+    """Return a seventh of all ways to narrow a list, in every order, spread evenly."""
     searches = ["", known[0].question.split()[1].upper(), "straSSE", "nowhere to be found"]
     categories = ["", known[0].category, "topic 2"]
     events = ["", known[-1].event]
@@ -129,7 +129,7 @@ def everything_asked(known: list[Known], thorough: bool) -> list[MarketFilter]:
 def wanted(
     known: list[Known], asked: MarketFilter, most: int, weighed: int, compared: int
 ) -> tuple[list[str], int, bool]:
-    """The ids of the list, from how many markets they were chosen, and whether there are no others."""
+    """Return the ids of the list, the number of markets they are chosen from, and whether that is all."""
     matching = [one for one in known if is_wanted(one, asked)]
     enough = {"shown": most * asked.page, "closes": weighed, "volume": weighed, "apart": compared}[
         asked.order

@@ -29,7 +29,7 @@ PAYLOAD = "![x](http://203.0.113.9/x) <img src=http://203.0.113.9/y>"
 
 @pytest.fixture
 def troubled(tmp_path: Path) -> Path:
-    """A record in which everything has gone wrong."""
+    """Return a record in which everything has gone wrong."""
     record = made("all_failed", tmp_path)
     engine = connect(record)
     down = Incident("venue_down", "polymarket@1", AT, f"polymarket does not answer: {PAYLOAD}")

@@ -42,7 +42,7 @@ def light(colour: str) -> Light:
 
 
 def seen(colour: str, sight: str) -> Light:
-    """The colour in CIE Lab, as this sight has it."""
+    """Return the colour in CIE Lab, as this kind of colour vision sees it."""
     r, g, b = (
         min(max(sum(k * c for k, c in zip(row, light(colour), strict=True)), 0), 1) for row in SIGHTS[sight]
     )

@@ -38,7 +38,7 @@ ACTING = {"iframe", "object", "embed", "form", "base", "img", "video", "audio"}
 
 @pytest.fixture(scope="module")
 def site(season: Path, tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
-    """The season's: it is only looked at."""
+    """Return the season's site, only to be read."""
     found = PublishedSite(tmp_path_factory.mktemp("published") / "site")
     found.publish(season)
     return found
@@ -46,13 +46,13 @@ def site(season: Path, tmp_path_factory: pytest.TempPathFactory) -> PublishedSit
 
 @pytest.fixture
 def copied(site: PublishedSite, tmp_path: Path) -> PublishedSite:
-    """The same, to be changed."""
+    """Return the same, to be changed."""
     return PublishedSite(Path(shutil.copytree(site.folder, tmp_path / "deep" / "down")))
 
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record of agents that asked a model: their prompts and its answers are in it."""
+    """Return a record of agents that asked a model, with their prompts and its answers."""
     record = tmp_path_factory.mktemp("asked") / "record.db"
     build(record, weeks=2).close()
     return worked_out(record)
@@ -332,7 +332,7 @@ def test_killed_or_stopped_while_it_draws_the_old_site_stands_and_the_next_one_i
 
 
 def shown(site: PublishedSite) -> dict[str, bytes]:
-    """What a host shows of it: not the files that were being made."""
+    """Return what a host shows of it, without the unfinished files."""
     return {path: data for path, data in site.files().items() if not path.startswith(".arena-site.new")}
 
 

@@ -36,27 +36,27 @@ def record(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
-    """A record, and no config beside it that would tell the command line more than the pages know."""
+    """Return a record without a config beside it, from which the command line would know more than pages."""
     monkeypatch.chdir(tmp_path)
     return shared(request.param, tmp_path_factory)
 
 
 def told(record: Path, *command: str) -> Any:
-    """What the command line says for programs."""
+    """Return the JSON output of the command line."""
     said = CliRunner().invoke(app, [*command, "--json", "--database", str(record)])
     assert said.exit_code == 0, said.output
     return json.loads(said.stdout)
 
 
 def same(cell: Any, figure: Any, times: float = 1) -> bool:
-    """Whether a cell of a table is a figure of the command line; a dash is null."""
+    """Tell whether a cell of a table is a figure of the command line; a dash is null."""
     if figure is None:
         return cell is None or math.isnan(cell)
     return cell is not None and math.isclose(cell, figure * times, rel_tol=1e-9, abs_tol=1e-9)
 
 
 def money(dollars: float) -> str:
-    """Profit or loss as pages write it."""
+    """Return profit or loss as pages write it."""
     sign = "+" if round(dollars, 2) > 0 else "−" if round(dollars, 2) < 0 else ""
     return f"{sign}${abs(dollars):,.2f}"
 

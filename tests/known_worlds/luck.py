@@ -29,7 +29,7 @@ class LuckSeason:
 
 
 def prices(tie: EventTie, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Mids of an event's markets in each round, and how they end. The states of `alone` are each market's."""
+    """Return mids of an event by round, and its ends; each market of `alone` has its own states."""
     if tie == "alone":
         each = [prices("nested", rng) for _ in range(MARKETS)]
         return np.stack([mid[:, 1] for mid, _ in each], axis=1), np.array([end[1] for _, end in each])
@@ -66,7 +66,7 @@ def season(events: int, style: str, rng: np.random.Generator) -> LuckSeason:
 
 
 def _bets(market: str, mids: list[int], style: str, rng: np.random.Generator) -> Iterator[Trade]:
-    """One side of a market; those who hold buy once, those who trade add and sell as they please."""
+    """Yield bets on one side of a market: holders buy once, traders add and sell at random."""
     yes, held = bool(rng.integers(2)), 0
     first = int(rng.integers(len(mids)))
     for number, mid in enumerate(mids):
@@ -87,7 +87,7 @@ def _trade(market: str, yes: bool, buy: bool, shares: int, price: int, mid: int)
 
 
 def coverage(seasons: int, events: int, style: str, draws: int, known: bool, seed: int) -> float:
-    """The share of skill-less seasons whose profit lies in its own luck band of 95%."""
+    """Return the share of seasons without skill whose profit lies in its own luck band of 95%."""
     rng = np.random.default_rng(seed)
     inside = 0
     for _ in range(seasons):

@@ -32,7 +32,7 @@ def at(day: date, hour: int = 0) -> datetime:
 
 
 def a_river(**levels: str) -> Series:
-    """Levels by days of January, each published on the same day: `d05="3.9"`."""
+    """Return levels by days of January, each published on the same day: `d05="3.9"`."""
     return a_series(
         *[(f"2026-01-{name[1:]}", level, f"2026-01-{name[1:]}") for name, level in levels.items()]
     )
@@ -257,7 +257,7 @@ def second_hand(
 
 
 def is_yes(way: list[str], base: float, value: float) -> bool:
-    """Whether a value means YES, in plain arithmetic."""
+    """Tell whether a value means YES, in plain arithmetic."""
     if way[0] in ("above", "below"):
         return value > float(way[1]) if way[0] == "above" else value < float(way[1])
     change = value - base if way[0] == "rise" else base - value

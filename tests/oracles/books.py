@@ -44,7 +44,7 @@ class Walk:
 
 
 def faults(book: Book) -> set[str]:
-    """Everything that forbids trading on a book; nothing for a good one."""
+    """Return everything that forbids trading on a book; nothing for a good one."""
     if not book.bids and not book.asks:
         return {"no_book"}
     levels = [*book.bids, *book.asks]
@@ -103,19 +103,19 @@ def sell(book: Book, side: str, shares: Fraction, limit: Fraction | None = None)
 
 
 def refusal(book: Book, walked: Walk) -> str | None:
-    """Why what was walked is no fill, if it is none."""
+    """Return why the result of a walk is no fill, if it is none."""
     if walked.shares == 0:
         return "unfilled"
     return "under_min_shares" if walked.shares < book.least else None
 
 
 def _fee(price: Fraction, rate: Fraction) -> Fraction:
-    """The fee on one share."""
+    """Return the fee on one share."""
     return rate * price * (1 - price)
 
 
 def _one_a_price(levels: Iterable[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
-    """The levels from the lowest price up, those of one price put together."""
+    """Return the levels from the lowest price up, those of one price merged."""
     found: dict[Fraction, Fraction] = {}
     for price, shares in levels:
         found[price] = found.get(price, Fraction(0)) + shares

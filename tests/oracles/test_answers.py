@@ -57,7 +57,7 @@ MEANT = {name: round(chance * 1_000_000) for name, chance in CHANCES.items()}
 
 
 def forecasts(market: str = "market", chance: str = "probability", **more: object) -> list[dict[str, object]]:
-    """The items of an answer, by these keys."""
+    """Return the items of an answer, by these keys."""
     return [{market: name, **more, chance: value} for name, value in CHANCES.items()]
 
 
@@ -121,7 +121,7 @@ SCHEMA = json.dumps(
 
 
 def both(key: str, wrote: Callable[[float], object] = float) -> list[dict[str, object]]:
-    """The items of an answer that states YES and NO of each market under one key."""
+    """Return the items of an answer that states YES and NO of each market under one key."""
     return [
         {"market": name, key: {"yes": wrote(p), "NO": wrote(round(1 - p, 2))}} for name, p in CHANCES.items()
     ]

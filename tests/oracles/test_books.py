@@ -45,12 +45,12 @@ SAMPLED = 6
 
 
 def exact(value: int) -> Fraction:
-    """The number behind so many millionths."""
+    """Return the number behind this many millionths."""
     return Fraction(value, ONE)
 
 
 def as_listing(book: Book, market_id: str = RAIN) -> Listing:
-    """A book of the oracle as the engine knows it."""
+    """Return a book of the oracle as the engine knows it."""
     bids, asks = (tuple(Level(_whole(p), _whole(s)) for p, s in side) for side in (book.bids, book.asks))
     bid, ask = (max((x.price for x in bids), default=None), min((x.price for x in asks), default=None))
     mid = None if book.mid is None else _whole(book.mid)
@@ -64,7 +64,7 @@ def _whole(value: Fraction) -> int:
 
 
 def tries(random: Random, book: Book) -> Iterator[tuple[Action, Side, int, int | None]]:
-    """Every size on every side, without a limit and with one near the best price."""
+    """Yield every size on every side, without a limit and with one near the best price."""
     for side, (action, size) in product(SIDES, WISHES):
         yield action, side, size, None
         best = _best(book, action, side)
@@ -73,7 +73,7 @@ def tries(random: Random, book: Book) -> Iterator[tuple[Action, Side, int, int |
 
 
 def _best(book: Book, action: Action, side: Side) -> int:
-    """The best price, or the middle where there is none."""
+    """Return the best price, or the middle if there is none."""
     if action == "buy":
         prices = [p for p, _ in book.asks] if side == "YES" else [1 - p for p, _ in book.bids]
         return _whole(min(prices, default=Fraction(1, 2)))
@@ -117,7 +117,7 @@ def check(book: Book, listing: Listing, action: Action, side: Side, size: int, l
 
 
 def check_sums(ours: OrderMatch) -> list[FillLevel]:
-    """The levels are the fill. Returns them with those of one price put together."""
+    """Check that the levels add up to the fill, and return them with those of one price merged."""
     assert ours.shares == sum(level.shares for level in ours.levels)
     assert ours.amount == sum(level.amount for level in ours.levels)
     assert ours.fee == sum(level.fee for level in ours.levels)
@@ -129,7 +129,7 @@ def check_sums(ours: OrderMatch) -> list[FillLevel]:
 
 
 def check_bought(book: Book, ours: OrderMatch, walked: Walk, size: int) -> None:
-    """At most what was wanted is paid, nothing below its price, and no share is lost but to rounding."""
+    """Check that at most the wanted sum is paid, nothing below its price, no share lost but to rounding."""
     levels, each = check_sums(ours), 3 * len(ours.levels)
     lost = (each + 3) / exact(levels[-1].price)
     check_prices(levels, walked, lost)
@@ -143,7 +143,7 @@ def check_bought(book: Book, ours: OrderMatch, walked: Walk, size: int) -> None:
 
 
 def check_sold(book: Book, ours: OrderMatch, walked: Walk, size: int) -> None:
-    """The same shares to the millionth, and for each level what it is worth or a little less."""
+    """Check for the same shares to the millionth, and each level's worth or a little less."""
     levels = check_sums(ours)
     check_prices(levels, walked, Fraction(0))
     assert ours.shares == walked.shares * ONE <= size
@@ -155,7 +155,7 @@ def check_sold(book: Book, ours: OrderMatch, walked: Walk, size: int) -> None:
 
 
 def _with_fee(book: Book, price: Fraction, sign: int) -> Fraction:
-    """What one share costs with its fee, or brings without it."""
+    """Return what one share costs with its fee, or brings without it."""
     return price + sign * book.rate * price * (1 - price)
 
 
@@ -164,14 +164,14 @@ def _fee(book: Book, level: FillLevel) -> Fraction:
 
 
 def check_prices(levels: list[FillLevel], walked: Walk, lost: Fraction) -> None:
-    """The same prices in the same order; the oracle may reach one more, for what rounding has lost."""
+    """Check for the same prices in order; the oracle may reach one more, for what rounding has lost."""
     prices = [exact(level.price) for level in levels]
     assert prices == [price for price, _ in walked.levels[: len(prices)]]
     assert sum(shares for _, shares in walked.levels[len(prices) :]) * ONE <= lost
 
 
 def check_words(ours: OrderMatch, walked: Walk, rest: int) -> None:
-    """What is left is said with its reason, and nothing is said where nothing is left."""
+    """Check that a rest is reported with its reason, and nothing is reported without a rest."""
     if rest == 0:
         assert ours.left == ""
         assert walked.left * ONE <= 3 * len(ours.levels)
@@ -240,7 +240,7 @@ SPOILS = ("crossed", "one_sided", "empty", "range", "size", "wide", "gap", "leas
 
 
 def a_made_up_book(number: int) -> Book:
-    """The book of that number: always the same, in no order, with prices that come twice."""
+    """Return the book of that number, always the same, in random order, with repeated prices."""
     random = Random(f"books/{number}")
     tick = Fraction(random.choice((10, 1)), 1_000)
     bid = random.randrange(1, int(1 / tick) - 1)
@@ -260,12 +260,12 @@ def a_made_up_book(number: int) -> Book:
 
 
 def _down(random: Random) -> int:
-    """How many ticks a level lies behind the best: many are near, some far."""
+    """Draw how many ticks a level lies behind the best: many are near, some far."""
     return random.choice((0, 1, 2, 3, random.randrange(40)))
 
 
 def _size(random: Random) -> Fraction:
-    """A level's shares: whole, in hundredths, or down to the last millionth; many are small."""
+    """Draw a level's shares: whole, in hundredths, or down to the last millionth; many are small."""
     unit = random.choice((1, 100, ONE))
     return Fraction(random.randrange(1, random.choice((10, 1_000, 50_000)) * unit), unit)
 
@@ -293,7 +293,7 @@ def _spoilt(book: Book, how: str, random: Random) -> Book:
 
 @cache
 def ends_of(batch: int) -> tuple[str, ...]:
-    """What came of every walk of a batch of made-up books, each compared with the oracle's."""
+    """Return the results of every walk of a batch of made-up books, each compared with the oracle's."""
     ends = list[str]()
     for number in range(batch, BOOKS, BATCHES):
         book = a_made_up_book(number)

@@ -48,17 +48,17 @@ class Files:
         return found
 
     def resolved(self, market: str) -> date | None:
-        """The day of its resolution."""
+        """Return the day of its resolution."""
         line = self.markets[market]
         return date.fromisoformat(line["resolution_date"][:10]) if line["resolved"] else None
 
     def known_end(self, market: str) -> datetime | None:
-        """When its resolution is known."""
+        """Return when its resolution is known."""
         day = self.resolved(market)
         return None if day is None else _after(day)
 
     def last_price(self, market: str, at: datetime) -> datetime | None:
-        """When the newest price that is known by then became so."""
+        """Return when the newest price that is known by then became known."""
         return max((_after(day) for day in self.prices[market] if _after(day) <= at), default=None)
 
 
@@ -78,12 +78,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def season(files: Files, place: Path, thorough: bool) -> Any:
-    """The null agents in weekly cohorts, played once for this file."""
+    """Return the null agents in weekly cohorts, played once for this file."""
     return played(place, files, thorough)
 
 
 def played(place: Path, files: Files, thorough: bool, **where: Any) -> Any:
-    """What the command says of a season."""
+    """Return what the command says of a season."""
     words = ("--start", START[thorough], "--end", "2026-08-16")
     return arena_json(place, "study", "replay", str(files.folder), *words, **where)
 

@@ -44,7 +44,7 @@ def written(folder: Path, content: Any) -> Path:
 
 
 def figures(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Where the figures are."""
+    """Yield the places of the figures."""
     if isinstance(value, dict | list):
         for name, part in value.items() if isinstance(value, dict) else enumerate(value):
             yield from figures(part, (*place, name))
@@ -53,7 +53,7 @@ def figures(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str
 
 
 def changed(case: Found, place: tuple[str | int, ...]) -> Found:
-    """The same with one figure of what is expected a little higher."""
+    """Return the same with one figure of what is expected a little higher."""
     case = deepcopy(case)
     part: Any = case["expected"]
     for name in place[:-1]:

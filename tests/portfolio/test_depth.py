@@ -154,7 +154,7 @@ def test_which_rules_are_deep() -> None:
 
 
 def weeks(seed: int) -> tuple[list[Snapshot], list[Resolution]]:
-    """What a made-up season offers week by week, and how its markets end."""
+    """Return what a made-up season offers week by week, and how its markets end."""
     settings = Settings(seed=seed, weeks=10, markets=150, events=60)
     chance = seeded_chance(seed)
     world = build_world(settings, chance)

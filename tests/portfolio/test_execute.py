@@ -39,28 +39,28 @@ def asked(
     snapshot: Snapshot = THREE,
     rules: Rules = PLAIN,
 ) -> tuple[list[Fill], list[Rejection]]:
-    """What these wishes bring; the account is a fresh one of $10,000 unless given."""
+    """Return the results of these orders, with a fresh account of $10,000 unless one is given."""
     bets = [wish for wish in wishes if isinstance(wish, Bet)]
     sales = [wish for wish in wishes if isinstance(wish, Sale)]
     return execute(bets, sales, account or an_account(), snapshot, rules)
 
 
 def refusals(*wishes: Bet | Sale, **given: Any) -> list[str]:
-    """The sentences, when nothing at all is filled."""
+    """Return the refusals' sentences, after checking that nothing is filled."""
     fills, refused = asked(*wishes, **given)
     assert fills == []
     return [rejection.message for rejection in refused]
 
 
 def codes(*wishes: Bet | Sale, **given: Any) -> list[str]:
-    """The codes, when nothing at all is filled."""
+    """Return the refusals' codes, after checking that nothing is filled."""
     fills, refused = asked(*wishes, **given)
     assert fills == []
     return [rejection.code for rejection in refused]
 
 
 def holding(*bets: Bet, snapshot: Snapshot = THREE) -> Holdings:
-    """A fresh account after these bets."""
+    """Return a fresh account after these bets."""
     account = an_account()
     fills, refused = execute(bets, [], account, snapshot, PLAIN)
     assert refused == []

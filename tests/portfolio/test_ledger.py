@@ -17,7 +17,7 @@ SUN = MarketId("sim:sun")
 
 
 def then(account: Holdings, *wishes: Bet | Sale, price: str = "0.40") -> tuple[Holdings, list[Entry]]:
-    """The account and its new entries after wishes that are all granted, every market at one price."""
+    """Return the account and its new entries after orders that are all filled, markets at one price."""
     bets = [wish for wish in wishes if isinstance(wish, Bet)]
     sales = [wish for wish in wishes if isinstance(wish, Sale)]
     fills, refused = execute(bets, sales, account, prices(price), SEED)
@@ -27,12 +27,12 @@ def then(account: Holdings, *wishes: Bet | Sale, price: str = "0.40") -> tuple[H
 
 
 def prices(price: str) -> Snapshot:
-    """Two markets at the same price."""
+    """Return two markets at the same price."""
     return a_snapshot(a_price(price), a_price(price, SUN))
 
 
 def settled(account: Holdings, *resolutions: Resolution) -> Holdings:
-    """The account after these resolutions."""
+    """Return the account after these resolutions."""
     return fold(settle(account, resolutions, NOW), account)
 
 
@@ -131,7 +131,7 @@ def test_lots_are_settled_in_an_order_that_no_insertion_changes() -> None:
 
 
 def a_history() -> list[Entry]:
-    """A ledger with an entry of each kind."""
+    """Return a ledger with an entry of each kind."""
     first = open_account(usd(10_000), NOW)
     account, bought = then(fold([first]), a_bet(500), a_bet(400, "NO"), a_bet(300, market=SUN))
     account, sold = then(account, a_sale(fraction="0.5"), price="0.50")
@@ -204,7 +204,7 @@ def test_a_missing_or_repeated_or_swapped_entry_is_found() -> None:
 
 
 def forged(account: Holdings, like: Entry, **changes: Any) -> Entry:
-    """An entry that carries on the chain as if it were honest: its sums, links and hash are right."""
+    """Forge an entry that carries on the chain: its sums, links and hash are right."""
     links: dict[str, Any] = {"number": account.number + 1, "previous": account.head}
     entry = replace(like, **(links | changes))
     key: LotKey = (MarketId(entry.market_id), "YES" if entry.side == "YES" else "NO")
@@ -214,7 +214,7 @@ def forged(account: Holdings, like: Entry, **changes: Any) -> Entry:
 
 
 def moves(kind: str, cash: int, shares: int, cost: int, realised: int, **more: Any) -> dict[str, Any]:
-    """What an entry of a kind moves, in dollars and shares."""
+    """Return what an entry of a kind moves, in dollars and shares."""
     figures = {"cash": cash, "shares": shares, "cost": cost, "realised": realised}
     return {"kind": kind, **{name: usd(figure) for name, figure in figures.items()}, **more}
 

@@ -29,27 +29,27 @@ LATER = NOW + timedelta(days=1)
 
 
 def at(price: str) -> Snapshot:
-    """Two markets at one price."""
+    """Return two markets at one price."""
     return a_snapshot(a_price(price), a_price(price, SUN))
 
 
 def asked(
     account: Holdings, wish: Bet | Sale, snapshot: Snapshot, rules: Rules = SEED
 ) -> tuple[list[Fill], list[Rejection]]:
-    """What one wish brings."""
+    """Return the result of one order."""
     bets, sales = ([wish], []) if isinstance(wish, Bet) else ([], [wish])
     return execute(bets, sales, account, snapshot, rules)
 
 
 def then(account: Holdings, wish: Bet | Sale, price: str, rules: Rules = SEED) -> Holdings:
-    """The account after a wish that is granted."""
+    """Return the account after an order that is filled."""
     fills, refused = asked(account, wish, at(price), rules)
     assert refused == []
     return fold(post(fills, account, NOW, "fill:1"), account)
 
 
 def refusal(account: Holdings, wish: Bet | Sale, snapshot: Snapshot, rules: Rules = SEED) -> str:
-    """The words of a refusal, after which the account is what it was."""
+    """Return a refusal's sentence, after checking that the account is unchanged."""
     fills, (refused,) = asked(account, wish, snapshot, rules)
     assert fills == []
     assert fold(post(fills, account, NOW, "fill:1"), account) == account

@@ -46,7 +46,7 @@ class Life:
         return self
 
     def profit(self, price: str = "0.40") -> dict[LotKey, LotProfit]:
-        """By lot, what is held being worth so much a YES share."""
+        """Return profit by lot at this worth of a YES share."""
         return profit_by_lot(self.entries, values(self.held, price))
 
 

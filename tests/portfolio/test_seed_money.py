@@ -17,7 +17,7 @@ from tests.builders import NOW, RAIN, a_bet, a_price, a_resolution, a_snapshot, 
 
 
 def played(bets: list[Bet], snapshot: Snapshot, account: Holdings | None = None) -> Holdings:
-    """The account after the bets, all of which must be accepted."""
+    """Return the account after the bets, all of which must be accepted."""
     account = account or an_account(10_000)
     fills, refused = execute(bets, [], account, snapshot, SEED)
     assert refused == []
@@ -25,7 +25,7 @@ def played(bets: list[Bet], snapshot: Snapshot, account: Holdings | None = None)
 
 
 def filled(bet: Bet, cash: int = 10_000, price: str = "0.40") -> Fill:
-    """What a bet brings to who has so much cash."""
+    """Return the result of a bet of an account with this much cash."""
     ((fill,), refused) = execute([bet], [], an_account(cash), a_snapshot(a_price(price)), SEED)
     assert refused == []
     return fill

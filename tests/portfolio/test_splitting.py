@@ -35,7 +35,7 @@ SALE = st.tuples(st.sampled_from(IDS), SIDE, st.none(), FRACTION, LIMIT).map(lam
 def listed(
     book: tuple[int, int, list[tuple[int, int]], list[tuple[int, int]], int], market_id: str = RAIN
 ) -> Listing:
-    """A market with a book whose asks begin some cents above its bids."""
+    """Return a market with a book whose asks begin some cents above its bids."""
     bid, gap, below, above, rate = book
     bids = tuple(Level((bid - down) * 10_000, shares) for down, shares in [(0, 10**6), *below])
     asks = tuple(Level((bid + gap + up) * 10_000, shares) for up, shares in [(0, 10**6), *above])

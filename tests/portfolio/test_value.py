@@ -15,7 +15,7 @@ SUN = MarketId("sim:sun")
 
 
 def holding(*lots: tuple[LotKey, int, int], cash: int = 0) -> Holdings:
-    """Holdings of so many shares at a cost, given in dollars."""
+    """Return holdings of this many shares at a cost, given in dollars."""
     return Holdings(cash=usd(cash), lots={key: Lot(usd(shares), usd(cost)) for key, shares, cost in lots})
 
 

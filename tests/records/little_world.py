@@ -59,7 +59,7 @@ class LittleVenue:
 
 
 def says(probability: str, *bets: tuple[str, str]) -> Agent:
-    """An agent that states one probability for everything and buys YES: `says("0.7", ("500", RAIN))`."""
+    """Return an agent that states one probability and buys YES: `says("0.7", ("500", RAIN))`."""
 
     async def decide(view: View, ask: Ask) -> Decision:
         shown = [listing.market.id for listing in view.snapshot.shown]
@@ -70,13 +70,13 @@ def says(probability: str, *bets: tuple[str, str]) -> Agent:
 
 
 async def asks(view: View, ask: Ask) -> Decision:
-    """An agent that asks its model one thing and says nothing; without an answer it has failed."""
+    """Ask the model once and decide nothing, or raise its error."""
     call = await ask(Prompt((Message("user", f"round {view.round}"),), view.seed))
     return Decision(status="failed", note=call.error.code) if call.error else Decision()
 
 
 async def breaks(view: View, ask: Ask) -> Decision:
-    """An agent with a bug."""
+    """Raise an error, as an agent with a bug."""
     raise ZeroDivisionError("no such luck")
 
 
@@ -100,7 +100,7 @@ def a_world(
     model: Callable[[Prompt], Awaitable[Call]] | None = None,
     now: datetime = NOW,
 ) -> World:
-    """The doors, with this venue and these minds behind them."""
+    """Return the doors, with this venue and these agents behind them."""
     answer = model or LittleModel()
     return World(
         venue=lambda cohort: venue,
@@ -112,7 +112,7 @@ def a_world(
 
 
 def a_cohort(names: Sequence[str], rules: Rules = RULES, bankroll: int = 10_000, **of: str) -> Cohort:
-    """A cohort of these agents that decides weekly from NOW on; `kelly="ann"` makes one of the other."""
+    """Return a cohort of these agents that decides weekly from NOW; `kelly="ann"` bets ann's forecasts."""
     return Cohort(
         number=1,
         starts_at=NOW,
@@ -140,7 +140,7 @@ def a_plan(
     every: timedelta = WEEK,
     first: datetime = NOW,
 ) -> Plan:
-    """Cohorts of ann alone, of which one starts each week from `first` on."""
+    """Return cohorts of ann alone, of which one starts each week from `first` on."""
 
     def freeze(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
         shape = replace(a_cohort(["ann"]), number=number, starts_at=at)
@@ -150,18 +150,18 @@ def a_plan(
 
 
 def begun(record: Record, cohort: Cohort) -> StoredCohort:
-    """The cohort, started in the record."""
+    """Return the cohort, started in the record."""
     deposits = {e.name: open_account(cohort.bankroll, cohort.starts_at) for e in cohort.entrants}
     record.write(add_cohort, cohort, {}, deposits)
     return record.cohorts()[-1]
 
 
 def live(cohort: Cohort) -> Cohort:
-    """The same cohort at a venue where time is real."""
+    """Return the same cohort at a venue where time is real."""
     return replace(cohort, stamp="live")
 
 
 def hash_of(record: Record) -> str:
-    """The hash of all that a record holds."""
+    """Return the hash of all that a record holds."""
     with reading(record.engine) as connection:
         return state_hash(connection)

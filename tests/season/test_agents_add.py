@@ -45,7 +45,7 @@ def server() -> Iterator[WireServer]:
 
 
 def _plain(body: Any) -> ModelAnswer | Refused:
-    """A server that takes no schema."""
+    """Answer as a server that takes no schema."""
     if "response_format" in body and body["response_format"]["type"] == "json_schema":
         return Refused("response_format json_schema is not supported", 400)
     return ModelAnswer(text=FORTY)

@@ -48,7 +48,7 @@ LAST = "2026-01-18"
 
 
 def played(folder: Path, *days: str) -> Any:
-    """The replay with articles of these days on every market."""
+    """Play the replay with articles of these days on every market."""
     simulated(folder / "spring", markets=15, events=6)
     (folder / "extensions").mkdir()
     (folder / "extensions" / "reader.py").write_text(READER, "utf-8")
@@ -64,7 +64,7 @@ def played(folder: Path, *days: str) -> Any:
 
 
 def names(folder: Path) -> list[str]:
-    """The ids of the recording's markets."""
+    """Return the ids of the recording's markets."""
     lines = (folder / "spring" / "prices.csv").read_text("utf-8").splitlines()[1:]
     return sorted({line.split(",")[1] for line in lines})
 
@@ -79,7 +79,7 @@ SHOWN = """SELECT round.at, article.published_at, article.dated FROM evidence
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The replay with the articles before a day, and with later ones too."""
+    """Return the replay with the articles before a day, and with later ones too."""
     early, late = (tmp_path_factory.mktemp(name) for name in ("early", "late"))
     played(early, *BEFORE)
     played(late, *BEFORE, *AFTER)

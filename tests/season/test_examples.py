@@ -34,7 +34,7 @@ def venue() -> Iterator[str]:
 
 
 def placed(folder: Path, name: str, provider: FaultyProvider | None = None, venue: str = "") -> Path:
-    """The examples in a folder, one of them as config.yaml with its models and venue on this machine."""
+    """Copy the examples into a folder, one as config.yaml with its models and venue on this machine."""
     shutil.copytree(ROOT / "examples", folder, dirs_exist_ok=True)
     text = EXAMPLES.get(name, ROOT / "config.yaml").read_text("utf-8")
     if provider is not None:

@@ -30,7 +30,7 @@ RULES = "cohorts: {rules: {from: realistic, fill_at: answer},"
 
 
 def priced(wire: PolymarketWire, bid: str, ask: str) -> None:
-    """Both markets cost so much from now on."""
+    """Set the prices of both markets from now on."""
     shown: Raw = {"bestBid": float(bid), "bestAsk": float(ask), "lastTradePrice": float(bid)}
     wire.markets = [a_market(name, endDate=LATER, **shown) for name in NAMES]
     wire.books = [a_book(name, [(bid, "9000")], [(ask, "9000")]) for name in NAMES]

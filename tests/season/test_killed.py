@@ -16,7 +16,7 @@ COMPLETE = ("cohort", "entrant", "snapshot", "call", "turn", "fill", "entry", "r
 
 
 def rows_of(database: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """The complete rows of every table of facts, with their ids."""
+    """Return the complete rows of every table of facts, with their ids."""
     if not database.exists():
         return {}
     with sqlite3.connect(database) as connection:

@@ -48,14 +48,14 @@ def record(tmp_path: Path) -> Iterator[Record]:
 
 
 async def buyer(view: View, _ask: Ask) -> Decision:
-    """$100 on rain and $100 against snow, once."""
+    """Bet $100 on rain and $100 against snow, once."""
     said = tuple(Forecast(x.market.id, 0.5) for x in view.snapshot.shown)
     bets = (a_bet(100, market=RAIN), a_bet(100, "NO", SNOW)) if view.round == 1 else ()
     return Decision(said, bets)
 
 
 def play(stored: StoredCohort, number: int, url: str, record: Record) -> RoundReport:
-    """A round half a minute after its time."""
+    """Play a round half a minute after its time."""
     at = stored.cohort.calendar.time(number)
 
     async def played() -> RoundReport:

@@ -30,7 +30,7 @@ SUNDAYS = start("sun 00:00")
 
 @pytest.fixture
 def folder(tmp_path: Path, venue: VenueServer) -> Path:
-    """A working folder whose live venue has two open markets."""
+    """Return a working folder whose live venue has two open markets."""
     closes = f"{now() + timedelta(days=300):%Y-%m-%dT%H:%M:%SZ}"
     PolymarketWire([a_market(name, endDate=closes) for name in ("1001", "1002")]).serve(venue)
     text = CONFIG.format(url=venue.url, gamma=GAMMA, clob=CLOB)

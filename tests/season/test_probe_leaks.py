@@ -42,7 +42,7 @@ BY_FILE = """from pathlib import Path
 
 
 def past(folder: Path) -> Path:
-    """Eight markets with a price a day, a book each week and an end, of which every other is corrected."""
+    """Return eight markets with a daily price, a weekly book and an end; every other one is corrected."""
     pages, prices, books, ends = list[Any](), list[str](), list[Any](), list[str]()
     for n in range(8):
         name, last = f"m{n}", 12 + 3 * n

@@ -37,7 +37,7 @@ SNOW_BOOK = a_book("1002", bids=[("0.40", "900")], asks=[("0.42", "900")])
 
 @pytest.fixture
 def hosted(tmp_path: Path) -> Hosted:
-    """A small public season at the simulator, as `arena init --public` makes it, published by its owner."""
+    """Return a small simulated public season of `arena init --public`, published by its owner."""
     made = Hosted(tmp_path)
     arena(tmp_path, "init", "owner", "--public", "--venue", "simulator", "--yes")
     path = made.owner / "config.yaml"
@@ -51,7 +51,7 @@ def hosted(tmp_path: Path) -> Hosted:
 
 
 def entrant(hosted: Hosted, name: str, block: str) -> "subprocess.CompletedProcess[str]":
-    """A pull request with one file, and what its check says; it is merged if it is right."""
+    """Open a pull request with one file, return what its check says, and merge it if it is right."""
     git(hosted.owner, "checkout", "-qb", name, "main")
     path = hosted.owner / "entrants" / f"{name}.yaml"
     path.parent.mkdir(exist_ok=True)
@@ -68,12 +68,12 @@ def entrant(hosted: Hosted, name: str, block: str) -> "subprocess.CompletedProce
 
 
 def verified(clone: Path, status: int = 0) -> Any:
-    """What a clone shows."""
+    """Return what a clone shows."""
     return arena_json(clone, "admin", "verify", "--published", ".", status=status)
 
 
 def turns_of(place: Path) -> list[tuple[Any, ...]]:
-    """The agents' turns that are on the branch, by cohort and round."""
+    """Return the agents' turns that are on the branch, by cohort and round."""
     lines = git(place, "show", "origin/season:record/turns.csv").splitlines()
     return [tuple(line.split(",")[:3]) for line in lines[1:] if re.match(r"\d+,\d+,", line)]
 

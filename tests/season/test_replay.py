@@ -40,7 +40,7 @@ agents:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A working folder with a recording of nine weeks in `spring`."""
+    """Return a working folder with a recording of nine weeks in `spring`."""
     folder = tmp_path_factory.mktemp("replay")
     simulated(folder / "spring")
     return folder
@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def season(folder: Path) -> Any:
-    """The recording played as it comes, once for this file."""
+    """Return the recording played as it comes, once for this file."""
     return arena_json(folder, "study", "replay", "spring")
 
 
@@ -66,7 +66,7 @@ def lasting(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def decided(database: Path, until: str) -> list[tuple[Any, ...]]:
-    """Every snapshot and turn up to a day, by their hashes."""
+    """Return every snapshot and turn up to a day, by their hashes."""
     turns = """SELECT cohort.number, round.number, entrant.name, turn.hash, snapshot.hash
         FROM turn JOIN round ON round.id = turn.round_id JOIN cohort ON cohort.id = round.cohort_id
         JOIN entrant ON entrant.id = turn.entrant_id JOIN snapshot ON snapshot.id = round.snapshot_id
@@ -75,7 +75,7 @@ def decided(database: Path, until: str) -> list[tuple[Any, ...]]:
 
 
 def entrants(database: Path) -> list[str]:
-    """The line-up of the first cohort."""
+    """Return the line-up of the first cohort."""
     rows = rows_in(database, "SELECT name FROM entrant WHERE cohort_id = 1 ORDER BY position")
     return [name for (name,) in rows]
 
@@ -148,7 +148,7 @@ def test_killed_or_stopped_in_the_middle_it_goes_on_to_the_same_end(
 
 
 def _written(database: Path) -> int:
-    """How much a process has put into a record, its log included."""
+    """Return how much a process has written into a record, including its log."""
     files = (database, database.with_name(f"{database.name}-wal"))
     return sum(file.stat().st_size for file in files if file.exists())
 
@@ -198,7 +198,7 @@ def test_prices_after_a_day_change_nothing_that_was_decided_up_to_it(folder: Pat
 
 
 def _with_prices_thrown_from(day: str, source: Path, folder: Path) -> None:
-    """A copy without books in which all prices known after a day are thrown, by the luck of its name."""
+    """Make a copy without books, with all prices known after a day drawn by the seed of its name."""
     folder.mkdir()
     for name in ("markets.jsonl", "resolutions.csv"):
         (folder / name).write_bytes((source / name).read_bytes())

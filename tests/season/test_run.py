@@ -173,7 +173,7 @@ def test_told_to_stop_while_a_backup_is_made_it_breaks_it_off_and_nothing_went_w
         running[:] = [run]
 
     def stopping() -> None:
-        """Ctrl-C, as the copy is there and is about to be verified."""
+        """Press Ctrl-C when the copy is written and about to be verified."""
         loop.call_soon_threadsafe(running[0].stop.signal)
         assert closed.wait(60)
 
@@ -208,7 +208,7 @@ def test_run_again_when_all_is_over_it_changes_nothing_and_says_so(tmp_path: Pat
 
 
 def killing(place: int) -> Callable[[], None]:
-    """Raises Killed the time it is called that often."""
+    """Return a function that raises Killed on its nth call."""
     left = [place]
 
     def kill() -> None:
@@ -258,7 +258,7 @@ def test_with_all_jobs_killed_before_any_write_it_ends_as_if_unbroken(tmp_path: 
 
 
 def leaderboard(folder: Path) -> dict[str, Mapping[str, Any]]:
-    """The rows of `arena board --json`, by agent."""
+    """Return the rows of `arena board --json`, by agent."""
     return agents_of(arena_json(folder, "board")["leaderboard"])
 
 

@@ -51,7 +51,7 @@ Down = Callable[[datetime], bool]
 
 @pytest.fixture
 def every(thorough: bool) -> timedelta:
-    """From one round to the next: a week with THOROUGH=1, three days otherwise."""
+    """Return the time between rounds: a week with THOROUGH=1, three days otherwise."""
     return WEEK if thorough else 3 * DAY
 
 
@@ -71,7 +71,7 @@ def an_arena(
     catch_up: str = "latest",
     looks: str = "",
 ) -> PolymarketWire:
-    """A folder at a venue with two markets, both over one such time after the last round by its clock."""
+    """Return a folder at a venue with two markets, both ended at one such time after the last round."""
     shape = {"venue": venue.url, "gamma": GAMMA, "clob": CLOB, "provider": provider.url}
     days, over_at = every // DAY, SUNDAY + rounds * every
     text = CONFIG.format(rounds=rounds, catch_up=catch_up, looks=looks or f"{days}d", days=days, **shape)
@@ -107,7 +107,7 @@ def statuses(folder: Path) -> list[tuple[int, str]]:
 
 
 def looked(folder: Path) -> list[tuple[int, datetime]]:
-    """To the minute when the prices of each round were looked at."""
+    """Return when the prices of each round were read, to the minute."""
     query = "SELECT number, taken_at FROM round JOIN snapshot ON snapshot.id = snapshot_id ORDER BY number"
     return [(number, datetime.fromisoformat(f"{at[:16]}Z")) for number, at in rows(folder, query)]
 

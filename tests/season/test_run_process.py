@@ -55,7 +55,7 @@ def a_folder(folder: Path, text: str) -> Path:
 
 
 def said(run: Forked, kind: str) -> Any:
-    """The first thing of that kind that it says, once it has."""
+    """Return the first output of that kind, once there is one."""
     while True:
         over = not run.runs
         for told in map(json.loads, run.said().rpartition("\n")[0].splitlines()):
@@ -137,7 +137,7 @@ def test_a_second_one_stands_by_and_takes_over_when_the_first_is_killed(
 
 
 def signalled(when: Callable[[], bool], *pauses: float) -> threading.Thread:
-    """Sends this process SIGTERM as soon as something is so, and again after each of the pauses."""
+    """Send this process SIGTERM once a condition holds, and again after each of the pauses."""
 
     def wait() -> None:
         while not when():
@@ -153,7 +153,7 @@ def signalled(when: Callable[[], bool], *pauses: float) -> threading.Thread:
 
 
 def run_here(folder: Path, log: Path) -> Any:
-    """`arena run` in this process, which takes its signals."""
+    """Play `arena run` in this process, which takes its signals."""
     with log.open("w", encoding="utf-8") as stream:
         return play(
             load(folder / "config.yaml"),

@@ -40,7 +40,7 @@ BUYERS = {"ann": says("0.7", ("500", RAIN)), "bob": says("0.6", ("300", RAIN))}
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder with a record in which ann and bob hold rain, which closed and was never settled."""
+    """Yield a folder whose record has ann and bob holding rain, which closed and was never settled."""
     record = Record.open(str(tmp_path / "arena.db"))
     venue = LittleVenue(closes_at=NOW + 3 * DAY)
     stored = begun(record, live(a_cohort(["ann", "bob"])))
@@ -311,7 +311,7 @@ def test_an_open_market_and_one_of_another_world_are_refused(tmp_path: Path, sta
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Path:
-    """A folder with a live record of questions of options, of a number and of a date, which have closed."""
+    """Return a live record of questions of options, a number and a date, all of them closed."""
     season = Season(Record.open(str(tmp_path / "arena.db")))
     season.start(replace(a_small_cohort(1, NOW, REALISTIC, "ann"), stamp="live", evidence="none"))
     closed = [a_question(market) for market in FORMS]

@@ -47,7 +47,7 @@ PLANTED = "It will go on, they say. Dockers went back to work on 4 May 2026."
 
 
 def uses(asked: Asked, *tools: tuple[str, dict[str, Any]]) -> Reply:
-    """A request for tools, with ids that are never the same."""
+    """Return a request for tools, with ids that never repeat."""
     calls = [
         {
             "id": f"id-{asked.at}-{number}",
@@ -62,7 +62,7 @@ def uses(asked: Asked, *tools: tuple[str, dict[str, Any]]) -> Reply:
 
 
 def curious(asked: Asked) -> Reply:
-    """Searches, reads what it found first, looks at prices and notes, writes a note, and bets."""
+    """Search, read the first result, look at prices and notes, write a note, and bet."""
     told = [message["content"] for message in asked.body["messages"] if message["role"] == "tool"]
     if len(told) == 0:
         return uses(asked, ("search", {"query": "the strike"}))
@@ -87,7 +87,7 @@ def provider() -> Iterator[FaultyProvider]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, provider: FaultyProvider) -> Path:
-    """A replay with tools, played into `first.db`; the article of the 20th was not out at its first round."""
+    """Play a replay with tools into `first.db`; the article of the 20th came after its first round."""
     folder = tmp_path_factory.mktemp("tools")
     simulated(folder / "spring", markets=15, events=6)
     (folder / "news").mkdir()
@@ -195,7 +195,7 @@ def test_verify_finds_a_suspect_that_was_shown(folder: Path, tmp_path: Path) -> 
 
 
 def copied(folder: Path, target: Path) -> Path:
-    """A copy of the first record, whose results can be changed."""
+    """Return a copy of the first record, whose results can be changed."""
     database = target / "arena.db"
     with closing(sqlite3.connect(folder / "first.db")) as source, closing(sqlite3.connect(database)) as copy:
         source.backup(copy)
@@ -240,7 +240,7 @@ def test_an_export_has_it_all(folder: Path) -> None:
 
 
 def guesses(asked: Asked) -> Reply:
-    """0.5 on all markets with tools, of which it asks for one first; else 0.7."""
+    """State 0.5 on all markets if there are tools, after using one, and 0.7 otherwise."""
     tools = "tools" in asked.body
     if tools and asked.body["messages"][-1]["role"] != "tool":
         return uses(asked, ("search", {"query": "the strike"}))
@@ -320,13 +320,13 @@ LOST = "SELECT coalesce(sum(worst), 0) FROM reservation"
 
 
 def held(database: Path) -> tuple[int, int]:
-    """Calls that were answered, and what may be spent: on calls, and on those that were lost."""
+    """Return the answered calls, and the sums reserved for calls and for those that were lost."""
     [(answered, cost)], [(lost,)] = rows_in(database, ANSWERED), rows_in(database, LOST)
     return answered, (cost or 0) + lost
 
 
 def conversations(database: Path) -> set[str]:
-    """The questions whose answers are in a record, as the provider was asked them."""
+    """Return the questions whose answers are in a record, as the provider was asked them."""
     found = rows_in(database, "SELECT messages, seed FROM call WHERE error_code IS NULL")
     return {
         json.dumps([[step_message(one) or {"role": one.role, "content": one.content} for one in said], seed])

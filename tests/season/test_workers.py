@@ -62,7 +62,7 @@ AGENTS, LATENCY, PATIENCE = 8, 0.5, 120.0
 
 @contextmanager
 def process(forked: Forks, folder: Path, *words: str) -> Iterator[Forked]:
-    """A process of the arena; it is gone at the end."""
+    """Yield a process of the arena, which is gone at the end."""
     running = forked.start(folder, *words)
     try:
         yield running
@@ -96,7 +96,7 @@ def suspend(process: Forked, address: str, is_full: Callable[[], bool]) -> None:
 
 
 def expire(address: str, pid: str, *tables: str) -> None:
-    """The leases of a process are over: a minute and a half that a test can't wait.
+    """Expire the leases of a process, without the minute and a half of waiting.
 
     Nothing was heard of any worker in that time, so that all jobs under way are given to others.
     """
@@ -147,7 +147,7 @@ def test_stopped_killed_and_cut_off_they_play_each_turn_once(tmp_path: Path, for
 
 
 def check(address: str, there: FaultyProvider) -> None:
-    """Every turn once, all of it true, no stored answer asked for again, and no more spent than allowed."""
+    """Check that each turn is there once and true, no stored answer was asked again, no limit passed."""
     with closing(Record.open(address)) as record, reading(record.engine) as connection:
         assert verify(connection) == []
         [stored] = record.cohorts()

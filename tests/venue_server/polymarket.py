@@ -17,17 +17,17 @@ MOST_SECONDS = 15 * 86_400
 
 
 def token(name: str, outcome: str = "Yes") -> str:
-    """What the order book calls an outcome of a market here: digits, and more than a number holds."""
+    """Return the order book's name of an outcome: digits, and more than a number holds."""
     return f"{9 if outcome == 'Yes' else 8}{name.zfill(76)}"
 
 
 def condition(name: str) -> str:
-    """What the order book calls a market here."""
+    """Return the order book's name of a market."""
     return f"0x{name.zfill(64)}"
 
 
 def a_market(name: str = "1001", outcomes: Sequence[str] = ("Yes", "No"), **changes: Any) -> Raw:
-    """An open market that costs 40 to 42 cents; a change to None leaves the field out."""
+    """Return an open market that costs 40 to 42 cents; a change to None leaves the field out."""
     raw = {
         "id": name,
         "question": "Will it rain?",
@@ -62,7 +62,7 @@ def a_market(name: str = "1001", outcomes: Sequence[str] = ("Yes", "No"), **chan
 
 
 def an_end(name: str = "1001", yes: str = "1", no: str = "0", **changes: Any) -> Raw:
-    """A market that the oracle is done with; closed ones are `active` still."""
+    """Return a market that the oracle is done with; closed ones are `active` still."""
     ended: Raw = {
         "closed": True,
         "acceptingOrders": False,
@@ -76,7 +76,7 @@ def an_end(name: str = "1001", yes: str = "1", no: str = "0", **changes: Any) ->
 
 
 def a_book_end(name: str = "1001", won: str | None = "Yes", half: bool = False, **changes: Any) -> Raw:
-    """A market's page at the order book."""
+    """Return a market's page at the order book."""
     return {
         "condition_id": condition(name),
         "closed": True,
@@ -91,7 +91,7 @@ def a_book_end(name: str = "1001", won: str | None = "Yes", half: bool = False, 
 def a_book(
     name: str, bids: Sequence[tuple[str, str]], asks: Sequence[tuple[str, str]], **changes: Any
 ) -> Raw:
-    """A book of Yes, in the order given; on the wire the worst level comes first."""
+    """Return a book of Yes, in the order given; on the wire the worst level comes first."""
     sides = {"bids": bids, "asks": asks}
     return {
         "market": condition(name),
@@ -136,7 +136,7 @@ class PolymarketWire:
         return server.url
 
     def _by_cursor(self, asked: Asked) -> Any:
-        """Only `after_cursor` counts. Many ids go into one question; the last page has no next one."""
+        """Answer by `after_cursor` alone, with many ids to a question; the last page has no next one."""
         size, after = int(asked.params.get("limit", 20)), asked.params.get("after_cursor")
         if size > A_PAGE or "offset" in asked.query:
             return status(422)
@@ -177,7 +177,7 @@ class PolymarketWire:
         return {"slug": name, "markets": [{"id": raw["id"]} for raw in found]} if found else status(404)
 
     def _books(self, asked: Asked) -> Any:
-        """Books of many tokens; those that it doesn't know are left out without a word."""
+        """Answer with books of many tokens, silently leaving out unknown ones."""
         if not self.many_books or len(asked.body) > MOST_BOOKS:
             return status(400)
         wanted = [item["token_id"] for item in asked.body]
@@ -200,7 +200,7 @@ class PolymarketWire:
         return {"history": [point for point in points if start <= point["t"] <= end]}
 
     def _histories(self, server: VenueServer, asked: Asked) -> Any:
-        """As the route for one answers for each; one that is refused spoils it for all."""
+        """Answer with the history of each as the route for one does; a refused one spoils all."""
         tokens, one = asked.body["markets"], server._routes[f"{CLOB}/prices-history"]
         names = {"startTs": "start_ts", "endTs": "end_ts", "fidelity": "fidelity"}
         query = {name: [str(asked.body[key])] for name, key in names.items()}

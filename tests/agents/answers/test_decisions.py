@@ -35,7 +35,7 @@ POOLS: dict[str, Callable[[Sequence[int]], int]] = {
 
 
 def nearest(value: Fraction) -> int:
-    """The nearest whole number, a half upwards."""
+    """Return the nearest whole number, with halves rounded up."""
     return floor(value + HALF)
 
 
@@ -47,7 +47,7 @@ def average_log(values: Sequence[Decimal]) -> Decimal:
 
 
 def is_nearest(found: int, exact: Decimal) -> bool:
-    """Whether it is the nearest millionth, where a hundred digits can tell."""
+    """Tell whether it is the nearest millionth, as a hundred digits decide it."""
     return abs(PRECISE.subtract(exact, Decimal(found))) <= Decimal("0.5") + Decimal(10) ** -80
 
 
@@ -108,7 +108,7 @@ A, B = MarketId("sim:a"), MarketId("sim:b")
 
 
 def said(*probabilities: int, amount: int = 0, note: str = "") -> Decision:
-    """A sample that states these for the markets a and b, and bets on a."""
+    """Return a sample that states these for the markets a and b, and bets on a."""
     forecasts = tuple(
         Forecast(m, millionths=p, reason=f"{p}") for m, p in zip((A, B), probabilities, strict=False)
     )
@@ -172,7 +172,7 @@ HUGE = 10**5000
 
 
 def slip(kind: Any, *values: Any, **named: Any) -> Any:
-    """An item whose values are not of their declared types."""
+    """Return an item whose values are not of their declared types."""
     return kind(*values, **named)
 
 

@@ -21,7 +21,7 @@ ASKED = date(2026, 3, 1)
 
 
 def a_listing_of(values: list[float], template: str = "rise", days: int = 7, shown: int = 100) -> Listing:
-    """A question about a series with a value each day until the one before it is asked."""
+    """Return a question about a series that has a value for each day until the one before it is asked."""
     start = ASKED - len(values) * DAY
     rows = [(str(start + n * DAY), f"{value:.6f}", str(start + n * DAY)) for n, value in enumerate(values)]
     series = a_series(*rows)

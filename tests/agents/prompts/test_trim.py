@@ -23,13 +23,13 @@ CUT = re.compile(r"^\| (.*?) ?… \[cut: ([\d,]+) of ([\d,]+) characters\]$", re
 
 
 def long_view(*lengths: int, letter: str = "x") -> View:
-    """Markets m1, m2 … with rules of these lengths."""
+    """Return a view of markets m1, m2 … with rules of these lengths."""
     listings = (a_listing(market=f"sim:{n}", rules=letter * length) for n, length in enumerate(lengths))
     return a_view(*listings)
 
 
 def asked(view: View, tokens: int | None, part: PromptPart | None = None) -> tuple[str, int]:
-    """The user's message, and the tokens of all messages."""
+    """Return the user's message, and the tokens of all messages."""
     messages = render(BET, view, tokens=tokens, part=part).messages
     return messages[-1].content, tokens_of(messages)
 

@@ -41,7 +41,7 @@ class Provider:
 
 
 def play(limiter: RateLimiter, provider: Provider, calls: Sequence[tuple[str, str]]) -> list[Call]:
-    """All these calls, each of an agent at a provider, at once."""
+    """Make all these calls at once, each of an agent at a provider."""
 
     async def all_at_once() -> list[Call]:
         asked = [provider.ask(limiter, where, who) for where, who in calls]

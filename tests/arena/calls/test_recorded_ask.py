@@ -63,7 +63,7 @@ def play(
 
 
 def kept(record: Record) -> list[tuple[int, Call]]:
-    """The attempts in the record, each with its number."""
+    """Return the attempts in the record, each with its number."""
     with record.engine.connect() as connection:
         numbers = connection.exec_driver_sql("SELECT attempt FROM call ORDER BY stage, sample, attempt")
         attempts = list(numbers.scalars())

@@ -17,7 +17,7 @@ Weeks = Callable[[int], Path]
 
 @pytest.fixture(scope="session")
 def weeks(tmp_path_factory: pytest.TempPathFactory) -> Weeks:
-    """The small record after so many weeks, each made once."""
+    """Return the small record after this many weeks, each made once."""
     made: dict[int, Path] = {}
 
     def after(number: int) -> Path:
@@ -30,12 +30,12 @@ def weeks(tmp_path_factory: pytest.TempPathFactory) -> Weeks:
 
 
 def run(record: Path, *arguments: str, command: str = "show positions") -> Any:
-    """What the command line answers."""
+    """Return what the command line answers."""
     return invoke(*command.split(), "--database", record, *arguments)
 
 
 def said(record: Path, *arguments: str, command: str = "show positions") -> Any:
-    """The answer as JSON."""
+    """Return the answer as JSON."""
     return answered(*command.split(), "--database", record, *arguments)
 
 
@@ -183,7 +183,7 @@ def test_a_question_is_shown_as_text_in_one_line(weeks: Weeks, tmp_path: Path) -
 
 
 def changed(record: Path, folder: Path, statement: str) -> Path:
-    """A copy of the record, changed past its triggers."""
+    """Return a copy of the record, changed past its triggers."""
     source, target = sqlite3.connect(record), sqlite3.connect(folder / "changed.db", isolation_level=None)
     source.backup(target)
     source.close()

@@ -20,7 +20,7 @@ FIELDS = {
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to work in."""
+    """Return a folder to work in."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -18,7 +18,7 @@ Found = dict[str, Any]
 
 
 def rows_of(folder: Path, text: str, *options: str, form: str = "f.csv") -> dict[str, Found]:
-    """What the command says of each forecaster of a file."""
+    """Return what the command says of each forecaster of a file."""
     (folder / form).write_text(text)
     done = invoke("score", str(folder / form), "--json", *options)
     found = json.loads(done.stdout)
@@ -44,7 +44,7 @@ def binary(name: str, p: float, yes: bool, question: str = "", **times: Any) -> 
 
 
 def choice(name: str, p: float, of: int) -> list[Found]:
-    """The option that happens gets p, the others share the rest."""
+    """Return probabilities in which the option that happens gets p, and the others share the rest."""
     shares = {"a": p} | {f"b{k}": (1 - p) / (of - 1) for k in range(1, of)}
     own = {"question": name, "forecaster": name, "outcome": "a"} | LIFE
     return [own | {"option": option, "probability": share} for option, share in shares.items()]
@@ -177,7 +177,7 @@ INSTANT = ("baseline_binary_instant", "baseline_mc_instant", "baseline_continuou
 
 
 def instant(case: Found) -> list[Found]:
-    """What a case forecasts, as lines."""
+    """Return the forecasts of a case, as lines."""
     name, given = case["id"], case["inputs"]
     if "p_yes" in given:
         return binary(name, given["p_yes"], bool(given["outcome"]))
@@ -247,7 +247,7 @@ def test_autocast_by_command(cases: list[Found], tmp_path: Path) -> None:
 
 
 def compare(rows: dict[str, Found], cases: list[Found], blanks: list[float], column: str) -> None:
-    """Each forecaster has the score of its own case, and knows nothing of the others."""
+    """Check that each forecaster has the score of its own case, and knows nothing of the others."""
     for case, blank in zip(cases, blanks, strict=True):
         told = (case["expected"]["score"] + sum(blanks) - blank) / len(cases)
         assert rows[case["id"]][column] == pytest.approx(told, abs=1e-12)

@@ -25,7 +25,7 @@ async def never_asked(_prompt: Prompt) -> Call:
 
 
 def data(given: Given, released: date | None = None, **more: Any) -> dict[str, Any]:
-    """What a trial with these answers shows."""
+    """Return what a trial with these answers shows."""
     settings = asking_settings({"model": "openai/mine"})
     questions = [question for question, _ in given]
     trial = QuickTrial(settings, never_asked, questions, 0, 120, float, took=74.4, asked=len(given))

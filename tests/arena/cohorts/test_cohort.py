@@ -55,7 +55,7 @@ def test_a_ring_is_refused_by_name() -> None:
 
 
 def stored(number: int, week: int | None = None, **stood: datetime) -> StoredCohort:
-    """A cohort that starts in a week, by default its own, and what became of it."""
+    """Return a cohort that starts in a week, by default its own, and its outcome."""
     starts_at = SUNDAY + (number - 1 if week is None else week) * WEEK
     return StoredCohort(number, a_cohort(number, starts_at), {}, **({"ended_at": None} | stood))
 

@@ -35,7 +35,7 @@ SEASONS: dict[str, dict[str, Any]] = {
 
 
 def tables(record: Record, place: Path, form: str) -> tuple[ForecastTable, ForecastTable]:
-    """A season's forecasts as its record has them, and as an export has."""
+    """Return a season's forecasts as its record has them, and as an export has."""
     export(record.engine, place, ExportRequest(form_of(form)), NOW, "1")
     with reading(record.engine) as connection:
         return read_all_kinds(connection), read_export(place)

@@ -64,7 +64,7 @@ def at_work(
 
 
 def steps(found: DueWork) -> list[tuple[str, str, int]]:
-    """What may be done: whose, what, and how many days after NOW it was due."""
+    """Return what may be done: whose, what, and how many days after NOW it was due."""
     return [(one.name, one.step, (one.at - NOW).days) for one in found.due]
 
 
@@ -302,7 +302,7 @@ NEXT_MARKS = MARKS.latest(NOW + WEEK)
 
 
 def tasks_of(due: tuple[Due, ...], now: datetime, real: bool) -> list[str]:
-    """What may be done of this and of marks, which are due too."""
+    """Return what may be done of this, and of marks, which are due too."""
     done = {"marks": JobState("marks", NEXT_MARKS - WEEK, NOW, NOW)}
     return [task.name for task in due_tasks(DueWork(due, {}, None, (), over=False), [MARKS], done, now, real)]
 

@@ -34,7 +34,7 @@ def after(
     one: StoredCohort = COHORT,
     **more: Any,
 ) -> Status:
-    """How an arena stands so many minutes after its only round was due."""
+    """Return how an arena stands this many minutes after its only round was due."""
     shape: dict[str, Any] = {
         "at": minutes(length),
         "leader": leader,

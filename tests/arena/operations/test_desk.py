@@ -71,7 +71,7 @@ class Visitor:
         return await self.ask("/v1/turn", "POST", params=words, content=text)
 
     async def turn(self, wanted: bool = True) -> Any:
-        """The turn that is open, once there is one; or that none is, once that is so."""
+        """Return the open turn once there is one, or nothing once there is none."""
         for _ in range(2_000):
             found = (await self.ask("/v1/turn"))[1]
             if (found["turn"] is not None) == wanted:
@@ -81,7 +81,7 @@ class Visitor:
 
 
 def from_outside(cohort: Cohort, *names: str, wait: float = 60.0) -> Cohort:
-    """A cohort in which these agents come from outside."""
+    """Return a cohort in which these agents come from outside."""
     settings = outside.Settings(wait=wait).model_dump(mode="json")
     entrants = (
         Entrant(x.position, x.name, "outside", settings) if x.name in names else x for x in cohort.entrants
@@ -90,7 +90,7 @@ def from_outside(cohort: Cohort, *names: str, wait: float = 60.0) -> Cohort:
 
 
 def open_to_all(world: World) -> World:
-    """A world with a desk."""
+    """Return a world with a desk."""
     given, players = Given(), world.player
 
     def player(cohort: Cohort, entrant: Entrant) -> Player:
@@ -106,7 +106,7 @@ def open_to_all(world: World) -> World:
 def played(
     record: Record, stored: StoredCohort, world: World, guests: Mapping[str, Guest], number: int = 1
 ) -> dict[str, Turn]:
-    """The turns of a round at which these guests come to a desk that is open meanwhile."""
+    """Return the turns of a round at which these guests come to a desk that is open meanwhile."""
 
     async def together() -> dict[str, Turn]:
         stop, ports = asyncio.Event(), asyncio.Queue[int]()
@@ -133,7 +133,7 @@ def forecasts(view: Mapping[str, Any], chances: Mapping[str, float]) -> dict[str
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def either(request: pytest.FixtureRequest, empty: Path, tmp_path: Path) -> Iterator[Record]:
-    """A record of either kind."""
+    """Yield a record of either kind."""
     if request.param == "sqlite":
         address = str(tmp_path / "arena.db")
     else:
@@ -450,7 +450,7 @@ SCHEMAS = Path(__file__).with_name("openapi-3.1.schema.json")
 
 
 def _forms(document: Any) -> dict[str, Draft202012Validator]:
-    """A validator for each of the document's schemas."""
+    """Return a validator for each of the document's schemas."""
     registry = Registry().with_resource(
         "desk", Resource.from_contents(document, default_specification=DRAFT202012)
     )

@@ -64,7 +64,7 @@ def free_port() -> int:
 async def asked(
     status: Status | Callable[[], Status], patience: float = 5
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """The endpoint, and a client that asks it."""
+    """Yield the endpoint, and a client that asks it."""
     source = status if callable(status) else lambda: status
     endpoint = Endpoint(HERE, free_port())
     async with (
@@ -75,7 +75,7 @@ async def asked(
 
 
 def run(status: Status | Callable[[], Status], *paths: str, method: str = "GET") -> list[httpx.Response]:
-    """What these paths answer."""
+    """Return what these paths answer."""
 
     async def play() -> list[httpx.Response]:
         async with asked(status) as client:
@@ -85,7 +85,7 @@ def run(status: Status | Callable[[], Status], *paths: str, method: str = "GET")
 
 
 async def said_to(port: int, *parts: bytes, pause: float = 0) -> bytes:
-    """What is answered to these bytes, sent one after another."""
+    """Return the answer to these bytes, sent one after another."""
     reader, writer = await asyncio.open_connection(HERE, port)
     try:
         for part in parts:
@@ -303,7 +303,7 @@ SILENT = b"GET /health HTTP/1.1\r\n"
 
 @asynccontextmanager
 async def silent_crowd(port: int, size: int) -> AsyncIterator[None]:
-    """So many connections that send a line and no more."""
+    """Yield this many connections that send a line and no more."""
     writers = [(await asyncio.open_connection(HERE, port))[1] for _ in range(size)]
     for writer in writers:
         writer.write(SILENT)
@@ -393,7 +393,7 @@ def test_a_body_that_is_too_long_is_read_to_its_end_so_that_the_answer_arrives()
         return HttpResponse(200, b"")
 
     def send(port: int, size: int) -> int:
-        """As plain clients do: all of the body first, then the answer."""
+        """Send the whole body first, then read the answer, as plain clients do."""
         head = f"POST / HTTP/1.1\r\nContent-Length: {size}\r\n\r\n".encode()
         with socket.create_connection((HERE, port), timeout=20) as connection:
             connection.sendall(head + b" " * size)
@@ -479,7 +479,7 @@ FULL = replace(
 
 
 def samples(text: str) -> dict[str, float]:
-    """Every figure by its name and labels, read by another program than the one that wrote it."""
+    """Return every figure by its name and labels, read by another library than the one that wrote it."""
     return {
         f"{sample.name}{sorted(sample.labels.items()) or ''}": sample.value
         for family in text_string_to_metric_families(text)

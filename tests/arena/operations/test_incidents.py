@@ -45,13 +45,13 @@ DOWN = VenueError("timeout", "sky did not answer within 20 s")
 
 
 def noted(record: Record) -> list[RecordedIncident]:
-    """All incidents, oldest first."""
+    """Return all incidents, oldest first."""
     with reading(record.engine) as connection:
         return read_recent_incidents(connection, 99)[::-1]
 
 
 def told(record: Record) -> list[tuple[str, str, bool]]:
-    """Kind and subject of each, and whether it goes on."""
+    """Return kind and subject of each, and whether it goes on."""
     return [(x.incident.kind, x.incident.subject, x.ended_at is None) for x in noted(record)]
 
 
@@ -60,7 +60,7 @@ def kinds(found: list[Incident]) -> list[str]:
 
 
 def play(record: Record, agents: dict[str, Agent], models: set[str]) -> None:
-    """A live cohort that plays a round in which no model answers."""
+    """Play a round of a live cohort in which no model answers."""
     cohort = live(a_cohort(list(agents)))
     entrants = tuple(replace(x, settings={"model": "m"} if x.name in models else {}) for x in cohort.entrants)
     stored = begun(record, replace(cohort, entrants=entrants))
@@ -199,7 +199,7 @@ def test_the_daily_check_ends_what_it_has_found_itself_and_a_backup_ends_all(rec
 
 
 def caused_by(trouble: VenueError) -> ArenaError:
-    """The error that a venue's trouble is made into."""
+    """Return the error that a venue's failure becomes."""
     error = venue_error(trouble)
     error.__cause__ = trouble
     return error

@@ -45,7 +45,7 @@ FAR = datetime.max.replace(tzinfo=NOW.tzinfo) - timedelta(days=999)
 
 
 def played(record: Record, at: datetime = NOW) -> None:
-    """A live cohort whose first round is played: one buys twice, one asks a model, one fails."""
+    """Play the first round of a live cohort: one buys twice, one asks a model, one fails."""
     stored = begun(record, live(a_cohort(list(AGENTS))))
     asyncio.run(play_round(stored, 1, a_world(LittleVenue(), AGENTS, now=at), record))
 
@@ -216,7 +216,7 @@ SMALL = {
 
 @contextmanager
 def asked(engine: Engine) -> Iterator[list[tuple[str, Any]]]:
-    """Every question that is put to the database."""
+    """Yield every statement that is sent to the database."""
     found: list[tuple[str, Any]] = []
 
     def note(_: Any, cursor: Any, statement: str, parameters: Any, *more: Any) -> None:
@@ -228,7 +228,7 @@ def asked(engine: Engine) -> Iterator[list[tuple[str, Any]]]:
 
 
 def plans(engine: Engine, questions: list[tuple[str, Any]]) -> list[tuple[str, str]]:
-    """The steps by which the database answers each question, beside the question."""
+    """Return the steps by which the database answers each statement, beside the statement."""
     with engine.connect() as connection:
         return [
             (row[3], statement)

@@ -40,18 +40,18 @@ def record(tmp_path: Path) -> Iterator[Record]:
 
 
 def taken_over(record: Record) -> None:
-    """Another process leads from now on."""
+    """Let another process lead from now on."""
     record.write_unfenced(take_lease, LEADER_LEASE, "elsewhere.invalid/1/x", lambda _: True)
 
 
 async def ends_in_time(context: JobContext, _at: datetime) -> str:
-    """A job that writes nothing more after it was taken over."""
+    """Write nothing more after another process took over."""
     taken_over(context.record)
     return "done"
 
 
 async def writes_too_late(context: JobContext, at: datetime) -> str:
-    """A job that does."""
+    """Write after another process took over."""
     taken_over(context.record)
     context.record.write(put_job, JobState("late", at, at))
     return "done"

@@ -99,7 +99,7 @@ def test_all_that_is_scheduled_has_a_trigger_of_apscheduler() -> None:
 
 @pytest.fixture
 def patient() -> Iterator[None]:
-    """Nobody looks up by himself."""
+    """Keep every waiter from looking up by itself."""
     with patch.object(wake, "LONGEST_SLEEP", DAY):
         yield
 
@@ -206,7 +206,7 @@ class BrokenOnce:
         stop.set()
 
     def close(self) -> None:
-        """Nothing is left behind."""
+        """Leave nothing behind."""
 
 
 def test_a_step_that_fails_is_reported_and_followed_by_another(tmp_path: Path) -> None:

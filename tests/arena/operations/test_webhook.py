@@ -96,12 +96,12 @@ class Receiver(Server):
 
     @property
     def said(self) -> list[dict[str, Any]]:
-        """The messages that came."""
+        """Return the messages that came."""
         return [json.loads(request.body) for request in self.got]
 
 
 def told(record: Record) -> list[RecordedIncident]:
-    """All incidents, oldest first."""
+    """Return all incidents, oldest first."""
     with reading(record.engine) as connection:
         return read_recent_incidents(connection, 99)[::-1]
 
@@ -455,7 +455,7 @@ SOON = timedelta(milliseconds=10)
 
 
 def pings(record: Record, receiver: Receiver, done: Callable[[], bool], good: bool = True) -> list[str]:
-    """What is said while steps are good, until something is done."""
+    """Return what is sent while steps succeed, until something is done."""
 
     async def play() -> list[str]:
         step, stop, said = asyncio.Event(), asyncio.Event(), list[str]()

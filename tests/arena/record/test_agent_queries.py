@@ -142,7 +142,7 @@ def test_every_question_goes_by_an_index(path: Path) -> None:
 
 
 def everything(database: str) -> list[Any]:
-    """What the page of an agent reads, of every agent."""
+    """Read what the page of an agent reads, of every agent."""
     engine = connect(database, read_only=True)
     found: list[Any] = []
     with reading(engine) as connection:

@@ -14,7 +14,7 @@ from tests.arena.small_record import SmallRecord
 
 @pytest.fixture
 def record() -> Iterator[SmallRecord]:
-    """One cohort of ann and bob; rain and snow are one event, vote another; round 1 shows all three."""
+    """Yield a cohort of ann and bob, whose round 1 shows rain and snow of one event, and vote of another."""
     with SmallRecord() as record:
         record.cohort(1, ann="llm", bob="llm")
         record.market("rain", "weather")
@@ -25,7 +25,7 @@ def record() -> Iterator[SmallRecord]:
 
 
 def stated_rows(rows: ForecastColumns) -> list[tuple[str, str, int, int, bool]]:
-    """Agent, market, forecast, mid, stated: as a reader would list them."""
+    """Return agent, market, forecast, mid and stated, as a reader would list them."""
     columns = (rows.agent, rows.market, rows.forecast, rows.mid, rows.stated)
     named = [(rows.agents[a], rows.markets[m], f, mid, s) for a, m, f, mid, s in zip(*columns, strict=True)]
     return [(a, m, int(f), int(mid), bool(s)) for a, m, f, mid, s in named]

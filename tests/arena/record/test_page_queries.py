@@ -122,7 +122,7 @@ def test_a_market_is_listed_by_its_newest_page_and_its_newest_end(copy: Path) ->
 
 
 def unseen(record: Path, *markets: str) -> None:
-    """Markets that no agent was shown: the last page of another, under their ids."""
+    """Add markets that no agent was shown: the last page of another, under their ids."""
     page = (
         "version, at, event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares, "
         "story"
@@ -149,7 +149,7 @@ def test_markets_are_shown_last_by_their_newest_round(built: Path) -> None:
 
 
 def everything(record: str | Path) -> list[Any]:
-    """Whatever the pages read, of every market and every turn."""
+    """Read everything that the pages read, of every market and every turn."""
     with looking(record) as connection:
         shown = shown_last(connection)
         ids = sorted(shown)

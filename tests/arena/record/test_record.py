@@ -49,7 +49,7 @@ from tests.records.full_record import RAIN, SUN, Season, a_cohort, build, decide
 
 @pytest.fixture
 def season(tmp_path: Path) -> Season:
-    """An empty record with one cohort."""
+    """Return an empty record with one cohort."""
     season = Season(Record.open(str(tmp_path / "record.db")))
     season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob"))
     return season
@@ -230,7 +230,7 @@ CALLS = st.builds(
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Record:
-    """A record with one round, for many calls."""
+    """Return a record with one round, for many calls."""
     return build(tmp_path_factory.mktemp("asked") / "record.db", 1)
 
 
@@ -293,7 +293,7 @@ WRITTEN = list[tuple[int, Turn]]
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Record, WRITTEN]:
-    """The small record, and every turn as it went in, with the cohort it was played in."""
+    """Return the small record, and every turn as it was written, with its cohort."""
     kept: WRITTEN = []
     turn = full_record.Season.turn
 
@@ -306,7 +306,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Record, WR
 
 
 def told(turn: Turn) -> Turn:
-    """A turn without second look, hash of settings, and what an answer got wrong, which is a rejection."""
+    """Return a turn without second look, hash of settings, and an answer's faults, which are rejections."""
     forecasts = tuple(sorted(turn.decision.forecasts, key=lambda each: (each.stage, each.market_id)))
     decision = replace(turn.decision, forecasts=forecasts, rejections=())
     return replace(turn, decision=decision, second=None, settings="")

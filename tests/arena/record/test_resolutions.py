@@ -92,7 +92,7 @@ CUP_FORM = QuestionForm("multiple_choice", ("Red", "Blue")).text
 
 
 def with_a_question(record: Record) -> Record:
-    """The record once a question of options was seen too."""
+    """Return the record after a question of options was seen too."""
     page = a_market(CUP, form=CUP_FORM)
     record.write(add_catalogue, VenueSource("sky", "live"), [Listing(page, None)], minute(1))
     return record

@@ -32,14 +32,14 @@ def hash_of(path: Path) -> str:
 
 @pytest.fixture(scope="module")
 def saved(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A backup of the small record: to be restored, never changed."""
+    """Return a backup of the small record, to be restored, never changed."""
     with open_read_only(str(built)) as engine:
         return backup(engine, tmp_path_factory.mktemp("saved"), 1, NOW, verified_content).path
 
 
 @pytest.fixture
 def other(tmp_path: Path) -> Path:
-    """Another record, of one week, in the place that is restored to."""
+    """Put another record, of one week, at the place that is restored to."""
     build(tmp_path / "record.db", 1).close()
     return tmp_path / "record.db"
 
@@ -49,7 +49,7 @@ def put(file: Path, target: Path, force: bool = False) -> RestoreResult:
 
 
 def refused(file: Path, target: Path, force: bool = True) -> ArenaError:
-    """Why a file can't be restored; nothing beside it or in its place has changed for having been tried."""
+    """Return why a file can't be restored, after checking that trying changed nothing."""
     before = {path: path.read_bytes() for path in target.parent.iterdir()}
     with pytest.raises(ArenaError) as caught:
         put(file, target, force)

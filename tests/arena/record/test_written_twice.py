@@ -37,7 +37,7 @@ TERMS = ReservationTerms(Budget(), 9, lambda _: False)
 
 @pytest.fixture
 def record(tmp_path: Path) -> Iterator[Record]:
-    """A record with two rounds that wait for a turn."""
+    """Yield a record with two rounds that wait for a turn."""
     with closing(Record.open(str(tmp_path / "record.db"))) as opened:
         season = Season(opened)
         season.start(a_cohort(1, NOW, REALISTIC, "ann"))

@@ -12,7 +12,7 @@ from arena.verify import verify
 
 @pytest.fixture
 def record(tmp_path: Path) -> Iterator[Record]:
-    """A new record, which agrees with itself at the end of a test."""
+    """Yield a new record, and check at the end of a test that it agrees with itself."""
     record = Record.open(str(tmp_path / "arena.db"))
     yield record
     with reading(record.engine) as connection:

@@ -37,7 +37,7 @@ def play(at: datetime, plan: Plan, world: World, record: Record) -> None:
 
 
 def play_next(plan: Plan, world: World, record: Record, times: int = 1) -> list[datetime]:
-    """So many decision times, one after another as `arena run --round` finds them."""
+    """Play this many decision times, one after another, as `arena run --round` finds them."""
     played = []
     for _ in range(times):
         played.append(next_decision_time(plan, record, live=False, now=NOW))
@@ -50,7 +50,7 @@ def by_hand(at: datetime, plan: Plan, record: Record) -> Cohort:
 
 
 def decided(record: Record) -> dict[int, list[datetime]]:
-    """The times at which each cohort has decided."""
+    """Return the times at which each cohort has decided."""
     return {
         x.cohort.number: [stored_round.at for stored_round in record.read(read_rounds, x.id)]
         for x in record.cohorts()
@@ -62,7 +62,7 @@ def one(record: Record, number: int) -> StoredCohort:
 
 
 def doing(record: Record, keep: int = 5) -> list[str]:
-    """What each cohort is doing."""
+    """Return the state of each cohort."""
     with reading(record.engine) as connection:
         return [each.state for each in cohort_overviews(connection, keep, NOW)]
 

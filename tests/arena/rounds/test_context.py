@@ -42,7 +42,7 @@ class Diarist:
 
 
 def told(cohort: Cohort, **contexts: dict[str, bool] | None) -> Cohort:
-    """The cohort, whose agents have such a `context` among their settings, or none."""
+    """Return the cohort, whose agents have this `context` among their settings, or none."""
     settings: dict[str, dict[str, Any]] = {
         name: {} if each is None else {"context": Context(**each).model_dump()}
         for name, each in contexts.items()
@@ -51,7 +51,7 @@ def told(cohort: Cohort, **contexts: dict[str, bool] | None) -> Cohort:
 
 
 def keep(record: Record, at: datetime, *listings: Listing) -> None:
-    """A sync that finds these."""
+    """Write a sync that finds these."""
     record.write(add_catalogue, VenueSource("little", "simulated"), listings, at)
 
 

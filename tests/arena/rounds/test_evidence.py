@@ -59,7 +59,7 @@ class LittlePaper:
         return self.articles_on.get(market.id, [])
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Close nothing, for nothing is open."""
 
 
 def news(title: str, published: str = "2026-01-02", source: str = "Paper") -> FoundArticle:

@@ -115,7 +115,7 @@ def record(tmp_path: Path) -> Any:
 
 
 def published(folder: Path, due: str = "2026-01-01") -> FileSource:
-    """A published set of an earlier day, whose dates move along."""
+    """Return a published set of an earlier day, with its dates moved."""
     days = [(date.fromisoformat(due) + timedelta(days=days)).isoformat() for days in (7, 30)]
     frozen: dict[str, Any] = {"freeze_datetime": f"{due}T00:00:00+00:00", "freeze_datetime_value": "0.4"}
     closes = "2026-06-01T00:00:00+00:00"
@@ -202,7 +202,7 @@ BENCH = ("study", "forecastbench", "run", "--dry")
 
 
 def place(folder: Path) -> list[object]:
-    """A config and a clock of a record of its own."""
+    """Return a config and a clock of a record of its own."""
     folder.mkdir()
     (folder / "config.yaml").write_text("markets: {venue: polymarket, show: 10}\nagents: [{kind: market}]\n")
     (folder / "clock").write_text("2026-02-28T12:00Z\n")

@@ -126,7 +126,7 @@ def test_a_cohort_that_was_stopped_has_no_decision_to_come_once_it_has_ended(rec
 
 def test_a_correction_paid_between_two_times_is_no_time_broken_off(record: Record) -> None:
     async def buys(view: View, _ask: Ask) -> Decision:
-        """RAIN in the first cohort's first round, snow in the second's."""
+        """Buy rain in the first cohort's first round, snow in the second's."""
         market = RAIN if view.snapshot.at < NOW + WEEK else "sim:snow"
         return Decision((), (a_bet("500", "YES", market),) if view.round == 1 else ())
 

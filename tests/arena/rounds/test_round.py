@@ -186,14 +186,14 @@ def test_a_held_market_the_venue_is_silent_about_has_the_newest_price_ever_seen(
 
 
 def _totals(record: Record) -> list[tuple[str, int]]:
-    """What everyone was worth, mark by mark."""
+    """Return everyone's worth, mark by mark."""
     query = "SELECT e.name, m.cash + m.value FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
     with reading(record.engine) as connection:
         return [(name, total) for name, total in connection.exec_driver_sql(query)]
 
 
 def _marks(record: Record) -> list[tuple[str, int, int]]:
-    """Who held how many stale lots, and how old the oldest price was, mark by mark."""
+    """Return who held how many stale lots, and the oldest price's age, mark by mark."""
     query = "SELECT e.name, m.stale, m.age FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
     with reading(record.engine) as connection:
         return [(name, stale, age) for name, stale, age in connection.exec_driver_sql(query)]
@@ -496,7 +496,7 @@ def test_a_claim_is_renewed_for_as_long_as_an_agent_thinks(
 
 
 def _open_round(stored: StoredCohort, world: World, record: Record) -> None:
-    """The round up to its snapshot, as a process leaves it that is killed there."""
+    """Play the round up to its snapshot, as a process leaves it that is killed there."""
 
     async def look() -> None:
         await settle_cohort(stored, NOW, world, record)

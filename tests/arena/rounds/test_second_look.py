@@ -50,12 +50,12 @@ class Afternoon:
     at = NOW
 
     def moves(self, **mids: int) -> None:
-        """An hour later prices are others."""
+        """Move the prices an hour later."""
         self.at += HOUR
         self.venue.mids |= {f"sim:{name}": mid for name, mid in mids.items()}
 
     def world(self, agents: Mapping[str, Agent], outside: Collection[str] = (), down: int = 0) -> World:
-        """Its doors. Those of `outside` may look there."""
+        """Return the world of a round, with a second look for those in `outside`."""
         world = a_world(self.venue, agents, LittleModel(down))
         players = world.player
 
@@ -70,7 +70,7 @@ def play(stored: StoredCohort, number: int, world: World, record: Record) -> dic
 
 
 def buys_late(afternoon: Afternoon) -> Agent:
-    """States the live price of an hour later, and buys rain."""
+    """State the live price of an hour later, and buy rain."""
 
     async def decide(view: View, ask: Ask) -> Decision:
         afternoon.moves(rain=45, snow=70)
@@ -82,7 +82,7 @@ def buys_late(afternoon: Afternoon) -> Agent:
 
 
 def thinks(afternoon: Afternoon, hours: int) -> Agent:
-    """Asks its model, and answers when so many hours have passed."""
+    """Ask the model, and answer after this many hours."""
 
     async def decide(view: View, ask: Ask) -> Decision:
         await asks(view, ask)
@@ -93,7 +93,7 @@ def thinks(afternoon: Afternoon, hours: int) -> Agent:
 
 
 async def asks_and_buys(view: View, ask: Ask) -> Decision:
-    """Asks its model, which may have no answer, and buys rain."""
+    """Ask the model, which may have no answer, and buy rain."""
     decision = await asks(view, ask)
     return decision if decision.status == "failed" else Decision(bets=(a_bet(100, "YES", RAIN),))
 

@@ -35,7 +35,7 @@ NO_ANSWER = QuarantinedRecord("sim", "", "page", "timeout", "no answer")
 
 
 async def trader(view: View, ask: Ask) -> Decision:
-    """Buys both markets, then sells part of one and all of the other, wants too much, and buys once more."""
+    """Buy both markets, sell part of one and all of the other, ask for too much, and buy once more."""
     moves = {
         1: Decision(bets=(a_bet(400), a_bet(300, "NO", SNOW), a_bet(200))),
         2: Decision(sales=(a_sale("333.333333"), a_sale(side="NO", market=SNOW), a_sale("7", "NO"))),
@@ -46,7 +46,7 @@ async def trader(view: View, ask: Ask) -> Decision:
 
 
 async def bettor(view: View, ask: Ask) -> Decision:
-    """Bets a quarter of the Kelly stake on what it states."""
+    """Bet a quarter of the Kelly stake on each stated probability."""
     beliefs = {listing.market.id: usd("0.55") for listing in view.snapshot.shown}
     forecasts = tuple(Forecast(market, millionths=p) for market, p in beliefs.items())
     return Decision(forecasts, quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules))
@@ -55,7 +55,7 @@ async def bettor(view: View, ask: Ask) -> Decision:
 def play(
     record: Record, cohort: Cohort, agents: Mapping[str, Agent], venue: LittleVenue, *rounds: int
 ) -> StoredCohort:
-    """Rounds of a cohort, which is begun with its first one."""
+    """Play rounds of a cohort, which begins with the first one."""
     stored = begun(record, cohort) if 1 in rounds else record.cohorts()[cohort.number - 1]
     for number in rounds:
         asyncio.run(play_round(stored, number, a_world(venue, agents), record))
@@ -115,7 +115,7 @@ def _ledgers(record: Record) -> dict[str, list[str]]:
 
 
 def _profits(record: Record) -> dict[str, int]:
-    """What everyone had won by the last mark, as the record keeps it."""
+    """Return everyone's profit by the last mark, as the record keeps it."""
     query = "SELECT e.name, m.cash + m.value FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
     with reading(record.engine) as connection:
         return {name: total - usd(10_000) for name, total in connection.exec_driver_sql(query)}

@@ -43,7 +43,7 @@ def test_a_queue_that_is_gone_is_looked_for_less_and_less_often(
         yield
 
     async def works(_app: Any, _play: PlayTurns, _at_once: int, _grace: float) -> None:
-        """For a moment, and then it is away again."""
+        """Work for a moment, then return."""
 
     monkeypatch.setattr(worker, "sleep_unless_stopped", pause)
     config = load(write(tmp_path, SMALL))

@@ -26,7 +26,7 @@ WHERE entrant.name = ?
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small record, with one more cohort in which ann's provider changes its mind."""
+    """Return the small record, with one more cohort in which ann's provider changes its model."""
     file = tmp_path_factory.mktemp("asked") / "record.db"
     season = Season(build(file))
     for number, marks in ((3, ("demo-1/fp", "demo-1/fq")), (4, ("demo-2/fq", "demo-2/"))):
@@ -51,7 +51,7 @@ def engine(path: Path) -> Iterator[Engine]:
 
 
 def raw(path: Path, name: str) -> list[dict[str, Any]]:
-    """The rows of an agent's calls as they are."""
+    """Return the rows of an agent's calls as they are."""
     with sqlite3.connect(path) as connection:
         connection.row_factory = sqlite3.Row
         return [dict(row) for row in connection.execute(CALLS, (name,))]
@@ -137,7 +137,7 @@ def test_as_many_questions_for_four_cohorts_as_for_one(tmp_path: Path, engine: E
 
 
 def asked_of(engine: Engine) -> int:
-    """How many statements all of this takes."""
+    """Count the statements that all of this takes."""
     made: list[str] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:

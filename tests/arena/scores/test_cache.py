@@ -43,7 +43,7 @@ from tests.records.seasons import play, shared_season
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
-    """A season of two cohorts, and all that is worked out from it."""
+    """Yield a season of two cohorts with its cache computed."""
     whole = shared_season(tmp_path_factory)
     found = Record.open(str(shutil.copy(whole, tmp_path_factory.mktemp("season") / "season.db")))
     yield found
@@ -151,7 +151,7 @@ def test_what_was_computed_in_another_way_is_computed_anew() -> None:
 
 @pytest.fixture
 def copy(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
-    """The same, to be changed."""
+    """Yield the same, to be changed."""
     found = Record.open(str(shutil.copy(shared_season(tmp_path_factory), tmp_path / "season.db")))
     yield found
     found.close()

@@ -81,7 +81,7 @@ def test_twins_have_the_same_settings_in_every_cohort() -> None:
 
 
 def of_kinds(*kinds: str) -> list[LineUpEntry]:
-    """A line-up of ann, bob and cho, whose settings differ."""
+    """Return a line-up of ann, bob and cho, whose settings differ."""
     return [
         LineUpEntry(1, name, f'{kind} {{"as": "{name}"}}')
         for name, kind in zip(("ann", "bob", "cho"), kinds, strict=True)

@@ -40,7 +40,7 @@ def number(text: str) -> Fraction:
 
 
 def cdf(points: list[tuple[Fraction, Fraction]], at: Fraction) -> Fraction:
-    """A piecewise linear cdf through (place, share) points: 0 before the first, 1 after the last."""
+    """Return a piecewise linear cdf through (place, share) points: 0 before the first, 1 after the last."""
     if at < points[0][0]:
         return Fraction(0)
     for (left, low), (right, high) in reversed(list(pairwise(points))):
@@ -50,7 +50,7 @@ def cdf(points: list[tuple[Fraction, Fraction]], at: Fraction) -> Fraction:
 
 
 def density(form: dict[str, Any], answer: str, said: dict[str, Any]) -> tuple[Fraction, Fraction]:
-    """What an answer gave to what happened, and what knowing nothing gives."""
+    """Return the density that an answer gave to the outcome, and the density of knowing nothing."""
     low, high = number(form["low"]), number(form["high"])
     is_low, is_high = bool(form.get("open_low")), bool(form.get("open_high"))
 
@@ -87,7 +87,7 @@ def instant(text: str) -> float:
 
 
 def over_time(stated: dict[float, dict[str, tuple[float, float]]], closes: float, planned: float) -> Any:
-    """Everyone's baseline and peer score of one question, instant by instant; (density, nothing) by name."""
+    """Return everyone's baseline and peer score of one question, from (density, nothing) by name."""
     times = sorted(stated)
     life = planned - times[0]
     baselines: dict[str, float] = defaultdict(float)

@@ -22,7 +22,7 @@ ROUGHLY = 1e-12
 
 @pytest.fixture
 def record() -> Iterator[SmallRecord]:
-    """Two rounds of ann and bob. Rain came, snow did not, the vote is open.
+    """Yield two rounds of ann and bob, in which rain came, snow did not, and the vote is open.
 
     ann, squared errors: rain .3² and .1², in the mean .05; snow .1²; so (.05 + .01) / 2 = .03.
     The market on the same rows: rain .6² and .4², in the mean .26; snow .2²; so (.26 + .04) / 2 = .15.
@@ -227,7 +227,7 @@ def test_a_cohort_before_its_first_round_is_all_none() -> None:
 
 
 def a_random_record(seed: int) -> SmallRecord:
-    """Some cohorts, agents, markets and rounds, with everything that can be missing now and then missing."""
+    """Draw some cohorts, agents, markets and rounds, with each thing that can be missing missing at times."""
     chance = random.Random(f"{seed}/record")
 
     def number() -> str:

@@ -15,7 +15,7 @@ from tests.arena.stated_rows import BEGAN, DAY, a_season
 
 
 def labels(rows: ForecastColumns, by: str) -> list[str]:
-    """The slice of each row."""
+    """Return the slice of each row."""
     names, place = BY[by](rows)
     return [names[number] for number in place]
 

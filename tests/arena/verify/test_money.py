@@ -131,7 +131,7 @@ def test_a_profit_forged_in_an_entry_that_was_verified_is_found_once_its_cohort_
 
 @pytest.fixture
 def season(tmp_path: Path) -> Season:
-    """A cohort that trades the book and doesn't merge bets, in its first round."""
+    """Return a cohort that trades the book and doesn't merge bets, in its first round."""
     return Season.begun(tmp_path / "record.db", a_cohort(1, NOW, RULES, "ann"))
 
 
@@ -248,7 +248,7 @@ def test_a_merged_bet_is_the_sum_of_its_sound_legs_alone(tmp_path: Path) -> None
 
 
 def each_alone(season: Season, *wishes: Bet | Sale) -> Callable[[Turn], Turn]:
-    """A turn whose wishes were each filled on the whole book, as if the others took nothing from it."""
+    """Return a turn whose orders were each filled on the whole book, as if there were no others."""
     held = season.record.holdings(1)["ann"]
     at = season.record.read(read_rounds, 1)[-1].at
     looked = season.record.snapshot(1, at)

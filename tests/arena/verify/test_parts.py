@@ -23,7 +23,7 @@ TAMPERED = (
 
 
 def fork_context(_how: str) -> BaseContext:
-    """Processes that need not load all of the arena again."""
+    """Return processes that need not load all of the arena again."""
     return multiprocessing.get_context("fork")
 
 

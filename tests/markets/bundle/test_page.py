@@ -16,7 +16,7 @@ RAIN, SNOW = MarketId("polymarket:0xa1"), MarketId("polymarket:0xa2")
 
 
 def example(folder: Path) -> Path:
-    """The files of the page in a folder."""
+    """Write the files of the page into a folder."""
     for name, text in EXAMPLE.findall(PAGE.read_text("utf-8")):
         (folder / name).write_text(text, "utf-8")
     return folder

@@ -22,7 +22,7 @@ def on(day: int, hour: int = 0, month: int = 1) -> datetime:
 
 
 def told(folder: Path) -> list[str]:
-    """The mistakes of a bundle as they are printed; reading it must fail with the same ones."""
+    """Return a bundle's mistakes as they are printed, after checking that reading it fails with the same."""
     report = check(folder)
     assert not report.ok
     assert report.content is None
@@ -34,7 +34,7 @@ def told(folder: Path) -> list[str]:
 
 
 def events(folder: Path, *pages: dict[str, Any]) -> list[str]:
-    """The events of markets a, b, c …"""
+    """Return the events of markets a, b, c …"""
     bundle = read(a_bundle(folder, pages, ["v,a,2026-01-03,0.4"]))
     return [record.pages[0].event_id for record in bundle.markets.values()]
 

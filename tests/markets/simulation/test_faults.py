@@ -49,13 +49,13 @@ def catalogue(world: Simulator, at: datetime) -> list[Listing]:
 
 @cache
 def shown(world: Simulator) -> dict[MarketId, Listing]:
-    """Every market that was ever on offer on a Sunday, as it was first seen."""
+    """Return every market that was ever on offer on a Sunday, as it was first seen."""
     found = [listing for at in reversed(SUNDAYS) for listing in catalogue(world, at)]
     return {listing.market.id: listing for listing in found}
 
 
 def ends(world: Simulator, at: datetime = END) -> dict[MarketId, list[Resolution]]:
-    """All versions of how each market ended that are known by then."""
+    """Return all versions of how each market ended that are known by then."""
     found: dict[MarketId, list[Resolution]] = {market: [] for market in shown(world)}
     for end in asyncio.run(world.resolutions(at, list(found))):
         found[end.market_id].append(end)
@@ -89,7 +89,7 @@ def test_settings_without_sense_are_refused_by_name(chosen: dict[str, Any], said
 
 
 def steps(world: Simulator) -> list[int]:
-    """How far the truth of each market moved from Sunday to Sunday."""
+    """Return how far the truth of each market moved from Sunday to Sunday."""
     found = []
     for market, listing in shown(world).items():
         times = [at for at in SUNDAYS if listing.market.opens_at <= at < listing.market.closes_at]
@@ -112,7 +112,7 @@ def test_a_fraction_pays_whole_cents() -> None:
 
 
 def waits(world: Simulator) -> list[timedelta]:
-    """How long after its close the end of each market is known."""
+    """Return how long after its close the end of each market is known."""
     pages = {market: listing.market.closes_at for market, listing in shown(world).items()}
     return [versions[0].known_at - pages[market] for market, versions in ends(world).items()]
 
@@ -152,7 +152,7 @@ def test_a_corrected_end_is_wrong_first_and_right_days_later() -> None:
 
 
 def name(market: MarketId) -> str:
-    """A market without its world."""
+    """Return a market's name without its world."""
     return market.rpartition(":")[2]
 
 
@@ -173,7 +173,7 @@ def test_a_silent_market_has_a_page_and_no_quote_for_the_day() -> None:
 
 
 def outages(world: Simulator, times: Iterable[datetime]) -> list[VenueError | None]:
-    """What the venue says at these times when it is out, at each of its doors alike."""
+    """Return the errors of an outage at these times, after checking that every call raises the same."""
 
     async def asked() -> list[list[VenueError | None]]:
         return [[await refused(ask) for ask in doors(at)] for at in times]

@@ -45,7 +45,7 @@ def season(seed: int) -> Simulator:
 
 @cache
 def everything(world: Simulator) -> list[Listing]:
-    """Every market that ever was, as its page read in the end."""
+    """Return every market that ever was, as its page read in the end."""
     ids = sorted({x.market.id for at in LOOKS for x in catalogue(world, at)})
     return asyncio.run(world.listings(END, ids))
 
@@ -55,7 +55,7 @@ def ends(world: Simulator, at: datetime = END) -> list[Resolution]:
 
 
 def fingerprint(seed: int) -> str:
-    """One text for all that a season has to say on its Sundays."""
+    """Return one text for all that a season shows on its Sundays."""
     world = venue(Settings(seed=seed))
     listings = [catalogue(world, at) for at in SUNDAYS]
     truths = [

@@ -45,7 +45,7 @@ def resolutions(server: VenueServer, wire: KalshiWire, *ids: str, at: datetime =
 def quoted(
     server: VenueServer, book: Any = None, **changes: Any
 ) -> tuple[Quote | None, list[tuple[str, str]]]:
-    """The quote of one market with these prices and this book, and what was set aside."""
+    """Return the quote of one market with these prices and this book, and what was set aside."""
     books = {} if book is None else {"RAIN-26-A": book}
     answer = listings(server, KalshiWire([an_event(a_market(**changes))], books=books))
     return answer.said[0].quote, answer.codes

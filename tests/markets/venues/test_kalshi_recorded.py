@@ -72,7 +72,7 @@ def load(path: Path) -> Any:
 
 
 def rows(answer: Answer[Any]) -> list[tuple[Any, ...]]:
-    """The answer in the form of the tables above."""
+    """Return the answer in the form of the tables above."""
     found = []
     for listing in answer.said:
         quote = quote_of(listing)

@@ -70,7 +70,7 @@ def payouts(answer: Answer[list[Resolution]]) -> dict[MarketId, int | None]:
 def try_broken(
     name: str, records: list[Any], ask: Callable[[list[Any]], Answer[Any]], deep: float = 0.0
 ) -> Iterator[tuple[Answer[Any], str]]:
-    """What is answered to records of which one is broken, each time held against what was before."""
+    """Yield the answers to records one of which is broken, each beside the answer of before."""
     calm, rng = ask(records), random.Random(name)
     for _ in range(TIMES):
         found, number, where = broken(records, rng, deep=rng.random() < deep)

@@ -44,7 +44,7 @@ def listings(server: VenueServer, wire: PolymarketWire, *ids: str, at: datetime 
 
 
 def quoted(server: VenueServer, book: Raw | None = RAIN_BOOK, **changes: Any) -> tuple[Any, list[str]]:
-    """The quote of one market with these prices and this book, and the codes of what was set aside."""
+    """Return the quote of one market with these prices and this book, and the codes of what was set aside."""
     books = [] if book is None else [book]
     answer = listings(server, PolymarketWire([a_market(**changes)], books))
     assert {record for record, _ in answer.codes} <= {"1001"}
@@ -52,7 +52,7 @@ def quoted(server: VenueServer, book: Raw | None = RAIN_BOOK, **changes: Any) ->
 
 
 def refusal(quote: Quote) -> str | None:
-    """Why a bet on this quote isn't filled, by the rules of live arenas; None if it is."""
+    """Return why a bet on this quote isn't filled by the rules of live arenas, or None if it is."""
     snapshot = a_snapshot(Listing(our_market(RAIN), quote))
     _, refused = execute([a_bet(100, market=RAIN)], [], an_account(), snapshot, REALISTIC)
     return refused[0].code if refused else None
@@ -67,12 +67,12 @@ def many(count: int) -> list[Raw]:
 
 
 def each(*changes: Raw) -> list[Raw]:
-    """The markets 1001, 1002 … with one change each; None leaves a field out."""
+    """Return the markets 1001, 1002 … with one change each; None leaves a field out."""
     return [a_market(str(1001 + n), **change) for n, change in enumerate(changes)]
 
 
 def told(cases: Sequence[tuple[Any, str]]) -> list[tuple[str, str]]:
-    """What is to be told of the markets 1001, 1002 …, where anything is."""
+    """Return what is to be told of the markets 1001, 1002 …, without those that need no remark."""
     return [(str(1001 + n), code) for n, (_, code) in enumerate(cases) if code]
 
 

@@ -31,7 +31,7 @@ def recorded(folder: Path, *lines: Any, **more: Any) -> RecordedVenue:
 
 
 def offered(world: Venue, at: datetime) -> dict[MarketId, int | None]:
-    """The markets on offer with their mids."""
+    """Return the markets on offer with their mids."""
     return {x.market.id: x.mid for x in result_of(listed(world, at))}
 
 
@@ -138,7 +138,7 @@ def test_where_every_time_is_exact_a_late_end_is_one_that_came_late(tmp_path: Pa
 
 
 def a_month(folder: Path, from_day: int, luck: str) -> RecordedVenue:
-    """Twelve markets with daily prices and ends; what is dated from a day on depends on the luck."""
+    """Return twelve markets with daily prices and ends; what is dated from a day on depends on the luck."""
     early, late = Random("before"), Random(luck)
     prices, pages = [], []
     for name in "abcdefghijkl":

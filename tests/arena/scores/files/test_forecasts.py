@@ -19,7 +19,7 @@ def csv(*lines: str) -> str:
 
 
 def refused(text: str) -> str:
-    """What is said of a file that can't be scored, with a hint."""
+    """Return the error of a file that can't be scored, with its hint."""
     with pytest.raises(ArenaError) as caught:
         read_forecasts("f.csv", text)
     assert caught.value.hint
@@ -123,7 +123,7 @@ def test_whatever_the_times_a_file_is_scored_or_refused(rows: list[tuple[str, ..
 
 
 def scored_or_refused(text: str) -> None:
-    """Either a board in both modes, or what is wrong with the file; nothing else."""
+    """Check that a file gets a board in both modes, or an error that says what is wrong with it."""
     try:
         table = read_forecasts("f.csv", text)
     except ArenaError as error:

@@ -59,7 +59,7 @@ TIMED = f"{HEAD},event,time,resolved"
 
 
 def season(options: range, questions: int = 400) -> str:
-    """sharp, one in the middle of it and the price, one that guesses, and a copy; some as two options."""
+    """Return a season of one sharp agent, one between it and the price, a guesser and a copy."""
     rng = Random(5)
     lines = [TIMED]
     for q in range(questions):
@@ -114,7 +114,7 @@ def test_two_options_are_scored_as_the_yes_no_question_that_they_are(options: ra
 
 
 def three_ways(questions: int = 300, copied: int = 40) -> str:
-    """Six outcomes, of which sharp knows more than the odds; near repeats them on all but one option."""
+    """Return six outcomes on which sharp beats the odds; near repeats them on all but one option."""
     rng = Random(3)
     names = "abcdef"
     lines = [TIMED]

@@ -22,7 +22,7 @@ def table_of(lines: Sequence[str], head: str = HEAD) -> ForecastTable:
 
 
 def season() -> list[str]:
-    """Forty questions: ann is sharp, bob says what ann says, and eve says the price; half come true."""
+    """Return forty questions, half true: ann is sharp, bob repeats ann, and eve repeats the price."""
     lines = []
     for number in range(40):
         outcome = number % 2

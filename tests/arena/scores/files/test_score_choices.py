@@ -154,7 +154,7 @@ def test_who_is_outside_changes_nobodys_peer_score() -> None:
 
 
 def world(questions: int, hard_for: str = "") -> str:
-    """good is 0.1 off the truth, bad 0.3; `hard_for` answers only the questions that nobody can tell."""
+    """Return a good forecaster, a bad one, and `hard_for`, which answers only the unpredictable questions."""
     rng, lines = random.Random(2), ["question,forecaster,probability,outcome,event"]
     for q in range(questions):
         hard = q % 2

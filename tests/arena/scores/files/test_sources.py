@@ -33,7 +33,7 @@ def source(name: str, text: str | bytes) -> SourceFile:
 
 
 def read(text: str, *, outcomes: str = "", prices: str = "", **choices: Any) -> ForecastTable:
-    """What is read of a file f.csv beside others."""
+    """Return what is read of a file f.csv beside others."""
     if outcomes:
         choices["outcomes"] = (source("o.csv", outcomes),)
     if prices:
@@ -204,7 +204,7 @@ def test_options_of_which_one_is_empty_are_unanswered_and_missing() -> None:
 
 
 def repeated(forecasters: Sequence[str] = ("ann", "bob")) -> str:
-    """A key that names two questions each, which a day and a running number both tell apart."""
+    """Return rows whose key names two questions each, which a day or a running number tells apart."""
     lines = ["ticker,forecaster,probability,outcome,day,latency"]
     for place, name in enumerate(forecasters):
         rest = f"{name},0.5"

@@ -14,7 +14,7 @@ short = st.integers(-(10**6), 10**6).map(lambda n: n / 1000)
 
 
 def many(values: list[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The values again and again, until no loop over them would be fast."""
+    """Repeat the values until no loop over them would be fast."""
     return np.resize(np.array(values), FEW + 20_000)
 
 

@@ -73,7 +73,7 @@ def ask(
     waits: Waits | None = None,
     **changes: Any,
 ) -> Any:
-    """What a client is told, asked in an event loop of its own and closed again."""
+    """Ask in an event loop of its own with a client that is closed again, and return the answer."""
 
     async def asked() -> Any:
         options: dict[str, Any] = {
@@ -97,12 +97,12 @@ def told(server: VenueServer, waits: Waits | None = None, **changes: Any) -> Ven
 
 
 def patience(fault: str) -> float:
-    """Seconds to wait for an answer: few for one that never ends, enough on a busy machine for all else."""
+    """Return the seconds to wait for an answer: few for one that never ends, else plenty."""
     return 0.5 if fault == "drip" else 5.0
 
 
 def helps(error: VenueError, code: str) -> bool:
-    """Whether an error says who, what and how to mend it."""
+    """Tell whether an error says who, what and how to mend it."""
     assert error.code == code
     return "127.0.0.1" in error.message and "/page" in error.message and bool(error.hint)
 

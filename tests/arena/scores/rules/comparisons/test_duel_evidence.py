@@ -37,17 +37,17 @@ Starts = dict[str, float]
 
 
 def a_table(seed: int = 1) -> Table:
-    """Ten weeks of ten stories."""
+    """Return ten weeks of ten stories."""
     return table(10, 10, np.random.default_rng(seed))
 
 
 def two(of: Table, better: float = 0.1, worse: float = 1.5) -> DuelRows:
-    """One that sees much more than the other."""
+    """Return two agents, of which one sees much more than the other."""
     return duel_rows(of, np.stack([of.seen(better), of.seen(worse)]))
 
 
 def since(pair: PairEvidence) -> float:
-    """The time of the look at which a pair was told."""
+    """Return the time of the look at which a pair was told."""
     assert pair.since is not None
     return float(pair.since)
 
@@ -280,7 +280,7 @@ def test_without_a_rival_nothing_is_told(lines: int) -> None:
 
 @st.composite
 def line_ups(draw: st.DrawFn) -> tuple[Starts, dict[str, str]]:
-    """When up to twelve entries begin, and whose they are."""
+    """Draw when up to twelve entries begin, and whose they are."""
     names = [f"entry {number}" for number in range(draw(st.integers(0, 12)))]
     starts = {name: float(draw(st.integers(0, 4))) for name in names}
     return starts, {name: draw(st.sampled_from("abc")) for name in names}

@@ -14,12 +14,12 @@ from arena.scores.rules.comparisons.events import Information, information, sum_
 
 
 def known(prices: Sequence[float], apart: Sequence[float], events: Sequence[int]) -> Information:
-    """What one row a market tells."""
+    """Return the information of one row a market."""
     return information(np.array(apart), np.array(prices), np.arange(len(prices)), np.array(events))
 
 
 def worth(prices: Sequence[float], apart: Sequence[float], events: Sequence[int]) -> float:
-    """Effective events of one row a market."""
+    """Return the effective events of one row a market."""
     return known(prices, apart, events).effective
 
 

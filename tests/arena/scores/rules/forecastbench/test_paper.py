@@ -33,7 +33,7 @@ def always_half(resolutions: list[dict[str, Any]]) -> Panel:
 
 
 def the_row(paper: dict[str, Any], table: str) -> PaperScores:
-    """Datasets count at each horizon, a market once however often its price was noted."""
+    """Return a question's row: datasets count at each horizon, a market once however often it was priced."""
     human = {(source, question) for source, question in paper["human_ids"]}
     seen = [
         r
@@ -65,7 +65,7 @@ def test_always_half_has_the_published_interval_but_for_one_last_digit(paper: di
 
 
 def slowly(dataset: Panel, market: Panel, name: str, best: str, draws: int) -> tuple[float, float]:
-    """p and `better` of one forecaster by the paper's notes, a draw at a time."""
+    """Compute p and `better` of one forecaster by the paper's notes, a draw at a time."""
     chance = np.random.default_rng(4)
     apart = [part.row(name) - part.row(best) for part in (dataset, market)]
     seen = float(np.mean([values.mean() for values in apart]))

@@ -11,7 +11,7 @@ from arena.scores.rules.metaculus.table import SCORES, question_scores
 
 
 def a_grid(seed: int) -> tuple[ForecastGrid, list[MetaculusQuestion]]:
-    """Questions of some rounds each, with gaps, early ends and some outside the base."""
+    """Return questions of some rounds each, with gaps, early ends and some outside the base."""
     rng = np.random.default_rng(seed)
     agents, parts, lives = int(rng.integers(2, 7)), [], []
     for question in range(6):

@@ -61,7 +61,7 @@ def test_the_site_s_score_equals_a_slow_transcription(case: Told) -> None:
 
 
 def slow_median(stood: list[Said]) -> float:
-    """Of those who stand, oldest first and then by name: the value at half of the weight."""
+    """Return the value at half of the weight of the standing forecasts, oldest first and then by name."""
     n = len(stood)
     aged = sorted(stood, key=lambda s: (s.start, s.who))
     weight = {s: math.exp(math.sqrt(i) - math.sqrt(n)) if n > 2 else 1.0 for i, s in enumerate(aged, 1)}

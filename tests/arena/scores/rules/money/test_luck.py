@@ -58,7 +58,7 @@ def test_one_bet_has_a_band_that_is_read_off_its_price_and_no_percentile() -> No
 
 
 def lucky(events: int) -> Luck:
-    """Even bets, all of which were won."""
+    """Return even bets, all of which were won."""
     bets = [bet(f"m{number}", 0.5) for number in range(events)]
     ends = {f"m{number}": won(f"e{number}", 100) for number in range(events)}
     return luck(bets, ends, {}, np.random.default_rng(1))

@@ -11,14 +11,14 @@ from arena.scores.rules.reliability.diagram import worlds
 
 
 def season(rng: np.random.Generator, markets: int, rounds: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Calibrated forecasts of markets over rounds: one belief a market, said again every round."""
+    """Return calibrated forecasts of markets over rounds: one belief a market, repeated every round."""
     belief = rng.integers(1, 20, markets) / 20
     ended = (rng.random(markets) < belief).astype(int)
     return np.repeat(belief, rounds), np.repeat(ended, rounds), np.repeat(np.arange(markets), rounds)
 
 
 def alarms(seasons: int, draws: int, by_market: bool) -> float:
-    """How often a calibrated forecaster is called miscalibrated at 10%."""
+    """Return how often a calibrated forecaster is called miscalibrated at 10%."""
     rng = np.random.default_rng(5)
     found = 0
     for _ in range(seasons):

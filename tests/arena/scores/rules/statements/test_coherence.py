@@ -15,14 +15,14 @@ tenths = st.lists(st.integers(0, 20).map(lambda n: n / 20), min_size=2, max_size
 
 
 def states(shape: str, size: int) -> np.ndarray:
-    """What each market pays in every way that the event can end."""
+    """Return what each market pays in every way that the event can end."""
     if shape == "nested":
         return np.tri(size + 1, size, -1)
     return np.eye(size) if shape == "exhaustive" else np.vstack([np.eye(size), np.zeros(size)])
 
 
 def by_program(p: list[float], shape: str) -> float:
-    """The most that is sure: shares s of a claim that pays 0 to 1 in every state, bought, or sold."""
+    """Return the largest sure gain per claim, bought or sold, by linear programming over the states."""
     pays, size = states(shape, len(p)), len(p)
     best = 0.0
     for sign in (1, -1):
