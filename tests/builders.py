@@ -113,6 +113,11 @@ def a_snapshot(*shown: Listing, held: Iterable[Listing] = (), at: datetime = NOW
     return Snapshot(at, shown if shown or held else (a_listing(),), held)
 
 
+def both_at(price: str) -> Snapshot:
+    """Return the snapshot of two markets at one price: the usual one, and sim:sun."""
+    return a_snapshot(a_price(price), a_price(price, "sim:sun"))
+
+
 def a_resolution(payout: str | None, market: str = RAIN, version: int = 1, at: datetime = NOW) -> Resolution:
     """Return how a market ended: "1", "0", a fraction, or None for a refund."""
     return Resolution(MarketId(market), version, at, None if payout is None else usd(payout))

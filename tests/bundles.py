@@ -19,6 +19,11 @@ LONGEST_WAIT = 20
 """Weeks after a world's last one in which all its markets must have ended."""
 
 
+def on(day: int, hour: int = 0, month: int = 1) -> datetime:
+    """Return an hour of a day in 2026."""
+    return datetime(2026, month, day, hour, tzinfo=UTC)
+
+
 def page(market_id: str = "a", **more: Any) -> dict[str, Any]:
     """Return a line of markets.jsonl: a market of its own event, open in January 2026."""
     line = {

@@ -16,6 +16,14 @@ cohorts:
 agents:
   - kind: market
 """
+MARKS_ONLY = """\
+markets: {venue: polymarket, polymarket: {url: "http://127.0.0.1:9", book_url: "http://127.0.0.1:9"}}
+cohorts: {first: 2100-01-03}
+run: {marks: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}
+agents:
+  - kind: market
+"""
+"""An arena whose only job is to write marks, at a venue that nobody can reach."""
 
 
 def write(folder: Path, text: str, name: str = "config.yaml") -> Path:

@@ -15,6 +15,7 @@ from arena.scores.rules.comparisons.duel_evidence import DuelRows, PriceBar, com
 from arena.scores.rules.comparisons.evidence import Evidence, EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import gains
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
+from tests.known_worlds.worlds import odds_chance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -105,11 +106,6 @@ def stage(sizes: Ints, days: float, rng: np.random.Generator, daily: bool = Fals
 def cents(chance: Floats, low: float = 0.01) -> Floats:
     """Round prices to whole cents."""
     return np.clip(chance.round(2), low, 1 - low)
-
-
-def odds_chance(odds: Floats) -> Floats:
-    """Return the probability behind log-odds."""
-    return np.asarray(1 / (1 + np.exp(-odds)))
 
 
 def equal(of: Stage) -> Season:

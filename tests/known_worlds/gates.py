@@ -13,7 +13,7 @@ import numpy as np
 from arena.scores.rules.comparisons.events import EventSums, Information, information
 from arena.scores.rules.comparisons.wild_bootstrap import LEVEL, p_at, signed_sums
 from tests.known_worlds.truth import LONG_SHOTS, SHARP, Share, chances
-from tests.known_worlds.worlds import Floats, Ints, Shape, chance, seer, sizes, world
+from tests.known_worlds.worlds import Floats, Ints, Shape, odds_chance, seer, sizes, world
 
 MANY = 40_000
 """Events in which the true gain is measured."""
@@ -65,7 +65,7 @@ def uniform(count: int, rng: np.random.Generator) -> Floats:
 
 
 def logit(count: int, rng: np.random.Generator) -> Floats:
-    return np.clip(chance(rng.normal(0, 1.5, count)), 0.01, 0.99)
+    return np.clip(odds_chance(rng.normal(0, 1.5, count)), 0.01, 0.99)
 
 
 def at(price: float) -> Prices:
@@ -79,7 +79,7 @@ LONG_SHOT = at(0.03)
 
 def noisy(price: Floats, rng: np.random.Generator) -> Floats:
     """Return the price up to a noise in log-odds."""
-    return chance(np.log(price / (1 - price)) + SHARP * rng.standard_normal(price.size))
+    return odds_chance(np.log(price / (1 - price)) + SHARP * rng.standard_normal(price.size))
 
 
 def timid(price: Floats, rng: np.random.Generator) -> Floats:
@@ -127,7 +127,7 @@ def with_errors(shape: Shape, markets: int, middle: float, better: bool) -> Make
         return GateRows(
             event=np.repeat(place.event, rounds),
             market=np.repeat(np.arange(count), rounds),
-            truth=np.repeat(chance(place.odds[-1]), rounds),
+            truth=np.repeat(odds_chance(place.odds[-1]), rounds),
             forecast=forecast.T.ravel(),
             price=place.price.T.ravel(),
             outcome=np.repeat(place.outcome, rounds),

@@ -48,14 +48,14 @@ def sizes(shape: Shape, events: int, markets: int, rng: np.random.Generator) -> 
     return np.maximum(np.rint(drawn).astype(np.int64), 1)
 
 
-def chance(odds: Floats) -> Floats:
+def odds_chance(odds: Floats) -> Floats:
     """Return the probability behind log-odds."""
     return np.asarray(1 / (1 + np.exp(-odds)))
 
 
 def priced(odds: Floats, error: Floats, settings: Settings) -> Floats:
     """Turn log-odds into a price: less extreme, with an error, in whole cents."""
-    return np.clip(chance(settings.price_shrink * odds + error).round(2), 0.01, 0.99)
+    return np.clip(odds_chance(settings.price_shrink * odds + error).round(2), 0.01, 0.99)
 
 
 def world(
@@ -82,7 +82,7 @@ def world(
     error = known.price_noise * rng.standard_normal(odds.shape)
     price = priced(odds, np.where(ladder, error[:, first], error), known)
     draw = rng.random(event.size)
-    outcome = np.where(ladder, draw[first], draw) < chance(odds[-1])
+    outcome = np.where(ladder, draw[first], draw) < odds_chance(odds[-1])
     return KnownWorld(event, first, ladder, odds, price, outcome.astype(np.int64))
 
 
@@ -90,7 +90,7 @@ def seer(world: KnownWorld, noise: float, rng: np.random.Generator) -> Floats:
     """Return forecasts with a noise in log-odds, half of it shared by a whole event."""
     whole = rng.standard_normal(world.event.max() + 1)[world.event]
     own = rng.standard_normal(world.odds.shape)
-    return chance(world.odds + noise * (TOGETHER**0.5 * whole + (1 - TOGETHER) ** 0.5 * own))
+    return odds_chance(world.odds + noise * (TOGETHER**0.5 * whole + (1 - TOGETHER) ** 0.5 * own))
 
 
 def peer(world: KnownWorld, rng: np.random.Generator, settings: Settings | None = None) -> Floats:

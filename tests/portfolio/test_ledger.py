@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from markets.model import MarketId, Resolution, Snapshot
+from markets.model import MarketId, Resolution
 from portfolio.execute import execute
 from portfolio.ledger import LedgerError, entry_hash, fold, open_account, post, settle
 from portfolio.model import Bet, Entry, Fill, Holdings, Lot, LotKey, Sale
 from portfolio.rules import SEED
-from tests.builders import NOW, RAIN, a_bet, a_price, a_resolution, a_sale, a_snapshot, an_account, usd
+from tests.builders import NOW, RAIN, a_bet, a_resolution, a_sale, an_account, both_at, usd
 
 SUN = MarketId("sim:sun")
 
@@ -20,15 +20,10 @@ def then(account: Holdings, *wishes: Bet | Sale, price: str = "0.40") -> tuple[H
     """Return the account and its new entries after orders that are all filled, markets at one price."""
     bets = [wish for wish in wishes if isinstance(wish, Bet)]
     sales = [wish for wish in wishes if isinstance(wish, Sale)]
-    fills, refused = execute(bets, sales, account, prices(price), SEED)
+    fills, refused = execute(bets, sales, account, both_at(price), SEED)
     assert refused == []
     entries = post(fills, account, NOW, "fill:1")
     return fold(entries, account), entries
-
-
-def prices(price: str) -> Snapshot:
-    """Return two markets at the same price."""
-    return a_snapshot(a_price(price), a_price(price, SUN))
 
 
 def settled(account: Holdings, *resolutions: Resolution) -> Holdings:
@@ -82,7 +77,7 @@ def test_only_a_correction_may_take_cash_below_zero() -> None:
             break
     account = settled(account, a_resolution("0", version=2))
     assert account.cash < 0
-    fills, refused = execute([a_bet(50, market=SUN)], [], account, prices("0.40"), SEED)
+    fills, refused = execute([a_bet(50, market=SUN)], [], account, both_at("0.40"), SEED)
     assert fills == []
     assert [rejection.code for rejection in refused] == ["in_debt"]
 
@@ -107,7 +102,7 @@ def test_a_lot_that_was_settled_is_not_bought_again() -> None:
     ended = settled(account, a_resolution("1"))
     with pytest.raises(LedgerError, match="is not a buy"):
         fold([forged(ended, bought)], ended)
-    fills, _ = execute([a_bet(500)], [], account, prices("0.40"), SEED)
+    fills, _ = execute([a_bet(500)], [], account, both_at("0.40"), SEED)
     with pytest.raises(LedgerError, match="is not a buy"):
         post(fills, ended, NOW, "fill:2")
 
@@ -272,11 +267,11 @@ def test_a_second_settlement_of_a_version_is_no_entry() -> None:
 
 def test_more_than_is_held_or_owned_can_not_be_posted() -> None:
     account, _ = then(an_account(), a_bet(500))
-    fills, _ = execute([], [a_sale()], account, prices("0.40"), SEED)
+    fills, _ = execute([], [a_sale()], account, both_at("0.40"), SEED)
     sold: Fill = fills[0]
     with pytest.raises(LedgerError, match="not held"):
         post([sold, sold], account, NOW, "fill:2")
-    fills, _ = execute([a_bet(500)], [], account, prices("0.40"), SEED)
+    fills, _ = execute([a_bet(500)], [], account, both_at("0.40"), SEED)
     with pytest.raises(LedgerError, match=r"\) spends more cash than there is$"):
         post(fills, replace(account, cash=usd(499)), NOW, "fill:2")
     (spent,) = post(fills, replace(account, cash=usd(500)), NOW, "fill:2")

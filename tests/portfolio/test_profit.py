@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from markets.millionths import ONE
-from markets.model import MarketId, Snapshot
+from markets.model import MarketId
 from portfolio.execute import execute
 from portfolio.ledger import fold, open_account, post, settle
 from portfolio.model import Bet, Entry, Holdings, LotKey, Sale, Side
 from portfolio.money import worth
 from portfolio.rules import SEED
 from portfolio.value import LotProfit, Profit, average_price, mark, profit_by_lot
-from tests.builders import NOW, RAIN, a_bet, a_price, a_resolution, a_sale, a_snapshot, usd
+from tests.builders import NOW, RAIN, a_bet, a_resolution, a_sale, both_at, usd
 
 SUN = MarketId("sim:sun")
 YES: LotKey = (RAIN, "YES")
@@ -48,10 +48,6 @@ class Life:
     def profit(self, price: str = "0.40") -> dict[LotKey, LotProfit]:
         """Return profit by lot at this worth of a YES share."""
         return profit_by_lot(self.entries, values(self.held, price))
-
-
-def both_at(price: str) -> Snapshot:
-    return a_snapshot(a_price(price), a_price(price, SUN))
 
 
 def values(held: Holdings, price: str) -> dict[LotKey, int]:

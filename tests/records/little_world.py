@@ -1,5 +1,6 @@
-"""A world small enough to hold in the hand: a venue that says what it is told to, and minds of a line."""
+"""A minimal world for tests: a venue with scripted prices, and agents of a few lines."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -8,12 +9,15 @@ from agents.model import Agent, Ask, Call, CallError, Decision, Forecast, Messag
 from arena.cohorts.schedule import Plan
 from arena.record.hashes import state_hash
 from arena.record.model.calendar import Cadence
-from arena.record.model.cohort import Cohort, Entrant
+from arena.record.model.cohort import Cohort, Entrant, RoundReport
+from arena.record.model.incident import RecordedIncident
 from arena.record.model.lease import holder_name
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.cohorts import add_cohort
+from arena.record.write.operations import read_recent_incidents
+from arena.rounds.round import play_round
 from arena.rounds.world import Player, World
 from markets.model import Listing, MarketId, Resolution
 from markets.universe import Universe
@@ -28,7 +32,7 @@ RULES = REALISTIC.model_copy(update={"fill": "quote", "fee": "none"})
 
 @dataclass
 class LittleVenue:
-    """Markets at prices of its own; those in `silent` it no longer knows. It may tell more than is asked."""
+    """Markets at prices of its own, without those in `silent`; with `tells_all` all ends are told."""
 
     mids: dict[str, int] = field(default_factory=lambda: {RAIN: 40, "sim:snow": 60})
     endings: list[Resolution] = field(default_factory=list)
@@ -156,9 +160,25 @@ def begun(record: Record, cohort: Cohort) -> StoredCohort:
     return record.cohorts()[-1]
 
 
+def begun_live(record: Record, *names: str, **of: str) -> StoredCohort:
+    """Return a cohort of these agents at a live venue, started in the record."""
+    return begun(record, live(a_cohort(names, **of)))
+
+
 def live(cohort: Cohort) -> Cohort:
     """Return the same cohort at a venue where time is real."""
     return replace(cohort, stamp="live")
+
+
+def play(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
+    """Play a round, and return its report."""
+    return asyncio.run(play_round(stored, number, world, record))
+
+
+def incidents_of(record: Record) -> list[RecordedIncident]:
+    """Return all incidents of a record, oldest first."""
+    with reading(record.engine) as connection:
+        return read_recent_incidents(connection, 99)[::-1]
 
 
 def hash_of(record: Record) -> str:

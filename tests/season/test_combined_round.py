@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from tests.arena.scores.files.test_forecastbench import question
-from tests.program.running import arena_json as answer
 from tests.provider.replies import Asked, says
 from tests.provider.server import FaultyProvider, faulty
-from tests.season.test_forecastbench import is_clean, publish, stop_after
+from tests.season.test_forecastbench import arena_json, is_clean, publish, stop_after
 from tests.serving import Reply
 
 DUE = "2026-03-01"
@@ -106,10 +105,6 @@ def resolved(folder: Path) -> None:
                 rows.append(row | {"resolution_date": day, "resolved_to": value, "resolved": is_over})
     header = {"forecast_due_date": DUE, "question_set": f"{DUE}-llm.json"}
     publish(folder, "resolution_sets", f"{DUE}_resolution_set.json", header | {"resolutions": rows})
-
-
-def arena_json(*words: str, status: int = 0) -> Any:
-    return answer(Path(), *words, status=status)
 
 
 def by_hand(asked: Any, say: Any) -> dict[str, float]:

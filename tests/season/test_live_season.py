@@ -21,21 +21,11 @@ from markets.venues.polymarket import Settings, venue
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, a_bet, usd
 from tests.records.little_world import WEEK, a_cohort, a_world, begun, live
-from tests.venue_server.polymarket import (
-    CLOB,
-    GAMMA,
-    RAIN_BOOK,
-    PolymarketWire,
-    a_book,
-    a_book_end,
-    a_market,
-    an_end,
-)
+from tests.venue_server.polymarket import CLOB, GAMMA, a_book_end, an_end, rain_and_snow
 from tests.venue_server.server import VenueServer
 
 RAIN, SNOW = MarketId("polymarket:1001"), MarketId("polymarket:1002")
 LATER = "2026-12-31T00:00:00Z"
-SNOW_BOOK = a_book("1002", bids=[("0.40", "900")], asks=[("0.42", "900")])
 
 
 @pytest.fixture
@@ -74,9 +64,7 @@ def play(stored: StoredCohort, number: int, url: str, record: Record) -> RoundRe
 
 
 def test_four_weeks(venue: VenueServer, record: Record) -> None:
-    wire = PolymarketWire(
-        [a_market("1001", endDate=LATER), a_market("1002", endDate=LATER)], [RAIN_BOOK, SNOW_BOOK]
-    )
+    wire = rain_and_snow(endDate=LATER)
     url = wire.serve(venue)
     universe = a_cohort(["ann"]).universe.model_copy(update={"closes_within": 10**9})
     cohort = replace(a_cohort(["ann"], REALISTIC), rounds=5, venue="polymarket", universe=universe)

@@ -11,22 +11,12 @@ from tests.program.rehearsal import SUNDAY, clock_at, content, rehearse, rows
 from tests.provider.replies import GOOD, fails, says
 from tests.provider.server import FaultyProvider, faulty
 from tests.serving import Reply
-from tests.venue_server.polymarket import (
-    CLOB,
-    GAMMA,
-    RAIN_BOOK,
-    PolymarketWire,
-    a_book,
-    a_book_end,
-    a_market,
-    an_end,
-)
+from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_market, rain_and_snow
 from tests.venue_server.server import Asked, VenueServer, reply, status
 
 MINUTE = timedelta(minutes=1)
 HOUR, DAY, WEEK = timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
 LATER = "2026-12-31T00:00:00Z"
-SNOW_BOOK = a_book("1002", bids=[("0.40", "900")], asks=[("0.42", "900")])
 CONFIG = """\
 markets:
   venue: polymarket
@@ -77,14 +67,12 @@ def an_arena(
     text = CONFIG.format(rounds=rounds, catch_up=catch_up, looks=looks or f"{days}d", days=days, **shape)
     (folder / "config.yaml").write_text(text, "utf-8")
     clock_at(folder)
-    names = ("1001", "1002")
-    wire = PolymarketWire([a_market(name, endDate=LATER) for name in names], [RAIN_BOOK, SNOW_BOOK])
+    wire = rain_and_snow(endDate=LATER)
     wire.serve(venue)
 
     def by_the_clock(asked: Asked) -> None:
         if time_of(folder) >= over_at and not wire.ends:
-            wire.markets = [an_end(name) for name in names]
-            wire.ends = [a_book_end(name) for name in names]
+            wire.end_all()
 
     venue.before.append(by_the_clock)
     return wire

@@ -107,6 +107,9 @@ RAIN_BOOK = a_book(
     bids=[("0.01", "900"), ("0.39", "200"), ("0.4", "100.25")],
     asks=[("0.99", "800"), ("0.43", "300"), ("0.42", "50.5")],
 )
+SNOW_BOOK = a_book("1002", bids=[("0.40", "900")], asks=[("0.42", "900")])
+NAMES = ("1001", "1002")
+"""The markets of these two books."""
 
 
 @dataclass
@@ -123,8 +126,13 @@ class PolymarketWire:
     stuck: bool = False
     many_books: bool = True
 
+    def end_all(self, **changes: Any) -> None:
+        """End the two markets of `NAMES` with YES."""
+        self.markets = [an_end(name, **changes) for name in NAMES]
+        self.ends = [a_book_end(name) for name in NAMES]
+
     def serve(self, server: VenueServer) -> str:
-        """Answer from now on; where from."""
+        """Answer requests from now on, and return the server's address."""
         server.route(f"{GAMMA}/markets/keyset", self._by_cursor)
         server.route(f"{GAMMA}/tags/slug/", self._tag)
         server.route(f"{GAMMA}/events/slug/", self._event)
@@ -223,3 +231,8 @@ def _volume(raw: Any) -> float:
 
 def _untagged(raw: Any) -> Any:
     return {name: value for name, value in raw.items() if name != "tags"} if isinstance(raw, dict) else raw
+
+
+def rain_and_snow(**changes: Any) -> PolymarketWire:
+    """Return a wire with two open markets and their books."""
+    return PolymarketWire([a_market(name, **changes) for name in NAMES], [RAIN_BOOK, SNOW_BOOK])

@@ -28,7 +28,7 @@ from markets.hashes import timestamp_text
 from tests.arena.config_files import write
 from tests.builders import NOW, RAIN
 from tests.program.running import arena, simulated_config
-from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live, says
+from tests.records.little_world import LittleVenue, a_cohort, a_world, begun_live, live, says
 
 DAY = timedelta(days=1)
 CONFIG = """\
@@ -44,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
     """Return a folder whose record has a live cohort that played a round long ago."""
     write(tmp_path, CONFIG)
     with closing(Record.open(str(tmp_path / "arena.db"))) as record:
-        stored = begun(record, live(a_cohort(["ann", LONG])))
+        stored = begun_live(record, "ann", LONG)
         minds = {"ann": says("0.7", ("500", RAIN)), LONG: says("0.6")}
         asyncio.run(play_round(stored, 1, a_world(LittleVenue(), minds), record))
     return tmp_path

@@ -34,6 +34,7 @@ from tests.records.little_world import (
     a_world,
     asks,
     begun,
+    begun_live,
     breaks,
     live,
     says,
@@ -89,7 +90,7 @@ def test_what_was_settled_is_held_no_more(record: Record) -> None:
 
 
 def test_a_market_that_went_silent_is_held_at_an_old_price(record: Record) -> None:
-    stored, venue = begun(record, live(a_cohort(["ann"]))), LittleVenue()
+    stored, venue = begun_live(record, "ann"), LittleVenue()
     asyncio.run(play_round(stored, 1, a_world(venue, AGENTS), record))
     venue.silent.add(RAIN)
     asyncio.run(play_round(stored, 2, a_world(venue, AGENTS, now=NOW + WEEK), record))

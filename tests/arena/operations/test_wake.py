@@ -37,6 +37,7 @@ from arena.record.model.cohort import JobState
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.progress import BegunRound, CohortProgress
 from arena.record.record import Record
+from tests.arena.config_files import MARKS_ONLY
 from tests.builders import NOW
 from tests.records.little_world import a_cohort, live
 
@@ -160,18 +161,9 @@ def test_told_to_stop_it_waits_no_longer_and_what_is_no_schedule_any_more_has_no
     waiting(use)
 
 
-CONFIG = """\
-markets: {venue: polymarket, polymarket: {url: "http://127.0.0.1:9", book_url: "http://127.0.0.1:9"}}
-cohorts: {first: 2100-01-03}
-run: {marks: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}
-agents:
-  - kind: market
-"""
-
-
 @pytest.mark.usefixtures("patient")
 def test_arena_run_is_woken_by_the_scheduler_until_a_failing_job_is_done(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
+    (tmp_path / "config.yaml").write_text(MARKS_ONLY, "utf-8")
     record, events = Record.open(str(tmp_path / "arena.db")), list[str]()
 
     async def marks(_site: JobContext, _at: datetime) -> str:
@@ -210,7 +202,7 @@ class BrokenOnce:
 
 
 def test_a_step_that_fails_is_reported_and_followed_by_another(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
+    (tmp_path / "config.yaml").write_text(MARKS_ONLY, "utf-8")
     record = Record.open(str(tmp_path / "arena.db"))
     broken = BrokenOnce()
     failures = list[str]()

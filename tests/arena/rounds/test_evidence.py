@@ -12,8 +12,8 @@ from agents.evidence import FoundArticle, RefusedQueryError, ResearchError
 from agents.guard import Guard
 from agents.model import Agent, Article, Ask, Decision, View
 from agents.research import folder
-from arena.record.model.cohort import Cohort, RoundReport
-from arena.record.queries.cohorts import StoredCohort, read_rounds
+from arena.record.model.cohort import Cohort
+from arena.record.queries.cohorts import read_rounds
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.cohorts import add_snapshot
@@ -24,7 +24,7 @@ from arena.rounds.round import play_round, take_snapshot
 from arena.rounds.world import World
 from markets.model import Market, MarketId
 from tests.builders import NOW, RAIN
-from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, hash_of, live, says
+from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, hash_of, live, play, says
 
 SNOW = MarketId("sim:snow")
 
@@ -72,10 +72,6 @@ def with_evidence(cohort: Cohort, **guard: Any) -> Cohort:
 
 def reads(paper: LittlePaper, agents: dict[str, Agent], now: datetime = NOW, **venue: Any) -> World:
     return replace(a_world(LittleVenue(**venue), agents, now=now), research=lambda cohort: paper)
-
-
-def play(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
-    return asyncio.run(play_round(stored, number, world, record))
 
 
 def asides(record: Record) -> list[StoredQuarantine]:

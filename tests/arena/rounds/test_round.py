@@ -46,17 +46,15 @@ from tests.records.little_world import (
     a_world,
     asks,
     begun,
+    begun_live,
     breaks,
     hash_of,
     live,
+    play,
     says,
 )
 
 BUYER = says("0.7", ("500", RAIN))
-
-
-def play(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
-    return asyncio.run(play_round(stored, number, world, record))
 
 
 def turn_of(report: RoundReport, name: str) -> Turn:
@@ -170,7 +168,7 @@ def test_an_impossible_ending_is_not_kept_and_keeps_no_other_from_being_paid(rec
 def test_a_held_market_the_venue_is_silent_about_has_the_newest_price_ever_seen(record: Record) -> None:
     """A sync between the rounds has seen it at 0.45."""
     venue = LittleVenue()
-    stored = begun(record, live(a_cohort(["ann"])))
+    stored = begun_live(record, "ann")
     play(stored, 1, a_world(venue, {"ann": BUYER}), record)
     venue.mids[RAIN] = 45
     between = NOW + timedelta(days=3)
@@ -405,7 +403,7 @@ def test_when_the_disk_is_full_the_round_stops_with_a_clear_word_and_goes_on_lat
 
 def test_a_live_turn_is_not_played_on_prices_that_are_history(record: Record) -> None:
     model = LittleModel(down=1)
-    stored = begun(record, live(a_cohort(["eve", "ann"])))
+    stored = begun_live(record, "eve", "ann")
     soon = a_world(LittleVenue(), {"eve": asks, "ann": BUYER}, model, now=NOW + timedelta(hours=1))
     play(stored, 1, soon, record)
     late = replace(soon, now=lambda: NOW + timedelta(hours=8))
@@ -418,7 +416,7 @@ def test_a_live_market_is_traded_at_the_price_of_the_moment_and_the_snapshot_say
 ) -> None:
     """The machine woke up ten minutes late: the prices are those of then, neither old nor of the future."""
     seen = NOW + timedelta(minutes=10)
-    stored = begun(record, live(a_cohort(["ann"])))
+    stored = begun_live(record, "ann")
     turn = turn_of(play(stored, 1, a_world(LittleVenue(), {"ann": BUYER}, now=seen), record), "ann")
     assert [fill.quote_at for fill in turn.fills] == [seen]
     found = record.snapshot(stored.id, NOW)
@@ -432,7 +430,7 @@ def test_a_live_market_is_traded_at_the_price_of_the_moment_and_the_snapshot_say
 
 def test_a_live_turn_that_was_missed_is_late_and_not_asked(record: Record) -> None:
     model = LittleModel()
-    stored = begun(record, live(a_cohort(["eve"])))
+    stored = begun_live(record, "eve")
     world = a_world(LittleVenue(), {"eve": asks}, model)
     _open_round(stored, world, record)
     late = replace(world, now=lambda: NOW + timedelta(hours=7))
@@ -445,7 +443,7 @@ def test_a_live_round_that_is_begun_late_is_played_on_the_prices_of_then_and_has
     record: Record,
 ) -> None:
     model = LittleModel(down=1)
-    stored = begun(record, live(a_cohort(["eve"])))
+    stored = begun_live(record, "eve")
     begins = NOW + timedelta(hours=30)
     for passed, asked in ((0, 1), (6, 2)):
         at = begins + timedelta(hours=passed)
@@ -593,7 +591,7 @@ def test_where_asking_again_is_of_no_use_a_round_is_played_without_the_venue(rec
 
 
 def test_a_live_venue_that_is_down_is_asked_again_while_there_is_time(record: Record) -> None:
-    stored = begun(record, live(a_cohort(["ann"])))
+    stored = begun_live(record, "ann")
     venue, at = Down(), NOW + WEEK
     play(stored, 1, a_world(venue, {"ann": BUYER}), record)
     before = hash_of(record)

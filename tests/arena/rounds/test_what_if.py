@@ -25,7 +25,16 @@ from markets.venue import QuarantinedRecord
 from portfolio.rules import SEED
 from portfolio.sizing import quarter_kelly
 from tests.builders import NOW, RAIN, a_bet, a_listing, a_resolution, a_sale, usd
-from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, hash_of, live, says
+from tests.records.little_world import (
+    WEEK,
+    LittleVenue,
+    a_cohort,
+    a_world,
+    begun,
+    begun_live,
+    hash_of,
+    says,
+)
 
 SNOW = MarketId("sim:snow")
 BUYER = says("0.7", ("500", RAIN))
@@ -164,7 +173,7 @@ def test_where_nothing_was_stated_quarter_kelly_has_nothing_to_bet_on(record: Re
 
 def test_wishes_that_came_too_late_stay_too_late(record: Record) -> None:
     venue = LittleVenue(closes_at=NOW + timedelta(hours=2))
-    stored = begun(record, live(a_cohort(["ann"])))
+    stored = begun_live(record, "ann")
     later = a_world(venue, {"ann": BUYER}, now=NOW + timedelta(hours=3))
     asyncio.run(play_round(stored, 1, later, record))
     for change in (AS_IT_WAS, Change(stakes="flat"), Change(values={"fill": "mid"})):

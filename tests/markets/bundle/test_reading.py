@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,9 @@ from markets.bundle import BadBundle, Bundle, check, read
 from markets.bundle.model import MOST
 from markets.model import Level, MarketId, Resolution
 from tests.builders import usd
-from tests.bundles import HEADER, a_bundle, ended, page
+from tests.bundles import HEADER, a_bundle, ended, on, page
 
 A, B = MarketId("v:a"), MarketId("v:b")
-
-
-def on(day: int, hour: int = 0, month: int = 1) -> datetime:
-    return datetime(2026, month, day, hour, tzinfo=UTC)
 
 
 def told(folder: Path) -> list[str]:

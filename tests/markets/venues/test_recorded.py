@@ -13,16 +13,12 @@ from markets.venue import Venue, VenueError
 from markets.venues import simulator
 from markets.venues.recorded import LATEST_END, NO_BET, RecordedVenue, Settings, stamp, venue
 from tests.builders import listed, result_of, usd
-from tests.bundles import a_bundle, ended, page, simulated
+from tests.bundles import a_bundle, ended, on, page, simulated
 
 A, B = MarketId("v:a"), MarketId("v:b")
 START = datetime(2026, 1, 4, tzinfo=UTC)
 TIMES = [START + timedelta(hours=31 * n) for n in range(60)]
 DAILY = [f"v,a,2026-01-{day:02},0.{day:02}" for day in range(3, 20)]
-
-
-def on(day: int, hour: int = 0, month: int = 1) -> datetime:
-    return datetime(2026, month, day, hour, tzinfo=UTC)
 
 
 def recorded(folder: Path, *lines: Any, **more: Any) -> RecordedVenue:
