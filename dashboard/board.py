@@ -20,7 +20,7 @@ from arena.scores.leaderboard import LeaderboardRow, percent_of_price
 from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.reliability.reading import BY_CHANCE, FEW_SURE
-from arena.scores.verdict import Verdict
+from arena.scores.verdict import INTERVAL_ORDER, RANK_ORDER, Verdict
 from dashboard.charts import Line
 from dashboard.html import (
     EMPTY,
@@ -454,8 +454,6 @@ def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
 
 TOOLS = " · tools"
 """The mark of an agent that could look things up."""
-TOLD_ORDER = "Sorted by rank, then by the lower end of the interval."
-ORDER = "Sorted by the lower end of the interval."
 PROVISIONAL = "Provisional, sorted by profit: too little has resolved for any interval"
 REFERENCE_WORDS = {
     MARKET: "the price itself",
@@ -594,13 +592,13 @@ def _board_columns(lines: Lines, look: BoardLook) -> Columns:
 
 def _notes(lines: Lines, look: BoardLook) -> str:
     """Say in which order agents stand, how sure that is, and whose equity is not drawn."""
-    order = ORDER
+    order = INTERVAL_ORDER
     guarantee = ""
     drawn = 0
     for line in lines:
         drawn += line.row.agent in look.equity
         if line.told is not None:
-            order = TOLD_ORDER
+            order = RANK_ORDER
             guarantee = guarantee or line.told.guarantee
 
     some = ""

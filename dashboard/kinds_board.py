@@ -9,7 +9,7 @@ from arena.scores.all_kinds import AllKinds, KindScores
 from arena.scores.files.scores import ForecasterScores
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.verdict import better_text
-from dashboard.board import agent_page, span_text
+from dashboard.board import NOT_RANKED, REFERENCES, agent_page, span_text
 from dashboard.html import NOTHING, HtmlCell, board_of, box, columns_of_table, html_table
 from dashboard.pages import Address, in_app
 from dashboard.record import Lines, SeasonOverview
@@ -21,8 +21,6 @@ ABOUT = (
     "Skill: the price’s, or the odds’, Brier score less the agent’s; of options, half the sum of squares. "
     "Numbers and dates count in Metaculus’s scores alone."
 )
-REFERENCES_ARE = "References, not ranked"
-NOT_RANKED = "Not ranked"
 PROVISIONAL = f"Provisional: nobody is ranked before {ENOUGH_EVENTS:g} events have resolved"
 
 
@@ -39,11 +37,11 @@ def all_kinds_boxes(
     if found is None:
         return NOTHING
     references = set(overview.names) - set(overview.players(overview.names))
-    groups: dict[str, list[ForecasterScores]] = {"": [], REFERENCES_ARE: [], NOT_RANKED: []}
+    groups: dict[str, list[ForecasterScores]] = {"": [], REFERENCES: [], NOT_RANKED: []}
     for row in found.report.rows:
         title = "" if row.ranked else NOT_RANKED
         if row.forecaster in references:
-            title = REFERENCES_ARE
+            title = REFERENCES
         groups[title].append(row)
 
     # As on the season's own board, and in the terminal, nobody has a rank before enough has resolved.

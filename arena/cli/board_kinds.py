@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from arena.cli.board_columns import AGENT, BETTER_THAN, COHORT_ORDER, COST, ORDER, PNL, RANK, SKILL
+from arena.cli.board_columns import AGENT, BETTER_THAN, COST, PNL, RANK, SKILL
 from arena.cli.output import Data, plain
 from arena.cli.page import Notes, Page
 from arena.cli.table import Table, TableChoice, TableColumn, between
 from arena.errors import times_text
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
-from arena.scores.verdict import better_text
+from arena.scores.verdict import INTERVAL_ORDER, RANK_ORDER, better_text
 from markets.distributions import YES_NO, question_kind
 
 OPTIONS = "multiple_choice"
@@ -86,7 +86,7 @@ def all_kinds_page(data: Data, choice: TableChoice) -> Page:
     unranked = [row for row in rows if not row["ranked"] and not row["is_reference"]]
     order = EARLY
     if not is_early:
-        order = COHORT_ORDER if data["cohort"] else ORDER
+        order = INTERVAL_ORDER if data["cohort"] else RANK_ORDER
     has_ranks = not is_early and any(row["rank_low"] is not None for row in rows)
     columns = _columns(rows, has_money=data.get("money", True), has_ranks=has_ranks)
     if ranked:

@@ -25,6 +25,9 @@ GUARANTEE = (
     "among agents, and at most 5% against the price."
 )
 """What can be relied on, wherever somebody is told from somebody else."""
+RANK_ORDER = "Sorted by rank, then by the lower end of the interval."
+INTERVAL_ORDER = "Sorted by the lower end of the interval."
+"""The order of a board with ranks, and of one without."""
 _NAMED = 3
 """So many names are listed; more are counted."""
 _MOST_COPIES = 4

@@ -1,4 +1,4 @@
-"""One agent over all its cohorts: ranks and verdict, equity beside calibration, and the rest in tabs."""
+"""One agent over all its cohorts: ranks, verdict, equity and calibration, then details in tabs."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -213,7 +213,7 @@ OWN_TURNS = EntrantRow.__table__.join(RoundRow, clause(RoundRow.cohort_id == Ent
 def read_counts(
     connection: Connection, counted: Counted, entrant_ids: Collection[int]
 ) -> dict[int, dict[str, int]]:
-    """Return, by entrant, how often it has which value.
+    """Count each value, by entrant.
 
     Turns are counted by how they ended, fills by whether they bought or sold, rejections by their reason and
     forecasts by their stage.
@@ -275,19 +275,19 @@ Evidence = tuple[tuple[float, float], ...]
 
 
 def read_agent_evidence(connection: Connection, name: str) -> Evidence:
-    """Return it by the comparisons that were cached last; empty where there are none of the agent."""
+    """Return the evidence of an agent from the newest cached comparisons; empty if it has none."""
     return evidence_of(COMPARISONS.read(connection), name)
 
 
 def evidence_of(entry: CacheEntry[Comparisons] | None, name: str) -> Evidence:
-    """Return it of what is cached of all agents."""
+    """Return the evidence of an agent from the cached comparisons of all."""
     if entry is None:
         return ()
     return entry.value.evidence.get(name, ())
 
 
 def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...]:
-    """Return all that the record itself says of an agent."""
+    """Return everything that the record itself has on an agent."""
     chosen = [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
     ids = [stored.entrant_ids[name] for stored in chosen]
     spans = read_account_spans(connection, ids)
@@ -345,11 +345,11 @@ ORDER = 3
 TABS = {"record": "Record", "forecasts": "Forecasts", "money": "Money", "setup": "Set-up"}
 LATER = "The profile of its forecasts and money"
 FAR = (1e-3, 1e6)
-"""Between these evidence is drawn; what lies beyond stands at the edge."""
+"""The range in which evidence is drawn; values beyond it are drawn at its edge."""
 
 
 def show(source: RecordSource) -> None:
-    """Show an agent over all its cohorts, or in one: what is told of it, made, held and said."""
+    """Show an agent over all its cohorts, or in one: its verdict, profit, positions and forecasts."""
     overview = season(source)
     names = named(by_leaderboard(source))
     no_such("agent", [st.query_params.get("agent")], names)
@@ -455,7 +455,7 @@ def _all_cohorts(
 def _one_cohort(
     source: RecordSource, name: str, number: int, line: LeaderboardLine | None, overview: SeasonOverview
 ) -> None:
-    """Show an agent in one cohort: what it made among the others, how well it said, and its positions."""
+    """Show an agent in one cohort: its profit among the others, its calibration and its positions."""
     verdict = verdict_of(line)
     if verdict:
         st.markdown("Over all cohorts: " * (not overview.is_reference(name)) + verdict)
@@ -492,9 +492,9 @@ def _one_cohort(
 
 
 def cohort_figures(name: str, line: LeaderboardLine | None, curves: Curves) -> list[Tile]:
-    """Return what an agent made in a cohort, its place among all accounts, how close it was, and its bets.
+    """Return an agent's profit in a cohort, its place among all accounts, its skill and its bets.
 
-    Where nobody bets there are no curves, and nothing is said of money.
+    Where nobody bets there are no curves, and no figures of money.
     """
     shown = []
     if name in curves:
@@ -514,11 +514,11 @@ def cohort_figures(name: str, line: LeaderboardLine | None, curves: Curves) -> l
 
 
 OPEN = 4
-"""So many open positions are shown at once."""
+"""Open positions shown at once."""
 
 
 def show_held(holdings: Sequence[Holding]) -> None:
-    """Show the largest open positions as last marked, and the others to who asks for them."""
+    """Show the largest open positions as last marked, and the others on demand."""
     if not holdings:
         put(quiet("No open positions."), "open positions")
         return
@@ -573,7 +573,7 @@ def line_of_agent(lines: Lines, name: str) -> LeaderboardLine | None:
 
 
 def chips(name: str, stays: Stays, line: LeaderboardLine | None, overview: SeasonOverview) -> Markup:
-    """Return the ranks that it may have and among how many, and what it is."""
+    """Return the possible ranks of an agent, the number of ranked agents, and what kind of agent it is."""
     cohorts = count(len(stays), "cohort")
     about = f"{overview.about(name)} · in {cohorts}"
     if line is None or line.told is None or line.told.rank_low is None:
@@ -587,7 +587,7 @@ def chips(name: str, stays: Stays, line: LeaderboardLine | None, overview: Seaso
 
 
 def verdict_of(line: LeaderboardLine | None) -> str:
-    """Return what is told of it among the others and against the price, in Markdown."""
+    """Return its verdict, among the others and against the price, in Markdown."""
     if line is None or line.told is None:
         return ""
     verdict = line.told
@@ -598,7 +598,7 @@ def verdict_of(line: LeaderboardLine | None) -> str:
 
 
 def figures(stays: Stays, line: LeaderboardLine | None, overview: SeasonOverview) -> list[Tile]:
-    """Return profit where agents bet, how close it is, calibration and cost: what matters most."""
+    """Return the main figures: profit if agents bet, skill, calibration and cost."""
     shown = [_closer_tile(line), _calibration_tile(line), _cost_tile(stays, overview.is_simulated)]
     if overview.has_money:
         return [_profit_tile(stays), *shown]
@@ -606,7 +606,7 @@ def figures(stays: Stays, line: LeaderboardLine | None, overview: SeasonOverview
 
 
 def _closer_tile(line: LeaderboardLine | None) -> Tile:
-    """Return by how much its forecasts are closer than the price, with the interval."""
+    """Return how much closer its forecasts are than the price, with the interval."""
     closer = EMPTY
     label = "closer than the price"
     if line is not None:
@@ -621,7 +621,7 @@ def _closer_tile(line: LeaderboardLine | None) -> Tile:
 
 
 def _profit_tile(stays: Stays) -> Tile:
-    """Return what all its accounts have made, and of how much."""
+    """Return the profit of all its accounts, in dollars and relative to their bankrolls."""
     pnl = 0
     given = 0
     for stay in stays:
@@ -639,9 +639,9 @@ def _profit_tile(stays: Stays) -> Tile:
 
 
 def _calibration_tile(line: LeaderboardLine | None) -> Tile:
-    """Return how well what it is sure of comes true."""
+    """Return how often its confident forecasts come true."""
     brief = line.brief if line else None
-    meant = "A side that it gives 70% or more: what it says of it on average, and how often it happens."
+    meant = "Sides that it gives 70% or more: its average forecast, and how often they win."
     text, below = calibration_words(brief)
     if brief is None or brief.sure is None:
         return Tile(text, below or "calibration", meant)
@@ -673,7 +673,7 @@ def _answers(stays: Stays) -> list[CallSums]:
 
 
 def equity(name: str, points: Sequence[PnlPoint], details: DetailedProfile | None, look: MoneyLook) -> Markup:
-    """Return what all its accounts made over time, and what luck alone makes of its bets."""
+    """Return the profit of all its accounts over time, with the range that luck alone would explain."""
     if details is None or details.profile.money is None:
         return money_box({name: points}, look)
     luck = details.profile.money.luck
@@ -681,7 +681,7 @@ def equity(name: str, points: Sequence[PnlPoint], details: DetailedProfile | Non
 
 
 def luck_words(luck: Luck) -> str:
-    """Say what luck alone makes of its bets; the verdict is on forecasts, and nothing else is said of skill.
+    """Say how its bets would end by luck alone; skill is judged by forecasts only.
 
     >>> luck_words(Luck(0, 0, 0.98, -53_000_000_000, 37_000_000_000, 25, 9))
     'By luck alone, 95 of 100 seasons with these bets end from −$53k to +$37k. The verdict goes by forecasts.'
@@ -696,7 +696,7 @@ BY_FORECASTS = "The verdict goes by forecasts."
 
 
 def calibration(details: DetailedProfile | None, colours: Colours) -> Markup:
-    """Return one large diagram of what it states, and what it comes to in words."""
+    """Return one large calibration diagram, with a summary in words."""
     if details is None:
         return box(CALIBRATION, below="being computed")
     profile = details.profile
@@ -719,7 +719,7 @@ def evidence_chart(evidence: Evidence, look: str) -> Markup:
 
 
 def cohort_by_cohort(stays: Stays, details: DetailedProfile | None, address: Address = in_app) -> Markup:
-    """Return its record, a row a cohort, the newest first; without skill where it is not ranked."""
+    """Return its record, a row a cohort, the newest first; without skill if it is not ranked."""
     gains: dict[str, Gain] = {}
     calibrated: dict[str, Calibrated] = {}
     if details is not None:
@@ -738,7 +738,7 @@ def cohort_by_cohort(stays: Stays, details: DetailedProfile | None, address: Add
 
 
 def _cohort_row(stay: AgentCohort, gain: Gain | None, calibrated: Calibrated | None) -> dict[str, object]:
-    """Return what is said of an agent in one cohort."""
+    """Return the row of an agent in one cohort."""
     turns = sum(stay.statuses.values())
     row = {
         "Cohort": stay.cohort,
@@ -757,7 +757,7 @@ def _cohort_row(stay: AgentCohort, gain: Gain | None, calibrated: Calibrated | N
 
 
 def _money(source: RecordSource, details: DetailedProfile | None) -> None:
-    """Show where its profit came from, and what is at stake."""
+    """Show where its profit came from, and its exposure."""
     if details is not None:
         show_split(details)
         stakes = details.profile.at_stake
@@ -779,7 +779,7 @@ TURNS = {
 
 
 def cost(stays: Stays) -> str:
-    """Say what calls cost in dollars, and whether some of it is unknown."""
+    """Say what its calls cost in dollars, and whether some of the cost is unknown."""
     spent = _total(stays, "cost") / ONE
     text = in_dollars(spent)
     if _total(stays, "unknown"):
@@ -816,7 +816,7 @@ def costs(stays: Stays, is_simulated: bool) -> None:
 
 
 def _metrics(*shown: tuple[str, str, str]) -> None:
-    """Show figures beside each other: what each is of, its value, and what it says."""
+    """Show figures beside each other: label, value and help of each."""
     with st.container(horizontal=True, gap="medium"):
         for label, value, meant in shown:
             st.metric(label, value, help=meant, width="content")
@@ -853,7 +853,7 @@ def _failures(stays: Stays) -> Iterator[dict[str, object]]:
 
 
 def set_up(stays: Stays, texts: Mapping[str, str]) -> None:
-    """Show its settings cohort by cohort, what was changed, what its model calls itself, its prompts."""
+    """Show its settings and their changes by cohort, the reported model names, and its prompts."""
     below = "Frozen at the start of each cohort; another model under the same name is another agent."
     subheading("Settings and reported model", below)
     listing(_settings_rows(stays), columns_of_table("settings"), "Settings by cohort")
@@ -865,7 +865,7 @@ def set_up(stays: Stays, texts: Mapping[str, str]) -> None:
 
 
 def _settings_rows(stays: Stays) -> Rows:
-    """Yield how an agent was set up, and which models answered, with their fingerprints; the newest first."""
+    """Yield an agent's settings and the models that answered, with fingerprints, newest cohort first."""
     for stay in reversed(stays):
         models: dict[str, None] = {}
         for sums in stay.answers:
@@ -886,9 +886,9 @@ def _settings_rows(stays: Stays) -> Rows:
 
 
 def _prompts(prompts: Mapping[str, str], texts: Mapping[str, str]) -> None:
-    """Show the prompts that it is asked by."""
-    nothing = "It is a rule and is asked by no prompt."
-    below = "As the newest cohort has frozen it; what is in braces is filled in for each turn."
+    """Show its prompts."""
+    nothing = "It follows a rule and has no prompt."
+    below = "As frozen by the newest cohort; fields in braces are filled in for each turn."
     if not section("Prompt", prompts, nothing, below, ":material/info:"):
         return
 
@@ -901,18 +901,18 @@ def _prompts(prompts: Mapping[str, str], texts: Mapping[str, str]) -> None:
 
 BY = {"category": "Category", "horizon": "Horizon", "price": "Price", "cohort": "Cohort"}
 MEANT = {
-    "category": "What markets are about, by their venue's word.",
-    "horizon": "How long it was until the market was to close.",
-    "price": "What a share of YES cost when it was asked.",
-    "cohort": "In which cohort it was said.",
+    "category": "The subject of the market, in the venue's words.",
+    "horizon": "The time left until the market was due to close.",
+    "price": "The price of YES when the agent was asked.",
+    "cohort": "The cohort of the forecast.",
 }
 WAITING = ":material/hourglass_empty:"
 FINE = ":material/check:"
-UNANSWERED = "It has answered nothing that has resolved: calibration rests on answers alone."
+UNANSWERED = "None of its answers has resolved: calibration rests on answers alone."
 
 
 def show_answers(answered: Sequence[AgentAnswer]) -> None:
-    """Show what it answered to questions that aren't of yes or no, newest first."""
+    """Show its answers to questions of other kinds than yes or no, newest first."""
     if not answered:
         return
     below = f"The newest {len(answered):,}." if len(answered) == MOST_ANSWERS else ""
@@ -922,7 +922,7 @@ def show_answers(answered: Sequence[AgentAnswer]) -> None:
 
 
 def _answer_row(answered: AgentAnswer) -> dict[str, object]:
-    """Return what is said of an answer."""
+    """Return the row of an answer."""
     form = form_of(answered.form)
     turn = way("turn", cohort=answered.cohort, round=answered.round, agent=answered.agent)
     return {
@@ -946,11 +946,11 @@ def show_forecasts(details: DetailedProfile, questions: Mapping[str, str], look:
     _calibrated(calibrated, by)
 
     nothing = "It has stated no probability yet."
-    below = "How often it stated which probability of YES, resolved or not."
+    below = "How often it stated each probability of YES, resolved or not."
     if section("What it states", any(details.histogram), nothing, below, WAITING):
         many = len(details.histogram)
         edges = [100 * (place / many) for place in range(many + 1)]
-        chart = columns_chart(edges, details.histogram, "How often it stated what", "%.0f%")
+        chart = columns_chart(edges, details.histogram, "How often it stated each probability", "%.0f%")
         put(chart, "histogram")
     _coherence(details, questions)
     _blind(details.profile.blind)
@@ -962,7 +962,7 @@ def _skill(details: DetailedProfile, by: str) -> None:
     gains = {part.slice: part.gain for part in parts if part.gain.skill is not None}
     why = "It appears with the first resolved market."
     if gains:
-        why = "An agent that is not ranked is given no skill."
+        why = "An agent without a rank has no skill figure."
     below = f"{MEANT[by]} Right of the line is closer than the price; bars are 95% intervals."
     few = sum(gain.low is None for gain in gains.values())
     if few:
@@ -992,7 +992,7 @@ def _gain_rows(gains: Mapping[str, Gain]) -> Rows:
 
 
 def _readings(details: DetailedProfile, look: str) -> None:
-    """Show how calibrated its bets are, read as a move from the price paid and by stake alone."""
+    """Show the calibration of its bets, read as moves from the price paid and by stake alone."""
     subheading("Calibration of its bets")
     drawn = []
     for title, diagram in (("Anchored", details.anchored), ("Implied", details.implied)):
@@ -1007,7 +1007,7 @@ def _readings(details: DetailedProfile, look: str) -> None:
 
 
 def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
-    """Show how calibrated it is in parts of the season."""
+    """Show its calibration in parts of the season."""
     if not parts:
         return
     label = BY[by]
@@ -1017,7 +1017,7 @@ def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
 
 
 def _calibrated_rows(parts: Sequence[Calibrated], by: str) -> Rows:
-    """Yield how calibrated it is in parts, and what chance would make of that."""
+    """Yield its calibration in parts, beside what chance alone would show."""
     for part in parts:
         yield {
             BY[by]: part.label,
@@ -1032,7 +1032,7 @@ def _calibrated_rows(parts: Sequence[Calibrated], by: str) -> Rows:
 
 
 def _coherence(details: DetailedProfile, questions: Mapping[str, str]) -> None:
-    """Show how much its probabilities contradict each other, and what that would cost."""
+    """Show how far its probabilities contradict each other, and what that would cost."""
     coherence = details.profile.coherence
     nothing = f"Nothing to judge: {coherence.reason or 'no event with several markets'}."
     if not section("Coherence", coherence.loss is not None, nothing, icon=WAITING):
@@ -1055,7 +1055,9 @@ def _coherence(details: DetailedProfile, questions: Mapping[str, str]) -> None:
         market = questions.get(deal.market_id, deal.market_id)
         rows.append({"Trade": trade, "At": deal.price * 100, "Market": market})
     if rows and coherence.worst:
-        st.caption(escaped(f"The worst gives away ${coherence.worst:.4f} per $1, by these trades with it:"))
+        st.caption(
+            escaped(f"The worst gives away ${coherence.worst:.4f} per $1 to anyone who makes these trades:")
+        )
         listing(rows, columns_of_table("sure profit"), "The trades that make the sure profit")
 
 
@@ -1081,7 +1083,7 @@ def _blind(effect: BlindEffect) -> None:
 
 
 def _known(value: float | None, form: str, times: int = 1) -> str:
-    """Return a figure, so many times as large, or what stands for one that is not known."""
+    """Return a figure times a factor, or a dash if it is unknown."""
     if value is None:
         return EMPTY
     return written(times * value, form)
@@ -1104,7 +1106,7 @@ def notable_boxes(
 
 
 def _quotation(explained: ExplainedForecast, name: str, address: Address, *, has_money: bool) -> Quotation:
-    """Return a forecast: what it said, what the price was, how the market ended, and why it said so."""
+    """Return a forecast with its price, the end of the market, and its reason."""
     forecast = explained.forecast
     ended = "YES" if forecast.outcome else "NO"
     parts = ["nothing staked"] if has_money else []
@@ -1132,11 +1134,11 @@ PARTS = (
     ("exit", "Selling early", "What selling brought, compared with holding on."),
     ("luck", "Luck", "What is left: what happened, less what was to be expected."),
 )
-"""The parts of a profit, in the order in which they are told."""
+"""The parts of a profit, in order."""
 
 
 def show_split(details: DetailedProfile) -> None:
-    """Show the parts of its profit, adding up to it, and how much of the edge came true."""
+    """Show the parts that add up to its profit, and the realised share of its edge."""
     money = details.profile.money
     nothing = "It has made no bet yet, so there is no profit to split."
     below = "Each part starts where the one above it ended; together they are the profit, to the cent."
@@ -1165,7 +1167,7 @@ def _split(split: ProfitSplit) -> None:
 
 
 def _part_row(label: str, amount: float, meant: str, start: float, scale: Scale) -> dict[str, object]:
-    """Return a part of the profit, drawn from where it starts."""
+    """Return the row of a part of the profit, drawn from its start."""
     look = "loss"
     if amount >= 0:
         look = "gain"
@@ -1174,7 +1176,7 @@ def _part_row(label: str, amount: float, meant: str, start: float, scale: Scale)
 
 
 def _told(money: ProfitOrigin) -> list[str]:
-    """Say how much of the edge came true, and how large the largest drawdown was."""
+    """Say which share of the edge was realised, and how large the largest drawdown was."""
     sentences = []
     proven = money.proven
     if not isnan(proven.share):
@@ -1192,7 +1194,7 @@ def _told(money: ProfitOrigin) -> list[str]:
 
 
 def show_stakes(exposures: Sequence[EventExposure], questions: Mapping[str, str]) -> None:
-    """Show what each event can still do to its open accounts, the worst first."""
+    """Show how each event can still change its open accounts, the worst first."""
     if not exposures:
         return
     subheading("At stake by event", "What the worst and the best end of an event would change.")
@@ -1202,7 +1204,7 @@ def show_stakes(exposures: Sequence[EventExposure], questions: Mapping[str, str]
 
 
 def _stake_rows(exposures: Sequence[EventExposure], questions: Mapping[str, str]) -> Rows:
-    """Yield what is at stake in events."""
+    """Yield a row for each event at stake."""
     for exposure in exposures:
         question = questions.get(exposure.event, exposure.event)
         yield {

@@ -1,4 +1,4 @@
-"""Any two agents held against each other: what is told of them, by how much, and what decided it."""
+"""Two agents compared: the verdict, the gap between them, and the markets that decided it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -47,10 +47,10 @@ NEEDS_A_COHORT = True
 HEADED = True
 ORDER = 4
 
-LATER = "What comes of duels"
+LATER = "The result of duels"
 FIGURES = {
     "Gap": "The second's Brier minus the first's, on the same forecasts; above 0 the first is closer.",
-    "Verdict": "Since when one of the two is told to be better, or when that may be told.",
+    "Verdict": "Since when the verdict names one of the two as better, or when it may.",
     "Common forecasts": "Forecasts that both made, on the same market in the same round.",
     "Markets": "Resolved markets that both were shown.",
     "Events": "Events of these markets. Those with many markets count for less than as many events.",

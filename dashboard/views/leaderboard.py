@@ -167,7 +167,7 @@ def _whole(shown: LeaderboardPage, overview: SeasonOverview, chosen: str) -> Non
     else:
         _boards(lines, columns_of(*GROUPS.get(groups[group], SHORT)), overview)
     if not lines:
-        nothing_found("No agent has such a name. Clear the search to see all.")
+        nothing_found("No agent has a matching name. Clear the search to see all.")
 
     every = [line.row.agent for line in shown.lines]
     _download(as_csv(every, shown.lines, COLUMNS), f"leaderboard-{chosen}.csv")
@@ -229,9 +229,7 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, overview: Seaso
     agents = [part.gain.agent for part in rows]
     _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{by}.csv")
     skills = {part.gain.agent: part.gain.skill for part in rows}
-    _plane(
-        shown.lines, skills, overview, about="Skill is that in this part, the return of the whole season. "
-    )
+    _plane(shown.lines, skills, overview, about="Skill is of this part, return of the whole season. ")
 
 
 def _part_table(parts: Sequence[Slice], overview: SeasonOverview) -> Markup:

@@ -182,7 +182,7 @@ def test_a_search_leaves_those_with_such_a_name_and_is_in_the_address(season: Pa
     assert list(tables(healthy(page.run()))[0]["agent"]) == ["oracle"]
     assert in_address(page, "search") == "ORAC"
     page.text_input[0].set_value("nobody at all")
-    assert "No agent has such a name" in words(healthy(page.run()))
+    assert "No agent has a matching name" in words(healthy(page.run()))
 
 
 def test_where_no_name_fits_no_empty_board_is_shown(
@@ -191,7 +191,7 @@ def test_where_no_name_fits_no_empty_board_is_shown(
     provisional = shared("all_failed", tmp_path_factory)
     assert "Provisional" in "".join(markup(show("leaderboard", provisional)))
     page = show("leaderboard", provisional, search="nobody")
-    assert "No agent has such a name" in words(page)
+    assert "No agent has a matching name" in words(page)
     assert not [html for html in markup(page) if "<table" in html]
 
 

@@ -295,7 +295,7 @@ def test_a_correction_and_a_changed_page_are_told(season: Path, tmp_path: Path, 
     assert list(ends["Version"]) == [1, 2]
     assert list(ends["Outcome"])[1] == "25¢"
     assert list(ends["Source"])[1] == f"S {TEXT}"
-    assert "has corrected itself" in words(page)
+    assert "has corrected the result" in words(page)
     (changes,) = [table for table in found if "Before" in table]
     last = {row["What"]: (row["Before"], row["After"]) for _, row in changes.iterrows()}
     assert last["question"][1] == f"Q {TEXT}"
