@@ -1,4 +1,4 @@
-"""The board of a season whose questions are not all of yes or no: all kinds as one, and each by itself."""
+"""The board of a season with questions of several kinds: all kinds together, and each by itself."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ def all_kinds_boxes(
     address: Address = in_app,
     costs: Mapping[str, float | None] | None = None,
 ) -> Markup:
-    """Return the board of all kinds, and the scores of each kind; nothing where all are of yes or no.
+    """Return the board of all kinds, and the scores of each kind, or nothing if all are of yes or no.
 
     `costs` has by agent what its calls cost, where no other board says so.
     """
@@ -75,7 +75,7 @@ def _row(
     address: Address,
     costs: Mapping[str, float | None],
 ) -> Mapping[str, object]:
-    """Return what the board says of an agent; without `entries` nobody has a rank."""
+    """Return the row of an agent; without `entries` nobody has a rank."""
     better = HtmlCell("")
     rank = None
     if entries and row.rank_low is not None and row.rank_high is not None:

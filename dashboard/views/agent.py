@@ -1055,9 +1055,7 @@ def _coherence(details: DetailedProfile, questions: Mapping[str, str]) -> None:
         market = questions.get(deal.market_id, deal.market_id)
         rows.append({"Trade": trade, "At": deal.price * 100, "Market": market})
     if rows and coherence.worst:
-        st.caption(
-            escaped(f"The worst gives away ${coherence.worst:.4f} per $1 to anyone who makes these trades:")
-        )
+        st.caption(escaped(f"The worst gives away ${coherence.worst:.4f} per $1, by these trades:"))
         listing(rows, columns_of_table("sure profit"), "The trades that make the sure profit")
 
 

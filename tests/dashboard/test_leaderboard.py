@@ -200,7 +200,7 @@ def test_a_part_of_the_season_shows_the_skill_in_it(season: Path, show: Show, by
     parts = asked(season, lambda connection: compute_slices(connection, by))
     name = parts[-1].slice
     page = show("leaderboard", season, slice=by, part=name)
-    assert "in this part, the return of the whole season" in words(page)
+    assert "of this part, return of the whole season" in words(page)
     table = tables(page)[0].set_index("agent")
     mine = [part.gain for part in parts if part.slice == name]
     assert set(table.index) == {gain.agent for gain in mine}

@@ -187,4 +187,4 @@ def test_a_record_without_a_turn_says_how_to_get_one(season: Path, tmp_path: Pat
         plain.execute("INSERT INTO cohort SELECT * FROM whole.cohort WHERE number = 1")
         plain.execute("INSERT INTO entrant SELECT * FROM whole.entrant WHERE cohort_id = 1")
     assert "No turn is in yet" in words(show("turn", database))
-    assert "No market was put before an agent yet" in words(show("markets", database))
+    assert "No market has been shown to an agent yet" in words(show("markets", database))
