@@ -76,7 +76,10 @@ def pnl_values(points: Sequence[PnlPoint], unit: str = "percent") -> list[tuple[
 
 def equity_values(curves: Mapping[str, Sequence[PnlPoint]], unit: str) -> dict[str, list[float]]:
     """Return the profit of agents over time, in `dollars` or in `percent`, as boards draw it."""
-    return {name: [getattr(point, unit) for point in points] for name, points in curves.items()}
+    values = {}
+    for name, points in curves.items():
+        values[name] = [getattr(point, unit) for point in points]
+    return values
 
 
 def dashed_note(lines: Sequence[Line]) -> str:

@@ -526,19 +526,12 @@ def line_chart(
         drawn_points = [point for point in line.points if point[0] in instants]
         lines.append(replace(line, points=drawn_points))
 
-    values = [value for line in lines for _, value in line.points]
     first = min(instants)
     last = max(instants)
-    span = (first, last)
-    if first == last:
-        span = (first - 1, last + 1)
-
-    edges = chain.from_iterable((low, high) for _, low, high in band)
-    y, pattern = _upright_axis([*values, *edges], unit)
-    plot = Plot(span, y, height)
-    levels = ticks(*y)
+    plot, pattern = _time_plot(lines, band, (first, last), unit, height)
+    levels = ticks(*plot.y)
     if unit == "power":
-        levels = power_ticks(*y)
+        levels = power_ticks(*plot.y)
 
     numbered = list(enumerate(lines))
     named = [(place, line) for place, line in numbered if line.look != REST]
@@ -565,6 +558,20 @@ def line_chart(
     marks = _line_marks(whole, times, plot, unit, rounds)
     chart = _chart(says, height, (left, right), drawn, marks, chips)
     return chart + quiet(note)
+
+
+def _time_plot(
+    lines: Sequence[Line], band: Band, span: tuple[float, float], unit: str, height: int
+) -> tuple[Plot, str]:
+    """Return the area of lines and a band over time, and the format of its upright ticks."""
+    values = [value for line in lines for _, value in line.points]
+    edges = chain.from_iterable((low, high) for _, low, high in band)
+    y, pattern = _upright_axis([*values, *edges], unit)
+
+    first, last = span
+    if first == last:
+        span = (first - 1, last + 1)
+    return Plot(span, y, height), pattern
 
 
 def _polygon(band: Band, plot: Plot) -> Markup:
@@ -746,15 +753,7 @@ def calibration_chart(
     plot = Plot((0.0, 1.0), (0.0, 1.0), height)
     whole = Plot(plot.x, plot.y, height + COUNTS)
 
-    drawn = []
-    for share in QUARTERS:
-        x = plot.across(share)
-        text = f"{share:.0%}"
-        grid = _upright("grid", x, 0, height)
-        level = _level(plot.up(share), text)
-        label = _label(x, whole.height + 18, text, "axis", "middle")
-        drawn += [level, grid, label]
-
+    drawn = _quarters(plot, whole)
     diagonal = filled('<polyline class="base" points="0,%s %s,0"/>', 10 * height, WIDE)
     shapes = [diagonal]
 
@@ -767,13 +766,8 @@ def calibration_chart(
         shape = filled('<g class="%s%s" data-line="%s">%s</g>', colour, off, place, curve)
         shapes.append(shape)
 
-        counts = NOTHING
-        for decile in diagram.deciles:
-            x = 10 * decile.place + 5
-            many = compact(decile.rows)
-            counts += filled('<text x="%s%%">%s</text>', x, many)
         group = '<g class="counts%s" data-line="%s" transform="translate(0 %s)">%s</g>'
-        drawn.append(filled(group, off, place, height + 22, counts))
+        drawn.append(filled(group, off, place, height + 22, _counts(diagram)))
 
         tenths = _tenths(diagram)
         told.append({"name": name, "look": colour, "tenths": tenths})
@@ -792,6 +786,29 @@ def calibration_chart(
         chips = _chips(lines, alone=True)
     marks = {"x": [0, 1], "y": [0, 1], "high": height, "lines": told}
     return _chart(says, whole.height, (52, 12), drawn, marks, chips + sentences)
+
+
+def _quarters(plot: Plot, whole: Plot) -> list[Markup]:
+    """Draw the grid of a calibration chart with its ticks, at every quarter of both axes."""
+    drawn = []
+    for share in QUARTERS:
+        x = plot.across(share)
+        text = f"{share:.0%}"
+        grid = _upright("grid", x, 0, plot.height)
+        level = _level(plot.up(share), text)
+        label = _label(x, whole.height + 18, text, "axis", "middle")
+        drawn += [level, grid, label]
+    return drawn
+
+
+def _counts(diagram: ReliabilityDiagram) -> Markup:
+    """Write the number of forecasts of each decile."""
+    counts = NOTHING
+    for decile in diagram.deciles:
+        x = 10 * decile.place + 5
+        many = compact(decile.rows)
+        counts += filled('<text x="%s%%">%s</text>', x, many)
+    return counts
 
 
 def _deciles(diagram: ReliabilityDiagram, plot: Plot) -> Markup:

@@ -940,13 +940,15 @@ def _status(market: ListedMarket, now: datetime) -> MarketStatus:
 def _matches(match: MarketMatch, asked: MarketFilter) -> bool:
     """Tell whether a market passes the filter."""
     market = match.market
+    if asked.status not in ("", match.status):
+        return False
+    if asked.category not in ("", market.category):
+        return False
+    if asked.event not in ("", market.event_id):
+        return False
+
     question = market.question.casefold()
-    return (
-        asked.status in ("", match.status)
-        and asked.category in ("", market.category)
-        and asked.event in ("", market.event_id)
-        and all(word in question for word in asked.search.casefold().split())
-    )
+    return all(word in question for word in asked.search.casefold().split())
 
 
 def _by_closing(_: Connection, matching: Matches) -> list[MarketId]:

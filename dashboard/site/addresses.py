@@ -22,9 +22,11 @@ def file_name(name: str) -> str:
     >>> file_name("gpt-5.6"), file_name("GPT-5.6"), file_name("../x"), file_name("nul.a")
     ('gpt-5.6', 'gpt-5-6-8ef19aafb1', 'x-d6b96a97d1', 'nul-a-9f3ae4edec')
     """
+    is_plain = PLAIN.fullmatch(name) and len(name) <= LONGEST
     is_device = name.lower().partition(".")[0] in RESERVED
-    if PLAIN.fullmatch(name) and len(name) <= LONGEST and not HASHED.search(name) and not is_device:
+    if is_plain and not is_device and not HASHED.search(name):
         return name
+
     letters = re.sub(r"[^a-z0-9]+", "-", name.lower())[:LONGEST].strip("-")
     return f"{letters or 'x'}-{sha256(name.encode()).hexdigest()[:10]}"
 

@@ -347,19 +347,19 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
     overview = season.overview
     connection = season.connection
     curve = season.curves[name]
-    stays = agent.read_agent_page(connection, name)
+    agent_cohorts = agent.read_agent_page(connection, name)
     line = agent.line_of_agent(season.lines, name)
     yield name
-    yield agent.chips(name, stays, line, overview)
+    yield agent.chips(name, agent_cohorts, line, overview)
     verdict = bold(agent.verdict_of(line))
     yield filled("<p>%s</p>", verdict)
-    yield from map(quiet, stamps(agent.cohorts_of(stays, overview)))
+    yield from map(quiet, stamps(agent.cohorts_of(agent_cohorts, overview)))
 
     entry = PROFILE.read(connection, name)
     yield quiet(cache_note(entry, agent.LATER))
     details = entry.value if entry else None
     colours = overview.colours([name])
-    shown = agent.figures(stays, line, overview)
+    shown = agent.figures(agent_cohorts, line, overview)
     yield tiles(shown)
 
     charts = agent.calibration(details, colours)
@@ -371,7 +371,7 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
     yield agent.evidence_chart(evidence, colours[name])
 
     yield heading("Cohort by cohort")
-    yield agent.cohort_by_cohort(stays, details, address)
+    yield agent.cohort_by_cohort(agent_cohorts, details, address)
     if details is not None:
         notable = explain_forecasts(connection, name, details.best, details.worst)
         yield agent.notable_boxes(notable, name, address, has_money=overview.has_money)
@@ -380,7 +380,7 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
         yield heading("Open positions")
         yield holdings_table(held, address)
     if season.with_prompts:
-        yield from _prompts(connection, name, stays[-1].setup.prompts)
+        yield from _prompts(connection, name, agent_cohorts[-1].setup.prompts)
 
 
 def _prompts(connection: Connection, name: str, hashes: Mapping[str, str]) -> Iterator[Markup]:

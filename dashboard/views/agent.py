@@ -266,7 +266,7 @@ class AgentCohort:
     answers: tuple[CallSums, ...]
 
 
-Stays = Sequence[AgentCohort]
+AgentCohorts = Sequence[AgentCohort]
 """An agent over all its cohorts, oldest first."""
 
 
@@ -302,7 +302,7 @@ def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...
     refused = read_counts(connection, "rejections", ids)
     stages = read_counts(connection, "forecasts", ids)
 
-    stays = []
+    agent_cohorts = []
     before = None
     for stored, key in zip(chosen, ids, strict=True):
         cohort = stored.cohort
@@ -317,7 +317,7 @@ def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...
         if cohort.rules.money and key in newest:
             pnl = newest[key] - cohort.bankroll
         forecasts = stages.get(key, {}).get("final", 0)
-        stays.append(
+        agent_cohorts.append(
             AgentCohort(
                 cohort=cohort.number,
                 starts_at=cohort.starts_at,
@@ -334,7 +334,7 @@ def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...
                 answers=tuple(answers[key]),
             )
         )
-    return tuple(stays)
+    return tuple(agent_cohorts)
 
 
 TITLE = "Agents"
@@ -365,14 +365,14 @@ def show(source: RecordSource) -> None:
         bars = strip(offered, number, partial(way_to_agent, name), OWN_RETURNS, bars_lead=staying)
         put(bars, "cohorts")
 
-    stays = kept(source, read_agent_page, name)
+    agent_cohorts = kept(source, read_agent_page, name)
     lines = kept(source, read_leaderboard_page).lines
     line = line_of_agent(lines, name)
     with top:
         st.title(plain(name), anchor=False)
-        put(chips(name, stays, line, overview), "chips")
+        put(chips(name, agent_cohorts, line, overview), "chips")
     if number is None:
-        _all_cohorts(source, name, stays, line, overview)
+        _all_cohorts(source, name, agent_cohorts, line, overview)
     else:
         _one_cohort(source, name, number, line, overview)
 
@@ -389,7 +389,7 @@ OWN_RETURNS = "Cohorts, with the return of this agent"
 def _all_cohorts(
     source: RecordSource,
     name: str,
-    stays: Stays,
+    agent_cohorts: AgentCohorts,
     line: LeaderboardLine | None,
     overview: SeasonOverview,
 ) -> None:
@@ -399,19 +399,19 @@ def _all_cohorts(
     summed = kept(source, read_summed_curves, [name])
     points = summed[name]
     st.markdown(verdict_of(line))
-    cohorts = cohorts_of(stays, overview)
+    cohorts = cohorts_of(agent_cohorts, overview)
     about_cohorts = " ".join(stamps(cohorts))
     st.caption(leading(about_cohorts))
     colours = overview.colours([name])
     look = colours[name]
 
-    shown = figures(stays, line, overview)
+    shown = figures(agent_cohorts, line, overview)
     put(tiles(shown), "figures")
     if overview.has_money:
         holdings = kept(source, read_holdings, name)
         show_held(holdings)
 
-    numbers = [stay.cohort for stay in stays]
+    numbers = [agent_cohort.cohort for agent_cohort in agent_cohorts]
     times = kept(source, read_round_times)
     played = [item for item in times if item.cohort in numbers]
     rounds = [(item.at.timestamp(), f"{item.cohort}&round={item.number}") for item in played]
@@ -430,26 +430,32 @@ def _all_cohorts(
         evidence = kept(source, read_agent_evidence, name)
         put(evidence_chart(evidence, look), "evidence")
         subheading("Cohort by cohort")
-        record = cohort_by_cohort(stays, details)
+        record = cohort_by_cohort(agent_cohorts, details)
         put(record, "cohort by cohort")
         _other_scores(source, name, line, cohorts)
     elif part == "forecasts":
         show_answers(kept(source, read_agent_answers, name))
-        if details is None:
-            return
-        notable = kept(source, explain_forecasts, name, details.best, details.worst)
-        boxes = notable_boxes(notable, name, has_money=overview.has_money)
-        put(boxes, "notable")
-        deals = tuple(deal.market_id for deal in details.profile.bargains)
-        questions = kept(source, read_questions, deals)
-        show_forecasts(details, questions, look)
+        if details is not None:
+            _judged_forecasts(source, details, look, has_money=overview.has_money)
     elif part == "money":
         _money(source, details)
     elif part == "setup":
-        costs(stays, overview.is_simulated)
-        failures(stays)
-        hashes = list(stays[-1].setup.prompts.values())
-        set_up(stays, kept(source, read_prompts, hashes))
+        costs(agent_cohorts, overview.is_simulated)
+        failures(agent_cohorts)
+        hashes = list(agent_cohorts[-1].setup.prompts.values())
+        set_up(agent_cohorts, kept(source, read_prompts, hashes))
+
+
+def _judged_forecasts(source: RecordSource, details: DetailedProfile, look: str, *, has_money: bool) -> None:
+    """Show its notable forecasts, then its skill and calibration in parts."""
+    name = details.profile.agent
+    notable = kept(source, explain_forecasts, name, details.best, details.worst)
+    boxes = notable_boxes(notable, name, has_money=has_money)
+    put(boxes, "notable")
+
+    deals = tuple(deal.market_id for deal in details.profile.bargains)
+    questions = kept(source, read_questions, deals)
+    show_forecasts(details, questions, look)
 
 
 def _one_cohort(
@@ -558,9 +564,9 @@ def _other_scores(
         on_demand(METACULUS_TITLE, "Metaculus", partial(show_metaculus, scores, ()))
 
 
-def cohorts_of(stays: Stays, overview: SeasonOverview) -> list[CohortLine]:
+def cohorts_of(agent_cohorts: AgentCohorts, overview: SeasonOverview) -> list[CohortLine]:
     """Return the cohorts that an agent plays in."""
-    numbers = {stay.cohort for stay in stays}
+    numbers = {agent_cohort.cohort for agent_cohort in agent_cohorts}
     return [line for line in overview.cohorts if line.number in numbers]
 
 
@@ -572,9 +578,11 @@ def line_of_agent(lines: Lines, name: str) -> LeaderboardLine | None:
     return None
 
 
-def chips(name: str, stays: Stays, line: LeaderboardLine | None, overview: SeasonOverview) -> Markup:
+def chips(
+    name: str, agent_cohorts: AgentCohorts, line: LeaderboardLine | None, overview: SeasonOverview
+) -> Markup:
     """Return the possible ranks of an agent, the number of ranked agents, and what kind of agent it is."""
-    cohorts = count(len(stays), "cohort")
+    cohorts = count(len(agent_cohorts), "cohort")
     about = f"{overview.about(name)} · in {cohorts}"
     if line is None or line.told is None or line.told.rank_low is None:
         return quiet(about)
@@ -597,11 +605,13 @@ def verdict_of(line: LeaderboardLine | None) -> str:
     return " ".join(filter(None, sentences))
 
 
-def figures(stays: Stays, line: LeaderboardLine | None, overview: SeasonOverview) -> list[Tile]:
+def figures(
+    agent_cohorts: AgentCohorts, line: LeaderboardLine | None, overview: SeasonOverview
+) -> list[Tile]:
     """Return the main figures: profit if agents bet, skill, calibration and cost."""
-    shown = [_closer_tile(line), _calibration_tile(line), _cost_tile(stays, overview.is_simulated)]
+    shown = [_closer_tile(line), _calibration_tile(line), _cost_tile(agent_cohorts, overview.is_simulated)]
     if overview.has_money:
-        return [_profit_tile(stays), *shown]
+        return [_profit_tile(agent_cohorts), *shown]
     return shown
 
 
@@ -620,14 +630,14 @@ def _closer_tile(line: LeaderboardLine | None) -> Tile:
     return Tile(closer, label, meant)
 
 
-def _profit_tile(stays: Stays) -> Tile:
+def _profit_tile(agent_cohorts: AgentCohorts) -> Tile:
     """Return the profit of all its accounts, in dollars and relative to their bankrolls."""
     pnl = 0
     given = 0
-    for stay in stays:
-        if stay.pnl is not None:
-            pnl += stay.pnl
-            given += stay.bankroll
+    for agent_cohort in agent_cohorts:
+        if agent_cohort.pnl is not None:
+            pnl += agent_cohort.pnl
+            given += agent_cohort.bankroll
     if not given:
         return Tile(EMPTY, "profit or loss, all cohorts")
     share = 100 * pnl / given
@@ -648,28 +658,28 @@ def _calibration_tile(line: LeaderboardLine | None) -> Tile:
     return Tile(brief.sure.short, f"{WHERE_SURE.lower()}: {below}", meant)
 
 
-def _cost_tile(stays: Stays, is_simulated: bool) -> Tile:
+def _cost_tile(agent_cohorts: AgentCohorts, is_simulated: bool) -> Tile:
     """Return what its calls cost, and for how many forecasts."""
-    forecasts = count(_forecasts(stays), "forecast")
+    forecasts = count(_forecasts(agent_cohorts), "forecast")
     label = f"{forecasts} stated; it calls no model"
-    if _total(stays, "calls"):
+    if _total(agent_cohorts, "calls"):
         label = f"cost of {forecasts} stated" + " (simulated)" * is_simulated
-    return Tile(cost(stays), label, "All its calls to models.")
+    return Tile(cost(agent_cohorts), label, "All its calls to models.")
 
 
-def _forecasts(stays: Stays) -> int:
+def _forecasts(agent_cohorts: AgentCohorts) -> int:
     """Return how many forecasts it stated."""
-    return sum(stay.forecasts for stay in stays)
+    return sum(agent_cohort.forecasts for agent_cohort in agent_cohorts)
 
 
-def _total(stays: Stays, name: str) -> int:
+def _total(agent_cohorts: AgentCohorts, name: str) -> int:
     """Return the sum of a figure of all its calls."""
-    return sum(getattr(sums, name) for sums in _answers(stays))
+    return sum(getattr(sums, name) for sums in _answers(agent_cohorts))
 
 
-def _answers(stays: Stays) -> list[CallSums]:
+def _answers(agent_cohorts: AgentCohorts) -> list[CallSums]:
     """Return the calls of all cohorts."""
-    return list(chain.from_iterable(stay.answers for stay in stays))
+    return list(chain.from_iterable(agent_cohort.answers for agent_cohort in agent_cohorts))
 
 
 def equity(name: str, points: Sequence[PnlPoint], details: DetailedProfile | None, look: MoneyLook) -> Markup:
@@ -718,7 +728,9 @@ def evidence_chart(evidence: Evidence, look: str) -> Markup:
     return box("Evidence", chart, "What a bet on its skill has made of 1, as outcomes came in.")
 
 
-def cohort_by_cohort(stays: Stays, details: DetailedProfile | None, address: Address = in_app) -> Markup:
+def cohort_by_cohort(
+    agent_cohorts: AgentCohorts, details: DetailedProfile | None, address: Address = in_app
+) -> Markup:
     """Return its record, a row a cohort, the newest first; without skill if it is not ranked."""
     gains: dict[str, Gain] = {}
     calibrated: dict[str, Calibrated] = {}
@@ -728,31 +740,33 @@ def cohort_by_cohort(stays: Stays, details: DetailedProfile | None, address: Add
             gains = {part.slice: part.gain for part in details.slices.get("cohort", ())}
 
     rows = []
-    for stay in reversed(stays):
-        name = f"cohort {stay.cohort}"
-        row = _cohort_row(stay, gains.get(name), calibrated.get(name))
-        href = address(way("cohort", cohort=stay.cohort))
+    for agent_cohort in reversed(agent_cohorts):
+        name = f"cohort {agent_cohort.cohort}"
+        row = _cohort_row(agent_cohort, gains.get(name), calibrated.get(name))
+        href = address(way("cohort", cohort=agent_cohort.cohort))
         rows.append(row | {"href": href})
     columns = columns_of_table("agent's cohorts")
     return html_table(rows, columns, "Its record, a row a cohort")
 
 
-def _cohort_row(stay: AgentCohort, gain: Gain | None, calibrated: Calibrated | None) -> dict[str, object]:
+def _cohort_row(
+    agent_cohort: AgentCohort, gain: Gain | None, calibrated: Calibrated | None
+) -> dict[str, object]:
     """Return the row of an agent in one cohort."""
-    turns = sum(stay.statuses.values())
+    turns = sum(agent_cohort.statuses.values())
     row = {
-        "Cohort": stay.cohort,
-        "Started": day(stay.starts_at),
+        "Cohort": agent_cohort.cohort,
+        "Started": day(agent_cohort.starts_at),
         "Brier": calibrated and calibrated.parts.brier,
-        "Stated": stay.forecasts,
+        "Stated": agent_cohort.forecasts,
         "Turns": turns,
-        "State": "ended" if stay.ended else "playing",
+        "State": "ended" if agent_cohort.ended else "playing",
     }
     if gain is not None:
         row |= {"Skill": gain.skill, "from": gain.low, "to": gain.high, "Events": gain.events}
-    if stay.pnl is not None:
-        row |= {"P/L": stay.pnl / ONE, "Return %": 100 * stay.pnl / stay.bankroll}
-        row |= {"Bets": stay.bets, "Sales": stay.sales}
+    if agent_cohort.pnl is not None:
+        row |= {"P/L": agent_cohort.pnl / ONE, "Return %": 100 * agent_cohort.pnl / agent_cohort.bankroll}
+        row |= {"Bets": agent_cohort.bets, "Sales": agent_cohort.sales}
     return row
 
 
@@ -778,31 +792,31 @@ TURNS = {
 """Turns that did not go as they should, in words."""
 
 
-def cost(stays: Stays) -> str:
+def cost(agent_cohorts: AgentCohorts) -> str:
     """Say what its calls cost in dollars, and whether some of the cost is unknown."""
-    spent = _total(stays, "cost") / ONE
+    spent = _total(agent_cohorts, "cost") / ONE
     text = in_dollars(spent)
-    if _total(stays, "unknown"):
+    if _total(agent_cohorts, "unknown"):
         text += " or more"
     return text
 
 
-def costs(stays: Stays, is_simulated: bool) -> None:
+def costs(agent_cohorts: AgentCohorts, is_simulated: bool) -> None:
     """Show what its calls cost, for each forecast and in tokens."""
-    if not section("Cost", _answers(stays), "It calls no model, so it costs nothing.", icon=FINE):
+    if not section("Cost", _answers(agent_cohorts), "It calls no model, so it costs nothing.", icon=FINE):
         return
 
-    unknown = _total(stays, "unknown")
-    forecasts = _forecasts(stays)
+    unknown = _total(agent_cohorts, "unknown")
+    forecasts = _forecasts(agent_cohorts)
     a_forecast = EMPTY
     if forecasts and not unknown:
-        spent = _total(stays, "cost") / ONE
+        spent = _total(agent_cohorts, "cost") / ONE
         a_forecast = in_dollars(spent / forecasts)
-    calls = f"{_total(stays, 'calls'):,}"
-    tokens_in = f"{_total(stays, 'tokens_in'):,}"
-    tokens_out = f"{_total(stays, 'tokens_out'):,}"
+    calls = f"{_total(agent_cohorts, 'calls'):,}"
+    tokens_in = f"{_total(agent_cohorts, 'tokens_in'):,}"
+    tokens_out = f"{_total(agent_cohorts, 'tokens_out'):,}"
     _metrics(
-        ("Cost", cost(stays), "What all its calls cost, failed ones too."),
+        ("Cost", cost(agent_cohorts), "What all its calls cost, failed ones too."),
         ("Per forecast", a_forecast, "All of it, spread over the probabilities that it stated."),
         ("Calls", calls, "Attempts to get an answer."),
         ("Tokens in", tokens_in, "Of prompts."),
@@ -822,24 +836,24 @@ def _metrics(*shown: tuple[str, str, str]) -> None:
             st.metric(label, value, help=meant, width="content")
 
 
-def failures(stays: Stays) -> None:
+def failures(agent_cohorts: AgentCohorts) -> None:
     """Show what went wrong, by kind: turns, calls, orders."""
-    rows = list(_failures(stays))
-    number = sum(sum(stay.statuses.values()) for stay in stays)
+    rows = list(_failures(agent_cohorts))
+    number = sum(sum(agent_cohort.statuses.values()) for agent_cohort in agent_cohorts)
     turns = count(number, "turn")
     if section("Failures", rows, f"None in {turns}.", f"Of {turns}, all cohorts together.", FINE):
         listing(rows, columns_of_table("failures"), "Failures by kind")
 
 
-def _failures(stays: Stays) -> Iterator[dict[str, object]]:
+def _failures(agent_cohorts: AgentCohorts) -> Iterator[dict[str, object]]:
     """Yield what went wrong, its code, and how often: the most frequent of each first."""
     turns = Counter[str]()
     calls = Counter[str]()
     orders = Counter[str]()
-    for stay in stays:
-        turns.update(stay.statuses)
-        orders.update(stay.refused)
-    for sums in _answers(stays):
+    for agent_cohort in agent_cohorts:
+        turns.update(agent_cohort.statuses)
+        orders.update(agent_cohort.refused)
+    for sums in _answers(agent_cohorts):
         if sums.error is not None:
             calls[sums.error] += sums.calls
 
@@ -852,35 +866,35 @@ def _failures(stays: Stays) -> Iterator[dict[str, object]]:
             yield {"What": what, "Kind": kind.replace("_", " "), "Times": times}
 
 
-def set_up(stays: Stays, texts: Mapping[str, str]) -> None:
+def set_up(agent_cohorts: AgentCohorts, texts: Mapping[str, str]) -> None:
     """Show its settings and their changes by cohort, the reported model names, and its prompts."""
     below = "Frozen at the start of each cohort; another model under the same name is another agent."
     subheading("Settings and reported model", below)
-    listing(_settings_rows(stays), columns_of_table("settings"), "Settings by cohort")
-    answered = [sums.last_at for sums in _answers(stays) if sums.model]
+    listing(_settings_rows(agent_cohorts), columns_of_table("settings"), "Settings by cohort")
+    answered = [sums.last_at for sums in _answers(agent_cohorts) if sums.model]
     if answered:
         newest = moment(max(answered))
         st.caption(f"Last answer {newest}.")
-    _prompts(stays[-1].setup.prompts, texts)
+    _prompts(agent_cohorts[-1].setup.prompts, texts)
 
 
-def _settings_rows(stays: Stays) -> Rows:
+def _settings_rows(agent_cohorts: AgentCohorts) -> Rows:
     """Yield an agent's settings and the models that answered, with fingerprints, newest cohort first."""
-    for stay in reversed(stays):
+    for agent_cohort in reversed(agent_cohorts):
         models: dict[str, None] = {}
-        for sums in stay.answers:
+        for sums in agent_cohort.answers:
             if sums.fingerprint and sums.model:
                 models[f"{sums.model} ({sums.fingerprint})"] = None
             elif sums.model:
                 models[sums.model] = None
-        changed = "; ".join(stay.changed)
-        shown = settings(stay.setup.settings)
+        changed = "; ".join(agent_cohort.changed)
+        shown = settings(agent_cohort.setup.settings)
         yield {
-            "Cohort": stay.cohort,
-            "From": day(stay.starts_at),
+            "Cohort": agent_cohort.cohort,
+            "From": day(agent_cohort.starts_at),
             "Changed": changed,
             "Model as reported": ", ".join(models),
-            "Kind": stay.setup.kind,
+            "Kind": agent_cohort.setup.kind,
             "Settings": shown,
         }
 

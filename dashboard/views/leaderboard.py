@@ -340,4 +340,9 @@ def matching(rows: Sequence[Row], search: str, name: Callable[[Row], str]) -> li
     ['Ann', 'annabel']
     """
     wanted = search.casefold().split()
-    return [row for row in rows if all(word in name(row).casefold() for word in wanted)]
+    found = []
+    for row in rows:
+        text = name(row).casefold()
+        if all(word in text for word in wanted):
+            found.append(row)
+    return found
