@@ -60,7 +60,8 @@ def power(seasons: int) -> Iterator[dict[str, Any]]:
         for weeks in (20, 52):
             yield told_row(line_up, seasons, weeks)
 
-    low, high = LINE_UPS[0][0], LINE_UPS[0][-1]
+    low = LINE_UPS[0][0]
+    high = LINE_UPS[0][-1]
     for entries in MORE_ENTRIES:
         yield told_row(np.linspace(low, high, entries).round(3).tolist(), seasons, 20)
 

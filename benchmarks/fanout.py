@@ -107,7 +107,8 @@ def without_the_client() -> Iterator[None]:
     """Give litellm's answer to the next question to all later ones, each after the same wait."""
     import litellm
 
-    real, answers = litellm.acompletion, list[Any]()
+    real = litellm.acompletion
+    answers = list[Any]()
 
     async def answered(**asked: Any) -> Any:
         if answers:

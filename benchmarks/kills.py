@@ -89,9 +89,11 @@ class Arena:
 
     def judge(self, place: str, lost: int) -> None:
         """Check that a season ended like an unbroken one, and paid twice only for answers that were lost."""
-        found, asked = content_at(place), self.requests()
+        found = content_at(place)
+        asked = self.requests()
         again = asked.total() - len(asked)
-        self.again, self.lost = self.again + again, self.lost + lost
+        self.again = self.again + again
+        self.lost = self.lost + lost
         said = f"season {self.seasons}: {asked.total():,} requests, {len(asked):,} questions, {lost} lost"
         say(f"{said}; {sum(self.mishaps.values())} mishaps so far")
         if found["differences"]:
@@ -101,7 +103,8 @@ class Arena:
         if again > lost:
             raise Broken(f"{again} calls were made again, and {lost} were under way at a kill")
         self.whole = found["hash"]
-        self.begun, self.seasons = len(self.server.log), self.seasons + 1
+        self.begun = len(self.server.log)
+        self.seasons = self.seasons + 1
 
 
 def say(words: str) -> None:
@@ -114,7 +117,8 @@ def play_killed(arena: Arena, kills: int) -> None:
     while arena.mishaps["kills"] < kills:
         place = str(arena.folder / f"season{arena.seasons}.db")
         while True:
-            running, left = arena.start("run", place), kills - arena.mishaps["kills"]
+            running = arena.start("run", place)
+            left = kills - arena.mishaps["kills"]
             if arena.ends(running, arena.chance.uniform(0.2, 5.0) if left else LONGEST):
                 break
             if not left:

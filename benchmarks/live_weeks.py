@@ -34,7 +34,8 @@ from tests.venue_server.many import polymarket
 from tests.venue_server.polymarket import A_PAGE, CLOB, GAMMA, Raw, a_book, a_book_end, condition, token
 from tests.venue_server.server import HTML, RESET, TRUNCATED, Asked, VenueServer, status
 
-HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 FAULTS = ("down", "refused", "limited", "cut", "reset", "repeats", "lost")
 SHARE_OF_HOURS, RECORD = 0.05, "rehearsal.db"
 CONFIG = """\
@@ -52,7 +53,8 @@ class LongVenue(VenueServer):
 
     def __init__(self, folder: Path, count: int, days: int, seed: int = 1) -> None:
         super().__init__()
-        self.folder, self.sent = folder, Counter[str]()
+        self.folder = folder
+        self.sent = Counter[str]()
         self.raws = {raw["id"]: raw for raw in polymarket(count, seed)}
         self.by_token = {token(name): name for name in self.raws}
         self.by_condition = {condition(name): name for name in self.raws}
@@ -127,7 +129,8 @@ class LongVenue(VenueServer):
     def book(self, asked: str) -> Raw:
         name = self.by_token[asked]
         page = self.page(name, self.now())
-        bid, ask = f"{page['bestBid']:.2f}", f"{page['bestAsk']:.2f}"
+        bid = f"{page['bestBid']:.2f}"
+        ask = f"{page['bestAsk']:.2f}"
         return a_book(name, [(bid, "5000")], [(ask, "5000")])
 
     def end(self, asked: Asked) -> Any:

@@ -88,7 +88,7 @@ def within(what: str, took: float, against: str, most: float) -> Measurement:
 
 
 def options(doc: str | None) -> argparse.ArgumentParser:
-    """Parse the options that every benchmark has."""
+    """Return a parser with the options that every benchmark has."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return parser
@@ -101,10 +101,10 @@ def report(rows: Sequence[Measurement], as_json: bool, notes: Sequence[str] = ()
         print(json.dumps({"rows": lines, "notes": list(notes)}, indent=1))
         return
     print(f"{'':3} {'what':52} {'a second':>12} {'CPU':>5} {'ratio':>8} {'wanted':>7}  against")
-    for x in rows:
-        mark = "ok " if x.good else "no "
-        figures = f"{x.per_second:>12,.0f} {x.cpu_share:>5.0%} {x.ratio:>8.2f} {x.wanted:>7.2f}"
-        print(f"{mark} {x.what:52} {figures}  {x.against} ({x.reference:,.0f}/s)")
+    for line in rows:
+        mark = "ok " if line.good else "no "
+        figures = f"{line.per_second:>12,.0f} {line.cpu_share:>5.0%} {line.ratio:>8.2f} {line.wanted:>7.2f}"
+        print(f"{mark} {line.what:52} {figures}  {line.against} ({line.reference:,.0f}/s)")
     for note in notes:
         print(note)
     slow = sum(not row.good for row in rows)

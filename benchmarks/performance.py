@@ -131,7 +131,8 @@ def of_leaderboard(folder: Path) -> Iterator[tuple[str, float]]:
 def of_import(folder: Path) -> Iterator[tuple[str, float]]:
     took = []
     for scale in IMPORT_SIZES:
-        record, export = folder / f"{scale}.db", folder / f"{scale}.zip"
+        record = folder / f"{scale}.db"
+        export = folder / f"{scale}.zip"
         if not export.exists():
             output(sys.executable, "-m", "benchmarks.year", str(record), "--scale", str(scale))
             output(*ARENA, "share", "export", str(export), "--database", str(record))
@@ -157,11 +158,13 @@ NAMES = (*MODULES, *MEASURES)
 
 def measure(names: Sequence[str], runs: int) -> tuple[dict[str, list[float]], dict[str, str]]:
     """Return the worst ratio of each promise over all runs, and what could not be measured, and why."""
-    found, failed = defaultdict[str, list[float]](list), dict[str, str]()
+    found = defaultdict[str, list[float]](list)
+    failed = dict[str, str]()
     with tempfile.TemporaryDirectory() as folder:
         for number in range(runs):
             for name in names:
-                began, worst = time.perf_counter(), dict[str, float]()
+                began = time.perf_counter()
+                worst = dict[str, float]()
                 try:
                     for what, ratio in MEASURES[name](Path(folder)) if name in MEASURES else of_module(name):
                         worst[what] = min(ratio, worst.get(what, ratio))
@@ -193,7 +196,9 @@ def page(found: Mapping[str, Sequence[float]], failed: Mapping[str, str], runs: 
         spread = f"{min(ratios):.2f}–{max(ratios):.2f}" if len(ratios) > 1 else ""
         middle = median(ratios)
         reason = REASONS.get(promise.what)
-        says = "" if middle >= 1 else f"missed: {reason}" if reason else "missed"
+        says = ""
+        if middle < 1:
+            says = f"missed: {reason}" if reason else "missed"
         lines.append(
             f"|{promise.what} |{promise.target} |{middle:.2f} |{spread} |{says}|".replace("| |", "||")
         )

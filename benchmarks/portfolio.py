@@ -29,13 +29,15 @@ TRADER = {"walks": 66_000, "buys": 4_100}
 """What polymarket-paper-trader publishes: books walked and buys committed a second."""
 REFERENCE = {"bets": 922, "marks": 11_000, "settlements": 855}
 """The best that the reference system was measured at, a second, on disk."""
-LEVELS, STAKE = 59, 500 * ONE
+LEVELS = 59
+STAKE = 500 * ONE
 LOTS = 1_000_000
 
 
 def a_listing(name: str, levels: int = LEVELS) -> Listing:
     """Return a market with a book of this many levels a side, a tenth of a cent apart."""
-    rng, market = random.Random(name), MarketId(f"bench:{name}")
+    rng = random.Random(name)
+    market = MarketId(f"bench:{name}")
     sides = [
         tuple(Level(500_000 + sign * (5_000 + 1_000 * n), rng.randint(20, 60) * ONE) for n in range(levels))
         for sign in (-1, 1)
@@ -49,12 +51,15 @@ def a_listing(name: str, levels: int = LEVELS) -> Listing:
 
 def plain_walk(asks: Sequence[tuple[float, float]], amount: float, rate: float) -> float:
     """Return the shares that an amount buys of a book, sorted and walked in floats, each level kept."""
-    left, shares, taken = amount, 0.0, []
+    left = amount
+    shares = 0.0
+    taken = []
     for price, size in sorted(asks):
         each = price + rate * price * (1 - price)
         bought = min(size, left / each)
         taken.append((price, bought, bought * each))
-        shares, left = shares + bought, left - bought * each
+        shares = shares + bought
+        left = left - bought * each
         if left <= 0:
             break
     return shares
@@ -137,7 +142,8 @@ def peak() -> float:
 
 def on_disk(folder: Path) -> list[Measurement]:
     """Run the reference's workload in the arena and in a plain loop, each on a database of its own."""
-    arena, base = workload.opened(folder / "arena.db"), workload.plain_opened(folder / "plain.db")
+    arena = workload.opened(folder / "arena.db")
+    base = workload.plain_opened(folder / "plain.db")
     bets = workload.AGENTS * workload.MARKETS
     steps: list[tuple[str, int, float, Callable[[], object], Callable[[], object]]] = [
         ("bets", bets, 10, lambda: workload.bet(arena), lambda: workload.plain_bet(base)),
@@ -152,7 +158,8 @@ def on_disk(folder: Path) -> list[Measurement]:
     ]
     rows = list[Measurement]()
     for name, parts, wanted, ours, plain in steps:
-        took, reference = timed(ours, parts, repeat=1), timed(plain, parts, repeat=1)
+        took = timed(ours, parts, repeat=1)
+        reference = timed(plain, parts, repeat=1)
         rows.append(row(f"{name} on disk", took, "published", REFERENCE[name], wanted))
         rows.append(row("", took, "plain sqlite3, this run", reference.per_second, 1))
     return rows

@@ -66,42 +66,44 @@ def columns(size: int) -> Columns:
     return Columns(forecast, reference, outcome, rng.random(size) < 0.5, rng.integers(0, MARKETS, size))
 
 
-def five(c: Columns) -> list[float]:
+def five(data: Columns) -> list[float]:
     """Apply the five rules that take forecasts; the order of rows changes no digit."""
     return [
-        brier.score(c.forecast, c.outcome),
-        log.score(c.forecast, c.outcome),
-        skill.score(c.forecast, c.outcome, c.reference),
-        skill_ratio.score(c.forecast, c.outcome, c.reference),
-        calibration.score(c.forecast, c.outcome),
+        brier.score(data.forecast, data.outcome),
+        log.score(data.forecast, data.outcome),
+        skill.score(data.forecast, data.outcome, data.reference),
+        skill_ratio.score(data.forecast, data.outcome, data.reference),
+        calibration.score(data.forecast, data.outcome),
     ]
 
 
-def plain_five(c: Columns) -> list[float]:
+def plain_five(data: Columns) -> list[float]:
     """Compute the same five as numpy sums: nothing checked or left out, the last digits as they come."""
 
     def squares(forecast: Column) -> float:
-        return float(((forecast - c.outcome) ** 2).sum() / c.outcome.size)
+        return float(((forecast - data.outcome) ** 2).sum() / data.outcome.size)
 
-    place = np.minimum((c.forecast * 10 + 1e-9).astype(np.int64), 9)
-    counts, said, came = (np.bincount(place, weights, 10) for weights in (None, c.forecast, c.outcome))
+    place = np.minimum((data.forecast * 10 + 1e-9).astype(np.int64), 9)
+    counts, said, came = (np.bincount(place, weights, 10) for weights in (None, data.forecast, data.outcome))
     return [
-        squares(c.forecast),
-        float(np.log(np.where(c.outcome == 1, c.forecast, 1 - c.forecast)).sum() / c.outcome.size),
-        squares(c.reference) - squares(c.forecast),
-        1 - squares(c.forecast) / squares(c.reference),
-        float((counts * ((said - came) / np.maximum(counts, 1)) ** 2).sum() / c.outcome.size),
+        squares(data.forecast),
+        float(
+            np.log(np.where(data.outcome == 1, data.forecast, 1 - data.forecast)).sum() / data.outcome.size
+        ),
+        squares(data.reference) - squares(data.forecast),
+        1 - squares(data.forecast) / squares(data.reference),
+        float((counts * ((said - came) / np.maximum(counts, 1)) ** 2).sum() / data.outcome.size),
     ]
 
 
-def every_rule(c: Columns) -> list[float]:
+def every_rule(data: Columns) -> list[float]:
     """Apply all rules that the registry has for forecasts, averaged by market where they can be."""
     scores = []
     for name in names(HOME):
         rule = load("arena.scores.rules", name).score
         asked = rule.__code__.co_varnames[: rule.__code__.co_argcount]
-        if "outcome" in asked and all(hasattr(c, part) for part in asked):
-            scores.append(rule(**{part: getattr(c, part) for part in asked}))
+        if "outcome" in asked and all(hasattr(data, part) for part in asked):
+            scores.append(rule(**{part: getattr(data, part) for part in asked}))
     return scores
 
 
@@ -110,7 +112,8 @@ def a_board(models: int, questions: int, missing: bool, seed: int = 1) -> Panel:
     rng = np.random.default_rng(seed)
     who, what = (places.ravel() for places in np.indices((models, questions)))
     there = ~((who % 3 == 2) & (what % 3 == who // 3 % 3)) if missing else np.ones(who.size, dtype=np.bool_)
-    who, what = who[there], what[there]
+    who = who[there]
+    what = what[there]
     outcome = rng.integers(0, 2, questions)
     return panel(
         [f"m{i:03}" for i in who],
@@ -125,7 +128,8 @@ def a_board(models: int, questions: int, missing: bool, seed: int = 1) -> Panel:
 
 def cells_of(table: Panel) -> list[Cell]:
     """Return a table as the rows it was made from."""
-    names, questions = table.forecasters, table.questions
+    names = table.forecasters
+    questions = table.questions
     return [
         (names[i], questions[j], str(table.stratum[j]), float(table.brier[i, j]), bool(table.fits[i, j]))
         for i, j in np.argwhere(~np.isnan(table.brier)).tolist()
@@ -150,9 +154,11 @@ def by_cpu(what: str, ours: Timed, against: str, reference: Timed, wanted: float
 
 
 def sums() -> list[Measurement]:
-    million, rows = columns(MILLION), columns(ROWS)
+    million = columns(MILLION)
+    rows = columns(ROWS)
     assert np.allclose(five(million), plain_five(million))
-    ours, plain = timed(lambda: five(million), MILLION, 7), timed(lambda: plain_five(million), MILLION, 7)
+    ours = timed(lambda: five(million), MILLION, 7)
+    plain = timed(lambda: plain_five(million), MILLION, 7)
     all_rules = timed(lambda: every_rule(rows), ROWS)
     published = Timed(PUBLISHED_ROWS, PUBLISHED_ROWS)
     title = f"100,000 rows, every rule: {all_rules.cpu * ROWS * 1000:.0f} ms of CPU"
@@ -168,7 +174,8 @@ def bootstraps() -> list[Measurement]:
     def ours() -> object:
         return replicate_scores(table, two_way(table), np.random.default_rng(1), DRAWS)
 
-    fast, products = timed(ours, DRAWS), timed(lambda: two_products(table), DRAWS)
+    fast = timed(ours, DRAWS)
+    products = timed(lambda: two_products(table), DRAWS)
     title = "10,000 draws of 200 models, 500 questions"
     return [by_cpu(title, fast, "two matrix products, with draws", products, 0.5)]
 
@@ -286,7 +293,8 @@ def metaculus_slow(forecasts: Forecasts) -> tuple[list[float], list[float]]:
         )
     )
     names = sorted(set(who))
-    own, others = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
+    own = dict.fromkeys(names, 0.0)
+    others = dict.fromkeys(names, 0.0)
     times = sorted(set(start))
     for begun, over in zip(times, [*times[1:], LIFE], strict=True):
         share = (over - begun) / LIFE

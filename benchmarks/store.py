@@ -66,7 +66,8 @@ def against_sqlite(folder: Path, turns: workload.Decided, what: str, wanted: flo
     sqlite3 is given its rows ready, has no keys to check, and syncs as often as the record does. The first
     turn, for which a process makes its statements, is left out on both sides.
     """
-    ours, raw = list[Timed](), list[Timed]()
+    ours = list[Timed]()
+    raw = list[Timed]()
     for _ in range(RUNS):
         record = Record.open(str(shutil.copy(folder / "new.db", folder / "ours.db")))
         keep(record, turns[:1])
@@ -79,7 +80,8 @@ def against_sqlite(folder: Path, turns: workload.Decided, what: str, wanted: flo
             base.execute("PRAGMA synchronous = NORMAL")
             write_raw(base, written[:1])
             raw.append(timed(partial(write_raw, base, written[1:]), len(turns) - 1, repeat=1))
-    best, reference = min(ours, key=lambda x: x.wall), min(raw, key=lambda x: x.wall)
+    best = min(ours, key=lambda x: x.wall)
+    reference = min(raw, key=lambda x: x.wall)
     return row(what, best, "sqlite3, same rows", reference.per_second, wanted)
 
 
@@ -125,7 +127,8 @@ for _ in range(int(sys.argv[2])):
 
 def status(record: Path) -> list[Measurement]:
     """Time `arena status --json` after imports, first in a process and again."""
-    first, again = list[Timed](), list[Timed]()
+    first = list[Timed]()
+    again = list[Timed]()
     for _ in range(RUNS):
         process = subprocess.run(
             [sys.executable, "-c", STATUS, record, "3"], capture_output=True, text=True, check=True

@@ -122,7 +122,8 @@ def measured(folder: Path) -> tuple[list[Measurement], list[str]]:
     least = {name: min(run[name] for run in runs) for name in runs[0]}
     parsed, first, again = (Timed(least[name], least[name]) for name in ("parsed", "first", "again"))
     size = sum(map(len, sent)) / 1e6
-    against, plain = "orjson, same rows", 1 / least["plain"]
+    against = "orjson, same rows"
+    plain = 1 / least["plain"]
     return [
         row("a market read over HTTP, parsed and stored", first, against, plain, 1 / 3),
         row("a market seen again, nothing changed", again, "read and parsed", parsed.per_second, 1 / 1.5),

@@ -68,7 +68,8 @@ def payouts() -> dict[MarketId, int]:
 
 def snapshot(step: int) -> Snapshot:
     """Return all markets with their prices of a step."""
-    at, costs = START + step * HOUR, prices(step)
+    at = START + step * HOUR
+    costs = prices(step)
     ends = START + timedelta(days=30)
     pages = (Market(x, x, f"Does {x} happen?", "If it does.", "made up", START, ends) for x in IDS)
     return Snapshot(at, tuple(Listing(x, Quote(x.id, at, None, None, costs[x.id])) for x in pages))
@@ -114,11 +115,13 @@ def bet(arena: Arena) -> None:
 
 def decided(arena: Arena) -> Decided:
     """Return every agent's first-round decision."""
-    record, stored = arena.record, arena.stored
+    record = arena.record
+    stored = arena.stored
     stored_round = record.read(read_rounds, stored.id)[0]
     snapshot = record.snapshot(stored.id, stored_round.at)
     assert snapshot is not None
-    offers, accounts = SnapshotOffers(snapshot[1], FREE), record.holdings(stored.id)
+    offers = SnapshotOffers(snapshot[1], FREE)
+    accounts = record.holdings(stored.id)
     keys = stored.entrant_ids
     tokens = record.write(claim_turns, stored_round.id, [*keys.values()], "bench", lambda _: False)
     turns: Decided = []
@@ -142,7 +145,8 @@ def mark(arena: Arena) -> None:
 def end(arena: Arena) -> None:
     """End all markets, and pay for every lot in one transaction."""
     at = START + (SNAPSHOTS + 1) * HOUR
-    record, stored = arena.record, arena.stored
+    record = arena.record
+    stored = arena.stored
     record.write(add_resolutions, [Resolution(market, 1, at, paid) for market, paid in payouts().items()], at)
     ends = record.read(read_resolutions, IDS, at)
     accounts = record.holdings(stored.id)
@@ -180,7 +184,8 @@ def plain_bet(base: sqlite3.Connection) -> None:
             base.execute("BEGIN IMMEDIATE")
             (cash,) = base.execute("SELECT cash FROM account WHERE agent = ?", (agent,)).fetchone()
             (price,) = base.execute("SELECT price FROM price WHERE market = ?", (market,)).fetchone()
-            amount, shares = STAKE / ONE, STAKE / ONE / (price if yes else 1 - price)
+            amount = STAKE / ONE
+            shares = STAKE / ONE / (price if yes else 1 - price)
             base.execute("INSERT INTO trade VALUES (?, ?, ?, ?, ?)", (agent, market, yes, shares, amount))
             lot = (agent, market, yes, shares, amount, amount)
             base.execute("INSERT INTO lot VALUES (?, ?, ?, ?, ?, ?, 1)", lot)

@@ -172,12 +172,12 @@ def page_of(name: str, run: Callable[[], None], first: str = FIRST) -> st.Page:
     return st.Page(run, title=pages()[name].title, url_path=path, default=is_first)
 
 
-def link(label: str, to: To, help_text: str | None = None, **shown: str | int) -> None:
+def link(label: str, to: To, **shown: str | int) -> None:
     """Put a link to a page; its address says what the page shows.
 
     The label is Markdown: foreign text goes through `words.plain` first.
     """
-    st.page_link(page_of(to, _not_opened), label=label, icon=None, help=help_text, query_params=_texts(shown))
+    st.page_link(page_of(to, _not_opened), label=label, icon=None, query_params=_texts(shown))
 
 
 def step(label: str, to: To, **shown: str | int) -> None:

@@ -1,4 +1,4 @@
-"""Says where Dockerfile, compose.yaml and the units in deploy/ don't fit the program, or are too open."""
+"""Check that Dockerfile, compose.yaml and the units in deploy/ fit the program, and give away nothing."""
 
 import re
 import shutil
@@ -25,7 +25,7 @@ from arena.operations.listen_addresses import DASHBOARD_PORT as PORT
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = get_command(app)
 HEALTH = 8780
-"""Where `arena run` answers how it is."""
+"""The port of the health endpoint of `arena run`."""
 UNITS = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
 YAML_RULES = "{extends: default, rules: {line-length: {max: 110}, document-start: disable, braces: disable}}"
 
@@ -78,7 +78,8 @@ def compose(root: Path) -> Iterator[str]:
     roles = set(re.findall(r"CREATE ROLE (\w+)", (root / "deploy" / "roles.sql").read_text("utf-8")))
     if {"postgres", "keys", *roles} != set(whole["secrets"]):
         yield f"compose.yaml: secrets are those of deploy/roles.sql, postgres and keys: {sorted(roles)}"
-    if missing := {"db", "run", "worker", "dashboard"} - services.keys():
+    missing = {"db", "run", "worker", "dashboard"} - services.keys()
+    if missing:
         yield f"compose.yaml: there is no service {', '.join(sorted(missing))}"
     for name, service in services.items():
         faults = [*image(name, service["image"]), *service_faults(service, services, whole["volumes"])]
@@ -105,15 +106,16 @@ def service_faults(
 
 
 ROLES = {"--worker": "arena_worker", "run": "arena", "dashboard": "arena_reader"}
-"""Whom the database knows each command by."""
+"""The role of each command in the database."""
 OF_FOLDER = ("./config.yaml", "./extensions", "./prompts")
-"""What a config may name, which whoever plays has to have."""
+"""Files and folders that a config may name, which processes that play need."""
 
 
 def least(service: dict[str, Any]) -> Iterator[str]:
     """Yield where a service has more or less than it needs: role, keys, environment and files."""
     command = next((word for word in ROLES if word in service["command"]), "")
-    role, plays = ROLES.get(command, ""), command != "dashboard"
+    role = ROLES.get(command, "")
+    plays = command != "dashboard"
     user = re.search(r"//(\w+)@", " ".join(service["command"]))
     if user is None or user[1] != role:
         yield f"it comes to the database as {user and user[1]}, not as {role}"
@@ -240,7 +242,8 @@ def secrets(root: Path) -> Iterator[str]:
         yield f".env.example: it differs from what `arena init` writes in {sorted(listed_here ^ keys)}"
     if re.search(r"(?m)^[^#\s][^=]*=.", example):
         yield ".env.example: it gives a value"
-    if missing := {".env", "secrets/"} - set((root / ".gitignore").read_text("utf-8").split()):
+    missing = {".env", "secrets/"} - set((root / ".gitignore").read_text("utf-8").split())
+    if missing:
         yield f".gitignore: {', '.join(sorted(missing))} is not in it"
     if not {"*", "**/.env"} <= set((root / ".dockerignore").read_text("utf-8").split()):
         yield ".dockerignore: only what is named may go into the image, and no .env"
@@ -255,7 +258,8 @@ def linters(root: Path) -> Iterator[str]:
     ):
         if (programs / name).exists():
             yield from complaints([programs / name, *words])
-    if verify := shutil.which("systemd-analyze"):
+    verify = shutil.which("systemd-analyze")
+    if verify:
         with TemporaryDirectory() as folder:
             for path in (root / "deploy").glob("*.service"):
                 text = re.sub(r"(?m)^ExecStart=\S+", f"ExecStart={sys.executable}", path.read_text("utf-8"))
@@ -271,5 +275,6 @@ def complaints(words: list[Any]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    if found := [*faults(ROOT), *linters(ROOT)]:
+    found = [*faults(ROOT), *linters(ROOT)]
+    if found:
         sys.exit("\n".join(found))

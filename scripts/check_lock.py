@@ -1,4 +1,4 @@
-"""Says, without a network, where requirements.lock and pyproject.toml have drifted apart."""
+"""Check, without a network, that requirements.lock and pyproject.toml agree."""
 
 import re
 import sys
@@ -18,15 +18,12 @@ LOCK = (ROOT / "requirements.lock").read_text().replace("\\\n", " ")
 
 def wanted() -> list[Requirement]:
     """Return the requirements of pyproject.toml: to run, to develop and to build."""
-    return [
-        Requirement(line)
-        for lines in (
-            PROJECT["project"]["dependencies"],
-            PROJECT["dependency-groups"]["dev"],
-            PROJECT["build-system"]["requires"],
-        )
-        for line in lines
+    lines = [
+        *PROJECT["project"]["dependencies"],
+        *PROJECT["dependency-groups"]["dev"],
+        *PROJECT["build-system"]["requires"],
     ]
+    return [Requirement(line) for line in lines]
 
 
 def pins() -> dict[str, str]:
@@ -45,7 +42,8 @@ def reached(roots: list[Requirement]) -> set[str]:
         name = canonicalize_name(requirement.name)
         fresh = {(name, extra) for extra in ("", *requirement.extras)} - seen
         seen |= fresh
-        todo += [need for _, extra in sorted(fresh) for need in needs(name, extra)]
+        for _, extra in sorted(fresh):
+            todo += needs(name, extra)
     return {name for name, _ in seen}
 
 
@@ -61,7 +59,8 @@ def needs(name: str, extra: str) -> list[Requirement]:
 
 def faults() -> Iterator[str]:
     """Yield every difference between the lock and pyproject.toml, a line each."""
-    locked, roots = pins(), wanted()
+    locked = pins()
+    roots = wanted()
     for root in roots:
         version = locked.get(canonicalize_name(root.name))
         if version is None or not root.specifier.contains(version, prereleases=True):
@@ -89,5 +88,6 @@ def faults_of_text(name: str, text: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    if drift := list(faults()):
+    drift = list(faults())
+    if drift:
         sys.exit("\n".join([*drift, "'make lock' renews it."]))

@@ -33,7 +33,8 @@ KEY = re.compile(r"^\|`", re.MULTILINE)
 def tracked() -> list[Path]:
     """Return every file that belongs to the project."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
-    return [path for name in listed.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+    paths = [ROOT / name for name in listed.stdout.split("\0") if name]
+    return [path for path in paths if path.is_file()]
 
 
 def words(paths: list[Path]) -> int:
@@ -77,5 +78,6 @@ if __name__ == "__main__":
     now = measured()
     if sys.argv[1:] == ["--list"]:
         print("\n".join(f"{name:20} {now[name]:>7,} of {most:>7,}" for name, most in house.items()))
-    if wrong := over(now, house):
+    wrong = over(now, house)
+    if wrong:
         sys.exit("\n".join(wrong))

@@ -460,7 +460,8 @@ PAGES = {
 if __name__ == "__main__":
     drifted = []
     for name, page in PAGES.items():
-        path, text = DOCS / name, page()
+        path = DOCS / name
+        text = page()
         if sys.argv[1:] != ["--check"]:
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:

@@ -1,8 +1,8 @@
-"""Asks each venue and each configured model one small question, and names what no longer has its shape.
+"""Ask each venue and each configured model one small question, and name what no longer has its shape.
 
 python -m scripts.live [CONFIG] [--venue NAME] [--no-models]
 
-For whoever has a network; no test asks a real venue. Shapes are in scripts/live_shapes.json: of each answer
+It needs a network; no test asks a real venue. Shapes are in scripts/live_shapes.json: of each answer
 the fields that the arena reads, with what they hold; a `?` marks those that may be missing. The addresses of
 the config's own venue are the config's, those of the others the usual ones. Asking models costs what `arena
 check --live` says beforehand. The exit status is 0 where all is as recorded, 2 where something has
@@ -35,7 +35,7 @@ KINDS: tuple[tuple[str, type | tuple[type, ...]], ...] = (
 )
 Shape = Mapping[str, str]
 Answers = list[tuple[str, object]]
-"""What was asked, by the name of its shape, and what was answered."""
+"""Pairs of the name of a shape, and the answer."""
 
 
 def drift(shape: Shape, answer: object) -> list[str]:
@@ -44,16 +44,21 @@ def drift(shape: Shape, answer: object) -> list[str]:
     >>> drift({"a[].b": "text", "c?": "number"}, {"a": [{"b": 1}]})
     ['a[].b holds number, where it held text']
     """
-    return [words for path, kinds in shape.items() for words in _drift_at(path, kinds.split(" or "), answer)]
+    drifted = []
+    for path, kinds in shape.items():
+        drifted += _drift_at(path, kinds.split(" or "), answer)
+    return drifted
 
 
 def _drift_at(path: str, kinds: Sequence[str], answer: object) -> Iterator[str]:
-    name, optional = path.replace("?", ""), "?" in path
+    name = path.replace("?", "")
+    optional = "?" in path
     found = list(_values(answer, [part for part in name.replace("[]", ".[]").split(".") if part]))
     told = [_kind(value) for value in found if value is not None]
     if not told and not optional:
         yield f"{name} is gone"
-    if others := sorted(set(told) - set(kinds)):
+    others = sorted(set(told) - set(kinds))
+    if others:
         yield f"{name} holds {' and '.join(others)}, where it held {' or '.join(kinds)}"
 
 
@@ -144,8 +149,10 @@ async def ask_models(config: Config) -> list[tuple[str, object]]:
 
 
 async def everything(config: Config, venues: Sequence[str], models: bool) -> int:
-    """Ask, compare and tell; the exit status."""
-    shapes, drifted, failed = json.loads(SHAPES.read_text(encoding="utf-8")), 0, 0
+    """Ask, compare and print, and return the exit status."""
+    shapes = json.loads(SHAPES.read_text(encoding="utf-8"))
+    drifted = 0
+    failed = 0
     for venue in venues:
         try:
             answers = await ask_venue(config, venue)
@@ -161,7 +168,9 @@ async def everything(config: Config, venues: Sequence[str], models: bool) -> int
         else:
             failed += 1
             print(f"{model}: no answer: {answer}")
-    return 1 if failed else 2 if drifted else 0
+    if failed:
+        return 1
+    return 2 if drifted else 0
 
 
 def _tell(name: str, words: Sequence[str]) -> bool:

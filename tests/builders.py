@@ -101,8 +101,10 @@ def a_price(mid: str, market: str = RAIN, *, at: datetime = NOW, **changes: Any)
 
 def a_book(bids: Levels, asks: Levels, market: str = RAIN, *, at: datetime = NOW, **changes: Any) -> Listing:
     """Return a market with a book, whose bid, ask and mid are those of its best levels."""
-    below, above = _levels(bids), _levels(asks)
-    bid, ask = max(level.price for level in below), min(level.price for level in above)
+    below = _levels(bids)
+    above = _levels(asks)
+    bid = max(level.price for level in below)
+    ask = min(level.price for level in above)
     quote = Quote(MarketId(market), at, bid, ask, (bid + ask) // 2, bids=below, asks=above)
     return Listing(a_market(market, **changes), quote)
 

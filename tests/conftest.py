@@ -112,7 +112,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             slow.setdefault(item.path.parent if whole else item.path, []).append(item)
     known = {item for tests in slow.values() for item in tests}
     rest = iter([item for item in items if item not in known])
-    dealt, left = list(slow.values()), len(items)
+    dealt = list(slow.values())
+    left = len(items)
     items.clear()
     for place in range(processes):  # as `--dist worksteal` divides them
         share = [item for tests in dealt[place::processes] for item in tests]

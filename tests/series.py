@@ -25,13 +25,13 @@ def a_series(*rows: tuple[str, str, str], name: str = "river") -> Series:
     return Series(name, in_order(observations), has_vintages=True)
 
 
-def a_random_series(seed: int, first: date = date(2026, 1, 1), days: int = 60) -> Series:
+def a_random_series(seed: int) -> Series:
     """Draw a series with holes, missing values, late ones and revisions, of small whole numbers."""
     chance = Random(f"series {seed}")
     step = chance.choice([1, 1, 1, 7])
     observations = []
-    for number in range(0, days, step):
-        day = first + number * DAY
+    for number in range(0, 60, step):
+        day = date(2026, 1, 1) + number * DAY
         if chance.random() < 0.15:
             continue
 

@@ -59,7 +59,8 @@ class Shell:
     """Somebody who types what a page shows, at 80 columns, beside a server of models."""
 
     def __init__(self, folder: Path, url: str) -> None:
-        self.folder, self.url = folder, url
+        self.folder = folder
+        self.url = url
 
     def follow(self, text: str) -> None:
         """Write each file and type each command, and compare what is printed."""

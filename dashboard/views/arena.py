@@ -724,11 +724,9 @@ def decisions(newest: NewestDecisions, address: Address = in_app) -> Markup:
     return beside(*parts, look="halves brief")
 
 
-def onward(ways: Mapping[str, Way], address: Address = in_app) -> Markup:
+def onward(ways: Mapping[str, Way]) -> Markup:
     """Return links to related pages, in one line."""
-    links = []
-    for text, to in ways.items():
-        links.append(linked(escape(text), address(to)))
+    links = [linked(escape(text), to.href) for text, to in ways.items()]
     return quiet(Markup(" · ").join(links))
 
 

@@ -705,7 +705,9 @@ def question_head(
     title = "What agents said last" if page.ends else "What agents say"
     about = f"Each agent’s last answer in cohort {cohort}." + MARKED * bool(answer)
     table = answers_table(form, given, answer, f"{title}: one row each")
-    told = [_answer_quotation(form, last, address) for last in answered if last.reason]
+    told = [
+        _quotation(last, answer_words(form, last.distribution), address) for last in answered if last.reason
+    ]
     if told:
         right += reasons_box(told)
     said = box(title, table, about)
@@ -730,22 +732,13 @@ def _question_box(page: MarketPage, form: QuestionForm, answer: str) -> Markup:
     shown = end_words(market.form, answer) if page.ends else question_kind(form.kind).TITLE
     closes = f"{'Closed' if page.closed else 'Closes'} {moment(market.closes_at)}"
     small_print = " · ".join(filter(None, (closes, flat(market.category)[:300])))
-    venue = venue_link(venue_page(market.id, market.event_id, market.slug, market.event_slug))
-    where = filled(" · %s", venue) if venue else venue
-    return filled(PRICE_BOX, shown, status, form_words(form), small_print, where)
+    return filled(PRICE_BOX, shown, status, form_words(form), small_print, _at_venue(market))
 
 
-def _answer_quotation(form: QuestionForm, forecast: LastForecast, address: Address) -> Quotation:
-    """Return an answer with its reason."""
-    place = forecast.round
-    turn = way("turn", cohort=place.cohort, round=place.number, agent=forecast.agent)
-    return Quotation(
-        who=forecast.agent,
-        did=f"says {answer_words(form, forecast.distribution)}",
-        why=flat(forecast.reason),
-        where=f"round {place.number} of cohort {place.cohort}, {moment(place.at)}",
-        href=address(turn),
-    )
+def _at_venue(market: Market) -> Markup:
+    """Return a link to the market's page at its venue, after a dot, or nothing without one."""
+    link = venue_link(venue_page(market.id, market.event_id, market.slug, market.event_slug))
+    return filled(" · %s", link) if link else NOTHING
 
 
 MANY_ROWS = 12
@@ -774,12 +767,8 @@ def _price_box(page: MarketPage, price: int | None) -> Markup:
         about += f", {moment(page.quote.at)}"
 
     shown = EMPTY if price is None else cents(price)
-    venue = venue_page(market.id, market.event_id, market.slug, market.event_slug)
-    where = venue_link(venue)
-    if where:
-        where = filled(" · %s", where)
     small_print = " · ".join(_small_print(page))
-    return filled(PRICE_BOX, shown, status, about, small_print, where)
+    return filled(PRICE_BOX, shown, status, about, small_print, _at_venue(market))
 
 
 def _small_print(page: MarketPage) -> Iterator[str]:
@@ -867,21 +856,23 @@ def _reasons(stated: Sequence[LastForecast], price: int | None, address: Address
     """Return the agents' reasons, those furthest from the price first."""
     reference = price or 0
     order = sorted(stated, key=lambda forecast: -abs(forecast.probability - reference))
-    quotations = [_quotation(forecast, price, address) for forecast in order if forecast.reason]
+    quotations = []
+    for forecast in order:
+        if forecast.reason:
+            said = rounded_percent(forecast.probability) + _from_price(forecast.probability, price)
+            quotations.append(_quotation(forecast, said, address))
     if not quotations:
         return box("Reasons", below="No agent has given a reason for this market.")
     return reasons_box(quotations)
 
 
-def _quotation(forecast: LastForecast, price: int | None, address: Address) -> Quotation:
-    """Return a forecast with its reason."""
+def _quotation(forecast: LastForecast, said: str, address: Address) -> Quotation:
+    """Return a forecast, as it is `said` in words, with its reason."""
     place = forecast.round
-    probability = forecast.probability
-    apart = _from_price(probability, price)
     turn = way("turn", cohort=place.cohort, round=place.number, agent=forecast.agent)
     return Quotation(
         who=forecast.agent,
-        did=f"says {rounded_percent(probability)}{apart}",
+        did=f"says {said}",
         why=flat(forecast.reason),
         where=f"round {place.number} of cohort {place.cohort}, {moment(place.at)}",
         href=address(turn),
@@ -993,13 +984,13 @@ def _positions_of(page: MarketPage) -> None:
     st.caption(plain(about_positions(page.positions)))
 
 
-def positions_table(held: Sequence[MarketPosition], address: Address = in_app) -> Markup:
+def positions_table(held: Sequence[MarketPosition]) -> Markup:
     """Return every position, those still open first; a row leads to its agent."""
     left_out: tuple[str, ...] = OF_HELD
     if any(position.lot.shares for position in held):
         left_out = ("entry",)
     columns = {key: x for key, x in columns_of_table("positions").items() if key not in left_out}
-    rows = _position_rows(held, address)
+    rows = _position_rows(held)
     return html_table(rows, columns, "Positions: one row each")
 
 
@@ -1017,14 +1008,13 @@ def about_positions(held: Sequence[MarketPosition]) -> str:
     return text
 
 
-def _position_rows(held: Sequence[MarketPosition], address: Address) -> Rows:
+def _position_rows(held: Sequence[MarketPosition]) -> Rows:
     """Yield a row for each position, those still open first."""
     for position in sorted(held, key=lambda position: (not position.lot.shares, -position.cohort)):
         shares = position.lot.shares
         made = position.lot.money
         entry_price = percent(average_price(made.paid, position.bought))
         average = percent(average_price(made.cost, shares))
-        href = address(way("agent", agent=position.agent))
         row = {
             "agent": position.agent,
             "cohort": position.cohort,
@@ -1037,7 +1027,7 @@ def _position_rows(held: Sequence[MarketPosition], address: Address) -> Rows:
             "profit": money(made.total),
             "paid": money(made.paid),
             "received": money(made.received),
-            "href": href,
+            "href": way("agent", agent=position.agent).href,
         }
         if shares > 0:
             row |= {"cost": money(made.cost), "value": money(made.value)}
@@ -1054,21 +1044,14 @@ def _trades(page: MarketPage) -> None:
 
 
 def _show_trades(dealt: Sequence[MarketTrade]) -> None:
-    """Show trades, a row each."""
-    put(trades_table(dealt), "trades")
-
-
-def trades_table(dealt: Sequence[MarketTrade], address: Address = in_app) -> Markup:
-    """Return trades, a row each, which leads to its turn."""
-    rows = _trade_rows(dealt, address)
+    """Show trades, a row each, which leads to its turn."""
     columns = columns_of_table("trades")
-    return html_table(rows, columns, "Trades: one row each")
+    put(html_table(_trade_rows(dealt), columns, "Trades: one row each"), "trades")
 
 
-def _trade_rows(dealt: Sequence[MarketTrade], address: Address) -> Rows:
+def _trade_rows(dealt: Sequence[MarketTrade]) -> Rows:
     """Yield a row for each trade."""
     for trade in dealt:
-        href = address(way_to_turn(trade))
         yield {
             "agent": trade.agent,
             "at": trade.at,
@@ -1079,7 +1062,7 @@ def _trade_rows(dealt: Sequence[MarketTrade], address: Address) -> Rows:
             "price": trade.price / 10_000,
             "amount": money(trade.amount),
             "fee": money(trade.fee),
-            "href": href,
+            "href": way_to_turn(trade).href,
         }
 
 

@@ -24,7 +24,8 @@ from markets.venues.simulator import Settings, Simulator, venue
 from tests.agents.minds import a_lot, a_view
 from tests.builders import a_listing, listed, usd
 
-BET, BLIND = prompt_text("bet", HOME), prompt_text("blind", HOME)
+BET = prompt_text("bet", HOME)
+BLIND = prompt_text("blind", HOME)
 START = datetime(2026, 1, 4, tzinfo=UTC)
 EVIDENCE = """YES if it rains.
 - 2025-12-01: a careful panel puts the chance at 80%.
@@ -71,7 +72,8 @@ def test_without_prices_there_is_no_account_and_no_bet() -> None:
 
 def test_reliability_counts_for_the_sharp_and_loudness_for_the_hasty() -> None:
     view = a_view(a_listing("0.49", "0.51", market="sim:a", rules=EVIDENCE))
-    sharp, hasty = said_by("sharp", view), said_by("hasty", view)
+    sharp = said_by("sharp", view)
+    hasty = said_by("hasty", view)
     assert isinstance(sharp, Decision)
     assert isinstance(hasty, Decision)
     assert sharp.forecasts[0].millionths > 550_000 > 300_000 > hasty.forecasts[0].millionths

@@ -363,7 +363,8 @@ FORMS = (
     ToolForm("search", "Searches the news.", WORDS),
     ToolForm("notes", "Tells notes.", {"type": "object"}),
 )
-RAIN, SNOW = json.dumps({"query": "rain"}), json.dumps({"query": "snow"})
+RAIN = json.dumps({"query": "rain"})
+SNOW = json.dumps({"query": "snow"})
 TWO = ModelAnswer(text="I look it up.", uses=(("search", RAIN), ("notes", "{}")))
 NO_TEXT_ARGUMENTS = ("gemini", "ollama")
 """Wires on which arguments are objects, and can't be anything but JSON."""
@@ -373,7 +374,9 @@ def conversation(
     server: WireServer, wire: str, *says: ModelAnswer, steps: int = 9, **settings: Any
 ) -> tuple[Call, list[tuple[str, str]], list[WireRequest]]:
     """Return the last call of a question, what tools were used for, and what was sent."""
-    mode, used, before = f"tools-{wire}-{len(server.log)}", list[tuple[str, str]](), len(server.log)
+    mode = f"tools-{wire}-{len(server.log)}"
+    used = list[tuple[str, str]]()
+    before = len(server.log)
     server.script(mode, *says)
     found = server.settings(wire, mode, api_key_env="KEY") | settings
 

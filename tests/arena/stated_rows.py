@@ -69,7 +69,8 @@ def _none(kind: str) -> Any:
     return np.zeros(0, dtype=kind)
 
 
-_INTS, _FLOATS = _none("int64"), _none("float64")
+_INTS = _none("int64")
+_FLOATS = _none("float64")
 NO_BETS = BetColumns(
     agents=(),
     markets=(),

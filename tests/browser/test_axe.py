@@ -61,7 +61,8 @@ def test_no_page_has_a_serious_fault(
     demo: Path, serve: Callable[[str], Served], watched: Watched, thorough: bool
 ) -> None:
     """Every second sort of page, by turns in both looks; all in both with THOROUGH=1."""
-    found, looks = list[str](), cycle(ENDS)
+    found = list[str]()
+    looks = cycle(ENDS)
     asked = [*main_ones(demo), ("leaderboard", {"columns": "all"})]
     for name, address in asked if thorough else [*dict(asked).items()][::2]:
         open_at(watched.page, f"{serve('demo').address}/{name}?{urlencode(address)}", pages()[name].title)
@@ -120,7 +121,9 @@ def test_no_report_and_no_page_of_a_site_has_a_serious_fault(
     folders = [sorted(site.folder.glob(f"{folder}*.html")) for folder in ("cohorts/", "agents/", "markets/")]
     chosen = [file, *sorted(site.folder.glob("*.html")), *(pages[0] for pages in folders)]
     assert len(chosen) > 7
-    page, found, looks = context.new_page(), list[str](), cycle(ENDS)
+    page = context.new_page()
+    found = list[str]()
+    looks = cycle(ENDS)
     for place in chosen if thorough else chosen[::2]:
         page.goto(place.as_uri())
         found += faults(page, [*ENDS] if thorough or place == file else [next(looks)])

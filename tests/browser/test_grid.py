@@ -39,7 +39,8 @@ def test_nothing_sticks_out_or_goes_wrong(
     for chosen, (width, theme) in played:
         watched = in_look(context, width, theme)
         for view, shown in chosen:
-            title, here = load("dashboard.views", view).TITLE, path_of((view, shown))
+            title = load("dashboard.views", view).TITLE
+            here = path_of((view, shown))
             open_at(watched.page, f"{dashboard.address}/{here}", title)
             if not shown:
                 path = watched.page.url.removeprefix(dashboard.address).strip("/")

@@ -54,7 +54,8 @@ def test_no_page_is_left_but_by_a_click_or_enter(
     for name, shown in [*dict(main_ones(record)).items()][0 if thorough else 1 :: 1 if thorough else 4]:
         open_at(page, f"{served.address}/{name}?{urlencode(shown)}", pages()[name].title)
         here = page.url
-        kinds, known = set[str](), False
+        kinds = set[str]()
+        known = False
         for _ in range(MOST_TABS):
             page.keyboard.press("Tab")
             known, kind = page.evaluate(FOCUSED)

@@ -62,7 +62,8 @@ class SeededLoop(asyncio.BaseEventLoop):
 
     def __init__(self, chance: Random, meanwhile: Callable[[], None]) -> None:
         super().__init__()
-        self.chance, self.meanwhile = chance, meanwhile
+        self.chance = chance
+        self.meanwhile = meanwhile
         self.moment = 0.0
         self.steps = 0
         self.suspended: dict[str, float] = {}

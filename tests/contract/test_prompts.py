@@ -71,7 +71,8 @@ def test_the_page_about_prompts_names_each_of_them_and_all_that_a_template_can_n
     page = (HOME.parent / "docs" / "prompts.md").read_text(encoding="utf-8")
     view = replace(VIEW, evidence={listing.market.id: (an_article(),) for listing in VIEW.snapshot})
     known = prompt_facts(PromptContext(with_context(view, Context())))
-    market, position = known["markets"][0], known["positions"][0]
+    market = known["markets"][0]
+    position = known["positions"][0]
     named = [*PROMPTS, *known, *position, *(f"m.{key}" for key in market)]
     named += [f"m.past.{key}" for key in market["past"]] + [f"r.{key}" for key in known["results"][0]]
     named += [f"a.{key}" for key in market["evidence"][0]]
@@ -170,7 +171,9 @@ def test_a_demo_model_gives_a_usable_answer(name: str, model: str) -> None:
 
 @pytest.mark.parametrize("name", PROMPTS)
 def test_a_demo_model_can_be_asked_in_parts(name: str) -> None:
-    view, decisions, committed = twelve(), list[Decision](), 0
+    view = twelve()
+    decisions = list[Decision]()
+    committed = 0
     ids = [listing.market.id for listing in view.snapshot.shown]
     groups = [tuple(ids[start : start + 5]) for start in range(0, len(ids), 5)]
     for part in [PromptPart(number, len(groups), group) for number, group in enumerate(groups, 1)]:

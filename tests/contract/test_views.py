@@ -32,7 +32,8 @@ def test_the_folder_holds_the_first_pages() -> None:
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_page_says_what_it_is(name: str) -> None:
-    said, page = said_by(name), load("dashboard.views", name)
+    said = said_by(name)
+    page = load("dashboard.views", name)
     assert said.title
     assert isinstance(said.order, int | None)
     assert isinstance(said.needs_a_cohort, bool)

@@ -86,11 +86,15 @@ class PublishedSite:
 
     def broken(self) -> tuple[int, list[str]]:
         """Return how many links and files were looked for, and those that lead nowhere or out of the site."""
-        files, pages, looked, wrong = set(self.files()), self.pages(), 0, list[str]()
+        files = set(self.files())
+        pages = self.pages()
+        looked = 0
+        wrong = list[str]()
         for path, page in pages.items():
             for tag, address in page.leads:
                 looked += 1
-                target, parts = self._target(path, address), urlsplit(address)
+                target = self._target(path, address)
+                parts = urlsplit(address)
                 there = pages.get(target)
                 named = not parts.fragment or (there is not None and parts.fragment in there.ids)
                 if parts.scheme or parts.netloc or target not in files or not named:
@@ -99,7 +103,8 @@ class PublishedSite:
 
     def reached(self) -> set[str]:
         """Return every page that clicks lead to from the first one."""
-        pages, found = self.pages(), set[str]()
+        pages = self.pages()
+        found = set[str]()
         left = ["index.html"]
         while left:
             path = left.pop()

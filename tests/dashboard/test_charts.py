@@ -170,7 +170,8 @@ def test_no_two_ticks_of_a_gap_say_the_same(reach: float) -> None:
     edges = [reach * step / 8 for step in range(-8, 9)]
     chart = drawn(columns_chart(edges, [1] * 16, "Events", "%+.2f"))
     assert len(list(chart.iter("rect"))) == 16
-    levels, below = texts(chart, "axis")[:2], texts(chart, "axis")[2:]
+    levels = texts(chart, "axis")[:2]
+    below = texts(chart, "axis")[2:]
     assert levels == ["0", "1"]
     assert len(set(below)) == len(below) == 5
 

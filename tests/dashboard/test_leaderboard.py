@@ -129,7 +129,8 @@ def test_luck_and_calibration_stand_beside_the_scores(season: Path, show: Show) 
     lucky = [brief for brief in kept.value if brief.luck and brief.luck.low is not None]
     assert len(lucky) >= 3
     for brief in lucky:
-        luck, row = brief.luck, table.loc[brief.agent]
+        luck = brief.luck
+        row = table.loc[brief.agent]
         assert luck is not None
         assert same(row.get("luck_percentile"), None if luck.percentile is None else 100 * luck.percentile)
         assert row["luck_low"] == pytest.approx((luck.low or 0) / ONE)
@@ -158,7 +159,8 @@ def test_under_the_founding_texts_rules_it_says_what_decides(
 )
 def test_it_stands_in_the_order_asked_for(season: Path, show: Show, sort: str, reading_: str) -> None:
     page = show("leaderboard", season, sort=sort, reading=reading_, columns="all")
-    shown, rows = tables(page)[0]["agent"], {row.agent: row for row in ranked(season).rows}
+    shown = tables(page)[0]["agent"]
+    rows = {row.agent: row for row in ranked(season).rows}
     key, sign = {
         "best": ("skill_low", -1) if reading_ == "stated" else (f"brier_{reading_}", 1),
         "evidence": ("evidence", -1),
@@ -261,7 +263,8 @@ def drawn(picture: str) -> list[ET.Element]:
 def test_a_bar_reaches_from_the_low_to_the_high_end() -> None:
     scale = cell_scale([(-1.0, 1.0)])
     _, bar, point = drawn(interval(0.5, 0.0, 1.0, "c1", scale))
-    left, width = float(bar.attrib["x"]), float(bar.attrib["width"])
+    left = float(bar.attrib["x"])
+    width = float(bar.attrib["width"])
     assert (left, left + width) == (scale.at(0.0), scale.at(1.0))
     assert float(point.attrib["cx"]) == scale.at(0.5) == pytest.approx((scale.at(0) + scale.at(1)) / 2)
 

@@ -190,8 +190,10 @@ def test_the_cohort_that_saw_it_last_is_shown_and_not_the_one_that_started_last(
 
 
 def test_the_price_is_a_step_line_with_median_and_range_of_one_cohort(season: Path) -> None:
-    market, record = MarketId(traded(season)), source(str(season))
-    page, known = kept(record, read_market_page, market), season_overview(record)
+    market = MarketId(traded(season))
+    record = source(str(season))
+    page = kept(record, read_market_page, market)
+    known = season_overview(record)
     assert page is not None
     found = kept(record, read_market_history, market, 1, page.offered)
     stored = rows_in(season, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at", market)

@@ -57,7 +57,8 @@ PAGE = """
         coalesce(?, closes_at), tick, fee_rate, min_shares, story, 'h' FROM market_version
     WHERE market_id = ? ORDER BY version DESC LIMIT 1
 """
-LATER, CLOSED = "2026-03-15T00:00:00.000000Z", ("2026-01-02T00:00:00.000000Z", None)
+LATER = "2026-03-15T00:00:00.000000Z"
+CLOSED = ("2026-01-02T00:00:00.000000Z", None)
 LATEST = "SELECT max(at) FROM (SELECT at FROM snapshot UNION ALL SELECT at FROM sync)"
 
 
@@ -154,7 +155,8 @@ def listed(result: reads.MarketList) -> tuple[list[str], int, bool]:
 @pytest.mark.parametrize("name", ["season", "first_round", "mixed"])
 def test_it_holds_what_plain_sql_finds(name: str, request: pytest.FixtureRequest, thorough: bool) -> None:
     record: Path = request.getfixturevalue(name)
-    facts, there = known(record), source(str(record))
+    facts = known(record)
+    there = source(str(record))
     limits = reads.PAGE_ROWS, reads.WEIGHED, reads.COMPARED
     for asked in everything_asked(facts, thorough):
         assert listed(kept(there, read_market_list, asked)) == wanted(facts, asked, *limits), asked
@@ -164,7 +166,8 @@ def test_it_holds_what_plain_sql_finds(name: str, request: pytest.FixtureRequest
 @pytest.mark.parametrize("name", ["season", "mixed"])
 def test_what_is_cut_off_is_said_to_be(name: str, request: pytest.FixtureRequest, thorough: bool) -> None:
     record: Path = request.getfixturevalue(name)
-    facts, there = known(record), source(str(record))
+    facts = known(record)
+    there = source(str(record))
     asked_for = everything_asked(facts, thorough)
     results = [listed(kept(there, read_market_list, asked)) for asked in asked_for]
     for asked, result in zip(asked_for, results, strict=True):
@@ -175,7 +178,8 @@ def test_what_is_cut_off_is_said_to_be(name: str, request: pytest.FixtureRequest
 def test_every_figure_of_a_line_is_that_of_its_market(mixed: Path) -> None:
     facts = {one.id: one for one in known(mixed)}
     result = kept(source(str(mixed)), read_market_list, MarketFilter())
-    statuses, prices = set[str](), set[bool]()
+    statuses = set[str]()
+    prices = set[bool]()
     for line in result.lines:
         one = facts[line.market.id]
         assert (line.market.question, line.market.category, line.status) == (
@@ -218,7 +222,9 @@ def test_a_category_is_chosen_and_stays_in_the_address(mixed: Path, show: Show) 
 
 @pytest.mark.usefixtures("short")
 def test_pages_follow_one_another_until_all_were_shown(mixed: Path, show: Show) -> None:
-    facts, seen, number = known(mixed), list[str](), 1
+    facts = known(mixed)
+    seen = list[str]()
+    number = 1
     while True:
         page = show("markets", mixed, **({"page": str(number)} if number > 1 else {}))
         rows = list(tables(page)[0]["question"])

@@ -235,7 +235,8 @@ def test_what_did_not_change_is_neither_made_nor_written(season: Path, copied: P
 
 def test_one_more_round_writes_what_it_changed_and_ends_as_from_nothing(tmp_path: Path) -> None:
     """Another site from nothing is the oracle: the pages that were not drawn again are equal to the byte."""
-    grown, fresh = PublishedSite(tmp_path / "grown"), PublishedSite(tmp_path / "fresh")
+    grown = PublishedSite(tmp_path / "grown")
+    fresh = PublishedSite(tmp_path / "fresh")
     record = play(tmp_path, PLAYERS, times=3)
     first = grown.publish(record)
     assert first["written"] == first["made"] == first["files"]
@@ -357,7 +358,8 @@ def test_arena_run_publishes_what_it_played(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(CONFIG.format(prompts="false"))
     done = arena(tmp_path, "run", "--json")
     assert done.returncode == 0, done.stderr
-    site, found = PublishedSite(tmp_path / "site"), json.loads(done.stdout)
+    site = PublishedSite(tmp_path / "site")
+    found = json.loads(done.stdout)
     assert (found["rounds"], found["failed"]) == (1, 0)
     assert site.broken()[1] == []
     assert "ended" in site.pages()["cohorts/1.html"].text

@@ -229,7 +229,8 @@ def test_a_picture_stays_within_its_cell_and_marks_what_happened(
     marks = [circle for circle in svg.iter("circle") if "ink" in circle.get("class", "")]
     assert len(marks) == bool(outcome)
     for rect in svg.iter("rect"):
-        left, width = float(rect.get("x", "")), float(rect.get("width", ""))
+        left = float(rect.get("x", ""))
+        width = float(rect.get("width", ""))
         assert left >= 0
         assert left + width <= 132
         assert 0 <= float(rect.get("y", "")) + float(rect.get("height", "")) <= 26

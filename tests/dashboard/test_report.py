@@ -101,7 +101,8 @@ def test_its_figures_and_its_sentence_are_those_of_the_leaderboard(
     for row, known in zip(rows, board["leaderboard"], strict=True):
         assert row["agent"] == known["agent"]
         for column in numbers:
-            shown, value = row.get(column.key), known[column.key]
+            shown = row.get(column.key)
+            value = known[column.key]
             assert pd.isna(shown) if value is None else shown == value * column.times, column.key
     charts = file.read_text("utf-8").count('<figure class="chart"')
     assert charts == 1 + said["cohorts"] + len(rows) - 1

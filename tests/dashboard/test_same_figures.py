@@ -82,7 +82,8 @@ def test_the_standings_of_a_cohort(record: Path, show: Show) -> None:
 
 def test_an_agent(record: Path, show: Show) -> None:
     name = busiest(record)[0]
-    said, page = told(record, "show", "agent", name), show("agent", record, agent=name)
+    said = told(record, "show", "agent", name)
+    page = show("agent", record, agent=name)
     rows = told(record, "board")["leaderboard"]
     (row,) = [row for row in rows if row["agent"] == name]
     if row["rank_low"] is not None:
@@ -147,8 +148,12 @@ def test_what_an_agent_holds(record: Path, show: Show) -> None:
 
 
 def test_operations(record: Path, show: Show) -> None:
-    said, page = told(record, "status"), show("operations", record)
-    all_said, rounds, spend, held = words(page), said["rounds"], said["spend"], said["positions"]
+    said = told(record, "status")
+    page = show("operations", record)
+    all_said = words(page)
+    rounds = said["rounds"]
+    spend = said["spend"]
+    held = said["positions"]
     [today] = [value for label, value in tiles(page) if "spent today" in label]
     assert today == f"${spend['today_usd']:,.2f}"
     assert f"{rounds['done']:,} of {rounds['due']:,} due are done" in all_said

@@ -145,7 +145,8 @@ def leaning(share: float, days: float) -> Maker:
 
     def season(of: Stage) -> Season:
         z = of.rng.standard_normal(of.event.size)
-        price, forecast = cents(NORMAL(z - 0.15)), cents(NORMAL(z + 0.15))
+        price = cents(NORMAL(z - 0.15))
+        forecast = cents(NORMAL(z + 0.15))
         block = np.floor(of.known / days).astype(np.int64)
         factor = of.rng.standard_normal(int(block.max()) + 1)[block]
         shock = share**0.5 * factor + (1 - share) ** 0.5 * of.rng.standard_normal(of.event.size)

@@ -186,7 +186,9 @@ def gate_shares(place: GateWorld, seasons: int) -> tuple[Share, Share]:
     ).mean
 
     names = [f"event {number}" for number in range(place.events)]
-    held, above, known = list[bool](), list[bool](), list[Information]()
+    held = list[bool]()
+    above = list[bool]()
+    known = list[Information]()
     for start in range(0, seasons, AT_ONCE):
         batch = min(AT_ONCE, seasons - start)
         rows = place.make(batch * place.events, rng)

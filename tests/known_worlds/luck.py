@@ -57,7 +57,8 @@ def season(events: int, style: str, rng: np.random.Generator) -> LuckSeason:
         for place in range(MARKETS):
             market = f"{event}-{place}"
             done = list(_bets(market, mids[:, place].tolist(), style, rng))
-            value, yes = ONE * int(ended[place]), done[0].yes if done else True
+            value = ONE * int(ended[place])
+            yes = done[0].yes if done else True
             held = sum(t.shares if t.buy else -t.shares for t in done)
             paid = held * (value if yes else ONE - value) // ONE
             ends[market] = MarketEnd(event, "settled", value, paid)
@@ -67,7 +68,8 @@ def season(events: int, style: str, rng: np.random.Generator) -> LuckSeason:
 
 def _bets(market: str, mids: list[int], style: str, rng: np.random.Generator) -> Iterator[Trade]:
     """Yield bets on one side of a market: holders buy once, traders add and sell at random."""
-    yes, held = bool(rng.integers(2)), 0
+    yes = bool(rng.integers(2))
+    held = 0
     first = int(rng.integers(len(mids)))
     for number, mid in enumerate(mids):
         own = mid if yes else ONE - mid

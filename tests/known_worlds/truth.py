@@ -119,7 +119,8 @@ def at_the_limit(events: int, seasons: int) -> Share:
 
 def different_markets(events: int, seasons: int) -> Share:
     """Return how often equal agents, both as good as the price, differ on markets of different kinds."""
-    told, pair = {"paired with the market": 0, "raw Brier": 0}, [("a", "b")]
+    told = {"paired with the market": 0, "raw Brier": 0}
+    pair = [("a", "b")]
     for number in range(seasons):
         rng = chances("different", events, number)
         parts = []
@@ -154,7 +155,9 @@ def readings(seasons: int) -> Iterator[Share]:
 
 def _read(place: KnownWorld, belief: Floats) -> dict[str, float]:
     """Return an agent's Brier score by each reading; it bets in round 1, $50 of $10,000 at least."""
-    q, p, o = belief[0], place.price[0], place.outcome
+    q = belief[0]
+    p = place.price[0]
+    o = place.outcome
     yes = q > p
     stake = np.where(yes, (q - p) / (1 - p), (p - q) / p)
     bet = stake / 4 >= 0.005

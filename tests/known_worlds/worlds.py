@@ -123,7 +123,8 @@ def together(
             rounds = instant + place * ROUNDS
             columns.append((who, rounds, market + markets, about, forecast.ravel(), mid, outcome))
             names.append(name)
-        markets, events = markets + shape[1], events + int(one.event.max()) + 1
+        markets = markets + shape[1]
+        events = events + int(one.event.max()) + 1
     agent, instant, market, event, forecast, reference, outcome = map(
         np.concatenate, zip(*columns, strict=True)
     )

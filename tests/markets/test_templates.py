@@ -233,7 +233,8 @@ def second_hand(
     question: SeriesQuestion, rows: tuple[Observation, ...], wait: int
 ) -> Iterator[tuple[datetime, int | None]]:
     """Yield when a question turned to what, by looking every hour until three months after its day."""
-    base, way = float(question.base), question.template.split("-", 1)
+    base = float(question.base)
+    way = question.template.split("-", 1)
     last: object = "nothing"
     for hour in range(24 * 90):
         now = at(question.due) + timedelta(hours=hour)

@@ -53,7 +53,8 @@ def fits(found: Mapping[str, int], want: Mapping[str, Any]) -> bool:
 def failures(path: Path) -> tuple[int, dict[str, str]]:
     """Return how many cases a file has, and what was read of those that fail, by their ids."""
     cases: list[Case] = json.loads(path.read_text(encoding="utf-8"))["cases"]
-    view, wrong = question(), dict[str, str]()
+    view = question()
+    wrong = dict[str, str]()
     for case in cases:
         try:
             found = read(case["answer"], view)

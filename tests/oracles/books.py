@@ -52,7 +52,8 @@ def faults(book: Book) -> set[str]:
     found |= {"bad_book" for _, shares in levels if shares <= 0}
     if not book.bids or not book.asks:
         return found | {"one_sided"}
-    bid, ask = max(price for price, _ in book.bids), min(price for price, _ in book.asks)
+    bid = max(price for price, _ in book.bids)
+    ask = min(price for price, _ in book.asks)
     if bid > ask:
         found.add("crossed")
     if ask - bid > WIDE:
@@ -69,7 +70,9 @@ def buy(book: Book, side: str, dollars: Fraction, limit: Fraction | None = None)
     reach = queue[0][0] + WORST
     if limit is not None and limit < reach:
         reach = limit
-    taken, spent, beyond = [], Fraction(0), None
+    taken = []
+    spent = Fraction(0)
+    beyond = None
     for price, shares in queue:
         if price > reach:
             beyond = price
@@ -89,7 +92,10 @@ def sell(book: Book, side: str, shares: Fraction, limit: Fraction | None = None)
     reach = queue[0][0] - WORST
     if limit is not None and limit > reach:
         reach = limit
-    taken, got, rest, beyond = [], Fraction(0), shares, None
+    taken = []
+    got = Fraction(0)
+    rest = shares
+    beyond = None
     for price, wanted in queue:
         if price < reach:
             beyond = price

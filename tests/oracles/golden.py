@@ -67,7 +67,8 @@ def _differs(told: Any, found: Any, name: str, where: str) -> Iterator[str]:
 
 def _rows_differ(told: list[Found], found: list[Found], where: str) -> Iterator[str]:
     if where.endswith("positions"):
-        told, found = sorted(told, key=_place), sorted(found, key=_place)
+        told = sorted(told, key=_place)
+        found = sorted(found, key=_place)
     if len(told) != len(found):
         yield f"{where}: expected {len(told)} {_names(told)}, found {len(found)} {_names(found)}"
     for number, (one, other) in enumerate(zip(told, found, strict=False)):

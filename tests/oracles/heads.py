@@ -73,7 +73,8 @@ def heads_by_the_page(path: Path, number: int) -> dict[int, str]:
     """Return the head of each finished round of a cohort, and under 0 that of what it froze."""
     database = sqlite3.connect(path)
     cohort, frozen = database.execute("SELECT id, frozen FROM cohort WHERE number = ?", (number,)).fetchone()
-    head, before = sha256(written(["cohort", number, sha256(written(frozen))])), ""
+    head = sha256(written(["cohort", number, sha256(written(frozen))]))
+    before = ""
     found = {0: head}
     rounds = "SELECT id, number, at, snapshot_id FROM round WHERE cohort_id = ? AND done ORDER BY number"
     for round_id, place, at, snapshot in database.execute(rounds, (cohort,)).fetchall():

@@ -193,7 +193,8 @@ def scores(table: Table) -> Found:
 
 
 def _score(fill: Fill, outcome: int, table: Table) -> Found:
-    c, yes = _confidence(fill), fill.side == "YES"
+    c = _confidence(fill)
+    yes = fill.side == "YES"
     return table.named((fill.market_id, fill.side)) | {
         "amount": fill.amount / ONE,
         "c": c,

@@ -29,7 +29,8 @@ def as_file(cases: list[Found]) -> str:
 
 def lived(given: Found) -> list[Found]:
     """Return the forecasts of a case that stood while its question was open."""
-    opens, closes = given["open_time"], given["actual_close_time"]
+    opens = given["open_time"]
+    closes = given["actual_close_time"]
     ends = [closes + 1 if row["end"] is None else row["end"] for row in given["forecasts"]]
     rows = zip(given["forecasts"], ends, strict=True)
     return [row for row, end in rows if row["start"] <= closes and end > opens]

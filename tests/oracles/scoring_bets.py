@@ -45,7 +45,8 @@ def skill(given: Found) -> Found:
 
 def bet_to_the_end(given: Found) -> Found:
     """Return a bet bought and settled by the engine."""
-    account, side = an_account(), given["side"]
+    account = an_account()
+    side = given["side"]
     shown = a_snapshot(a_price(str(given["price"])))
     fills, _ = execute([a_bet(str(given["bet"]), side)], [], account, shown, SEED)
     account = fold(post(fills, account, NOW, "bet"), account)
@@ -65,8 +66,10 @@ def account_total(given: Found) -> Found:
 
 def decomposed(given: Found) -> Found:
     """Decompose a Brier score, by Murphy and by CORP."""
-    forecasts, outcomes = given["p"], given["o"]
-    parts, best = murphy.decompose(forecasts, outcomes), corp.decompose(forecasts, outcomes)
+    forecasts = given["p"]
+    outcomes = given["o"]
+    parts = murphy.decompose(forecasts, outcomes)
+    best = corp.decompose(forecasts, outcomes)
     return {
         "brier": brier.score(forecasts, outcomes),
         "reliability": parts.reliability,

@@ -93,7 +93,8 @@ def five_days(day: str) -> float:
 
 def expected(p: str, case: str) -> float:
     """Return the expected score of p where 80% is true."""
-    yes, no = points(float(p)), points(1 - float(p))
+    yes = points(float(p))
+    no = points(1 - float(p))
     return {"yes": yes, "no": no, "exp": 0.8 * yes + 0.2 * no}[case]
 
 

@@ -38,8 +38,10 @@ def question_of(given: Found) -> MetaculusQuestion:
 
 def forecasts_of(given: Found) -> Forecasts:
     """Return the forecasts of a case, for any kind of question."""
-    rows, outcome = given["forecasts"], given["resolution_bucket"]
-    names, starts = [row["forecaster"] for row in rows], [row["start"] for row in rows]
+    rows = given["forecasts"]
+    outcome = given["resolution_bucket"]
+    names = [row["forecaster"] for row in rows]
+    starts = [row["start"] for row in rows]
     ends = np.array([row["end"] for row in rows], dtype=float)
     base = np.isin(names, given["base_forecasters"]) if "base_forecasters" in given else None
     if given["question_type"] == "binary":
@@ -54,7 +56,8 @@ def forecasts_of(given: Found) -> Forecasts:
 
 def question(given: Found) -> Found:
     """Return all scores of a question as the site has them."""
-    asked, forecasts = question_of(given), forecasts_of(given)
+    asked = question_of(given)
+    forecasts = forecasts_of(given)
     found = {name: rule(asked, forecasts, "metaculus") for name, rule in SCORES.items()}
     return {
         "per_forecast": {name: _rows(scores) for name, scores in found.items()},
@@ -64,7 +67,8 @@ def question(given: Found) -> Found:
 
 def legacy_relative(given: Found) -> Found:
     """Return relative scores as the site has them, against the community's history in the file."""
-    forecasts, history = forecasts_of(given), given["aggregate_history"]
+    forecasts = forecasts_of(given)
+    history = given["aggregate_history"]
     then = np.array([entry["pmf"][given["resolution_bucket"]] for entry in history])
     steps = Steps(np.array([entry["start"] for entry in history], float), np.log(then), np.ones(then.size))
     found = relative.score(question_of(given), forecasts, "metaculus", steps)
@@ -124,8 +128,10 @@ def number_instant(given: Found) -> Found:
 
 def of_2022(given: Found) -> Found:
     """Return a question of 2022's tournament: medians by day, scores in both logarithms, coverage."""
-    table, days = given["values_at_outcome"], given["days"]
-    found, steps = seed_001.scored(table), community.median(seed_001.forecasts_of(table))
+    table = given["values_at_outcome"]
+    days = given["days"]
+    found = seed_001.scored(table)
+    steps = community.median(seed_001.forecasts_of(table))
     level = dict(zip(steps.time.tolist(), np.exp(steps.level), strict=True))
     known = dict(zip(steps.time.tolist(), steps.weight > 0, strict=True))
     scores = {name: found.of(name) if name in found.forecaster else (0.0, 0.0) for name in table}

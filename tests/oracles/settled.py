@@ -46,7 +46,8 @@ def prices(folder: Path) -> dict[tuple[str, str], int]:
 
 def profits(folder: Path) -> dict[str, Fraction]:
     """Return profit and loss of each agent over all cohorts, in dollars."""
-    ends, now = newest_ends(folder), prices(folder)
+    ends = newest_ends(folder)
+    now = prices(folder)
     lots: dict[tuple[str, str, str, str], list[dict[str, str]]] = defaultdict(list)
     for fill in rows(folder, "fills"):
         lots[fill["cohort"], fill["agent"], fill["market_id"], fill["side"]].append(fill)
@@ -60,9 +61,12 @@ def profits(folder: Path) -> dict[str, Fraction]:
 def _lot(fills: Rows, price: int | None, side: str) -> int:
     cash = shares = cost = 0
     for fill in sorted(fills, key=lambda fill: (int(fill["round"]), int(fill["fill"]))):
-        amount, some = int(fill["amount"]), int(fill["shares"])
+        amount = int(fill["amount"])
+        some = int(fill["shares"])
         if fill["action"] == "buy":
-            cash, shares, cost = cash - amount, shares + some, cost + amount
+            cash = cash - amount
+            shares = shares + some
+            cost = cost + amount
         else:
             cash, shares, cost = cash + amount, shares - some, cost - -(-cost * some // shares)
     if price is None:
@@ -72,7 +76,8 @@ def _lot(fills: Rows, price: int | None, side: str) -> int:
 
 def win_rates(folder: Path) -> dict[str, float]:
     """Return the share of each agent's bets on markets that ended YES or NO whose side won."""
-    ends, won = newest_ends(folder), defaultdict[str, list[bool]](list)
+    ends = newest_ends(folder)
+    won = defaultdict[str, list[bool]](list)
     for fill in rows(folder, "fills"):
         if fill["action"] == "buy" and ends.get(fill["market_id"]) in (0, ONE):
             won[fill["agent"]].append((ends[fill["market_id"]] == ONE) == (fill["side"] == "YES"))

@@ -28,7 +28,8 @@ READ = {4: "d5f7cd9f0670500a952bb598d15a16db88f34375c9e7ecfc76e4a033f087c4ea"}
 @pytest.mark.skipif(not SHARED.exists(), reason="the shared answers are not beside this repository")
 def test_a_reader_that_reads_otherwise_is_of_another_version() -> None:
     """`arena admin verify` reads answers again: what another version has read is no difference."""
-    view, cases = question(), json.loads(SHARED.read_text("utf-8"))["cases"]
+    view = question()
+    cases = json.loads(SHARED.read_text("utf-8"))["cases"]
     lines = []
     for case in cases:
         decision = repr(parse_answer(case["answer"], view))

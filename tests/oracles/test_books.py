@@ -52,7 +52,8 @@ def exact(value: int) -> Fraction:
 def as_listing(book: Book, market_id: str = RAIN) -> Listing:
     """Return a book of the oracle as the engine knows it."""
     bids, asks = (tuple(Level(_whole(p), _whole(s)) for p, s in side) for side in (book.bids, book.asks))
-    bid, ask = (max((x.price for x in bids), default=None), min((x.price for x in asks), default=None))
+    bid = max((x.price for x in bids), default=None)
+    ask = min((x.price for x in asks), default=None)
     mid = None if book.mid is None else _whole(book.mid)
     quote = Quote(RAIN, NOW, bid, ask, mid, bids=bids, asks=asks)
     return Listing(a_market(market_id, fee_rate=_whole(book.rate), min_shares=_whole(book.least)), quote)
@@ -83,15 +84,14 @@ def _best(book: Book, action: Action, side: Side) -> int:
 
 def check(book: Book, listing: Listing, action: Action, side: Side, size: int, limit: int | None) -> str:
     """Compare one walk with the oracle's; the name of what came of it."""
-    shown, account = Snapshot(NOW, (listing,)), Holdings(RICH, lots={(RAIN, side): Lot(size, size)})
+    shown = Snapshot(NOW, (listing,))
+    account = Holdings(RICH, lots={(RAIN, side): Lot(size, size)})
     bets = [Bet(RAIN, side, size, limit)] if action == "buy" else []
     sales = [Sale(RAIN, side, size, limit=limit)] if action == "sell" else []
     fills, refused = execute(bets, sales, account, shown, RULES)
     assert len(fills) + len(refused) == 1
-    ours, through = (
-        match_listing(action, size, side, listing, RULES, limit),
-        (fills[0] if fills else refused[0]),
-    )
+    ours = match_listing(action, size, side, listing, RULES, limit)
+    through = fills[0] if fills else refused[0]
     wrong = faults(book)
     if wrong:
         assert isinstance(ours, Rejection), (wrong, ours)
@@ -130,7 +130,8 @@ def check_sums(ours: OrderMatch) -> list[FillLevel]:
 
 def check_bought(book: Book, ours: OrderMatch, walked: Walk, size: int) -> None:
     """Check that at most the wanted sum is paid, nothing below its price, no share lost but to rounding."""
-    levels, each = check_sums(ours), 3 * len(ours.levels)
+    levels = check_sums(ours)
+    each = 3 * len(ours.levels)
     lost = (each + 3) / exact(levels[-1].price)
     check_prices(levels, walked, lost)
     for level in levels:
@@ -181,7 +182,8 @@ def check_words(ours: OrderMatch, walked: Walk, rest: int) -> None:
     elif walked.beyond is None:
         assert "the book is exhausted" in ours.left
     else:
-        next_price, reach = dollars(_whole(walked.beyond)), dollars(_whole(walked.reach))
+        next_price = dollars(_whole(walked.beyond))
+        reach = dollars(_whole(walked.reach))
         assert f" price is {next_price}, and " in ours.left
         assert ours.left.endswith(f" {reach}")
 
@@ -196,7 +198,8 @@ def test_a_real_book_is_walked_as_in_fractions(name: str, rate: str, shared_data
     )
     mid = (max(price for price, _ in bids) + min(price for price, _ in asks)) / 2
     book = Book(bids, asks, mid, Fraction(rate), Fraction(page["min_order_size"]))
-    listing, random = as_listing(book), Random(f"{name}/{rate}")
+    listing = as_listing(book)
+    random = Random(f"{name}/{rate}")
     ends = [check(book, listing, *wish) for wish in tries(random, book)]
     assert len(ends) == 32
     assert "filled" in ends
@@ -253,7 +256,8 @@ def a_made_up_book(number: int) -> Book:
     ]
     random.shuffle(bids)
     random.shuffle(asks)
-    top, low = max(price for price, _ in bids), min(price for price, _ in asks)
+    top = max(price for price, _ in bids)
+    low = min(price for price, _ in asks)
     mid = (top + low) / 2 if random.random() < 0.9 else None
     book = Book(bids, asks, mid, Fraction(random.choice((0, 0, 1, 20_000, 50_000, 250_000)), ONE))
     return _spoilt(book, random.choice(SPOILS), random) if random.random() < 0.5 else book
@@ -271,13 +275,16 @@ def _size(random: Random) -> Fraction:
 
 
 def _spoilt(book: Book, how: str, random: Random) -> Book:
-    bids, asks, mid = list(book.bids), list(book.asks), book.mid
+    bids = list(book.bids)
+    asks = list(book.asks)
+    mid = book.mid
     if how == "crossed":
         bids.append((max(p for p, _ in bids) / 2 + Fraction(1, 2), Fraction(5)))
     elif how == "one_sided":
         random.choice((bids, asks)).clear()
     elif how == "empty":
-        bids, asks = [], []
+        bids = []
+        asks = []
     elif how == "range":
         price = random.choice(("0", "1", "1.2", "-0.1"))
         random.choice((bids, asks)).append((Fraction(price), Fraction(5)))

@@ -127,7 +127,8 @@ def test_what_ended_in_time_is_settled_and_the_rest_has_a_price_or_is_stale(
                     newest = files.last_price(own_id(lot.market_id), END)
                     assert newest is not None
                     assert (lot.stale != "") == (END - newest > FRESH)
-                    held, stale = held + 1, stale + (lot.stale != "")
+                    held = held + 1
+                    stale = stale + (lot.stale != "")
     assert season["open"] == {"positions": held, "stale": stale}
     assert held > stale > 0
 
@@ -142,7 +143,8 @@ def test_every_market_shown_had_a_price_and_no_known_end_and_nothing_was_learnt_
                 found = record.snapshot(stored.id, stored_round.at)
                 assert found is not None
                 for listing in found[1].shown:
-                    market, quote = own_id(listing.market.id), listing.quote
+                    market = own_id(listing.market.id)
+                    quote = listing.quote
                     known_end = files.known_end(market)
                     assert known_end is None or known_end > stored_round.at
                     assert quote is not None

@@ -43,7 +43,8 @@ def _agrees(folder: Path, name: str) -> dict[str, Any]:
     """Return the leaderboard, after checking its money against an export."""
     arena_json(folder, "share", "export", name, "--force")
     board = agents_of(arena_json(folder, "board")["leaderboard"])
-    made, won = profits(folder / name), win_rates(folder / name)
+    made = profits(folder / name)
+    won = win_rates(folder / name)
     assert made.keys() <= board.keys() - {"market"}
     for agent in made:
         row = board[agent]

@@ -160,7 +160,8 @@ class WireRow:
     faults: tuple[str, ...]
 
     def __str__(self) -> str:
-        silent, mark = MODES[self.mode].silent, "†" if MODES[self.mode].document else ""
+        silent = MODES[self.mode].silent
+        mark = "†" if MODES[self.mode].document else ""
         ratio = f"{self.booked / self.charged:.3f}" if self.charged else "-"
         words = "first ask: no wire tells" if silent else "within 1%"
         counts = "".join(f"{count:7}" for count in self.tokens)
@@ -218,8 +219,10 @@ def dollars(asked: WireRequest) -> float:
 
 
 def _row(wire: str, mode: str, status: str, log: Sequence[WireRequest], calls: Sequence[Any]) -> WireRow:
-    want, charges = MODES[mode], [dollars(asked) for asked in log]
-    booked, charged = sum(call[4] or 0 for call in calls) / 1e6, sum(charges)
+    want = MODES[mode]
+    charges = [dollars(asked) for asked in log]
+    booked = sum(call[4] or 0 for call in calls) / 1e6
+    charged = sum(charges)
     faults = [f"{status}, not {want.status}"] if status != want.status else []
     if not len(log) == len(calls) == want.asks_on(wire):
         faults.append(f"{len(log)} asks and {len(calls)} in the record, not {want.asks_on(wire)}")
@@ -257,7 +260,9 @@ def under_budget(agents: Sequence[tuple[str, str]], budget: float = BUDGET) -> t
     """
     agents = [(wire, mode) for wire, mode in agents if MODES[mode].settings != SEARCH]
     with TemporaryDirectory() as name, wires() as server:
-        folder, begun, both = Path(name), Event(), Event()
+        folder = Path(name)
+        begun = Event()
+        both = Event()
         _write(folder, server, agents, "budget: {arena: 0.000001}\n")
         arena(
             folder, "run", "--round"
@@ -265,7 +270,8 @@ def under_budget(agents: Sequence[tuple[str, str]], budget: float = BUDGET) -> t
         _write(folder, server, agents, f"budget: {{arena: {budget}}}\n")
         for wire, mode in agents:
             server.script(f"{wire}-{mode}", *(_held(each, begun, both) for each in MODES[mode].script))
-        earlier, processes = _holders(folder), []
+        earlier = _holders(folder)
+        processes = []
         for _ in range(2):
             processes.append(loaded().start(folder, "run", "--round", "--at", "2026-01-11T00:00Z"))
             while processes[0].runs and not begun.wait(0.01):

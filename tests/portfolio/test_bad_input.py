@@ -68,7 +68,8 @@ def refused(
     bets: Sequence[Bet], sales: Sequence[Sale] = (), snapshot: Snapshot = OPEN, rules: Rules = REALISTIC
 ) -> list[Rejection]:
     """Return the refusals of a decision, after checking that it changed neither ledger nor holdings."""
-    head, seal = HELD.head, digest(HELD)
+    head = HELD.head
+    seal = digest(HELD)
     fills, rejections = execute(bets, sales, HELD, snapshot, rules)
     assert fills == []
     after = fold(post(fills, HELD, NOW, "fill:1"), HELD)

@@ -98,7 +98,8 @@ class Play(RuleBasedStateMachine):
             assert entry.number == len(self.entries) + 1
             assert entry.previous == (self.entries[-1].hash if self.entries else "")
             self.entries.append(entry)
-            was_owing, self.cash = self.cash < 0, self.cash + entry.cash
+            was_owing = self.cash < 0
+            self.cash = self.cash + entry.cash
             assert entry.balance == self.cash
             assert self.cash >= 0 or entry.kind == "reverse" or (was_owing and entry.cash >= 0)
             if entry.kind != "deposit":
@@ -110,7 +111,8 @@ class Play(RuleBasedStateMachine):
         key: LotKey = (MarketId(entry.market_id), "YES" if entry.side == "YES" else "NO")
         shares, cost = self.lots.get(key, (0, 0))
         assert entry.kind != "sell" or -entry.cost * shares >= cost * -entry.shares
-        shares, cost = shares + entry.shares, cost + entry.cost
+        shares = shares + entry.shares
+        cost = cost + entry.cost
         assert shares == entry.held >= 0
         assert cost >= 0 if shares else cost == 0
         self.lots[key] = shares, cost
@@ -172,8 +174,11 @@ class Play(RuleBasedStateMachine):
 
     def decide(self, rules: Rules, bets: list[Any], sales: list[Any]) -> None:
         """Decide once, and check that only what is posted changes anything, a refused order nothing."""
-        wanted, offered = [self.bet(*bet) for bet in bets], [self.sale(*sale) for sale in sales]
-        before, seal, snapshot = self.account, digest(self.account), self.snapshot
+        wanted = [self.bet(*bet) for bet in bets]
+        offered = [self.sale(*sale) for sale in sales]
+        before = self.account
+        seal = digest(self.account)
+        snapshot = self.snapshot
         fills, refused = execute(wanted, offered, before, snapshot, rules)
         assert digest(before) == seal
         self.check_fills(fills, snapshot, rules)

@@ -283,7 +283,8 @@ def test_entries_of_an_end_carry_its_time_and_the_version_behind_them() -> None:
     later = NOW + timedelta(days=3)
     ends = settle(account, [a_resolution("1"), a_resolution(None, SUN)], later)
     assert [(x.at, x.ref) for x in ends] == [(later, "resolution:1")] * 2
-    after, latest = fold(ends, account), later + timedelta(days=1)
+    after = fold(ends, account)
+    latest = later + timedelta(days=1)
     corrected = settle(after, [a_resolution("0", version=2)], latest)
     assert [(x.kind, x.at, x.ref) for x in corrected] == [
         ("reverse", latest, "resolution:2"),

@@ -109,7 +109,8 @@ def test_many_lots_are_added_up_account_by_account() -> None:
 def test_sums_near_64_bits_are_those_of_the_loop() -> None:
     """Neither negative nor cut off, of one lot or several, of one account or of many together."""
     everywhere = a_snapshot(a_price("1", "sim:0"), a_price("1", "sim:1"))
-    near, bid = a_price("0.999999", "sim:0"), a_listing("0.99", "1", market="sim:0")
+    near = a_price("0.999999", "sim:0")
+    bid = a_listing("0.99", "1", market="sim:0")
     odd = a_price("10", "sim:0"), a_price("-10", "sim:0"), a_price("0")
     edges = [[], [(MOST // ONE // 4, 0)], [(MOST // ONE + 1, 0)], [(SAFE - 2, 1)], [(SAFE - 1, 1)]]
     for sizes in (*edges, [(MOST, 0), (MOST, 0)], [(0, MOST), (0, MOST)]):

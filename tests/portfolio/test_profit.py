@@ -134,7 +134,8 @@ def test_the_lots_add_up_to_the_account_to_the_last_millionth(
         life.then(*bets, *sales, price=at)
     for version, (market, payout) in enumerate(ends, 1):
         life.ended(payout, version, market)
-    held, seen = life.held, mark(life.held, both_at(price))
+    held = life.held
+    seen = mark(life.held, both_at(price))
     lots = life.profit(price)
     whole = sum((lot.money for lot in lots.values()), Profit())
     assert (whole.realised, whole.cost, whole.value) == (held.realised, seen.cost, seen.value)

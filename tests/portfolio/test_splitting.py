@@ -39,7 +39,8 @@ def listed(
     bid, gap, below, above, rate = book
     bids = tuple(Level((bid - down) * 10_000, shares) for down, shares in [(0, 10**6), *below])
     asks = tuple(Level((bid + gap + up) * 10_000, shares) for up, shares in [(0, 10**6), *above])
-    best, ask = bids[0].price, asks[0].price
+    best = bids[0].price
+    ask = asks[0].price
     quote = Quote(MarketId(market_id), NOW, best, ask, (best + ask) // 2, bids=bids, asks=asks)
     return Listing(a_market(market_id, fee_rate=rate), quote)
 

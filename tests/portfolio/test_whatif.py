@@ -64,7 +64,8 @@ TWO_BETS = step(0, RAINY, SNOWY, bets=[a_bet(450), a_bet(600, "NO", SNOW)])
 
 
 def test_at_the_quote_each_open_share_costs_half_the_spread_more_than_at_the_mid() -> None:
-    at_mid, at_quote = play([TWO_BETS], MID), play([TWO_BETS], QUOTE)
+    at_mid = play([TWO_BETS], MID)
+    at_quote = play([TWO_BETS], QUOTE)
     assert at_quote.holdings.lots == {
         (RAIN, "YES"): Lot(usd(900), usd(450)),  # 450 / 0.50
         (SNOW, "NO"): Lot(usd(1000), usd(600)),  # 600 / (1 − 0.40)
@@ -286,7 +287,8 @@ def season(
     drawn: Sequence[tuple[list[int], list[Bet], list[Sale], tuple[MarketId, str | None] | None]],
 ) -> list[WhatIfStep]:
     """Draw steps in which each market ends once, and is offered no more after that."""
-    steps, ended = list[WhatIfStep](), dict[MarketId, Resolution]()
+    steps = list[WhatIfStep]()
+    ended = dict[MarketId, Resolution]()
     for number, (bids, bets, sales, ending) in enumerate(drawn):
         if ending is not None and ending[0] not in ended:
             ended[ending[0]] = a_resolution(ending[1], ending[0], at=week(number))

@@ -112,7 +112,8 @@ class Forks:
     ) -> "subprocess.CompletedProcess[str]":
         """Run `arena` with these words, to its end."""
         with TemporaryDirectory() as name:
-            out, err = Path(name) / "out", Path(name) / "err"
+            out = Path(name) / "out"
+            err = Path(name) / "err"
             out.touch()
             err.touch()
             ran = self._start(folder, out, err, words, environ)

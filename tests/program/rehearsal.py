@@ -38,7 +38,8 @@ def rehearse(
     tell: Callable[[Run, RunEvent], None] = lambda _run, _event: None,
 ) -> tuple[RunProgress, list[RunEvent]]:
     """Run the arena of a folder by its clock until it is over; how it stands then, and all that it told."""
-    opened, events = Record.open(address(folder, record)), list[RunEvent]()
+    opened = Record.open(address(folder, record))
+    events = list[RunEvent]()
 
     def told(event: RunEvent) -> None:
         events.append(event)

@@ -49,8 +49,12 @@ class LocalModel(Server):
         port: int = 0,
     ) -> None:
         super().__init__(port)
-        self.speed, self.spend, self.believe, self.reason = speed, spend, believe, reason
-        self.faults, self.afterwards = faults or {}, afterwards
+        self.speed = speed
+        self.spend = spend
+        self.believe = believe
+        self.reason = reason
+        self.faults = faults or {}
+        self.afterwards = afterwards
         self.models: tuple[str, ...] = MODELS
         self.slot = threading.Lock()
         self.calls = 0

@@ -110,7 +110,8 @@ class OpenAiChat:
         """Yield the answer as a stream, which ends with the count of tokens if that is asked for."""
         whole = self.whole(answer, body)
         [choice] = whole.pop("choices")
-        usage, message = whole.pop("usage"), choice["message"]
+        usage = whole.pop("usage")
+        message = choice["message"]
         head = whole | {"object": "chat.completion.chunk"}
 
         def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:

@@ -109,8 +109,8 @@ def for_all_markets(reply: Reply, asked: Asked) -> Reply:
     return replace(reply, body=reply.body.replace(one, every)) if reply.body.count(one) == 1 else reply
 
 
-def _bet(amount: str, market: str = "m1") -> str:
-    return f'{{"market": "{market}", "side": "YES", "amount": {amount}}}'
+def _bet(amount: str) -> str:
+    return f'{{"market": "m1", "side": "YES", "amount": {amount}}}'
 
 
 GOOD = f'{{"forecasts": [{{"market": "m1", "probability": 0.4}}], "bets": [{_bet("120")}], "sales": []}}'

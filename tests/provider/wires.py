@@ -78,7 +78,8 @@ class Anthropic:
     def events(self, answer: ModelAnswer, body: Body) -> Iterator[bytes]:
         """Yield the message as a stream."""
         whole = self.whole(answer, body)
-        usage, content = whole["usage"], whole["content"]
+        usage = whole["usage"]
+        content = whole["content"]
 
         def event(kind: str, **more: Any) -> bytes:
             return sse({"type": kind, **more}, kind)

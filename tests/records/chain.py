@@ -70,7 +70,8 @@ def rewrite_heads(database: sqlite3.Connection) -> None:
     new = {kind: facts.copy() for kind, facts in now.items() if kind not in ("entry", "call")}
     late = late_calls(database)
     heads = database.execute("SELECT id, number, cohort, round, at, members FROM head ORDER BY number")
-    previous, rows = "", heads.fetchall()
+    previous = ""
+    rows = heads.fetchall()
     for number, (head_id, _, cohort, round_number, at, members) in enumerate(rows, 1):
         listed: dict[str, list[list[Any]]] = {}
         for kind, lines in json.loads(members).items():

@@ -104,7 +104,9 @@ def a_cohort(number: int, starts_at: datetime, rules: Rules, *names: str, rounds
 
 def the_news(market: MarketId, at: datetime) -> tuple[Article, ...]:
     """Return two articles on a market: a new one, and an unchanged one with a day but no time."""
-    fresh, old, address = at - timedelta(hours=36), NOW - timedelta(days=3), "https://x.example/é"
+    fresh = at - timedelta(hours=36)
+    old = NOW - timedelta(days=3)
+    address = "https://x.example/é"
     read = at + timedelta(minutes=1)
     ends = old.replace(hour=11, minute=59, second=59) + timedelta(days=1)
     return (
@@ -204,7 +206,8 @@ class Season:
     ) -> Turn:
         """Write an entrant's turn in a cohort's newest round, by other rules or changed if a test wishes."""
         stored = self.record.cohorts()[number - 1]
-        stored_round, key = self.record.read(read_rounds, stored.id)[-1], stored.entrant_ids[name]
+        stored_round = self.record.read(read_rounds, stored.id)[-1]
+        key = stored.entrant_ids[name]
         tokens = self.record.write(claim_turns, stored_round.id, [key], "me", lambda _: False)
         for call in calls:
             before = self.record.read(read_calls, stored_round.id, [key]).get(key, [])

@@ -58,7 +58,8 @@ class LittleVenue:
 
     def _listing(self, market: str, at: datetime) -> Listing:
         mid = self.mids[market]
-        bid, ask = (f"0.{mid - 1}", "10000"), (f"0.{mid + 1}", "10000")
+        bid = (f"0.{mid - 1}", "10000")
+        ask = (f"0.{mid + 1}", "10000")
         return a_book([bid], [ask], market, at=at, closes_at=self.closes_at)
 
 
@@ -162,7 +163,7 @@ def begun(record: Record, cohort: Cohort) -> StoredCohort:
 
 def begun_live(record: Record, *names: str, **of: str) -> StoredCohort:
     """Return a cohort of these agents at a live venue, started in the record."""
-    return begun(record, live(a_cohort(names, **of)))
+    return begun(record, live(a_cohort(names, RULES, 10_000, **of)))
 
 
 def live(cohort: Cohort) -> Cohort:

@@ -62,7 +62,8 @@ def play(
 
     Where there is none yet it is a copy of the one that was played first.
     """
-    database, config = folder / "season.db", folder / "config.yaml"
+    database = folder / "season.db"
+    config = folder / "config.yaml"
     lines = "".join(f"  - {agent}\n" for agent in agents)
     config.write_text(CONFIG.format(rules=rules, show=show) + lines, encoding="utf-8")
     if database.exists():
@@ -76,7 +77,8 @@ def play(
 @cache
 def _played(text: str, times: int | None) -> bytes:
     with TemporaryDirectory() as folder:
-        database, config = Path(folder) / "season.db", Path(folder) / "config.yaml"
+        database = Path(folder) / "season.db"
+        config = Path(folder) / "config.yaml"
         config.write_text(text, encoding="utf-8")
         asyncio.run(_play(config, database, times))
         return database.read_bytes()

@@ -149,9 +149,11 @@ def test_all_are_killed_in_mid_turn_and_one_record_stands(tmp_path: Path) -> Non
     }
 
     first, url = desk(tmp_path)
-    ann, cat = Guest(url, keys["ann"]), Guest(url, keys["cat"])
+    ann = Guest(url, keys["ann"])
+    cat = Guest(url, keys["cat"])
     playing = loaded().start(tmp_path, "run", "--round")
-    before, missed = ann.turn(), cat.turn()
+    before = ann.turn()
+    missed = cat.turn()
     until(lambda: of_agent(tmp_path, "sharp", "reply") and of_agent(tmp_path, "prog", "reply"))
     fills = ann.send(bets(before["view"], 0.5), preview=True)[1]["fills"]
     assert [(fill["action"], fill["option"]) for fill in fills] == [("buy", "no")]
@@ -287,7 +289,8 @@ def test_on_postgresql_an_assistant_and_a_program_are_killed_too(
 
     second, url = desk(tmp_path, *here)
     playing = loaded().start(tmp_path, "run", "--round", *here)
-    ann, asked = Guest(url, keys["ann"]), len(of_agent(tmp_path, "sharp", "reply", address))
+    ann = Guest(url, keys["ann"])
+    asked = len(of_agent(tmp_path, "sharp", "reply", address))
     assert ann.turn() == before
     told = asyncio.run(by_protocol(url, keys["bob"], 0.4))
     assert told["view"] == seen, "who comes again sees the same"

@@ -16,7 +16,8 @@ from tests.season.test_run_live import time_of
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
 from tests.venue_server.server import Asked, VenueServer
 
-DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
 COUNT, SHOWN = 250, 8
 CONFIG = """\
 markets:
@@ -61,7 +62,8 @@ def wire(tmp_path: Path, venue: VenueServer) -> PolymarketWire:
 
 def draws(folder: Path) -> tuple[int, Differences]:
     """Return how many draws of a folder's record are reproduced, and what differs."""
-    record, found = Record.open(str(folder / "arena.db")), Differences(None)
+    record = Record.open(str(folder / "arena.db"))
+    found = Differences(None)
     try:
         with reading(record.engine) as connection:
             return check_draws(connection, found), found

@@ -40,7 +40,8 @@ agents:
   - kind: reader
 """
 WORDS = "title: News of {day}\npublished: {day}\nsource: Paper\nmarkets: {markets}\n\nSomething of {day}.\n"
-BEFORE, AFTER = ("2026-01-02", "2026-01-16", "2026-01-17"), ("2026-01-18", "2026-02-06", "2026-02-20T10:00Z")
+BEFORE = ("2026-01-02", "2026-01-16", "2026-01-17")
+AFTER = ("2026-01-18", "2026-02-06", "2026-02-20T10:00Z")
 LEAK = "It was over on 4 May 2027. So much"
 """What an article of January can't know."""
 LAST = "2026-01-18"
@@ -130,7 +131,8 @@ def test_the_record_verifies_and_says_what_was_set_aside(folders: tuple[Path, Pa
 
 
 def test_playing_it_again_in_another_process_gathers_nothing(folders: tuple[Path, Path]) -> None:
-    folder, gathered = folders[0], "SELECT id, hash FROM gathering ORDER BY id"
+    folder = folders[0]
+    gathered = "SELECT id, hash FROM gathering ORDER BY id"
     before = rows_in(folder / "arena.db", gathered)
     (folder / "news" / "2026-01-02.md").unlink()
     assert loaded().start(folder, "study", "replay", "spring", "--database", "arena.db").wait() == 0

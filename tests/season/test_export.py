@@ -98,7 +98,9 @@ def demo(folder: Path) -> Any:
 
 
 def test_a_season_goes_out_and_comes_in_by_the_command_line(demo: Any, folder: Path) -> None:
-    place, old, new = folder / "season.zip", folder / "demo.db", folder / "copy.db"
+    place = folder / "season.zip"
+    old = folder / "demo.db"
+    new = folder / "copy.db"
     out = told("share", "export", place, "--format", "parquet", "--database", old)
     assert out["state_hash"] == demo["state_hash"]
     assert out["rows"] == sum(file["rows"] for file in out["files"].values()) > 1_000

@@ -125,7 +125,9 @@ def stop_after(
     by: signal.Signals = signal.SIGKILL,
 ) -> Forked:
     """Let the agents answer until so many questions were asked, and end them by a signal."""
-    started, ended, whole = list[Forked](), list[int](), provider.respond
+    started = list[Forked]()
+    ended = list[int]()
+    whole = provider.respond
 
     def respond(request: Request) -> Reply:
         if len(provider.log) >= asked and started and not ended:
@@ -202,7 +204,8 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     rows = {one["forecaster"]: one for one in arena_json(*BOARD, filed, "--agents")["rows"]}
     here = {"Naive Forecaster", "Imputed Forecaster", "Random Uniform"}
     assert {"a8", "a8 (scratchpad with freeze values)", *here} <= set(rows)
-    kept, file = rows["a8 (scratchpad with freeze values)"], rows["a8"]
+    kept = rows["a8 (scratchpad with freeze values)"]
+    file = rows["a8"]
     assert [kept[name] for name in ("dataset", "market")] == [file[name] for name in ("dataset", "market")]
     assert file["dataset"] == pytest.approx((8 * 0.1**2 + 2 * 0.9**2) / 10)
     assert file["market"] == pytest.approx((9 * 0.1**2 + 0.3**2) / 10)

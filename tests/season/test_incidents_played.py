@@ -41,7 +41,9 @@ from tests.trusted import load_trusted
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
 from tests.venue_server.server import RESET, VenueServer, status
 
-MINUTE, HOUR, WEEK = timedelta(minutes=1), timedelta(hours=1), timedelta(weeks=1)
+MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+WEEK = timedelta(weeks=1)
 KEY = "cn4ry-0f-the-key"
 HOOK_SECRET = "canary-of-the-webhook"
 CONFIG = """\
@@ -223,7 +225,8 @@ def test_3_a_quota_and_a_rate_limit_for_hours(world: Arena) -> None:
     for hour in range(3):
         world.once(SUNDAY + hour * HOUR)
     found = world.reasons("quota_spent", "rate_limited")
-    quota, limit = found["quota_spent"], found["rate_limited"]
+    quota = found["quota_spent"]
+    limit = found["rate_limited"]
     assert "says that a quota is used up: eve" in quota["text"]
     assert "limits requests: bob" in limit["text"]
     assert "You exceeded your current quota" in quota["cause"]

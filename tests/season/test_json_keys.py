@@ -40,7 +40,8 @@ def answers(folder: Path) -> dict[str, list[str]]:
     arena_json(folder, "demo", "--headless", "--rounds", "3", "--config", "config.yaml", *HERE)
     (folder / "scores.csv").write_text(SCORES, "utf-8")
     (folder / "cup.yaml").write_text("form: peer\npool: 100\nforecasts: scores.csv\n", "utf-8")
-    found, market = {}, ""
+    found = {}
+    market = ""
     for line in json.loads(GOLDEN.read_text("utf-8")):
         words = [word.format(market=market) for word in line.split()]
         told = json.loads(arena(folder, *HERE, *words, "--json").stdout)

@@ -24,7 +24,8 @@ from tests.records.little_world import WEEK, a_cohort, a_world, begun, live
 from tests.venue_server.polymarket import CLOB, GAMMA, a_book_end, an_end, rain_and_snow
 from tests.venue_server.server import VenueServer
 
-RAIN, SNOW = MarketId("polymarket:1001"), MarketId("polymarket:1002")
+RAIN = MarketId("polymarket:1001")
+SNOW = MarketId("polymarket:1002")
 LATER = "2026-12-31T00:00:00Z"
 
 
@@ -83,7 +84,8 @@ def test_four_weeks(venue: VenueServer, record: Record) -> None:
     disputed = an_end(
         "1002", umaResolutionStatus="disputed", umaResolutionStatuses='["proposed", "disputed"]'
     )
-    wire.markets, wire.books = [disputed], []
+    wire.markets = [disputed]
+    wire.books = []
     play(stored, 2, url, record)
     account = record.holdings(stored.id)["ann"]
     assert account.cash == usd(9_800)

@@ -82,7 +82,8 @@ def test_a_day_that_is_still_to_come_is_waited_for(folder: Path) -> None:
 
 
 def test_one_rule_says_where_live_starts_begin() -> None:
-    minute, sunday = WEDNESDAY.replace(second=0), datetime(2026, 1, 11, tzinfo=UTC)
+    minute = WEDNESDAY.replace(second=0)
+    sunday = datetime(2026, 1, 11, tzinfo=UTC)
     assert first_starts(SUNDAYS, None, (), WEDNESDAY) == FirstStarts(sunday, minute, outside=1)
     assert first_starts(SUNDAYS, None, (), sunday) == FirstStarts(sunday, sunday)
     assert first_starts(SUNDAYS, sunday, (), WEDNESDAY) == FirstStarts(sunday)

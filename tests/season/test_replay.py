@@ -131,7 +131,8 @@ def test_playing_it_again_says_that_it_is_done(season: Any, folder: Path) -> Non
 def test_killed_or_stopped_in_the_middle_it_goes_on_to_the_same_end(
     season: Any, folder: Path, tmp_path: Path, thorough: bool
 ) -> None:
-    chance, database = Random("when to stop"), tmp_path / "stopped.db"
+    chance = Random("when to stop")
+    database = tmp_path / "stopped.db"
     words = ["study", "replay", str(folder / "spring"), "--database", str(database)]
     signals = [signal.SIGINT, signal.SIGKILL] * (5 if thorough else 1)
     statuses = []
@@ -186,7 +187,8 @@ def test_the_cohorts_rules_and_agents_of_a_config_play(folder: Path, tmp_path: P
 
 def test_prices_after_a_day_change_nothing_that_was_decided_up_to_it(folder: Path, tmp_path: Path) -> None:
     """Looking ahead would show: from a day on all prices are thrown anew."""
-    day, found = "2026-02-01", []
+    day = "2026-02-01"
+    found = []
     for name in ("one", "two"):
         _with_prices_thrown_from(day, folder / "spring", tmp_path / name)
         arena_json(tmp_path, "study", "replay", name, "--end", "2026-02-09")

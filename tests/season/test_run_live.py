@@ -15,7 +15,9 @@ from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_market,
 from tests.venue_server.server import Asked, VenueServer, reply, status
 
 MINUTE = timedelta(minutes=1)
-HOUR, DAY, WEEK = timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+WEEK = timedelta(weeks=1)
 LATER = "2026-12-31T00:00:00Z"
 CONFIG = """\
 markets:
@@ -63,7 +65,8 @@ def an_arena(
 ) -> PolymarketWire:
     """Return a folder at a venue with two markets, both ended at one such time after the last round."""
     shape = {"venue": venue.url, "gamma": GAMMA, "clob": CLOB, "provider": provider.url}
-    days, over_at = every // DAY, SUNDAY + rounds * every
+    days = every // DAY
+    over_at = SUNDAY + rounds * every
     text = CONFIG.format(rounds=rounds, catch_up=catch_up, looks=looks or f"{days}d", days=days, **shape)
     (folder / "config.yaml").write_text(text, "utf-8")
     clock_at(folder)
@@ -175,7 +178,8 @@ def test_a_turn_that_failed_is_tried_again_for_six_hours_and_then_is_over(
     rehearse(tmp_path)
     assert statuses(tmp_path) == [(1, "played"), (2, "failed")]
     tries = [at for (at,) in rows(tmp_path, "SELECT made_at FROM call ORDER BY made_at")]
-    hours, day = [at[:13] for at in tries], f"{SUNDAY + every:%Y-%m-%d}"
+    hours = [at[:13] for at in tries]
+    day = f"{SUNDAY + every:%Y-%m-%d}"
     assert hours.count(f"{day}T00") > hours.count(f"{day}T04") == 1
     assert max(tries) <= f"{day}T06:00:01"
     assert content(tmp_path)["differences"] == []

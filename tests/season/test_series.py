@@ -98,7 +98,8 @@ def expected_ends() -> dict[str, list[int | None]]:
     for week, days in product(range(ROUNDS), (7, 14)):
         asked = (SUNDAY + week * WEEK).date()
         due = asked + days * DAY
-        base_day, end_day = str(asked - 2 * DAY), str(due - 2 * DAY)
+        base_day = str(asked - 2 * DAY)
+        end_day = str(due - 2 * DAY)
         base = float(next(v for v, said in reversed(history[base_day]) if said < str(asked)))
         for ask, limit in (("rise", base), ("above-12", 12.0)):
             name = f"series:river:{ask}:{asked}:{base_day}:{base:g}@{due}"

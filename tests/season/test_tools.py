@@ -143,7 +143,8 @@ def test_what_came_later_and_what_tells_odds_is_withheld(folder: Path) -> None:
         ]
     days = [[each["url"][-10:] for each in json.loads(sources)] for _, sources, _ in found]
     assert days == [["2026-01-02"], ["2026-01-03", "2026-01-02"]]
-    searched, read = told(folder / "first.db", "search")[1], told(folder / "first.db", "read")[1]
+    searched = told(folder / "first.db", "search")[1]
+    read = told(folder / "first.db", "read")[1]
     assert ("x" * 3_000 in searched, "x" * 3_000 in read) == (False, True)
 
 
@@ -182,7 +183,8 @@ def test_verify_judges_again(folder: Path, tmp_path: Path, change: str, words: s
 def test_verify_finds_a_suspect_that_was_shown(folder: Path, tmp_path: Path) -> None:
     database = copied(folder, tmp_path)
     day, late = "A strike. Calm.", "Dockers went back to work on 4 May 2026."
-    title, article_hash = "News of 2026-01-02", digest(["News of 2026-01-02", late])
+    title = "News of 2026-01-02"
+    article_hash = digest(["News of 2026-01-02", late])
     known = digest([title, day])
     changed(
         database,
@@ -279,7 +281,8 @@ def test_the_board_says_who_had_tools_and_a_duel_what_they_bought(
     assert found["b"]["skill_per_dollar"] == pytest.approx(rows["one"]["skill"] / 1.2)
     assert found["gain"] == -data["gap"]
     assert found["gain_per_dollar"] == pytest.approx(-data["gap"] / 0.6)
-    gain, each = f"{found['gain']:+.4f}", f"{found['gain_per_dollar']:+.4f}"
+    gain = f"{found['gain']:+.4f}"
+    each = f"{found['gain_per_dollar']:+.4f}"
     tools = "search, read, price_history, book, notes"
     assert arena(tmp_path, "board", "one", "two").stdout.splitlines()[-3:] == [
         "Cost: one $1.20 (3 requests for tools $0.60, answers $0.60); two $0.60.",
@@ -337,11 +340,15 @@ def conversations(database: Path) -> set[str]:
 
 def test_killed_between_steps_it_goes_on_where_it_was(folder: Path, provider: FaultyProvider) -> None:
     """In the middle of conversations, once a step later each time; what was answered is asked no more."""
-    database, words = folder / "killed.db", ("study", "replay", "spring", "--database", "killed.db")
-    whole, hung = arena_json(folder, "study", "replay", "spring", "--database", "first.db"), list[Asked]()
-    kills, first = (1, 3, 4, 6, 7), len(provider.log)
+    database = folder / "killed.db"
+    words = ("study", "replay", "spring", "--database", "killed.db")
+    whole = arena_json(folder, "study", "replay", "spring", "--database", "first.db")
+    hung = list[Asked]()
+    kills = (1, 3, 4, 6, 7)
+    first = len(provider.log)
     for step in kills:
-        known, begun = conversations(database) if database.exists() else set(), len(provider.log)
+        known = conversations(database) if database.exists() else set()
+        begun = len(provider.log)
 
         def hangs(asked: Asked, last: int = begun + step) -> Reply:
             if len(provider.log) < last:
@@ -350,8 +357,10 @@ def test_killed_between_steps_it_goes_on_where_it_was(folder: Path, provider: Fa
             return replace(curious(asked), after=60.0)
 
         provider.script("curious", hangs)
-        run, both = loaded().start(folder, *words), len(hung) + 2
-        idle, asked = 0, begun
+        run = loaded().start(folder, *words)
+        both = len(hung) + 2
+        idle = 0
+        asked = begun
         while run.runs and len(hung) < both and idle < 100:  # the other may have ended before
             sleep(0.01)
             idle = idle + 1 if len(hung) == both - 1 and len(provider.log) == asked else 0
@@ -359,7 +368,8 @@ def test_killed_between_steps_it_goes_on_where_it_was(folder: Path, provider: Fa
         assert run.runs, run.said()
         run.kill()
         assert not known & {said(asked) for asked in provider.log[begun:]}
-    known, begun = conversations(database), len(provider.log)
+    known = conversations(database)
+    begun = len(provider.log)
     assert any('"tool"' in question for question in known), "it was killed in mid-conversation"
     provider.script("curious", curious)
     resumed = arena_json(folder, *words)
@@ -391,7 +401,8 @@ def test_in_two_processes_at_once_budgets_hold_to_the_cent(
     """Two cohorts are due, of which each process plays one; eight and a half calls are eight."""
     database = "arena.db" if kind == "sqlite" else request.getfixturevalue("new_server_record")()
     (tmp_path / "news").symlink_to(folder / "news")
-    model, begun = MODEL.format(name="curious", url=provider.url), len(provider.log)
+    model = MODEL.format(name="curious", url=provider.url)
+    begun = len(provider.log)
     file = tmp_path / "config.yaml"
 
     def configure(dollars: str) -> None:

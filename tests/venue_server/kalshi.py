@@ -122,7 +122,8 @@ class KalshiWire:
 
     def _events(self, asked: Asked) -> Any:
         """Answer with a page of at most two hundred events, under an opaque cursor."""
-        size, after = int(asked.params.get("limit", 100)), asked.params.get("cursor")
+        size = int(asked.params.get("limit", 100))
+        after = asked.params.get("cursor")
         if size > 200 or asked.params.get("status") != "open":
             return status(400)
         start = int(after.removeprefix("from:")) if after else 0
@@ -136,7 +137,8 @@ class KalshiWire:
 
     def _markets(self, asked: Asked, markets: list[Any]) -> Any:
         """Answer with markets: tickers joined by commas, never repeated, or a list by status."""
-        size, after = int(asked.params.get("limit", 100)), asked.params.get("cursor")
+        size = int(asked.params.get("limit", 100))
+        after = asked.params.get("cursor")
         if len(asked.query.get("tickers", [])) > 1 or size > 1000:
             return status(400)
         found = [raw for raw in markets if isinstance(raw, dict)]
@@ -163,7 +165,8 @@ class KalshiWire:
         name = asked.path.removesuffix("/candlesticks").rpartition("/")[2]
         if name not in {raw["ticker"] for raw in markets}:
             return status(404)
-        start, end = int(asked.params["start_ts"]), int(asked.params["end_ts"])
+        start = int(asked.params["start_ts"])
+        end = int(asked.params["end_ts"])
         found = [raw for raw in self.candles.get(name, []) if start <= raw["end_period_ts"] <= end]
         return {"candlesticks": found}
 

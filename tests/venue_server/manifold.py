@@ -79,7 +79,8 @@ class ManifoldWire:
 
     def _search(self, asked: Asked) -> Any:
         """Answer a search by topic, with offset and limit."""
-        start, size = int(asked.params["offset"]), int(asked.params["limit"])
+        start = int(asked.params["offset"])
+        size = int(asked.params["limit"])
         found = [raw for raw in self.markets if asked.params["topicSlug"] in raw.get("groupSlugs", [])]
         return [_brief(raw) for raw in found[start : start + size]]
 
@@ -94,7 +95,8 @@ class ManifoldWire:
 
 def _page(records: list[Any], asked: Asked, brief: bool = False) -> Any:
     """Answer with at most a thousand markets, those after the one named in `before`."""
-    size, before = int(asked.params.get("limit", 500)), asked.params.get("before")
+    size = int(asked.params.get("limit", 500))
+    before = asked.params.get("before")
     if not 1 <= size <= 1000:
         return status(400)
     names = [raw.get("id") if isinstance(raw, dict) else None for raw in records]

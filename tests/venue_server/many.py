@@ -31,7 +31,8 @@ def polymarket(count: int, seed: int = 1, size: int = 1_500) -> list[Raw]:
     rng = random.Random(f"{seed}/polymarket")
     found: list[Raw] = []
     while len(found) < count:
-        event, subject = str(100_000 + len(found)), rng.choice(SUBJECTS)
+        event = str(100_000 + len(found))
+        subject = rng.choice(SUBJECTS)
         ends = START + timedelta(days=rng.randrange(1, 400), minutes=rng.randrange(1_440))
         titles: list[str] = []
         for leg in range(min(rng.randrange(1, 7), count - len(found))):
@@ -59,7 +60,8 @@ def kalshi(count: int, seed: int = 1) -> list[Raw]:
     events: list[Raw] = []
     left = count
     while left:
-        legs, name = min(rng.randrange(1, 7), left), f"KXTEST-{len(events)}"
+        legs = min(rng.randrange(1, 7), left)
+        name = f"KXTEST-{len(events)}"
         left -= legs
         bids = [rng.randrange(1, 98) for _ in range(legs)]
         markets = [

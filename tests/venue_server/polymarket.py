@@ -145,7 +145,8 @@ class PolymarketWire:
 
     def _by_cursor(self, asked: Asked) -> Any:
         """Answer by `after_cursor` alone, with many ids to a question; the last page has no next one."""
-        size, after = int(asked.params.get("limit", 20)), asked.params.get("after_cursor")
+        size = int(asked.params.get("limit", 20))
+        after = asked.params.get("after_cursor")
         if size > A_PAGE or "offset" in asked.query:
             return status(422)
         found = self._chosen(asked)
@@ -155,7 +156,8 @@ class PolymarketWire:
 
     def _chosen(self, asked: Asked) -> list[Any]:
         """Open markets, or closed ones: never both. Tags are there for those who ask for them."""
-        closed, names = asked.params.get("closed") == "true", asked.query.get("id")
+        closed = asked.params.get("closed") == "true"
+        names = asked.query.get("id")
         found = [raw for raw in self.markets if (_get(raw, "closed") is True) is closed]
         if (slugs := asked.query.get("slug")) is not None:
             found = [raw for raw in found if _get(raw, "slug") in slugs]
@@ -168,7 +170,8 @@ class PolymarketWire:
         if asked.params.get("order") == "volumeNum":
             found = sorted(found, key=_volume, reverse=asked.params.get("ascending") == "false")
         found = found if names is None else [raw for raw in found if _get(raw, "id") in names]
-        least, latest = float(asked.params.get("volume_num_min", 0)), asked.params.get("end_date_max", "~")
+        least = float(asked.params.get("volume_num_min", 0))
+        latest = asked.params.get("end_date_max", "~")
         found = [x for x in found if least <= _volume(x) and str(_get(x, "endDate") or "") <= latest]
         if (liquid := asked.params.get("liquidity_num_min")) is not None:
             found = [x for x in found if float(_get(x, "liquidityNum") or 0) >= float(liquid)]
@@ -201,7 +204,8 @@ class PolymarketWire:
         return found[0] if found else status(404)
 
     def _history(self, asked: Asked) -> Any:
-        start, end = int(asked.params["startTs"]), int(asked.params["endTs"])
+        start = int(asked.params["startTs"])
+        end = int(asked.params["endTs"])
         if end - start > MOST_SECONDS:
             return status(400)
         points = self.past.get(asked.params["market"], [])
@@ -209,7 +213,8 @@ class PolymarketWire:
 
     def _histories(self, server: VenueServer, asked: Asked) -> Any:
         """Answer with the history of each as the route for one does; a refused one spoils all."""
-        tokens, one = asked.body["markets"], server._routes[f"{CLOB}/prices-history"]
+        tokens = asked.body["markets"]
+        one = server._routes[f"{CLOB}/prices-history"]
         names = {"startTs": "start_ts", "endTs": "end_ts", "fidelity": "fidelity"}
         query = {name: [str(asked.body[key])] for name, key in names.items()}
         found = {each: one(Asked(asked.path, {**query, "market": [each]})) for each in tokens}

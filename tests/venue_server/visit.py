@@ -51,17 +51,21 @@ class Line:
 
     def kalshi(self, question: Callable[[Kalshi], Awaitable[T]], **settings: Any) -> Answer[T]:
         """Return what Kalshi answers."""
-        made, http = KalshiSettings(url=self.url, **settings), self._client("")
+        made = KalshiSettings(url=self.url, **settings)
+        http = self._client("")
         return self._visit(lambda report: Kalshi(made, http, report), question)
 
     def manifold(self, question: Callable[[Manifold], Awaitable[T]], **settings: Any) -> Answer[T]:
         """Return what Manifold answers."""
-        made, http = ManifoldSettings(url=self.url, **settings), self._client("")
+        made = ManifoldSettings(url=self.url, **settings)
+        http = self._client("")
         return self._visit(lambda report: Manifold(made, http, report), question)
 
     def polymarket(self, question: Callable[[Polymarket], Awaitable[T]], **settings: Any) -> Answer[T]:
         """Return what Polymarket answers."""
-        made, gamma, clob = PolymarketSettings(**settings), self._client(GAMMA), self._client(CLOB)
+        made = PolymarketSettings(**settings)
+        gamma = self._client(GAMMA)
+        clob = self._client(CLOB)
         return self._visit(lambda report: Polymarket(made, gamma, clob, report), question)
 
     def _open(self, root: str) -> HttpClient:

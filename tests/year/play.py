@@ -66,7 +66,8 @@ class YearAccount:
         return self._entry(ends(market), "settle", world.names[market], moved, 0, "resolution:1")
 
     def _entry(self, second: int, kind: str, market: str, moved: dict[str, int], held: int, ref: str) -> Line:
-        self.number, self.cash = self.number + 1, self.cash + moved["cash"]
+        self.number = self.number + 1
+        self.cash = self.cash + moved["cash"]
         self.realised += moved["realised"]
         said = {"number": self.number, "at": text(second), "kind": kind, "market_id": market, "side": "YES"}
         row = said | moved | {"balance": self.cash, "held": held, "ref": ref, "previous": self.head}
@@ -90,7 +91,9 @@ class YearAccount:
         )
 
 
-ROUNDS, LIFE, LAST = 5, 12, 52 * WEEK - HOUR
+ROUNDS = 5
+LIFE = 12
+LAST = 52 * WEEK - HOUR
 """Rounds of a cohort, the weeks until its last position has settled, and when the record is looked at."""
 SHOWN, AHEAD = 40, 8
 """How many markets a round shows, and in how many weeks they end."""
@@ -158,7 +161,8 @@ def snapshot_at(world: YearWorld, pages: Pages, team: Team, second: int, number:
 
 def markets_of(world: YearWorld, cohort: int, week: int) -> list[int]:
     """Return the markets of a round: a few of the ends of each of the next weeks."""
-    kinds, now = world.size.kinds, cohort - 1 + week
+    kinds = world.size.kinds
+    now = cohort - 1 + week
     places = range(min(SHOWN, AHEAD * kinds))
     return [
         (cohort * 5 + week * 3 + place // AHEAD) % kinds * ENDS + now + 1 + place % AHEAD for place in places
@@ -167,7 +171,9 @@ def markets_of(world: YearWorld, cohort: int, week: int) -> list[int]:
 
 def _snapshot(world: YearWorld, pages: Pages, team: Team, look: YearSnapshot, first: int) -> None:
     """Write its rows; the first of its quotes is this many seconds old."""
-    newest, sealed, shown = world.newest(look.second), [], len(look.shown)
+    newest = world.newest(look.second)
+    sealed = []
+    shown = len(look.shown)
     for place, market in enumerate((*look.shown, *look.held)):
         quoted = max(newest * world.size.step, look.second - (FRESH if place else first))
         price = world.prices[market][world.level(market, newest)]
@@ -192,7 +198,8 @@ BOUGHT, LEFT_OUT = 12, 6
 ODDS = 100
 """One turn in so many fails, and one is malformed."""
 WHY = "It has come to pass in most years, the papers expect it, and nothing heard since speaks against it."
-QUESTION, ANSWER = "p" * 5_900, "r" * 3_000
+QUESTION = "p" * 5_900
+ANSWER = "r" * 3_000
 
 
 def play_round(world: YearWorld, pages: Pages, team: Team, look: YearSnapshot, number: int) -> None:
@@ -219,7 +226,8 @@ def _turn(
 ) -> None:
     """Write an agent's forecasts and bets, or a turn that was not played."""
     key, round_id = keys
-    cash, shown = account.cash, look.shown if place["verdict"] == "played" else []
+    cash = account.cash
+    shown = look.shown if place["verdict"] == "played" else []
     said = [_forecast(world, key, market) for market in shown]
     wanted = [m for n, m in enumerate(shown[:BOUGHT]) if (account.id + n + round_id) % LEFT_OUT]
     bets = list[dict[str, Any]]()

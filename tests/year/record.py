@@ -83,7 +83,8 @@ WORK = (
 
 def size(scale: float, agents: int | None = None) -> Size:
     """Return the size of a record that is this part of a whole one, or has this many agents all the same."""
-    agents, kinds = agents or max(2, round(AGENTS * scale)), max(1, round(KINDS * scale))
+    agents = agents or max(2, round(AGENTS * scale))
+    kinds = max(1, round(KINDS * scale))
     weeks = sum(min(LIFE, COHORTS - number) for number in range(COHORTS))
     marks = max(1, ceil(MARKS * scale / (agents * weeks)))
     return Size(agents, marks, kinds, max(10, ceil(QUOTES * scale / (ENDS * kinds))))
@@ -186,7 +187,8 @@ def write(base: sqlite3.Connection, table: str, lines: Iterable[Line]) -> None:
     columns = [column.name for column in METADATA.tables[table].columns if not column.info["added"]]
     if table in NUMBERED:
         columns.remove("id")
-    names, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))
+    names = ", ".join(f'"{name}"' for name in columns)
+    marks = ", ".join("?" * len(columns))
     base.executemany(f'INSERT INTO "{table}" ({names}) VALUES ({marks})', lines)
 
 

@@ -17,10 +17,14 @@ from markets.hashes import digest, timestamp_text
 from markets.millionths import ONE
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
-HOUR, WEEK = 3_600, 7 * 24 * 3_600
+HOUR = 3_600
+WEEK = 7 * 24 * 3_600
 COHORTS, ENDS = 52, 64
 """Weeks of a record, and those in which markets can end."""
-LEVELS, CENT, SHARES, RATE = 40, 10_000, 100 * ONE, 40_000
+LEVELS = 40
+CENT = 10_000
+SHARES = 100 * ONE
+RATE = 40_000
 """Prices of a market, what lies between two of them, the shares at each, the venue's fee."""
 Line = tuple[Any, ...]
 
@@ -111,7 +115,8 @@ class YearWorld:
     def quotes(self) -> Iterator[Line]:
         """Yield every quote, as a row."""
         for step in range(self.size.quotes):
-            at, first = text(step * self.size.step), step * self.size.markets + 1
+            at = text(step * self.size.step)
+            first = step * self.size.markets + 1
             for market, (name, prices) in enumerate(zip(self.names, self.prices, strict=True)):
                 yield (first + market, name, at, *prices[self.level(market, step)])
 
@@ -119,7 +124,10 @@ class YearWorld:
         """Yield an hourly reading of the catalogue; the first sees all markets come, and none ever goes."""
         named = zip(self.names, self.prices, strict=True)
         said = [[f'"{name}":"{price.hash}"' for price in prices] for name, prices in named]
-        sightings, previous, seen, known = dict.fromkeys(self.names, 1), "", "", -1
+        sightings = dict.fromkeys(self.names, 1)
+        previous = ""
+        seen = ""
+        known = -1
         for number in range(1, COHORTS * WEEK // HOUR + 1):
             second = (number - 1) * HOUR
             if known != self.newest(second):
@@ -165,7 +173,9 @@ def payout(market: int) -> int:
 
 
 def _price(name: str, mid: int) -> YearPrice:
-    bid, ask, volume = mid - CENT, mid + CENT, 20_000 * ONE
+    bid = mid - CENT
+    ask = mid + CENT
+    volume = 20_000 * ONE
     book = {"asks": [[ask, SHARES]], "bids": [[bid, SHARES]]}
     sides = {side: [{"price": p, "shares": s} for p, s in levels] for side, levels in book.items()}
     said = {"market_id": name, "bid": bid, "ask": ask, "mid": mid, "last": None, "volume": volume}

@@ -59,7 +59,8 @@ def test_mean_and_median_are_those_of_exact_fractions(ps: list[int]) -> None:
 
 @given(PROBABILITIES, st.integers(0, ONE // 2 - 1))
 def test_a_trimmed_mean_leaves_out_as_many_at_each_end(ps: list[int], trim: int) -> None:
-    left, out = sorted(ps), floor(Fraction(trim, ONE) * len(ps))
+    left = sorted(ps)
+    out = floor(Fraction(trim, ONE) * len(ps))
     for _ in range(out):
         left.remove(min(left))
         left.remove(max(left))
@@ -104,7 +105,8 @@ def test_pools_by_hand(name: str, ps: list[int], pooled: int) -> None:
     assert POOLS[name](ps) == pooled
 
 
-A, B = MarketId("sim:a"), MarketId("sim:b")
+A = MarketId("sim:a")
+B = MarketId("sim:b")
 
 
 def said(*probabilities: int, amount: int = 0, note: str = "") -> Decision:
@@ -166,7 +168,9 @@ def test_rejections_say_from_which_sample_they_are() -> None:
 
 
 VIEW = a_view()
-FORECAST, BET, SALE = stated(B, "0.4"), Bet(B, "YES", usd("60")), Sale(B, "NO", fraction=usd("0.5"))
+FORECAST = stated(B, "0.4")
+BET = Bet(B, "YES", usd("60"))
+SALE = Sale(B, "NO", fraction=usd("0.5"))
 GOOD = Decision((FORECAST,), (BET,), (SALE,), (Rejection("odd", "an odd wish"),), note="so it is")
 HUGE = 10**5000
 

@@ -70,7 +70,8 @@ def test_little_of_the_budget_is_left_unused() -> None:
 def test_a_prompt_fits_or_says_by_how_much_it_does_not(texts: list[tuple[int, str]], budget: int) -> None:
     listings = (a_listing(market=f"sim:{n}", rules=letter * k) for n, (k, letter) in enumerate(texts))
     view = a_view(*listings)
-    template, known = compile_template(BET), prompt_facts(PromptContext(view, longest=0))
+    template = compile_template(BET)
+    known = prompt_facts(PromptContext(view, longest=0))
     least = tokens_of([Message(role, template.filled(role, known)) for role in ROLES])
     if min(least, asked(view, None)[1]) > budget:
         with pytest.raises(TooLong) as told:

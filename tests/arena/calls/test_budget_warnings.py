@@ -61,7 +61,8 @@ def test_each_limit_is_held_against_what_it_is_for(
 
 
 def test_two_agents_share_a_round_and_not_their_own_limits() -> None:
-    ann, bob = an_agent("ann"), an_agent("bob")
+    ann = an_agent("ann")
+    bob = an_agent("bob")
     assert codes(ann, bob, round=0.27, agent=0.70) == [("may_stop", "round", "")]
     assert codes(ann, bob, round=0.28, agent=0.70) == []
 

@@ -29,7 +29,8 @@ class Provider:
     """Answers in the order given, and counts."""
 
     def __init__(self, *errors: CallError | None):
-        self.errors, self.asked = list(errors), 0
+        self.errors = list(errors)
+        self.asked = 0
 
     async def __call__(self, prompt: Prompt) -> Call:
         self.asked += 1

@@ -20,7 +20,8 @@ agents: [{kind: market}]
 """
 
 
-run, told = partial(invoke, "admin"), partial(answered, "admin")
+run = partial(invoke, "admin")
+told = partial(answered, "admin")
 
 
 @pytest.fixture(scope="module")

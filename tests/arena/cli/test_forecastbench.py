@@ -29,7 +29,8 @@ from tests.rows import rows_in
 from tests.serving import Reply, Request, Server, serving
 
 BENCH = ("study", "forecastbench")
-run, answer = partial(invoke, *BENCH), partial(answered, *BENCH)
+run = partial(invoke, *BENCH)
+answer = partial(answered, *BENCH)
 SITE_COLUMNS = [
     "Rank", "Team", "Model Organization", "Model", "Dataset", "N dataset", "Dataset 95% CI", "Market",
     "N market", "Market 95% CI", "Overall", "N", "Overall 95% CI", "Supers > Forecaster?",
@@ -478,8 +479,10 @@ def over_http(folder: Path, replies: dict[str, list[Reply]], *given: object) -> 
 
 def test_published_files_come_over_the_network(tmp_path: Path) -> None:
     files = round_files(tmp_path)[4:]
-    asked, pointer = (tmp_path / "q.json").read_bytes(), Reply(f"{SET}\n".encode())
-    busy, packed = Reply(b"", 429, {"Retry-After": "0"}), {"Content-Encoding": "gzip"}
+    asked = (tmp_path / "q.json").read_bytes()
+    pointer = Reply(f"{SET}\n".encode())
+    busy = Reply(b"", 429, {"Retry-After": "0"})
+    packed = {"Content-Encoding": "gzip"}
     set_file = Reply(gzip.compress(asked), headers=packed)
     done, kept = over_http(tmp_path, {LATEST: [pointer], SET: [busy, set_file]}, *READ, "--json")
     assert (done.exit_code, kept, json.loads(done.stdout)["set"]["new"]) == (0, 1, True)

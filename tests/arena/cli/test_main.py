@@ -218,7 +218,8 @@ def test_a_wrong_command_line_is_told_in_text_or_json_with_a_status_of_its_own(
     built: Path, words: tuple[str, ...], message: str
 ) -> None:
     line = ("--database", str(built), *words)
-    text, data = arena(*line), arena(*line, "--json")
+    text = arena(*line)
+    data = arena(*line, "--json")
     assert (text.returncode, text.stdout, text.stderr.splitlines()[0]) == (64, "", message)
     assert (data.returncode, data.stderr) == (64, "")
     assert json.loads(data.stdout)["error"]["message"] == message

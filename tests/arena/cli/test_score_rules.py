@@ -105,7 +105,8 @@ def firing() -> Iterable[Found]:
         for case in FIRED:
             closes = 1 if case.startswith("fired now") else WEEKS
             life = {"close": closes, "scheduled_close": closes if "no trunc" in case else WEEKS}
-            name, yes = f"{strategy} {case}", case != "not fired"
+            name = f"{strategy} {case}"
+            yes = case != "not fired"
             yield from binary(name, first, yes, "", **life)
             if closes > 1:
                 yield from binary(name, LATER, yes, "", **(life | {"time": 1}))
@@ -178,7 +179,8 @@ INSTANT = ("baseline_binary_instant", "baseline_mc_instant", "baseline_continuou
 
 def instant(case: Found) -> list[Found]:
     """Return the forecasts of a case, as lines."""
-    name, given = case["id"], case["inputs"]
+    name = case["id"]
+    given = case["inputs"]
     if "p_yes" in given:
         return binary(name, given["p_yes"], bool(given["outcome"]))
     if "pdf_outcome" in given:
@@ -192,7 +194,8 @@ def instant(case: Found) -> list[Found]:
 def test_prizes_by_command(cases: list[Found], tmp_path: Path) -> None:
     """Sums of peer scores, each against one forecaster with even odds, who wins nothing."""
     for case in (case for case in cases if case["rule"] == "peer_tournament_prize"):
-        given, told = case["inputs"], case["expected"]
+        given = case["inputs"]
+        told = case["expected"]
         scores = given["total_peer_scores_ranked"]
         chances = {f"f{k}": 0.5 * math.exp(score / 100) for k, score in enumerate(scores)}
         lines = [f"q,{name},{chance!r}" for name, chance in chances.items()]
@@ -218,7 +221,8 @@ def test_decompositions_by_command(cases: list[Found], tmp_path: Path) -> None:
     ]
     rows = rows_of(tmp_path, as_csv(lines), "--parts")
     for case in own:
-        row, told = rows[case["id"]], case["expected"]
+        row = rows[case["id"]]
+        told = case["expected"]
         for name in ("brier", "reliability", "resolution", "uncertainty"):
             assert row[name] == pytest.approx(told[name], abs=1e-10)
         for name in ("miscalibration", "discrimination"):

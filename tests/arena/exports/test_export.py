@@ -223,7 +223,8 @@ def test_a_season_that_plays_meanwhile_is_exported_as_it_was(tmp_path: Path, for
 @pytest.fixture(scope="module")
 def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a record with thirty megabytes of books."""
-    path, levels = tmp_path_factory.mktemp("crowded") / "record.db", "[1,2]," * 900
+    path = tmp_path_factory.mktemp("crowded") / "record.db"
+    levels = "[1,2]," * 900
     with closing(Record.open(str(path))) as record, record.engine.begin() as connection:
         insert_lines(connection, MarketRow.__table__, ("id", "first_seen_at"), [("sim:a", NOW)])
         names = ("market_id", "at", "volume", "book", "hash")

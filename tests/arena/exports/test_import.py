@@ -198,7 +198,8 @@ def test_one_changed_byte_of_any_file_is_found(season: Path, new: Path, thorough
 
 
 def test_one_changed_byte_of_a_zip_changes_nothing_or_is_found(exports: Path, new: Path) -> None:
-    data, dice = (exports / "season.zip").read_bytes(), random.Random("zip")
+    data = (exports / "season.zip").read_bytes()
+    dice = random.Random("zip")
     bent = new.parent.parent / "bent.zip"
     found = 0
     for _ in range(12):
@@ -450,7 +451,8 @@ def test_what_was_changed_together_with_the_manifest_is_found(
 
 
 def test_parquet_with_a_time_that_no_calendar_has(tmp_path: Path) -> None:
-    columns, path = [ExportColumn("at", "time", "when")], tmp_path / "table.parquet"
+    columns = [ExportColumn("at", "time", "when")]
+    path = tmp_path / "table.parquet"
     times = pa.array([0, 2**62], pa.int64()).cast(pa.timestamp("us", tz="UTC"))
     schema = pa.schema([pa.field("at", times.type, nullable=False)])
     parquet.write_table(pa.Table.from_arrays([times], schema=schema), path)

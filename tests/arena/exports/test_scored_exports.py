@@ -50,7 +50,8 @@ def report_of(table: ForecastTable) -> dict[str, Any]:
 def test_an_export_is_scored_as_its_record(tmp_path: Path, season: dict[str, Any]) -> None:
     ours, theirs = tables(play(tmp_path / "season.db", **season), tmp_path / "export", "csv")
     for field in fields(ours):
-        one, other = getattr(ours, field.name), getattr(theirs, field.name)
+        one = getattr(ours, field.name)
+        other = getattr(theirs, field.name)
         if isinstance(one, np.ndarray):
             assert np.array_equal(one, other, equal_nan=True), field.name
         elif field.name not in ("forms", "name", "notes", "titles"):

@@ -50,7 +50,8 @@ def codes(status: Status) -> list[str]:
 
 SIMULATED = replace(COHORT, cohort=replace(COHORT.cohort, stamp="simulated"))
 PAUSED = replace(COHORT, paused_at=NOW)
-PLAYED, FAILED = {"played": 1}, {"played": 1, "failed": 2}
+PLAYED = {"played": 1}
+FAILED = {"played": 1, "failed": 2}
 WORDS: list[tuple[Status, str, list[str]]] = [
     (after(9999, DONE), "ok", []),
     (after(5), "waiting", ["due"]),

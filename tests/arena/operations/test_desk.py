@@ -91,13 +91,15 @@ def from_outside(cohort: Cohort, *names: str, wait: float = 60.0) -> Cohort:
 
 def open_to_all(world: World) -> World:
     """Return a world with a desk."""
-    given, players = Given(), world.player
+    given = Given()
+    players = world.player
 
     def player(cohort: Cohort, entrant: Entrant) -> Player:
         if entrant.kind != "outside":
             return players(cohort, entrant)
         settings = outside.Settings.model_validate(entrant.settings)
-        agent, ask = outside.agent(settings, given), outside.ask(settings, given)
+        agent = outside.agent(settings, given)
+        ask = outside.ask(settings, given)
         return Player(agent, ask, lambda _: 0, looks_outside=True, wait=settings.wait)
 
     return replace(world, player=player, desk=DeskTurns())
@@ -109,7 +111,8 @@ def played(
     """Return the turns of a round at which these guests come to a desk that is open meanwhile."""
 
     async def together() -> dict[str, Turn]:
-        stop, ports = asyncio.Event(), asyncio.Queue[int]()
+        stop = asyncio.Event()
+        ports = asyncio.Queue[int]()
         serving = asyncio.create_task(
             serve_desk(record, "127.0.0.1", 0, lambda: NOW, stop, ports.put_nowait, wrong_key_delay=0.01)
         )
@@ -183,7 +186,8 @@ def test_who_copies_the_live_price_at_the_deadline_has_no_skill(either: Record) 
 def test_a_decision_counts_once_and_in_time(either: Record) -> None:
     cohort = a_cohort(["ann", "bob"])
     apart = from_outside(from_outside(cohort, "ann"), "bob", wait=0.3)
-    stored, saw = begun(either, apart), dict[str, Any]()
+    stored = begun(either, apart)
+    saw = dict[str, Any]()
 
     async def ann(guest: Visitor) -> None:
         turn = await guest.turn()
@@ -430,7 +434,8 @@ def test_silent_connections_do_not_shut_the_desk(record: Record, head: bytes) ->
     stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
 
     async def asks(guest: Visitor) -> None:
-        turn, url = await guest.turn(), guest.http.base_url
+        turn = await guest.turn()
+        url = guest.http.base_url
         silent = [await asyncio.open_connection(url.host, url.port or 0) for _ in range(MOST_WAITING + 6)]
         for _, writer in silent:
             writer.write(head)

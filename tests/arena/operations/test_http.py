@@ -141,7 +141,8 @@ def test_health_while_a_round_plays(tmp_path: Path) -> None:
     """The model answers only once the endpoint was asked: so it was, in the middle of the round."""
 
     async def play() -> httpx.Response:
-        answered, thinking = asyncio.Event(), asyncio.Event()
+        answered = asyncio.Event()
+        thinking = asyncio.Event()
 
         async def thinks(prompt: Prompt) -> Call:
             thinking.set()
@@ -330,7 +331,8 @@ def test_the_oldest_connection_of_whoever_holds_most_is_dropped_first() -> None:
         async def stay() -> None:
             await asyncio.Event().wait()
 
-        places, tasks = ConnectionPlaces(3), dict[str, asyncio.Task[None]]()
+        places = ConnectionPlaces(3)
+        tasks = dict[str, asyncio.Task[None]]()
         for name, holder in (("quiet", "a"), ("first", "b"), ("second", "b"), ("new", "c"), ("newer", "b")):
             tasks[name] = asyncio.create_task(stay())
             places.add(tasks[name], holder)

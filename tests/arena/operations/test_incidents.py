@@ -68,7 +68,8 @@ def test_models_that_all_fail_are_told_once_until_a_newer_round_tells_what_was_l
     assert told(record) == [("all_agents_failed", "1/1", True)]
     note_rounds(record, NOW + HOUR)
     assert told(record) == [("all_agents_failed", "1/1", True)]
-    stored, agents = record.cohorts()[0], {"ann": asks, "null": SAYS}
+    stored = record.cohorts()[0]
+    agents = {"ann": asks, "null": SAYS}
     later = NOW + WEEK
     asyncio.run(play_round(stored, 2, a_world(LittleVenue(), agents, LittleModel(), later), record))
     note_rounds(record, later)
@@ -90,7 +91,8 @@ def test_an_agent_that_keeps_failing_or_has_no_price_is_told_once_and_when_it_is
 ) -> None:
     def end(number: int, ann: str, *unpriced: str) -> RoundEnd:
         statuses = {"ann": ann, "bob": "played"}
-        at, models = NOW + number * WEEK, frozenset({"ann", "bob"})
+        at = NOW + number * WEEK
+        models = frozenset({"ann", "bob"})
         return RoundEnd(1, number, at, True, statuses, models, {}, unpriced=frozenset(unpriced))
 
     rounds = [end(1, "failed"), end(2, "failed", "bob"), end(3, "failed", "bob"), end(4, "played")]

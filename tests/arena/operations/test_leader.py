@@ -114,7 +114,8 @@ def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: Record) -
     first = take(record, "elsewhere/1/one")
 
     async def waits() -> tuple[int | None, int]:
-        stop, words = asyncio.Event(), list[str]()
+        stop = asyncio.Event()
+        words = list[str]()
         waiting = asyncio.create_task(
             wait_to_lead(record, "host/2/two", stop, lambda: words.append("waits"), fail)
         )

@@ -82,7 +82,8 @@ def test_a_round_is_counted_turn_by_turn(record: Record) -> None:
 
 
 def test_what_was_settled_is_held_no_more(record: Record) -> None:
-    stored, venue = begun(record, a_cohort(["ann"])), LittleVenue(endings=[a_resolution("1", at=NOW + WEEK)])
+    stored = begun(record, a_cohort(["ann"]))
+    venue = LittleVenue(endings=[a_resolution("1", at=NOW + WEEK)])
     world = a_world(venue, AGENTS)
     for number in (1, 2):
         asyncio.run(play_round(stored, number, world, record))
@@ -90,7 +91,8 @@ def test_what_was_settled_is_held_no_more(record: Record) -> None:
 
 
 def test_a_market_that_went_silent_is_held_at_an_old_price(record: Record) -> None:
-    stored, venue = begun_live(record, "ann"), LittleVenue()
+    stored = begun_live(record, "ann")
+    venue = LittleVenue()
     asyncio.run(play_round(stored, 1, a_world(venue, AGENTS), record))
     venue.silent.add(RAIN)
     asyncio.run(play_round(stored, 2, a_world(venue, AGENTS, now=NOW + WEEK), record))

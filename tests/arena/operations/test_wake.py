@@ -41,7 +41,10 @@ from tests.arena.config_files import MARKS_ONLY
 from tests.builders import NOW
 from tests.records.little_world import a_cohort, live
 
-SECOND, HOUR, DAY, WEEK = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
+SECOND = timedelta(seconds=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+WEEK = timedelta(weeks=1)
 WAITS = 60
 """Seconds after which a test that nothing wakes has failed."""
 
@@ -164,7 +167,8 @@ def test_told_to_stop_it_waits_no_longer_and_what_is_no_schedule_any_more_has_no
 @pytest.mark.usefixtures("patient")
 def test_arena_run_is_woken_by_the_scheduler_until_a_failing_job_is_done(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(MARKS_ONLY, "utf-8")
-    record, events = Record.open(str(tmp_path / "arena.db")), list[str]()
+    record = Record.open(str(tmp_path / "arena.db"))
+    events = list[str]()
 
     async def marks(_site: JobContext, _at: datetime) -> str:
         if len(events) < 4:

@@ -162,7 +162,8 @@ def test_it_is_sent_again_after_pauses_that_grow_also_by_another_process(
     record: Record, tmp_path: Path
 ) -> None:
     note_venue(record, "sky", NOW, DOWN)
-    at, pauses = NOW, list[float]()
+    at = NOW
+    pauses = list[float]()
     with serving(Receiver(*[Answer(b"", 503)] * 4, OK)) as receiver:
         for _ in range(5):
             again = Record.open(str(tmp_path / "arena.db"))
@@ -186,7 +187,8 @@ def test_who_asks_for_more_time_is_given_it(record: Record) -> None:
 
 def test_after_a_day_it_is_given_up_and_that_is_said(record: Record) -> None:
     note_venue(record, "sky", NOW, DOWN)
-    at, said = NOW, list[str]()
+    at = NOW
+    said = list[str]()
     with serving(Receiver(Answer(b"", 500))) as receiver:
         while len(said) < MOST_TRIES:
             said += tell_all(record, receiver.url, at)
@@ -302,7 +304,8 @@ def test_a_webhook_that_hangs_holds_no_round_up_and_no_stop(record: Record) -> N
         stop.set()
         await task
 
-    said, stored = list[str](), begun(record, a_cohort(["ann"]))
+    said = list[str]()
+    stored = begun(record, a_cohort(["ann"]))
     with serving(Receiver(Answer(b"", how="hang"))) as receiver:
         asyncio.run(play())
     assert len(said) in (1, 2)
@@ -450,7 +453,9 @@ def pings(record: Record, receiver: Receiver, done: Callable[[], bool], good: bo
     """Return what is sent while steps succeed, until something is done."""
 
     async def play() -> list[str]:
-        step, stop, said = asyncio.Event(), asyncio.Event(), list[str]()
+        step = asyncio.Event()
+        stop = asyncio.Event()
+        said = list[str]()
         address = ping_of({"ARENA_PING": f"{receiver.url}/{CANARY}"})
         pinging = asyncio.create_task(keep_pinging(record, address, step, lambda: NOW, stop, said.append))
         for _ in range(400):

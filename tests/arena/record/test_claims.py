@@ -282,7 +282,8 @@ def test_a_heart_beats_while_the_block_lasts_and_outlives_a_database_that_is_awa
     monkeypatch.setattr(lease, "HEARTBEAT_INTERVAL", timedelta(milliseconds=1))
 
     async def go() -> tuple[int, int]:
-        beats, enough = 0, asyncio.Event()
+        beats = 0
+        enough = asyncio.Event()
 
         def renew() -> None:
             nonlocal beats

@@ -189,7 +189,8 @@ def test_one_cohort_can_be_read_alone(record: SmallRecord) -> None:
 
 
 def test_an_empty_record_has_empty_columns(record: SmallRecord) -> None:
-    stated, bets = read_forecast_columns(record.connection), read_bet_columns(record.connection)
+    stated = read_forecast_columns(record.connection)
+    bets = read_bet_columns(record.connection)
     assert stated.agent.size == bets.agent.size == 0
     assert (stated.agents, bets.markets) == ((), ())
 

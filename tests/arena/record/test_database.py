@@ -130,7 +130,8 @@ def test_a_record_of_a_newer_arena(read_only: bool, copy: Path) -> None:
 
 
 def test_a_reader_sees_one_state_while_another_writes(copy: Path) -> None:
-    record, engine = Record.open(str(copy)), connect(copy, read_only=True)
+    record = Record.open(str(copy))
+    engine = connect(copy, read_only=True)
     count = "SELECT count(*) FROM cohort WHERE ended_at IS NOT NULL"
     with reading(engine) as connection:
         before = connection.exec_driver_sql(count).scalar()
@@ -330,7 +331,8 @@ def add_prompt(engine: Engine) -> None:
 
 
 def test_a_fact_that_another_process_wrote_first(copy: Path) -> None:
-    mine, theirs = connect(copy), connect(copy)
+    mine = connect(copy)
+    theirs = connect(copy)
     add_prompt(theirs)
     with pytest.raises(ArenaError) as caught:
         add_prompt(mine)

@@ -135,7 +135,8 @@ def test_what_does_not_arrive_as_it_was_is_not_kept(
 def test_a_backup_of_a_server_is_a_file_of_one_instant(there: str, tmp_path: Path) -> None:
     """What is written while it is made is not in it."""
     build(there, 1).close()
-    before, record = hash_of(there), Record.open(there)
+    before = hash_of(there)
+    record = Record.open(there)
 
     def write(stage: str, done: int, _: int | None) -> None:
         if stage == "copying" and record.cohorts()[0].ended_at is None:

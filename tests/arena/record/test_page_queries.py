@@ -55,7 +55,8 @@ def most_quoted(record: Path) -> str:
 
 @pytest.mark.parametrize("most", [2, 3, 5, 20])
 def test_thinned_prices_are_those_that_stood_at_even_distances(copy: Path, most: int) -> None:
-    built, market = copy, most_quoted(copy)
+    built = copy
+    market = most_quoted(copy)
     with sqlite3.connect(copy) as plain:  # hours apart at first, then days
         plain.executemany(
             "INSERT INTO quote (market_id, at, mid, volume, book, hash) VALUES (?, ?, ?, 0, '{}', 'h')",

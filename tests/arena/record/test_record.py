@@ -98,7 +98,8 @@ def test_what_a_market_says_is_kept_each_time_it_changes(season: Season) -> None
 
 
 def test_resolutions_are_kept_once_and_known_in_their_time(season: Season) -> None:
-    first, second = a_resolution("1", SUN, at=week(1)), a_resolution(None, SUN, 2, at=week(2))
+    first = a_resolution("1", SUN, at=week(1))
+    second = a_resolution(None, SUN, 2, at=week(2))
     season.look(1, NOW, the_book(SUN, NOW))
     assert season.record.read(read_unresolved_markets, NOW) == [SUN]
     assert season.record.write(add_resolutions, [first, first], week(1)) == 1
@@ -136,7 +137,8 @@ def test_a_price_between_rounds_is_one_of_a_market_that_is_followed(
 
 def test_final_forecasts_come_back_and_others_do_not(season: Season) -> None:
     season.look(1, NOW, the_book(SUN, NOW), the_book(RAIN, NOW))
-    blind, final = Forecast(SUN, 0.4, "blind"), Forecast(SUN, 0.6, reason="so")
+    blind = Forecast(SUN, 0.4, "blind")
+    final = Forecast(SUN, 0.6, reason="so")
     season.turn(1, "ann", Decision((final, blind)))
     assert season.record.read(read_final_forecasts, 1, ["ann", "bob"]) == {"ann": (final,)}
     assert (

@@ -161,7 +161,8 @@ def test_no_file_and_the_record_itself_are_no_backup_of_it(other: Path, tmp_path
 
 
 def test_a_truncated_file_wherever_cut(saved: Path, other: Path, tmp_path: Path, thorough: bool) -> None:
-    whole, chance = saved.read_bytes(), Random("where to cut")
+    whole = saved.read_bytes()
+    chance = Random("where to cut")
     places = [1, 15, 16, 99, 100, 4096, len(whole) - 1, len(whole) - 4096]
     places += [chance.randrange(len(whole)) for _ in range(200 if thorough else 6)]
     for place in places:
@@ -173,7 +174,8 @@ def test_a_truncated_file_wherever_cut(saved: Path, other: Path, tmp_path: Path,
 
 def test_a_file_with_damaged_pages(saved: Path, other: Path, tmp_path: Path, thorough: bool) -> None:
     """Whatever is overwritten is found, or is room that nothing stood in."""
-    whole, chance = saved.read_bytes(), Random("what to damage")
+    whole = saved.read_bytes()
+    chance = Random("what to damage")
     content = hash_of(saved)
     for trial in range(100 if thorough else 8):
         place = chance.randrange(100, len(whole) - 512)

@@ -93,7 +93,8 @@ def test_changes_are_told_apart(record: Record) -> None:
 
 
 def test_a_market_that_is_listed_twice_counts_once(record: Record) -> None:
-    first, again = catalogue(1, 1)[0], a_listing("0.60", "0.61", market="sky:000", at=minute(1))
+    first = catalogue(1, 1)[0]
+    again = a_listing("0.60", "0.61", market="sky:000", at=minute(1))
     assert counted(sync(record, 1, [first, again])) == (1, 1, 0, 1, 0, 0)
     with reading(record.engine) as connection:
         assert read_listings_as_of(connection, ["sky:000"], minute(1)) == [again]
@@ -178,7 +179,9 @@ def broken_off(record: Record, statement: int, at: int, listings: list[Listing])
 
 def test_a_sync_that_breaks_off_anywhere_leaves_nothing_half(record: Record) -> None:
     sync(record, 1, catalogue(1, 1_010))
-    before, now, statement = rows(record), catalogue(2, 1_020, ask="0.43"), 0
+    before = rows(record)
+    now = catalogue(2, 1_020, ask="0.43")
+    statement = 0
     while broken_off(record, statement, 2, now):
         assert rows(record) == before, f"broken off before statement {statement}"
         statement += 1

@@ -61,7 +61,8 @@ async def queued(address: str, jobs: list[TurnJob]) -> tuple[int, set[str]]:
 def test_tables_of_an_older_library_become_those_of_this_one_with_the_jobs_in_them(
     new_database: Callable[[], str], last: str
 ) -> None:
-    old, new = new_database(), new_database()
+    old = new_database()
+    new = new_database()
     made_until(old, last)
     with psycopg.connect(queue_address(old)) as connection:
         connection.execute(

@@ -102,7 +102,8 @@ def test_nothing_is_told_that_was_known_later_or_only_just_then(record: Record) 
 
 
 def test_the_history_is_that_of_a_plain_list(record: Record) -> None:
-    draws, quotes = Random(5), defaultdict[str, list[Quote]](list)
+    draws = Random(5)
+    quotes = defaultdict[str, list[Quote]](list)
     for number, hours in enumerate(sorted(draws.sample(range(-60 * 24, 48), 60))):
         at = NOW + timedelta(hours=hours)
         seen = draws.sample([f"sim:{n}" for n in range(20)], 4)

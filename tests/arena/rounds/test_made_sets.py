@@ -138,7 +138,8 @@ def test_the_records_markets_are_candidates_if_they_are_decided_after_the_day(re
     with reading(record.engine) as connection:
         found = {one.id: one for one in record_candidates(connection, OPEN, DUE, NOW)}
     assert found.keys() == {*(f"M{number}" for number in range(6)), "GDP:rise"}
-    market, series = found["M1"], found["GDP:rise"]
+    market = found["M1"]
+    series = found["GDP:rise"]
     assert (market.source, market.category) == ("kalshi", "b")
     assert market.item["freeze_datetime_value"] == "0.41"
     assert market.item["url"].startswith("https://kalshi.com/markets/")

@@ -207,13 +207,11 @@ class ModelInLine:
             return Call(prompt, text, tokens_in=sent, tokens_out=said, cost=2 * sent + 10 * said)
 
 
-def tried_in_line(
-    model: ModelInLine, seconds: float = 120.0, price: Mapping[str, float] = FREE
-) -> QuickTrial:
+def tried_in_line(model: ModelInLine, price: Mapping[str, float] = FREE) -> QuickTrial:
     """Try such a model without letting real time pass."""
     settings = asking_settings({"model": "openai/qwen3:8b", "base_url": "http://127.0.0.1:9", "price": price})
     with closing(JumpingLoop()) as loop:
-        trial = QuickTrial(settings, model.ask, questions_to_ask(None), None, seconds, loop.time)
+        trial = QuickTrial(settings, model.ask, questions_to_ask(None), None, 120.0, loop.time)
         loop.run_until_complete(trial.run())
     return trial
 

@@ -75,11 +75,13 @@ def test_a_round_is_settled_shown_played_and_marked(record: Record) -> None:
 
 
 def test_played_again_it_changes_nothing_and_asks_nobody(record: Record) -> None:
-    model, venue = LittleModel(), LittleVenue()
+    model = LittleModel()
+    venue = LittleVenue()
     stored = begun(record, a_cohort(["ann", "eve"]))
     world = a_world(venue, {"ann": BUYER, "eve": asks}, model)
     play(stored, 1, world, record)
-    before, counts = hash_of(record), record.read(count_facts)
+    before = hash_of(record)
+    counts = record.read(count_facts)
     venue.mids[RAIN] = 90
     again = play(stored, 1, world, record)
     assert (again.turns, again.done) == ((), True)
@@ -321,7 +323,8 @@ def test_a_round_left_unplayed_is_over_when_the_next_one_comes(
     record: Record, time_passes: bool, status: str
 ) -> None:
     """Its prices are past, except in a world that waits: there it is played first."""
-    model, cohort = LittleModel(), a_cohort(["eve"])
+    model = LittleModel()
+    cohort = a_cohort(["eve"])
     stored = begun(record, live(cohort) if time_passes else cohort)
     world = a_world(LittleVenue(), {"eve": asks}, model)
     _open_round(stored, world, record)
@@ -592,7 +595,8 @@ def test_where_asking_again_is_of_no_use_a_round_is_played_without_the_venue(rec
 
 def test_a_live_venue_that_is_down_is_asked_again_while_there_is_time(record: Record) -> None:
     stored = begun_live(record, "ann")
-    venue, at = Down(), NOW + WEEK
+    venue = Down()
+    at = NOW + WEEK
     play(stored, 1, a_world(venue, {"ann": BUYER}), record)
     before = hash_of(record)
     with pytest.raises(
@@ -619,8 +623,10 @@ def test_where_one_cohorts_venue_is_down_the_others_are_played_all_the_same(reco
     def nobody_starts(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
         raise AssertionError("all that play have started")
 
-    down, up = Down(), LittleVenue()
-    first, second = live(a_cohort(["ann"])), live(replace(a_cohort(["ann"]), number=2))
+    down = Down()
+    up = LittleVenue()
+    first = live(a_cohort(["ann"]))
+    second = live(replace(a_cohort(["ann"]), number=2))
     begun(record, first)
     begun(record, second)
     world = a_world(up, {"ann": says("0.7")})

@@ -115,7 +115,8 @@ def test_who_copies_the_live_price_at_its_deadline_has_skill_0(record: Record) -
     mids = {
         name: stated.mid[first & (stated.agent == place)].tolist() for place, name in enumerate(stated.agents)
     }
-    later, shown = [usd("0.45"), usd("0.70")], [usd("0.40"), usd("0.60")]
+    later = [usd("0.45"), usd("0.70")]
+    shown = [usd("0.40"), usd("0.60")]
     assert mids == {"ann": later, "bob": shown, "kim": later}  # kim is made from ann, who looks outside
     skills = {row.agent: row.skill for row in record.read(read_scores)}
     assert skills["ann"] == 0
@@ -135,7 +136,8 @@ def test_who_copies_the_live_price_at_its_deadline_has_skill_0(record: Record) -
 def test_what_is_tried_again_is_filled_at_the_worse_price_where_the_venue_can_be_asked(
     stamp: str, pretended: bool, mid: int, price: str, record: Record
 ) -> None:
-    afternoon, agents = Afternoon(LittleVenue()), {"eve": asks_and_buys, "ann": says("0.5", ("100", RAIN))}
+    afternoon = Afternoon(LittleVenue())
+    agents = {"eve": asks_and_buys, "ann": says("0.5", ("100", RAIN))}
     stored = begun(record, replace(a_cohort(["eve", "ann"]), stamp=stamp))
     world = replace(afternoon.world(agents, down=1), pretended=pretended)
     first = play(stored, 1, world, record)
@@ -149,10 +151,8 @@ def test_what_is_tried_again_is_filled_at_the_worse_price_where_the_venue_can_be
 @pytest.mark.parametrize("by_worker", [False, True])
 def test_what_a_restart_has_left_over_is_filled_at_the_price_of_then(by_worker: bool, record: Record) -> None:
     afternoon = Afternoon(LittleVenue())
-    stored, world = (
-        begun_live(record, "ann"),
-        afternoon.world({"ann": says("0.5", ("100", RAIN))}),
-    )
+    stored = begun_live(record, "ann")
+    world = afternoon.world({"ann": says("0.5", ("100", RAIN))})
     snapshot = asyncio.run(take_snapshot(stored, NOW, world, record, 1))
     record.write(add_snapshot, stored.id, 1, snapshot, 1)
     afternoon.moves(rain=60)

@@ -189,7 +189,8 @@ def test_wishes_that_came_too_late_stay_too_late(record: Record) -> None:
 
 def test_nothing_is_paid_in_another_history_before_it_was_learnt(record: Record) -> None:
     """The venue tells in the third week what was over in the first: until then nobody could know."""
-    venue, stake = LittleVenue(), Change(values={"max_bet": usd("0.50")})
+    venue = LittleVenue()
+    stake = Change(values={"max_bet": usd("0.50")})
     agents = {"ann": says("0.7", ("4100", RAIN))}
     play(record, a_cohort(["ann"]), agents, venue, 1, 2)
     record.quarantine([NO_ANSWER], NOW + WEEK)
@@ -222,7 +223,8 @@ def test_what_was_settled_for_a_time_that_is_not_played_yet_is_no_difference(rec
 
 
 def test_what_only_this_history_holds_at_the_end_ends_as_it_did_later(record: Record) -> None:
-    agents, venue = {"ann": says("0.7", ("4100", RAIN))}, LittleVenue()
+    agents = {"ann": says("0.7", ("4100", RAIN))}
+    venue = LittleVenue()
     first = replace(a_cohort(["ann"]), rounds=1)
     stored = play(record, first, agents, venue, 1)
     record.write(end_cohort, stored.id, NOW)
@@ -235,7 +237,8 @@ def test_what_only_this_history_holds_at_the_end_ends_as_it_did_later(record: Re
 
 
 def test_a_correction_that_came_after_the_end_is_paid_here_too(record: Record) -> None:
-    venue, first = LittleVenue(), replace(a_cohort(["ann"]), rounds=2)
+    venue = LittleVenue()
+    first = replace(a_cohort(["ann"]), rounds=2)
     stored = play(record, first, {"ann": BUYER}, venue, 1)
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
     play(record, first, {"ann": BUYER}, venue, 2)
@@ -253,7 +256,8 @@ class WithoutBooks(LittleVenue):
     """A venue that knows a bid and an ask, and nothing of how much is behind them."""
 
     def _listing(self, market: str, at: datetime) -> Listing:
-        bid, ask = f"0.{self.mids[market] - 1}", f"0.{self.mids[market] + 1}"
+        bid = f"0.{self.mids[market] - 1}"
+        ask = f"0.{self.mids[market] + 1}"
         return a_listing(bid, ask, market=market, at=at, closes_at=self.closes_at)
 
 

@@ -66,7 +66,8 @@ def of(engine: Engine, name: str) -> AgentDetails:
 
 @pytest.mark.parametrize("name", ["ann", "bob", "eve"])
 def test_calls_tokens_costs_and_errors_are_those_of_the_rows(name: str, path: Path, engine: Engine) -> None:
-    found, rows = of(engine, name), raw(path, name)
+    found = of(engine, name)
+    rows = raw(path, name)
     assert sum(each.calls for each in found.calls) == len(rows)
     assert sum(each.tokens_in for each in found.calls) == sum(row["tokens_in"] for row in rows)
     assert sum(each.tokens_out for each in found.calls) == sum(row["tokens_out"] for row in rows)
@@ -97,7 +98,8 @@ def test_how_turns_ended_cohort_by_cohort_and_what_was_forecast(engine: Engine) 
 
 def test_what_answered_when_and_where_it_changed(engine: Engine) -> None:
     with reading(engine) as connection:
-        served, rows = read_served_models(connection, "ann"), read_reported_models(connection)
+        served = read_served_models(connection, "ann")
+        rows = read_reported_models(connection)
         seen = changed_since(connection, rows[0].at)
     assert [(each.model, each.fingerprint, each.answers) for each in served] == [
         ("demo-1", "fp", 5),

@@ -176,7 +176,8 @@ def test_a_duel_is_fought_on_common_rows_or_by_way_of_the_market() -> None:
     found = compare_two(rows, "ann", "bob")
     assert (found.by, found.rows, found.winner()) == ("rows", 160, "ann")
     apart = take_rows(rows, (rows.agent == 0) == (rows.event % 2 == 0))
-    one, other = compare_two(apart, "ann", "bob"), compare_two(apart, "bob", "ann")
+    one = compare_two(apart, "ann", "bob")
+    other = compare_two(apart, "bob", "ann")
     assert (one.by, one.rows, other.gap) == ("market", 0, -(one.gap or 0))
 
 

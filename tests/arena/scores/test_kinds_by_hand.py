@@ -51,8 +51,10 @@ def cdf(points: list[tuple[Fraction, Fraction]], at: Fraction) -> Fraction:
 
 def density(form: dict[str, Any], answer: str, said: dict[str, Any]) -> tuple[Fraction, Fraction]:
     """Return the density that an answer gave to the outcome, and the density of knowing nothing."""
-    low, high = number(form["low"]), number(form["high"])
-    is_low, is_high = bool(form.get("open_low")), bool(form.get("open_high"))
+    low = number(form["low"])
+    high = number(form["high"])
+    is_low = bool(form.get("open_low"))
+    is_high = bool(form.get("open_high"))
 
     def place(text: str) -> Fraction:
         return (number(text) - low) / (high - low)
@@ -60,7 +62,8 @@ def density(form: dict[str, Any], answer: str, said: dict[str, Any]) -> tuple[Fr
     quantiles = [(place(text), Fraction(share, 1_000_000)) for share, text in said["quantiles"]]
     (first, first_share), (second, second_share) = quantiles[:2]
     (before, before_share), (last, last_share) = quantiles[-2:]
-    start, end = Fraction(0), Fraction(1)
+    start = Fraction(0)
+    end = Fraction(1)
     if is_low:
         start = first - first_share * (second - first) / (second_share - first_share)
     if is_high:
@@ -68,7 +71,8 @@ def density(form: dict[str, Any], answer: str, said: dict[str, Any]) -> tuple[Fr
     points = [(start, Fraction(0)), *quantiles, (end, Fraction(1))]
 
     def floored(edge: Fraction) -> Fraction:
-        least, most = cdf(points, Fraction(0)), cdf(points, Fraction(1))
+        least = cdf(points, Fraction(0))
+        most = cdf(points, Fraction(1))
         shape = (cdf(points, edge) - least + edge / 100) / (most - least + Fraction(1, 100))
         below = max(least, Fraction(is_low, 1000))
         above = max(1 - most, Fraction(is_high, 1000))

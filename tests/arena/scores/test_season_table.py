@@ -153,7 +153,8 @@ def assert_alike(ours: Any, theirs: Any, place: str = "") -> None:
 )
 def test_a_season_is_scored_as_a_file_of_it_is(tmp_path: Path, season: dict[str, Any]) -> None:
     ours, theirs = reports(tmp_path / "season.db", **season)
-    one, other = report_data(ours), report_data(theirs)
+    one = report_data(ours)
+    other = report_data(theirs)
     for data in (one, other):
         for name in ("name", "notes"):
             del data[name]

@@ -63,7 +63,8 @@ def with_an_idle_end(path: Path) -> Path:
             "SELECT id, (SELECT max(at) FROM snapshot) FROM market "
             "WHERE id NOT IN (SELECT market_id FROM entry UNION SELECT market_id FROM resolution)"
         ).fetchone()
-    when, record = datetime.fromisoformat(at), Record.open(str(path))
+    when = datetime.fromisoformat(at)
+    record = Record.open(str(path))
     record.write(add_resolutions, [a_resolution("1", market, at=when)], when)
     record.close()
     return path

@@ -47,7 +47,9 @@ def forge(path: Path, entrant: int, **changes: dict[int, int]) -> None:
         f"SELECT {', '.join(COLUMNS)} FROM entry WHERE entrant_id = ? ORDER BY number", (entrant,)
     ).fetchall()
     database.close()
-    balance, previous, held = 0, "", dict[tuple[str, str], int]()
+    balance = 0
+    previous = ""
+    held = dict[tuple[str, str], int]()
     for row in (dict(zip(COLUMNS, values, strict=True)) for values in rows):
         row |= {column: more[row["number"]] for column, more in changes.items() if row["number"] in more}
         lot = row["market_id"], row["side"]

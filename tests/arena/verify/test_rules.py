@@ -165,7 +165,8 @@ def test_a_fill_of_more_or_less_than_the_depth_allows(
     season = Season(Record.open(str(tmp_path / "record.db")))
     bare = RULES.model_copy(update={"fill": "quote"})
     season.start(a_cohort(1, NOW, bare.model_copy(update=CAPPED), "ann"))
-    shown, traded = the_book(SUN, NOW), None if volume is None else usd(volume)
+    shown = the_book(SUN, NOW)
+    traded = None if volume is None else usd(volume)
     assert shown.quote is not None  # its thinner side has 800 shares, for $328
     season.look(1, NOW, replace(shown, quote=replace(shown.quote, volume=traded)))
     turn = season.turn(

@@ -82,7 +82,8 @@ def of_key(table: Table) -> str:
 
 def others(table: Table, column: str, value: Any) -> Iterator[Any]:
     """Yield other values for a field: a near one, a far one, nothing, and one that can't be read."""
-    kind, nullable = table.c[column].type, table.c[column].nullable
+    kind = table.c[column].type
+    nullable = table.c[column].nullable
     if isinstance(kind, UtcTime):
         yield f"2026-01-0{3 if (table.name, column) == BEFORE else 9}T12:00:00.000001Z"
         yield "soon"
@@ -141,7 +142,9 @@ def test_a_changed_field_is_named(table: str, column: str, tampered: TamperedRec
 
     Verifying goes on to its end for texts of the last row, and with THOROUGH=1; else until it says so.
     """
-    shape, tried, turn = TABLES[table], 0, CHECKED.index((table, column))
+    shape = TABLES[table]
+    tried = 0
+    turn = CHECKED.index((table, column))
     keys = some(rows_of(tampered.driver, shape), thorough)
     last = keys[-1]
     for place, key in enumerate(keys[:: -1 if turn % 2 else 1], turn // 2):

@@ -12,7 +12,8 @@ from tests.builders import usd
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "bundles.md"
 EXAMPLE = re.compile(r"`([\w.]+)`:\n\n```\w+\n(.*?)```", re.DOTALL)
-RAIN, SNOW = MarketId("polymarket:0xa1"), MarketId("polymarket:0xa2")
+RAIN = MarketId("polymarket:0xa1")
+SNOW = MarketId("polymarket:0xa2")
 
 
 def example(folder: Path) -> Path:

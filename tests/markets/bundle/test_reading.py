@@ -13,7 +13,8 @@ from markets.model import Level, MarketId, Resolution
 from tests.builders import usd
 from tests.bundles import HEADER, a_bundle, ended, on, page
 
-A, B = MarketId("v:a"), MarketId("v:b")
+A = MarketId("v:a")
+B = MarketId("v:b")
 
 
 def told(folder: Path) -> list[str]:
@@ -37,7 +38,8 @@ def events(folder: Path, *pages: dict[str, Any]) -> list[str]:
 def test_a_price_of_a_day_counts_from_the_next_day_on(tmp_path: Path) -> None:
     record = read(a_bundle(tmp_path, prices=["v,a,2026-01-03,0.4", "v,a,2026-01-05,0.7"])).markets[A]
     assert record.quote(on(3, 23)) is None
-    first, second = record.quote(on(4)), record.quote(on(9))
+    first = record.quote(on(4))
+    second = record.quote(on(9))
     assert first is not None
     assert second is not None
     assert (first.mid, first.at) == (usd("0.4"), on(4))

@@ -217,7 +217,8 @@ class PowerCut(BaseException):
 
 def cut_after(monkeypatch: pytest.MonkeyPatch, syncs: int, fault: BaseException) -> None:
     """Fail to write the next file, and only that one, once this many are on disk."""
-    left, sync = [syncs], os.fsync
+    left = [syncs]
+    sync = os.fsync
 
     def failing(file: int) -> None:
         left[0] -= 1

@@ -23,7 +23,8 @@ from tests.venue_server.polymarket import (
 from tests.venue_server.server import HTML, RESET, VenueServer, status
 from tests.venue_server.visit import Answer, polymarket
 
-RAIN, SNOW = MarketId("polymarket:1001"), MarketId("polymarket:1002")
+RAIN = MarketId("polymarket:1001")
+SNOW = MarketId("polymarket:1002")
 CLOSED_AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 

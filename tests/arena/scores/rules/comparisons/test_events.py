@@ -165,7 +165,8 @@ def test_a_value_is_averaged_within_markets_and_added_up_within_events(
     within: dict[int, list[float]] = defaultdict(list)
     for market, value in rows:
         within[market].append(value / 1000)
-    total, count = [0.0] * 4, [0] * 4
+    total = [0.0] * 4
+    count = [0] * 4
     for market, values in within.items():
         total[event_of[market]] += sum(values) / len(values)
         count[event_of[market]] += 1

@@ -23,7 +23,8 @@ def two(seed: int, ann: float = 0.1, bob: float = 0.3) -> SeasonForecasts:
 def slow(season: SeasonForecasts, gap: float, seed: int) -> float:
     """Compute p as its formula reads."""
     a, b = (sums_of(season, season.of(name)) for name in ("ann", "bob"))
-    na, nb = fsum(a.count), fsum(b.count)
+    na = fsum(a.count)
+    nb = fsum(b.count)
     events = range(len(season.events))
     theta = (fsum(a.total) - gap * na + fsum(b.total)) / (na + nb)
 

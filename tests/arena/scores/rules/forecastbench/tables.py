@@ -36,9 +36,12 @@ def some_panel(
     who, what = (places.ravel() for places in np.indices((forecasters, questions)))
     kept = (chance.random(who.size) >= missing) | (who == 0)
     outcome = chance.integers(0, 2, questions).astype(float)
-    outsider, aged = chance.random(forecasters) < outside, chance.random(who.size) < outside
+    outsider = chance.random(forecasters) < outside
+    aged = chance.random(who.size) < outside
     fits = ~(outsider[who] | aged) | (who == 0)
-    who, what, fits = who[kept], what[kept], fits[kept]
+    who = who[kept]
+    what = what[kept]
+    fits = fits[kept]
     return panel(
         [f"f{i:04}" for i in who],
         [f"q{j:05}" for j in what],

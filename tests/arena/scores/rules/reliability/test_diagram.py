@@ -37,7 +37,9 @@ def test_rounds_of_one_market_taken_for_separate_ones_would_raise_false_alarms()
 
 
 def test_the_band_holds_the_curve_of_the_calibrated_nine_times_in_ten() -> None:
-    rng, inside, tenths = np.random.default_rng(11), list[bool](), list[bool]()
+    rng = np.random.default_rng(11)
+    inside = list[bool]()
+    tenths = list[bool]()
     for _ in range(40):
         f, o, m = season(rng, markets=100, rounds=1)
         shown = diagram.diagram(f, o, rng, m, draws=200)

@@ -23,7 +23,8 @@ def states(shape: str, size: int) -> np.ndarray:
 
 def by_program(p: list[float], shape: str) -> float:
     """Return the largest sure gain per claim, bought or sold, by linear programming over the states."""
-    pays, size = states(shape, len(p)), len(p)
+    pays = states(shape, len(p))
+    size = len(p)
     best = 0.0
     for sign in (1, -1):
         sure = np.hstack([-sign * (pays - np.array(p)), np.ones((len(pays), 1))])
@@ -70,7 +71,8 @@ def test_a_column_is_its_events_one_by_one_in_any_order(
     found = coherence(p, event, shape, rung=rung)
     losses = []
     for number in sorted(set(event)):
-        own, kind = [row[1] for row in table if row[0] == number], shapes[number]
+        own = [row[1] for row in table if row[0] == number]
+        kind = shapes[number]
         if kind != "alone" and (len(own) > 1 or kind == "exhaustive"):
             losses.append(dutch_book(own, kind).profit)
     assert found.events == len(losses)
