@@ -53,10 +53,8 @@ def report(shares: Iterable[Share], as_json: bool) -> None:
     for share in shares:
         wanted = f"{share.low:.0%} to {share.high:.0%}"
         beside = ", ".join(f"{name} {value:.1%}" for name, value in share.beside.items())
-        print(
-            f"{'ok ' if share.good else 'no '} {share.what:82} {share.share:>6.1%}  wanted {wanted:12} {beside}",
-            flush=True,
-        )
+        mark = "ok " if share.good else "no "
+        print(f"{mark} {share.what:82} {share.share:>6.1%}  wanted {wanted:12} {beside}", flush=True)
         missed += not share.good
     print(f"{missed} not as promised")
 

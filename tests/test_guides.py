@@ -164,6 +164,7 @@ def test_the_program_takes_every_command_of_a_page(page: Path) -> None:
             command = command.get_command(context, words[0])
             context = command.context_class(command, info_name=words.pop(0), parent=context)
 
+        # It raises a usage error for an argument or an option that the command doesn't have.
         command.make_context(line, words, parent=context.parent)
 
 

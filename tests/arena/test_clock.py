@@ -70,4 +70,5 @@ def test_who_waits_wakes_as_soon_as_told_to_stop() -> None:
 
 
 def test_nobody_waits_for_what_is_past() -> None:
+    # A wait would end in a TimeoutError.
     asyncio.run(asyncio.wait_for(sleep_unless_stopped(-HOUR, asyncio.Event()), 60))

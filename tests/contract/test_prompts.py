@@ -115,6 +115,7 @@ def test_the_example_in_a_prompt_is_an_answer_that_can_be_read(name: str) -> Non
 def test_the_example_in_a_prompt_keeps_to_the_schema(name: str) -> None:
     """What may be null there may be left out of a prompt's own format."""
     prompt = asked(name)
+    # It raises a ValidationError for an example that doesn't.
     jsonschema.validate({"thoughts": None} | json.loads(example(prompt)), answer_schema(prompt.bets))
 
 
