@@ -28,7 +28,7 @@ from arena.record.write.calls import add_call
 
 RETRY_WAITS = (1.0, 4.0)
 """Seconds before the second and the third attempt at a question that failed for a passing reason."""
-DATABASE_WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
+DATABASE_WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, *([10.0] * 30))
 """Seconds between attempts to store an answer while the database is away: it was paid for."""
 PATIENCE = LONGEST_PAUSE
 MOST_ATTEMPTS = 100

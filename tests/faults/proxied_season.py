@@ -59,6 +59,7 @@ REASONS = (
     "is using this record",
     "is gone",
     "has ended",
+    "ended on",
     "no cohort",
     "is playing",
     "has closed a connection",

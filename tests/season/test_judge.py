@@ -11,9 +11,12 @@ import pytest
 
 from agents.leak_judge import judge_prompt, read_judgement
 from arena.config.errors import ConfigErrors
+from tests.bundles import simulated
 from tests.program.rehearsal import SUNDAY, clock_at, content, rehearse, rows
+from tests.program.running import arena_json
 from tests.provider.replies import GOOD, fails, says
 from tests.provider.server import FaultyProvider
+from tests.rows import rows_in
 from tests.serving import Reply
 from tests.trusted import load_trusted
 
@@ -23,6 +26,13 @@ evidence: {{from: folder, judge: eve}}
 cohorts: {{rounds: 1, count: 1, corrected_within: 8d}}
 budget: {{call: {call}}}
 run: {{catalogue: off, quotes: off, resolutions: off, marks: 1w, scores: off, backup: off}}
+agents:
+  - {{name: eve, model: openai/eve, base_url: "{url}", price: {{input: 1, output: 1}}}}
+"""
+REPLAYED = """\
+markets: {{venue: simulator, show: 3, min_volume: 0}}
+evidence: {{from: folder, judge: eve}}
+cohorts: {{rounds: 1}}
 agents:
   - {{name: eve, model: openai/eve, base_url: "{url}", price: {{input: 1, output: 1}}}}
 """
@@ -145,3 +155,26 @@ def test_a_quote_is_in_the_text_word_for_word() -> None:
     assert (found.told, found.quote) == (True, "It rained all day.")
     assert read_judgement(prompt, '{"told": true, "quote": "it rained all day."}') is None
     assert read_judgement(prompt, '{"told": true, "quote": "Will it rain?"}') is None
+
+
+def test_a_replay_is_judged_too_and_pays_once(tmp_path: Path, provider: FaultyProvider) -> None:
+    provider.script("eve", judging(honest))
+    (tmp_path / "config.yaml").write_text(REPLAYED.format(url=provider.url), "utf-8")
+    simulated(tmp_path / "spring", weeks=3, markets=6, events=3)
+    (tmp_path / "news").mkdir()
+    for number, line in enumerate((tmp_path / "spring" / "markets.jsonl").read_text("utf-8").splitlines()):
+        question = json.loads(line)["question"].removeprefix("Will ").removesuffix("?")
+        text = f"{question}: the queue at the counter is the shortest of all."
+        (tmp_path / "news" / f"{number}.md").write_text(ARTICLE.format(title="The queue", text=text), "utf-8")
+
+    played = arena_json(tmp_path, "study", "replay", "spring")
+    asked = len(provider.log)
+    again = arena_json(tmp_path, "study", "replay", "spring")
+
+    database = tmp_path / "replay-spring.db"
+    told = rows_in(database, "SELECT count(*) FROM call WHERE stage = 'judge' AND error_code IS NULL")
+    withheld = rows_in(database, "SELECT sum(json_extract(dropped, '$.judged')) FROM gathering")
+    assert told[0][0] > 0
+    assert withheld[0][0] > 0
+    assert rows_in(database, "SELECT count(*) FROM evidence") == [(0,)]
+    assert (again["state_hash"], len(provider.log)) == (played["state_hash"], asked)

@@ -23,7 +23,7 @@ from arena.record.queries.cohorts import read_calls, read_rounds
 from arena.record.queries.decisions import read_turns
 from arena.record.record import Record
 from arena.record.schema.database import reading
-from arena.record.write.turn_queue import TurnJob, enqueue_turns, open_queue
+from arena.record.write.turn_queue import TurnJob, enqueue_turns, open_queue, run_worker
 from arena.rounds.open_world import open_world
 from arena.rounds.worker import JobOutcome, play_job, serve_turns
 from arena.verify import verify
@@ -280,3 +280,31 @@ def test_a_worker_outlives_an_outage_that_is_longer_than_its_pool_waits(
     played = [x.agent for x in told if isinstance(x, JobOutcome)]
     assert (played[0], {*played[1:]}) == ("before", {"after"})
     assert len({x for x in told if isinstance(x, str)}) > 1
+
+
+def test_turns_in_progress_end_though_their_queue_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they have asked is paid for, and the server may be back before they have to store it."""
+    monkeypatch.setattr("arena.record.write.turn_queue.POOL_WAIT", 0.2)
+    monkeypatch.setattr("arena.record.write.turn_queue.HEARTBEAT_SECONDS", 0.1)
+    told = list[str]()
+
+    async def go(server: Any, address: str) -> None:
+        begun = asyncio.Event()
+
+        async def play(_job: TurnJob, ended: Callable[[], None]) -> None:
+            begun.set()
+            await asyncio.to_thread(server.stop)
+            await asyncio.sleep(1.0)  # longer than the worker needs to notice, and than its grace
+            told.append("the turn has ended")
+            ended()
+
+        async with open_queue(address) as app:
+            await enqueue_turns(app, [TurnJob(1, 1, ("slow",), code_version())])
+            with pytest.raises(ArenaError, match="the queue's database can't be reached"):
+                await run_worker(app, play, 1, 0.05)
+        assert begun.is_set()
+
+    with a_server() as server:
+        address = database(server.get_uri(), "arena")
+        asyncio.run(go(server, address))
+    assert told == ["the turn has ended"]

@@ -287,8 +287,8 @@ async def requeue_stalled(app: App) -> int:
 async def run_worker(app: App, play: PlayTurns, at_once: int, grace: float) -> None:
     """Take jobs from the queue and play their turns until cancelled; raise `ArenaError` if the queue is lost.
 
-    Jobs are taken while fewer than `at_once` turns are to be played. In the end those in progress have some
-    seconds of `grace` to end by themselves.
+    Jobs are taken while fewer than `at_once` turns are to be played. Once cancelled, those in progress have
+    some seconds of `grace` to end by themselves; if the queue is lost, they have all the time they need.
     """
     with translated_queue_errors():
         worker_id = await app.job_manager.register_worker()
@@ -317,14 +317,16 @@ class QueueWorker:
     async def work(self) -> None:
         """Take jobs until cancelled, or until the queue is lost, whose error is raised then."""
         self.lost = asyncio.get_running_loop().create_future()
-        tasks: list[asyncio.Future[None]] = [
-            self.lost,
-            asyncio.create_task(self._beat()),
-            asyncio.create_task(self._listen()),
-            asyncio.create_task(self._take_jobs()),
-        ]
+        take_jobs = asyncio.create_task(self._take_jobs())
+        beat = asyncio.create_task(self._beat())
+        listen = asyncio.create_task(self._listen())
+        tasks = (self.lost, beat, listen, take_jobs)
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+
+            # No job is taken any more; what the turns in progress ask is paid for, so they end by themselves.
+            take_jobs.cancel()
+            await asyncio.shield(asyncio.gather(*self.jobs, return_exceptions=True))
         finally:
             for task in tasks:
                 task.cancel()
