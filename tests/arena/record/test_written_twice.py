@@ -23,7 +23,7 @@ from arena.record.schema.turn import CallRow
 from arena.record.schema.work import DeskKeyRow, IncidentRow, ReservationRow
 from arena.record.write.calls import add_call
 from arena.record.write.desk import open_desk_turn, put_desk_key
-from arena.record.write.evidence import GatheredEvidence, add_evidence
+from arena.record.write.evidence import GatheredEvidence, add_evidence, read_evidence
 from arena.record.write.operations import add_incident, put_job, read_jobs
 from arena.record.write.reservations import free_reservation, read_pauses, reserve
 from portfolio.rules import REALISTIC
