@@ -1,4 +1,4 @@
-"""Can the verdict be fooled? Seasons of forecasters no better than the price, looked at at every end.
+"""Can the verdict be fooled? Seasons of forecasters no better than the price, checked at every end.
 
 python -m benchmarks.adversaries --seasons 400
 

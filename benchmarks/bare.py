@@ -1,4 +1,4 @@
-"""A year of cohorts over a recording, as the least that can be called an arena: one file, floats, sqlite3.
+"""A year of cohorts over a recording, as a minimal arena plays it: one file, floats, sqlite3.
 
 It reads the same bundle, starts the same weekly cohorts, shows as many markets by the same rule, lets the
 same line-up bet by the same reasoning, fills at the same half-spread with the same fee, and keeps a row of

@@ -1,4 +1,4 @@
-"""Are pairs told wrongly, and how many are told? Seasons of entries with a known truth, looked at every day.
+"""How many verdicts on pairs are there, and are any wrong? Seasons with a known truth, checked daily.
 
 python -m benchmarks.duels --seasons 400
 

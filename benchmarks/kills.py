@@ -1,4 +1,4 @@
-"""Kills the arena at any moment, and holds what is left against an unbroken run.
+"""Kill the arena at random moments, and compare the result with an unbroken run.
 
 `python -m benchmarks.kills` kills `arena run` 200 times, on SQLite; `benchmarks.postgresql` does it with
 schedulers and workers on a server.

@@ -1,4 +1,4 @@
-"""What every benchmark needs: to time a piece of work, and to print rows as a table or as JSON."""
+"""Helpers of all benchmarks: timing a piece of work, and printing rows as a table or as JSON."""
 
 import argparse
 import json

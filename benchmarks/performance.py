@@ -1,4 +1,4 @@
-"""Every speed that is promised, in one table: target, ratio, spread over alternating runs, machine.
+"""All promised speeds in one table: target, ratio, spread over alternating runs, machine.
 
 Runs the other benchmarks, each several times and in turns, and writes docs/performance.md. A ratio is ours
 over what is wanted: 1 or more is as promised. What was not run keeps its line and says so.

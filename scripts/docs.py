@@ -1,4 +1,4 @@
-"""Writes the pages of docs/ that come from the code; with --check it only says which of them drifted.
+"""Write the pages of docs/ that come from the code; with --check only name those that have drifted.
 
 docs/agents.md and config.md come from settings, cli.md from the program's own help, data.md from the tables
 of an export, the rules in scoring.md and the API from docstrings, the proofs in venues.md and providers.md

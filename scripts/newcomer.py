@@ -1,4 +1,4 @@
-"""Plays strangers: from a clone, from the wheel, with models of their own and of a provider, with a file.
+"""Play new users: from a clone, from the wheel, with a local or hosted model, with a file of forecasts.
 
 python -m scripts.newcomer [--json] [WAY …]
 
