@@ -44,7 +44,7 @@ def drift(shape: Shape, answer: object) -> list[str]:
     >>> drift({"a[].b": "text", "c?": "number"}, {"a": [{"b": 1}]})
     ['a[].b holds number, where it held text']
     """
-    drifted = []
+    drifted: list[str] = []
     for path, kinds in shape.items():
         drifted += _drift_at(path, kinds.split(" or "), answer)
     return drifted
