@@ -1,4 +1,4 @@
-"""An index of articles in memory: found by words, the best first, in milliseconds among a hundred thousand.
+"""An in-memory full-text index of articles: ranked, in milliseconds among a hundred thousand.
 
 A row's number begins with the second at which its article was out, so that a search reads nothing of others.
 """
@@ -29,17 +29,17 @@ ADD = "INSERT INTO article (rowid, title, text, source, url, published) VALUES (
 BEST = "SELECT rowid FROM article WHERE article MATCH ? AND rowid >= ? AND rowid < ? ORDER BY rank LIMIT ?"
 BACK = "SELECT number FROM place WHERE number < ? ORDER BY number DESC LIMIT 1 OFFSET ?"
 AHEAD = "SELECT number FROM place WHERE number >= ? ORDER BY number LIMIT 1 OFFSET ?"
-"""The article that came so many before a time, or after it."""
+"""Queries for the article this many places before a time, or after it."""
 READ = "SELECT source, url, title, text, published FROM article WHERE rowid = ?"
 WORD = re.compile(r"\w+")
 A_SECOND = 2**24
-"""So many articles may be out in one second."""
+"""The most articles of one second."""
 NEVER = 2**38
-"""The second of those without a date."""
+"""The second of articles without a date."""
 
 
 class ArticleIndex:
-    """Articles by their files' names; of one that has no address the name is the address."""
+    """Articles by file name, which is the address of an article without one."""
 
     def __init__(self, places: int = MOST_PLACES) -> None:
         self._places = places
@@ -50,19 +50,21 @@ class ArticleIndex:
         self._added = self._count = 0
 
     def outdated(self, stamps: Mapping[str, int]) -> Iterator[str]:
-        """The files that are new or changed since they were indexed, each once; what is gone is forgotten."""
+        """Yield the files that are new or changed since they were indexed; forget removed ones."""
         for name in [name for name, stamp in self._known.items() if stamps.get(name) != stamp]:
             query = "DELETE FROM place WHERE name = ? RETURNING number"
             removed = self._rows.execute(query, (name,)).fetchall()
             self._rows.executemany("DELETE FROM article WHERE rowid = ?", removed)
             self._count -= len(removed)
+
         new = [name for name, stamp in stamps.items() if self._known.get(name) != stamp]
         self._known = dict(stamps)
         yield from new
 
     def add(self, name: str, article: FoundArticle) -> None:
-        """One more article."""
-        when, url = dated(article.published), article.url or name
+        """Add an article to the index."""
+        when = dated(article.published)
+        url = article.url or name
         second = NEVER if when is None else int(when[0].timestamp())
         self._added += 1
         self._count += 1
@@ -72,38 +74,47 @@ class ArticleIndex:
         self._rows.execute("INSERT INTO place VALUES (?, ?, ?)", (name, url, number))
 
     def search(self, query: str, at: datetime) -> list[FoundArticle]:
-        """Those that fit some words best, of all that were out at an instant, and of all others."""
-        signed, plain = SIGNED.findall(query), SIGNED.sub(" ", query.replace("'s", " ").replace("’s", " "))
+        """Return the articles that match best, of those out at an instant and of later ones."""
+        signed = SIGNED.findall(query)
+        plain = SIGNED.sub(" ", query.replace("'s", " ").replace("’s", " "))
         asked = {*map(str.casefold, signed), *WORD.findall(plain.casefold())} - PLAIN
         words, places = self._telling(asked)
         if not words:
             return []
-        match, now = " OR ".join(f'"{word}"' for word in words), (int(at.timestamp()) + 1) * A_SECOND
+
+        match = " OR ".join(f'"{word}"' for word in words)
+        now = (int(at.timestamp()) + 1) * A_SECOND
         since, until = self._window(now, places)
         found = list[FoundArticle]()
+
         for first, end in ((since, now), (now, until)):
             for number in self._rows.execute(BEST, (match, first, end, MOST_FOUND)).fetchall():
                 found += self._articles(*number)
+
         return found
 
     def _telling(self, words: Collection[str]) -> tuple[list[str], int]:
-        """The rarest of some words, as many as a search can look for, and in how many articles they stand."""
-        counts = [(count, word) for word in words if (count := self._count_of(word))]
-        kept, places = list[str](), 0
-        for count, word in sorted(counts)[:MOST_WORDS]:
+        """Return the rarest of some words, within the limits of a search, and their article count."""
+        counts = sorted((self._count_of(word), word) for word in words)
+        present = [(count, word) for count, word in counts if count]
+        kept = list[str]()
+        places = 0
+
+        for count, word in present[:MOST_WORDS]:
             if kept and places + count > self._places:
                 break
             places += count
             kept.append(word)
+
         return kept, places
 
     def _count_of(self, word: str) -> int:
-        """In how many articles a word stands; of a name with signs, at most in how many."""
+        """Return how many articles contain a word; for a name with punctuation, an upper bound."""
         text = "SELECT coalesce(max(doc), 0) FROM word WHERE term = ?"
         return min(int(self._rows.execute(text, (part,)).fetchone()[0]) for part in WORD.findall(word))
 
     def _window(self, now: int, places: int) -> tuple[int, int]:
-        """Between which numbers to look, for words that stand in so many articles."""
+        """Return the range of numbers to search, for words in this many articles."""
         if places <= self._places:
             return 0, 2**63 - 1
         share = self._places * self._count // places
@@ -112,7 +123,7 @@ class ArticleIndex:
         return first[0] if first else 0, end[0] if end else 2**63 - 1
 
     def find(self, url: str) -> FoundArticle | None:
-        """The article at an address; the newest, where there are several."""
+        """Return the newest article at an address."""
         newest = "SELECT number FROM place WHERE url = ? ORDER BY number DESC LIMIT 1"
         row = self._rows.execute(newest, (url,)).fetchone()
         return None if row is None else self._articles(*row)[0]
@@ -121,5 +132,5 @@ class ArticleIndex:
         return [FoundArticle(*row) for row in self._rows.execute(READ, (number,))]
 
     def close(self) -> None:
-        """Let go of all of it."""
+        """Close the index and free its memory."""
         self._rows.close()

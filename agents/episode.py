@@ -32,7 +32,8 @@ from portfolio.model import Side
 from portfolio.quotes import mirror_price
 
 MOST_REASON = 500
-YES, NO = "yes", "no"
+YES = "yes"
+NO = "no"
 SLACK = Decimal("0.001")
 """How far from 1 the probabilities of a market's options may add up to."""
 MOST_DOLLARS = 10**12
@@ -250,7 +251,8 @@ class ForecastDocument(MarketItem):
 
     @model_validator(mode="after")
     def _adds_up(self) -> "ForecastDocument":
-        if unknown := sorted(self.options.keys() - {YES, NO}):
+        unknown = sorted(self.options.keys() - {YES, NO})
+        if unknown:
             raise ValueError(f"the market has no option {one_line(unknown[0], 40)!r}: it has yes and no")
         if len(self.options) == 2 and abs(sum(self.options.values(), Decimal(-1))) > SLACK:
             raise ValueError("the probabilities of yes and no do not add up to 1")
@@ -258,7 +260,7 @@ class ForecastDocument(MarketItem):
 
     @property
     def of_yes(self) -> Decimal:
-        """The probability of YES."""
+        """Return the probability of YES."""
         return self.options[YES] if YES in self.options else 1 - self.options[NO]
 
 
@@ -334,7 +336,7 @@ DOCUMENTS: Mapping[str, type[EpisodeDocument]] = {
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """The JSON Schema of a document: `view`, `decision` or `result`."""
+    """Return the JSON Schema of a document: `view`, `decision` or `result`."""
     mode: Literal["validation", "serialization"] = "validation" if name == "decision" else "serialization"
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -343,7 +345,7 @@ def schema_of(name: str) -> dict[str, Any]:
 
 
 def view_document(view: View) -> ViewDocument:
-    """What an agent may know, as a document."""
+    """Return what an agent may know, as a document."""
     offered = {listing.market.id for listing in view.snapshot.shown}
     rules = view.rules.model_dump(mode="json")
     return ViewDocument(
@@ -398,11 +400,13 @@ def _form_fields(form: QuestionForm) -> dict[str, Any]:
 
 
 def _market(listing: Listing, view: View, offered: bool) -> MarketDocument:
-    market, quote = listing.market, listing.quote
+    market = listing.market
+    quote = listing.quote
     figures = ("price", "bid", "ask", "last", "volume")
     prices: dict[str, Any] = {
         name: None if quote is None else _maybe(getattr(quote, name)) for name in figures
     }
+
     return MarketDocument(
         market=market.id,
         question=market.question,
@@ -427,10 +431,11 @@ def _market(listing: Listing, view: View, offered: bool) -> MarketDocument:
 
 
 def result_document(past: PastForecast) -> ResultDocument:
-    """How a forecast ended, as a document."""
+    """Return how a forecast ended, as a document."""
     paid = None
     if past.outcome is not None and not past.form:
         paid = {YES: float(past.outcome), NO: float(1 - past.outcome)}
+
     return ResultDocument(
         market=past.forecast.market_id,
         question=past.question,
@@ -448,7 +453,8 @@ def _stated_fields(past: PastForecast) -> dict[str, Any]:
         chance = past.forecast.millionths
         return {"options": {YES: _float(chance), NO: _float(ONE - chance)}}
 
-    form, stated = form_of(past.form), distribution_of(past.forecast.distribution)
+    form = form_of(past.form)
+    stated = distribution_of(past.forecast.distribution)
     return {
         "options": dict(zip(form.options, map(_float, stated.chances), strict=False)),
         "range": {str(share // PERCENT): value for share, value in stated.quantiles},

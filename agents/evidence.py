@@ -1,4 +1,4 @@
-"""Evidence: what a source of articles is asked, and what it answers."""
+"""The interface of sources of articles: what they are asked, and what they answer."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,15 +27,17 @@ class FoundArticle:
 
 
 class ResearchError(Exception):
-    """A source gave no answer that can be used. `hint` says what may help."""
+    """A source failed to answer; `hint` says what may help."""
 
     def __init__(self, code: str, message: str, hint: str = ""):
         super().__init__(message)
-        self.code, self.message, self.hint = code, message, hint
+        self.code = code
+        self.message = message
+        self.hint = hint
 
 
 class RefusedQueryError(ResearchError):
-    """A source does not take what it was asked about one market; it may well answer on the next."""
+    """A source refused a query on one market; it may well answer the next."""
 
 
 class Research(Protocol):
@@ -46,9 +48,7 @@ class Research(Protocol):
     """
 
     async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
-        """What has to do with a market, as of an instant."""
-        ...
+        """Return the articles about a market, as of an instant."""
 
     async def close(self) -> None:
-        """Let go of connections; nothing is asked afterwards."""
-        ...
+        """Close all connections; no request may follow."""

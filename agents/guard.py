@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
+from itertools import chain
 from typing import Any, Literal
 from urllib.parse import unquote
 
@@ -19,7 +20,7 @@ from pydantic import Field
 
 from agents.audit import CLEAN, RULES, AuditFinding, Place, Verdict, audit, tells_odds
 from agents.evidence import FoundArticle
-from agents.model import Article, ConfigBlock
+from agents.model import Article, ConfigBlock, is_none
 from agents.search_terms import COMMON, search_terms, words
 from agents.text import one_line, printable
 from markets.hashes import digest
@@ -32,22 +33,22 @@ DropReason = (
     | Verdict
     | Literal["duplicate", "too_many", "judged"]
 )
-"""Why an article is dropped, in the order in which the reasons are looked for."""
+"""Why an article is dropped, in the order of the checks."""
 Suspects = Literal["withheld", "flagged"]
 AUDIT = "audit"
-"""Where verdicts stand among the reasons."""
+"""The key of the verdicts among the reasons."""
 SITES = (
     "metaculus", "goodjudgment", "gjopen", "cset", "hypermind", "predictit",
     "infer-pub.com", "insightprediction", "kalshi", "manifold.markets", "manifoldmarkets", "polymarket",
 )  # fmt: skip
 """Forecasting sites and markets: what they publish is a forecast itself, or the price."""
 ANYWHERE = timezone(timedelta(hours=-12))
-"""Anywhere on Earth: where a day ends last."""
+"""Anywhere on Earth: the zone where a day ends last."""
 LAST_SECOND = time(23, 59, 59)
 LONGEST = 300
-"""So many characters are kept of a source, an address and a title each."""
+"""The most characters kept of a source, an address and a title each."""
 SATURATION, LENGTH_WEIGHT = 1.2, 0.75
-"""How soon more of the same word counts no more (k1), and how much a long text is worth less (b)."""
+"""The parameters k1 and b of BM25: the saturation of repeated words, and the penalty on long texts."""
 MOST_TERMS = 12
 _ADDRESS = re.compile(r"//[^/?#\s]+")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d|\d{8}", re.ASCII)
@@ -65,8 +66,8 @@ class Guard(ConfigBlock):
     characters: int = Field(default=1_000, ge=1)
     restricted: tuple[str, ...] = ()
     odds: Literal["withheld", "shown"] = Field(default="withheld", exclude_if=lambda odds: odds == "withheld")
-    suspects: Suspects | None = Field(default=None, exclude_if=lambda suspects: suspects is None)
-    judge: str | None = Field(default=None, exclude_if=lambda judge: judge is None)
+    suspects: Suspects | None = Field(default=None, exclude_if=is_none)
+    judge: str | None = Field(default=None, exclude_if=is_none)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class GuardedArticles:
 
     @property
     def counts(self) -> dict[str, Any]:
-        """The reasons, and under `audit` the verdicts on texts, as a record keeps them."""
+        """Return the reasons, and under `audit` the verdicts, in the form of the record."""
         told = {} if self.audit is None else {AUDIT: asdict(self.audit)}
         return {str(why): count for why, count in self.dropped.items()} | told
 
@@ -118,7 +119,7 @@ class GuardedArticles:
 def guard_articles(
     offered: Iterable[FoundArticle], market: Market, at: datetime, fetched_at: datetime, rule: Guard
 ) -> GuardedArticles:
-    """What of the articles found may be shown for a market in a round at an instant."""
+    """Return which of the articles found may be shown for a market in a round at an instant."""
     asked = {market.id: market.question}
     return guard_found(offered, market.question, asked, market.closes_at, at, fetched_at, rule)
 
@@ -132,7 +133,7 @@ def guard_found(
     fetched_at: datetime,
     rule: Guard,
 ) -> GuardedArticles:
-    """What of the articles found for a query may be shown to who is asked these questions, at an instant.
+    """Return which articles found for a query may be shown to an agent asked these questions.
 
     Of articles at one address, or with one title, the newest is kept, and of too many those that fit the
     query best; the order they come in says nothing.
@@ -141,6 +142,7 @@ def guard_found(
     good: list[Article] = []
     suspects: list[Suspect] = []
     flagged: dict[Article, Suspect] = {}
+
     for item in offered:
         article = _judge_article(item, closes_at, at, fetched_at, rule)
         suspect = audited_text(article, item.text, asked, at, rule) if isinstance(article, Article) else None
@@ -148,10 +150,12 @@ def guard_found(
             dropped[article] += 1
         elif suspect is None or suspect.shown:
             good.append(article)
-            flagged |= {} if suspect is None else {article: suspect}
+            if suspect is not None:
+                flagged[article] = suspect
         else:
             dropped[suspect.verdict] += 1
             suspects.append(suspect)
+
     single: list[Article] = []
     seen: set[tuple[str, str]] = set()
     for article in sorted(good, key=_newest_first):
@@ -159,18 +163,20 @@ def guard_found(
         if not seen.intersection(keys):
             single.append(article)
         seen.update(keys)
+
     kept = _best_articles(single, query, rule.per_market)
     texts = len(good) + len(suspects)
     dropped += Counter({"duplicate": len(good) - len(single), "too_many": len(single) - len(kept)})
     suspects += [flagged[article] for article in kept if article in flagged]
     told = Audit(RULES, rule.odds == "withheld", texts, tuple(sorted(suspects, key=repr)))
+
     return GuardedArticles(kept, dict(sorted(dropped.items())), told if rule.suspects else None)
 
 
 def audited_text(
     article: Article, whole: str, asked: Mapping[MarketId, str], at: datetime, rule: Guard
 ) -> Suspect | None:
-    """What is suspect in an article as it is to be shown, and in the whole text that it is cut from.
+    """Return what is suspect in an article as shown, or in the whole text that it is cut from.
 
     Where a rule has no word on suspects, only odds are looked for.
     """
@@ -183,8 +189,10 @@ def audited_text(
             finding = found if finding is CLEAN else finding
     elif rule.odds == "withheld" and tells_odds(f"{article.title}\n{whole}"):
         finding = AuditFinding("odds")
+
     if finding.verdict == "clean":
         return None
+
     return Suspect(
         finding.verdict,
         finding.words,
@@ -199,7 +207,7 @@ def audited_text(
 
 
 def _best_articles(articles: Sequence[Article], query: str, most: int) -> tuple[Article, ...]:
-    """Those that fit a query best, of equal ones the newer, in the order in which they stand."""
+    """Return the articles most relevant to a query in their order; of equal ones, the newer."""
     if len(articles) <= most:
         return tuple(articles)
     fits = relevance(query, [f"{article.title} {article.text}" for article in articles])
@@ -208,27 +216,31 @@ def _best_articles(articles: Sequence[Article], query: str, most: int) -> tuple[
 
 
 def relevance(question: str, texts: Sequence[str]) -> list[float]:
-    """Of each text how much it has to do with a question, held against the others: BM25 over its words.
+    """Return each text's relevance to a question among the others: BM25 over its words.
 
     It is the same to the last bit everywhere.
 
     >>> relevance("Will BTC reach $120k?", ["Bitcoin nears $120,000", "Ether falls", "Bitcoin slips"])
     [1.88..., 0.0, 0.49...]
     """
-    asked = _telling(" ".join(way for term in search_terms(question, MOST_TERMS) for way in term.ways))
+    ways = chain.from_iterable(term.ways for term in search_terms(question, MOST_TERMS))
+    asked = _telling(" ".join(ways))
     wanted = tuple(dict.fromkeys([*asked, *_telling(question)]))
     counts = [Counter(_telling(text)) for text in texts]
     lengths = [sum(count.values()) for count in counts]
     mean = sum(lengths) / len(texts) if any(lengths) else 1.0
     norms = [SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / mean) for length in lengths]
     scores = [0.0] * len(texts)
+
     for word in wanted:
         having = sum(word in count for count in counts)
         # ln(1 + (N - n + 0.5) / (n + 0.5)), the higher the fewer texts have it
         weight = log_odds(ONE * (2 * len(texts) + 2) // (2 * len(texts) + 2 * having + 3))
         for place, (count, norm) in enumerate(zip(counts, norms, strict=True)):
-            if times := count[word]:
+            times = count[word]
+            if times:
                 scores[place] += weight * times * (SATURATION + 1) / (times + norm)
+
     return scores
 
 
@@ -239,22 +251,29 @@ def _telling(text: str) -> list[str]:
 def _judge_article(
     item: FoundArticle, closes_at: datetime, at: datetime, fetched_at: datetime, rule: Guard
 ) -> Article | DropReason:
-    """The article as it may be shown, or why it may not."""
+    """Return the article as it may be shown, or why it may not."""
     if is_restricted(item.source, item.url, rule.restricted):
         return "restricted"
+
     when = dated(item.published)
     if when is None:
         return "undated"
+
     published_at, day = when
     if published_at > at:
         return "later"
     if published_at > cutoff(closes_at):
         return "cutoff"
-    title, text, most = one_line(item.title, LONGEST), printable(item.text).strip(), rule.characters
+
+    title = one_line(item.title, LONGEST)
+    text = printable(item.text).strip()
+    most = rule.characters
     text = text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
     if not title and not text:
         return "empty"
-    source, url = one_line(item.source, LONGEST), one_line(item.url, LONGEST)
+
+    source = one_line(item.source, LONGEST)
+    url = one_line(item.url, LONGEST)
     return Article(source, url, title, text, published_at, fetched_at, day)
 
 
@@ -264,21 +283,21 @@ def _newest_first(article: Article) -> tuple[object, ...]:
 
 
 def _keys(article: Article) -> list[tuple[str, str]]:
-    """What two copies of an article have in common."""
+    """Return what two copies of an article have in common."""
     address = re.sub(r"^https?://(www\.)?", "", article.url.partition("#")[0].casefold()).rstrip("/")
     heading = letters(article.title) or letters(article.text)
     return [(kind, key) for kind, key in (("url", address), ("title", heading)) if key]
 
 
 def cutoff(closes_at: datetime) -> datetime:
-    """The last instant that counts: 23:59:59 UTC of the day before a market closes."""
+    """Return the last instant that counts: 23:59:59 UTC of the day before a market closes."""
     day = closes_at.astimezone(UTC).date()
     before = day - timedelta(days=1) if day > date.min else day
     return datetime.combine(before, LAST_SECOND, UTC)
 
 
 def dated(published: str) -> tuple[datetime, str] | None:
-    """The latest instant that a day or a time can mean, and the day or time in words; None if it is neither.
+    """Return the latest instant that a date or time can mean, and its text; None if it is neither.
 
     >>> dated("2022-03-21 14:30")
     (datetime.datetime(2022, 3, 22, 2, 30, tzinfo=datetime.timezone.utc), '2022-03-21 14:30')
@@ -291,9 +310,11 @@ def dated(published: str) -> tuple[datetime, str] | None:
             return datetime.combine(day, LAST_SECOND, ANYWHERE).astimezone(UTC), day.isoformat()
         if whole is None:
             return None
+
         at = datetime.fromisoformat(text)
         if at.tzinfo is None:
             return at.replace(tzinfo=ANYWHERE).astimezone(UTC), f"{at.date()} {at:%H:%M}"
+
         at = at.astimezone(UTC)
         return at, f"{at.date()} {at:%H:%M} UTC"
     except (ValueError, OverflowError):
@@ -301,7 +322,7 @@ def dated(published: str) -> tuple[datetime, str] | None:
 
 
 def is_restricted(source: str, url: str, more: Iterable[str] = ()) -> bool:
-    """Whether an article is from a forecasting site, or from one of those named beside them.
+    """Tell whether an article is from a forecasting site or another restricted source.
 
     A name with a dot is a domain, with all below it; one without stands for every source whose name,
     or a part of whose address, begins so. An address inside another one counts too.
@@ -309,23 +330,27 @@ def is_restricted(source: str, url: str, more: Iterable[str] = ()) -> bool:
     hosts = [_host(part) for part in (*_ADDRESS.findall(unquote(url)), url) if part]
     if "." in source and " " not in source.strip():
         hosts.append(_host(source))
-    names = [letters(part) for host in hosts for part in (*host.split("."), *re.split("[.-]", host))]
-    return any(_is_at(site, hosts, [letters(source), *names]) for site in (*SITES, *more))
+
+    names = [letters(source)]
+    for host in hosts:
+        names += map(letters, (*host.split("."), *re.split("[.-]", host)))
+    return any(_is_at(site, hosts, names) for site in (*SITES, *more))
 
 
 def _is_at(site: str, hosts: Iterable[str], names: Iterable[str]) -> bool:
-    place, wanted = _host(site), letters(site)
+    place = _host(site)
+    wanted = letters(site)
     if "." in place:
         return any(f".{host}".endswith(f".{place}") for host in hosts)
     return bool(wanted) and any(name.startswith(wanted) for name in names)
 
 
 def _host(address: str) -> str:
-    """The name of a host in an address, without user, port, a last dot and www."""
+    """Return the host of an address, without user, port, trailing dot and www."""
     host = re.split("[/?#]", address.strip().casefold().rpartition("//")[2])[0]
     return host.rpartition("@")[2].partition(":")[0].rstrip(".").removeprefix("www.")
 
 
 def letters(text: str) -> str:
-    """A name or title without anything that two people might write differently."""
+    """Return a name or title in lower case, letters and digits only."""
     return "".join(filter(str.isalnum, text)).casefold()

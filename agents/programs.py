@@ -1,4 +1,4 @@
-"""Runs another program: text goes in, text comes out, and it has no longer than it is told."""
+"""Running another program: text goes in, text comes out, within a time limit."""
 
 import asyncio
 import os
@@ -12,10 +12,10 @@ from agents.model import ProgramResult
 from agents.secrets import redact, secrets_in
 
 MOST_OUTPUT = 4_000_000
-"""Bytes of standard output that are read; a program that writes more is ended."""
+"""The most bytes of standard output; a program that writes more is killed."""
 MOST_COMPLAINT = 4_000
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "SYSTEMROOT")
-"""What a program is told of the surroundings; keys only where its settings name them."""
+"""The environment variables that every program gets; others only if its settings name them."""
 
 
 async def run_program(
@@ -31,14 +31,17 @@ async def run_program(
     Of the environment it sees what every program needs, and the variables named; secrets among these are
     taken out of all that it writes.
     """
-    pipe, seen = asyncio.subprocess.PIPE, {x: environ[x] for x in (*PASSED_ON, *names) if x in environ}
+    pipe = asyncio.subprocess.PIPE
+    seen = {x: environ[x] for x in (*PASSED_ON, *names) if x in environ}
     secrets = secrets_in(environ, *names)
+
     try:
         process = await asyncio.create_subprocess_exec(
             *words, cwd=folder, env=seen, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
         )
     except OSError as error:
         return ProgramResult("", fault=f"{words[0]} can't be started: {error.strerror}")
+
     try:
         async with asyncio.timeout(seconds):
             ran = await _talked(process, text.encode())
@@ -48,6 +51,7 @@ async def run_program(
         with suppress(ProcessLookupError):  # all of it may be over already
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
+
     return replace(ran, output=redact(ran.output, secrets), complaint=redact(ran.complaint, secrets))
 
 
@@ -57,21 +61,26 @@ async def _talked(process: asyncio.subprocess.Process, text: bytes) -> ProgramRe
     assert process.stderr is not None
     writing = asyncio.ensure_future(_write(process.stdin, text))
     complaints = asyncio.ensure_future(_tail(process.stderr))
+
     try:
         output = await _read(process.stdout)
         if output is None:
             return ProgramResult("", fault=f"it wrote more than {MOST_OUTPUT:,} bytes")
+
         await writing
         while process.returncode is None:  # noqa: ASYNC110 - `wait` waits for its children's pipes too
             await asyncio.sleep(0.005)
+
         status = process.returncode
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+
         complaint = await complaints
     finally:
         writing.cancel()
         complaints.cancel()
         await asyncio.gather(writing, complaints, return_exceptions=True)
+
     try:
         return ProgramResult(output.decode(), status, complaint)
     except UnicodeDecodeError:
@@ -79,7 +88,7 @@ async def _talked(process: asyncio.subprocess.Process, text: bytes) -> ProgramRe
 
 
 async def _write(stream: asyncio.StreamWriter, text: bytes) -> None:
-    """All of the text; who doesn't want it closes its end, and that is its own business."""
+    """Write all of the text; a program that doesn't want it may close its end."""
     with suppress(BrokenPipeError, ConnectionResetError):
         stream.write(text)
         await stream.drain()
@@ -88,18 +97,20 @@ async def _write(stream: asyncio.StreamWriter, text: bytes) -> None:
 
 
 async def _read(stream: asyncio.StreamReader) -> bytes | None:
-    """All that is written, or None if that is too much."""
-    parts, size = list[bytes](), 0
+    """Return all of the output, or None if it is too long."""
+    parts = list[bytes]()
+    size = 0
     while part := await stream.read(65_536):
         parts.append(part)
         size += len(part)
         if size > MOST_OUTPUT:
             return None
+
     return b"".join(parts)
 
 
 async def _tail(stream: asyncio.StreamReader) -> str:
-    """The end of what is written."""
+    """Return the end of the output."""
     last = b""
     while part := await stream.read(65_536):
         last = (last + part)[-MOST_COMPLAINT:]

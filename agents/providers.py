@@ -12,14 +12,14 @@ from functools import cache
 from agents.model_table.price_table import library_folder, price_table
 
 DEMO = "demo/"
-"""Before the names of the demo's models, which the package serves itself."""
+"""The prefix of the demo's models, which the package serves itself."""
 _ENUM = re.compile(r"class LlmProviders\(.*?(?=\n\S)", re.DOTALL)
 _VALUE = re.compile(r'^    \w+ = "([^"]+)"', re.MULTILINE)
 
 
 @cache
 def provider_names() -> frozenset[str]:
-    """The names that may stand before the slash of a model's name."""
+    """Return the provider prefixes of model names."""
     folder = library_folder()
     enum = _ENUM.search((folder / "types" / "utils.py").read_text(encoding="utf-8"))
     compatible = json.loads((folder / "llms" / "openai_like" / "providers.json").read_text(encoding="utf-8"))
@@ -53,14 +53,16 @@ def is_known(model: str) -> bool:
 
 
 def no_provider(model: str, base_url: str | None = None) -> str:
-    """What is wrong with the name of a model for which there is no provider, and what may be meant."""
+    """Return what is wrong with a model's name that has no provider, and what may be meant."""
     prefix, slash, _ = model.partition("/")
     if base_url is not None:
         return f"a server at a base_url needs its protocol before the name: openai/{model}"
+
     if slash:
         near = get_close_matches(prefix, sorted(provider_names()), n=1)
         hint = f"Did you mean {near[0]}?" if near else "docs.litellm.ai/docs/providers has them all"
         return f"there is no provider {prefix}. {hint}"
+
     likely = price_table().get(model, {}).get("litellm_provider")
     full = f"{likely}/{model}" if likely in provider_names() else near_model(model)
     hint = f"Did you mean {full}?" if full else "Write it as PROVIDER/MODEL"
@@ -68,7 +70,7 @@ def no_provider(model: str, base_url: str | None = None) -> str:
 
 
 def near_model(model: str) -> str | None:
-    """The known model whose name is nearest to one that litellm's table does not hold; None if it does."""
+    """Return the known model with the nearest name; None for a known model, or without one near."""
     provider, slash, name = model.partition("/") if "/" in model else ("", "", model)
     known = {key.removeprefix(f"{provider}/") for key, entry in price_table().items()
              if entry.get("litellm_provider") == provider or not provider}  # fmt: skip
@@ -79,7 +81,7 @@ def near_model(model: str) -> str | None:
 
 
 def near_name(model: str) -> str | None:
-    """The known model that a name nearly is, its provider's name too; None where it is one, or like none.
+    """Return the known model nearest to a name and its provider; None for a known name or none near.
 
     >>> near_name("anthropc/claude-sonet-4-5"), near_name("anthropic/claude-sonnet-4-5")
     ('anthropic/claude-sonnet-4-5', None)

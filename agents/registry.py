@@ -77,7 +77,7 @@ def prompt_names(settings: KindSettings) -> tuple[str, ...]:
     return tuple(getattr(settings, "prompt_names", ()))
 
 
-def prompt_path(name: str, folder: Path, extra: Iterable[ExtensionFolder] = ()) -> Path:
+def prompt_path(name: str, folder: Path, extra: Iterable[ExtensionFolder]) -> Path:
     """Return the file of a template. A name that ends in .md is a path from the config's folder.
 
     Raises `UnknownExtension` if there is none.
@@ -91,7 +91,7 @@ def prompt_path(name: str, folder: Path, extra: Iterable[ExtensionFolder] = ()) 
     return path
 
 
-def prompt_template(name: str, folder: Path, extra: Iterable[ExtensionFolder] = ()) -> WholeTemplate:
+def prompt_template(name: str, folder: Path, extra: Iterable[ExtensionFolder]) -> WholeTemplate:
     """Return the template of that name, with the parts that it includes."""
     folders = tuple(extra)
     return whole_template(prompt_path(name, folder, folders), lambda part: _part_path(part, folder, folders))

@@ -1,4 +1,4 @@
-"""What a question is searched by: names and phrases as they stand, tickers and figures as articles have them.
+"""Search terms of a question: names and phrases as written, tickers and figures as articles write them.
 
 Pure. A term is one thing in one or more ways of writing it. Names come first, then figures and years, then
 other telling words. The year of a deadline counts only where little else is left: few articles say it.
@@ -7,6 +7,7 @@ other telling words. The year of a deadline counts only where little else is lef
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from markets.stories import CURRENCIES
@@ -36,7 +37,7 @@ could may according as at an be do go he in is it on or so to we if et utc am pm
 listed resolution source following
 """
 COMMON = PLAIN | frozenset(_COMMON.split())
-"""Words by which nothing is found, however they are written."""
+"""Words that are useless in a search, capitalized or not."""
 JOINING = frozenset(["of", "de", "da", "di", "del", "la", "van", "von", "der", "bin", "al"])
 """Words inside a name."""
 _WRITTEN = {names: ticker for ticker, names in CURRENCIES.items()} | {
@@ -72,20 +73,20 @@ _WRITTEN = {names: ticker for ticker, names in CURRENCIES.items()} | {
     ("Los Angeles",): "LA",
 }
 WRITTEN = {ticker: ways for ways, tickers in _WRITTEN.items() for ticker in tickers.split()}
-"""What articles write where a question has a ticker or an abbreviation."""
+"""The words that articles use for a ticker or an abbreviation."""
 TRADED = frozenset(names[0] for names in CURRENCIES.values())
-"""What has a price: alone, such a name is searched with that word."""
+"""Names of assets; alone, such a name is searched together with "price"."""
 SCALES = {
     "k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn": "billion", "t": "trillion",
     "tn": "trillion",
 }  # fmt: skip
 PARTS = {"%": "percent", "percent": "percent", "bps": "basis points", "bp": "basis points"}
 SHORTEST, LONGEST_NAME = 3, 4
-"""Letters of a word, and words of a name."""
+"""The fewest letters of a word, and the most words of a name."""
 ENOUGH = 2
-"""With fewer terms the year of a deadline is one."""
+"""With fewer terms the year of a deadline is added."""
 LEAST = 100
-"""A smaller figure without a unit finds nothing."""
+"""The smallest figure without a unit that is worth searching."""
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
@@ -111,7 +112,7 @@ _OWNED = re.compile(
     r"(?<!\bMoody)(?<!\bMcDonald)(?<!\bLevi)(?<!\bMacy)(?<!\bKohl)(?<!\bLowe)(?<!\bWendy)(?<!\bDomino)"
     r"(?<!\bKellogg)(?<!\bSotheby)(?<!\bChristie)(?<!\bLloyd)['’]s\b"
 )
-"""What says that something is somebody's, where it is no part of a firm's name."""
+"""A possessive 's, unless it is part of a firm's name."""
 _SEASON = re.compile(r"\b((?:19|20)\d\d)[–/-](?:(?:19|20)?\d\d)\b")
 _COUNTED = re.compile(r"\d+(?:am|pm|st|nd|rd|th)", re.IGNORECASE)
 _TOKEN = re.compile(
@@ -135,7 +136,7 @@ class SearchTerm:
 
     @property
     def alone(self) -> bool:
-        """Whether it is one word in each of its ways, which finds too much by itself."""
+        """Tell whether every form of the term is one word, which alone matches too much."""
         return not any(" " in way for way in self.ways)
 
 
@@ -143,7 +144,7 @@ PRICE = SearchTerm("word", ("price",))
 
 
 def search_terms(question: str, most: int, rules: str = "") -> tuple[SearchTerm, ...]:
-    """The telling terms of a question, the most telling first; none where a single common word is left.
+    """Return the most telling terms of a question; none where only a common word is left.
 
     A term that would stand alone gets another: the first name in the rules, or "price" for what is traded.
 
@@ -158,11 +159,12 @@ def search_terms(question: str, most: int, rules: str = "") -> tuple[SearchTerm,
         terms = [*terms, *(priced or named[:1])]
         if len(terms) == 1 and terms[0].kind == "word":
             return ()
+
     return tuple(terms[:most])
 
 
 def broader_terms(terms: Sequence[SearchTerm]) -> tuple[SearchTerm, ...]:
-    """Fewer terms for another search, where all of them found nothing; none where these would say too little.
+    """Return fewer terms for a search that found nothing; none where they would match too much.
 
     >>> [term.ways[0] for term in broader_terms(search_terms("Will BTC reach $120k before March 31?", 4))]
     ['bitcoin', 'price']
@@ -176,18 +178,26 @@ def broader_terms(terms: Sequence[SearchTerm]) -> tuple[SearchTerm, ...]:
 
 
 def _terms(text: str) -> list[SearchTerm]:
-    """Every term of a text once, in the order of their kinds."""
-    ends = [year for match in _DATE.finditer(text) for year in match.groups() if year]
-    found = [*_found(_OWNED.sub(" ;", _SEASON.sub(_two_years, _DATE.sub(" ; ", text))))]
+    """Return every term of a text once, in the order of their kinds."""
+    ends = list(filter(None, chain.from_iterable(match.groups() for match in _DATE.finditer(text))))
+    undated = _SEASON.sub(_two_years, _DATE.sub(" ; ", text))
+    found = [*_found(_OWNED.sub(" ;", undated))]
+
     years = tuple(dict.fromkeys(term.ways[0] for term in found if term.kind == "year"))
-    found = [term for term in found if term.kind != "year"] + ([SearchTerm("year", years)] if years else [])
+    found = [term for term in found if term.kind != "year"]
+    if years:
+        found.append(SearchTerm("year", years))
+
     terms: dict[str, SearchTerm] = {}
+
     for term in sorted(found, key=lambda term: _ORDER.index(term.kind)):
         key = term.ways[0].casefold()
         if not any(key in known.split() or key == known for known in terms):
             terms[key] = term
+
     if ends and len(terms) < ENOUGH:
         terms[ends[0]] = SearchTerm("year", (ends[0],))
+
     return list(terms.values())
 
 
@@ -196,21 +206,24 @@ def _two_years(season: re.Match[str]) -> str:
 
 
 def _found(text: str) -> Iterator[SearchTerm]:
-    """The terms of a text as they stand in it: words of one name are one term."""
+    """Yield the terms of a text in order; the words of one name are one term."""
     name: list[str] = []
     matches = [*_TOKEN.finditer(text), None]
     for match, after in zip(matches, [*matches[1:], None], strict=True):
         word = match and (match["signed"] or match["word"])
-        if word and (_is_named(word) or (name and word in JOINING)):
+        joins = bool(name) and word in JOINING
+        if word and (joins or _is_named(word)):
             name.append(word)
             continue
         if match and name and _belongs(match, after):
             name.append(match["figure"])
             continue
+
         yield from _named(name)
         name = []
         if match is None:
             return
+
         if match["quoted"]:
             yield from _quoted(match["quoted"][1:-1])
         elif match["figure"]:
@@ -220,20 +233,23 @@ def _found(text: str) -> Iterator[SearchTerm]:
 
 
 def _is_telling(word: str) -> bool:
-    """Whether a word is none that any question may have, and no time of day or number in a row."""
+    """Tell whether a word is neither a common one, nor a time of day, nor an ordinal."""
     return word.casefold() not in COMMON and not _COUNTED.fullmatch(word) and word not in ("I", "A")
 
 
 def _is_named(word: str) -> bool:
-    """Whether a word is written as a name is."""
+    """Tell whether a word is written like a name."""
     cased = not word.islower() and any(x.isalpha() for x in word)
     return _is_telling(word) and (cased or SIGNED.fullmatch(word) is not None)
 
 
 def _belongs(match: re.Match[str], after: re.Match[str] | None) -> bool:
-    """Whether a figure is part of the name before it, as in S&P 500: small, bare, and counting nothing."""
-    if not match["figure"] or match["unit"] or not match["figure"].isdigit() or int(match["digits"]) >= 1_000:
+    """Tell whether a figure is part of the name before it, as in S&P 500: small, bare, and not a count."""
+    figure = match["figure"]
+    is_plain = figure and figure.isdigit() and not match["unit"]
+    if not is_plain or int(match["digits"]) >= 1_000:
         return False
+
     counted = after and after["word"]
     return not counted or counted.casefold() in COMMON or not counted.endswith("s")
 
@@ -242,18 +258,24 @@ def _named(words: Sequence[str]) -> Iterator[SearchTerm]:
     words = list(words)
     while words and words[-1] in JOINING:
         words.pop()
-    parts = [" ".join(words)] if len(words) <= LONGEST_NAME else [x for x in words if x not in JOINING]
+
+    parts = [word for word in words if word not in JOINING]
+    if len(words) <= LONGEST_NAME:
+        parts = [" ".join(words)]
+
     for part in parts:
-        ways = WRITTEN.get(part.replace(".", "")) or WRITTEN.get(
-            part.upper() if len(part) == SHORTEST else ""
-        )
-        known = next((ways for ways in _WRITTEN if part.casefold() in map(str.casefold, ways)), None)
-        if ways or known or (_LONG.fullmatch(part) and part.casefold() not in ("new", *COMMON)):
-            yield SearchTerm("name", ways or known or (part.replace("’", "'"),))
+        ticker = part.upper() if len(part) == SHORTEST else ""
+        ways = WRITTEN.get(part.replace(".", "")) or WRITTEN.get(ticker)
+        if not ways:
+            ways = next((ways for ways in _WRITTEN if part.casefold() in map(str.casefold, ways)), None)
+
+        is_telling = _LONG.fullmatch(part) and part.casefold() not in ("new", *COMMON)
+        if ways or is_telling:
+            yield SearchTerm("name", ways or (part.replace("’", "'"),))
 
 
 def _quoted(text: str) -> Iterator[SearchTerm]:
-    words = [word for match in _TOKEN.finditer(text) if (word := match["signed"] or match["word"])]
+    words = list(filter(None, (match["signed"] or match["word"] for match in _TOKEN.finditer(text))))
     if 1 < len(words) <= LONGEST_NAME + 1:
         yield SearchTerm("name", (" ".join(words),))
     elif words and words[0].casefold() not in COMMON and _LONG.fullmatch(words[0]):
@@ -261,15 +283,16 @@ def _quoted(text: str) -> Iterator[SearchTerm]:
 
 
 def _figure(digits: str, unit: str) -> Iterator[SearchTerm]:
-    """A figure in the ways in which it is written; small ones without a unit are left out."""
+    """Yield a figure in the forms in which it is written, unless it is small and has no unit."""
     bare = digits.replace(",", "")
     if unit in PARTS:
         yield SearchTerm("figure", (f"{bare} {PARTS[unit]}",))
     elif unit:
         named = SCALES.get(unit, unit)
         exact, rest = divmod(int(bare.replace(".", "")) * 1_000, 10 ** len(bare.partition(".")[2]))
-        in_thousands = named == "thousand" and not rest
-        yield SearchTerm("figure", (f"{exact:,}", f"{bare}k") if in_thousands else (f"{bare} {named}",))
+        is_whole = named == "thousand" and not rest
+        ways = (f"{exact:,}", f"{bare}k") if is_whole else (f"{bare} {named}",)
+        yield SearchTerm("figure", ways)
     elif "." not in bare and len(digits) == 4 and bare[:2] in ("19", "20"):
         yield SearchTerm("year", (bare,))
     elif float(bare) >= LEAST:
@@ -279,7 +302,7 @@ def _figure(digits: str, unit: str) -> Iterator[SearchTerm]:
 
 
 def keywords(question: str, most: int) -> tuple[str, ...]:
-    """The telling words of a question, in small letters, names before others, each once.
+    """Return the telling words of a question in lower case, names first, each once.
 
     >>> keywords("Will rain fall on Lisbon in May?", 2)
     ('lisbon', 'rain')
@@ -292,7 +315,7 @@ def keywords(question: str, most: int) -> tuple[str, ...]:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, as they stand.
+    """Return the words of a text as written.
 
     >>> words("Will it rain in São Paulo?")
     ['Will', 'it', 'rain', 'in', 'São', 'Paulo']

@@ -1,10 +1,11 @@
-"""Secrets that must appear nowhere: keys of the environment, what looks like one, addresses with one."""
+"""Secrets that must never appear: keys of the environment, anything like one, and addresses with one."""
 
 import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
+from itertools import chain
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -39,21 +40,18 @@ _LOOKS_SECRET = (
 
 
 def secrets_in(environ: Mapping[str, str], *named: str) -> tuple[str, ...]:
-    """The values in an environment that must appear nowhere, longest first, in every form they come back in.
+    """Return the secret values of an environment in every form that may come back, longest first.
 
     Secret is what its name says to be, and what is `named`.
     """
-    secrets = {
-        form
-        for name, value in environ.items()
-        if (name in named or _SECRET_NAME.search(name)) and len(value) >= _SHORTEST
-        for form in _secret_forms(value)
-    }
-    return tuple(sorted(secrets, key=lambda value: (-len(value), value)))
+    secrets = [value for name, value in environ.items() if name in named or _SECRET_NAME.search(name)]
+    long_enough = (secret for secret in secrets if len(secret) >= _SHORTEST)
+    forms = set(chain.from_iterable(map(_secret_forms, long_enough)))
+    return tuple(sorted(forms, key=lambda form: (-len(form), form)))
 
 
 def _secret_forms(secret: str) -> Iterator[str]:
-    """A secret as it stands, and as JSON, a URL, a page, Python and a header of its own write it."""
+    """Yield a secret as it is, and as JSON, a URL, HTML, Python and a header encode it."""
     raw = secret.encode("utf-8", "surrogateescape")
     yield secret
     yield json.dumps(secret)[1:-1]
@@ -66,14 +64,14 @@ def _secret_forms(secret: str) -> Iterator[str]:
 
 
 def remove_secrets(text: str, secrets: Iterable[str]) -> str:
-    """The text without these secrets."""
+    """Return the text without these secrets."""
     for secret in secrets:
         text = text.replace(secret, HIDDEN)
     return text
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """The text without these secrets, nor anything else that looks like a key."""
+    """Return the text without these secrets, or anything else that looks like a key."""
     text = remove_secrets(text, secrets)
     for pattern in _LOOKS_SECRET:
         text = pattern.sub(rf"\g<1>{HIDDEN}", text)
@@ -81,11 +79,11 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 _RANDOM = re.compile(r"[0-9a-f]{32,}|(?=.*[0-9])(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9_+=~]{20,}")
-"""What no one would have thought of: a long run of figures and letters, small and capital."""
+"""A random token: a long run of digits and letters in both cases."""
 
 
 def credential_in(address: str, bare: bool = False) -> str:
-    """What of an address is a credential, or may be one, in words; nothing where none is.
+    """Return which part of an address may be a credential, in words; nothing where none is.
 
     A `bare` address is one of a server, which has neither a query string nor a fragment.
 
@@ -96,33 +94,39 @@ def credential_in(address: str, bare: bool = False) -> str:
     """
     try:
         parts = urlsplit(address)
-    except ValueError:  # what is wrong with it is said where it is read
+    except ValueError:  # an invalid address is reported where it is read
         return ""
+
     user, at, _ = parts.netloc.rpartition("@")
     if at and (user.partition(":")[2] or parts.scheme in ("http", "https", "ws", "wss", "ftp")):
         return "a user name or password before the @"
+
     for words, text in (("a query string", parts.query), ("a fragment", parts.fragment)):
         values = [value for _, value in parse_qsl(text)] or [text]
-        if text and (bare or redact(f"?{text}") != f"?{text}" or any(map(_RANDOM.fullmatch, values))):
+        looks_secret = redact(f"?{text}") != f"?{text}" or any(map(_RANDOM.fullmatch, values))
+        if text and (bare or looks_secret):
             return words
+
     if redact(address) != address or any(map(_RANDOM.fullmatch, parts.path.split("/"))):
         return "a path that is a secret by itself"
     return ""
 
 
 def without_credentials(value: Any) -> Any:
-    """Plain data without the credentials in the addresses that it holds; a server's have no query string.
+    """Return plain data without credentials in its addresses; a server's lose their query string.
 
     >>> without_credentials({"base_url": "https://ann:pass@host/v1?x=1", "p": 0.5})
     {'base_url': 'https://[hidden]@host/v1?[hidden]', 'p': 0.5}
     """
     if isinstance(value, Mapping):
-        return {
-            key: re.sub(r"([?#]).+", rf"\1{HIDDEN}", redact(item))
-            if key in SERVER_KEYS and isinstance(item, str)
-            else without_credentials(item)
-            for key, item in value.items()
-        }
+        members = {}
+        for key, item in value.items():
+            if key in SERVER_KEYS and isinstance(item, str):
+                members[key] = re.sub(r"([?#]).+", rf"\1{HIDDEN}", redact(item))
+            else:
+                members[key] = without_credentials(item)
+        return members
+
     if isinstance(value, list | tuple):
         return [without_credentials(item) for item in value]
     return redact(value) if isinstance(value, str) and "://" in value else value

@@ -1,4 +1,4 @@
-"""A model that looks things up before it answers: each step is a call like any other, with what it was told.
+"""Tool use before an answer: each step is a call like any other, with the results of the tools so far.
 
 A request for tools is kept as the message that it is, in the form that OpenAI has for it and litellm for
 every provider; so is what a tool says. What is asked therefore says all that was known, and an answer that is
@@ -18,20 +18,23 @@ from markets.millionths import ONE
 Key = tuple[Stage, int, tuple[Message, ...]]
 """A conversation: its stage, its sample, and what was said."""
 TOGETHER = 8
-"""So many tools are used in one step; who asks for more is told so."""
+"""The most tools used in one step; further requests are refused."""
 NOT_ANSWERED = CallError("other", "the model asked for tools once it had to answer", retry=False)
 TOO_MANY = f"not used: at most {TOGETHER} tools at once"
 
 
 def ask_with_tools(ask: Ask, box: Toolbox, steps: int, dollars: float | None, tokens: int) -> Ask:
-    """`ask`, but the model may use tools in so many steps, as long as a question costs less and is shorter.
+    """Return `ask` with tools, for this many steps, within a limit of cost and of length.
 
     Then it must answer. A question that goes on from an earlier one knows its steps.
     """
     asked_before: dict[Key, tuple[Message, ...]] = {}
 
     async def asked(prompt: Prompt) -> Call:
-        messages, spent, step = _with_steps(prompt, asked_before), 0, 0
+        messages = _with_steps(prompt, asked_before)
+        spent = 0
+        step = 0
+
         while True:
             dear = dollars is not None and spent >= dollars * ONE
             last = step == steps or dear or tokens_of(messages) >= tokens
@@ -43,6 +46,7 @@ def ask_with_tools(ask: Ask, box: Toolbox, steps: int, dollars: float | None, to
             if not requests:
                 asked_before[_key(prompt, prompt.messages)] = messages
                 return call
+
             step += 1
             spent += call.worst or 0 if call.cost is None else call.cost
             told = [await _told(request, number, box) for number, request in enumerate(requests)]
@@ -56,22 +60,23 @@ def _key(prompt: Prompt, messages: tuple[Message, ...]) -> Key:
 
 
 def _with_steps(prompt: Prompt, known: Mapping[Key, tuple[Message, ...]]) -> tuple[Message, ...]:
-    """The messages of a question, with the steps that were taken before it was put again."""
+    """Return the messages of a question, with the steps taken before it was put again."""
     for end in range(len(prompt.messages), 0, -1):
-        if (before := known.get(_key(prompt, prompt.messages[:end]))) is not None:
+        before = known.get(_key(prompt, prompt.messages[:end]))
+        if before is not None:
             return before + prompt.messages[end:]
     return prompt.messages
 
 
 async def _told(request: Mapping[str, Any], number: int, box: Toolbox) -> Message:
-    """What a tool says to a request."""
+    """Return a tool's result of a request."""
     use = request["function"]
     text = TOO_MANY if number >= TOGETHER else await box.use(use["name"], use["arguments"])
     return Message("tool", canonical({"tool_call_id": request["id"], "content": text}))
 
 
 def tool_requests(reply: str) -> tuple[Mapping[str, Any], ...]:
-    """The tools that a reply asks for; none where it is an answer."""
+    """Return the tools that a reply requests; none where it is an answer."""
     try:
         asked = json.loads(reply)["tool_calls"] if '"tool_calls"' in reply else []
         return tuple(asked) if all(map(_is_request, asked)) else ()
@@ -85,25 +90,27 @@ def _is_request(value: Any) -> bool:
 
 
 def step_message(message: Message) -> dict[str, Any] | None:
-    """A message of a step as it goes to a provider; None where it is an ordinary one.
+    """Return a message of a step in the provider's form; None for an ordinary message.
 
     Several providers, and litellm for them, know arguments as objects only: what is none goes inside one.
     """
     if message.role == "tool":
         told = json.loads(message.content)
         return {"role": "tool", **told, "content": break_role_tokens(told["content"])}
-    if message.role != "assistant" or not (requests := tool_requests(message.content)):
+
+    requests = tool_requests(message.content) if message.role == "assistant" else ()
+    if not requests:
         return None
-    calls = [
-        {**request, "function": {**use, "arguments": _as_object(use["arguments"])}}
-        for request in requests
-        for use in [request["function"]]
-    ]
+
+    calls = []
+    for request in requests:
+        use = request["function"]
+        calls.append({**request, "function": {**use, "arguments": _as_object(use["arguments"])}})
     return {"role": "assistant", **json.loads(message.content), "tool_calls": calls}
 
 
 def _as_object(arguments: str) -> str:
-    """Arguments as the JSON of an object."""
+    """Return arguments as a JSON object."""
     try:
         return arguments if isinstance(json.loads(arguments), dict) else canonical({"not_json": arguments})
     except (ValueError, RecursionError):
@@ -111,7 +118,7 @@ def _as_object(arguments: str) -> str:
 
 
 def request_text(message: Any, prompt: Prompt) -> str:
-    """A model's request for tools as a text: the message that it is, with ids that tell nothing.
+    """Return a model's request for tools as a message in text form, with neutral ids.
 
     Nine letters and figures suit every provider. Gemini has signatures in its ids, which it wants back.
     """
@@ -126,17 +133,16 @@ def request_text(message: Any, prompt: Prompt) -> str:
     ]
     thought = getattr(message, "thinking_blocks", None)
     more = {"thinking_blocks": [dict(block) for block in thought]} if thought else {}
+
     return canonical({"content": message.content or "", "tool_calls": calls, **more})
 
 
 def without_steps(calls: Sequence[Call]) -> list[Call]:
-    """Calls as if nothing had been looked up: only answers, each to the question as it was at first."""
-    going_on = {
-        messages[:end]
-        for messages in {call.prompt.messages for call in calls}
-        for end, message in enumerate(messages)
-        if message.role == "tool"
-    }
+    """Return the calls without tool use: only answers, each to its question as first asked."""
+    going_on = set[tuple[Message, ...]]()
+    for messages in {call.prompt.messages for call in calls}:
+        going_on.update(messages[:end] for end, message in enumerate(messages) if message.role == "tool")
+
     answers = []
     for call in calls:
         asked = tuple(message for message in call.prompt.messages if step_message(message) is None)
@@ -145,4 +151,5 @@ def without_steps(calls: Sequence[Call]) -> list[Call]:
             answers.append(plain)
         elif (*call.prompt.messages, Message("assistant", call.reply or "")) not in going_on:
             answers.append(replace(plain, error=NOT_ANSWERED))
+
     return answers

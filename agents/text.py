@@ -12,35 +12,36 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from agents.model import Message
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-"""What a database, a terminal or an encoder may choke on: control characters and lone surrogates.
+"""Characters that break databases, terminals or encoders: control characters and lone surrogates.
 
 Those from U+0080 on are commands too: to a terminal U+009B is what ESC [ is.
 """
 _NEXT_LINE = "\x85"
 """The control character that ends a line."""
 _INVISIBLE = re.compile("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
-"""What changes the order of what is read, and tags that nobody sees."""
+"""Characters that reorder text, and invisible tags."""
 _ROLE_TOKEN = re.compile(
     r"<(?=[|\uff5c]|\w{1,30}\|>|</?SYS>>)"
     r"|<(?=/?(?:s|bos|eos|pad|unk|think|tool_call|tool_response|\w{1,30}_of_turn(?:_token)?)>)"
     r"|\[(?=/?(?:INST|THINK|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|CALL_ID|ARGS)\])",
     re.IGNORECASE,
 )
-"""The beginning of what tokenizers of local servers may take for the mark of a role, though it is text."""
+"""The start of text that the tokenizers of local servers may take for a role token."""
 _UNSEEN = frozenset(("Cf", "Cc", "Co", "Cn"))
 
 
 def as_text(value: object) -> str:
-    """What stands where a text is expected; what is none counts as an empty one."""
+    """Return the value if it is a text, else an empty one."""
     return value if isinstance(value, str) else ""
 
 
 def printable(text: str) -> str:
-    r"""The text with every character that can't be stored replaced.
+    r"""Return the text with every unstorable character replaced.
 
     >>> printable("a\x00b")
     'a\ufffdb'
@@ -49,7 +50,7 @@ def printable(text: str) -> str:
 
 
 def is_printable(text: str) -> bool:
-    r"""Whether every character can be stored.
+    r"""Tell whether every character can be stored.
 
     >>> is_printable("a\nb"), is_printable("a\x00b")
     (True, False)
@@ -58,7 +59,7 @@ def is_printable(text: str) -> bool:
 
 
 def one_line(text: str, limit: int = 500) -> str:
-    r"""The text as one line, cut at a length, with what no reader sees made visible.
+    r"""Return the text on one line, cut to a length, with invisible characters replaced.
 
     >>> one_line(" a\n b ", 100), one_line("abcdef", 4)
     ('a b', 'abc…')
@@ -69,19 +70,19 @@ def one_line(text: str, limit: int = 500) -> str:
 
 
 def hidden_characters(texts: Iterable[str]) -> dict[str, int]:
-    r"""Which characters that no reader sees are in these texts, and how often: `U+200B ZERO WIDTH SPACE`.
+    r"""Return the invisible characters in these texts with their counts: `U+200B ZERO WIDTH SPACE`.
 
     >>> hidden_characters(["a\u200bb\u202e", "\u200b", "tab\t, line\n"])
     {'U+200B ZERO WIDTH SPACE': 2, 'U+202E RIGHT-TO-LEFT OVERRIDE': 1}
     """
-    counts = Counter(sign for text in texts if not text.isascii() for sign in text)
+    counts = Counter(chain.from_iterable(text for text in texts if not text.isascii()))
     unseen = sorted(x for x in counts if unicodedata.category(x) in _UNSEEN and not x.isspace())
     return {f"U+{ord(sign):04X} {unicodedata.name(sign, 'without a name')}": counts[sign] for sign in unseen}
 
 
 @lru_cache(maxsize=2048)  # every agent of a round is shown the same texts
 def tidy_lines(text: str) -> str:
-    r"""The text with its lines parted by nothing but a newline, whatever it counts as a line, and trimmed.
+    r"""Return the text with trimmed lines, separated by newlines alone.
 
     Characters that no reader sees, but a model does, are made visible.
 
@@ -93,7 +94,7 @@ def tidy_lines(text: str) -> str:
 
 
 def quoted_lines(text: str) -> str:
-    """A tidy text with a bar before each of its lines: nothing escapes.
+    """Return a tidy text with a bar before each line, which nothing in it can escape.
 
     >>> print(quoted_lines("one\\n\\ntwo"))
     | one
@@ -114,16 +115,16 @@ def break_role_tokens(text: str) -> str:
 
 
 TOKEN = 3
-"""What a token weighs: three plain bytes, or one and a half of the others, at 2 each."""
+"""The weight of a token: three plain bytes, or one and a half others at 2 each."""
 PLAIN = (string.ascii_letters + " \n").encode()
 MESSAGE_TOKENS = 32
-"""More than any provider adds to a message for its role and its bounds."""
+"""More than any provider's overhead for a message's role and delimiters."""
 MARK = 50
-"""Characters that the mark of a cut may take: a text that is longer by no more than this stays whole."""
+"""The length of a cut's mark: a text that is longer by no more than this stays whole."""
 UNUSED = 50
-"""A part of the room that may be left unused, one in so many."""
+"""One part in this many of the room may be left unused."""
 GUESSES = 3
-"""How often the length is worked out before it is searched for by halves."""
+"""How often the length is estimated before it is bisected."""
 _SAMPLE = " … [cut: 400 of 800 characters]"
 _PARTS = 1_000
 
@@ -131,18 +132,19 @@ MakeMessages = Callable[[int | None], tuple[Message, ...]]
 
 
 class TooLong(ValueError):
-    """A prompt that has no room in its budget, even without its long texts."""
+    """A prompt over its token budget even without its long texts."""
 
     def __init__(self, needed: int, allowed: int):
         super().__init__(
             f"the prompt takes about {needed:,} tokens with all long texts cut away, and {allowed:,} are "
             f"allowed: raise prompt_tokens, or ask in smaller batches"
         )
-        self.needed, self.allowed = needed, allowed
+        self.needed = needed
+        self.allowed = allowed
 
 
 def tokens_of(messages: Iterable[Message]) -> int:
-    """About how many tokens these messages take, rather too many than too few.
+    """Return an estimate of the tokens of these messages, rather too high than too low.
 
     >>> tokens_of([Message("user", "Will it rain?")]), tokens_of([Message("user", "明日は雨か")])
     (37, 42)
@@ -151,7 +153,7 @@ def tokens_of(messages: Iterable[Message]) -> int:
 
 
 def cut_text(text: str, longest: int | None) -> str:
-    """The text with tidy lines, cut to a length if it is longer; then it says so.
+    """Return the text with tidy lines, cut to a length with a note if it is longer.
 
     >>> cut_text("a" * 8_400, 3)
     'aaa … [cut: 3 of 8,400 characters]'
@@ -163,49 +165,68 @@ def cut_text(text: str, longest: int | None) -> str:
 
 
 def fit_messages(make: MakeMessages, texts: Sequence[str], tokens: int | None) -> tuple[Message, ...]:
-    """The messages, made with a common length of these texts that keeps them within the tokens.
+    """Return the messages, made with one length limit for texts that keeps them within the tokens.
 
     The length is worked out from what the texts weigh. That is right at once where each of them is shown
     once, as it stands; else it is searched for, until little of the room is left.
     """
     messages = make(None)
-    if tokens is None or (excess := _weight_of(messages) - tokens * TOKEN) <= 0:
+    if tokens is None:
         return messages
+
     room = tokens * TOKEN
-    saved, margin, guesses = excess, room // UNUSED // 2, GUESSES
-    low, high, fitting = 0, max(map(len, texts), default=0) + 1, None
+    excess = _weight_of(messages) - room
+    if excess <= 0:
+        return messages
+
+    saved = excess
+    margin = room // UNUSED // 2
+    guesses = GUESSES
+    low = 0
+    high = max(map(len, texts), default=0) + 1
+    fitting = None
+
     while low < high:
-        saved, guesses = saved + margin, guesses - 1
+        saved = saved + margin
+        guesses = guesses - 1
         length = _common_length(texts, saved) if guesses >= 0 else -1
+
         if not low <= length < high:
             length = (low + high) // 2
+
         messages = make(length)
         excess = _weight_of(messages) - room
         saved += excess
+
         if excess > 0:
             high = length
         else:
-            low, fitting = length + 1, messages
+            low = length + 1
+            fitting = messages
             if -excess * UNUSED <= room:
                 break
+
     if fitting is None:
         raise TooLong(tokens_of(messages), tokens)
     return fitting
 
 
 def _common_length(texts: Sequence[str], excess: int) -> int:
-    """The length to which the longest texts are cut to save a weight; 0 where it can't be saved."""
+    """Return the length to cut the longest texts to, to save this weight; 0 where it can't be saved."""
     tidied = filter(None, map(tidy_lines, texts))
     sizes = sorted(
         ((len(text), _weight(quoted_lines(text)) * _PARTS // len(text)) for text in tidied), reverse=True
     )
     spare = rate = 0
+
     for place, (length, weight) in enumerate(sizes):
-        spare, rate = spare + length * weight - _weight(_SAMPLE) * _PARTS, rate + weight
+        spare = spare + length * weight - _weight(_SAMPLE) * _PARTS
+        rate = rate + weight
         longest = (spare - excess * _PARTS) // rate
         following = sizes[place + 1][0] if place + 1 < len(sizes) else 0
         if longest >= max(following - MARK, 0):
             return longest
+
     return 0
 
 

@@ -33,11 +33,9 @@ class SearchSource(Protocol):
 
     async def search(self, query: str, at: datetime) -> list[FoundArticle]:
         """Return articles that match a query, as of an instant. The guard removes those that came later."""
-        ...
 
     async def read(self, url: str) -> FoundArticle | None:
         """Return the full article at an address that a search has listed; None if there is no text of it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +52,11 @@ class ToolReach:
     listed: Callable[[], set[str]]
     notes: Callable[[], str]
     now: Callable[[], datetime]
+
+    @property
+    def questions(self) -> dict[MarketId, str]:
+        """Return the questions of the markets on offer."""
+        return {listing.market.id: listing.market.question for listing in self.view.snapshot.shown}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +85,9 @@ def told_articles(
 ) -> ToolResult:
     """Return the articles that the guard lets through as an answer; the text `nothing` if there are none."""
     snapshot = reach.view.snapshot
-    questions = {listing.market.id: listing.market.question for listing in snapshot.shown}
     closes_at = min((listing.market.closes_at for listing in snapshot.shown), default=snapshot.at)
-    guarded = guard_found(found, query, questions, closes_at, snapshot.at, reach.now(), guard or reach.guard)
+    rule = guard or reach.guard
+    guarded = guard_found(found, query, reach.questions, closes_at, snapshot.at, reach.now(), rule)
 
     sources = []
     texts = []
@@ -102,9 +105,8 @@ def audited(result: ToolResult, reach: ToolReach) -> ToolResult:
         return result
 
     snapshot = reach.view.snapshot
-    questions = {listing.market.id: listing.market.question for listing in snapshot.shown}
     page = Article("", "", "", result.text, snapshot.at, snapshot.at, "")
-    suspect = audited_text(page, result.text, questions, snapshot.at, reach.guard)
+    suspect = audited_text(page, result.text, reach.questions, snapshot.at, reach.guard)
 
     suspects = () if suspect is None else (suspect,)
     audit = Audit(RULES, reach.guard.odds == "withheld", 1, suspects)

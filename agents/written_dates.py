@@ -8,9 +8,10 @@ nearest one.
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from itertools import chain
 
 EAST, WEST = timedelta(hours=14), timedelta(hours=-12)
-"""Where on Earth a day begins first, and where it ends last."""
+"""The offsets where a day begins first, and where it ends last."""
 A_DAY = timedelta(days=1)
 _MONTHS = """
 january jan januar janvier enero gennaio janeiro/february feb februar février febrero febbraio fevereiro/
@@ -30,9 +31,9 @@ _NAMED_ZONES = {
     "nzdt": (13, 13),
 }  # fmt: skip
 ZONES = {name: (timedelta(hours=low), timedelta(hours=high)) for name, (low, high) in _NAMED_ZONES.items()}
-"""Hours before UTC, and ahead of it: of names that several zones have, from the least to the most."""
+"""The least and the most offset from UTC of a zone's name, which several zones may share."""
 SUMMER = (4, 10)
-"""The months in which American clocks that don't say so show summer time."""
+"""The months in which unmarked American times are read as daylight saving time."""
 _SHIFT = re.compile(r"([+-])(\d\d?):?(\d\d)?$")
 _QUARTERS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 4, "q1": 1, "q2": 2, "q3": 3, "q4": 4}
 _ZONE = r"(?P<zone>(?:UTC|GMT)?[+-]\d\d?:?(?:\d\d)?|[A-Z]{1,4}\b)"
@@ -63,10 +64,11 @@ _YEAR_LAST = re.compile(
 _WORD_YEAR = re.compile(r"\b(?P<word>[^\W_]{2,10})\.?,?[ -](?:de |of )?(?P<year>(?:19|20)\d\d)\b(?![-/])")
 _BEFORE_YEARS = frozenset(("in", "since", "during", "of", "early", "late", "mid"))
 _FORMS = (_YEAR_FIRST, _DAY_MONTH, _MONTH_DAY, _YEAR_LAST, _WORD_YEAR)
-"""The ways to write a day, the more telling first: what one has read is not read again."""
+"""The forms of a date, the most specific first; matched text is not read again."""
 _WITHOUT_YEAR = (_DAY_MONTH, _MONTH_DAY, _YEAR_LAST)
-"""Those that need no four figures of a year."""
-_HAS_DIGIT, _HAS_YEAR = re.compile(r"\d"), re.compile(r"(?:19|20)\d\d")
+"""The forms that don't need a four-digit year."""
+_HAS_DIGIT = re.compile(r"\d")
+_HAS_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class WrittenDate:
 
 
 def written_dates(text: str, around: datetime, since: int = 0) -> list[WrittenDate]:
-    """Every day or time in a text, in the order in which they stand; `around` is when it is read.
+    """Return every date or time in a text, in order; `around` is when it is read.
 
     Those of a year before `since` are left out.
 
@@ -98,15 +100,21 @@ def written_dates(text: str, around: datetime, since: int = 0) -> list[WrittenDa
     found: list[WrittenDate] = []
     if not _HAS_DIGIT.search(text):
         return found
+
     taken = bytearray(len(text))
     for form in _FORMS if _HAS_YEAR.search(text) else _WITHOUT_YEAR:
         for match in form.finditer(text):
             if len(match["year"] or "") == 4 and int(match["year"]) < since:
                 continue
-            if any(taken[match.start() : match.end()]) or (written := _read(form, match, around)) is None:
+            if any(taken[match.start() : match.end()]):
+                continue
+
+            written = _read(form, match, around)
+            if written is None:
                 continue
             taken[written.start : written.end] = b"\x01" * (written.end - written.start)
             found.append(written)
+
     return sorted(found, key=lambda written: written.start)
 
 
@@ -114,16 +122,25 @@ def _read(form: re.Pattern[str], match: re.Match[str], around: datetime) -> Writ
     days = _days(form, match, around)
     if not days:
         return None
-    opens, closes = min(days)[0], max(days)[1]
-    start, end, hour, offsets = match.start(), match.end(), None, (WEST, EAST)
+
+    opens = min(days)[0]
+    closes = max(days)[1]
+    start = match.start()
+    end = match.end()
+    hour = None
+    offsets = (WEST, EAST)
     spans = max(last - first for first, last in days) > A_DAY
+
     if not spans:
         clock = _AFTER.match(match.string, end) or _BEFORE.search(match.string, max(0, start - 30), start)
         hour = clock and _hour(clock)
         if clock and hour is not None:
-            start, end = min(start, clock.start()), max(end, clock.end())
-            offsets, closes = _offsets(clock["zone"] or "", opens.month), max(days)[0] + hour
+            start = min(start, clock.start())
+            end = max(end, clock.end())
+            offsets = _offsets(clock["zone"] or "", opens.month)
+            closes = max(days)[0] + hour
             opens += hour
+
     west, east = offsets
     at = opens if offsets == (WEST, EAST) else opens - west
     dated = match.groupdict().get("year") is not None
@@ -131,30 +148,39 @@ def _read(form: re.Pattern[str], match: re.Match[str], around: datetime) -> Writ
 
 
 def _days(form: re.Pattern[str], match: re.Match[str], around: datetime) -> list[tuple[datetime, datetime]]:
-    """What a match can mean, each as when it begins and ends; none where it is no day."""
+    """Return the periods that a match can mean; none where it isn't a date."""
     told = match.groupdict()
     year = None if told.get("year") is None else int(told["year"])
     year = 2000 + year if year is not None and year < 100 else year
     if form is _WORD_YEAR:
         return _months(told["word"].casefold(), match.string[max(0, match.start() - 8) : match.start()], year)
+
     if form is _YEAR_LAST:
-        pairs = {(int(told["a"]), int(told["b"]))}
-        pairs |= {(month, day) for day, month in pairs} if told["by"] == "/" else set()
-        return [span for day, month in pairs for span in _day(year, month, day)]
+        first = int(told["a"])
+        second = int(told["b"])
+        spans = _day(year, second, first)
+        if told["by"] == "/":  # in America the month comes first
+            spans += _day(year, first, second)
+        return spans
+
     if form is _YEAR_FIRST:
-        month, day = int(told["month"] or told["m"]), told["day"] or told["d"]
+        month = int(told["month"] or told["m"])
+        day = told["day"] or told["d"]
         return _day(year, month, int(day)) if day else _span(year, month, 1)
+
     named = MONTHS.get(told["month"].casefold())
     if named is None or told["month"] == "may":
         return []
     if year is not None:
         return _day(year, named, int(told["day"]))
-    near = [x for add in (-1, 0, 1) for x in _day(around.year + add, named, int(told["day"]))]
+
+    years = (around.year - 1, around.year, around.year + 1)
+    near = chain.from_iterable(_day(year, named, int(told["day"])) for year in years)
     return sorted(near, key=lambda span: abs(span[0] - around))[:1]
 
 
 def _months(word: str, before: str, year: int | None) -> list[tuple[datetime, datetime]]:
-    """A month, a quarter or a whole year, by the word before the year, and what stands before that."""
+    """Return a month, a quarter or a year, by the word before the year and what precedes it."""
     if word in MONTHS:
         return _span(year, MONTHS[word], 1)
     if word in _BEFORE_YEARS:
@@ -173,29 +199,36 @@ def _day(year: int | None, month: int, day: int) -> list[tuple[datetime, datetim
 
 
 def _span(year: int | None, month: int, months: int) -> list[tuple[datetime, datetime]]:
-    """Some months from the first day of one on."""
+    """Return a span of months from the first day of one on."""
     over, last = divmod(month + months - 1, 12)
     ends = _day((year or 0) + over, last + 1, 1)
     return [(begins, ends[0][0]) for begins, _ in _day(year, month, 1) if ends]
 
 
 def _hour(clock: re.Match[str]) -> timedelta | None:
-    """How long after midnight a clock shows; None where it is only a number."""
-    hour, minute, half = int(clock["hour"]), int(clock["minute"] or 0), (clock["half"] or "").lower()
-    if hour > 24 or minute > 59 or (half and hour > 12) or not (clock["minute"] or half):
+    """Return the time after midnight that a clock shows; None where it is only a number."""
+    hour = int(clock["hour"])
+    minute = int(clock["minute"] or 0)
+    half = (clock["half"] or "").lower()
+    is_possible = hour <= (12 if half else 24) and minute <= 59
+    is_clock = clock["minute"] or half
+    if not is_clock or not is_possible:
         return None
     hour = hour % 12 + 12 * half.startswith("p") if half else hour
     return timedelta(hours=hour, minutes=minute)
 
 
 def _offsets(zone: str, month: int) -> tuple[timedelta, timedelta]:
-    """The hours that a zone is ahead of UTC, the least and the most; all there are where it says nothing."""
+    """Return the least and the most that a zone is ahead of UTC; the whole range without a known zone."""
     name = zone.casefold()
     if name in ("et", "ct", "mt", "pt"):
         name = f"{name[0]}{'d' if SUMMER[0] <= month <= SUMMER[1] else 's'}t"
+
     if name in ZONES:
         return ZONES[name]
-    if shift := _SHIFT.search(name):
+
+    shift = _SHIFT.search(name)
+    if shift:
         ahead = timedelta(hours=int(shift[2]), minutes=int(shift[3] or 0)) * (-1 if shift[1] == "-" else 1)
         return ahead, ahead
     return WEST, EAST

@@ -38,7 +38,9 @@ class BadForm(ValueError):
 
     def __init__(self, field: str, message: str, hint: str):
         super().__init__(message)
-        self.field, self.message, self.hint = field, message, hint
+        self.field = field
+        self.message = message
+        self.hint = hint
 
 
 class BadDistribution(ValueError):
@@ -131,35 +133,27 @@ class QuestionKind(Protocol):
 
     def check(self, form: QuestionForm) -> None:
         """Raise `BadForm` if the question makes no sense."""
-        ...
 
     def instruction(self, form: QuestionForm) -> str:
         """Say to whoever answers what the answers are and how to state them."""
-        ...
 
     def read(self, form: QuestionForm, value: object) -> Distribution:
         """Return the distribution that the value of an answer states; raise `BadDistribution`."""
-        ...
 
     def read_outcome(self, form: QuestionForm, text: str) -> str:
         """Return what a question came to as `Resolution.answer` holds it; raise `ValueError`."""
-        ...
 
     def stated(self, form: QuestionForm, answer: Distribution) -> object:
         """Return an answer as `SCHEMA` has it, which `read` reads."""
-        ...
 
     def uniform(self, form: QuestionForm) -> Distribution:
         """Return the answer of someone who knows nothing."""
-        ...
 
     def combined(self, form: QuestionForm, answers: Sequence[Distribution]) -> Distribution:
         """Return the median of several answers, part by part."""
-        ...
 
     def words(self, form: QuestionForm, answer: Distribution) -> str:
         """Return an answer in a few words."""
-        ...
 
 
 @lru_cache(maxsize=64)  # a folder of 10,000 questions is read in a second, and not in three
@@ -211,11 +205,14 @@ def check_distribution_text(form: QuestionForm, text: str) -> Distribution:
                 )
             for option, chance in zip(form.options, answer.chances, strict=True):
                 stated[option] = str(decimal(chance))
+
         for share, value in answer.quantiles:
             stated[str(Fraction(share, PERCENT))] = value
+
         read = question_kind(form.kind).read(form, stated)
     except (ArithmeticError, AttributeError, LookupError, TypeError, RecursionError) as error:
         raise BadDistribution(f"this is no distribution: {error}") from error
+
     if read.text != text:
         raise BadDistribution("it is not written as it would be read")
     return read
@@ -302,8 +299,12 @@ def _quantile_pairs(value: object) -> list[tuple[object, object]]:
 def _percent(key: str, of_one: bool) -> int:
     """Return the percent that a key names: "5", "5%", "p5", "5th percentile", "median"; `of_one`, 0.05."""
     text = key[:40].lower()
-    named = _PERCENT_KEY.fullmatch("50" if text == "median" else text)
-    percent = Fraction(text) * 100 if of_one else Fraction(named[1] if named else 0)
+    if of_one:
+        percent = Fraction(text) * 100
+    else:
+        named = _PERCENT_KEY.fullmatch("50" if text == "median" else text)
+        percent = Fraction(named[1] if named else 0)
+
     if percent.denominator != 1 or not 1 <= percent <= 99:
         raise BadDistribution(f"{text[:20]!r} is not a percent from 1 to 99")
     return int(percent)

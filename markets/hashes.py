@@ -1,4 +1,4 @@
-"""Canonical JSON, one text for one value, and the SHA-256 over it that every hash in the record is.
+"""Canonical JSON, one text for one value, and its SHA-256, which is every hash in the record.
 
 What comes by the thousand is hashed by orjson, which writes the same; tests hold it against `canonical`.
 """
@@ -27,26 +27,27 @@ FIGURES = ("volume_24h", "liquidity", "open_interest")
 
 
 def canonical(value: Any) -> str:
-    """The value as JSON with sorted keys and no white space."""
+    """Return a value as JSON with sorted keys and no white space."""
     return canonical_bytes(plain_value(value))
 
 
 def canonical_bytes(value: Any) -> str:
-    """`canonical` of what is plain already: texts, numbers, lists, and objects whose keys are texts."""
+    """Return the `canonical` JSON of a plain value: texts, numbers, lists, objects keyed by texts."""
     return _ENCODER.encode(value)
 
 
 def keys_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON in which no key appears twice, for `object_pairs_hook`."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+    """Return a JSON object, or raise ValueError for a duplicate key; for `object_pairs_hook`."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in counts.items() if count > 1)
         raise ValueError(f"the key {twice[:40]!r} appears twice")
-    return found
+    return members
 
 
 def digest(value: Any) -> str:
-    """SHA-256 over the canonical JSON of a value, in hexadecimal."""
+    """Return the SHA-256 of a value's canonical JSON, in hexadecimal."""
     return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
@@ -59,12 +60,12 @@ def plain_digest(value: Mapping[Any, Any]) -> str:
 
 
 def sha256(value: str) -> str:
-    """SHA-256 of a text, in hexadecimal."""
+    """Return the SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(value.encode()).hexdigest()
 
 
 def quote_hash(quote: Quote) -> str:
-    """The hash of a quote's content without its time: a price that stays is one price."""
+    """Return the hash of a quote without its time, so an unchanged price has an unchanged hash."""
     content: dict[str, Any] = {
         "ask": quote.ask,
         "asks": quote.asks,
@@ -76,13 +77,15 @@ def quote_hash(quote: Quote) -> str:
         "volume": quote.volume,
     }
     for name in FIGURES:
-        if (figure := getattr(quote, name)) is not None:
+        figure = getattr(quote, name)
+        if figure is not None:
             content[name] = figure
+
     return plain_digest(content)
 
 
 def market_hash(market: Market) -> str:
-    """The hash of all that a market's page said."""
+    """Return the hash of everything on a market's page."""
     content = {
         "category": market.category,
         "closes_at": timestamp_text(market.closes_at),
@@ -95,12 +98,12 @@ def market_hash(market: Market) -> str:
         "rules": market.rules,
         "tick": market.tick,
     }
-    content |= {name: told for name in ADDED_TO_PAGES if (told := getattr(market, name))}
+    content |= {name: getattr(market, name) for name in ADDED_TO_PAGES if getattr(market, name)}
     return plain_digest(content)
 
 
 def end_content(end: Resolution) -> dict[str, Any]:
-    """Return what the hash of a market's end is taken over; only what isn't of yes or no has an answer."""
+    """Return what a resolution's hash covers; only questions other than yes or no have an answer."""
     content: dict[str, Any] = plain_value(end)
     if not end.answer:
         del content["answer"]
@@ -108,25 +111,25 @@ def end_content(end: Resolution) -> dict[str, Any]:
 
 
 def timestamp_text(at: datetime) -> str:
-    """An instant as text that sorts as time does."""
+    """Return an instant as text that sorts in order of time."""
     return _plain_timestamp(at if at.tzinfo is UTC else at.astimezone(UTC))
 
 
 @lru_cache(maxsize=4096)
 def _plain_timestamp(at: datetime) -> str:
-    """Of an instant in UTC: elsewhere two instants may look the same when summer time ends."""
+    """Return the text of an instant in UTC, the only zone where equal keys mean equal instants."""
     return at.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def plain_value(value: Any) -> Any:
-    """The value as JSON knows it: records become objects, instants become text."""
+    """Return a value in JSON's types: dataclasses as objects, instants as text."""
     kind: Any = type(value)
     return value if kind in SIMPLE else _converter(kind)(value)
 
 
 @cache
 def _converter(kind: Any) -> Callable[[Any], Any]:
-    """How values of a type become plain, looked up once a type: a book has a hundred levels."""
+    """Return how values of a type become plain; cached by type, for a book has a hundred levels."""
     if issubclass(kind, datetime):
         return timestamp_text
     if issubclass(kind, list | tuple):

@@ -1,4 +1,4 @@
-"""A venue's past as a bundle: every answer is kept on disk first, the bundle is made at the end.
+"""A venue's past as a bundle: each answer is stored on disk first, the bundle is written at the end.
 
 Whatever kills it, the same request goes on where it was: what is in `.answers.db` is not asked again. The
 file `history.json` says what was asked for, and, once the bundle is whole, what is in it.
@@ -27,24 +27,25 @@ from markets.venues.wire.fields import instant
 from markets.venues.wire.http import AnswerStore, KeptAnswers
 from markets.venues.wire.paging import gather_all
 
-MANIFEST, ANSWERS = "history.json", ".answers.db"
+MANIFEST = "history.json"
+ANSWERS = ".answers.db"
 AT_ONCE = 40
-"""Markets whose prices are asked for side by side."""
+"""How many markets' prices are requested concurrently."""
 A_ROW = 75
-"""Bytes of a price in a bundle, about."""
+"""The approximate bytes of a price in a bundle."""
 OF_ONE_MARKET = frozenset({"missing", "refused", "bad_page", "too_large", "incomplete"})
-"""What may be wrong with one market alone, since the venue did answer."""
+"""Errors of a single market: the venue did answer."""
 POINTLESS = frozenset({"no_markets", "too_much", "no_events"})
-"""What no second try makes better: the folder is free for another request."""
+"""Errors that no retry can fix: the folder may be used for another request."""
 DONE = frozenset({"markets", "prices", "resolutions", "left_out"})
-"""What the manifest says of a bundle that is whole."""
+"""The keys of a manifest's result, once the bundle is complete."""
 Open = Callable[[KeptAnswers], PastVenue]
 Moved = Callable[[str, int, int | None], None]
 
 
 @dataclass(slots=True)
 class PastSummary:
-    """What a history came to: how much is in the bundle, what was left out, and how much was asked."""
+    """The result of a history: what is in the bundle, what was left out, and how much was asked."""
 
     markets: int = 0
     prices: int = 0
@@ -57,7 +58,7 @@ class PastSummary:
 
 @dataclass(slots=True)
 class _Lines:
-    """The lines of a bundle while they are gathered, those of each market together."""
+    """The lines of a bundle while they are gathered, grouped by market."""
 
     pages: list[str] = field(default_factory=list)
     prices: list[str] = field(default_factory=lambda: [_table(PRICES).getvalue()])
@@ -65,7 +66,7 @@ class _Lines:
 
 
 def _table(name: str) -> io.StringIO:
-    """Return a table with its header: venues have markets of yes or no, whose ends have no answer."""
+    """Return a table with its header; markets of venues are all yes or no, so it has no answer column."""
     text = io.StringIO()
     header = [column for column in TABLES[name] if column != "answer"]
     csv.writer(text, lineterminator="\n").writerow(header)
@@ -75,7 +76,7 @@ def _table(name: str) -> io.StringIO:
 async def collect(
     venue: str, open_past: Open, request: PastRequest, folder: Path, moved: Moved, report: Report
 ) -> PastSummary:
-    """A venue's past in a folder, as a bundle; what could not be used is reported, the rest is there.
+    """Fetch a venue's past into a folder as a bundle; report what could not be used, and keep the rest.
 
     VenueError where the venue or the folder fails: nothing is lost, and the same request goes on from there.
     """
@@ -83,6 +84,7 @@ async def collect(
         begun, done = _begin(folder, venue, request)
         if done is not None:
             return PastSummary(**(done | {"left_out": Counter(done["left_out"])}), whole_before=True)
+
         answers = AnswerStore(folder / ANSWERS)
         source = open_past(answers)
         try:
@@ -94,32 +96,40 @@ async def collect(
         finally:
             await source.close()
             answers.close()
+
         _finish(folder, venue, begun, lines, found)
         return replace(found, asked=answers.asked, answers_on_disk=answers.kept)
 
 
 def _begin(folder: Path, venue: str, request: PastRequest) -> tuple[PastRequest, dict[str, Any] | None]:
-    """The request as it was first made, and what it came to if it is done; else it is written down."""
-    manifest, wanted = folder / MANIFEST, _as_json(venue, request)
+    """Return the request as first made, and its result if done; write the manifest of a new one."""
+    manifest = folder / MANIFEST
+    wanted = _as_json(venue, request)
     if manifest.exists():
         held = _read_manifest(manifest)
         begun = replace(request, at=instant(held.get("at")), until=instant(held.get("until")))
-        until_now = request.until == request.at and begun.until == begun.at
-        if _as_json(venue, replace(begun, until=begun.until if until_now else request.until)) != {
-            key: held.get(key) for key in wanted
-        }:
+        both_until_now = request.until == request.at and begun.until == begun.at
+        same = _as_json(venue, begun if both_until_now else replace(begun, until=request.until))
+        if same != {key: held.get(key) for key in wanted}:
             words = f"{folder} holds another history, of {held.get('venue')} from {held.get('since')} on"
             raise VenueError("other_history", words, "name a new folder, or ask for the same again")
         return begun, held.get("done")
+
     if any((folder / name).exists() or (folder / f"{name}.gz").exists() for name in NAMES):
         raise VenueError("not_empty", f"{folder} holds a bundle already", "name a new folder")
+
     _write_manifest(manifest, wanted)
     return request, None
 
 
 def _as_json(venue: str, request: PastRequest) -> dict[str, Any]:
-    values = {k: timestamp_text(v) if isinstance(v, datetime) else v for k, v in asdict(request).items()}
-    return {"venue": venue} | {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+    members: dict[str, Any] = {"venue": venue}
+    for name, value in asdict(request).items():
+        if isinstance(value, datetime):
+            members[name] = timestamp_text(value)
+        else:
+            members[name] = list(value) if isinstance(value, tuple) else value
+    return members
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
@@ -149,11 +159,14 @@ async def _gather(
     spans = (each.in_time(request) for each in chosen)
     hours = sum((last - first).total_seconds() for first, last in spans) / 3_600
     most = int(hours / request.hours) + len(chosen)
+
     if most * A_ROW > MOST_BYTES:
         words = f"{len(chosen):,} markets have up to {most:,} prices, more than a bundle holds"
         hint = f"take a price for every {int(hours * A_ROW / MOST_BYTES) + 1} hours, or fewer markets or days"
         raise VenueError("too_much", words, hint)
-    lines, found = _Lines(), PastSummary(left_out=selection.left_out)
+
+    lines = _Lines()
+    found = PastSummary(left_out=selection.left_out)
     for first in range(0, len(chosen), AT_ONCE):
         batch = await source.completed(chosen[first : first + AT_ONCE], request)
         found.left_out["gone"] += len(chosen[first : first + AT_ONCE]) - len(batch)
@@ -161,6 +174,7 @@ async def _gather(
         for past, quotes in zip(batch, histories, strict=True):
             _add(past, quotes, request, lines, found, report)
         moved("reading prices", min(first + AT_ONCE, len(chosen)), len(chosen))
+
     found.left_out = +found.left_out
     if not found.markets:
         why = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items()) or "none is listed"
@@ -171,7 +185,7 @@ async def _gather(
 
 
 async def _prices(source: PastVenue, past: PastMarket, request: PastRequest, report: Report) -> list[Quote]:
-    """The prices of a market until it stopped; none, and that is told, where the venue refuses them."""
+    """Return a market's prices until it stopped; report a refusal by the venue, and return none."""
     first, last = past.in_time(request)
     try:
         quotes = await source.history(past.market.id, first, last, request.hours)
@@ -181,6 +195,7 @@ async def _prices(source: PastVenue, past: PastMarket, request: PastRequest, rep
         venue, _, own = past.market.id.partition(":")
         report(QuarantinedRecord(venue, own, "quote", error.code, error.message))
         return []
+
     known = [quote for quote in quotes if quote.price is not None or quote.bid or quote.ask]
     return thinned((quote for quote in known if quote.at < last), request.hours)
 
@@ -193,10 +208,11 @@ def _add(
     found: PastSummary,
     report: Report,
 ) -> None:
-    """The lines of a market; all of them are made before any is kept."""
+    """Add the lines of a market; all of them are built before any is kept."""
     if not quotes:
         found.left_out["without prices"] += 1
         return
+
     try:
         pages = [page_line(market, seen or request.at) for seen, market in page_versions(past, request)]
         pages[0].pop("seen")
@@ -205,19 +221,21 @@ def _add(
         report(quarantine("market", past.market.id, error))
         found.left_out["not recordable"] += 1
         return
+
     lines.pages += [json.dumps(page, ensure_ascii=False) for page in pages]
     lines.prices.append("".join(_price_lines(past.market.id, quotes)))
     csv.writer(lines.ends, lineterminator="\n").writerows(end)
-    found.markets, found.prices = found.markets + 1, found.prices + len(quotes)
+    found.markets += 1
+    found.prices += len(quotes)
     found.resolutions += len(end)
 
 
 def _price_lines(market: MarketId, quotes: Iterable[Quote]) -> Iterable[str]:
-    """The lines of `prices.csv` for quotes without a book; a venue's names need no quotes around them."""
+    """Yield the lines of `prices.csv` for quotes without a book; a venue's names need no CSV quoting."""
     venue, _, own = market.partition(":")
-    for x in quotes:
-        sides = f"{_figure(x.bid)},{_figure(x.ask)},{_figure(x.last)},{_figure(x.volume)}"
-        yield f"{venue},{own},{timestamp_text(x.at)},{_figure(x.mid)},history,{sides}\n"
+    for quote in quotes:
+        sides = f"{_figure(quote.bid)},{_figure(quote.ask)},{_figure(quote.last)},{_figure(quote.volume)}"
+        yield f"{venue},{own},{timestamp_text(quote.at)},{_figure(quote.mid)},history,{sides}\n"
 
 
 @lru_cache(maxsize=65_536)
@@ -226,11 +244,12 @@ def _figure(value: int | None) -> str:
 
 
 def _finish(folder: Path, venue: str, request: PastRequest, lines: _Lines, found: PastSummary) -> None:
-    """Write the bundle, then that it is whole; the answers have done their work."""
+    """Write the bundle, mark it as whole, and remove the stored answers."""
     pages = "".join(f"{line}\n" for line in lines.pages)
     texts = {MARKETS: pages, PRICES: "".join(lines.prices), ENDS: lines.ends.getvalue()}
-    for name in texts:  # of a run that was killed here, whose answers are all on disk
+    for name in texts:  # left by a run that was killed here; its answers are all on disk
         (folder / name).unlink(missing_ok=True)
+
     add_all(folder, {folder / name: text.encode() for name, text in texts.items()})
     counts = {"markets": found.markets, "prices": found.prices, "resolutions": found.resolutions}
     done = counts | {"left_out": dict(sorted(found.left_out.items()))}
@@ -239,6 +258,6 @@ def _finish(folder: Path, venue: str, request: PastRequest, lines: _Lines, found
 
 
 def _forget(folder: Path, *names: str) -> None:
-    """Remove the answers, and these files."""
+    """Remove the stored answers and these files."""
     for path in (*folder.glob(f"{ANSWERS}*"), *(folder / name for name in names)):
         path.unlink()

@@ -16,18 +16,19 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Literal
 
 from markets.model import Market, MarketId
 
 WHEN, MUCH = "@when", "@much"
-"""What stands in a key for a date and for an amount."""
+"""The placeholders in a key for a date and for an amount."""
 
 _MONTH = (
     r"(?:(?i:jan(?:uary)?|feb(?:ruary)?|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)|May|MAY|Mar(?:ch)?|MAR(?:CH)?)\b\.?(?!'s)"
 )
-"""May and march are words too, so they want their capital letter."""
+""""May" and "March" must be capitalized, since "may" and "march" are words."""
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?(?![\w%]|[.,:]\d)"
 _YEAR = r"(?:19|20)\d\d(?![\w%]|[-/.,]\d)"
 _DATE = (
@@ -64,7 +65,7 @@ _PLUS = r"(?: ?\+| (?:or|and) (?:more|above|higher|over|greater|better|less|fewe
 _MONEY = rf"(?:US)?[$€£¥₹] ?\d+(?:,\d{{3}})*(?:\.\d+)?{_TIMES}?"
 _TO = r"(?: ?- ?| to | and )"
 _DEGREES = r"(?:[CF]\b)"
-"""Without their sign, so only where something else says that an amount is meant."""
+"""Degrees without their sign, which count only where the context shows an amount."""
 _BARE = rf"{_N}(?:{_TIMES}|{_UNIT}|{_DEGREES})?"
 _NO_YEAR = r"(?!(?:19|20)\d\d(?!\d))"
 _THEN = rf"(?:{_TO}\d+(?:,\d{{3}})*(?:\.\d+)?(?:{_TIMES}|{_UNIT}|{_DEGREES})?{_END})"
@@ -91,7 +92,7 @@ _AMOUNTS = (
 )
 
 _WHENS = tuple(re.compile(pattern) for pattern in _DATES)
-"""How a question says a date, the surest first, with what leads to it; and what any such date has."""
+"""The forms of a date in a question with its preposition, the most certain first."""
 _MUCHES = tuple(re.compile(pattern) for pattern in _AMOUNTS)
 _SEVERAL = re.compile(
     rf"(?:\b(?:from|between) )?{WHEN}(?:[ ,-]*(?:to|and|through|at)? ?{WHEN})*", re.IGNORECASE
@@ -102,7 +103,7 @@ _LOOKS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "
 
 @lru_cache(maxsize=2**14)
 def event_key(question: str) -> str:
-    """What a question is about, whatever its date and its amount.
+    """Return what a question is about, whatever its date and its amount.
 
     >>> event_key("Will BTC reach $100k by March 31?") == event_key("Will BTC reach $120k by June 30, 2026?")
     True
@@ -119,7 +120,7 @@ def event_key(question: str) -> str:
 
 
 def normalized(question: str) -> str:
-    """A question with one sign for each dash, quote and space."""
+    """Return a question with one character for each kind of dash, quote and space."""
     return " ".join(unicodedata.normalize("NFC", question).translate(_LOOKS).split())
 
 
@@ -138,26 +139,26 @@ def mask_amounts(text: str) -> str:
 
 
 def key_words(text: str) -> str:
-    """Small letters, and no punctuation but what holds a name together."""
+    """Return the text in lower case without punctuation, except within names."""
     return " ".join(word.strip(".'-") for word in _OTHER_SIGNS.sub(" ", text.casefold()).split())
 
 
 def event_of(market: MarketId, question: str) -> str:
-    """The event of a market whose venue knows none: its ladder, else itself, whatever else is listed."""
+    """Return the event of a market whose venue names none: its ladder if it is on one, else itself."""
     key = event_key(question)
     on_a_ladder = {WHEN, MUCH}.intersection(key.split())
     return f"{market.partition(':')[0]}:ladder:{key}" if on_a_ladder else market
 
 
 def ladders(questions: Mapping[MarketId, str]) -> dict[MarketId, str]:
-    """The event of each market whose question shares its key with another one's."""
+    """Return the event of each market whose question shares its key with another."""
     keys = {market: event_key(question) for market, question in questions.items()}
     shared = Counter(keys.values())
     return {market: key for market, key in keys.items() if key and shared[key] > 1}
 
 
 FamilyShape = Literal["exhaustive", "exclusive", "nested"]
-"""Exactly one of them comes true; at most one does; each contains the next one."""
+"""Exactly one comes true; at most one does; each implies the one before it."""
 
 _UP = re.compile(
     r"(?i)\b(?:above|over|(?:more|greater|higher) than|at least|exceeds?|reach(?:es)?|hits?|cross(?:es)?"
@@ -167,6 +168,9 @@ _DOWN = re.compile(
     r"(?i)\b(?:below|under|(?:less|fewer|lower) than|at most|dips? to|falls? to|drops? to|in the top"
     r"|or (?:below|less|lower|fewer|under))\b|\(low\)|[<≤]"
 )
+UPWARD = (True, False)
+DOWNWARD = (False, True)
+"""Whether a question has words of rising, and of falling."""
 _WITHIN = re.compile(r"(?i)\b(?:between|exactly|from)\b|\d ?[-–] ?\d")
 _BY = re.compile(r"(?i)\b(?:by|before)\b")
 _PLAIN_NUMBER = re.compile(
@@ -179,7 +183,7 @@ _WINNER = re.compile(rf"(?i)\b(?:win|be) the (?=.*\b{_CONTEST}\b).*")
 _SHARED = re.compile(
     r"(?i)\b(?:prizes?|medals?|seats?|match(?:es)?|games?|groups?|divisions?|conferences?|states?)\b"
 )
-"""What several can win."""
+"""Things that several can win."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,49 +196,62 @@ class MarketFamily:
 
 
 def families(markets: Iterable[Market]) -> list[MarketFamily]:
-    """The families among these markets: two or more of an event, of which one says something of the other."""
+    """Return the families among markets: two or more of an event, of which one constrains another."""
     events: dict[str, list[Market]] = defaultdict(list)
     for market in markets:
         events[market.event_id].append(market)
-    return [family for event, rows in events.items() for family in _families(event, rows)]
+    return list(chain.from_iterable(_families(event, rows) for event, rows in events.items()))
 
 
 def _families(event: str, markets: Sequence[Market]) -> list[MarketFamily]:
-    if (shape := _exclusive_family(markets)) is not None:
-        return [MarketFamily(event, shape, tuple(market.id for market in markets))]
+    shape = _exclusive_family(markets)
+    if shape is not None:
+        return [_family(event, shape, markets)]
+
     alike: dict[str, list[Market]] = defaultdict(list)
     for market in markets:
         alike[event_key(market.question)].append(market)
+
     ordered = [_ladder_family(key, rows) for key, rows in alike.items() if len(rows) > 1]
-    return [MarketFamily(event, "nested", tuple(m.id for m in rungs)) for rungs in ordered if rungs]
+    return [_family(event, "nested", rungs) for rungs in ordered if rungs]
+
+
+def _family(event: str, shape: FamilyShape, markets: Sequence[Market]) -> MarketFamily:
+    return MarketFamily(event, shape, tuple(market.id for market in markets))
 
 
 def _exclusive_family(markets: Sequence[Market]) -> FamilyShape | None:
-    """Whether their rules say that one alone comes true, or the questions name the winner of one contest."""
+    """Return the shape of markets of which at most one comes true, by their rules or questions."""
     if len(markets) < 2:
         return None
-    counts = {match[1] if (match := _ONE_OF.search(market.rules)) else "" for market in markets}
-    if len(counts) == 1 and (count := counts.pop()):
-        return "exhaustive" if int(count) == len(markets) else "exclusive"
+
+    claims = [_ONE_OF.search(market.rules) for market in markets]
+    counts = {claim[1] if claim else "" for claim in claims}
+    if len(counts) == 1 and "" not in counts:
+        return "exhaustive" if int(counts.pop()) == len(markets) else "exclusive"
     return "exclusive" if _one_contest([market.question for market in markets]) else None
 
 
 def _one_contest(questions: Sequence[str]) -> bool:
-    """Different names, and then the same words of winning something that only one can win."""
-    contests = [_WINNER.search(question) for question in questions]
-    if any(match is None for match in contests):
-        return False
-    words = {match[0].casefold() for match in contests if match}
-    names = {question[: match.start()] for question, match in zip(questions, contests, strict=True) if match}
-    return len(words) == 1 and len(names) == len(questions) and not _SHARED.search(words.pop())
+    """Tell whether the questions name different winners of one contest that only one can win."""
+    contests = set()
+    names = set()
+    for question in questions:
+        contest = _WINNER.search(question)
+        if contest is None:
+            return False
+        contests.add(contest[0].casefold())
+        names.add(question[: contest.start()])
+    return len(contests) == 1 and len(names) == len(questions) and not _SHARED.search(contests.pop())
 
 
 def _ladder_family(key: str, markets: Sequence[Market]) -> list[Market]:
-    """The rungs from the widest to the narrowest; none where the questions leave it open."""
+    """Return the rungs from the widest to the narrowest; none where the questions are ambiguous."""
     if any(_WITHIN.search(market.question) for market in markets):
         return []
     if MUCH in key.split():
         return _by_amount(markets)
+
     dated = WHEN in key.split() and all(_BY.search(market.question) for market in markets)
     closes = {market.closes_at for market in markets}
     if not dated or len(closes) < len(markets):
@@ -243,20 +260,19 @@ def _ladder_family(key: str, markets: Sequence[Market]) -> list[Market]:
 
 
 def _by_amount(markets: Sequence[Market]) -> list[Market]:
-    """Amounts to pass, upward or downward, all by the same time."""
-    ups = {bool(_UP.search(market.question)) for market in markets}
-    downs = {bool(_DOWN.search(market.question)) for market in markets}
+    """Return the markets ordered by amount, if all are thresholds in one direction with one close."""
+    directions = {(bool(_UP.search(x.question)), bool(_DOWN.search(x.question))) for x in markets}
     amounts = _different([_numbers(market.question) for market in markets])
-    one_time = len({market.closes_at for market in markets}) == 1
-    if len(ups) > 1 or len(downs) > 1 or ups == downs or not amounts or not one_time:
+    closes = {market.closes_at for market in markets}
+    if directions not in ({UPWARD}, {DOWNWARD}) or not amounts or len(closes) > 1:
         return []
-    rising = ups == {True}
-    order = sorted(zip(amounts, range(len(markets)), strict=True), reverse=not rising)
+
+    order = sorted(zip(amounts, range(len(markets)), strict=True), reverse=directions == {DOWNWARD})
     return [markets[place] for _, place in order]
 
 
 def _numbers(question: str) -> list[float]:
-    """The numbers in a question, written out."""
+    """Return the numbers in a question, with multipliers such as "k" applied."""
     numbers = _PLAIN_NUMBER.findall(question)
     return [float(n.replace(",", "")) * _times(word.casefold()) for n, word in numbers]
 
@@ -266,7 +282,7 @@ def _times(word: str) -> int:
 
 
 def _different(rows: Sequence[Sequence[float]]) -> list[float]:
-    """The one column in which rows differ, if there is one alone and it has no value twice."""
+    """Return the only column in which rows differ, if there is exactly one and its values are distinct."""
     if len({len(row) for row in rows}) > 1:
         return []
     columns = [list(column) for column in zip(*rows, strict=True) if len(set(column)) > 1]

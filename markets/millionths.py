@@ -1,4 +1,4 @@
-"""Money, shares, prices and probabilities are whole numbers of millionths."""
+"""Conversions of money, shares, prices and probabilities, which are whole numbers of millionths."""
 
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from functools import lru_cache
@@ -9,12 +9,12 @@ ONE = 1_000_000
 
 @lru_cache(4_096)  # prices have few values
 def millionths(value: str | int | float | Decimal) -> int:
-    """The value in millionths, rounded half to even."""
+    """Return a value in millionths, rounded half to even."""
     return int((decimal_of(value) * ONE).to_integral_value(ROUND_HALF_EVEN))
 
 
 def decimal_of(value: SupportsFloat | str) -> Decimal:
-    """The decimal that a number is written as, so a float's shortest."""
+    """Return a finite number as a Decimal, a float by its shortest repr; raise ValueError otherwise."""
     try:
         number = Decimal(value if isinstance(value, str | int | Decimal) else repr(float(value)))
     except (InvalidOperation, ValueError):
@@ -25,5 +25,5 @@ def decimal_of(value: SupportsFloat | str) -> Decimal:
 
 
 def decimal(amount: int) -> Decimal:
-    """The exact decimal behind a number of millionths."""
+    """Return the exact decimal of a number of millionths."""
     return Decimal(amount) / ONE

@@ -11,17 +11,17 @@ from markets.millionths import ONE
 
 _EXACT_ENOUGH = Context(prec=28, rounding=ROUND_HALF_EVEN)
 _FAR = 14.0
-"""Beyond these log-odds every probability is the first or the last millionth."""
+"""Beyond these log-odds every probability rounds to the first or the last millionth."""
 
 
 def log_odds(p: int) -> float:
-    """The log-odds of a probability in millionths; 0 and 1 count as the nearest possible one."""
+    """Return the log-odds of a probability in millionths; 0 and 1 count as the nearest possible one."""
     p = min(max(p, 1), ONE - 1)
     return float(_EXACT_ENOUGH.ln(_EXACT_ENOUGH.divide(Decimal(p), Decimal(ONE - p))))
 
 
 def probability(log_odds: float) -> int:
-    """The probability in millionths behind log-odds, never 0 and never 1."""
+    """Return the probability in millionths for log-odds, never 0 and never 1."""
     x = Decimal(min(max(log_odds, -_FAR), _FAR))
     if not x.is_finite():
         raise ValueError(f"{log_odds!r} is no log-odds")
@@ -31,13 +31,15 @@ def probability(log_odds: float) -> int:
 
 
 def split(log_weights: Sequence[float]) -> tuple[int, ...]:
-    """Two or more probabilities in millionths that sum to one, in proportion to e to these powers."""
+    """Return the softmax of two or more log weights, in millionths that sum to one."""
     top = max(log_weights)
     powers = [Decimal(max(x - top, -2 * _FAR)) for x in log_weights]
     weights = [_EXACT_ENOUGH.exp(power) for power in powers]
     total = weights[0]
+
     for weight in weights[1:]:
         total = _EXACT_ENOUGH.add(total, weight)
+
     parts = [_EXACT_ENOUGH.divide(_EXACT_ENOUGH.multiply(weight, Decimal(ONE)), total) for weight in weights]
     rounded = [max(int(part.to_integral_value(ROUND_HALF_EVEN)), 1) for part in parts]
     rounded[weights.index(max(weights))] += ONE - sum(rounded)
@@ -45,7 +47,7 @@ def split(log_weights: Sequence[float]) -> tuple[int, ...]:
 
 
 def bell(rng: random.Random) -> float:
-    """A draw much like a standard normal one: twelve uniform draws, less six."""
+    """Draw from an approximately standard normal distribution: twelve uniform draws, less six."""
     total = -6.0
     for _ in range(12):  # not sum(), which rounds otherwise since Python 3.12
         total += rng.random()

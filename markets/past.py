@@ -95,19 +95,15 @@ class PastVenue(Protocol):
 
     async def past_markets(self, request: PastRequest) -> PastSelection:
         """Return the markets that are wanted, with what the venue's lists have of them."""
-        ...
 
     async def completed(self, markets: Sequence[PastMarket], request: PastRequest) -> list[PastMarket]:
         """Return markets with what no list has, such as how they ended, without those no longer shown."""
-        ...
 
     async def history(self, market: MarketId, start: datetime, end: datetime, hours: int = 1) -> list[Quote]:
         """Return a market's prices between two instants, about one for so many hours."""
-        ...
 
     async def close(self) -> None:
         """Close all connections."""
-        ...
 
 
 def page_versions(past: PastMarket, request: PastRequest) -> list[tuple[datetime | None, Market]]:

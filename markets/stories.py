@@ -1,4 +1,4 @@
-"""Which questions are about one subject at one time: their ends hang together, whatever the venue calls them.
+"""Keys of stories: questions about one subject at one time, whose resolutions are correlated.
 
 A key is what a question is about, with its date. Rungs of a ladder share it, and so do the candidates of one
 contest and an asset's prices of one day or one year. Where a question asks whether something happens by a
@@ -15,9 +15,9 @@ from markets.ladders import MONTHS, MUCH, key_words, mask_amounts, mask_dates, n
 from markets.model import NEVER, MarketId
 
 DATE, BY = "@date", "@by"
-"""What stands in a question for a date, and in a key for one by which something is to happen."""
+"""The placeholders for a date in a question, and for a deadline in a key."""
 MOST_WORDS = 6
-"""So many words may name an asset."""
+"""The most words in the name of an asset."""
 
 _MONTH = re.compile(rf"(?i)\b({'|'.join(MONTHS)})[a-z]*\b")
 _DAY = re.compile(r"(?i)(?<![\d:-])(\d{1,2})(?:st|nd|rd|th)?\b(?! ?[ap]\.?m|[:\d])")
@@ -30,7 +30,7 @@ _NEAR = re.compile(
 )
 _SAYS_WHEN = (*"0123456789@", *MONTHS, "this", "next", "end", "today", "tonight", "tomorrow")
 _LATE = timedelta(hours=36)
-"""How long after the date that its question names a market may close."""
+"""How long a market may stay open after the date in its question."""
 
 _CONTEST = re.compile(
     r"(?i)^will (?!there\b|(?:19|20)\d\d\b)(?:the )?.+? (win \S+ .+|"
@@ -39,11 +39,11 @@ _CONTEST = re.compile(
     r"|nominated|champion|winner|person of the year)\b|.*#\d).+)$"
 )
 _BEFORE = re.compile(r".+ (before [A-Z][\w-]*(?: [A-Z\d][\w-]*)*)\??$")
-"""Not a date but something that may come at any time: all that it cuts off ends with it."""
+"""A deadline by an event, not a date: questions with the same one resolve together."""
 _MOST = re.compile(r"(?i)^(?:win|gain|have|get|take)s? (the most \S+ .+)$")
 _TITLE = re.compile(r"(?i)^be(?: named| the)+ (.+) (?:winner|champions?)\??$")
 _RANK = re.compile(r"(?i)\b(?:second|third|fourth|fifth|\d+(?:st|nd|rd|th))[- ](?=\w+est\b)")
-"""Who comes second hangs together with who comes first."""
+"""Ranks: who comes second depends on who comes first."""
 _SEASON = re.compile(r"\b20(\d\d)-(?:20)?(\d\d)\b(?!-)")
 _OFFICE = re.compile(
     r"(?i)^(?:(?:will|who will) the next (.+?) be\b.*"
@@ -69,13 +69,13 @@ CURRENCIES = {
     "ADA": ("cardano",),
     "XRP": ("ripple", "XRP"),
 }
-"""Currencies that prices are asked for of, by ticker: what is written for it, its name first."""
+"""Cryptocurrencies by ticker, with the names that texts use, the usual one first."""
 _OTHER_NAMES = {ticker.casefold(): names[0] for ticker, names in CURRENCIES.items()}
 
 
 @lru_cache(maxsize=65_536)
 def subject(question: str, closes_at: datetime) -> str:
-    """What a question is about, and when: one key for all questions of a story.
+    """Return the subject of a question with its date: one key for all questions of a story.
 
     >>> from datetime import UTC
     >>> june, year = datetime(2026, 6, 30, tzinfo=UTC), datetime(2026, 12, 31, tzinfo=UTC)
@@ -94,7 +94,7 @@ def subject(question: str, closes_at: datetime) -> str:
 
 @lru_cache(maxsize=65_536)
 def dated_subject(title: str, ends_at: datetime) -> str:
-    """Return the subject of a title that names a date; empty without one, such as of a title with a @name.
+    """Return the subject of a title that names a date; empty without a date, or if it has a handle.
 
     >>> dated_subject("Fed decision in June 2026?", NEVER), dated_subject("Next pope?", NEVER)
     ('fed decision @2026-06', '')
@@ -104,13 +104,13 @@ def dated_subject(title: str, ends_at: datetime) -> str:
 
 
 def story_by_subject(market: MarketId, question: str, closes_at: datetime) -> str:
-    """The story of a market whose venue names no event; empty where the question has no word."""
+    """Return the story of a market whose venue names no event; empty if the question has no word."""
     about = subject(question, closes_at)
     return f"{market.partition(':')[0]}:{about}" if about else ""
 
 
 def _meeting(masked: str, dates: Mapping[str, str]) -> str:
-    """A bank's decision on its rates, whichever way it goes."""
+    """Return the key of a central bank's decision on rates, whatever its direction."""
     found = _RATES.search(masked)
     if found is None or dates[found[2]].startswith("by "):
         return ""
@@ -118,50 +118,62 @@ def _meeting(masked: str, dates: Mapping[str, str]) -> str:
 
 
 def _contest(masked: str) -> str:
-    """What several compete for, without who does; all of a question about anything else.
+    """Return the contest that several compete in, without its candidate; other questions unchanged.
 
     >>> _contest("Will Acme win the most seats in May?"), _contest("A new album before Half-Life 3?")
     ('the most seats in May?', 'before Half-Life 3')
     """
-    if (event := _BEFORE.match(masked)) is not None:
+    event = _BEFORE.match(masked)
+    if event is not None:
         return event[1]
-    if (office := _OFFICE.match(masked)) is not None:
+
+    office = _OFFICE.match(masked)
+    if office is not None:
         return f"the next {office[1] or office[2]}"
-    if (choice := _CHOICE.match(masked)) is not None:
+
+    choice = _CHOICE.match(masked)
+    if choice is not None:
         return f"{choice[1]} {choice[2]}"
+
     contest = _CONTEST.match(masked)
     if contest is None:
         return masked
-    if (most := _MOST.match(contest[1])) is not None:
+
+    most = _MOST.match(contest[1])
+    if most is not None:
         return most[1]
+
     title = _TITLE.match(contest[1])
     return f"win the {title[1]}" if title else contest[1]
 
 
 def _last_year(season: re.Match[str]) -> str:
-    """A season by the year in which it ends; what only looks like one stays."""
+    """Return a season by the year in which it ends; leave what only looks like one."""
     follows = int(season[2]) == int(season[1]) + 1
     return f"20{season[2]}" if follows else season[0]
 
 
 def _level(masked: str, dates: Mapping[str, str]) -> str:
-    """An asset with its day, or else its year: any level of its price, on either side."""
+    """Return the key of an asset's price on a day or in a year, whatever its level."""
     of_a_level = MUCH in masked or _UP_OR_DOWN.search(masked)
     found = _LEVEL.match(masked) if of_a_level else None
     if found is None:
         return ""
+
     ticker = _TICKER.search(masked)
     asset = key_words(ticker[1] if ticker else re.sub(r"\(.*?\)", "", found[1]))
-    said = [date for mark, date in dates.items() if mark in masked.split() and date]
-    if not said or not asset or "@" in asset or len(asset.split()) > MOST_WORDS:
+    is_asset = asset and "@" not in asset and len(asset.split()) <= MOST_WORDS
+    stated = [date for mark, date in dates.items() if mark in masked.split() and date]
+    if not stated or not is_asset:
         return ""
-    day = next((date for date in said if len(date) == len("2026-01-01")), "")
-    year = said[0].removeprefix("by ")[:4]
+
+    day = next((date for date in stated if len(date) == len("2026-01-01")), "")
+    year = stated[0].removeprefix("by ")[:4]
     return f"{_OTHER_NAMES.get(asset, asset)} @{day or year}"
 
 
 def _masked_dates(text: str, closes_at: datetime) -> tuple[str, dict[str, str]]:
-    """A question with a mark in the place of each date, and what the marks stand for."""
+    """Return a question with a mark in place of each date, and the date behind each mark."""
     dates: dict[str, str] = {}
 
     def mark(found: re.Match[str]) -> str:
@@ -174,7 +186,7 @@ def _masked_dates(text: str, closes_at: datetime) -> tuple[str, dict[str, str]]:
 
 
 def _date(said: str, closes_at: datetime) -> str:
-    """A date as a question says it, `by YEAR` for a deadline; where it says no year, it is that of the close.
+    """Return a date in canonical form, `by YEAR` for a deadline; without a year, it takes the close's.
 
     >>> from datetime import UTC
     >>> close = datetime(2027, 1, 1, 5, tzinfo=UTC)
@@ -184,29 +196,37 @@ def _date(said: str, closes_at: datetime) -> str:
     close = closes_at if closes_at == NEVER else closes_at - _LATE
     if _NEAR.match(said):
         return f"{close:%Y-%m-%d}"
-    if (figures := _IN_FIGURES.search(said)) is not None:
+
+    figures = _IN_FIGURES.search(said)
+    if figures is not None:
         year, month, day = figures.groups()
     else:
         year, month, day = _in_words(said, close.year)
+
     if _DEADLINE.match(said) or _WHOLE_YEAR.match(said):
         return f"by {year}"
     return "-".join(part for part in (year, month, day) if part) if month or _YEAR.search(said) else ""
 
 
 def _in_words(said: str, year_of_close: int) -> tuple[str, str, str]:
-    year, month = _YEAR.search(said), _MONTH.search(said)
+    year = _YEAR.search(said)
+    month = _MONTH.search(said)
     if month is None:
         before = year is not None and said.casefold().startswith("before")
         return str((int(year[0]) if year else year_of_close) - before), "", ""
+
     day = _DAY.search(_YEAR.sub(" ", said))
     number = MONTHS.index(month[1].casefold()) + 1
     return year[0] if year else str(year_of_close), f"{number:02}", f"{int(day[1]):02}" if day else ""
 
 
 def _with_dates(masked: str, dates: Mapping[str, str]) -> str:
-    """A question with its dates put back: of a deadline by which an amount or a meeting is due, its year."""
+    """Return a question with its dates put back; a deadline of an amount or a meeting as its year."""
     of_a_year = MUCH in masked or "meeting" in masked.casefold()
     for mark, date in dates.items():
-        deadline = f"@{date[3:]}" if of_a_year else BY
-        masked = masked.replace(mark, deadline if date.startswith("by ") else f"@{date}" if date else "")
+        if date.startswith("by "):
+            shown = f"@{date[3:]}" if of_a_year else BY
+        else:
+            shown = f"@{date}" if date else ""
+        masked = masked.replace(mark, shown)
     return masked

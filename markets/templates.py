@@ -276,17 +276,21 @@ def read_history(rules: str) -> KnownValues:
     dates: list[date] = []
     values: list[Decimal] = []
     _, head, text = rules.rpartition(f"\n\n{HISTORY_HEAD} (")
+
     for line in text.splitlines()[1:] if head else []:
         match = _HISTORY_LINE.fullmatch(line)
         if match is None:
             continue
+
         try:
             day = date.fromisoformat(match[1])
             value = Decimal(match[2])
         except _TRIES_TO_READ:
             continue
+
         dates.append(day)
         values.append(value)
+
     return KnownValues(tuple(dates), tuple(values))
 
 
@@ -314,9 +318,11 @@ def resolutions_of(
 
         outcome = _outcome(question, series, instant)
         if outcome is not None:
-            payout, source = (ONE if outcome[0] else 0), outcome[1]
+            payout = ONE if outcome[0] else 0
+            source = outcome[1]
         elif instant >= called_off_at and not versions:
-            payout, source = None, f"{SILENCE}the series has no value for {question.due}"
+            payout = None
+            source = f"{SILENCE}the series has no value for {question.due}"
         else:
             continue
         if not versions or versions[-1].payout != payout:

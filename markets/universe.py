@@ -1,4 +1,4 @@
-"""Which markets are played: a pure rule over a catalogue, drawn by a stored seed."""
+"""The rule that selects the markets to play: a pure function of a catalogue and a stored seed."""
 
 import hashlib
 from bisect import bisect_right
@@ -6,7 +6,8 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Literal
+from itertools import chain
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,18 +16,24 @@ from markets.model import NEVER, Listing, Market, Quote
 from markets.venue import EVERY_MARKET, CatalogueFilter
 
 Stratum = Literal["price", "horizon", "category"]
-"""By what a draw is spread: a band of prices, of days to the close, the venue's category."""
+"""What a draw is stratified by: bands of price, bands of days to the close, the venue's category."""
 
 PRICE_BANDS = (100_000, 300_000, 700_000, 900_000)
-"""Where a band of prices ends and the next one begins, in millionths."""
+"""The bounds between bands of prices, in millionths."""
 HORIZON_BANDS = (7, 30, 90)
-"""After how many days a band of horizons ends; that day belongs to it."""
+"""The last day of each band of horizons."""
 Order = Literal["lot", "soonest"]
-"""Whose turn comes first in a draw: by lot alone, or by the close, of which the lot decides ties."""
+"""The order of a draw: by lot, or by close with ties broken by lot."""
 
 
 def _is_empty(value: object) -> bool:
     return not value
+
+
+AddedNames = Annotated[tuple[str, ...], Field(exclude_if=_is_empty)]
+AddedNumber = Annotated[int, Field(exclude_if=_is_empty)]
+AddedFlag = Annotated[bool, Field(exclude_if=_is_empty)]
+"""Fields that earlier cohorts' rules don't have: left out of a stored rule where they are empty."""
 
 
 class Universe(BaseModel):
@@ -55,42 +62,43 @@ class Universe(BaseModel):
     strata: tuple[Stratum, ...] = ()
     per_story: int | None = Field(default=None, exclude_if=lambda value: value is None)
     """At most so many of one story; None where a draw goes by events alone."""
-    # What follows is not in the rules of earlier cohorts: where it says nothing, it is left out.
+    # What follows is not in the rules of earlier cohorts: where it is empty, it is left out.
     order: Order = Field(default="lot", exclude_if=lambda value: value == "lot")
-    slugs: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
-    events: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
-    tags: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
+    slugs: AddedNames = ()
+    events: AddedNames = ()
+    tags: AddedNames = ()
     """Only these markets, of these events, or under these tags: what is named by any of the three."""
-    not_slugs: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
-    not_events: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
-    not_tags: tuple[str, ...] = Field(default=(), exclude_if=_is_empty)
-    min_volume_24h: int = Field(default=0, exclude_if=_is_empty)
-    min_liquidity: int = Field(default=0, exclude_if=_is_empty)
-    min_open_interest: int = Field(default=0, exclude_if=_is_empty)
-    unknown_figures: bool = Field(default=False, exclude_if=_is_empty)
+    not_slugs: AddedNames = ()
+    not_events: AddedNames = ()
+    not_tags: AddedNames = ()
+    min_volume_24h: AddedNumber = 0
+    min_liquidity: AddedNumber = 0
+    min_open_interest: AddedNumber = 0
+    unknown_figures: AddedFlag = False
     """Whether a market passes of which one of these three is asked for and not known."""
-    holdout: int = Field(default=0, exclude_if=_is_empty)
+    holdout: AddedNumber = 0
     """Which part of the stories is played and not scored before it is opened, in millionths."""
-    holdout_seed: int = Field(default=0, exclude_if=_is_empty)
-    unpriced: bool = Field(default=False, exclude_if=_is_empty)
+    holdout_seed: AddedNumber = 0
+    unpriced: AddedFlag = False
     """Whether a market without a price passes, where there is no market to have one from."""
 
     @property
     def names_markets(self) -> bool:
-        """Whether only what it names can be drawn."""
+        """Tell whether only markets named by the rule can be drawn."""
         return bool(self.slugs or self.events or self.tags)
 
     @property
     def asks_figures(self) -> bool:
-        """Whether it goes by figures that a price has only where they are asked for."""
+        """Tell whether the rule needs figures that a quote has only on request."""
         return bool(self.min_volume_24h or self.min_liquidity or self.min_open_interest)
 
 
 def filter_for(rules: Iterable[Universe], at: datetime) -> CatalogueFilter:
-    """What a venue is asked for, so that each of these rules finds all that it lets in."""
+    """Return the filter for a venue under which each of these rules finds all that it admits."""
     known = list(rules)
     if not known:
         return EVERY_MARKET
+
     unknown = any(rule.unknown_figures for rule in known)  # a server would leave these out
     return CatalogueFilter(
         min_volume=min(rule.min_volume for rule in known),
@@ -105,11 +113,11 @@ def filter_for(rules: Iterable[Universe], at: datetime) -> CatalogueFilter:
 
 
 def _named(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(sorted({name for some in names for name in some}))
+    return tuple(sorted(set(chain.from_iterable(names))))
 
 
 def draw(listings: Sequence[Listing], rule: Universe, seed: int, at: datetime) -> list[Listing]:
-    """The markets on offer in a round: those that pass the rule, drawn by the seed.
+    """Return the markets on offer in a round: those that pass the rule, drawn by the seed.
 
     Every market has a lot of its own, and so has every stratum. The strata take turns in the order of
     their lots; in its turn each gives the next of its markets, in the order of theirs, whose event and story
@@ -121,6 +129,7 @@ def draw(listings: Sequence[Listing], rule: Universe, seed: int, at: datetime) -
     for listing in listings:
         if passes(listing, rule, at):
             strata[stratum(listing, rule.strata, at)].append(listing)
+
     waiting = deque(
         deque(sorted(strata[name], key=partial(_place, rule.order, seed)))
         for name in sorted(strata, key=lambda name: (_lot(seed, f"stratum {name}"), name))
@@ -135,34 +144,33 @@ def _place(order: Order, seed: int, listing: Listing) -> tuple[datetime, bytes, 
 
 
 def passes(listing: Listing, rule: Universe, at: datetime) -> bool:
-    """Whether the rule lets a market be drawn at an instant: its page first, then its price."""
-    market, quote = listing.market, listing.quote
-    soonest, latest = at + timedelta(seconds=rule.closes_after), at + timedelta(seconds=rule.closes_within)
+    """Tell whether the rule lets a market be drawn at an instant: by its page, then by its price."""
+    market = listing.market
+    quote = listing.quote
+    soonest = at + timedelta(seconds=rule.closes_after)
+    latest = at + timedelta(seconds=rule.closes_within)
     open_now = market.opens_at <= at < market.closes_at
     if not (open_now and soonest <= market.closes_at <= latest):
         return False
+    if not _wanted(market, rule):
+        return False
     if quote is None:
-        return rule.unpriced and _wanted(market, rule)
-    return (
-        _wanted(market, rule)
-        and (quote.volume or 0) >= rule.min_volume
-        and _traded(quote, rule)
-        and _priced(quote, rule)
-    )
+        return rule.unpriced
+    return (quote.volume or 0) >= rule.min_volume and _traded(quote, rule) and _priced(quote, rule)
 
 
 MONTH = timedelta(days=30)
 
 
 def sure_ends_a_month(rule: Universe, every: timedelta) -> float:
-    """How many markets of full rounds end in thirty days at least: all close within the rule's time."""
+    """Return a lower bound on resolutions in thirty days: all close within the rule's time."""
     return rule.show * (MONTH / max(timedelta(seconds=rule.closes_within), every))
 
 
 def expected_ends_a_month(
     listings: Sequence[Listing], rule: Universe, at: datetime, every: timedelta, of: int | None = None
 ) -> float:
-    """How many markets that rounds show are to end in thirty days, if as many open as close.
+    """Return how many shown markets should resolve in thirty days, if as many open as close.
 
     Of those that pass, drawn by lot, some are never shown. The listings may be a sample `of` so many.
     """
@@ -174,11 +182,12 @@ def expected_ends_a_month(
     offered = timedelta(seconds=rule.closes_within - rule.closes_after)
     share = min(1.0, rule.show / max(len(passing) * scale, 1))
     seen = 1.0 if rule.order == "soonest" else 1 - (1 - share) ** max(offered / every, 1)
+
     return min(closing * seen, rule.show * (MONTH / every))
 
 
 def stratum(listing: Listing, by: Collection[Stratum], at: datetime) -> str:
-    """The stratum of a market: its bands and its category, such as `price 2, category sport`."""
+    """Return the stratum of a market: its bands and its category, such as `price 2, category sport`."""
     bands: dict[Stratum, object] = {
         "price": "none" if listing.mid is None else bisect_right(PRICE_BANDS, listing.mid),
         "horizon": sum(listing.market.closes_at - at > timedelta(days) for days in HORIZON_BANDS),
@@ -188,10 +197,11 @@ def stratum(listing: Listing, by: Collection[Stratum], at: datetime) -> str:
 
 
 def _in_turns(waiting: deque[deque[Listing]], rule: Universe) -> list[Listing]:
-    """One market of each stratum after the other, until there are enough or none is left."""
+    """Return one market of each stratum in turn, until there are enough or none is left."""
     chosen: list[Listing] = []
     of_event: Counter[str] = Counter()
     of_story: Counter[str] = Counter()
+
     while waiting and len(chosen) < rule.show:
         turn = waiting.popleft()
         while turn and not _has_room(turn[0].market, rule, of_event, of_story):
@@ -201,6 +211,7 @@ def _in_turns(waiting: deque[deque[Listing]], rule: Universe) -> list[Listing]:
             of_event[chosen[-1].market.event_id] += 1
             of_story[chosen[-1].market.story] += 1
             waiting.append(turn)
+
     return chosen
 
 
@@ -215,15 +226,15 @@ def _wanted(market: Market, rule: Universe) -> bool:
         return False
     if market.is_among(rule.not_slugs, rule.not_events, rule.not_tags):
         return False
-    name = market.category.casefold()
-    unwanted = {other.casefold() for other in rule.not_categories}
-    return name not in unwanted and (
-        not rule.categories or name in {other.casefold() for other in rule.categories}
-    )
+
+    category = market.category.casefold()
+    if category in map(str.casefold, rule.not_categories):
+        return False
+    return not rule.categories or category in map(str.casefold, rule.categories)
 
 
 def _traded(quote: Quote, rule: Universe) -> bool:
-    """Enough of each figure that is asked for, of those that are known."""
+    """Tell whether each required figure is high enough, or unknown where the rule allows that."""
     asked = (
         (rule.min_volume_24h, quote.volume_24h),
         (rule.min_liquidity, quote.liquidity),
@@ -235,7 +246,7 @@ def _traded(quote: Quote, rule: Universe) -> bool:
 
 
 def _priced(quote: Quote, rule: Universe) -> bool:
-    """A price within the band, and what is known of both sides close and deep enough."""
+    """Tell whether the price is within the band, and the spread and depth, where known, pass."""
     if quote.mid is None:
         return rule.unpriced
     if not rule.min_price <= quote.mid <= rule.max_price:
@@ -244,12 +255,13 @@ def _priced(quote: Quote, rule: Universe) -> bool:
         return rule.price_only
     if quote.bid is None or quote.ask is None or not 0 <= quote.ask - quote.bid <= rule.max_spread:
         return False
+
     depth = quote.depth
     return depth is None or depth >= rule.min_depth
 
 
 def is_held_out(rule: Universe, story: str) -> bool:
-    """Tell whether all questions of a story are held out; that is the same in all cohorts of a seed.
+    """Tell whether all questions of a story are held out, the same in all cohorts of a seed.
 
     >>> rule = Universe(
     ...     show=1, per_event=1, closes_within=1, min_volume=0, max_spread=0, holdout=300_000, holdout_seed=7

@@ -1,4 +1,4 @@
-"""The door to the world: what every venue can be asked."""
+"""The interface of venues: what each of them can be asked."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from markets.model import Listing, Market, MarketId, Quote, Resolution
 
 UNWRITABLE = re.compile("[\0\ud800-\udfff]")
-"""What no database, or no file in UTF-8, can hold: the character NUL, and halves of characters."""
+"""Characters that a database or a UTF-8 file can't hold: NUL and lone surrogates."""
 
 
 class VenueSettings(BaseModel):
@@ -37,18 +37,21 @@ class QuarantinedRecord:
 
 
 Report = Callable[[QuarantinedRecord], None]
-"""Where a venue tells what it has set aside."""
+"""A callback for the records that a venue sets aside."""
 
 
 class VenueError(Exception):
-    """A venue gave no answer that can be used; nothing was made of it. `hint` says what may help.
+    """A request to a venue that failed; nothing was used of any answer. `hint` says what may help.
 
     It `stops` the round where a person has to mend it: then it must not go on without these markets.
     """
 
     def __init__(self, code: str, message: str, hint: str = "", stops: bool = False):
         super().__init__(message)
-        self.code, self.message, self.hint, self.stops = code, message, hint, stops
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.stops = stops
 
 
 VENUE_PAGES = {
@@ -56,14 +59,14 @@ VENUE_PAGES = {
     "kalshi": ("Kalshi", "https://kalshi.com/markets/{}", "[A-Za-z0-9._-]{1,80}"),
     "manifold": ("Manifold", "https://api.manifold.markets/v0/market/{}", "[A-Za-z0-9]{1,40}"),
 }
-"""Where a venue says what it knows of a market, and what its ids look like there."""
+"""Each venue's title, the address of its page of a market, and the pattern of its ids."""
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 
 def venue_page(
     market: MarketId, event: str = "", slug: str = "", event_slug: str = ""
 ) -> tuple[str, str] | None:
-    """The venue's name and its page of a market; None where the venue or the id is none that is known.
+    """Return the venue's name and its page of a market; None for an unknown venue or id.
 
     Pages for people go by words: where these are not known, it is the page for programs.
 
@@ -81,11 +84,13 @@ def venue_page(
     title, address, form = VENUE_PAGES.get(venue, ("", "", "(?!)"))
     if not re.fullmatch(form, name):
         return None
+
     slug, event_slug = (text if _SLUG.fullmatch(text) else "" for text in (slug, event_slug))
     if venue == "kalshi":
         own = event.partition(":")[2].lower()
         series = name.partition("-")[0].lower()
         return title, address.format(f"{series}/{own}" if _SLUG.fullmatch(own) else series)
+
     if venue == "manifold" and slug:
         return title, f"https://manifold.markets/market/{slug}"
     if venue == "polymarket" and slug:
@@ -95,7 +100,7 @@ def venue_page(
 
 
 def ignore_report(_what: QuarantinedRecord) -> None:
-    """A report that nobody reads."""
+    """Ignore a quarantined record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +124,15 @@ class CatalogueFilter:
     figures: bool = False
 
     def admits(self, market: Market, quote: Quote | None) -> bool:
-        """Whether a market is wanted with this page and price."""
-        volume, liquidity = (0, 0) if quote is None else (quote.volume or 0, quote.liquidity or 0)
-        return (
-            (self.closes_until is None or market.closes_at <= self.closes_until)
-            and volume >= self.min_volume
-            and liquidity >= self.min_liquidity
-            and (not self.only_named or market.is_among(self.slugs, self.events, self.tags))
-        )
+        """Tell whether a market with this page and price is wanted."""
+        if self.closes_until is not None and market.closes_at > self.closes_until:
+            return False
+        if self.only_named and not market.is_among(self.slugs, self.events, self.tags):
+            return False
+
+        volume = (quote and quote.volume) or 0
+        liquidity = (quote and quote.liquidity) or 0
+        return volume >= self.min_volume and liquidity >= self.min_liquidity
 
 
 EVERY_MARKET = CatalogueFilter()
@@ -134,7 +140,7 @@ EVERY_MARKET = CatalogueFilter()
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """What a venue had on offer, whole: of a part nobody knows what is missing.
+    """A venue's open markets, complete: no part of a list says what is missing.
 
     `left_out` counts by reason the open markets of which no question is made. `limit` is how many records
     were read, where no more were to be read and the venue had more.
@@ -153,20 +159,16 @@ class Venue(Protocol):
     """
 
     async def catalogue(self, at: datetime, wanted: CatalogueFilter = EVERY_MARKET) -> Catalogue:
-        """Every open market that is wanted with its price, and maybe others; an error if any is missing."""
-        ...
+        """Return every open market that is wanted, maybe others, with prices; raise if any is missing."""
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
-        """These markets with their prices and books, open or not, in the order asked for."""
-        ...
+        """Return these markets with prices and books, open or not, in the order of the request."""
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
-        """All versions known by then of how these markets ended; nothing for those still open."""
-        ...
+        """Return all versions of these markets' resolutions known at an instant; none while open."""
 
     async def close(self) -> None:
-        """Let go of connections; nothing is asked afterwards."""
-        ...
+        """Close all connections; no request may follow."""
 
 
 class Truth(Protocol):

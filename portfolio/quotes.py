@@ -22,6 +22,7 @@ def side_quote(quote: Quote, side: Side) -> Quote:
     """
     if side == "YES":
         return quote
+
     return replace(
         quote,
         bid=mirror_price(quote.ask),

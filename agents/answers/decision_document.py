@@ -164,6 +164,7 @@ class _ItemReader:
             except ValidationError as error:
                 self._refuse("bad_item", f"{noun} {number}: {self._item_fault(noun, item, error)}")
                 continue
+
             if document.market in allowed:
                 try:
                     good.append(made(document))
@@ -174,6 +175,7 @@ class _ItemReader:
                 self._refuse("not_on_offer", closed, document.market)
             else:
                 self._refuse("unknown_market", f"{noun} {number}: {self._unknown_market(document.market)}")
+
         return good
 
     def _refuse(self, code: str, message: str, market: str = "") -> None:
@@ -202,6 +204,7 @@ def _object(text: str) -> dict[str, Any]:
     """Return the JSON object that a text is, with fractions as exact decimals."""
     if len(text) > MOST_BYTES:
         raise UnreadableDecision(f"it has more than {MOST_BYTES:,} characters")
+
     try:
         whole = json.loads(text, parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=keys_once)
     except json.JSONDecodeError as error:
@@ -209,6 +212,7 @@ def _object(text: str) -> dict[str, Any]:
         raise UnreadableDecision(words) from error
     except (ValueError, RecursionError) as error:
         raise UnreadableDecision(f"not JSON that can be read: {one_line(str(error), 200)}") from error
+
     if not isinstance(whole, dict):
         raise UnreadableDecision("expected a JSON object")
     return whole
@@ -238,6 +242,7 @@ def _every_fault(error: ValidationError) -> str:
                 faults.append("expected an object")
             case _:
                 faults.append(_placed(fault))
+
     return one_line("; ".join(faults), 300)
 
 
@@ -255,7 +260,8 @@ def _bet(said: BetDocument) -> Bet:
 
 def _sale(said: SaleDocument) -> Sale:
     part = None if said.fraction == 1 else _exact(said.fraction)
-    side, limit = SIDES[said.option], _exact(said.limit)
+    side = SIDES[said.option]
+    limit = _exact(said.limit)
     return Sale(MarketId(said.market), side, _exact(said.shares), part, limit, said.reason)
 
 

@@ -8,6 +8,7 @@ both to the same power. An agent is anyone's code, so its decision is checked ag
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from itertools import chain
 from math import prod
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -38,30 +39,34 @@ def mean(ps: Sequence[int]) -> int:
 
 
 def median(ps: Sequence[int]) -> int:
-    """The middle one; of an even number, the average of the two in the middle."""
-    ordered, half = sorted(ps), (len(ps) - 1) // 2
+    """Return the middle value; of an even number, the average of the two in the middle."""
+    ordered = sorted(ps)
+    half = (len(ps) - 1) // 2
     return mean(ordered[half : len(ps) - half])
 
 
 def trimmed_mean(ps: Sequence[int], trim: int) -> int:
-    """The average without the lowest and highest: so many millionths of them at each end, rounded down."""
+    """Return the average without `trim` millionths of the values at each end, rounded down."""
     out = len(ps) * trim // ONE
     return mean(sorted(ps)[out : len(ps) - out])
 
 
 def geometric_mean(ps: Sequence[int]) -> int:
-    """The n-th root of the product of n probabilities. It leans to NO: one 0 makes it 0."""
-    n, product = len(ps), prod(ps)
+    """Return the geometric mean of probabilities; it leans to NO, since one 0 makes it 0."""
+    n = len(ps)
+    product = prod(ps)
     return bisect_right(GRID, 2**n * product, key=lambda p: (2 * p - 1) ** n)
 
 
 def geometric_mean_of_odds(ps: Sequence[int]) -> int:
-    """The probability whose odds are the n-th root of the product of the odds: YES and NO count alike.
+    """Return the probability at the geometric mean of the odds, which treats YES and NO alike.
 
     0 and 1 have no odds that could be averaged; they count as the first and the last millionth.
     """
     inside = [min(max(p, 1), ONE - 1) for p in ps]
-    n, yes, no = len(inside), prod(inside), prod(ONE - p for p in inside)
+    n = len(inside)
+    yes = prod(inside)
+    no = prod(ONE - p for p in inside)
     return bisect_left(GRID, True, key=lambda p: yes * (2 * ONE - (2 * p - 1)) ** n < no * (2 * p - 1) ** n)
 
 
@@ -69,11 +74,11 @@ Key = tuple[MarketId, Stage]
 Item = TypeVar("Item", Bet, Sale, Forecast, Rejection)
 Order = TypeVar("Order", Bet, Sale)
 ORDERS_REFUSED = frozenset({"misplaced", "broken", "unclear_orders"})
-"""Codes of the rejections that stand for several orders of an answer at once."""
+"""Codes of rejections that cover several orders of an answer at once."""
 
 
 def combine_samples(samples: Sequence[Decision], forms: Forms = NO_FORMS) -> Decision:
-    """The decision of all samples together, in their order.
+    """Return the combined decision of all samples, in their order.
 
     A forecast is the median of those that state one; a question that isn't of yes or no is combined as its
     form says. Bets and sales are those of the one sample whose forecasts are closest to the medians, whole: a
@@ -82,21 +87,23 @@ def combine_samples(samples: Sequence[Decision], forms: Forms = NO_FORMS) -> Dec
     """
     if len(samples) == 1:
         return samples[0]
+
     played = [sample for sample in samples if sample.status in USABLE_STATUSES]
     stated: dict[Key, list[Forecast]] = {}
     for sample in played or samples:
         for forecast in sample.forecasts:
             stated.setdefault((forecast.market_id, forecast.stage), []).append(forecast)
+
     medians = {key: _combined(each, forms.get(key[0])) for key, each in stated.items()}
     chosen = min(played, key=lambda sample: _distance(sample, medians), default=Decision())
+    rejections: list[Rejection] = []
+    for number, sample in enumerate(samples, 1):
+        rejections += [replace(x, message=f"sample {number}: {x.message}") for x in sample.rejections]
+
     return replace(
         chosen,
         forecasts=tuple(_nearest(each, medians[key]) for key, each in stated.items()),
-        rejections=tuple(
-            replace(rejection, message=f"sample {n}: {rejection.message}")
-            for n, sample in enumerate(samples, 1)
-            for rejection in sample.rejections
-        ),
+        rejections=tuple(rejections),
         status=_best_status(samples),
         note=_notes("sample", samples),
         repaired=_repairs(samples) if played else (),
@@ -107,7 +114,7 @@ def combine_answers(
     first: Decision,
     second: Decision,
     missing: Collection[MarketId],
-    refused: Sequence[Rejection] = (),
+    refused: Sequence[Rejection],
 ) -> Decision:
     """Return a first answer, with what a second one says of the markets that the first is missing.
 
@@ -123,10 +130,12 @@ def combine_answers(
     bets, new_bets = _mended_orders(first.bets, second.bets, missing, refused)
     sales, new_sales = _mended_orders(first.sales, second.sales, missing, refused)
 
-    again = {rejection.market_id for rejection in second.rejections if is_of_order(rejection)}
-    mended = again | {order.market_id for orders in (new_bets, new_sales) for order in orders}
+    mended = {rejection.market_id for rejection in second.rejections if is_of_order(rejection)}
+    mended |= {bet.market_id for bet in new_bets} | {sale.market_id for sale in new_sales}
     settled = {x for x in refused if x.market_id in mended or (not x.market_id and mended)}
-    kept = [x for x in outside(first.rejections, {x.market_id for x in forecasts}) if x not in settled]
+    restated = {forecast.market_id for forecast in forecasts}
+    kept = [rejection for rejection in outside(first.rejections, restated) if rejection not in settled]
+
     return Decision(
         first.forecasts + forecasts,
         bets + new_bets,
@@ -152,47 +161,53 @@ def _mended_orders(
     taken = {(order.market_id, order.side) for order in kept}
     open_to = {rejection.market_id for rejection in refused}
     added = list[Order]()
+
     for order in second:
         is_mended = order.market_id in open_to or "" in open_to  # some refusals don't say on which market
         if order.market_id in missing or (is_mended and (order.market_id, order.side) not in taken):
             added.append(order)
+
     return kept, tuple(added)
 
 
 def within(items: Iterable[Item], markets: Container[str]) -> tuple[Item, ...]:
-    """Those that are about one of these markets."""
+    """Return the items that are about one of these markets."""
     return tuple(item for item in items if item.market_id in markets)
 
 
 def outside(items: Iterable[Item], markets: Container[str]) -> tuple[Item, ...]:
-    """Those that are about none of these markets."""
+    """Return the items that are about none of these markets."""
     return tuple(item for item in items if item.market_id not in markets)
 
 
 def combine_parts(parts: Sequence[Decision]) -> Decision:
-    """The decision of all parts; one that can't be used leaves a note, and what it is about is skipped."""
+    """Return the combined decision of all parts; an unusable part leaves a note, its markets are skipped."""
     if len(parts) == 1:
         return parts[0]
-    best = _best_status(parts)
+
+    status = _best_status(parts)
+    if status == "played" and any(part.status != "played" for part in parts):
+        status = "partly"
+
     return Decision(
-        forecasts=tuple(forecast for part in parts for forecast in part.forecasts),
-        bets=tuple(bet for part in parts for bet in part.bets),
-        sales=tuple(sale for part in parts for sale in part.sales),
-        rejections=tuple(rejection for part in parts for rejection in part.rejections),
-        status="partly" if best == "played" and {part.status for part in parts} != {"played"} else best,
+        forecasts=tuple(chain.from_iterable(part.forecasts for part in parts)),
+        bets=tuple(chain.from_iterable(part.bets for part in parts)),
+        sales=tuple(chain.from_iterable(part.sales for part in parts)),
+        rejections=tuple(chain.from_iterable(part.rejections for part in parts)),
+        status=status,
         repaired=_repairs(parts),
         note=_notes("part", parts),
     )
 
 
 def _best_status(decisions: Sequence[Decision]) -> DecisionStatus:
-    """The status of what came of any of them."""
+    """Return the best status among some decisions."""
     statuses = {decision.status for decision in decisions}
     return next((status for status in DECIDED_STATUSES if status in statuses), "failed")
 
 
 def combine_stages(blind: Decision, final: Decision) -> Decision:
-    """The decision of both stages. A blind answer that couldn't be used only leaves a note."""
+    """Return the decision of both stages; an unusable blind answer only leaves a note."""
     notes = [f"blind: {blind.note}" if blind.note else "", final.note]
     return replace(
         final,
@@ -204,11 +219,11 @@ def combine_stages(blind: Decision, final: Decision) -> Decision:
 
 
 def _repairs(decisions: Sequence[Decision]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for each in decisions for name in each.repaired))
+    return tuple(dict.fromkeys(chain.from_iterable(decision.repaired for decision in decisions)))
 
 
 def _notes(noun: str, decisions: Sequence[Decision]) -> str:
-    """What is to be said of some of them, each with its number."""
+    """Return the notes of some decisions, each with its number."""
     notes = [f"{noun} {n}: {each.status}: {each.note}" for n, each in enumerate(decisions, 1) if each.note]
     return "; ".join(notes)
 
@@ -222,7 +237,7 @@ def _combined(forecasts: Sequence[Forecast], form: QuestionForm | None) -> Forec
 
 
 def _nearest(forecasts: Sequence[Forecast], middle: Forecast) -> Forecast:
-    """The median, with the reason of the first one that is closest to it."""
+    """Return the median with the reason of the first forecast that is closest to it."""
     nearest = min(forecasts, key=lambda forecast: _apart(forecast, middle))
     return replace(middle, reason=nearest.reason)
 
@@ -240,7 +255,7 @@ def _apart(forecast: Forecast, middle: Forecast) -> int:
 
 
 def _distance(sample: Decision, medians: dict[Key, Forecast]) -> tuple[int, int]:
-    """How far a sample's final forecasts are from the medians; one that states fewer comes after.
+    """Return the distance of a sample's final forecasts from the medians; fewer forecasts sort last.
 
     What can't be bet on says nothing of whose bets are closest.
     """
@@ -253,7 +268,7 @@ def _distance(sample: Decision, medians: dict[Key, Forecast]) -> tuple[int, int]
 LARGEST_INTEGER = 2**63 - 1
 """The largest whole number that a record can hold."""
 STATUSES: tuple[DecisionStatus, ...] = (*DECIDED_STATUSES, "failed")
-"""What an agent may say of its turn; who is out is not asked."""
+"""The statuses that an agent may give its turn."""
 SHAPES: Mapping[Any, tuple[tuple[str, bool, bool], ...]] = {
     kind: tuple((x.name, x.type in (int, int | None), x.type == int | None) for x in fields(kind))
     for kind in (Forecast, Bet, Sale, Rejection)
@@ -262,33 +277,40 @@ SHAPES: Mapping[Any, tuple[tuple[str, bool, bool], ...]] = {
 FIELDS: Mapping[Any, Callable[[Any], tuple[Any, ...]]] = {
     kind: attrgetter(*(name for name, _, _ in shape)) for kind, shape in SHAPES.items()
 }
-"""What takes the values of these fields from an item, in their order."""
+"""A getter of the values of these fields, by kind of item."""
 STAGES: tuple[Stage, ...] = ("blind", "final")
 
 
 def sound_decision(decision: object, view: View) -> Decision:
-    """The decision without what can't be kept; for each of these there is a rejection with a reason.
+    """Return the decision without invalid items; each of them becomes a rejection with a reason.
 
     Raises `TypeError` for what is no decision at all. Whether bets and sales can be granted is for
     `portfolio.execute` to say; here they only have to be ones, of a turn that was played.
     """
     if not isinstance(decision, Decision):
         raise TypeError(f"expected a Decision, found a {type(decision).__name__}")
+
     lost: list[Rejection] = []
-    status, note = _checked_status(decision.status, lost), decision.note
+    status = _checked_status(decision.status, lost)
+    note = decision.note
+
     if not isinstance(note, str):
         words = f"expected a string as a note, found a {type(note).__name__}"
         lost.append(Rejection("bad_note", words))
         note = ""
+
     rejections = _checked_items(decision.rejections, Rejection, "bad_rejection", lost)
     forecasts = _checked_forecasts(decision.forecasts, view, lost)
     bets = _checked_items(decision.bets, Bet, "bad_order", lost)
     sales = _checked_items(decision.sales, Sale, "bad_order", lost)
+
     if status not in USABLE_STATUSES:
         words = f"a turn that is {status} has no bets and no sales"
         orders: tuple[Bet | Sale, ...] = (*bets, *sales)
         lost += [Rejection("bad_order", words, order.market_id) for order in orders]
-        bets, sales = [], []
+        bets = []
+        sales = []
+
     refusals = (*rejections, *map(_storable_item, lost))
     repaired = tuple(printable(name) for name in decision.repaired if type(name) is str)
     return Decision(forecasts, tuple(bets), tuple(sales), refusals, status, printable(note), repaired)
@@ -304,17 +326,19 @@ def _checked_status(given: object, lost: list[Rejection]) -> DecisionStatus:
 
 
 def _checked_forecasts(stated: object, view: View, lost: list[Rejection]) -> tuple[Forecast, ...]:
-    """The forecasts that answer the question, the first for each market and stage."""
+    """Return the forecasts of shown markets, the first for each market and stage."""
     shown = {listing.market.id: listing.market.form for listing in view.snapshot.shown}
     kept: dict[tuple[str, str], Forecast] = {}
     for forecast in _checked_items(stated, Forecast, "bad_forecast", lost):
         key = (forecast.market_id, forecast.stage)
-        if (fault := _forecast_fault(forecast, shown)) is None and key in kept:
+        fault = _forecast_fault(forecast, shown)
+        if fault is None and key in kept:
             fault = "this market already has a forecast"
         if fault is None:
             kept[key] = forecast
         else:
             lost.append(Rejection("bad_forecast", fault, forecast.market_id))
+
     return tuple(kept.values())
 
 
@@ -322,11 +346,13 @@ def _forecast_fault(forecast: Forecast, shown: Mapping[MarketId, str]) -> str | 
     """Return why a forecast can't be kept; `shown` has the form of each question that was asked."""
     if forecast.market_id not in shown:
         return "this market was not shown"
+
     form = shown[forecast.market_id]
     if form or forecast.distribution:
         fault = _distribution_fault(forecast, form)
         if fault is not None:
             return fault
+
     if not 0 <= forecast.millionths <= ONE:
         return "a probability must be a whole number of millionths from 0 to 1,000,000"
     if forecast.stage not in STAGES:
@@ -340,22 +366,26 @@ def _distribution_fault(forecast: Forecast, form: str) -> str | None:
         return "the question is of yes or no: state a probability"
     if not forecast.distribution or forecast.millionths:
         return "the question is not of yes or no: state a distribution, and no probability"
+
     try:
         check_distribution_text(form_of(form), forecast.distribution)
     except (ValueError, OverflowError) as error:
         return one_line(str(error), 200)
+
     return None
 
 
 def _checked_items(items: object, kind: type[Item], code: str, lost: list[Rejection]) -> list[Item]:
-    """The items that are of the kind and made of what the record can hold."""
+    """Return the items that are of this kind and that the record can hold."""
     if not isinstance(items, tuple | list):
         words = f"a {kind.__name__} comes in a tuple or a list, and this is a {type(items).__name__}"
         lost.append(Rejection(code, words))
         return []
+
     given: list[Any] = list(items)
     if not given or _all_fit(given, kind):
         return given
+
     good = list[Item]()
     for item in given:
         fault = _item_fault(item, kind)
@@ -364,11 +394,12 @@ def _checked_items(items: object, kind: type[Item], code: str, lost: list[Reject
         else:
             market_id = getattr(item, "market_id", "")
             lost.append(Rejection(code, fault, market_id[:200] if type(market_id) is str else ""))
+
     return good
 
 
 def _all_fit(items: list[Any], kind: type[Item]) -> bool:
-    """Whether nothing is wrong with any item, looked at field by field: so it nearly always is."""
+    """Tell whether every item is valid, checked field by field: the usual case."""
     if set(map(type, items)) != {kind}:
         return False
     columns = zip(*map(FIELDS[kind], items), strict=True)
@@ -382,15 +413,16 @@ def _values_fit(values: Sequence[Any], number: bool, optional: bool) -> bool:
     present = [value for value in values if value is not None] if optional else values
     if not number:
         return set(map(type, present)) <= {str}
-    return not present or (
-        set(map(type, present)) == {int}
-        and max(present) <= LARGEST_INTEGER
-        and min(present) >= -LARGEST_INTEGER
-    )
+
+    if not present:
+        return True
+
+    are_integers = set(map(type, present)) == {int}
+    return are_integers and max(present) <= LARGEST_INTEGER and min(present) >= -LARGEST_INTEGER
 
 
 def _item_fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> str | None:
-    """Why it is none of the kind: it is another thing, or a field is not of its declared type."""
+    """Return why an item is invalid, by its kind or the type of a field; None if it is valid."""
     if type(item) is not kind:
         return f"a {kind.__name__} is expected, and this is a {type(item).__name__}"
     for name, number, optional in SHAPES[kind]:
@@ -401,7 +433,7 @@ def _item_fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> 
 
 
 def _storable_item(item: Item) -> Item:
-    """The item with every text in it made safe to store."""
+    """Return the item with every text in it made storable."""
     values: dict[str, Any] = {field.name: getattr(item, field.name) for field in fields(item)}
     texts: dict[str, Any] = {name: printable(text) for name, text in values.items() if isinstance(text, str)}
     return replace(item, **texts)

@@ -1,4 +1,4 @@
-"""What a number, a price or a side in an answer means: exact decimal text, and nothing in it is guessed."""
+"""Numbers, prices and sides in answers, read as exact decimal text without guessing."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -31,11 +31,11 @@ PLAIN_SIGNS = {
     **_DIGITS,
     0x066A: ord("%"),
 }
-"""What full-width letters and signs, and Arabic and Devanagari figures, are in ASCII."""
+"""The ASCII equivalents of full-width characters, and of Arabic and Devanagari digits."""
 MOST_SHORT = 8
-"""Characters of a number that is no finer than a millionth."""
+"""The most characters of a number that can't be finer than a millionth."""
 NOISE = Decimal("1e-15")
-"""What a binary fraction may be off by."""
+"""The largest rounding error of a binary fraction."""
 LEAST_PERCENT = Decimal("1.000001")
 MOST_PERCENT = Decimal(100)
 Scale = Literal["share", "percent", "unclear"]
@@ -51,7 +51,7 @@ _CENTS = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:¢|c|cents?)", re.IGNORECASE)
 
 
 class MeaninglessItem(ValueError):
-    """An item of an answer that can't be taken for anything: a stable code, and words."""
+    """An item of an answer without a clear meaning: a stable code, and words."""
 
     def __init__(self, code: str, message: str):
         super().__init__(message)
@@ -69,13 +69,14 @@ class PercentText(str):
 
 
 def parse_probability(value: object, scale: Scale = "share") -> int:
-    """A probability in millionths; a plain number is a percentage only where the whole list is in percent."""
+    """Return a probability in millionths; a plain number is a percentage only on that scale."""
     p = plain_number(value)
     if p is None:
         p = _marked_share(value)
         is_unclear = scale == "unclear" and isinstance(value, PercentText)
     elif _is_possible(p):
-        is_unclear = p != 0 and (scale == "unclear" or (scale == "percent" and p == 1))
+        may_be_either = scale == "unclear" or (scale == "percent" and p == 1)
+        is_unclear = p != 0 and may_be_either
         if scale == "percent":
             p = _EXACT.divide(p, Decimal(100))
     else:
@@ -146,7 +147,7 @@ def share_of(value: object) -> Decimal | None:
 
 
 def plain_number(value: object) -> Decimal | None:
-    """The number that a text is and nothing else; None where it says more."""
+    """Return the number that a text consists of; None where it says more."""
     return _plain_number(value) if isinstance(value, str) and len(value) <= 2 * _LONGEST else None
 
 
@@ -164,9 +165,10 @@ def _narrow(text: str) -> str:
 
 
 def _marked_share(value: object) -> Decimal:
-    """A share that says how it is meant: 10%, 1/10, about 1 in 10, or twice the same, as 0.1 (10%)."""
+    """Return a share written with its scale: 10%, 1/10, about 1 in 10, or twice, as 0.1 (10%)."""
     text = _text_of(_narrow(value) if isinstance(value, str) else value, "probability")
-    if twice := _TWICE.fullmatch(text):
+    twice = _TWICE.fullmatch(text)
+    if twice:
         one, other = (_one_share(part, text) for part in twice.groups())
         if one == other:
             return one
@@ -178,22 +180,25 @@ def _one_share(part: str, text: str) -> Decimal:
     part = part.strip().lower().removesuffix(".")
     while leading := _LEADING.match(part):
         part = part[leading.end() :].strip()
+
     match = _SHARE.fullmatch(part)
     figure = match and _decimal(match["figure"])
     if match is None or figure is None:
         raise _meaningless("probability", text, "is not a number", '"')
     if match["percent"]:
         return _EXACT.divide(figure, Decimal(100))
+
     if match["of"]:
         whole = Decimal(match["whole"])
         if not 0 <= figure < whole or (figure + whole == 100 and match["of"] == "/"):  # 40/60 may be odds
             raise _meaningless("probability", text, "is unclear", '"')
         return _EXACT.divide(figure, whole)
+
     return figure
 
 
 def _decimal(figure: str) -> Decimal | None:
-    """The number of these digits; a comma is a decimal one where it can't group thousands."""
+    """Return the number of these digits; a comma is decimal where it can't group thousands."""
     if re.search(r",[0-9]{3}$", figure) and not re.match(r"0?,", figure):
         return None
     text = figure.replace(",", ".")
@@ -201,13 +206,15 @@ def _decimal(figure: str) -> Decimal | None:
 
 
 def parse_fraction(value: object) -> int:
-    """A part of a position in millionths, above 0 and at most the whole."""
+    """Return a part of a position in millionths, above 0 and at most the whole."""
     text = value.strip() if isinstance(value, str) else ""
     if text.lower() == "all":
         return ONE
+
     part = _parse_number(text[:-1] if text.endswith("%") else value, "fraction")
     if text.endswith("%"):
         part = _EXACT.divide(part, Decimal(100))
+
     if part == 0:
         raise MeaninglessItem("no_order", f"the fraction {one_line(str(value), 40)} is not above 0")
     if not (0 < part <= 1 and millionths(part) > 0):
@@ -268,10 +275,11 @@ def parse_limit(value: object, scale: Scale = "share") -> int | None:
 
 def parse_side(value: object, verbs: Sequence[str] = ()) -> Side:
     """Return YES or NO, in whatever letters, which one of these verbs may stand before."""
-    said = value.strip().lower() if isinstance(value, str) else ""  # upper() makes more of "yeſ" than it says
+    said = value.strip().lower() if isinstance(value, str) else ""  # upper() would turn "yeſ" into "YES"
     verb, _, last = said.rpartition(" ")
     if verb.strip() in verbs:
         said = last
+
     if said == "yes":
         return "YES"
     if said == "no":
@@ -283,23 +291,27 @@ def _parse_dollars(value: object, name: str) -> Decimal:
     """Return a number of dollars, whose currency may stand before it or behind it."""
     if not isinstance(value, str):
         return _parse_number(value, name)
+
     text = value.strip()
     before = next((sign for sign in _CURRENCY_BEFORE if text.lower().startswith(sign)), "")
     number = text[len(before) :].strip()
     after = next((sign for sign in _CURRENCY_AFTER if number.lower().endswith(sign)), "")
+
     if after and not (before and after == "$"):
         number = number[: -len(after)].strip()
+
     thousands = _THOUSANDS.fullmatch(number) if name == "amount" else None
     if thousands is not None:
         return _EXACT.multiply(Decimal(thousands[1]), Decimal(1000))
+
     try:
         return _parse_number(number, name)
     except MeaninglessItem:
-        return _parse_number(text, name)  # which says what was written
+        return _parse_number(text, name)  # for its error, which quotes the whole text
 
 
 def _parse_number(value: object, name: str) -> Decimal:
-    """A finite number from its text, which has nothing else in it."""
+    """Return a finite number from a text with nothing else in it."""
     text = _text_of(value, name)
     if _PLAIN.fullmatch(text):
         return Decimal(text)

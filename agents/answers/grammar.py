@@ -47,11 +47,11 @@ class OpenObject(dict[str, Any]):
 
 
 class TooTangled(ValueError):
-    """More slips, or deeper ones, than any answer has."""
+    """A text with more slips, or deeper nesting, than any answer has."""
 
 
 class _Broken(Exception):
-    """Why it can't be read on from here."""
+    """A point from which reading can't go on, and why."""
 
 
 @dataclass(slots=True)
@@ -78,13 +78,18 @@ class _Frame:
     doubled: bool = False
 
     def hold(self, value: Any, bare: bool = False) -> None:
-        self.value, self.filled, self.bare = value, True, bare
+        self.value = value
+        self.filled = True
+        self.bare = bare
 
     def put(self) -> None:
-        """The value is whole: it is kept."""
+        """Store the current value, which is complete."""
         if self.filled:
             self.items.append(self.value if self.close in "])" else (self.key, self.value))
-        self.key, self.value, self.filled, self.bare = None, None, False, False
+        self.key = None
+        self.value = None
+        self.filled = False
+        self.bare = False
 
     def built(self, whole: bool = True) -> Any:
         if self.close in "])":
@@ -94,7 +99,7 @@ class _Frame:
 
 
 def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; a key that occurs again with another value has none that could be told."""
+    """Return an object; a key repeated with another value becomes a `RepeatedKey`."""
     result = dict(pairs)
     if len(result) < len(pairs):
         first: dict[str, Any] = {}
@@ -105,18 +110,23 @@ def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class RelaxedReader:
-    """Reads values out of one text, in all of it at most so many steps."""
+    """A reader of the values in one text, with a limit on its steps."""
 
     def __init__(self, text: str):
-        self.text, self.steps, self.place = text, 0, 0
+        self.text = text
+        self.steps = 0
+        self.place = 0
         self.repairs: dict[str, None] = {}
         self.frames: list[_Frame] = []
 
     def read(self, at: int) -> FoundValue:
-        """The object or the list that starts here."""
-        self.repairs, self.place = {}, at
-        self.frames = [outer := _Frame("")]
+        """Return the object or list that starts here."""
+        self.repairs = {}
+        self.place = at
+        outer = _Frame("")
+        self.frames = [outer]
         self.steps += 1
+
         try:
             self._value()
             while len(self.frames) > 1:
@@ -126,7 +136,7 @@ class RelaxedReader:
             return FoundValue(at, self.place, self._rest(), self.repairs, str(fault))
 
     def _rest(self) -> Any:
-        """What was whole when the text ended or broke, from the inside out."""
+        """Return what was complete when the text ended or broke, built from the inside out."""
         inner: Any = None
         for frame in self.frames[:0:-1]:
             if inner is not None:
@@ -139,8 +149,10 @@ class RelaxedReader:
         """Go on to what is neither space nor comment."""
         text = self.text
         while True:
-            if match := _SPACE.match(text, self.place):
+            match = _SPACE.match(text, self.place)
+            if match:
                 self.place = match.end()
+
             if text.startswith(("#", "//"), self.place):
                 end = text.find("\n", self.place)
             elif text.startswith("/*", self.place):
@@ -148,23 +160,28 @@ class RelaxedReader:
                 end = end + 2 if end >= 0 else end
             else:
                 break
+
             self.repairs["comment"] = None
             self.place = end if end >= 0 else len(text)
+
         if self.place >= len(text):
             raise _Broken(ENDS_EARLY)
 
     def _step(self) -> None:
-        """One token more."""
+        """Read one more token."""
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise TooTangled("the answer is too tangled to be read")
+
         top = self.frames[-1]
         if top.bare and self.place >= len(self.text):
             top.filled = False  # its end may be missing
+
         self._skip()
         char = self.text[self.place]
         if self.text.startswith("```", self.place):  # the fence around it is closed
             raise _Broken(ENDS_EARLY)
+
         if char == top.close:
             self._close()
         elif char in ",，":
@@ -182,18 +199,25 @@ class RelaxedReader:
             if top.key is not None:
                 raise _Broken("a value is missing")
             self.repairs["comma"] = None
+
         if self.text[self.place] != ",":
             self.repairs["punctuation"] = None
+
         top.put()
         self.place += 1
 
     def _begin_another(self, top: _Frame) -> None:
-        """The next item may begin though no comma is there: after an object, or on a new line."""
-        text, place = self.text, self.place
+        """Begin the next item without a comma, after an object or on a new line."""
+        text = self.text
+        place = self.place
         line = text.rfind("\n", max(0, place - 200), place)
-        new_line = top.close == "}" and text[place] in _QUOTES and line >= 0 and text[line:place].isspace()
-        if not new_line and not (isinstance(top.value, dict | list) and text[place] in "{[("):
+        begins_line = line >= 0 and text[line:place].isspace()
+        is_next_key = begins_line and top.close == "}" and text[place] in _QUOTES
+        is_next_object = isinstance(top.value, dict | list) and text[place] in "{[("
+
+        if not is_next_key and not is_next_object:
             raise _Broken("a comma or the end is missing")
+
         self.repairs["comma"] = None
         top.put()
 
@@ -203,38 +227,48 @@ class RelaxedReader:
             raise _Broken("a value is missing")
         if frame.doubled and not self.text.startswith("}}", self.place):
             raise _Broken("a brace is missing")
+
         if not frame.filled and frame.items:
             self.repairs["comma"] = None
+
         frame.put()
         self.frames.pop()
         self.frames[-1].hold(frame.built())
         self.place += 1 + frame.doubled
 
     def _key(self, frame: _Frame) -> None:
-        text, place = self.text, self.place
-        if text[place] == "{" and not frame.items and not frame.doubled and text[place - 1] == "{":
+        text = self.text
+        place = self.place
+        is_first = not frame.items and not frame.doubled
+        if is_first and text.startswith("{{", place - 1):
             frame.doubled = True
             self.repairs["braces"] = None
             self.place += 1
             return
+
         if text[place] in _QUOTES:
             word = self._string()
         else:
             bare = _BARE.match(text, place)
             if bare is None or not (bare[0].replace("_", "a").replace("-", "a").isalnum()):
                 raise _Broken("a key is missing")
-            word, self.place = bare[0], bare.end()
+            word = bare[0]
+            self.place = bare.end()
             self.repairs["quotes"] = None
+
         self._skip()
         if text[self.place] not in ":：":
             raise _Broken("a colon is missing")
+
         if text[self.place] != ":":
             self.repairs["punctuation"] = None
+
         frame.key = word
         self.place += 1
 
     def _value(self) -> None:
-        char, top = self.text[self.place], self.frames[-1]
+        char = self.text[self.place]
+        top = self.frames[-1]
         if char in "{[(":
             if len(self.frames) > MOST_DEPTH:
                 raise TooTangled("the JSON is nested too deeply")
@@ -255,15 +289,17 @@ class RelaxedReader:
             raise _Broken("a value is missing")
 
     def _scalar(self, word: str) -> Any:
-        """A number, a constant, or one word without quotes."""
+        """Return a number, a constant, or one unquoted word."""
         if _NUMBER.fullmatch(word):
-            if percent := _PERCENT.match(self.text, self.place):
+            percent = _PERCENT.match(self.text, self.place)
+            if percent:
                 self.repairs["quotes"] = None
                 self.place = percent.end()
                 return f"{word}%"
             if not _JSON_NUMBER.fullmatch(word):
                 self.repairs["number"] = None
             return NumberText(word)
+
         lower = word.lower()
         if lower in _CONSTANTS:
             if word not in ("true", "false", "null"):
@@ -271,26 +307,32 @@ class RelaxedReader:
             return _CONSTANTS[lower]
         if lower.lstrip("+-") in _NOT_NUMBERS:
             return NumberText(word)
+
         self.repairs["quotes"] = None
         return word
 
     def _string(self) -> str:
-        """A text in quotes."""
-        text, start = self.text, self.place + 1
+        """Return a quoted text."""
+        text = self.text
+        start = self.place + 1
         end = _QUOTES[text[self.place]]
+
         if end != '"':
             self.repairs["quotes"] = None
+
         content = _CONTENT[end].match(text, start)
         stop = content.end() if content else start
         if not text.startswith(end, stop):
             self.place = len(text)
             raise _Broken(ENDS_EARLY)
-        self.place, raw = stop + 1, text[start:stop]
+
+        self.place = stop + 1
+        raw = text[start:stop]
         return raw if "\\" not in raw or raw.count("\\") > MOST_ESCAPES else unescaped(raw, self.repairs)
 
 
 def unescaped(raw: str, repairs: dict[str, None]) -> str:
-    """The text that an escaped one stands for. An escape that JSON doesn't know stands for its character."""
+    """Return the text without its escapes; one that JSON doesn't know stands for its character."""
 
     def character(match: re.Match[str]) -> str:
         mark = match[1]

@@ -16,7 +16,7 @@ MOST_TEXT = 1_000_000
 MOST_VALUES = 10_000
 MOST_MARKS = 100_000
 STRICT_TRIES = 3
-"""So often a value is tried as JSON in vain, before only the relaxed grammar is used."""
+"""How many values may fail as JSON before only the relaxed grammar is tried."""
 _THOUGHT = re.compile(
     r"think|thought|reason|reflect|scratch|analy[sz]|monolog|ponder|deliberat|brainstorm|rumin|contempl|draft|details"
     r"|inner|internal|hidden|\bcot\b",
@@ -31,7 +31,7 @@ _MARK = re.compile(f"{_TAG}|(?P<value>{_START})")
 _VALUE = re.compile(f"(?P<value>{_START})")
 _TAGS = re.compile(_TAG)
 _AT_ONCE = re.compile(r"[\s\ufeff]*(?:```\w*\s*)?(?:\{|\[(?!/?THINK))")
-"""An answer that begins at once has no thoughts before it: marks of thinking in it are quoted."""
+"""An answer that starts right away has no thoughts before it; marks of thinking in it are quotations."""
 _ESCAPED = re.compile(r"[\[{]\s*(?:\\+[nt]\s*)*(?:\{\s*(?:\\+[nt]\s*)*)?\\\"")
 _ENTITIES = re.compile(r"[\[{]\s*(?:\{\s*)?&(?:quot|#34|#x22);", re.IGNORECASE)
 _ANNOUNCED = re.compile(
@@ -74,46 +74,51 @@ _HEADING = re.compile(
 
 
 class NotOneObject(ValueError):
-    """The text holds no JSON object that could be an answer. Its words are meant for the model."""
+    """A text without a JSON object that could be an answer; the message is written for the model."""
 
 
 def find_values(text: str) -> list[FoundValue]:
-    """The objects and lists of an answer outside of its thoughts, in their order."""
+    """Return the objects and lists of an answer in order, without those in its thoughts."""
     if len(text) > MOST_TEXT:
         raise NotOneObject(f"the answer has {len(text):,} characters, and {MOST_TEXT:,} are allowed")
     if any(text.count(mark) > MOST_MARKS for mark in ",:{[<"):
         raise NotOneObject("the answer is too long a list to be read")
+
     try:
         found = _Finder(text).find()
-        if all(value.fault for value in found) and _ESCAPED.search(text):
-            repairs: dict[str, None] = {}
-            found = _Finder(unescaped(text, repairs)).find()
-            for value in found:
-                value.repairs["escape"] = None
-        elif all(value.fault for value in found) and _ENTITIES.search(text):
+        if not all(value.fault for value in found):
+            return found
+
+        if _ESCAPED.search(text):
+            found = _Finder(unescaped(text, {})).find()
+        elif _ENTITIES.search(text):
             found = _Finder(html.unescape(text)).find()
-            for value in found:
-                value.repairs["escape"] = None
+        else:
+            return found
     except TooTangled as error:
         raise NotOneObject(str(error)) from error
+
+    for value in found:
+        value.repairs["escape"] = None
     return found
 
 
 def bare_object(text: str) -> dict[str, Any]:
-    """The object that a text is, with nothing around it."""
+    """Return the object that a text consists of."""
     try:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise NotOneObject(f"invalid JSON: {error.msg} at character {error.pos + 1:,}") from error
     except RecursionError as error:
         raise NotOneObject("the JSON is nested too deeply") from error
+
     if not isinstance(value, dict):
         raise NotOneObject("it is not a JSON object")
     return value
 
 
 def last_heading(text: str, start: int, end: int) -> int:
-    """Where the last line in this part of a text ends that announces the answer; -1 where none does."""
+    """Return where the last heading that announces the answer ends, in a part of a text; else -1."""
     return max((match.end() for match in _HEADING.finditer(text, start, end)), default=-1)
 
 
@@ -147,7 +152,7 @@ def is_taken_back(text: str, end: int) -> bool:
 
 
 def _thought_mark(mark: re.Match[str]) -> bool | None:
-    """Whether a mark begins a thought; False where it ends one, None where it is neither."""
+    """Tell whether a mark begins a thought; False where it ends one, None where it is neither."""
     name = mark["think"] or mark["moon"] or mark["tag"] or ""
     if name == "|channel|":
         return None if mark["channel"] is None else mark["channel"] != "final"
@@ -157,12 +162,15 @@ def _thought_mark(mark: re.Match[str]) -> bool | None:
 
 
 class _Finder:
-    """Goes through a text once, from its beginning to its end."""
+    """A single pass through a text that finds its values."""
 
     def __init__(self, text: str):
-        self.text, self.relaxed = text, RelaxedReader(text)
-        self.tries, self.reads = STRICT_TRIES, 0
-        marks = () if (at_once := _AT_ONCE.match(text)) else _TAGS.finditer(text)
+        self.text = text
+        self.relaxed = RelaxedReader(text)
+        self.tries = STRICT_TRIES
+        self.reads = 0
+        at_once = _AT_ONCE.match(text)
+        marks = () if at_once else _TAGS.finditer(text)
         self.ends = [mark.end() for mark in marks if _thought_mark(mark) is False]
         self.marks = _VALUE if at_once else _MARK
 
@@ -175,10 +183,14 @@ class _Finder:
                 value = self._read(mark.start())
                 at = max(value.end, at)
                 if value.fault and self.ends and mark.start() < self.ends[-1]:
-                    found, at = [], self.ends[-1]  # only a thought may be broken
+                    # only a thought may be broken
+                    found = []
+                    at = self.ends[-1]
                 elif value.value:
                     found.append(value)
+
                 continue
+
             begins = _thought_mark(mark)
             if begins is False:
                 found = []
@@ -187,12 +199,14 @@ class _Finder:
                 if later == len(self.ends):
                     raise NotOneObject("the answer ends in the middle of its reasoning")
                 at = self.ends[later]
+
         return found
 
     def _read(self, at: int) -> FoundValue:
         self.reads += 1
         if self.reads > MOST_VALUES:
             raise NotOneObject(f"the answer contains more than {MOST_VALUES:,} JSON objects")
+
         if self.tries:
             try:
                 value, end = _DECODER.raw_decode(self.text, at)
@@ -204,9 +218,11 @@ class _Finder:
                 raise NotOneObject("the JSON is nested too deeply") from error
         else:
             fault = "invalid JSON"
+
         found = self.relaxed.read(at)
         if found.fault:
             found.fault = f"{fault}: {found.fault}"
+
         return found
 
 
@@ -220,7 +236,7 @@ _DECODER = json.JSONDecoder(
 
 
 def after_thoughts(text: str) -> str:
-    """What stands after the last thought; nothing where one has no end."""
+    """Return what follows the last thought; nothing where a thought has no end."""
     thoughts = [(mark.end(), _thought_mark(mark)) for mark in _TAGS.finditer(text)]
     close = max((end for end, begins in thoughts if begins is False), default=0)
     return "" if any(begins and end > close for end, begins in thoughts) else text[close:]

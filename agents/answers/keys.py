@@ -1,4 +1,4 @@
-"""The names in an answer: of markets, of keys, and which keys say the same.
+"""The names in an answer: of markets and of keys, and which keys are synonyms.
 
 A name stands for another only where it can mean nothing else.
 """
@@ -11,7 +11,7 @@ from agents.answers.figures import PLAIN_SIGNS, PercentText, plain_number, share
 
 
 def word_set(words: str) -> frozenset[str]:
-    """The words of a text."""
+    """Return the words of a text."""
     return frozenset(words.split())
 
 
@@ -29,7 +29,7 @@ CHANCE_KEYS = word_set(
 OPTION_KEYS = word_set("options distribution probabilities outcomes")
 """Keys of an object that has a probability of each option."""
 WEAK_KEYS = word_set("confidence value forecast prediction estimate")
-"""Keys that, beside a `probability`, may hold another number than it."""
+"""Keys that may hold another number beside a `probability`."""
 NO_KEYS = word_set("no pno probabilityno probabilityofno noprobability probno noprob")
 SIDE_KEYS = word_set(
     "side outcome direction position resolution answer bet result option choice pick selection contract"
@@ -44,7 +44,7 @@ SHARE_UNITS = frozenset(("0-1", "0 to 1", "[0,1]", "[0, 1]", "probability", "fra
 PERCENT_UNITS = frozenset(("%", "percent", "percentage", "percentages", "pct", "0-100", "0 to 100"))
 DOLLAR_UNITS = frozenset(("usd", "$", "dollar", "dollars"))
 NO_SIDES = frozenset(("", "none", "null", "n/a", "hold", "skip", "pass", "wait", "flat"))
-"""What may stand where a side is expected, and names none."""
+"""Values in the place of a side that name none."""
 USUAL_KEYS = frozenset(("market", "reason", "probability"))
 MOST_KEYS = 50
 _PERCENT_WORD = re.compile("^(?:percentage|percent|pct)|(?:percentage|percent|pct)$")
@@ -56,21 +56,21 @@ _NAME = re.compile(
 _WITH_LETTER = re.compile(r"(?:^|[^a-z])[m\u043c][\s._-]*$")
 """A prefix with the letter that all names of markets have."""
 _APART = re.compile(r"\s*(?:[:)\]|–—]|-\s|$)")
-"""What sets a number apart from the question behind it: 1: Will it rain? Else it may be of the question."""
+"""What separates a number from the question after it, as in 1: Will it rain?"""
 _ANOTHER = re.compile(r"\bm[\s._-]*[0-9]|^\s*(?:[-–—,/&+]|to|and|or|through)\s*m?[0-9]")
 _ONE_SIDE = re.compile(
     r"[\W_]*(?:yes|no)[\W_]*$|.*\bno[\W_]*$|.*\b(?:prob\w*|chance|likelihood|odds)\b.*\b(?:no|not)\b"
     r"|.*\bno[\s-]+(?:side|wins?|outcome|resolution)\b",
     re.DOTALL,
 )
-"""What names one side of a market behind its name, whose probability isn't that of the market."""
+"""A side of a market after its name: its probability isn't that of the market."""
 _AT_THE_END = re.compile(r"[^\[\](){}]\s[(\[](m[0-9]+)[)\]]\s*$", re.IGNORECASE)
 _SIDE_FIRST = re.compile(r"\W*(?:yes|no|true|false)\b")
 _WRAPPED_NAME = " \t\r\n\"'`*_#[](){}<>«»“”‘’|."
 
 
 def plain_key(key: str) -> str:
-    """A key without its letters' case and the marks between them."""
+    """Return a key in lower case without punctuation."""
     return key if key.isalpha() and key.islower() else "".join(c for c in key.casefold() if c.isalnum())
 
 
@@ -118,6 +118,7 @@ def is_forecast(item: Mapping[str, Any]) -> bool:
         return True
     if len(item) > MOST_KEYS or MARKET_KEYS.isdisjoint(map(plain_key, item)):
         return False
+
     stated = [
         _single(value) for key, value in item.items() if _may_hold_chance(key, value) or _is_no_key(key)
     ]
@@ -125,15 +126,19 @@ def is_forecast(item: Mapping[str, Any]) -> bool:
 
 
 def market_named(name: Any, names: Mapping[str, Any]) -> Any:
-    """The market that a name stands for; None where none does, or where more than one may."""
+    """Return the market that a name stands for; None without any, or where it is ambiguous."""
     if not isinstance(name, str):
         return None
+
     text = name[:400].translate(PLAIN_SIGNS).strip(_WRAPPED_NAME).casefold()
     if text in names:
         return names[text]
-    if last := _AT_THE_END.search(name[:400]):
+
+    last = _AT_THE_END.search(name[:400])
+    if last:
         first = name[: last.start() + 1].strip(_WRAPPED_NAME).casefold()
         return names.get(last[1].casefold()) if names.get(first) is None else None
+
     match = _NAME.match(text)
     if match is None or _ANOTHER.search(match["rest"]) or _ONE_SIDE.match(match["rest"]):
         return None
@@ -156,8 +161,10 @@ def market_of(item: Mapping[str, Any], names: Mapping[str, Any]) -> Any:
     market = names.get(name) if isinstance(name, str) else None
     if market is None:
         market = market_named(name, names)
+
     if market is not None:
         return None if item.keys() - USUAL_KEYS and _names_another(item, market, names) else market
+
     others = {market_named(x, names) for key, x in item.items() if plain_key(key) in MARKET_KEYS} - {None}
     return others.pop() if len(others) == 1 else None
 
@@ -176,18 +183,22 @@ def chance_of(item: Mapping[str, Any]) -> Any:
     """Return the probability that an item states, as it is written; None where it states none, or two."""
     if len(item) > MOST_KEYS:
         return None
+
     own = _single(item["probability"]) if "probability" in item else None
     if item.keys() <= USUAL_KEYS:
         return own
+
     stated = _stated(item, is_beside="probability" in item)
     if any(isinstance(value, dict) for value in stated):
         return None
+
     if "probability" in item and own is not None:
         if not isinstance(own, str):
             return own
         stated.insert(0, own)
     elif _is_of_either_side(item):
         return None
+
     return _in_unit(_agreed(stated), item)
 
 
@@ -231,11 +242,13 @@ def _stated(item: Mapping[str, Any], is_beside: bool) -> list[Any]:
             continue
         if is_beside and stem_of(key) in WEAK_KEYS:
             continue
+
         single = _single(value)
         if isinstance(single, dict) and single and plain_key(key) in OPTION_KEYS:
             stated.append(single)
         elif isinstance(single, str) and not _is_side(single) and any(c.isdigit() for c in single):
             stated.append(as_said(key, single))
+
     return stated
 
 
@@ -250,11 +263,15 @@ def _agreed(values: list[Any]) -> Any:
     marked = [value for value in values if plain_number(value) is None]
     first = marked[0] if marked else values[0]
     meant = share_of(first)
+    if meant is None:
+        return None
+
     for value in values:
         share = share_of(value)
-        is_plain = plain_number(value) is not None
-        is_same = share == meant or (marked and is_plain and share is not None and share / 100 == meant)
-        if meant is None or not is_same:
+        meanings = {share}
+        if marked and share is not None and plain_number(value) is not None:
+            meanings.add(share / 100)
+        if meant not in meanings:
             return None
     return first
 
@@ -265,6 +282,7 @@ def _single(value: Any) -> Any:
         return _single(value[0])
     if not isinstance(value, dict) or len(value) > 2:
         return value
+
     chances = [as_said(key, x) for key, x in value.items() if is_chance_key(key)]
     others = [as_said(key, x) for key, x in value.items() if _is_no_key(key)]
     if len(chances) != 1 or len(value) != 1 + len(others):
@@ -284,12 +302,13 @@ def _is_complement(no: Any, yes: Any) -> bool:
     other = share_of(second)
     if one is None or other is None:
         return False
+
     are_plain = plain_number(first) is not None and plain_number(second) is not None
     return one + other == 1 or (are_plain and one + other == 100)
 
 
 def is_order(item: Mapping[str, Any]) -> bool:
-    """Whether an object names a market, a side and how much."""
+    """Tell whether an object names a market, a side and a size."""
     if item.keys() == USUAL_KEYS or len(item) > MOST_KEYS:
         return False
     keys = {plain_key(key): value for key, value in item.items()}
@@ -298,15 +317,17 @@ def is_order(item: Mapping[str, Any]) -> bool:
 
 
 def side_beside(item: Mapping[str, Any]) -> str:
-    """What makes it doubtful whose probability a forecast states: the key, or nothing."""
+    """Return the key that makes it doubtful which side's probability a forecast states; else nothing."""
     if item.keys() <= USUAL_KEYS:
         return ""
+
     for key, value in item.items():
         is_no = _is_no_key(key) and value is not None
         if is_no and not _is_complement(as_said(key, value), chance_of(item)):
             return key
         if _says_side(plain_key(key), value):
             return key
+
     return ""
 
 
@@ -314,11 +335,13 @@ def _says_side(plain: str, value: Any) -> bool:
     """Return whether what stands under a key may say of which side, or option, a probability is."""
     if plain in TEXT_KEYS or plain in MARKET_KEYS - SIDE_KEYS:
         return False
+
     is_of_side = plain in SIDE_KEYS - MARKET_KEYS
     if isinstance(value, bool):
         return is_of_side or plain in CHANCE_KEYS
     if not isinstance(value, str):
         return False
+
     text = value.strip().casefold()
     if _SIDE_FIRST.match(text):
         return plain not in MARKET_KEYS or text in ("yes", "no")

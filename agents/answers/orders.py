@@ -114,7 +114,7 @@ WITHDRAWN_KEYS = word_set(
     "skip skipped abstain abstained withdrawn cancelled canceled void voided superseded declined refused "
     "example placeholder dummy draft hypothetical"
 )
-"""Keys by which a forecast says that it is none, and words that say so under a status."""
+"""Keys by which a forecast disowns itself, and words that do so under a status."""
 MOST_OPINION = 40
 _NO_FORECAST = re.compile(
     r"^\W*(?:placeholder|dummy|filler)\b|^\W*(?:example|illustration|illustrative)\s+only\b"
@@ -122,7 +122,7 @@ _NO_FORECAST = re.compile(
     r"|\bnot\s+(?:an?\s+|my\s+)?(?:real|actual|genuine)\s+(?:forecast|prediction|estimate|probabilit)",
     re.IGNORECASE,
 )
-"""Words by which a forecast says that it is none, or of NO."""
+"""Words by which a forecast disowns itself, or is one of NO."""
 _DENIAL = re.compile(
     r"""
     \b(?:do\s+not|don['’]?t|never)\s+(?:actually\s+)?(?:execute|submit|fill|place|process|act\s+on|carry\s+out)\b
@@ -152,7 +152,7 @@ _DENIAL = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""Words by which an order says that it is none, or only under a condition."""
+"""Words by which an order disowns itself, or sets a condition."""
 
 
 def order_terms(item: Fields, order: Order, market: MarketId, names: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,17 +165,21 @@ def order_terms(item: Fields, order: Order, market: MarketId, names: Mapping[str
         plain = plain_key(key)
         if plain == "market" or _term_named(plain, order) is not None or _is_empty(value):
             continue
+
         text = str(value).strip().casefold()
         if plain in ACTION_KEYS and text in NO_ACTIONS:
             raise MeaninglessItem("no_order", f'"{one_line(key, 40)}" says that nothing is wanted')
+
         if plain in MARKET_KEYS:
             is_harmless = _names_no_other(value, market, names)
         elif plain in ACTION_KEYS:
             is_harmless = _is_this_action(text, order, terms)
         else:
             is_harmless = _is_harmless(plain, value, terms)
+
         if not is_harmless:
             raise _unclear(key, order)
+
     amount = terms.get("amount")
     if not isinstance(amount, NumberText) and may_be_thousands(amount):
         words = "may be in thousands: write 1500 or 1.50"
@@ -194,6 +198,7 @@ def _stated_terms(item: Fields, order: Order) -> dict[str, Any]:
             terms[name] = value
         elif value is not None and not _is_same(terms[name], value):
             raise _unclear(key, order)
+
     if terms.get("fraction") is not None and terms.get("shares") is not None:
         raise _unclear("shares", order)
     return terms
@@ -221,11 +226,13 @@ def _is_harmless(plain: str, value: Any, terms: Fields) -> bool:
     """Return whether what stands under a key can't change what an order asks for."""
     if plain in TEXT_KEYS:
         return _is_plain_words(value)
+
     text = str(value).strip().casefold()
     if plain in FIXED_VALUES:
         return text in FIXED_VALUES[plain]
     if plain in SAME_SIDE_KEYS and text in ("yes", "no"):
         return _is_same(terms.get("side"), text)
+
     is_short = isinstance(value, str) and len(value) <= MOST_OPINION and text not in ("yes", "no")
     return plain in OPINION_KEYS and is_short and not _DENIAL.search(value)
 
@@ -270,6 +277,7 @@ def denying_key(values: Fields) -> str:
         texts = value if isinstance(value, list) else [value]
         if plain in STATEMENT_KEYS and any(isinstance(text, str) and _DENIAL.search(text) for text in texts):
             return key
+
     return ""
 
 
@@ -293,6 +301,7 @@ def disowning_key(values: Fields) -> str:
             return key
         if plain in STATEMENT_KEYS and isinstance(value, str) and _NO_FORECAST.search(value):
             return key
+
     return ""
 
 
@@ -322,12 +331,15 @@ def bet_of(terms: Fields, market: MarketId, scale: Scale = "share") -> Bet:
 def sale_of(terms: Fields, market: MarketId, scale: Scale = "share") -> Sale:
     """Return the sale that these terms ask for: of a fraction of a position, or of a number of shares."""
     side = parse_side(terms.get("side"), ("sell",))
-    shares, fraction = None, None
+    shares = None
+    fraction = None
+
     if terms.get("shares") is not None:
         shares = parse_shares(terms["shares"])
     else:
         part = parse_fraction(terms.get("fraction"))
         fraction = None if part == ONE else part
+
     limit = parse_limit(terms.get("limit"), scale)
     return Sale(market, side, shares, fraction, limit, reason_of(terms))
 

@@ -44,11 +44,11 @@ _NO_ANSWER = re.compile(
     r"|price|odds|crowd|consensus|wrong|instead|would|was|were)",
     re.IGNORECASE,
 )
-"""What may say, around a fence, that it holds no answer, or another one."""
+"""Words around a fence that cast doubt on it as the answer."""
 _YAML_LINE = re.compile(r"(?:-\s+)?([\w \"'()%-]{1,40}?)\s*:(?:\s+(.{1,500}))?")
 
 
-def plain_forecasts(text: str, names: Mapping[str, Any], cut: bool = False) -> list[Any]:
+def plain_forecasts(text: str, names: Mapping[str, Any], cut: bool) -> list[Any]:
     """Return the forecasts of a text without JSON, as items; none where anything is in doubt.
 
     Of a text that was `cut` off the last line is left out, whose number may lack its end.
@@ -59,13 +59,16 @@ def plain_forecasts(text: str, names: Mapping[str, Any], cut: bool = False) -> l
     text = after_thoughts(text).strip()
     if cut:
         text = text.rpartition("\n")[0]
+
     if not 0 < len(text) <= MOST_PLAIN:
         return []
+
     text = _fenced(html.unescape(text).translate(PLAIN_SIGNS))
     for read in (_from_table, _from_yaml, _from_words, _from_places):
         items = read(text, names)
         if items:
             return items
+
     return []
 
 
@@ -86,10 +89,12 @@ def _from_yaml(text: str, names: Mapping[str, Any]) -> list[Any]:
             continue
         if pair is None:
             return []
+
         key = pair[1].strip("\"'")
         value = (pair[2] or "").strip("\"'")
         if _is_empty_list(key, value):
             continue
+
         if plain_key(key) in MARKET_KEYS and (not items or "market" in items[-1]):
             items.append({"market": value})
         elif is_chance_key(key) and items and "probability" not in items[-1]:
@@ -98,6 +103,7 @@ def _from_yaml(text: str, names: Mapping[str, Any]) -> list[Any]:
             items[-1]["reason"] = value
         else:
             return []
+
     is_whole = all("probability" in item and market_named(item["market"], names) for item in items)
     return items if is_whole else []
 
@@ -105,9 +111,9 @@ def _from_yaml(text: str, names: Mapping[str, Any]) -> list[Any]:
 def _is_empty_list(key: str, value: str) -> bool:
     """Return whether a line opens the list of forecasts, or says that there are no orders."""
     name = plain_key(key)
-    return (name in ("forecasts", "predictions") and value == "") or (
-        name in ("bets", "sales") and value == "[]"
-    )
+    if name in ("forecasts", "predictions"):
+        return value == ""
+    return name in ("bets", "sales") and value == "[]"
 
 
 def _from_words(text: str, names: Mapping[str, Any]) -> list[Any]:
@@ -129,11 +135,12 @@ def _from_words(text: str, names: Mapping[str, Any]) -> list[Any]:
             market = None
         elif not token["word"] or token["word"].casefold() not in _UNDERSTOOD:
             return []
+
     return [] if market is not None else items
 
 
 def _from_places(text: str, names: Mapping[str, Any]) -> list[Any]:
-    """Lines that number the markets from the first to the last, and say nothing but a share of each."""
+    """Return forecasts from lines that number all markets in order, each with nothing but a share."""
     lines = [_PLACE.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
     places = [line[1] if line else "" for line in lines]
     if places != [str(place) for place in range(1, len(set(names.values())) + 1)]:
@@ -142,27 +149,32 @@ def _from_places(text: str, names: Mapping[str, Any]) -> list[Any]:
 
 
 def _from_table(text: str, names: Mapping[str, Any]) -> list[Any]:
-    """The rows of a table whose first line names a column of markets and one of probabilities."""
+    """Return forecasts from a table whose header names a column of markets and one of probabilities."""
     lines = [line.strip().strip("|") for line in text.strip("`").splitlines()]
     lines = [line for line in lines if line.strip("-:|+= \t`")]
     mark = next((mark for mark in "|\t;," if lines and mark in lines[0]), None)
     if mark is None:
         return []
-    header, *rows = ([cell.strip() for cell in row] for row in csv.reader(lines, delimiter=mark))
+
+    header, *rows = (list(map(str.strip, row)) for row in csv.reader(lines, delimiter=mark))
     columns = [plain_key(cell) for cell in header]
-    market = [n for n, name in enumerate(columns) if name in MARKET_KEYS]
-    chance = [n for n, name in enumerate(header) if is_chance_key(name)]
-    if not market or len(chance) != 1 or len(set(columns)) < len(columns):
+    market_places = [place for place, name in enumerate(columns) if name in MARKET_KEYS]
+    chance_keys = [name for name in header if is_chance_key(name)]
+    if not market_places or len(chance_keys) != 1 or len(set(columns)) < len(columns):
         return []
 
     items: list[Any] = []
     for row in rows:
         cells = dict(zip(header, row, strict=False))
-        names_of_row = [row[n] for n in market if n < len(row) and market_named(row[n], names)]
-        markets = {str(market_named(name, names)) for name in names_of_row}
-        if len(row) != len(columns) or len(markets) != 1:
+        if len(row) != len(columns):
             return []
-        for n in market:
-            del cells[header[n]]
+
+        names_of_row = [row[place] for place in market_places if market_named(row[place], names)]
+        markets = {str(market_named(name, names)) for name in names_of_row}
+        if len(markets) != 1:
+            return []
+
+        for place in market_places:
+            del cells[header[place]]
         items.append({"market": names_of_row[0], **cells})
     return items

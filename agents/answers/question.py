@@ -1,4 +1,4 @@
-"""A question put to a model until enough of it is answered: once more at most, and for what is missing alone.
+"""A question put to a model until enough is answered: at most twice, the second time for what is missing.
 
 Orders that are refused are asked for once too, in the same second question, even where forecasts suffice.
 Whole items of an answer are kept, whatever becomes of the rest. An answer that was cut off at the limit of
@@ -24,7 +24,7 @@ MOST_SHOWN = 20_000
 MOST_REASONS = 3
 MOST_ORDERS = 10
 NOT_ASKED_AGAIN = frozenset({"not_on_offer", "no_order", "too_early", "not_asked"})
-"""Codes of refused orders of which another answer could say no more."""
+"""Codes of refused orders that another answer could not put right."""
 CUT_OFF = "the answer was cut off at the token limit"
 MENDED = "put right those that you still want and leave out the others, and repeat none that was kept"
 FORMAT = "with one JSON object in the format asked for and nothing else"
@@ -32,7 +32,7 @@ FORMAT = "with one JSON object in the format asked for and nothing else"
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What came of asking once: what could be read, of which words, and why there is no more."""
+    """The result of one call: what could be read, from which reply, and why there is no more."""
 
     decision: Decision
     reply: str = ""
@@ -59,7 +59,7 @@ class Question:
     ask: Ask
 
     async def decision(self) -> Decision:
-        """What the model decides."""
+        """Return the model's decision."""
         first = await self._once(self.prompt)
         missing = self._missing(first.decision)
         refused = _refused_orders(first.decision)
@@ -87,9 +87,11 @@ class Question:
         repeat = self._repeat(first, missing, refused)
         if first.cut and self.raised is not None:
             repeat = replace(repeat, max_tokens=self.raised)
+
         second = await self._once(repeat)
         if second.error is not None:
             return self._judged(first.decision, first)
+
         decision = combine_answers(first.decision, second.decision, missing, refused)
         return self._judged(decision, second)
 
@@ -99,10 +101,14 @@ class Question:
             note = f"{call.error.code}: {call.error.message}"
             status: DecisionStatus = "declined" if call.error.code == "declined" else "failed"
             return _Reading(Decision(status=status, note=note), error=call.error)
-        reply, cut = call.reply or "", call.finish == "length"
+
+        reply = call.reply or ""
+        cut = call.finish == "length"
         read = parse_answer(reply, self.view, prompt.stage, prompt.bets, cut)
+
         if isinstance(read, UnusableAnswer):
             read = Decision(status="malformed", note=CUT_OFF if cut else read.message)
+
         return _Reading(read, reply, cut)
 
     async def _again(
@@ -168,8 +174,10 @@ class Question:
             rest = (
                 f'Please answer again, {FORMAT}, with "forecasts" empty and in "bets" and "sales", {MENDED}.'
             )
+
         if first.cut:
             rest += " Write fewer words, so that all of it fits."
+
         answered = Message("assistant", first.reply[:MOST_SHOWN].strip() or "(nothing)")
         return replace(
             self.prompt, messages=(*self.prompt.messages, answered, Message("user", f"{fault} {rest}"))
@@ -191,24 +199,32 @@ class Question:
         return f"for these markets alone, each called as it is here and {'; '.join(told)}"
 
     def _shortfall(self, reading: _Reading) -> str:
-        """How much can't be used, and why: 12 of 12 refused: the probability 32 is not between 0 and 1."""
-        missing, count = self._missing(reading.decision), len(self.markets)
+        """Return how much can't be used, and why: 2 of 9 refused: the probability 32 is not …"""
+        missing = self._missing(reading.decision)
+        count = len(self.markets)
         told = [each.message for each in reading.decision.rejections if each.message.startswith("forecast ")]
         reasons = dict.fromkeys(words.split(": ", 1)[-1] for words in told)
         words = f"{len(missing)} of {count} {'refused' if reasons else 'missing'}"
+
         if reading.cut:
             words += f", since {CUT_OFF}"
-        return ": ".join([words, *(["; ".join([*reasons][:MOST_REASONS])] if reasons else [])])
+
+        if reasons:
+            words += f": {'; '.join([*reasons][:MOST_REASONS])}"
+
+        return words
 
     def _judged(self, decision: Decision, last: _Reading) -> Decision:
-        """The decision with its status, and without orders on markets that it has no usable forecast for."""
+        """Return the decision with its status, without orders on markets that lack a usable forecast."""
         if last.error is not None and not decision.forecasts:
             return last.decision
+
         missing = self._missing(decision)
         if decision.status == "played" and not self._is_enough(missing):
             some = len(missing) < len(self.markets)
             why = last.decision.note or self._shortfall(replace(last, decision=decision))
             decision = replace(decision, status="partly" if some else "malformed", note=why)
+
         return _without_unforecast(decision, missing)
 
 
@@ -230,19 +246,25 @@ def _named_orders(refused: Sequence[Rejection], names: Mapping[MarketId, str]) -
         name = names.get(MarketId(rejection.market_id), "")
         place, colon, why = rejection.message.partition(": ")
         words.append(f"{place} on {name}: {why}" if name and colon else rejection.message)
+
     if len(refused) > MOST_ORDERS:
         words.append(f"{len(refused) - MOST_ORDERS:,} more")
+
     return "; ".join(words)
 
 
 def _without_unforecast(decision: Decision, missing: Sequence[MarketId]) -> Decision:
-    """Orders on these markets become rejections."""
-    named = [order.market_id for orders in (decision.bets, decision.sales) for order in orders]
+    """Return the decision with its orders on these markets turned into rejections."""
+    named = [bet.market_id for bet in decision.bets] + [sale.market_id for sale in decision.sales]
     words = "there is no usable forecast for this market, so no order on it is filled"
     lost = [Rejection("no_forecast", words, market) for market in named if market in missing]
-    bets, sales = outside(decision.bets, missing), outside(decision.sales, missing)
+    bets = outside(decision.bets, missing)
+    sales = outside(decision.sales, missing)
+
     if decision.status == "malformed":
         words = "a malformed answer has no bets and no sales"
         lost += [Rejection("bad_order", words, market) for market in named if market not in missing]
-        bets, sales = (), ()
+        bets = ()
+        sales = ()
+
     return replace(decision, bets=bets, sales=sales, rejections=(*decision.rejections, *lost))

@@ -1,4 +1,4 @@
-"""What the values of an answer hold: forecasts, bets and sales, under whatever names and wrappings they come.
+"""The contents of an answer: forecasts, bets and sales, under whatever names and wrappings they come.
 
 A name stands for another only where it can mean nothing else, and every such step is noted. What is said of a
 market by two answers of one text must agree.
@@ -7,6 +7,7 @@ market by two answers of one text must agree.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from agents.answers.grammar import ENDS_EARLY, FoundValue, OpenObject, RepeatedKey
@@ -62,7 +63,7 @@ Keys = Mapping[str, str]
 
 @dataclass(slots=True)
 class Answer:
-    """What an answer lists, each item as it was written, and by which repairs it was read.
+    """The items of an answer as written, and the repairs by which they were read.
 
     `misplaced` is how many orders stand where none is read, `denied` a key beside them that makes all of them
     doubtful.
@@ -77,7 +78,7 @@ class Answer:
     denied: str = ""
 
     def add(self, other: "Answer") -> None:
-        """What another lists too."""
+        """Add the items of another answer."""
         for name in LISTS:
             getattr(self, name).extend(getattr(other, name))
         self.repairs |= other.repairs
@@ -107,8 +108,9 @@ def find_answer(text: str, names: Names, cut: bool = False, forms: Forms = NO_FO
 
     whole = _together([answer for _, answer in answers])
     kept = [found.value for found, _ in answers] + [found.value for found, answer in read if answer is None]
-    orders = {repr(order) for value in kept for order in _orders(value)}
-    whole.misplaced = len(orders - {repr(item) for name in LISTS for item in getattr(whole, name)})
+    orders = set(map(repr, chain.from_iterable(map(_orders, kept))))
+    items_read = set(map(repr, chain(whole.forecasts, whole.bets, whole.sales)))
+    whole.misplaced = len(orders - items_read)
     most = max(MOST_ITEMS, 2 * len(names))
     for name in LISTS:
         count = len(getattr(whole, name))
@@ -124,7 +126,7 @@ def _agreeing(
 
     Raises `NotOneObject` where it can't be told which of them count.
     """
-    full = [pair for pair in answers if any(getattr(pair[1], name) for name in LISTS)]
+    full = [(found, answer) for found, answer in answers if answer.forecasts or answer.bets or answer.sales]
     answers = full or answers
     if len(answers) < 2 or _agree([answer for _, answer in answers], names):
         return answers
@@ -157,7 +159,7 @@ def _check_words_around(text: str, answers: Sequence[tuple[FoundValue, Answer]])
 
 
 def _orders(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
-    """Everything within a value that would be an order, but what is thought."""
+    """Yield everything within a value that would be an order, except in thoughts."""
     if isinstance(value, dict) and is_order(value):
         yield value
     elif isinstance(value, dict | list) and depth <= MOST_NESTED:
@@ -171,34 +173,41 @@ def _orders_alone(found: FoundValue) -> Answer | None:
     value = found.value
     if not isinstance(value, dict):
         return None
+
     keys = {plain_key(key): key for key in value}
     lists = [value[keys[key]] for key in BET_KEYS if key in keys]
     if not any(lists) or not all(isinstance(part, list) for part in lists):
         return None
+
     answer = Answer(repairs=dict(found.repairs), fault=found.fault)
     if found.fault:
         answer.repairs["cut"] = None
+
     return _with_orders(answer, value, keys)
 
 
 def _together(answers: Sequence[Answer]) -> Answer:
-    """What answers that agree say in all, each item once."""
+    """Return what agreeing answers say in all, each item once."""
     if len(answers) == 1:
         return answers[0]
+
     whole = Answer(repairs={"several": None})
     for answer in answers:
         whole.add(answer)
+
     for name in LISTS:
         items = {repr(item): item for item in getattr(whole, name)}
         setattr(whole, name, [*items.values()])
+
     return whole
 
 
 def _nothing(values: Sequence[FoundValue]) -> NotOneObject:
-    """Why no answer was found."""
+    """Return why no answer was found."""
     for found in values:
         if found.fault:
             return NotOneObject(found.fault)
+
     objects = [found.value for found in values if isinstance(found.value, dict)]
     if objects:
         return NotOneObject('the object needs a list "forecasts"')
@@ -208,19 +217,22 @@ def _nothing(values: Sequence[FoundValue]) -> NotOneObject:
 
 
 def _agree(answers: Sequence[Answer], names: Names) -> bool:
-    """Whether no market is said two things of. With orders, which may be quoted, all must be the same."""
+    """Tell whether no market has two forecasts; answers with orders, which may be quoted, must be equal."""
     first = answers[0]
     if any(answer.bets or answer.sales for answer in answers):
         return all(
             (x.forecasts, x.bets, x.sales) == (first.forecasts, first.bets, first.sales) for x in answers
         )
+
     stated: dict[Any, Any] = {}
     for answer in answers:
         for item in answer.forecasts:
-            if isinstance(item, dict) and (market := market_of(item, names)) is not None:
+            market = market_of(item, names) if isinstance(item, dict) else None
+            if market is not None:
                 chance = str(chance_of(item))
                 if stated.setdefault(market, chance) != chance:
                     return False
+
     return True
 
 
@@ -235,13 +247,15 @@ def _answer_of(found: FoundValue, names: Names) -> Answer | None:
 
 
 def _gather(value: Any, names: Names, depth: int) -> Answer | None:
-    """The answer that a value is or holds; None where it is none, or where that can't be told."""
+    """Return the answer that a value is or holds; None where there is none, or it is ambiguous."""
     if depth > MOST_NESTED:
         return None
     if isinstance(value, str):
         return _in_text(value, names, depth)
+
     if isinstance(value, list):
-        if items := _items(value, names):
+        items = _items(value, names)
+        if items:
             return Answer(items, repairs={"wrapping": None})
         answers = [_gather(item, names, depth + 1) for item in value]
         inner = [answer for answer in answers if answer is not None]
@@ -249,22 +263,27 @@ def _gather(value: Any, names: Names, depth: int) -> Answer | None:
             return None
         inner[0].repairs["wrapping"] = None
         return inner[0]
+
     if not isinstance(value, dict) or _is_schema(value):
         return None
     return _in_object(value, names, depth)
 
 
 def _in_text(value: str, names: Names, depth: int) -> Answer | None:
-    """JSON within a text."""
+    """Return the answer in JSON within a text."""
     if not re.match(r"\s*(?:```\w*\s*)?[\[{]", value):
         return None
+
     try:
         inner = find_values(value)
     except NotOneObject:
         return None
-    answers = [(found, answer) for found in inner if (answer := _gather(found.value, names, depth + 1))]
+
+    gathered = [(found, _gather(found.value, names, depth + 1)) for found in inner]
+    answers = [(found, answer) for found, answer in gathered if answer is not None]
     if len(answers) != 1:
         return None
+
     [(found, answer)] = answers
     answer.repairs = {"wrapping": None, **found.repairs, **answer.repairs}
     answer.fault = answer.fault or found.fault
@@ -272,7 +291,7 @@ def _in_text(value: str, names: Names, depth: int) -> Answer | None:
 
 
 def _items(value: list[Any], names: Names) -> list[Any]:
-    """The forecasts that a list without a name holds; none where one item is anything else."""
+    """Return the forecasts of a list without a name; none where one item is anything else."""
     items: list[Any] = []
     for item in value:
         if isinstance(item, list) and len(item) == 2 and market_named(item[0], names) is not None:
@@ -283,6 +302,7 @@ def _items(value: list[Any], names: Names) -> list[Any]:
             items += mapped
         elif not isinstance(item, OpenObject):
             return []
+
     return items
 
 
@@ -300,7 +320,9 @@ def _in_object(value: dict[str, Any], names: Names, depth: int) -> Answer | None
         return _renamed(value, keys, lists, names, depth)
     if is_forecast(value):
         return Answer([value], repairs={"wrapping": None})
-    if mapped := _mapped(value, names):
+
+    mapped = _mapped(value, names)
+    if mapped:
         return Answer(mapped, repairs={"wrapping": None})
     return _within_object(value, keys, names, depth)
 
@@ -328,7 +350,7 @@ def _within_object(value: dict[str, Any], keys: Keys, names: Names, depth: int) 
 
 
 def _named(value: dict[str, Any], keys: Keys, names: Names, depth: int) -> Answer:
-    """The answer of an object with a list of forecasts."""
+    """Return the answer of an object with a list of forecasts."""
     part = value[keys["forecasts"]]
     answer = _listed(part, names, depth)
     if answer is None and isinstance(part, list):
@@ -336,8 +358,10 @@ def _named(value: dict[str, Any], keys: Keys, names: Names, depth: int) -> Answe
     elif answer is None:
         meant = ", and an object stands there" if isinstance(part, dict) else ""
         raise NotOneObject(f'the object needs a list "forecasts"{_twice(part) or meant}')
+
     if keys["forecasts"] != "forecasts":
         answer.repairs["key"] = None
+
     _check_revisions(answer, value, keys["forecasts"], names, depth)
     return _with_orders(answer, value, keys)
 
@@ -355,16 +379,17 @@ def _check_revisions(answer: Answer, value: dict[str, Any], own: str, names: Nam
 def _renamed(
     value: dict[str, Any], keys: Keys, lists: Sequence[str], names: Names, depth: int
 ) -> Answer | None:
-    """The answer of an object whose forecasts stand under other names."""
+    """Return the answer of an object whose forecasts have other names."""
     answer = Answer(repairs={"key": None})
     for key in lists:
-        if (inner := _listed(value[keys[key]], names, depth)) is not None:
+        inner = _listed(value[keys[key]], names, depth)
+        if inner is not None:
             answer.add(inner)
     return _with_orders(answer, value, keys) if answer.forecasts else None
 
 
 def _listed(part: Any, names: Names, depth: int) -> Answer | None:
-    """What stands where a list of forecasts is expected."""
+    """Return the answer in the place of a list of forecasts."""
     if isinstance(part, list) and any(isinstance(item, dict) and is_forecast(item) for item in part):
         return Answer(list(part))
     answer = _gather(part, names, depth + 1)
@@ -381,16 +406,19 @@ def _with_orders(answer: Answer, value: dict[str, Any], keys: Keys) -> Answer:
     disowning = disowning_key(value)
     if answer.forecasts and disowning:
         raise NotOneObject(f'"{one_line(disowning, 80)}" says that these are no forecasts')
+
     unit = unit_key(value)
     if unit is not None:
         own = {"unit": value[unit]}
         answer.forecasts = [{**own, **item} if isinstance(item, dict) else item for item in answer.forecasts]
+
     for key, name in BET_KEYS.items():
         part = value.get(keys.get(key, ""))
         if isinstance(part, list):
             getattr(answer, name).extend(part)
         elif part is not None:
             raise NotOneObject(f'the object needs a list "{name}"{_twice(part)}')
+
     answer.denied = answer.denied or denying_key(value)
     return answer
 
@@ -400,10 +428,11 @@ def _twice(part: Any) -> str:
 
 
 def _mapped(value: dict[str, Any], names: Names) -> list[Any]:
-    """The forecasts of an object whose keys are markets; none where one is anything else but text."""
+    """Return the forecasts of an object whose keys are markets; none where one is anything else but text."""
     items: list[Any] = []
     if len(value) > MOST_ITEMS:
         return items
+
     for key, part in value.items():
         if market_named(key, names) is None:
             if isinstance(part, str) and plain_key(key) in REASON_KEYS | {"thoughts", "thinking"}:
@@ -413,4 +442,5 @@ def _mapped(value: dict[str, Any], names: Names) -> list[Any]:
             items.append({**part, "market": key} if not isinstance(part, OpenObject) else part)
         else:
             items.append({"market": key, "probability": part})
+
     return items

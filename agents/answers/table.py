@@ -1,4 +1,4 @@
-"""A table of probabilities and moves, as CSV or as JSON by the line: strict, and nothing in it is guessed."""
+"""Tables of probabilities and orders, as CSV or JSON Lines, read strictly."""
 
 import csv
 from collections.abc import Callable, Iterator, Mapping
@@ -39,7 +39,7 @@ LineContent = Forecast | WrittenAnswer | Bet | Sale
 
 @dataclass(frozen=True, slots=True)
 class PredictionLine:
-    """A line that means something: from when on, and what."""
+    """A valid line: from when on it counts, and what it says."""
 
     line: int
     at: datetime
@@ -48,20 +48,23 @@ class PredictionLine:
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line that means nothing, and why; `at` where at least that could be read."""
+    """An invalid line, and why; `at` where at least that was readable."""
 
     at: datetime | None
     rejection: Rejection
 
 
 def read_table(name: str, text: str) -> tuple[list[PredictionLine], list[BadLine]]:
-    """The rows of a table by that name, and what is wrong with the others. Raises `Unreadable`."""
-    rows, bad = list[PredictionLine](), list[BadLine]()
+    """Return the rows of a table, and the faults of invalid ones; raise `Unreadable` for a bad table."""
+    rows = list[PredictionLine]()
+    bad = list[BadLine]()
     lines = next((read for ending, read in FORMATS.items() if name.lower().endswith(ending)), None)
     if lines is None:
         raise Unreadable(f"{name} must end in .csv or .jsonl. Rename it to match its contents")
+
     for line, read in lines(name, text):
-        at, market = None, ""
+        at = None
+        market = ""
         try:
             item = {key: value for key, value in read().items() if value is not None and str(value).strip()}
             if item:
@@ -70,18 +73,24 @@ def read_table(name: str, text: str) -> tuple[list[PredictionLine], list[BadLine
                 rows.append(PredictionLine(line, at, _line_content(item, MarketId(market))))
         except MeaninglessItem as error:
             bad.append(BadLine(at, Rejection(error.code, f"{name}:{line}: {error}", market)))
+
     return rows, bad
 
 
 def _csv(name: str, text: str) -> Iterator[tuple[int, Callable[[], Item]]]:
     reader = csv.reader(StringIO(text, newline=""), strict=True)
-    header, line = _next(name, reader, reader.line_num), 1
+    header = _next(name, reader, reader.line_num)
+    line = 1
     columns = [column.strip() for column in header or ()]
     _check_columns(name, line, columns)
-    if twice := [column for column in columns if columns.count(column) > 1]:
+    twice = [column for column in columns if columns.count(column) > 1]
+    if twice:
         raise Unreadable(f'{name}:{line}: the column "{twice[0]}" appears twice. Remove one of them')
-    if missing := [column for column in NEEDED if column not in columns]:
+
+    missing = [column for column in NEEDED if column not in columns]
+    if missing:
         raise Unreadable(f'{name}:{line}: there is no column "{missing[0]}". Add it to the first line')
+
     line = reader.line_num + 1
     while (cells := _next(name, reader, line)) is not None:
         yield line, partial(_csv_item, columns, cells)
@@ -113,14 +122,17 @@ def _json_item(name: str, line: int, words: str) -> Item:
         item = bare_object(words)
     except NotOneObject as error:
         raise MeaninglessItem("not_an_object", str(error)) from error
-    if twice := [value.key for value in item.values() if isinstance(value, RepeatedKey)]:
+
+    twice = [value.key for value in item.values() if isinstance(value, RepeatedKey)]
+    if twice:
         raise MeaninglessItem("duplicate_key", f'the key "{one_line(twice[0], 40)}" appears twice')
+
     _check_columns(name, line, list(item))
     return item
 
 
 FORMATS = {".csv": _csv, ".jsonl": _jsonl}
-"""By the ending of a file's name, its lines that aren't empty, by their numbers, and how each is read."""
+"""Readers by file extension, which yield the number of each line and a function that parses it."""
 
 
 def _check_columns(name: str, line: int, columns: list[str]) -> None:
@@ -132,16 +144,18 @@ def _check_columns(name: str, line: int, columns: list[str]) -> None:
 
 
 def _time(value: object) -> datetime:
-    """An instant in ISO's form, in UTC unless it says so."""
+    """Return an ISO 8601 instant, in UTC unless it has a zone."""
     if not isinstance(value, str) or isinstance(value, NumberText):
         raise MeaninglessItem(
             "time", "the time (at) is missing" if value is None else "the time is not a text"
         )
+
     try:
         at = datetime.fromisoformat(value.strip())
     except ValueError as error:
         words = f'the time "{one_line(value, 40)}" is not a time such as 2026-01-04T12:00 (UTC by default)'
         raise MeaninglessItem("time", words) from error
+
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
@@ -165,18 +179,21 @@ def _answer_of(item: Item, market: MarketId) -> WrittenAnswer:
                 'the answer is not like {"first option": 0.2, "second": 0.8} or {"5": 1, "50": 2, "95": 4}'
             )
             raise MeaninglessItem("answer", words) from error
+
     return WrittenAnswer(market, value, reason_of(item))
 
 
 def _line_content(item: Item, market: MarketId) -> LineContent:
-    """What a row says: one thing, with nothing beside it that belongs to another."""
+    """Return what a row says: exactly one item, without keys of another."""
     filled = [name for name in MEANINGS if name in item]
     if len(filled) != 1:
         contents = " and ".join(filled) or "none of them"
         words = "a row has a probability, an amount to bet or a fraction to sell, and this one has "
         raise MeaninglessItem("row", f"{words}{contents}")
+
     meaning, companions = MEANINGS[filled[0]]
-    if odd := [name for name in item if name not in (*NEEDED, *filled, *companions, "reason")]:
+    odd = [name for name in item if name not in (*NEEDED, *filled, *companions, "reason")]
+    if odd:
         raise MeaninglessItem("row", f"a row with a {filled[0]} has no {odd[0]}")
     return meaning(item, market)
 
@@ -187,4 +204,4 @@ MEANINGS: Mapping[str, tuple[Callable[[Item, MarketId], LineContent], tuple[str,
     "amount": (bet_of, ("side", "limit")),
     "fraction": (sale_of, ("side", "limit")),
 }
-"""What a row means by the key that it has, and which keys may stand beside that."""
+"""What a row holds, by its key, and which other keys it may have."""

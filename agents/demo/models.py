@@ -19,6 +19,7 @@ from agents.model import Message
 from markets.distributions import ASKED_PERCENTS
 from markets.millionths import ONE, millionths
 from markets.odds import bell, log_odds, probability
+from portfolio.quotes import mirror_price
 
 Source = Literal["a careful panel", "an analyst", "a rumour"]
 
@@ -85,15 +86,17 @@ class PromptReading:
 
 
 def read_prompt(messages: Sequence[Message]) -> PromptReading:
-    """What the first message from the user tells."""
+    """Return the contents of the first message from the user."""
     text = next((message.content for message in messages if message.role == "user"), "")
     today = _TODAY.search(text)
     day = date.fromisoformat(today[1]) if today else date.min
     offered = f"\n{text}".partition("\n## Held")[0].partition("\n## Your answer")[0]
     topics = tuple(_topic(block, day) for block in offered.split("\n### ")[1:])
-    cash, limits = _CASH.search(text), _LIMITS.search(text)
+    cash = _CASH.search(text)
+    limits = _LIMITS.search(text)
     if cash is None or limits is None:
         return PromptReading(topics)
+
     return PromptReading(
         topics, _dollars(cash[1]), _dollars(limits[1]), _dollars(limits[2]), tuple(_POSITION.findall(text))
     )
@@ -101,12 +104,15 @@ def read_prompt(messages: Sequence[Message]) -> PromptReading:
 
 def _topic(block: str, today: date) -> PromptMarket:
     name = block.partition("\n")[0]
-    question, price = _QUESTION.search(block), _PRICE.search(block)
-    mid, bid, ask = (None if p == "none" else millionths(p) for p in price.groups()) if price else [None] * 3
+    question = _QUESTION.search(block)
+    price = _PRICE.search(block)
+    prices = price.groups() if price else ("none",) * 3
+    mid, bid, ask = (None if text == "none" else millionths(text) for text in prices)
     evidence = tuple(
         EvidenceLine((today - date.fromisoformat(day)).days, source, int(percent))
         for day, source, percent in _LINE.findall(block)
     )
+
     return PromptMarket(name, question[1] if question else "", mid, bid, ask, evidence, _asked(block))
 
 
@@ -115,10 +121,12 @@ def _asked(block: str) -> AskedAnswer | None:
     how = _ANSWER_KEY.search(block)
     if how is None:
         return None
+
     listed = block[how.end() :].partition("\nOptions")[2].partition("\n")[2]
     lines = takewhile(lambda line: line.startswith("| - "), listed.split("\n"))
     options = [match for match in map(_OPTION.fullmatch, lines) if match]
     bounds = _RANGE.search(how[2])
+
     return AskedAnswer(
         how[1],
         tuple((match[1], millionths(match[2] or "0")) for match in options),
@@ -131,19 +139,20 @@ def _dollars(text: str) -> int:
 
 
 Belief = Callable[[PromptMarket, Random], float]
-"""The log-odds of YES that a model believes in."""
+"""The log-odds of YES that a model believes."""
 
 SPREAD: dict[Source, float] = {"a careful panel": 0.25, "an analyst": 0.7, "a rumour": 1.6}
-"""How far off each source is, in log-odds, as its prompt hints and as the careful have learnt."""
+"""The standard deviation of each source in log-odds."""
 DRIFT = 0.01
 """By how much the variance of a piece of evidence grows with each day of its age."""
 PRIOR = 0.6
 """The weight of even odds."""
-PRICE_SPREAD, PRICE_SHRINK = 0.5, 0.86
+PRICE_SPREAD = 0.5
+PRICE_SHRINK = 0.86
 
 
 def sharp(topic: PromptMarket, _rng: Random) -> float:
-    """Every piece by its reliability and its age, the price as one more piece, and a little doubt."""
+    """Weigh every piece of evidence by reliability and age, with the price as one more, and a prior."""
     pairs = [(_weight(piece), _odds(piece.percent * 10_000)) for piece in topic.evidence]
     if topic.mid is not None:
         pairs.append((1 / (PRICE_SPREAD * PRICE_SPREAD), _odds(topic.mid) / PRICE_SHRINK))
@@ -151,18 +160,18 @@ def sharp(topic: PromptMarket, _rng: Random) -> float:
 
 
 def hasty(topic: PromptMarket, _rng: Random) -> float:
-    """The loudest of the last three pieces, whoever it is from, over a glance at the price."""
+    """Take the most extreme of the last three pieces, from any source, with some of the price."""
     loudest = max((_odds(piece.percent * 10_000) for piece in topic.evidence[-3:]), key=abs, default=0.0)
     return 0.6 * loudest + 0.4 * _price(topic)
 
 
 def blind(topic: PromptMarket, rng: Random) -> float:
-    """No evidence: a strong feeling about the question, a hopeful bent, and the price."""
+    """Ignore the evidence: mix a random feeling about the question, optimism and the price."""
     return 0.7 * _price(topic) + 0.35 + 0.8 * bell(rng)
 
 
 def clumsy(topic: PromptMarket, rng: Random) -> float:
-    """All pieces alike, however old and whoever they are from, together with the price."""
+    """Average all pieces equally, whatever their age and source, with some of the price."""
     odds = [_odds(piece.percent * 10_000) for piece in topic.evidence]
     mean = fsum(odds) / len(odds) if odds else 0.0
     return 0.6 * mean + 0.4 * _price(topic) + 0.2 * bell(rng)
@@ -204,42 +213,38 @@ MODELS: Mapping[str, Model] = {
 
 
 def answer(model: str, messages: Sequence[Message], seed: int) -> str:
-    """What the model says to these messages."""
-    character, reading = MODELS[model], read_prompt(messages)
-    beliefs = {
-        topic.id: _rounded(probability(character.belief(topic, Random(f"{seed}/{model}/{topic.question}"))))
-        for topic in reading.topics
-        if topic.asked is None
-    }
-    text = json.dumps(
-        {
-            "forecasts": [
-                _answered(topic, topic.asked, Random(f"{seed}/{model}/{topic.question}"))
-                if topic.asked
-                else _forecast(topic, beliefs[topic.id])
-                for topic in reading.topics
-            ],
-            "bets": _bets(character, reading, beliefs),
-            "sales": _sales(reading, beliefs),
-        }
-    )
+    """Return the model's answer to these messages."""
+    character = MODELS[model]
+    reading = read_prompt(messages)
+    beliefs: dict[str, int] = {}
+    forecasts = []
+    for topic in reading.topics:
+        dice = Random(f"{seed}/{model}/{topic.question}")
+        if topic.asked:
+            forecasts.append(_answered(topic, topic.asked, dice))
+        else:
+            beliefs[topic.id] = _rounded(probability(character.belief(topic, dice)))
+            forecasts.append(_forecast(topic, beliefs[topic.id]))
+
+    bets = _bets(character, reading, beliefs)
+    text = json.dumps({"forecasts": forecasts, "bets": bets, "sales": _sales(reading, beliefs)})
     asked_before = any(message.role == "assistant" for message in messages)
     slips = Random(f"{seed}/{model}/slip").random() < character.breaks
-    if slips and not asked_before:  # as a careless writer leaves it: chatty, and broken off too soon
+    if slips and not asked_before:  # a careless answer: chatty, and broken off too soon
         return f"Here is my answer:\n```json\n{text.partition('probability')[0]}\n```"
     return text
 
 
 def _rounded(p: int) -> int:
-    """To a tenth of a percent, and never certain."""
+    """Round to a tenth of a percent, and never to certainty."""
     return min(max((p + 500) // 1_000, 1), 999) * 1_000
 
 
-def _forecast(topic: PromptMarket, p: int) -> dict[str, Any]:
+def _forecast(topic: PromptMarket, belief: int) -> dict[str, Any]:
     count = len(topic.evidence)
     pieces = f"{count} piece{'' if count == 1 else 's'} of evidence"
     start = "even odds" if topic.mid is None else f"a price of {topic.mid / ONE:g}"
-    return {"market": topic.id, "probability": p / ONE, "reason": f"{start} and {pieces}"}
+    return {"market": topic.id, "probability": belief / ONE, "reason": f"{start} and {pieces}"}
 
 
 def _answered(topic: PromptMarket, asked: AskedAnswer, dice: Random) -> dict[str, Any]:
@@ -261,16 +266,18 @@ def _quantiles(asked: AskedAnswer, middle: float) -> dict[str, Any]:
     """Return values around a place of the range, from 0 to 1; dates where its bounds are dates."""
     places = {f"p{percent}": middle + (percent - 50) / 200 for percent in ASKED_PERCENTS}
     try:
-        low, high = float(asked.low), float(asked.high)
+        low = float(asked.low)
+        high = float(asked.high)
     except ValueError:
         first, last = (date.fromisoformat(text[:10]).toordinal() for text in (asked.low, asked.high))
         days = {name: first + 1 + int(place * (last - first - 1)) for name, place in places.items()}
         return {name: date.fromordinal(day).isoformat() for name, day in days.items()}
+
     return {name: round(low + place * (high - low), 6) for name, place in places.items()}
 
 
 def _bets(character: Model, reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str, Any]]:
-    """The largest edges first, each staked by its character's part of Kelly, while the cash lasts."""
+    """Return bets on the largest edges first, each a part of Kelly, while the cash lasts."""
     held = {market for market, _ in reading.held}
     edges = []
     for place, topic in enumerate(reading.topics):
@@ -279,7 +286,9 @@ def _bets(character: Model, reading: PromptReading, beliefs: Mapping[str, int]) 
         for side, belief, price in _sides(topic, beliefs[topic.id]):
             if price is not None and belief - price >= character.edge and topic.id not in held:
                 edges.append((price - belief, place, side, belief, price))
-    bets, left = [], reading.cash
+
+    bets = []
+    left = reading.cash
     for _, place, side, belief, price in sorted(edges)[:MOST_BETS]:
         kelly = int(character.kelly * reading.cash * (belief - price) / (ONE - price))
         stake = min(kelly, reading.max_bet, left) // ONE * ONE
@@ -288,26 +297,31 @@ def _bets(character: Model, reading: PromptReading, beliefs: Mapping[str, int]) 
             reason = f"worth {belief / ONE:.3f}, costs {price / ONE:g}"
             bet = {"market": reading.topics[place].id, "side": side, "amount": stake // ONE, "reason": reason}
             bets.append(bet)
+
     return bets
 
 
 def _sales(reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str, Any]]:
-    """All of a position whose side sells for more than it is now believed to be worth."""
+    """Return sales of whole positions whose side sells for more than its believed worth."""
     topics = {topic.id: topic for topic in reading.topics}
     sales = []
     for market, side in reading.held:
         if market not in beliefs:
             continue
-        topic, p = topics[market], beliefs[market]
-        worth = p if side == "YES" else ONE - p
-        sells_for = topic.bid if side == "YES" else None if topic.ask is None else ONE - topic.ask
+
+        topic = topics[market]
+        belief = beliefs[market]
+        worth = belief if side == "YES" else ONE - belief
+        sells_for = topic.bid if side == "YES" else mirror_price(topic.ask)
+
         if sells_for is not None and sells_for > worth:
             sales.append(
                 {"market": market, "side": side, "fraction": "all", "reason": "sells above its worth"}
             )
+
     return sales
 
 
-def _sides(topic: PromptMarket, p: int) -> list[tuple[str, int, int | None]]:
-    """Each side with what it is worth and what it costs."""
-    return [("YES", p, topic.ask), ("NO", ONE - p, None if topic.bid is None else ONE - topic.bid)]
+def _sides(topic: PromptMarket, belief: int) -> list[tuple[str, int, int | None]]:
+    """Return each side with its worth and its price."""
+    return [("YES", belief, topic.ask), ("NO", ONE - belief, mirror_price(topic.bid))]

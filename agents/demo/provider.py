@@ -28,7 +28,7 @@ class BadRequest(ValueError):
 
 
 class Provider(ThreadingHTTPServer):
-    """The server: it notes each answer in a log before it is given."""
+    """The server, which logs each answer before it is sent."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -41,15 +41,16 @@ class Provider(ThreadingHTTPServer):
     def server_bind(self) -> None:
         """Bind without looking this machine's name up, which can take seconds offline."""
         socketserver.TCPServer.server_bind(self)
-        self.server_name, self.server_port = HOST, self.server_address[1]
+        self.server_name = HOST
+        self.server_port = self.server_address[1]
 
     @property
     def url(self) -> str:
-        """What goes into a config as `base_url`."""
+        """Return the address for `base_url` in a config."""
         return f"http://{HOST}:{self.server_port}/v1"
 
     def note(self, line: Mapping[str, Any]) -> None:
-        """Write a request down at once."""
+        """Log a request at once."""
         if self._log is None:
             return
         with self._lock:
@@ -81,16 +82,19 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path != "/v1/chat/completions":
             self._send(HTTPStatus.NOT_FOUND, _error(f"nothing is at {self.path}"))
             return
+
         try:
             model, messages, seed = _question(body)
         except BadRequest as error:
             self._send(HTTPStatus.BAD_REQUEST, _error(str(error)))
             return
+
         if model not in MODELS:
             self._send(
                 HTTPStatus.NOT_FOUND, _error(f"there is no model {model}; known are {', '.join(MODELS)}")
             )
             return
+
         asked = digest([model, messages, seed])
         self.server.note({"hash": asked, "model": model, "seed": seed})
         self._send(HTTPStatus.OK, _completion(model, messages, answer(model, messages, seed), asked))
@@ -144,10 +148,11 @@ def _error(message: str) -> dict[str, Any]:
 
 @contextmanager
 def running(log: Path | None = None) -> Iterator[str]:
-    """The provider in a thread of its own for as long as the block lasts; gives its base URL."""
+    """Run the provider in a thread while the block lasts, and yield its base URL."""
     server = Provider(log=log)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
+
     try:
         yield server.url
     finally:
@@ -164,6 +169,7 @@ def main() -> None:
     options = parser.parse_args()
     server = Provider(options.port, options.log)
     print(server.url, flush=True)  # noqa: T201 - the address is this program's whole output
+
     try:
         server.serve_forever()
     except KeyboardInterrupt:

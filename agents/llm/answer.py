@@ -17,7 +17,7 @@ from agents.text import as_text, one_line, printable
 
 MOST_SOURCES = 200
 LONGEST_SOURCE = 2_000
-"""So many addresses of so many characters are kept of an answer."""
+"""The most addresses kept of an answer, and the most characters of each."""
 DECLINED = "the model declined to answer"
 NO_END = "the stream ended without its answer: invalid response"
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL)

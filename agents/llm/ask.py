@@ -25,7 +25,7 @@ NEEDS_NO_KEY = "none"
 RUNGS: tuple[Rung, ...] = ("schema", "json", "prompt")
 """How firmly the form of an answer can be asked for; a server that refuses one is asked by the next."""
 MOST_SHARED = 16
-"""So many questions are remembered that others share their text with."""
+"""How many shared questions are remembered."""
 
 
 def make_ask(settings: ModelSettings, timer: Callable[[], float], environ: Mapping[str, str]) -> Ask:
@@ -102,7 +102,7 @@ class _Model:
 
     @asynccontextmanager
     async def _in_turn(self, prompt: Prompt) -> AsyncIterator[None]:
-        """Of questions with the same text let the first be answered before the others are asked."""
+        """Let the first of several questions with the same text be answered before the others are asked."""
         first = self.first.get(prompt.messages)
         if first is not None:
             await first.wait()

@@ -95,7 +95,7 @@ def no_server_text() -> str:
     return f"no model is served on this machine (tried {tried})"
 
 
-async def find_servers(servers: Iterable[ModelServer], key: str = "") -> list[ModelServer]:
+async def find_servers(servers: Iterable[ModelServer], key: str) -> list[ModelServer]:
     """Return those of the servers that list their models, with these; a key is sent if there is one."""
     answers = await asyncio.gather(*(_with_models(server, key) for server in servers))
     return [server for server in answers if server is not None]

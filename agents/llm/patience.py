@@ -37,6 +37,7 @@ async def patience(longest: float, idle: float = math.inf) -> AsyncIterator[Call
         now = loop.time()
         left = min(start + longest, heard_at + idle) - now
         late = now - due
+
         if left > 0:
             wait(left, last=False)
         elif last and late <= LAST_READ:

@@ -220,7 +220,7 @@ class _Output:
                 self.sources.append(as_text(note.get("url")))
 
 
-def response_answer(whole: Mapping[str, Any], prompt: Prompt, thinking: str = "") -> WireAnswer:
+def response_answer(whole: Mapping[str, Any], prompt: Prompt, thinking: str) -> WireAnswer:
     """Return the answer in a whole response: its last message, or the tools that it asks for."""
     output = _Output(thinking=thinking)
     for item in _mappings(whole.get("output")):

@@ -25,11 +25,9 @@ class AnswerTape(Protocol):
 
     def played(self) -> TapedAnswer | None:
         """Return the answer to give; None to ask."""
-        ...
 
     def kept(self, answer: TapedAnswer) -> TapedAnswer:
         """Keep an answer, and return what is to be read in its place."""
-        ...
 
 
 TAPE: ContextVar[AnswerTape | None] = ContextVar("TAPE", default=None)

@@ -87,6 +87,7 @@ def _headers(error: BaseException) -> dict[str, str]:
             texts |= {
                 str(name).lower(): text.strip() for name, text in headers.items() if isinstance(text, str)
             }
+
     return texts
 
 

@@ -13,7 +13,7 @@ MOST_TIMES = 4
 """A call never costs more than so many times what it may cost at most."""
 MOST_TOKENS = 100_000_000
 MOST_DOLLARS = 100_000
-"""More than any call can have or cost, whatever is known of its model."""
+"""More than any call can have or cost, even of an unknown model."""
 
 
 def usage_doubt(

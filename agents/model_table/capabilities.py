@@ -1,4 +1,4 @@
-"""What a model can and can't do by litellm's table, how long it is likely to think, and how long it may.
+"""The capabilities of models by litellm's table, and how long they usually and at most think.
 
 Limits that a config names stay. The others are put in the settings when the config is read, and are frozen
 with a cohort like these: another table of models changes nothing for a cohort that plays.
@@ -16,10 +16,10 @@ from agents.model_table.cost import own_search, provider_name
 from agents.model_table.price_table import table_entry
 
 CHATS = ("chat", "responses", "completion", None)
-"""Modes of models that answer a question with text; None for what the table leaves open."""
+"""Modes of models that answer with text; None where the table doesn't say."""
 OPENAI_REASONING = re.compile(r"(?:.*/)?(?:o[1-9](?![0-9])|gpt-[5-9](?!.*(?:-chat|search)))")
 KNOWN_PLAIN = ("groq", "mistral", "openai", "xai")
-"""Providers of whose models the table marks every one that reasons."""
+"""Providers whose reasoning models are all marked in the table."""
 
 THINKING = {
     "none": 0, "minimal": 500, "low": 2_000, "medium": 5_000, "high": 12_000, "xhigh": 25_000, "max": 40_000,
@@ -28,19 +28,21 @@ THINKING = {
 record has measured."""
 THINKS_LONG = re.compile(r"-pro\b|deep-research|multi-agent")
 A_SECOND, SLOW = 50, 30
-"""Tokens that a model usually writes in a second, and that a slow one writes."""
-USUAL_TOKENS, USUAL_TIMEOUT, LONGEST_TIMEOUT = 16_000, 120.0, 3_600.0
+"""Tokens that a usual and a slow model write in a second."""
+USUAL_TOKENS = 16_000
+USUAL_TIMEOUT = 120.0
+LONGEST_TIMEOUT = 3_600.0
 FRAME, A_MARKET = 500, 60
-"""Tokens of an answer without its markets, and for each of these."""
+"""Tokens of an answer without its markets, and of each market."""
 MOST_THINKING: Mapping[Reasoning, int] = {
     "none": 0, "minimal": 3_000, "low": 6_000, "medium": 13_000, "high": 32_000, "xhigh": 48_000,
     "max": 64_000,
 }  # fmt: skip
-"""Tokens that thinking may take, by the effort that is asked for."""
+"""The most tokens of thinking, by the requested effort."""
 SETTLING = 60
-"""Seconds beside that: the way there, the queue, reading the question."""
+"""Seconds of overhead: network, queue, reading the question."""
 IDLE = 300.0
-"""Seconds without a word after which a stream is given up."""
+"""Seconds of silence after which a stream is given up."""
 AnySettings = TypeVar("AnySettings", bound=ModelSettings)
 
 
@@ -55,28 +57,35 @@ class ModelFault:
 
 
 def model_faults(settings: ModelSettings, today: date | None = None) -> Iterator[ModelFault]:
-    """All that the table knows against these settings; nothing on a model that it doesn't know.
+    """Yield everything that the table has against these settings; nothing for an unknown model.
 
     Without a day of today, none is past.
     """
     entry = table_entry(settings.model)
-    if (mode := entry.get("mode")) not in CHATS:
+    mode = entry.get("mode")
+    if mode not in CHATS:
         words = f"{settings.model} does not answer questions: it is for {str(mode).replace('_', ' ')}"
         yield ModelFault("model", words, "name a chat model")
         return
+
     yield from _limits(settings)
     if settings.temperature not in (None, 1) and not takes_temperature(settings):
         words = f"{settings.model} takes no temperature but 1"
         yield ModelFault("temperature", words, "remove `temperature`")
+
     if settings.reasoning is not None and not takes_effort(settings, settings.reasoning):
         words = f"{settings.model} does not take reasoning: {settings.reasoning}"
         yield ModelFault("reasoning", words, "remove `reasoning`, or set another")
+
     if "deep-research" in settings.model and "web_search_options" not in settings.extra:
         words = f"{settings.model} answers only with a search tool"
         yield ModelFault("model", words, "set `extra: {web_search_options: {}}`", certain=False)
-    if option := own_search(settings):
+
+    option = own_search(settings)
+    if option:
         words = f"{option} lets the provider search on its own: what it reads is neither audited nor recorded"
         yield ModelFault("extra", words, "give it `tools: [search, read]` instead", certain=False)
+
     shut = str(entry.get("deprecation_date") or "")
     if today and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", shut) and shut <= today.isoformat():
         words = f"{settings.model} was to be shut down on {shut}"
@@ -85,10 +94,13 @@ def model_faults(settings: ModelSettings, today: date | None = None) -> Iterator
 
 def _limits(settings: ModelSettings) -> Iterator[ModelFault]:
     entry = table_entry(settings.model)
-    most_out, most_in = entry.get("max_output_tokens"), entry.get("max_input_tokens")
+    most_out = entry.get("max_output_tokens")
+    most_in = entry.get("max_input_tokens")
+
     if isinstance(most_out, int) and settings.max_tokens > most_out:
         words = f"{settings.model} answers with {most_out:,} tokens at most, and max_tokens asks for "
         yield ModelFault("max_tokens", f"{words}{settings.max_tokens:,}", f"set max_tokens to {most_out}")
+
     if isinstance(most_in, int) and settings.prompt_tokens > most_in:
         words = f"{settings.model} reads {most_in:,} tokens at most, and prompt_tokens allows "
         words += f"{settings.prompt_tokens:,}"
@@ -96,7 +108,7 @@ def _limits(settings: ModelSettings) -> Iterator[ModelFault]:
 
 
 def expected_thinking(settings: ModelSettings) -> int:
-    """About how many tokens a model thinks for before it answers; 0 for one that the table does not know.
+    """Return about how many tokens a model thinks before it answers; 0 for an unknown one.
 
     What was measured counts before what is usual.
 
@@ -108,17 +120,19 @@ def expected_thinking(settings: ModelSettings) -> int:
     """
     if settings.measured is not None:
         return settings.measured.thinking
+
     entry = table_entry(settings.model)
     unasked = provider_name(settings.model) != "anthropic" or bool(entry.get("thinking_always_on"))
     long = "high" if THINKS_LONG.search(settings.model) else "medium"
     usual = entry.get("default_reasoning_effort") or (long if unasked else "none")
+
     return (
         THINKING[settings.reasoning or usual] if entry.get("supports_reasoning") or settings.reasoning else 0
     )
 
 
 def thinking_text(settings: ModelSettings) -> str:
-    """How much a model is asked to think, and where it is not told, about what its provider then does.
+    """Return the requested effort of reasoning, else the provider's default in words.
 
     >>> [thinking_text(ModelSettings(model=name)) for name in ("o3", "claude-sonnet-4-5")]
     ["provider's default, about 5,000 tokens", "provider's default, none"]
@@ -134,7 +148,7 @@ def thinking_text(settings: ModelSettings) -> str:
 
 
 def takes_temperature(settings: ModelSettings) -> bool:
-    """Whether a model takes a temperature other than 1: OpenAI's reasoning models only where they don't."""
+    """Tell whether a model takes a temperature other than 1; OpenAI's must not be reasoning."""
     entry = table_entry(settings.model)
     if entry.get("supports_sampling_params") is False:
         return False
@@ -145,14 +159,17 @@ def takes_temperature(settings: ModelSettings) -> bool:
 
 
 def takes_effort(settings: ModelSettings, effort: str) -> bool:
-    """Whether a model takes this effort of reasoning, as far as the table knows."""
-    entry, provider = table_entry(settings.model), provider_name(settings.model)
+    """Tell whether a model takes this effort of reasoning, as far as the table knows."""
+    entry = table_entry(settings.model)
+    provider = provider_name(settings.model)
     if not entry or "ft:" in settings.model:
         return True
+
     if provider == "openai" and _reasons_at_openai(settings.model):
         told = entry.get(f"supports_{effort}_reasoning_effort")
         series = re.search(r"gpt-[5-9]", settings.model) is not None
-        return told is not False and (told is True or not series or effort not in ("xhigh", "max"))
+        return told if isinstance(told, bool) else not series or effort not in ("xhigh", "max")
+
     if provider == "gemini" and effort in ("xhigh", "max"):
         return entry.get(f"supports_{effort}_reasoning_effort") is True
     return bool(entry.get("supports_reasoning")) or provider not in KNOWN_PLAIN
@@ -163,7 +180,7 @@ def _reasons_at_openai(model: str) -> bool:
 
 
 def with_limits(settings: AnySettings, markets: int) -> AnySettings:
-    """The settings, with those limits worked out that they don't name; a `batch` asks about fewer markets."""
+    """Return the settings with the limits that they don't name; a `batch` asks about fewer markets."""
     batch = getattr(settings, "batch", None)
     max_tokens, timeout = call_limits(settings, min(markets, batch or markets))
     wanted = {"max_tokens": max_tokens, "timeout": timeout}
@@ -173,15 +190,18 @@ def with_limits(settings: AnySettings, markets: int) -> AnySettings:
 
 
 def call_limits(settings: ModelSettings, markets: int) -> tuple[int, float]:
-    """The longest answer about so many markets in tokens, and the seconds that it is waited for.
+    """Return the most tokens of an answer about this many markets, and its timeout in seconds.
 
     Whatever the settings themselves say.
     """
-    entry, answer = table_entry(settings.model), FRAME + A_MARKET * markets
+    entry = table_entry(settings.model)
+    answer = FRAME + A_MARKET * markets
     unasked: Reasoning = "high" if THINKS_LONG.search(settings.model) else "medium"
     effort = settings.reasoning or (unasked if entry.get("supports_reasoning") else "none")
-    most, wanted = entry.get("max_output_tokens"), answer + MOST_THINKING[effort]
+    most = entry.get("max_output_tokens")
+    wanted = answer + MOST_THINKING[effort]
     tokens = max(USUAL_TOKENS, wanted)
     tokens = min(tokens, most) if isinstance(most, int) and most > 0 else tokens
     minutes = math.ceil((SETTLING + min(wanted, tokens) / SLOW) / 60)
+
     return tokens, min(max(USUAL_TIMEOUT, 60.0 * minutes), LONGEST_TIMEOUT)

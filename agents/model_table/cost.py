@@ -1,4 +1,4 @@
-"""What a call costs: usage times price, in millionths of a dollar, and what it can cost at most.
+"""The cost of a call: usage times price, in millionths of a dollar, and its upper bound.
 
 A price in dollars per million tokens is as many millionths of a dollar a token.
 """
@@ -20,17 +20,17 @@ from agents.text import MESSAGE_TOKENS, as_text
 from markets.millionths import ONE
 
 CHARGE = ("openrouter", "xai", "perplexity")
-"""Providers whose answers say what they cost."""
+"""Providers that state the cost in their answers."""
 SEARCH_FEES = {"gemini": Decimal(35_000), "xai": Decimal(5_000)}
 """Millionths of a dollar for a web search, where the table has none."""
 ONE_SEARCH = re.compile(r"-search-preview|^perplexity/sonar(?!-deep)")
-"""Models that search the web once for every question, for a fee and no tokens."""
+"""Models that search the web once for every question, for a fee without tokens."""
 SEARCHING = re.compile(
     r"-search-api|:online|-deep-research|^groq/compound|^perplexity/preset/|/perplexity/sonar"
 )
-"""Models that search by themselves, nobody knows how often, or for a fee that is not in the table."""
+"""Models that search an unknown number of times, or for a fee that isn't in the table."""
 SEARCH_OPTION = re.compile(r"search|grounding|^(?:plugins|tools|connectors|mcp_?servers)$", re.IGNORECASE)
-"""Names of extra parameters, at any depth, by which a provider looks things up by itself."""
+"""Names of extra parameters, at any depth, that enable a provider's own search."""
 HARMLESS = frozenset((
     "additional_drop_params", "allowed_openai_params", "api_version", "aws_region_name",
     "chat_template_kwargs", "drop_params", "enable_thinking", "frequency_penalty", "include_reasoning",
@@ -40,16 +40,16 @@ HARMLESS = frozenset((
     "thinking", "top_k", "top_logprobs", "top_p", "user", "verbosity", "vertex_location",
     "vertex_project",
 ))  # fmt: skip
-"""Extra parameters that leave what a call can cost as it is."""
+"""Extra parameters that don't change what a call can cost."""
 _STEP = re.compile(r"input_cost_per_token_above_([0-9]+)k_tokens")
 TIERS = {"priority": "_priority", "fast": "_priority", "ultrafast": "_ultrafast", "balanced": "_balanced",
          "flex": "_flex", "batch": "_batches"}  # fmt: skip
-"""How the table ends the names of a service tier's prices."""
+"""The suffixes of a service tier's prices in the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Millionths of a dollar for a token of each sort."""
+    """Millionths of a dollar for a token of each kind."""
 
     input: Decimal
     output: Decimal
@@ -60,68 +60,79 @@ class Rates:
 
     @property
     def dearest_input(self) -> Decimal:
-        """For a token that is sent, whether or not a cache keeps it."""
+        """Return the highest price of a token sent, cached or not."""
         return max(self.input, self.cached, self.cache_write)
 
     @property
     def dearest_output(self) -> Decimal:
-        """For a token that comes back, thought or said."""
+        """Return the highest price of a token received, thought or written."""
         return max(self.output, self.reasoning)
 
 
 def rates_of(settings: ModelSettings, tier: str, tokens_in: int) -> Rates | None:
-    """What a token costs in a call in which so much is sent: by the settings, else by the table."""
+    """Return the prices for a call with this much input: by the settings, else by the table."""
     if settings.price is None:
         return table_rates(settings.model, tier, tokens_in)
-    sent, got = exact(settings.price.input), exact(settings.price.output)
+    sent = exact(settings.price.input)
+    got = exact(settings.price.output)
     return Rates(sent, got, got, sent, sent, sent)
 
 
 def table_rates(model: str, tier: str = "", tokens_in: int = 0) -> Rates | None:
-    """The table's prices for a call in which so much is sent; None for a model without any."""
-    step, ranges = _step(model, tokens_in), table_entry(model).get("tiered_pricing") or ()
+    """Return the table's prices for a call with this much input; None for a model without any."""
+    step = _step(model, tokens_in)
+    ranges = table_entry(model).get("tiered_pricing") or ()
     within = [number for number, each in enumerate(ranges) if tokens_in <= each["range"][1]]
     return _table_rates(model, TIERS.get(tier, ""), step, within[0] if within else len(ranges) - 1)
 
 
 @cache
 def _steps(model: str) -> tuple[int, ...]:
-    """The numbers of tokens sent above which all of a call has other prices."""
+    """Return the numbers of input tokens above which a whole call has other prices."""
     return tuple(int(match[1]) * 1_000 for match in map(_STEP.fullmatch, table_entry(model)) if match)
 
 
 def _step(model: str, tokens_in: int) -> int:
-    """The highest of them that a call has passed, or 0. At xAI it counts as passed when it is reached."""
+    """Return the highest step that a call has passed, or 0; at xAI it counts once it is reached."""
     reached = tokens_in + (provider_name(model) == "xai")
     return max((step for step in _steps(model) if step < reached), default=0)
 
 
 @cache
 def _table_rates(model: str, tier: str, step: int, number: int) -> Rates | None:
-    """The prices of a tier above a step, or in one of the model's price ranges, counted from 0.
+    """Return the prices of a tier above a step, or in one of the model's price ranges, from 0.
 
     Cached and thought tokens without a price of their own cost as others do.
     """
     entry = table_entry(model)
     if number >= 0:
         entry = {**entry, **entry["tiered_pricing"][number]}
+
     sent = _rate(entry, "input_cost_per_token", tier, step)
     got = _rate(entry, "output_cost_per_token", tier, step)
     if sent is None or got is None or entry.get("input_cost_per_request"):
         return None  # with a price for each request, a call costs more than its tokens
+
     cached = _rate(entry, "cache_read_input_token_cost", tier, step)
     written = _rate(entry, "cache_creation_input_token_cost", tier, step)
     hour = _rate(entry, "cache_creation_input_token_cost_above_1hr", "", step)
     own_tier = tier and "output_cost_per_token" + tier in entry
     thought = None if own_tier else _rate(entry, "output_cost_per_reasoning_token", "", 0)
     written = sent if written is None else written
-    rates = (sent, got, *(other if own is None else own for own, other in
-             ((thought, got), (cached, sent), (written, sent), (hour, written))))  # fmt: skip
+    rates = (
+        sent,
+        got,
+        got if thought is None else thought,
+        sent if cached is None else cached,
+        written,
+        written if hour is None else hour,
+    )
+
     return Rates(*(rate * 1_000_000 for rate in rates))
 
 
 def _rate(entry: Mapping[str, Any], name: str, tier: str, step: int) -> Decimal | None:
-    """One price; where the tier or the step has none of its own, the dearer of those without."""
+    """Return one price; without one for the tier and the step, the dearer of those for either."""
     above = f"_above_{step // 1_000}k_tokens" if step else ""
     for names in ([name + above + tier], [name + tier, name + above], [name]):
         priced = [exact(entry[each]) for each in names if entry.get(each) is not None]
@@ -131,7 +142,7 @@ def _rate(entry: Mapping[str, Any], name: str, tier: str, step: int) -> Decimal 
 
 
 def price_of(model: str) -> TokenPrice | None:
-    """The plain price in litellm's table; None for an unknown model.
+    """Return the plain price in litellm's table; None for an unknown model.
 
     Where thinking has a price of its own, the larger one stands for all that comes back.
     """
@@ -140,56 +151,65 @@ def price_of(model: str) -> TokenPrice | None:
 
 
 def price_for(settings: ModelSettings) -> TokenPrice | None:
-    """The price of a model: that which the settings name, else that of the table."""
+    """Return the price of a model: from the settings, else from the table."""
     return settings.price or price_of(settings.model)
 
 
 def cost(price: TokenPrice | None, tokens_in: int, tokens_out: int) -> int | None:
-    """Usage times price in millionths of a dollar, rounded up; None where no price is known."""
+    """Return usage times price in millionths of a dollar, rounded up; None without a price."""
     if price is None:
         return None
     return _rounded_up(exact(price.input) * tokens_in + exact(price.output) * tokens_out)
 
 
 def usage_cost(settings: ModelSettings, usage: TokenUsage, replied: bool = True) -> int | None:
-    """What a call that used this much cost: what the provider charged, where it says so.
+    """Return the cost of a call with this usage: the provider's charge, where the answer states it.
 
     None if that is unknown: there is no price, or a count is missing of what is not free.
     """
     if usage.charged is not None and provider_name(settings.model) in CHARGE:
         return usage.charged
+
     rates = rates_of(settings, usage.tier, usage.tokens_in)
     whole = usage.tokens_in > 0 and (usage.tokens_out > 0 or not replied)
     if rates is None or not (whole or rates.input == rates.output == 0):
         return None
+
     amount = rates.input * (usage.tokens_in - usage.cached - usage.cache_write) + rates.cached * usage.cached
     amount += rates.cache_write * (usage.cache_write - usage.cache_write_hour)
     amount += rates.cache_write_hour * usage.cache_write_hour
     amount += rates.output * (usage.tokens_out - usage.reasoning) + rates.reasoning * usage.reasoning
     amount *= factor(settings, usage.fast, usage.region)
+
     return _rounded_up(amount + search_fee(settings, usage.searches))
 
 
 def factor(settings: ModelSettings, fast: bool, region: str) -> Decimal:
-    """By how much a call costs more for how and where it is served."""
+    """Return by what factor a call costs more for how and where it is served."""
     if settings.price is not None:
         return Decimal(1)
+
     entry = table_entry(settings.model)
     own = entry.get("provider_specific_entry") or {}
     product = exact(own.get("fast", 1) if fast else 1) * exact(own.get(region, 1) if region else 1)
     host = urlsplit(settings.base_url or "").hostname
+
     if host in ("eu.api.openai.com", "us.api.openai.com"):
         product *= exact(entry.get(f"regional_processing_uplift_multiplier_{host[:2]}", 1))
+
     if provider_name(settings.model) == "vertex_ai" and settings.extra.get("vertex_location") != "global":
         product *= exact(entry.get("regional_endpoint_uplift_multiplier", 1))
+
     return product
 
 
 def search_fee(settings: ModelSettings, searches: int) -> Decimal:
-    """What so many web searches in one call cost beside their tokens, in millionths of a dollar."""
+    """Return the fee for this many web searches in one call, in millionths of a dollar."""
     if not searches:
         return Decimal(0)
-    entry, provider = table_entry(settings.model), provider_name(settings.model)
+
+    entry = table_entry(settings.model)
+    provider = provider_name(settings.model)
     options = settings.extra.get("web_search_options")
     size = options.get("search_context_size") if isinstance(options, Mapping) else None
     fees = entry.get("search_context_cost_per_query") or {}
@@ -197,43 +217,49 @@ def search_fee(settings: ModelSettings, searches: int) -> Decimal:
     each = fees.get(f"search_context_size_{size or usual}")
     fee = SEARCH_FEES.get(provider, Decimal(0)) if each is None else exact(each) * ONE
     by_prompt = provider in ("gemini", "vertex_ai") and entry.get("web_search_billing_unit") != "per_query"
+
     return fee * (1 if by_prompt else searches)
 
 
 def worst_case(prompt: Prompt, settings: ModelSettings) -> int | None:
-    """What asking this can cost at most: all that is sent, and all tokens that may come back.
+    """Return the most that a call can cost: everything sent, and all tokens that may come back.
 
     None where that is not known: there is no price, or an option whose cost has no bound.
     """
     stated = None if settings.max_cost is None else _rounded_up(exact(settings.max_cost) * ONE)
     if stated is None and unbounded_option(settings) is not None:
         return None
-    sent, asked = most_tokens(prompt), as_text(settings.extra.get("service_tier"))
+
+    sent = most_tokens(prompt)
+    asked = as_text(settings.extra.get("service_tier"))
     tiers = ("", "priority" if asked == "auto" else asked)
-    dearest = [rates for tier in tiers if (rates := rates_of(settings, tier, sent)) is not None]
+    by_tier = [rates_of(settings, tier, sent) for tier in tiers]
+    dearest = [rates for rates in by_tier if rates is not None]
     if not dearest:
         return stated
+
     amount = sent * max(rates.dearest_input for rates in dearest)
     amount += (prompt.max_tokens or settings.max_tokens) * max(rates.dearest_output for rates in dearest)
     region = as_text(settings.extra.get("inference_geo"))
     amount *= max(Decimal(1), factor(settings, settings.extra.get("speed") == "fast", region))
+
     return max(stated or 0, _rounded_up(amount + search_fee(settings, searches_once(settings.model))))
 
 
 def searches_once(model: str) -> int:
-    """1 for a model that searches the web for every question, else 0."""
+    """Return 1 for a model that searches the web for every question, else 0."""
     return int(ONE_SEARCH.search(model) is not None)
 
 
 def own_search(settings: ModelSettings) -> str:
-    """What lets a provider search the web by itself, of which no record tells; nothing where it can't."""
+    """Return what lets a provider search the web unrecorded; nothing where it can't."""
     if ONE_SEARCH.search(settings.model) or SEARCHING.search(settings.model):
         return settings.model
     return next(_searches(settings.extra), "")
 
 
 def _searches(value: object, path: str = "extra") -> Iterator[str]:
-    """Where an extra parameter, or a model in one, has a provider search; what is off does not."""
+    """Yield where an extra parameter, or a model in one, enables a provider's search."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             if SEARCH_OPTION.search(str(key)) and inner not in (False, None):
@@ -247,11 +273,12 @@ def _searches(value: object, path: str = "extra") -> Iterator[str]:
 
 
 def unbounded_option(settings: ModelSettings) -> str | None:
-    """The setting that leaves it open what a call can cost at most: `model`, or the name of an extra."""
+    """Return the setting that leaves the cost of a call unbounded: `model`, or the name of an extra."""
     if settings.price is not None and not settings.price.input and not settings.price.output:
         return None
     if SEARCHING.search(settings.model):
         return "model"
+
     body = settings.extra.get("extra_body")
     extra = {**settings.extra, **(body if isinstance(body, Mapping) else {})}
     names = (name for name, value in extra.items() if not _is_bounded(settings, name, value))
@@ -259,13 +286,14 @@ def unbounded_option(settings: ModelSettings) -> str | None:
 
 
 def _is_bounded(settings: ModelSettings, name: str, value: Any) -> bool:
-    """Whether an extra leaves the cost as it is, or changes it in a way that the table has."""
+    """Tell whether an extra leaves the cost as it is, or changes it as the table says."""
     entry = table_entry(settings.model)
     factors = entry.get("provider_specific_entry") or {}
     if name == "service_tier":
         usual = value in ("auto", "default", "standard", "standard_only")
         priced = f"input_cost_per_token{TIERS.get(as_text(value), '?')}" in entry
         return usual or (priced and settings.price is None)
+
     if name == "speed":
         return value == "standard" or (value == "fast" and "fast" in factors)
     if name == "inference_geo":
@@ -274,7 +302,7 @@ def _is_bounded(settings: ModelSettings, name: str, value: Any) -> bool:
 
 
 def most_tokens(prompt: Prompt) -> int:
-    """The tokens that a question can take at most: one for every byte of it, of its tools and of its form."""
+    """Return the most tokens of a prompt: one for every byte of it, of its tools and of its schema."""
     sent = (len(message.content.encode("utf-8", "replace")) + MESSAGE_TOKENS for message in prompt.messages)
     tools = sum(len(json.dumps([x.name, x.about, x.parameters])) + MESSAGE_TOKENS for x in prompt.tools)
     return sum(sent) + tools + _form_size(prompt.bets, prompt.kinds)
@@ -282,7 +310,7 @@ def most_tokens(prompt: Prompt) -> int:
 
 @cache
 def _form_size(bets: bool, kinds: tuple[str, ...]) -> int:
-    """Bytes of the answer's schema: providers that hold a model to one count it as sent."""
+    """Return the bytes of the answer's schema: providers that enforce one count it as input."""
     return len(json.dumps(answer_schema(bets, kinds)).encode())
 
 
@@ -291,7 +319,7 @@ def _rounded_up(amount: Decimal) -> int:
 
 
 def provider_name(model: str) -> str:
-    """Who serves a model: what stands before its name, or what the table says.
+    """Return who serves a model: the prefix of its name, or what the table says.
 
     >>> provider_name("openrouter/x-ai/grok-4"), provider_name("gpt-4o"), provider_name("unknown")
     ('openrouter', 'openai', '')
@@ -301,5 +329,5 @@ def provider_name(model: str) -> str:
 
 
 def exact(number: Any) -> Decimal:
-    """A number of the table or the config, as it is written."""
+    """Return a number of the table or the config exactly as written."""
     return Decimal(str(number))

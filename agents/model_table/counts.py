@@ -70,17 +70,15 @@ def _is_count(name: object) -> bool:
     return _COUNT.search(str(name)) is not None
 
 
-def _is_details(name: object) -> bool:
-    return str(name).lower().endswith("details")
-
-
 def _counts(value: Any) -> Iterator[Any]:
     """Give every count in a usage, at any depth."""
     if isinstance(value, list):
         for part in value:
             yield from _counts(part)
+
     if not isinstance(value, Mapping):
         return
+
     for name, part in value.items():
         if not _is_count(name):
             yield from _counts(part)
@@ -94,14 +92,16 @@ def _with_counts(value: Any, is_readable: bool) -> Any:
         return [_with_counts(part, is_readable) for part in value]
     if not isinstance(value, Mapping):
         return value
+
     whole: dict[str, Any] = {}
     for name, part in value.items():
-        if _is_details(name) and not isinstance(part, Mapping | list):
+        if str(name).lower().endswith("details") and not isinstance(part, Mapping | list):
             continue
         if not _is_count(name):
             whole[name] = _with_counts(part, is_readable)
         elif part is not None:
             whole[name] = whole_number(part) if is_readable else 0
+
     return whole
 
 
@@ -109,11 +109,13 @@ def body_with_whole_counts(body: bytes) -> bytes:
     """Return the body of an answer with whole counts; as it came where there is nothing to change."""
     if b"usage" not in body and b"eval_count" not in body:
         return body
+
     try:
         answer = json.loads(body)
         changed = with_whole_counts(answer)
     except (ValueError, RecursionError):
         return body
+
     return body if _is_same(changed, answer) else json.dumps(changed).encode()
 
 

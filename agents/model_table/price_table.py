@@ -12,7 +12,7 @@ NO_ENTRY: Mapping[str, Any] = {}
 
 
 def library_folder() -> Path:
-    """Where litellm is installed: its import takes seconds, its files don't."""
+    """Return where litellm is installed: its import takes seconds, its files don't."""
     spec = importlib.util.find_spec("litellm")
     folders = spec.submodule_search_locations if spec else None
     if not folders:
@@ -22,13 +22,13 @@ def library_folder() -> Path:
 
 @cache
 def price_table() -> dict[str, Any]:
-    """The whole table: an entry for each model that litellm knows."""
+    """Return the whole table: an entry for each model that litellm knows."""
     entries: dict[str, Any] = json.loads((library_folder() / TABLE).read_text(encoding="utf-8"))
     return entries
 
 
 def table_entry(model: str) -> Mapping[str, Any]:
-    """What the table says of a model, by its whole name, or without a provider that the entry names too."""
+    """Return the table's entry of a model, by its whole name, or without the entry's own provider."""
     table = price_table()
     provider, _, rest = model.partition("/")
     entry: Mapping[str, Any] | None = table.get(model)

@@ -1,9 +1,10 @@
-"""What a provider says that a call used, read from the many ways in which providers say it."""
+"""The usage that a provider reports for a call, in the many forms that providers have."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
+from itertools import chain
 from typing import Any
 
 from agents.text import as_text
@@ -33,26 +34,32 @@ class TokenUsage:
 
 
 def read_usage(answer: Any) -> TokenUsage:
-    """The usage of an answer as litellm hands it on. What can't be a count is none.
+    """Return the usage of an answer as litellm passes it on; invalid counts are ignored.
 
     Where the total is more than what was sent and received, the rest was thought: some leave it out.
     """
     usage = getattr(answer, "usage", None)
-    tokens_in, tokens_out = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    tokens_in = _count(usage, "prompt_tokens")
+    tokens_out = _count(usage, "completion_tokens")
     if tokens_in is None or tokens_out is None:
         return TokenUsage()
-    sent, got = _part(usage, "prompt_tokens_details"), _part(usage, "completion_tokens_details")
+
+    sent = _part(usage, "prompt_tokens_details")
+    got = _part(usage, "completion_tokens_details")
     cached = _count(sent, "cached_tokens") or 0
     written = _count(sent, "cache_write_tokens") or _count(sent, "cache_creation_tokens") or 0
     hour = _count(_part(sent, "cache_creation_token_details"), "ephemeral_1h_input_tokens") or 0
     reasoning = _count(got, "reasoning_tokens") or 0
     apart = (_count(usage, "total_tokens") or 0) - tokens_in - tokens_out
+
     if apart > 0:
         tokens_out += max(0, apart - (_count(sent, "tool_use_tokens") or 0))
     elif reasoning > tokens_out:
         tokens_out += reasoning
+
     if cached + written > tokens_in:  # told beside what was sent, so no part of it
         tokens_in += cached + written
+
     tier = as_text(_part(answer, "service_tier")) or as_text(_part(usage, "service_tier"))
     return TokenUsage(
         tokens_in,
@@ -74,7 +81,7 @@ def _part(value: Any, name: str) -> Any:
 
 
 def _count(value: Any, name: str) -> int | None:
-    """A number of tokens, or 0 where none is said; None where it can't be one."""
+    """Return a number of tokens, or 0 where none is stated; None where it is invalid."""
     count = _part(value, name)
     if count is None:
         return 0
@@ -82,7 +89,7 @@ def _count(value: Any, name: str) -> int | None:
 
 
 def _searches(answer: Any, usage: Any, sent: Any) -> int:
-    """How often the provider searched the web: Anthropic, Gemini, xAI and Perplexity count it.
+    """Return how often the provider searched: Anthropic, Gemini, xAI and Perplexity count it.
 
     OpenAI doesn't in a chat; an answer that cites pages comes from one search at least.
     """
@@ -93,19 +100,22 @@ def _searches(answer: Any, usage: Any, sent: Any) -> int:
         _count(usage, "num_search_queries"),
     )
     messages = [_part(choice, "message") for choice in _part(answer, "choices") or ()]
-    notes = [note for message in messages for note in _part(message, "annotations") or ()]
+    notes = chain.from_iterable(_part(message, "annotations") or () for message in messages)
     cites = any(_part(note, "type") == "url_citation" for note in notes)
+
     return max(*(count or 0 for count in counts), int(cites))
 
 
 def _charged(usage: Any) -> int | None:
-    """The provider's own figure; with a key of one's own at OpenRouter, the host's charge comes on top."""
+    """Return the provider's own charge; with an own key at OpenRouter, the host's charge is added."""
     told = _part(usage, "cost")
     amounts = [_part(told, "total_cost") if isinstance(told, Mapping) else told]
     if _part(usage, "is_byok") is True:
         amounts.append(_part(_part(usage, "cost_details"), "upstream_inference_cost"))
+
     if not all(_is_money(amount) for amount in amounts):
         return None
+
     exact = sum((Decimal(repr(amount)) for amount in amounts), Decimal(0)) * ONE
     return int(exact.to_integral_value(ROUND_CEILING))
 

@@ -22,7 +22,7 @@ WHY: Schema = TEXT | {"description": "why, worked out before the probability"}
 
 
 def answer_schema(bets: bool = True, kinds: Sequence[str] = ()) -> Schema:
-    """The schema of a whole decision; without bets, that of forecasts alone.
+    """Return the schema of a whole decision; without bets, that of forecasts alone.
 
     `kinds` are those of the questions, if not all are of yes or no: each is answered under its own key.
     """
@@ -33,6 +33,7 @@ def answer_schema(bets: bool = True, kinds: Sequence[str] = ()) -> Schema:
         lists["sales"] = _list_schema(
             market=TEXT, side=SIDE, fraction=NUMBER, limit=MAYBE_NUMBER, reason=TEXT
         )
+
     return _object_schema(thoughts=MAYBE_TEXT, **lists)
 
 

@@ -1,9 +1,10 @@
-"""What a prompt tells of a market beyond page and price: time left, history, event, the agent's past."""
+"""The facts of a prompt about a market beyond page and price: time left, history, event, past forecasts."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from agents.model import PastForecast, Stage, View
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from markets.ladders import MarketFamily
 
 MOST_NAMED = 5
-"""So many of an event's other markets are quoted: the likeliest, or where prices are hidden the first."""
+"""How many of an event's other markets are shown: the likeliest, or the first where prices are hidden."""
 LONGEST_REASON = 240
 LONGEST_QUESTION = 240
 
@@ -29,7 +30,7 @@ _question_line = lru_cache(maxsize=2048)(one_line)
 def context_facts(
     view: View, listings: Sequence[Listing], ids: Mapping[MarketId, str], prices: bool, stage: Stage
 ) -> dict[MarketId, dict[str, Any]]:
-    """Of each market that a question shows what a template can name beside page, price and articles.
+    """Return for each market the facts that a template can use beside page, price and articles.
 
     Without prices there is nothing here that a quote says, however old, and nothing in an order of prices.
     """
@@ -37,8 +38,10 @@ def context_facts(
     past = {each.forecast.market_id: each for each in _of_stage(view.past.values(), stage)}
     quoted = set[str]()
     facts: dict[MarketId, dict[str, Any]] = {}
+
     for listing in listings:
-        market, quote = listing.market, listing.quote
+        market = listing.market
+        quote = listing.quote
         traded = (quote and quote.volume) or 0
         others = () if market.event_id in quoted else (view.siblings or {}).get(market.event_id, ())
         quoted.add(market.event_id)
@@ -50,26 +53,29 @@ def context_facts(
             "siblings": _siblings_text(others, prices),
             "past": _past_facts(past.get(market.id)),
         }
+
     return facts
 
 
 def results_facts(ended: Sequence[PastForecast], prices: bool, stage: Stage) -> dict[str, Any]:
-    """How those ended that the agent has forecast, as far as that is news, with its score and the price's."""
+    """Return how the agent's forecasts have ended since the last round, with Brier scores."""
     rows = [_result_facts(each, prices) for each in _of_stage([ended], stage)]
     scored = [row for row in rows if row["brier"] is not None]
     priced = [row for row in scored if row["price_brier"] is not None]
     line = ""
+
     if scored:
         line = (
             f"Your mean Brier score on these is {_mean(scored, 'brier')}: 0 is perfect, saying 0.5 gets 0.25."
         )
         if len(priced) == len(scored):
             line += f" That of the prices of when you said it is {_mean(priced, 'price_brier')}."
+
     return {"results": rows, "results_line": line}
 
 
 def time_left(left: timedelta) -> str:
-    """How long it takes until then, in the largest unit that it fills.
+    """Return the time left in the largest unit that it fills.
 
     >>> time_left(timedelta(days=1, hours=9)), time_left(timedelta(minutes=90)), time_left(timedelta(0))
     ('in 1 day', 'in 1 hour', 'closed')
@@ -83,19 +89,21 @@ def time_left(left: timedelta) -> str:
 
 
 def _of_stage(groups: Any, stage: Stage) -> list[PastForecast]:
-    """What was said before prices were shown, for who is asked before they are; else the final word."""
+    """Return the forecasts made before prices were shown, or for the final stage the final ones."""
     wanted = "blind" if stage == "blind" else "final"
-    return [each for group in groups for each in group if each.forecast.stage == wanted]
+    return [past for past in chain.from_iterable(groups) if past.forecast.stage == wanted]
 
 
 def _past_facts(last: PastForecast | None) -> dict[str, str] | None:
     if last is None:
         return None
+
     reason = one_line(last.forecast.reason, LONGEST_REASON)
     said = figure_text(last.forecast.millionths)
     if last.form:
         # It may name options, which are text from outside: it goes behind a bar of its own.
         said = f"this one\n{said_answer(last.forecast, last.form)}"
+
     return {
         "at": _day(last.at),
         "probability": said,
@@ -106,7 +114,10 @@ def _past_facts(last: PastForecast | None) -> dict[str, str] | None:
 def _result_facts(ended: PastForecast, prices: bool) -> dict[str, Any]:
     if ended.form:
         return _other_result_facts(ended)
-    said, price, outcome = ended.forecast.millionths, ended.price if prices else None, ended.outcome
+
+    said = ended.forecast.millionths
+    price = ended.price if prices else None
+    outcome = ended.outcome
     return {
         "question": quoted_lines(_question_line(ended.question, LONGEST_QUESTION)),
         "at": _day(ended.at),
@@ -143,15 +154,16 @@ def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> str:
 
 
 def _history_text(quotes: Sequence[Quote]) -> str | None:
-    """Earlier prices, each with the day since when it stood."""
-    told = [f"{figure_text(p)} on {_day(q.at)}" for q in quotes if (p := q.price) is not None]
-    return ", ".join(told) or None
+    """Return earlier prices, each with its day."""
+    priced = [quote for quote in quotes if quote.price is not None]
+    return ", ".join(f"{figure_text(quote.price)} on {_day(quote.at)}" for quote in priced) or None
 
 
 def _siblings_text(others: Sequence[Listing], prices: bool) -> str | None:
-    """Markets of an event that are not on offer, a fenced line each."""
+    """Return the markets of an event that are not on offer, a fenced line each."""
     if not others:
         return None
+
     if prices:
         ranked = sorted((-_price(other), other.market.id, other.market.question) for other in others)
         lines = [
@@ -160,6 +172,7 @@ def _siblings_text(others: Sequence[Listing], prices: bool) -> str | None:
         ]
     else:
         lines = [_question_line(other.market.question, LONGEST_QUESTION) for other in others[:MOST_NAMED]]
+
     return quoted_lines("\n".join(lines))
 
 
@@ -169,10 +182,12 @@ def _price(listing: Listing) -> int:
 
 
 def _event_lines(view: View, ids: Mapping[MarketId, str]) -> dict[MarketId, str]:
-    """What each market has to do with others of its event, where the prompt has a name for these."""
-    events, siblings = defaultdict[str, list[Market]](list), view.siblings or {}
+    """Return how each market relates to others of its event, by their names in the prompt."""
+    events = defaultdict[str, list[Market]](list)
+    siblings = view.siblings or {}
     for listing in view.snapshot:
         events[listing.market.event_id].append(listing.market)
+
     lines: dict[MarketId, str] = {}
     for event, markets in events.items():
         others = siblings.get(event, ())
@@ -180,9 +195,11 @@ def _event_lines(view: View, ids: Mapping[MarketId, str]) -> dict[MarketId, str]
             continue
         known = _families_of((*markets, *(other.market for other in others)))
         for market in markets:
-            family = next((one for one in known if market.id in one.market_ids), None)
-            if line := _event_line(market, markets, family, ids):
+            family = next((family for family in known if market.id in family.market_ids), None)
+            line = _event_line(market, markets, family, ids)
+            if line:
                 lines[market.id] = line
+
     return lines
 
 
@@ -199,6 +216,7 @@ def _event_line(
     if family is None:
         names = [ids[other.id] for other in group if other.id != market.id]
         return f"the same as that of {', '.join(names)}" if names else "has other markets too"
+
     names = [ids[member] for member in family.market_ids if member in ids]
     more = len(family.market_ids) - len(names)
     listed = ", ".join(names) + (f" and {more} not on offer" if more else "")

@@ -1,9 +1,10 @@
-"""A prompt tried out on a made-up round, so that its mistakes come up before anyone is asked."""
+"""A dry run of a template on a made-up round, which finds its mistakes before any model is called."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from agents.model import (
@@ -31,7 +32,7 @@ NOW = datetime(2026, 1, 4, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class TemplateFault:
-    """What is wrong with a template and on which line; the name it does not know, and those it could."""
+    """A fault of a template with its line; the unknown name, and the known ones."""
 
     line: int
     words: str
@@ -40,33 +41,33 @@ class TemplateFault:
 
 
 def sample_prompt(text: str, *, prices: bool = True, stage: Stage = "final") -> Prompt:
-    """What a model is asked by a template in a made-up round, with everything that a round may hold."""
+    """Return the prompt of a template in a made-up round with everything that a round may hold."""
     return render(text, _sample_context(prices, 2).view, prices=prices, stage=stage)
 
 
 def with_context(view: View, context: Context) -> View:
-    """The view with all that such a context lets in, as much as there can be, in texts of usual length."""
-    at, listings = view.snapshot.at, list(view.snapshot)
+    """Return the view with as much as this context admits, in texts of usual length."""
+    at = view.snapshot.at
     days = [at - timedelta(days=days) for days in HISTORY_DAYS]
-    others = {
-        listing.market.event_id: tuple(
-            replace(listing, market=replace(listing.market, id=MarketId(f"{listing.market.id}/{place}")))
-            for place in range(MOST_NAMED)
-        )
-        for listing in listings
-    }
-    said = {listing.market.id: _said(listing, at - timedelta(days=7)) for listing in listings}
-    quoted = (listing.quote for listing in listings if listing.quote)
+    history: dict[MarketId, tuple[Quote, ...]] = {}
+    siblings: dict[str, tuple[Listing, ...]] = {}
+    past: dict[MarketId, tuple[PastForecast, ...]] = {}
+
+    for listing in view.snapshot:
+        market = listing.market
+        ids = [MarketId(f"{market.id}/{place}") for place in range(MOST_NAMED)]
+        siblings[market.event_id] = tuple(replace(listing, market=replace(market, id=name)) for name in ids)
+        past[market.id] = _said(listing, at - timedelta(days=7))
+        if listing.quote:
+            history[market.id] = tuple(replace(listing.quote, at=day) for day in days)
+
+    ended = chain.from_iterable(list(past.values())[:MOST_ENDED])
     return replace(
         view,
-        history={q.market_id: tuple(replace(q, at=day) for day in days) for q in quoted}
-        if context.history
-        else {},
-        siblings=others if context.siblings else None,
-        past=said if context.past else {},
-        ended=tuple(replace(x, outcome=1) for said in list(said.values())[:MOST_ENDED] for x in said)
-        if context.past
-        else (),
+        history=history if context.history else {},
+        siblings=siblings if context.siblings else None,
+        past=past if context.past else {},
+        ended=tuple(replace(said, outcome=1) for said in ended) if context.past else (),
     )
 
 
@@ -81,7 +82,7 @@ def _said(listing: Listing, at: datetime) -> tuple[PastForecast, ...]:
 def template_fault(
     text: str, *, prices: bool = True, markets: int = 40, money: bool = True
 ) -> TemplateFault | None:
-    """Why the template can't be used for a round of so many markets; None where it can.
+    """Return why the template can't be used for a round of this many markets; None where it can.
 
     It is filled in with everything that a round may hold, with a market and no more, and without any; where
     there is no `money`, without an account.
@@ -90,6 +91,7 @@ def template_fault(
     if not money:
         rules = REALISTIC.model_copy(update={"money": False})
         full = replace(full, view=replace(full.view, rules=rules, holdings=Holdings(cash=0)))
+
     facts = prompt_facts(full)
     try:
         template = compile_template(text)
@@ -102,6 +104,7 @@ def template_fault(
                 template.filled(block, told)
     except BadTemplate as error:
         return _fault_of(error, facts)
+
     return None
 
 
@@ -115,7 +118,7 @@ def _fault_of(error: BadTemplate, facts: Mapping[str, Any]) -> TemplateFault:
 
 
 def _keys(value: Any) -> Iterator[str]:
-    """The names of all that stands in lists: what a market, a position or an article has."""
+    """Yield the keys of all items in lists: the facts of a market, a position or an article."""
     for inner in value.values():
         if isinstance(inner, dict):
             yield from inner
@@ -125,9 +128,10 @@ def _keys(value: Any) -> Iterator[str]:
 
 
 def _sample_context(prices: bool, markets: int) -> PromptContext:
-    """A part of a round with positions, a held market, articles, fees, cut texts and what was said before."""
+    """Return a part of a made-up round with everything that a prompt may show."""
     listings = [_listing(MarketId(f"example:{number}")) for number in range(markets + 1)]
-    shown, gone = listings[1:], listings[0]
+    shown = listings[1:]
+    gone = listings[0]
     first = shown[0].market.id
     account = Holdings(
         cash=9_000 * ONE,
@@ -144,11 +148,12 @@ def _sample_context(prices: bool, markets: int) -> PromptContext:
     view = with_context(view, Context())
     before = tuple(Forecast(listing.market.id, 0.5, "blind") for listing in shown)
     part = PromptPart(1, 2, tuple(listing.market.id for listing in shown), committed=ONE)
+
     return PromptContext(view, prices, before, part, longest=8)
 
 
 def _bare_context(full: PromptContext, markets: int) -> PromptContext:
-    """The same round without all that may be missing: quotes, fees, positions, articles, other parts."""
+    """Return the same round without anything optional: quotes, fees, positions, articles, parts."""
     listings = full.view.snapshot.shown[:markets]
     shown = tuple(Listing(replace(listing.market, fee_rate=0), None) for listing in listings)
     snapshot = Snapshot(NOW, shown)

@@ -1,4 +1,4 @@
-"""Parts that several prompts share, put in where a template names them: the text that comes out is whole.
+"""Shared parts of prompts, inserted where a template names them; the result is one text.
 
 What a cohort freezes is that text, so a part that is edited later changes no running cohort. A part is a
 Markdown file like a prompt. Those of the arena begin with an underscore, since none is a prompt by itself.
@@ -13,9 +13,9 @@ from pathlib import Path
 from agents.prompts.template import BadTemplate
 
 INCLUDE = re.compile(r"""[ \t]*\{%-?\s*include\s+(["'])(.+?)\1\s*-?%\}[ \t]*""")
-"""Alone on its line."""
+"""An include, which must be alone on its line."""
 MOST_DEPTH = 5
-"""So many files deep a part may stand in a part."""
+"""How deeply parts may be nested."""
 MOST_LINES = 20_000
 
 PlacedLine = tuple[str, tuple[Path, int]]
@@ -40,12 +40,12 @@ class WholeTemplate:
     origins: tuple[tuple[Path, int], ...]
 
     def origin(self, line: int) -> tuple[Path, int]:
-        """Where a line of the text comes from; what is behind the end counts as the last line."""
+        """Return the file and line that a line comes from; beyond the end, those of the last line."""
         return self.origins[min(line, len(self.origins)) - 1]
 
 
 def whole_template(path: Path, find: FindFile) -> WholeTemplate:
-    """The template in a file with all its parts."""
+    """Return the template in a file with all its parts."""
     placed = list(_placed_lines(path, find, ()))
     return WholeTemplate("\n".join(line for line, _ in placed), tuple(origin for _, origin in placed))
 
@@ -56,13 +56,17 @@ def _placed_lines(path: Path, find: FindFile, outer: tuple[Path, ...]) -> Iterat
         if named is None:
             yield line, (path, number)
             continue
+
         try:
             part = find(named[2])
         except LookupError as error:
             raise BadInclude(path, number, f'"{named[2]}" can\'t be included: {error}') from error
+
         if part in (path, *outer) or len(outer) >= MOST_DEPTH:
             raise BadInclude(path, number, f'"{named[2]}" includes itself, or too many files in one another')
+
         inner = list(islice(_placed_lines(part, find, (*outer, path)), MOST_LINES + 1))
         if len(inner) > MOST_LINES:
             raise BadInclude(path, number, f'with "{named[2]}" the prompt has more than {MOST_LINES:,} lines')
+
         yield from inner[:-1] if inner[-1][0] == "" else inner

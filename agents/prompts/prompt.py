@@ -1,10 +1,11 @@
-"""What a model is asked: a template filled in with what the agent may see, cut to its budget of tokens."""
+"""The prompt of a model: a template rendered with what the agent may see, cut to its token budget."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from agents.model import Article, Forecast, Message, Prompt, Stage, View
@@ -65,7 +66,7 @@ def render(
     tokens: int | None = None,
     files: tuple[str, str] = ("", ""),
 ) -> Prompt:
-    """The template filled in with a view. `before` are forecasts made without prices, to be shown again.
+    """Return the template rendered with a view; `before` are forecasts made without prices, shown again.
 
     A template has a block `user` and, if it wants one, a block `system`; one without blocks is
     the user's message as it stands. A `system` template takes the place of that block. With a `part`
@@ -95,12 +96,13 @@ def render(
 
 
 def asks_for_bets(answer: str, stage: Stage, view: View) -> bool:
-    """Return whether an answer may have bets, if the template asks for a `decision`: only where money is."""
-    return answer == "decision" and stage != "blind" and view.rules.money and not view.hidden
+    """Tell whether an answer may have bets: the template asks for a `decision`, and there is money."""
+    can_trade = view.rules.money and not view.hidden
+    return can_trade and answer == "decision" and stage != "blind"
 
 
 def note_on_hidden(view: View, answer: str) -> str:
-    """Return what a prompt says at its end of a round in which prices are hidden; nothing in any other."""
+    """Return the note at the end of a prompt whose prices are hidden; nothing in any other round."""
     if not view.hidden:
         return ""
     words = "\n\nPrices, and what others forecast, are hidden in this round."
@@ -114,13 +116,13 @@ MARKET_NAME = re.compile(r"\bm[1-9]\d*\b")
 
 @lru_cache(maxsize=16)  # a snapshot may be asked about in hundreds of questions
 def short_ids(snapshot: Snapshot) -> Mapping[MarketId, str]:
-    """The names that a prompt calls markets by: m1, m2 … by their place in the snapshot."""
+    """Return the names of markets in a prompt: m1, m2 … by their order in the snapshot."""
     return {listing.market.id: f"m{place}" for place, listing in enumerate(snapshot, 1)}
 
 
 @lru_cache(maxsize=16)
 def named_markets(snapshot: Snapshot) -> tuple[Mapping[str, MarketId], frozenset[MarketId]]:
-    """The markets behind these names, and which of them are on offer."""
+    """Return the markets by these names, and which of them are on offer."""
     names = {name: market for market, name in short_ids(snapshot).items()}
     return names, frozenset(listing.market.id for listing in snapshot.shown)
 
@@ -134,22 +136,22 @@ def _places(snapshot: Snapshot) -> Mapping[MarketId, Sequence[int]]:
 
 
 def offered_listings(view: View, part: PromptPart | None) -> tuple[Listing, ...]:
-    """The markets on offer that a question is about."""
+    """Return the markets on offer that a question is about."""
     shown = view.snapshot.shown
     if part is None:
         return shown
     places = _places(view.snapshot)
-    wanted = {place for market in part.markets for place in places.get(market, ())}
+    wanted = set(chain.from_iterable(places.get(market, ()) for market in part.markets))
     return tuple(shown[place] for place in sorted(wanted))
 
 
 def held_listings(view: View, part: PromptPart | None) -> tuple[Listing, ...]:
-    """The markets that can only be sold: asked about once, in the first part."""
+    """Return the markets that can only be sold, which the first part alone asks about."""
     return view.snapshot.held if part is None or part.number == 1 else ()
 
 
 def long_texts(sight: PromptContext) -> Iterator[str]:
-    """The texts of a question that may be cut."""
+    """Yield the texts of a question that may be cut."""
     view = sight.view
     for listing in (*offered_listings(view, sight.part), *held_listings(view, sight.part)):
         yield listing.market.rules
@@ -158,22 +160,28 @@ def long_texts(sight: PromptContext) -> Iterator[str]:
 
 
 def prompt_facts(sight: PromptContext) -> dict[str, Any]:
-    """Whatever would tell a price is left out where prices are hidden.
+    """Return the facts of a prompt, without anything that reveals a price where prices are hidden.
 
     Hidden are quotes, whatever their age, and marks, and of a position its shares, since shares and cost
     together tell the price that was paid. Its cost stays, as does the cash: they say how much is at stake
     and no more. Before it is shown the prices, an agent is reminded only of what it said before them, too.
     """
-    view, part, prices = sight.view, sight.part, sight.prices
-    snapshot, rules, holdings = view.snapshot, view.rules, view.holdings
+    view = sight.view
+    part = sight.part
+    prices = sight.prices
+    snapshot = view.snapshot
+    rules = view.rules
+    holdings = view.holdings
     ids = short_ids(snapshot)
     stated = {forecast.market_id: forecast for forecast in sight.before}
-    shown, held = offered_listings(view, part), held_listings(view, part)
+    shown = offered_listings(view, part)
+    held = held_listings(view, part)
     told = context_facts(view, [*shown, *held], ids, prices, sight.stage)
     blocks = [_market_facts(listing, ids, stated, sight, told) for listing in shown]
     _shorten_series(shown, blocks)
     here = {listing.market.id for listing in (*shown, *held)}
     mids = {listing.market.id: listing.mid for listing in snapshot} if holdings.lots else {}
+
     return {
         "round": view.round,
         "rounds": view.rounds,
@@ -207,11 +215,13 @@ NO_MONEY: Mapping[str, Any] = {
 
 def _money_facts(sight: PromptContext) -> dict[str, Any]:
     """Return the facts about the account, and the limits of bets."""
-    rules, cash = sight.view.rules, sight.view.holdings.cash
+    rules = sight.view.rules
+    cash = sight.view.holdings.cash
     committed = 0 if sight.part is None else sight.part.committed
     left = max(cash - committed, 0)
     cap = worth(cash if is_base_fixed(rules) else left, rules.max_bet)
     base = "the cash that you began this round with" if committed and is_base_fixed(rules) else "your cash"
+
     return {
         "min_bet": rules.min_bet,
         "max_bet": rules.max_bet,
@@ -248,6 +258,7 @@ def _market_facts(
     articles = sight.view.evidence.get(market.id, ()) if sight.evidence else ()
     page = _page_facts(market, sight.longest)
     ask = how_to_answer(market.form, sight.prices) if market.form else ""
+
     return {
         **page,
         "text": f"{page['text']}\n{ask}" if ask else page["text"],
@@ -274,12 +285,15 @@ def _stated_text(before: Forecast, form: str) -> str:
 
 
 def _shorten_series(shown: Sequence[Listing], blocks: Sequence[dict[str, Any]]) -> None:
-    """A question for several dates has its rules and articles once, at the first of these in the prompt."""
+    """Show rules and articles of a question for several dates only once, at its first market."""
     first: dict[str, str] = {}
     for listing, block in zip(shown, blocks, strict=True):
-        if not (series := listing.market.series):
+        series = listing.market.series
+        if not series:
             continue
-        if (before := first.setdefault(series, block["id"])) != block["id"]:
+
+        before = first.setdefault(series, block["id"])
+        if before != block["id"]:
             text = f"{block['question']}\n|\n| Everything else is as for {before}."
             if block["ask"]:
                 text += f"\n{block['ask']}"
@@ -288,8 +302,9 @@ def _shorten_series(shown: Sequence[Listing], blocks: Sequence[dict[str, Any]]) 
 
 @lru_cache(maxsize=2048)  # every agent of a round is shown the same pages
 def _page_facts(market: Market, longest: int | None) -> Mapping[str, str]:
-    """What stays the same in every question about a market, all but its close behind bars."""
-    question, rules = quoted_lines(one_line(market.question)), quoted_lines(cut_text(market.rules, longest))
+    """Return what is the same in every question about a market, quoted but for its close."""
+    question = quoted_lines(one_line(market.question))
+    rules = quoted_lines(cut_text(market.rules, longest))
     return {
         "closes": minute_text(market.closes_at),
         "text": question if rules == "|" else f"{question}\n|\n{rules}",
@@ -300,7 +315,8 @@ def _page_facts(market: Market, longest: int | None) -> Mapping[str, str]:
 
 
 def _article_facts(article: Article, longest: int | None) -> dict[str, str]:
-    source, title = one_line(article.source), one_line(article.title)
+    source = one_line(article.source)
+    title = one_line(article.title)
     published = one_line(article.dated) or minute_text(article.published_at)
     return {
         "source": quoted_lines(source),
@@ -312,7 +328,7 @@ def _article_facts(article: Article, longest: int | None) -> dict[str, str]:
 
 
 def _price_facts(quote: Quote | None) -> str:
-    """A quote in words; sides that nobody offers are said to be missing."""
+    """Return a quote in words, with missing sides as "none"."""
     if quote is None or quote.mid is None:
         return "unknown"
     bid, ask = ("none" if price is None else figure_text(price) for price in (quote.bid, quote.ask))
@@ -334,22 +350,23 @@ def _position_facts(
 
 
 def minute_text(at: datetime) -> str:
-    """A time as prompts write it: 2026-01-04 12:00 UTC."""
+    """Return a time as prompts write it: 2026-01-04 12:00 UTC."""
     return f"{at.isoformat(' ', 'minutes')[:16]} UTC"
 
 
 def market_list(ids: Sequence[str]) -> str:
-    """How many markets are asked about, and which."""
+    """Return how many markets are asked about, and which."""
     if not ids:
         return "there are none"
-    first, last = int(ids[0][1:]), int(ids[-1][1:])
+    first = int(ids[0][1:])
+    last = int(ids[-1][1:])
     if last - first + 1 == len(ids):
         return f"{len(ids)} of them, {ids[0]} to {ids[-1]}"
     return f"{len(ids)} of them: {', '.join(ids)}"
 
 
 def part_line(part: PromptPart | None, on_offer: int) -> str:
-    """That a question is only a part of one, where it is."""
+    """Return the note that a question is one of several parts; empty where it isn't."""
     if part is None or part.parts == 1:
         return ""
     return (
@@ -359,19 +376,19 @@ def part_line(part: PromptPart | None, on_offer: int) -> str:
 
 
 def cut_line(longest: int | None) -> str:
-    """That texts were cut, where they were."""
+    """Return the note that texts were cut; empty where none was."""
     if longest is None:
         return ""
     return f"Long texts are cut to their first {longest:,} characters so that all fit: [cut: …] says where."
 
 
 def is_base_fixed(rules: Rules) -> bool:
-    """Whether the largest bet is measured by the cash at the start, whatever was bet since."""
+    """Tell whether the largest bet is measured by the cash at the start of the round."""
     return rules.base == "start" or rules.cap == "decision"
 
 
 def prices_line(rules: Rules, prices: bool) -> str:
-    """At which prices orders are filled, and which markets take none."""
+    """Return at which prices orders are filled, and which markets take none."""
     refused = (
         f"Where bid and ask are more than {dollars(rules.max_spread)} apart, or only one is there, no order "
         "is taken."
@@ -380,6 +397,7 @@ def prices_line(rules: Rules, prices: bool) -> str:
         return f"Prices are not shown to you, but every bet and sale is made at the market's price. {refused}"
     if rules.fill == "mid":
         return f"You buy and sell at the YES price shown, whatever the size. {refused}"
+
     late = "Prices of when your answer is in count, not those shown. " if rules.fill_at == "answer" else ""
     return (
         "You buy at the ask and sell at the bid, so you pay the spread. Large orders get worse prices, by up "
@@ -388,7 +406,7 @@ def prices_line(rules: Rules, prices: bool) -> str:
 
 
 def fee_line(rules: Rules) -> str:
-    """What is charged."""
+    """Return how fees are charged."""
     if rules.fee == "none":
         return "There are no fees."
     return "Where a market has a fee rate, the fee is rate × shares × price × (1 − price), part of your bet."

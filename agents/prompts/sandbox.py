@@ -171,6 +171,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             if isinstance(times, int):
                 _check_size(budget.size(repeated) * times if repeated is not None else 0)
             _check_bits(sum(x.bit_length() for x in (left, right) if isinstance(x, int)))
+
         return budget.made(super().call_binop(context, operator, left, right))
 
     def call(self, context: Context, obj: Any, *args: Any, **named: Any) -> Any:
@@ -234,6 +235,7 @@ class Counting(NodeTransformer):
                 return _filtered(node, "_made")
             case nodes.Getitem(arg=nodes.Slice()):
                 return _filtered(node, "_made")
+
         return node
 
 
@@ -325,6 +327,7 @@ def _counted_result(result: Any, name: str, budget: RenderBudget) -> Any:
         budget.take(len(result) if isinstance(result, CONTAINERS) else 1)
     else:
         budget.made(result)
+
     return result
 
 
@@ -373,6 +376,7 @@ def _compared(context: Context, left: Any, *rest: Any) -> bool:
         if not COMPARISONS[name](left, right):
             return False
         left = right
+
     return True
 
 
@@ -412,6 +416,7 @@ def _environment() -> Sandbox:
     environment.filters |= {"_steps": _steps, "_joined": _joined, "_compared": _compared, "_made": _made}
     tests: Mapping[str, Any] = environment.tests
     environment.tests |= {name: _counted_test(tests[name]) for name in COMPARING_TESTS}
+
     return environment
 
 

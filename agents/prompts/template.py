@@ -1,4 +1,4 @@
-"""A prompt's template: compiled once, filled in within a sandbox, with mistakes that know their line.
+"""Templates of prompts: compiled once, rendered in a sandbox, with errors that name their line.
 
 There is no way out of the sandbox, all of it ends, and figures are written as figures.
 """
@@ -18,7 +18,7 @@ from agents.prompts.sandbox import BUDGET, ENVIRONMENT, RenderBudget, count_oper
 
 BLOCKS = ("system", "user")
 MAY_LACK = ("defined", "undefined", "default", "d")
-"""Tests and filters that take a name which may not be there."""
+"""Tests and filters that accept an undefined name."""
 ANSWERS = ("decision", "forecasts")
 _UNKNOWN = re.compile(r"'(\w+)' is undefined|has no attribute '(\w+)'|No (?:filter|test) named '(\w+)'")
 _FAILURES = (
@@ -32,7 +32,7 @@ _FAILURES = (
     RecursionError,
     MemoryError,
 )
-"""What filling in a template can raise: whatever the expressions in it come to."""
+"""What rendering a template can raise, including errors of its expressions."""
 
 
 class BadTemplate(ValueError):
@@ -41,7 +41,8 @@ class BadTemplate(ValueError):
     def __init__(self, line: int, words: str, file: str = ""):
         place = f"line {line}" if not file else f"prompt {file}, line {line}"
         super().__init__(f"{place}: {words}")
-        self.line, self.words = line, words
+        self.line = line
+        self.words = words
         unknown = _UNKNOWN.search(words)
         self.name = next(filter(None, unknown.groups())) if unknown else ""
 
@@ -62,7 +63,7 @@ class CompiledTemplate:
 
     @property
     def blocks(self) -> Collection[str]:
-        """The names of its blocks."""
+        """Return the names of the template's blocks."""
         return self.template.blocks
 
     def filled(self, block: str, facts: Mapping[str, Any], file: str = "") -> str:
@@ -81,7 +82,7 @@ class CompiledTemplate:
 
 @lru_cache(maxsize=64)
 def compile_template(text: str) -> CompiledTemplate:
-    """The text as a template, or `BadTemplate`."""
+    """Return the compiled template, or raise `BadTemplate`."""
     try:
         tree = ENVIRONMENT.parse(text)
         needed = _required_facts(tree)
@@ -96,12 +97,13 @@ def compile_template(text: str) -> CompiledTemplate:
         raise BadTemplate(error.lineno, error.message or "it can't be read") from error
     except (SyntaxError, RecursionError, MemoryError, OverflowError) as error:
         raise BadTemplate(1, "its blocks or expressions are nested too deeply") from error
+
     template = Template.from_code(ENVIRONMENT, code, dict(ENVIRONMENT.globals))
     return CompiledTemplate(template, answer, frozenset(names), needed, bodies)
 
 
 def _required_facts(tree: nodes.Template) -> dict[str, int]:
-    """The facts that the template can't do without, in any of its branches, each with a line."""
+    """Return the facts that the template requires, in any of its branches, each with a line."""
     free = find_undeclared_variables(tree) - set(ENVIRONMENT.globals)
     spared = {
         node.node.name
@@ -109,14 +111,16 @@ def _required_facts(tree: nodes.Template) -> dict[str, int]:
         if node.name in MAY_LACK and isinstance(node.node, nodes.Name)
     }
     lines: dict[str, int] = {}
+
     for node in tree.find_all(nodes.Name):
         if node.name in free and node.name not in spared:
             lines.setdefault(node.name, node.lineno)
+
     return lines
 
 
 def _answer_form(tree: nodes.Template) -> str:
-    """What `{% set answer = … %}` at the top says."""
+    """Return the value of `{% set answer = … %}` at the top."""
     for node in tree.body:
         if isinstance(node, nodes.Assign) and getattr(node.target, "name", "") == "answer":
             answer = getattr(node.node, "value", None)
@@ -130,6 +134,7 @@ def _check_blocks(tree: nodes.Template) -> None:
     for node in tree.find_all((nodes.Include, nodes.Extends, nodes.Import, nodes.FromImport)):
         words = 'another file is only put in by {% include "NAME" %}, alone on its line'
         raise BadTemplate(node.lineno, words)
+
     for block in tree.find_all(nodes.Block):
         if block.name not in BLOCKS:
             allowed = " and ".join(BLOCKS)
@@ -139,7 +144,7 @@ def _check_blocks(tree: nodes.Template) -> None:
 
 
 def _line(template: Template, trace: TracebackType | None) -> int:
-    """The line of the template in which an error came up."""
+    """Return the line of the template in which an error occurred."""
     line = 1
     while trace is not None:
         if trace.tb_frame.f_globals.get("__jinja_template__") is template:

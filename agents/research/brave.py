@@ -50,29 +50,30 @@ class BraveArticle(WireRecord):
 
 
 class Brave:
-    """Brave's list of news behind the door of a source."""
+    """Brave's news search as a source of articles."""
 
     def __init__(self, settings: Settings, report: Report, sleep: Sleep = asyncio.sleep):
-        self._settings, self._sleep = settings, sleep
+        self._settings = settings
+        self._sleep = sleep
         self._http: HttpClient | None = None
         self._sorter = RecordSorter("brave", ("url",), report)
 
     async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
-        """What has to do with a market's question."""
+        """Return the articles that match a market's question."""
         terms = search_terms(market.question, self._settings.words, market.rules)
         query = " ".join(term.ways[0] for term in terms)
         return await self._listed(query, at, min(at, cutoff(market.closes_at))) if query else []
 
     async def search(self, query: str, at: datetime) -> list[FoundArticle]:
-        """What has to do with some words."""
+        """Return the articles that match a query."""
         return await self._listed(query, at, at)
 
     async def read(self, _url: str) -> FoundArticle | None:
-        """There are no texts."""
+        """Return None: Brave has no texts."""
         return None
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         if self._http is not None:
             await self._http.close()
 
@@ -87,19 +88,22 @@ class Brave:
             refused = f"Brave refuses the key in {KEY}, or the search: "
             words = refused * (error.code == "refused") + error.message
             raise ResearchError(error.code, words, HINT) from error
+
         listed = answer.get("results") if isinstance(answer, dict) else None
         if not isinstance(listed, list):
             raise ResearchError("malformed", "Brave did not send a list of results", HINT)
-        made = (self._sorter.made(raw, _article_of, raw) for raw in listed)
-        return [article for article in made if article is not None]
+
+        return self._sorter.made_all(listed, _article_of)
 
     def _client(self) -> HttpClient:
-        """The client, once there is a key."""
+        """Return the client, created once a key is set."""
         settings = self._settings
         if self._http is None:
-            if not (key := os.environ.get(KEY)):
+            key = os.environ.get(KEY)
+            if not key:
                 words = f"the environment variable {KEY} is not set"
                 raise ResearchError("no_key", words, "set it there, or in .env next to the config")
+
             self._http = HttpClient(
                 settings.url,
                 per_second=settings.per_second,
@@ -107,16 +111,17 @@ class Brave:
                 sleep=self._sleep,
                 headers={"X-Subscription-Token": key},
             )
+
         return self._http
 
 
 def research(settings: Settings, report: Report = ignore_report) -> Brave:
-    """Brave behind the door of a source."""
+    """Return Brave as a source of articles."""
     return Brave(settings, report)
 
 
 def _article_of(raw: object) -> FoundArticle:
-    """What Brave lists, as an article; its host is its source."""
+    """Return an article that Brave lists, with its host as its source."""
     item = read(BraveArticle, raw, "article")
     host = item.url.partition("//")[2].partition("/")[0]
     if not host:

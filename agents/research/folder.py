@@ -53,7 +53,7 @@ class Settings(ResearchSettings):
 
 
 class UnreadableArticle(ValueError):
-    """A file that is no article."""
+    """A file that isn't a valid article."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class ArticleFile:
     words: frozenset[str]
 
     def concerns(self, market: Market, telling: Sequence[str], least: int) -> bool:
-        """Whether it has to do with a market, whose telling words these are."""
+        """Tell whether the article is about a market with these keywords."""
         if self.markets:
             return market.id in self.markets
         return bool(telling) and sum(x in self.words for x in telling) >= min(least, len(telling))
@@ -75,41 +75,45 @@ class ArticleFolder:
     """A folder of articles, read anew at each decision time."""
 
     def __init__(self, settings: Settings, report: Report):
-        self._settings, self._report = settings, report
+        self._settings = settings
+        self._report = report
         self._read_at: datetime | None = None
         self._filed: list[ArticleFile] = []
         self._index: ArticleIndex | None = None
 
     async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
-        """What has to do with a market, in the order of the files' names."""
+        """Return the articles about a market, in the order of their file names."""
         if at != self._read_at:
             folder = self._settings.path
             self._filed = _read(_files(folder), folder, self._report)
             self._read_at = at
-        telling, least = keywords(market.question, MOST_WORDS), self._settings.words
+        telling = keywords(market.question, MOST_WORDS)
+        least = self._settings.words
         return [filed.article for filed in self._filed if filed.concerns(market, telling, least)]
 
     async def search(self, query: str, at: datetime) -> list[FoundArticle]:
-        """What fits some words best, by BM25, of what was out at an instant and of what came later."""
+        """Return the best matches by BM25, of articles out at an instant and of later ones."""
         return self._indexed().search(query, at)
 
     async def read(self, url: str) -> FoundArticle | None:
-        """The whole article at an address."""
+        """Return the whole article at an address."""
         return self._indexed().find(url)
 
     def _indexed(self) -> ArticleIndex:
-        """The index of the folder as it is; what was read before is not read again."""
+        """Return an up-to-date index of the folder; unchanged files are not read again."""
         folder = self._settings.path
         stamps = {path.relative_to(folder).as_posix(): path.stat().st_mtime_ns for path in _files(folder)}
         if self._index is None:
             self._index = ArticleIndex()
+
         for name in self._index.outdated(stamps):
             for filed in _read([folder / name], folder, self._report):
                 self._index.add(name, filed.article)
+
         return self._index
 
     async def close(self) -> None:
-        """Let go of the index."""
+        """Close the index."""
         if self._index is not None:
             self._index.close()
         self._index = None
@@ -124,11 +128,12 @@ def _read(paths: Sequence[Path], folder: Path, report: Report) -> list[ArticleFi
         except UnreadableArticle as why:
             name = path.relative_to(folder).as_posix()
             report(QuarantinedRecord("folder", name, "article", "malformed", str(why)))
+
     return articles
 
 
 def research(settings: Settings, report: Report = ignore_report) -> ArticleFolder:
-    """The articles in a folder."""
+    """Return a folder of articles as a source."""
     return ArticleFolder(settings, report)
 
 
@@ -154,13 +159,15 @@ def count_articles(settings: Settings) -> ArticleCount:
 
 
 def _files(folder: Path) -> list[Path]:
-    """Every file that may be an article, in the folder and those below it; links are not followed."""
+    """Return every file that may be an article, in the folder and its subfolders, without links."""
     if not folder.is_dir():
         raise ResearchError("no_folder", f"there is no folder {folder}", "check evidence.folder.path")
+
     try:
         paths = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES)
     except OSError as error:
         raise ResearchError("unreadable", f"{folder} can't be read: {error.strerror}") from error
+
     if len(paths) > MOST_FILES:
         hint = "leave older articles out, or write a source of your own"
         raise ResearchError("too_many", f"{folder} holds more than {MOST_FILES:,} articles", hint)
@@ -226,6 +233,7 @@ def _head(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
             return
         if line.strip("- ") == "":
             continue
+
         key, colon, value = line.partition(":")
         key = key.strip().casefold()
         if not colon or key not in (*KEYS, DATE):
@@ -234,5 +242,6 @@ def _head(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
             )
         if key in seen:
             raise UnreadableArticle(f"`{key}:` appears twice")
+
         seen.add(key)
         yield key, value.strip().strip("\"'")

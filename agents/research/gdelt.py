@@ -57,22 +57,23 @@ class GdeltArticle(WireRecord):
 
 
 class Gdelt:
-    """GDELT's list of articles behind the door of a source."""
+    """GDELT's list of articles as a source."""
 
     def __init__(self, settings: Settings, http: HttpClient, report: Report):
-        self._settings, self._http = settings, http
+        self._settings = settings
+        self._http = http
         self._sorter = RecordSorter("gdelt", ("url",), report)
 
     async def articles(self, market: Market, at: datetime) -> list[FoundArticle]:
-        """The newest articles that have all of a question's terms; else those that have fewer of them."""
+        """Return the newest articles with all of a question's terms; without any, those with fewer."""
         return await self._newest(market.question, market.rules, at, min(at, cutoff(market.closes_at)))
 
     async def search(self, query: str, at: datetime) -> list[FoundArticle]:
-        """The same for some words."""
+        """Return the newest articles that match a query in the same way."""
         return await self._newest(query, "", at, at)
 
     async def read(self, _url: str) -> FoundArticle | None:
-        """There are no texts."""
+        """Return None: GDELT has no texts."""
         return None
 
     async def _newest(self, question: str, rules: str, at: datetime, until: datetime) -> list[FoundArticle]:
@@ -80,33 +81,34 @@ class Gdelt:
         asked = search_terms(question, self._settings.words, rules)
         if not asked or until <= since:
             return []
+
         found = await self._found(asked, since, until)
-        if not found and (fewer := broader_terms(asked)):
-            found = await self._found(fewer, since, until)
-        return found
+        fewer = () if found else broader_terms(asked)
+        return await self._found(fewer, since, until) if fewer else found
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._http.close()
 
     async def _found(
         self, terms: Sequence[SearchTerm], since: datetime, until: datetime
     ) -> list[FoundArticle]:
-        """What GDELT lists for some terms."""
+        """Return the articles that GDELT lists for some terms."""
         language = [f"sourcelang:{self._settings.language}"] if self._settings.language else []
         answer = await self._get(" ".join((*map(_query, terms), *language)), since, until)
         if isinstance(answer, Refusal):
             words = f"GDELT refuses the query: {one_line(answer.said)}"
             raise RefusedQueryError("refused_query", words, "other markets are not affected")
+
         listed = answer.get("articles", []) if isinstance(answer, dict) else None
         if not isinstance(listed, list):
             raise ResearchError("malformed", "GDELT did not send a list of articles", HINT)
-        made = (self._sorter.made(raw, _article_of, raw) for raw in listed)
-        return [article for article in made if article is not None]
+
+        return self._sorter.made_all(listed, _article_of)
 
     async def _get(self, query: str, since: datetime, until: datetime) -> object:
         try:
-            answer: object = await self._http.get(
+            return await self._http.get(
                 "/doc",
                 query=query,
                 mode="artlist",
@@ -118,24 +120,23 @@ class Gdelt:
             )
         except VenueError as error:
             raise ResearchError(error.code, error.message, HINT) from error
-        return answer
 
 
 def research(settings: Settings, report: Report = ignore_report) -> Gdelt:
-    """GDELT behind the door of a source."""
+    """Return GDELT as a source of articles."""
     http = HttpClient(settings.url, per_second=PER_SECOND, parse=read_answer)
     return Gdelt(settings, http, report)
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """GDELT's words on a query that it doesn't take."""
+    """GDELT's words on a query that it refuses."""
 
     said: str
 
 
 def read_answer(body: bytearray) -> Any:
-    """GDELT's JSON, also where it has stray backslashes; or its refusal of a query."""
+    """Return GDELT's JSON, repaired where it has stray backslashes, or its refusal of a query."""
     text = body.decode("utf-8", "replace").strip()
     if text[:1] in ("{", "["):
         try:
@@ -146,6 +147,7 @@ def read_answer(body: bytearray) -> Any:
             return json.loads(_BACKSLASH.sub(r"\\\\", text), strict=False)
         except ValueError:
             raise RequestError("not_json", "sent invalid JSON") from None
+
     if "limit requests" in text.casefold():
         raise RequestError("rate_limited", "is rate-limiting requests")
     if 0 < len(text) <= LONGEST_REFUSAL and text[0].isalpha():
@@ -154,13 +156,13 @@ def read_answer(body: bytearray) -> Any:
 
 
 def _query(term: SearchTerm) -> str:
-    """A term as GDELT is asked for it."""
+    """Return a term in GDELT's query syntax."""
     ways = [way if way.isalnum() else f'"{way}"' for way in term.ways]
     return ways[0] if len(ways) == 1 else f"({' OR '.join(ways)})"
 
 
 def _article_of(raw: object) -> FoundArticle:
-    """What GDELT lists, as an article; its host is its source."""
+    """Return an article that GDELT lists, with its domain as its source."""
     item = read(GdeltArticle, raw, "article")
     if not item.domain:
         raise RejectedRecord("article", "malformed", "domain: an article needs a source")

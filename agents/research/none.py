@@ -15,13 +15,13 @@ class NoResearch:
     """A source that has no articles."""
 
     async def articles(self, _market: Market, _at: datetime) -> list[FoundArticle]:
-        """None, on any market."""
+        """Return no articles."""
         return []
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing: no connection is open."""
 
 
 def research(_settings: Settings, _report: Report = ignore_report) -> NoResearch:
-    """The source of no evidence."""
+    """Return the source without articles."""
     return NoResearch()

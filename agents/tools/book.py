@@ -10,11 +10,13 @@ __all__ = ["Arguments", "use"]
 
 
 async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
-    """A line for each level."""
+    """Return a line for each level."""
     quote = listing_of(arguments.market, reach).quote
     if quote is None:
         return ToolResult("it has no price now")
-    sides = (("bid", quote.bids), ("ask", quote.asks))
-    lines = [f"{side} {decimal(x.price)}: {decimal(x.shares)} shares" for side, xs in sides for x in xs]
+
+    lines: list[str] = []
+    for side, levels in (("bid", quote.bids), ("ask", quote.asks)):
+        lines += [f"{side} {decimal(level.price)}: {decimal(level.shares)} shares" for level in levels]
     best = [f"{side} {decimal(x)}" for side, x in (("bid", quote.bid), ("ask", quote.ask)) if x is not None]
     return ToolResult("\n".join(lines or best) or "it has no orders")

@@ -16,7 +16,7 @@ class Arguments(ConfigBlock):
 
 
 async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
-    """The notes of earlier rounds, or that new ones are kept."""
+    """Return the notes of earlier rounds, or confirm new ones."""
     if arguments.text:
         return ToolResult("kept for the rounds after this one")
     return ToolResult(reach.notes() or "there are no notes")

@@ -18,14 +18,14 @@ class Arguments(ConfigBlock):
 
 
 async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
-    """A line for each price, the oldest first."""
+    """Return a line for each price, the oldest first."""
     quotes = reach.history(listing_of(arguments.market, reach).market.id)
     lines = [f"{quote.at:%Y-%m-%d %H:%M} {decimal(quote.mid)}" for quote in quotes if quote.mid is not None]
     return ToolResult("\n".join(lines) or "no earlier price is known")
 
 
 def listing_of(name: str, reach: ToolReach) -> Listing:
-    """The market of a short id, as this round shows it."""
+    """Return the market of a short id in this round."""
     names = short_ids(reach.view.snapshot)
     found = next((x for x in reach.view.snapshot if names.get(x.market.id) == name), None)
     if found is None:

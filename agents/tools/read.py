@@ -18,15 +18,18 @@ class Arguments(ConfigBlock):
 
 
 async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
-    """The article, if it may be shown whole."""
+    """Return the article, if it may be shown whole."""
     if arguments.url not in reach.listed():
         raise ToolRefusal(f"no search of this round has listed {arguments.url}")
+
     try:
         article = await reach.source().read(arguments.url)
     except ResearchError as error:
         raise ToolRefusal(f"it can't be read: {error}") from error
+
     if article is None:
         raise ToolRefusal("there is no text of it beyond what search has told")
+
     rule = reach.guard.model_copy(update={"characters": MOST_TEXT - 1_000})
     whole = replace(article, url=arguments.url)
     return told_articles([whole], article.title, reach, WITHHELD, rule)

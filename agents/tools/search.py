@@ -19,7 +19,7 @@ class Arguments(ConfigBlock):
 
 
 async def use(arguments: Arguments, reach: ToolReach) -> ToolResult:
-    """The articles that may be shown."""
+    """Return the articles that may be shown."""
     try:
         found = await reach.source().search(arguments.query, reach.view.snapshot.at)
     except ResearchError as error:

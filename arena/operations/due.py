@@ -382,7 +382,9 @@ def _retry(begun: BegunRound, stored: StoredCohort, situation: DueSituation) -> 
     if not (begun.pending or begun.failed):
         return _after_pause(play, situation)
 
-    to_ask = begun.pending if situation.leaves_failed else begun.pending + begun.unanswered
+    to_ask = begun.pending + begun.retried
+    if not situation.leaves_failed:
+        to_ask += begun.unanswered
     must_ask = to_ask > 0 and stored.cohort.stamp != "live"
     paused = stored.paused_at is not None
     ends_now = situation.now > over_at and (paused or not must_ask)

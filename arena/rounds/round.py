@@ -23,6 +23,7 @@ from arena.record.queries.cohorts import (
     read_newest_time,
     read_quotes,
     read_resolutions,
+    read_retried_turns,
     read_rounds,
     read_taken_at,
     read_turn_statuses,
@@ -259,8 +260,8 @@ def close_turns(
 async def finish_earlier_rounds(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
     """End the rounds before this time: nobody decides on prices that are history.
 
-    Where no time passes, turns that were never begun, for everything was broken off, are played first; and a
-    round whose models are away is not over, unless the user says so: that is an error.
+    Where no time passes, turns that were never begun, or broken off, are played first; and a round whose
+    models are away is not over, unless the user says so: that is an error.
     """
     halted = stored.paused_at is not None or stored.stopped_at is not None
     may_go_on = stored.cohort.stamp != "live" and not halted
@@ -269,7 +270,8 @@ async def finish_earlier_rounds(stored: StoredCohort, at: datetime, world: World
             continue
 
         statuses = record.read(read_turn_statuses, earlier.id)
-        if may_go_on and unfinished_turns(stored.entrant_ids, statuses):
+        left = unfinished_turns(stored.entrant_ids, statuses)
+        if may_go_on and (left or record.read(read_retried_turns, earlier.id)):
             await play_round(stored, earlier.number, world, record)
         if may_go_on and not world.leaves_failed:
             check_models_answered(stored, earlier, record)

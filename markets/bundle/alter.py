@@ -1,15 +1,15 @@
-"""A bundle with another future: what became known after an instant is changed, and nothing before it."""
+"""A copy of a bundle with another future: what became known after an instant is changed, nothing before."""
 
 import csv
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from markets.bundle.files import BOOKS, ENDS, MARKETS, PRICES, find_files
 from markets.bundle.model import Bundle, Mistakes
@@ -21,15 +21,15 @@ from markets.model import MarketId
 
 Row = dict[str, Any]
 LATEST_SHIFT = 72
-"""The most hours by which an end comes later."""
+"""The most hours by which a resolution is delayed."""
 ENDS_TAKEN = 5
-"""Of so many ends to come one is taken away."""
+"""One of this many future resolutions is removed."""
 STEP = Decimal("0.000001")
 
 
 @dataclass(frozen=True, slots=True)
 class Alteration:
-    """What is changed: all that became known after an instant, in ways that a seed decides.
+    """A seeded change of all that became known after an instant.
 
     Prices and books are turned round and squeezed, volumes scaled, payouts turned round, pages reworded. An
     end comes later, or not at all; not where a market bears days only, whose end may decide whether it takes
@@ -41,27 +41,33 @@ class Alteration:
     seed: int
 
     def price(self, row: Row) -> Row:
-        """A row of `prices.csv`."""
+        """Return a row of `prices.csv`, changed if it became known later."""
         if known_from(row, "date") <= self.after:
             return row
+
         turn = self._turn(row, "date")
         turned = {name: turn(row[name]) for name in ("prob_yes", "last") if row.get(name)}
         sides = {"bid": row.get("ask") or row.get("bid"), "ask": row.get("bid") or row.get("ask")}
         turned |= {name: turn(value) if value else "" for name, value in sides.items() if name in row}
+
         if row.get("volume"):
             turned["volume"] = str((Decimal(row["volume"]) * (1 + self._part(row, "volume"))).quantize(STEP))
+
         return row | turned
 
     def book(self, row: Row) -> Row:
-        """A line of `books.jsonl`."""
+        """Return a line of `books.jsonl`, changed if it became known later."""
         if known_from(row, "at") <= self.after:
             return row
+
         turn = self._turn(row, "at")
-        bids, asks = ([[turn(price), shares] for price, shares in row[side]] for side in ("asks", "bids"))
-        return row | {"bids": bids, "asks": asks}
+        return row | {
+            "bids": [[turn(price), shares] for price, shares in row["asks"]],
+            "asks": [[turn(price), shares] for price, shares in row["bids"]],
+        }
 
     def page(self, row: Row) -> Row | None:
-        """A line of `markets.jsonl`, which may also tell the end."""
+        """Return a line of `markets.jsonl`, changed if its page or its resolution became known later."""
         if row.get("resolved") and known_from(row, "resolution_date") > self.after:
             if self._ends_never(row):
                 row = row | {"resolved": False, "resolution": None}
@@ -70,17 +76,20 @@ class Alteration:
                     "resolution": self._turned_end(row, row["resolution"]),
                     "resolution_date": self._shifted(row, "resolution_date"),
                 }
+
         if row.get("seen") and moment(row, "seen") > self.after:
             text = f"As it was changed, {sha256(f'{self.seed}'.encode()).hexdigest()[:8]}"
             row = row | {"rules": text, "question": f"{row['question']} ({text})"}
+
         return row
 
     def end(self, row: Row) -> Row | None:
-        """A row of `resolutions.csv`; None where it is taken away."""
+        """Return a row of `resolutions.csv`, changed if it became known later; None where it is removed."""
         if known_from(row, "known_at") <= self.after:
             return row
         if self._ends_never(row):
             return None
+
         answered = {"answer": self._turned_end(row, row["answer"])} if row.get("answer") else {}
         return row | {
             "payout": _turned_payout(row["payout"]),
@@ -89,17 +98,17 @@ class Alteration:
         }
 
     def _turn(self, row: Row, key: str) -> Callable[[Any], str]:
-        """Prices of a market at an instant, turned round and squeezed, bid and ask alike."""
+        """Return the function that inverts and shrinks a market's prices at an instant, bid and ask alike."""
         factor = 1 - self._part(row, timestamp_text(known_from(row, key))) / 2
         return lambda price: str(max(STEP, ((1 - Decimal(price)) * factor).quantize(STEP)))
 
     def _ends_never(self, row: Row) -> bool:
         record = self.bundle.markets[_market(row)]
-        known = record.ends[0].known_at > self.after and not record.daily
-        return known and self._part(row, "end") * ENDS_TAKEN < 1
+        may_change = record.ends[0].known_at > self.after and not record.daily
+        return may_change and self._part(row, "end") * ENDS_TAKEN < 1
 
     def _turned_end(self, row: Row, end: Any) -> Any:
-        """What a share pays, turned round; of a question that isn't of yes or no, another of its answers."""
+        """Return the inverted payout; for a question that isn't yes or no, another of its answers."""
         form = form_of(self.bundle.markets[_market(row)].pages[-1].form)
         if form.kind == YES_NO or end == REFUND:
             return _turned_payout(end)
@@ -113,7 +122,7 @@ class Alteration:
         return timestamp_text(known_from(row, key) + timedelta(hours=hours))
 
     def _part(self, row: Row, about: str) -> Decimal:
-        """A number from 0 to below 1, for a market and what it is about."""
+        """Return a pseudo-random number in [0, 1) for a market and a purpose."""
         text = f"{self.seed} {_market(row)} {about}"
         return Decimal(int.from_bytes(sha256(text.encode()).digest()[:4])) / (1 << 32)
 
@@ -128,17 +137,23 @@ def alter(folder: Path, bundle: Bundle, after: datetime, seed: int, into: Path) 
         BOOKS: change.book,
         ENDS: change.end,
     }
+
     for name, part in find_files(folder, Mistakes()).items():
         changed = (changes[name](row) for _, row in records(name, part, sha256(), _no_mistake))
         kept = (row for row in changed if row is not None)
         with (into / name).open("w", encoding="utf-8", newline="") as file:
             if name in COLUMNS:
-                first = [*islice(kept, 1)]
-                table = csv.DictWriter(file, first[0] if first else COLUMNS[name][0], lineterminator="\n")
-                table.writeheader()
-                table.writerows(chain(first, kept))
+                _write_table(file, kept, COLUMNS[name][0])
             else:
                 file.writelines(f"{json.dumps(row, ensure_ascii=False, default=str)}\n" for row in kept)
+
+
+def _write_table(file: TextIO, rows: Iterator[Row], columns: Sequence[str]) -> None:
+    """Write rows as CSV with the columns of the first; without any row, with these."""
+    first = [*islice(rows, 1)]
+    table = csv.DictWriter(file, first[0] if first else columns, lineterminator="\n")
+    table.writeheader()
+    table.writerows(chain(first, rows))
 
 
 def _market(row: Row) -> MarketId:
@@ -150,5 +165,5 @@ def _turned_payout(payout: Any) -> Any:
 
 
 def _no_mistake(line: int, wrong: str, meant: str) -> None:
-    """The folder was read before; whatever is wrong now has changed since."""
+    """Raise ValueError: the folder was valid when it was read, so it has changed since."""
     raise ValueError(f"line {line}: found {wrong}, expected {meant}")

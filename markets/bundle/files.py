@@ -1,4 +1,4 @@
-"""The files of a bundle: read as numbered lines, and made longer together, all of them or none.
+"""The files of a bundle: read as numbered lines, and appended to together, all of them or none.
 
 Nothing outside the folder is read, and nothing endless. An append that was cut off never happened.
 """
@@ -22,11 +22,11 @@ from markets.bundle.model import BadBundleValue, Mistakes, shown_value
 from markets.venue import VenueError
 
 NAMES = ("markets.jsonl", "prices.csv", "books.jsonl", "resolutions.csv")
-"""Each may be packed, and is then called so with `.gz` behind."""
+"""Each may be compressed, with `.gz` appended to its name."""
 MARKETS, PRICES, BOOKS, ENDS = NAMES
 NEEDED = (MARKETS, PRICES)
 JOURNAL = ".unfinished.json"
-"""Lies in the folder while files get longer, and says how long they were before."""
+"""The journal of an append under way: the sizes of the files before it."""
 MOST_BYTES = 1 << 28
 """The most that a file may hold, unpacked."""
 MOST_LINE = 1 << 22
@@ -40,36 +40,37 @@ Sizes = Mapping[str, int | None]
 
 
 class MistakeSink(Protocol):
-    """Where mistakes of one file go."""
+    """A callback that collects the mistakes of one file."""
 
     def __call__(self, line: int, wrong: str, meant: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class BundleFile:
-    """A file of a bundle, as far as it is whole: what an append has only begun to add isn't read."""
+    """A file of a bundle up to its committed size: what an unfinished append has added isn't read."""
 
     path: Path
     size: int
 
 
 def find_files(folder: Path, mistakes: Mistakes) -> dict[str, BundleFile]:
-    """The files of a bundle by their plain names. Each may be packed with gzip; none may lie elsewhere."""
+    """Return the files of a bundle by their plain names; each may be packed with gzip, none a link."""
     files: dict[str, BundleFile] = {}
     if not folder.is_dir():
         mistakes.add(folder.name, 0, "no such folder", "a folder with a recording")
         return files
+
     try:
         sizes = unfinished(folder)
     except (BadBundleValue, OSError) as error:
         mistakes.add(JOURNAL, 0, "something that is not our journal", f"none ({error})")
         return files
+
     for name in NAMES:
-        paths = [
-            path
-            for path in (folder / name, folder / f"{name}.gz")
-            if (path.is_symlink() or path.exists()) and sizes.get(path.name, 0) is not None
-        ]
+        candidates = (folder / name, folder / f"{name}.gz")
+        present = [path for path in candidates if path.is_symlink() or path.exists()]
+        paths = [path for path in present if sizes.get(path.name, 0) is not None]
+
         if len(paths) > 1:
             mistakes.add(name, 0, f"both {name} and {name}.gz", "one of them")
         elif not paths and name in NEEDED:
@@ -79,11 +80,12 @@ def find_files(folder: Path, mistakes: Mistakes) -> dict[str, BundleFile]:
         elif paths:
             whole = sizes.get(paths[0].name)
             files[name] = BundleFile(paths[0], paths[0].stat().st_size if whole is None else whole)
+
     return files
 
 
 def lines(part: BundleFile, seen: Hash, tell: MistakeSink) -> Numbered:
-    """The lines of a file that are texts, numbered from 1; what can't be read is told. `seen` hashes all."""
+    """Yield the numbered lines of text of a file, add their bytes to the hash `seen`, and report mistakes."""
     number = 0
     try:
         with open_file(part) as file:
@@ -96,6 +98,7 @@ def lines(part: BundleFile, seen: Hash, tell: MistakeSink) -> Numbered:
                         number, "more than fits", f"at most {MOST_LINE:,} bytes a line, {MOST_BYTES:,} a file"
                     )
                     return
+
                 seen.update(line)
                 try:
                     text = line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -111,7 +114,7 @@ def lines(part: BundleFile, seen: Hash, tell: MistakeSink) -> Numbered:
 
 @contextmanager
 def open_file(part: BundleFile) -> Iterator[BinaryIO]:
-    """A file to be read, unpacked if it is packed."""
+    """Open a file for reading, and unpack it if it is packed."""
     with io.BufferedReader(_Front(part), 1 << 16) as whole:
         if part.path.suffix != ".gz":
             yield whole
@@ -121,10 +124,11 @@ def open_file(part: BundleFile) -> Iterator[BinaryIO]:
 
 
 class _Front(io.RawIOBase):
-    """The first bytes of a file, as if it had no more."""
+    """The first bytes of a file, as if the file ended after them."""
 
     def __init__(self, part: BundleFile):
-        self._file, self._left = part.path.open("rb", buffering=0), part.size
+        self._file = part.path.open("rb", buffering=0)
+        self._left = part.size
 
     def readable(self) -> bool:
         return True
@@ -140,21 +144,23 @@ class _Front(io.RawIOBase):
 
 
 def hash_file(folder: Path) -> str:
-    """The hash of a bundle's files without looking into them; nothing where they can't be used."""
-    mistakes, seen = Mistakes(), dict[str, Hash]()
+    """Return the hash of a bundle's files without parsing them; empty where they can't be used."""
+    mistakes = Mistakes()
+    seen = dict[str, Hash]()
     try:
         for name, part in find_files(folder, mistakes).items():
             seen[name] = hashlib.sha256()
             with open_file(part) as file:
-                while some := file.read(1 << 20):
-                    seen[name].update(some)
+                while chunk := file.read(1 << 20):
+                    seen[name].update(chunk)
     except (OSError, EOFError, zlib.error):
         return ""
+
     return "" if mistakes.count else hash_of_all(seen)
 
 
 def hash_of_all(seen: dict[str, Hash]) -> str:
-    """One hash for all files of a bundle, as they are unpacked."""
+    """Return one hash over the unpacked content of all files of a bundle."""
     whole = hashlib.sha256()
     for name in sorted(seen):
         whole.update(f"{name} {seen[name].hexdigest()}\n".encode())
@@ -163,7 +169,7 @@ def hash_of_all(seen: dict[str, Hash]) -> str:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Make the folder if need be, and write to it as the only process; mend what another one left behind."""
+    """Lock the folder for this process, make it if need be, and roll back an append that was cut off."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         held = os.open(folder, os.O_RDONLY)
@@ -187,25 +193,26 @@ def _lock(held: int, folder: Path) -> None:
 
 
 def begin(folder: Path, paths: Iterable[Path]) -> None:
-    """Write down how long these files are now."""
+    """Write the current sizes of these files to the journal."""
     sizes = {path.name: path.stat().st_size if path.exists() else None for path in paths}
     draft = folder / f"{JOURNAL}.new"
     with draft.open("w", encoding="utf-8") as file:
         json.dump(sizes, file)
         file.flush()
         os.fsync(file.fileno())
+
     draft.replace(folder / JOURNAL)
     sync_to_disk(folder)
 
 
 def finish(folder: Path) -> None:
-    """What was added counts from here on."""
+    """Commit the append: remove its journal."""
     (folder / JOURNAL).unlink()
     sync_to_disk(folder)
 
 
 def take_back(folder: Path) -> None:
-    """Cut off what was added by an append that did not finish."""
+    """Cut off what an unfinished append added to the files."""
     sizes = unfinished(folder)
     for name, size in sizes.items():
         path = folder / name
@@ -213,12 +220,13 @@ def take_back(folder: Path) -> None:
             path.unlink(missing_ok=True)
         elif path.exists() and path.stat().st_size > size:
             os.truncate(path, size)
+
     if sizes:
         finish(folder)
 
 
 def unfinished(folder: Path) -> Sizes:
-    """How long the files were before an append that is under way or was cut off; nothing without one.
+    """Return the sizes of the files before an append under way or cut off; empty without one.
 
     The journal of a bundle that came from elsewhere is no licence to cut other files than a bundle's own.
     """
@@ -228,18 +236,20 @@ def unfinished(folder: Path) -> Sizes:
         return {}
     except ValueError as error:
         raise BadBundleValue("no JSON", "the sizes of files") from error
+
     if not isinstance(sizes, dict) or not all(_is_own(folder, *item) for item in sizes.items()):
         raise BadBundleValue(shown_value(sizes), "the sizes of files of this folder")
     return sizes
 
 
 def _is_own(folder: Path, name: str, size: object) -> bool:
-    own = name.removesuffix(".gz") in NAMES and not (folder / name).is_symlink()
-    return own and (size is None or (isinstance(size, int) and size >= 0))
+    if name.removesuffix(".gz") not in NAMES or (folder / name).is_symlink():
+        return False
+    return size is None or (isinstance(size, int) and size >= 0)
 
 
 def sync_to_disk(path: Path) -> None:
-    """Have what was written to a file, or a folder's own list of files, outlive a power cut."""
+    """Flush a file, or a folder's list of files, to disk, where it survives a power cut."""
     held = os.open(path, os.O_RDONLY)
     try:
         os.fsync(held)
@@ -248,22 +258,23 @@ def sync_to_disk(path: Path) -> None:
 
 
 def place(folder: Path, name: str) -> Path:
-    """The file of that name in a bundle: the packed one where that is there."""
+    """Return the path of a file in a bundle: the packed one if it exists."""
     packed = folder / f"{name}.gz"
     return packed if packed.exists() else folder / name
 
 
 def append(folder: Path, rows: Mapping[str, Rows], columns: Mapping[str, Sequence[str]]) -> None:
-    """Add rows to files of a bundle: a table's by its columns, else as JSON. The caller is `alone` there."""
+    """Append rows to files of a bundle, as CSV with columns or as JSON; the caller holds `alone`."""
     places = {name: place(folder, name) for name in rows}
     grow = [name for name, path in places.items() if rows[name] or (name in NEEDED and not path.exists())]
     add_all(folder, {places[name]: _text(places[name], rows[name], columns.get(name)) for name in grow})
 
 
 def add_all(folder: Path, added: Mapping[Path, bytes]) -> None:
-    """Add to files of a bundle, to all or to none."""
+    """Append data to files of a bundle: to all of them or to none."""
     if not added:
         return
+
     try:
         begin(folder, added)
         for path, data in added.items():
@@ -274,15 +285,17 @@ def add_all(folder: Path, added: Mapping[Path, bytes]) -> None:
     except OSError:
         take_back(folder)
         raise
+
     finish(folder)
 
 
 def _text(path: Path, rows: Rows, columns: Sequence[str] | None) -> bytes:
-    """The new lines of a file. A new table begins with its header; an old one must have the same."""
+    """Return the new lines of a file; a new table begins with its header, an old one must have the same."""
     first, whole, size = _begun(path)
     text = io.StringIO()
     if rows and not whole:
         text.write("\n")
+
     if columns is None:
         text.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     else:
@@ -293,6 +306,7 @@ def _text(path: Path, rows: Rows, columns: Sequence[str] | None) -> bytes:
             words = f"{path} has the columns {first.strip()[:200]}; what is added has {','.join(columns)}"
             raise VenueError("other_columns", words, NEW)
         table.writerows(rows)
+
     data = text.getvalue().encode()
     if size + len(data) > MOST_BYTES:
         raise VenueError("full", f"{path} would hold more than {MOST_BYTES:,} bytes", NEW)
@@ -300,12 +314,16 @@ def _text(path: Path, rows: Rows, columns: Sequence[str] | None) -> bytes:
 
 
 def _begun(path: Path) -> tuple[str, bool, int]:
-    """The first line of a file, whether its last line is whole, and its bytes, as it is unpacked."""
+    """Return the first line of a file, whether its last line is complete, and its unpacked size."""
     if not path.exists():
         return "", True, 0
+
     size = 0
     with open_file(BundleFile(path, path.stat().st_size)) as file:
         first = last = b""
         for line in file:
-            first, last, size = first or line, line, size + len(line)
+            first = first or line
+            last = line
+            size += len(line)
+
     return first.decode("utf-8-sig"), not last or last.endswith(b"\n"), size

@@ -1,4 +1,4 @@
-"""A recording as it is held, in the order in which things became known; and what may be wrong in one."""
+"""A recording in memory, ordered by when things became known, and the mistakes found in one."""
 
 import json
 from bisect import bisect_right
@@ -11,7 +11,7 @@ from markets.model import Market, MarketId, Quote, Resolution
 
 T = TypeVar("T")
 MOST = 100
-"""How many mistakes are kept. The others are counted."""
+"""How many mistakes are kept; further ones are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ class Recording:
     daily: bool = False
 
     def page(self, at: datetime) -> Market | None:
-        """The market as its page read by then."""
+        """Return the market as its page read at an instant."""
         return _latest(self.seen, self.pages, at)
 
     def quote(self, at: datetime) -> Quote | None:
-        """The newest quote known by then."""
+        """Return the newest quote known at an instant."""
         return _latest(self.known, self.quotes, at)
 
 
@@ -50,17 +50,17 @@ class Bundle:
 
     @property
     def first_price(self) -> datetime | None:
-        """When the first price of all became known."""
+        """Return when the first price of all became known."""
         return min((record.known[0] for record in self.markets.values() if record.known), default=None)
 
     @property
     def last_price(self) -> datetime | None:
-        """When the last price of all became known."""
+        """Return when the last price of all became known."""
         return max((record.known[-1] for record in self.markets.values() if record.known), default=None)
 
     @property
     def last_end(self) -> datetime | None:
-        """When the last that is recorded of how a market ended became known."""
+        """Return when the newest resolution of all became known."""
         ends = (record.ends[-1] for record in self.markets.values() if record.ends)
         return max((end.known_at for end in ends), default=None)
 
@@ -85,29 +85,30 @@ class Mistake:
 
 
 class BadBundleValue(ValueError):
-    """What was found isn't what is meant there."""
+    """A value other than the one that is expected in its place."""
 
     def __init__(self, wrong: str, meant: str):
         super().__init__(f"found {wrong}, expected {meant}")
-        self.wrong, self.meant = wrong, meant
+        self.wrong = wrong
+        self.meant = meant
 
 
 @dataclass(slots=True)
 class Mistakes:
-    """The mistakes met so far: the first ones, and how many there are."""
+    """The mistakes found so far: the first ones, and the count of all."""
 
     kept: list[Mistake] = field(default_factory=list)
     count: int = 0
 
     def add(self, file: str, line: int, wrong: str, meant: str) -> None:
-        """Note one more."""
+        """Count a mistake, and keep it if there is room."""
         self.count += 1
         if len(self.kept) < MOST:
             self.kept.append(Mistake(file, line, wrong, meant))
 
 
 def shown_value(value: object) -> str:
-    """A value as a mistake quotes it: on one line, not too long, and nothing in it that can't be seen."""
+    """Return a value as a mistake quotes it: on one line, short, without invisible characters."""
     if value is None:
         return "nothing"
     whole = json.dumps(value, ensure_ascii=False, default=str)

@@ -1,4 +1,4 @@
-"""From a folder to a recording that holds together, or to every mistake in it at once."""
+"""Reading a bundle from a folder into a consistent recording, or reporting every mistake in it at once."""
 
 import csv
 import hashlib
@@ -40,11 +40,11 @@ T = TypeVar("T")
 At = tuple[MarketId, datetime]
 Records = Iterator[tuple[int, dict[str, Any]]]
 ALWAYS = datetime.min.replace(tzinfo=UTC)
-"""From when a page counts that doesn't say from when."""
+"""When a page without a time of its own became known."""
 HELD: WeakValueDictionary[str, Bundle] = WeakValueDictionary()
-"""The recordings that are in use, by the hash of their files."""
+"""Recordings in use, by the hash of their files."""
 LATE_PRICES = timedelta(days=7)
-"""How long after its end prices of a market are odd: its end may bear a wrong date."""
+"""Prices later than this after the resolution suggest that its date is wrong."""
 NAMED = 10
 """How many mistakes the message of a BadBundle names."""
 
@@ -72,12 +72,12 @@ class BundleReport:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """Tell whether the bundle has no mistakes."""
         return not self.wrong
 
 
 class BadBundle(VenueError):
-    """A bundle with mistakes. Nothing of it is used."""
+    """A bundle with mistakes, of which nothing is used."""
 
     def __init__(self, folder: Path, report: BundleReport):
         some = [str(mistake) for mistake in report.mistakes[:NAMED]]
@@ -91,7 +91,7 @@ class BadBundle(VenueError):
 
 @dataclass(slots=True)
 class Draft:
-    """What the files have said so far; `end_lines` are the file and line of each market's first end."""
+    """The contents of the files so far; `end_lines` are the file and line of each first resolution."""
 
     mistakes: Mistakes = field(default_factory=Mistakes)
     pages: dict[At, tuple[int, rows.BundlePage]] = field(default_factory=dict)
@@ -107,8 +107,9 @@ class Draft:
 
 
 def read(folder: Path) -> Bundle:
-    """The recording in a folder, or BadBundle; one in use is not read again while not a byte has changed."""
-    if (held := HELD.get(hash_file(folder))) is not None:
+    """Return the recording in a folder, from memory while its files haven't changed; raise BadBundle."""
+    held = HELD.get(hash_file(folder))
+    if held is not None:
         return held
     bundle, report = _examine(folder)
     if bundle is None:
@@ -118,25 +119,33 @@ def read(folder: Path) -> Bundle:
 
 
 def check(folder: Path) -> BundleReport:
-    """What is in a folder, and all that is wrong with it."""
+    """Return what a folder holds, and every mistake in it."""
     return _examine(folder)[1]
 
 
 def _examine(folder: Path) -> tuple[Bundle | None, BundleReport]:
-    draft, seen = Draft(), dict[str, Hash]()
+    """Return the recording in a folder, or None if it has mistakes, with the report on it."""
+    draft = Draft()
+    seen = dict[str, Hash]()
+
     for name, part in find_files(folder, draft.mistakes).items():
         seen[name] = hashlib.sha256()
-        tell, before = partial(draft.mistakes.add, part.path.name), draft.mistakes.count
+        tell = partial(draft.mistakes.add, part.path.name)
+        before = draft.mistakes.count
+
         for line, record in records(name, part, seen[name], tell):
             for note in READERS[name]:
                 try:
                     note(draft, line, record)
                 except BadBundleValue as error:
                     tell(line, error.wrong, error.meant)
+
         if name == MARKETS:
             draft.whole_list = draft.mistakes.count == before
+
     if draft.mistakes.count:
         return None, _report(draft, None)
+
     markets = _recordings(draft)
     bundle = Bundle(markets, content_hash(markets), hash_of_all(seen))
     return bundle, _report(draft, bundle)
@@ -151,7 +160,8 @@ def _note_page(draft: Draft, line: int, record: Any) -> None:
 
 
 def _note_end_within(draft: Draft, line: int, record: Any) -> None:
-    if (end := rows.end_within(record)) is None:
+    end = rows.end_within(record)
+    if end is None:
         return
     if draft.ends.setdefault(end.market_id, [end]) != [end]:
         raise BadBundleValue(f"another end of {end.market_id}", "one, and later versions in resolutions.csv")
@@ -178,19 +188,23 @@ def _note_quote(
 
 
 def _note_end(draft: Draft, line: int, record: Any) -> None:
-    """Versions stand in order, each known no earlier than the one before."""
+    """Add a version of a resolution; versions must be in order, each known no earlier than the last."""
     end = rows.end(record)
     if not _is_listed(draft, end.market_id):
         return
+
     end = rows.with_answer(end, draft.forms[end.market_id])
-    versions, market = draft.ends.setdefault(end.market_id, []), end.market_id
-    if end.version != (following := len(versions) + 1):
+    market = end.market_id
+    versions = draft.ends.setdefault(market, [])
+    following = len(versions) + 1
+    if end.version != following:
         raise BadBundleValue(f"version {end.version} of how {market} ended", f"version {following}")
     if versions and end.known_at < versions[-1].known_at:
         raise BadBundleValue(f"a version of {market} known before the last one", "versions in order of time")
+
     versions.append(end)
-    draft.end_lines.setdefault(end.market_id, (ENDS, line))
-    _note_daily(draft, end.market_id, record, "known_at")
+    draft.end_lines.setdefault(market, (ENDS, line))
+    _note_daily(draft, market, record, "known_at")
 
 
 READERS: Mapping[str, Sequence[Callable[[Draft, int, Any], None]]] = {
@@ -213,7 +227,7 @@ def _once(values: dict[At, tuple[int, T]], key: At, line: int, value: T, wrong: 
 
 
 def _is_listed(draft: Draft, market: MarketId) -> bool:
-    """Whether there is a page of the market. Told once for each that has none, if the list could be read."""
+    """Tell whether a market has a page; if the list was readable, raise once for each that has none."""
     if market in draft.listed:
         return True
     told = market in draft.missed
@@ -224,7 +238,7 @@ def _is_listed(draft: Draft, market: MarketId) -> bool:
 
 
 def records(name: str, part: BundleFile, seen: Hash, tell: MistakeSink) -> Records:
-    """The records of a file with their lines; what is none is told. `seen` hashes all that is read."""
+    """Yield the records of a file with their line numbers; report mistakes, and hash all that is read."""
     numbered = lines(part, seen, tell)
     if name in rows.COLUMNS:
         return _csv_records(numbered, *rows.COLUMNS[name], tell)
@@ -232,7 +246,7 @@ def records(name: str, part: BundleFile, seen: Hash, tell: MistakeSink) -> Recor
 
 
 def _json_records(numbered: Numbered, tell: MistakeSink) -> Records:
-    """The objects of a file with one on each line. Numbers are kept exactly as they are written."""
+    """Yield the objects of a JSON Lines file; numbers are kept exactly as written."""
     for number, text in numbered:
         try:
             record = json.loads(
@@ -263,11 +277,12 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _csv_records(
     numbered: Numbered, needed: Sequence[str], more: Sequence[str], tell: MistakeSink
 ) -> Records:
-    """The rows of a table by the columns that its first row names."""
+    """Yield the rows of a table as dicts keyed by its header."""
     table = _rows(numbered, tell)
     line, columns = next(table, (0, []))
     if not _are_columns(columns, needed, more, line, tell):
         return
+
     for number, row in table:
         if len(row) == len(columns):
             yield number, dict(zip(columns, row, strict=True))
@@ -276,7 +291,7 @@ def _csv_records(
 
 
 def _rows(numbered: Numbered, tell: MistakeSink) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a table with the number of the line on which each ends."""
+    """Yield the rows of a table with the number of the line on which each ends."""
     number = 0
 
     def texts() -> Iterator[str]:
@@ -300,7 +315,7 @@ def _rows(numbered: Numbered, tell: MistakeSink) -> Iterator[tuple[int, list[str
 def _are_columns(
     columns: Sequence[str], needed: Sequence[str], more: Sequence[str], line: int, tell: MistakeSink
 ) -> bool:
-    """Whether a table has all its columns, each once, and no other."""
+    """Tell whether a table has all required columns, each once, and no unknown one."""
     missing = [name for name in needed if name not in columns]
     odd = [name for name in columns if name not in (*needed, *more) or columns.count(name) > 1]
     if not missing and not odd:
@@ -311,7 +326,7 @@ def _are_columns(
 
 
 def content_hash(markets: Mapping[MarketId, Recording]) -> str:
-    """The hash of what a recording says: every page, price and end with the instant from which it counts."""
+    """Return the hash of what a recording says: each page, price and resolution with its time."""
     whole = hashlib.sha256()
     for record in markets.values():
         pages = zip(record.seen, map(market_hash, record.pages), strict=True)
@@ -320,23 +335,27 @@ def content_hash(markets: Mapping[MarketId, Recording]) -> str:
         known += [digest(end_content(end)) for end in record.ends]
         known.append(str(record.daily))
         whole.update("\n".join(known).encode())
+
     return whole.hexdigest()
 
 
 def _impossible_times(draft: Draft, markets: Mapping[MarketId, Recording]) -> list[Mistake]:
-    """Ends before their market opened, or long before its last price."""
+    """Return a mistake for each market that ended before it opened or long before its last price."""
     mistakes = Mistakes()
     for market, (file, line) in sorted(draft.end_lines.items(), key=itemgetter(1)):
-        record, end = markets[market], draft.ends[market][0]
+        record = markets[market]
+        end = draft.ends[market][0]
         opens_at = min(page.opens_at for page in record.pages)
         last = record.known[-1] if record.known else end.known_at
         found = f"{market} ended {end.known_at:%Y-%m-%d}"
+
         if end.known_at <= opens_at:
             mistakes.add(
                 file, line, found, f"an end after it opened, {opens_at:%Y-%m-%d}: it is never on offer"
             )
         elif last - end.known_at > LATE_PRICES:
             mistakes.add(file, line, found, f"an end near its last price, {last:%Y-%m-%d}")
+
     return mistakes.kept
 
 
@@ -359,29 +378,31 @@ def _report(draft: Draft, bundle: Bundle | None) -> BundleReport:
 
 
 def _recordings(draft: Draft) -> dict[MarketId, Recording]:
-    pages, quotes = defaultdict[MarketId, list[tuple[datetime, rows.BundlePage]]](list), _quotes(draft)
+    pages = defaultdict[MarketId, list[tuple[datetime, rows.BundlePage]]](list)
+    quotes = _quotes(draft)
     for (market, seen), (_, page) in sorted(draft.pages.items(), key=lambda item: item[0]):
         pages[market].append((seen, page))
-    firsts = {market: versions[0][1] for market, versions in pages.items()}
-    events, stories = _events(firsts), {market: _story(page) for market, page in firsts.items()}
-    return {
-        market: Recording(
+
+    events = _events({market: versions[0][1] for market, versions in pages.items()})
+    recordings = {}
+    for market, versions in pages.items():
+        story = _story(versions[0][1])
+        event = events[market]
+        recordings[market] = Recording(
             seen=tuple(seen for seen, _ in versions),
             pages=tuple(
-                replace(page.market, event_id=events[market], story=page.market.story or stories[market])
-                for _, page in versions
+                replace(page.market, event_id=event, story=page.market.story or story) for _, page in versions
             ),
             known=tuple(quote.at for quote in quotes[market]),
             quotes=tuple(quotes[market]),
             ends=tuple(draft.ends.get(market, ())),
             daily=market in draft.daily,
         )
-        for market, versions in pages.items()
-    }
+    return recordings
 
 
 def _story(page: rows.BundlePage) -> str:
-    """The story as a market's first page names it; where it names no event either, its subject."""
+    """Return the story that a market's first page names; without one or an event, the question's subject."""
     market = page.market
     if market.story or market.event_id:
         return market.story
@@ -389,7 +410,7 @@ def _story(page: rows.BundlePage) -> str:
 
 
 def _quotes(draft: Draft) -> defaultdict[MarketId, list[Quote]]:
-    """Every market's quotes in the order of time: a price and a book of the same instant are one."""
+    """Return each market's quotes in order of time; a price and a book of the same instant are merged."""
     merged: dict[At, Quote] = {key: quote for key, (_, quote) in draft.prices.items()}
     for key, (_, book) in draft.books.items():
         merged[key] = rows.with_book(merged[key], book) if key in merged else book
@@ -400,12 +421,18 @@ def _quotes(draft: Draft) -> defaultdict[MarketId, list[Quote]]:
 
 
 def _events(pages: dict[MarketId, rows.BundlePage]) -> dict[MarketId, str]:
-    """The event as the page names it; else one for an equal background, else by ladder, else its own."""
-    named = {market: page.market.event_id for market, page in pages.items() if page.market.event_id}
-    texts = {market: page.background for market, page in pages.items() if market not in named}
-    count = Counter(texts.values())
-    alike = {m: f"background:{digest(text)[:12]}" for m, text in texts.items()
-             if text not in rows.EMPTY and count[text] > 1}  # fmt: skip
-    rest = {market: pages[market].market.question for market in texts if market not in alike}
-    steps = {market: f"ladder:{key}" for market, key in ladders(rest).items()}
-    return {market: market for market in pages} | steps | alike | named
+    """Return each market's event: as named, else by equal background, else by ladder, else its own."""
+    events: dict[MarketId, str] = {market: page.market.event_id or market for market, page in pages.items()}
+    unnamed = {market: page for market, page in pages.items() if not page.market.event_id}
+    count = Counter(page.background for page in unnamed.values())
+    questions = {}
+
+    for market, page in unnamed.items():
+        if page.background not in rows.EMPTY and count[page.background] > 1:
+            events[market] = f"background:{digest(page.background)[:12]}"
+        else:
+            questions[market] = page.market.question
+
+    for market, key in ladders(questions).items():
+        events[market] = f"ladder:{key}"
+    return events

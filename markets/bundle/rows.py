@@ -1,4 +1,4 @@
-"""What a line of each file of a bundle says, and the single values that it is made of."""
+"""Parsers for the lines of each file of a bundle, and for the single values in them."""
 
 import json
 import re
@@ -19,10 +19,10 @@ COLUMNS = {
     PRICES: (("venue", "id", "date", "prob_yes"), ("kind", "bid", "ask", "last", "volume")),
     ENDS: (("market", "version", "known_at", "payout"), ("source", "answer")),
 }
-"""Of each table the columns that it must have, and those that it may."""
+"""The required and the optional columns of each table."""
 REFUND = "refund"
 EMPTY = ("", "N/A")
-"""Texts that say that there is none."""
+"""Texts that stand for a missing value."""
 UNSORTED = "unsorted"
 TICK = 10_000
 MOST_LEVELS = 10_000
@@ -52,14 +52,17 @@ class BundlePage:
 
 
 def page(record: Record) -> BundlePage:
-    """The page of a line of `markets.jsonl`."""
-    opens_at, closes_at = moment(record, "open"), closing(record)
+    """Return the page in a line of `markets.jsonl`."""
+    opens_at = moment(record, "open")
+    closes_at = closing(record)
     if opens_at >= closes_at:
         raise BadBundleValue(
             f"open {shown_value(record['open'])} with close {shown_value(record['close'])}",
             "open before close",
         )
-    question, background = text_or_empty(record, "question"), text(record, "background")
+
+    question = text_or_empty(record, "question")
+    background = text(record, "background")
     tick = has_value(record, "tick", price)
     market = Market(
         id=market_id(record),
@@ -78,14 +81,16 @@ def page(record: Record) -> BundlePage:
         tags=text(record, "tags"),
         form=form_text(record),
     )
+
     return BundlePage(market, moment(record, "seen") if record.get("seen") else None, background.strip())
 
 
 def form_text(record: Record) -> str:
-    """Return the form of a question that isn't of yes or no, which a line has as an object; else nothing."""
+    """Return the form of a question that isn't yes or no, which a line has as an object; else nothing."""
     value = record.get("form")
     if value in (None, ""):
         return ""
+
     try:
         written = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return check_form_text(written).text
@@ -99,7 +104,7 @@ def _rules(record: Record, background: str) -> str:
 
 
 def end_within(record: Record) -> Resolution | None:
-    """The end that a line of `markets.jsonl` tells, if it tells one."""
+    """Return the resolution in a line of `markets.jsonl`, if it holds one."""
     resolved = record.get("resolved", False)
     if resolved is not True:
         if resolved is not False or record.get("resolution") is not None:
@@ -108,7 +113,8 @@ def end_within(record: Record) -> Resolution | None:
             )
             raise BadBundleValue(wrong, "resolved true where there is a resolution, else false")
         return None
-    market, known_at = market_id(record), known_from(record, "resolution_date")
+    market = market_id(record)
+    known_at = known_from(record, "resolution_date")
     form = form_text(record)
     if not form:
         return Resolution(market, 1, known_at, _payout(record, "resolution"))
@@ -118,17 +124,20 @@ def end_within(record: Record) -> Resolution | None:
 
 
 def end(record: Record) -> Resolution:
-    """The end that a line of `resolutions.csv` tells."""
+    """Return the resolution in a row of `resolutions.csv`."""
     venue, _, own = text_or_empty(record, "market").partition(":")
-    market, version = market_id({"venue": venue, "id": own}), text_or_empty(record, "version")
+    market = market_id({"venue": venue, "id": own})
+    version = text_or_empty(record, "version")
     if not (version.isascii() and version.isdigit() and len(version) <= 4):
         raise BadBundleValue(f"version {shown_value(version)}", "a whole number from 1 on")
-    known_at, payout = known_from(record, "known_at"), _payout(record, "payout")
+
+    known_at = known_from(record, "known_at")
+    payout = _payout(record, "payout")
     return Resolution(market, int(version), known_at, payout, text(record, "source"), text(record, "answer"))
 
 
 def with_answer(end: Resolution, form: str) -> Resolution:
-    """Return an end with its answer as its question has it; only a question of yes or no pays."""
+    """Return a resolution with its answer in canonical form; only a yes-or-no question has a payout."""
     if not form and end.answer:
         raise BadBundleValue(f"answer {shown_value(end.answer)}", "none, for a market of yes or no")
     if form and end.payout is not None:
@@ -152,21 +161,25 @@ def _payout(record: Record, key: str) -> int | None:
 
 
 def quote(record: Record) -> Quote:
-    """The price that a line of `prices.csv` tells. Its mid may be left out where there are others."""
+    """Return the quote in a row of `prices.csv`; its mid may be missing where it has other prices."""
     mid, bid, ask, last = (has_value(record, key, price) for key in ("prob_yes", "bid", "ask", "last"))
-    if (mid, bid, ask, last) == (None, None, None, None):
+    if (mid, bid, ask, last) == (None,) * 4:
         raise BadBundleValue(f"prob_yes {shown_value(record.get('prob_yes'))}", "a number from 0 to 1")
+
     at = known_from(record, "date")
     return Quote(market_id(record), at, bid, ask, mid, last, has_value(record, "volume", amount))
 
 
 def book(record: Record) -> Quote:
-    """The book of a line of `books.jsonl`, best first, with the prices that follow from it."""
-    market, at = market_id(record), known_from(record, "at")
+    """Return the book in a line of `books.jsonl`, best levels first, and the prices that it implies."""
+    market = market_id(record)
+    at = known_from(record, "at")
     bids = tuple(sorted(_levels(record, "bids"), key=lambda level: -level.price))
     asks = tuple(sorted(_levels(record, "asks"), key=lambda level: level.price))
-    bid, ask = (bids[0].price if bids else None), (asks[0].price if asks else None)
+    bid = bids[0].price if bids else None
+    ask = asks[0].price if asks else None
     mid = None if bid is None or ask is None else (bid + ask) // 2
+
     return Quote(market, at, bid, ask, mid, bids=bids, asks=asks)
 
 
@@ -178,21 +191,19 @@ def _levels(record: Record, key: str) -> list[Level]:
 
 
 def _level(key: str, level: Any) -> Level:
+    wrong = f"{key} with {shown_value(level)}"
     if not isinstance(level, list) or len(level) != 2:
-        raise BadBundleValue(
-            f"{key} with {shown_value(level)}", 'a price and a number of shares, such as ["0.40", "120"]'
-        )
+        raise BadBundleValue(wrong, 'a price and a number of shares, such as ["0.40", "120"]')
+
     pair = {"price": level[0], "shares": level[1]}
     made = Level(price(pair, "price"), amount(pair, "shares"))
     if not 0 < made.price < ONE or not 0 < made.shares <= MOST_MONEY:
-        raise BadBundleValue(
-            f"{key} with {shown_value(level)}", "a price between 0 and 1, and shares above 0"
-        )
+        raise BadBundleValue(wrong, "a price between 0 and 1, and shares above 0")
     return made
 
 
 def with_book(priced: Quote, booked: Quote) -> Quote:
-    """A price and the book of the same instant as one quote. A price without bid and ask has the book's."""
+    """Merge a price with the book of the same instant; a price without bid and ask takes the book's."""
     if priced.bid is None and priced.ask is None:
         mid = booked.mid if priced.mid is None else priced.mid
         priced = replace(priced, bid=booked.bid, ask=booked.ask, mid=mid)
@@ -200,12 +211,12 @@ def with_book(priced: Quote, booked: Quote) -> Quote:
 
 
 def moment(record: Record, key: str) -> datetime:
-    """An instant; a date is its first moment in UTC."""
+    """Return an instant; a date counts as its first moment in UTC."""
     return _instant(record, key, timedelta())
 
 
 def closing(record: Record) -> datetime:
-    """When a market closes; a year after all that a bundle may tell of is never."""
+    """Return when a market closes; NEVER for a year beyond those that a bundle may hold."""
     value = str(record.get("close"))
     try:
         beyond = DATE.match(value) is not None and date.fromisoformat(value[:10]).year > YEARS[-1]
@@ -215,12 +226,12 @@ def closing(record: Record) -> datetime:
 
 
 def bears_date(record: Record, key: str) -> bool:
-    """Whether it says no more than a day."""
+    """Tell whether a value is a date without a time."""
     return DATE.fullmatch(str(record.get(key))) is not None
 
 
 def known_from(record: Record, key: str) -> datetime:
-    """From when something counts: from its instant on, and what bears a date once that day is over."""
+    """Return when a value becomes known: at its instant, or for a date at the end of that day."""
     return _instant(record, key, DAY)
 
 
@@ -235,23 +246,24 @@ def _instant(record: Record, key: str, after_date: timedelta) -> datetime:
             raise ValueError
     except (ValueError, OverflowError) as error:
         raise _bad_value(key, value, INSTANT) from error
+
     if instant.year not in YEARS:
         raise _bad_value(key, value, f"a year from {YEARS[0]} to {YEARS[-1]}")
     return instant
 
 
 def price(record: Record, key: str) -> int:
-    """A price or a probability, from 0 to 1."""
+    """Return a price or a probability, from 0 to 1."""
     return _number(record, key, ONE, "a number from 0 to 1")
 
 
 def amount(record: Record, key: str) -> int:
-    """Dollars or shares, from 0 on."""
+    """Return an amount of dollars or shares, from 0 on."""
     return _number(record, key, MOST_MONEY, "a number from 0 to a trillion")
 
 
 def has_value(record: Record, key: str, reader: Callable[[Record, str], int]) -> int | None:
-    """A number that may be left out."""
+    """Return an optional number; None if it is missing."""
     return None if record.get(key) in (None, "") else reader(record, key)
 
 
@@ -265,7 +277,7 @@ def _number(record: Record, key: str, most: int, meant: str) -> int:
 
 
 def text(record: Record, key: str) -> str:
-    """A text that may be left out."""
+    """Return an optional text; empty if it is missing."""
     value = record.get(key)
     if value is None:
         return ""
@@ -277,7 +289,7 @@ def text(record: Record, key: str) -> str:
 
 
 def text_or_empty(record: Record, key: str) -> str:
-    """A text that must be there."""
+    """Return a required text."""
     value = text(record, key)
     if not value.strip():
         raise _bad_value(key, record.get(key), "a text")
@@ -285,8 +297,9 @@ def text_or_empty(record: Record, key: str) -> str:
 
 
 def market_id(record: Record) -> MarketId:
-    """The market that a line is about: its `venue` and its `id` there."""
-    venue, own = record.get("venue"), record.get("id")
+    """Return the id of the market that a line is about, from its `venue` and its `id` there."""
+    venue = record.get("venue")
+    own = record.get("id")
     if not isinstance(venue, str) or not NAME.fullmatch(venue):
         raise _bad_value("venue", venue, "a venue's name in letters, digits or . _ -")
     if not isinstance(own, str) or not OWN_ID.fullmatch(own):

@@ -1,9 +1,10 @@
-"""Adding to a bundle what was seen: only what is new, and only what reads back as it was meant."""
+"""Appending what was seen to a bundle: only what is new, and only what reads back unchanged."""
 
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -23,7 +24,7 @@ TABLES = {name: (*needed, *more) for name, (needed, more) in rows.COLUMNS.items(
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What was seen at an instant."""
+    """Listings and resolutions as seen at an instant."""
 
     at: datetime
     listings: tuple[Listing, ...]
@@ -32,7 +33,7 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class WriteCounts:
-    """How much was new."""
+    """The number of new records of each kind."""
 
     pages: int
     prices: int
@@ -41,7 +42,7 @@ class WriteCounts:
 
 @dataclass(slots=True)
 class _BundleContents:
-    """What a bundle holds already, as far as new lines depend on it, and these lines."""
+    """What a bundle holds already, as far as new lines depend on it, and the new lines."""
 
     pages: dict[MarketId, dict[datetime, Market]]
     times: dict[MarketId, set[datetime]]
@@ -49,9 +50,10 @@ class _BundleContents:
     lines: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in NAMES})
 
     def tables(self) -> dict[str, tuple[str, ...]]:
-        """The columns of each table; ends have answers only where a question isn't of yes or no."""
-        asked = any(page.form for versions in self.pages.values() for page in versions.values())
-        ends = tuple(name for name in TABLES[ENDS] if asked or name != "answer")
+        """Return the columns of each table; resolutions have answers only for other than yes-or-no forms."""
+        pages = chain.from_iterable(versions.values() for versions in self.pages.values())
+        has_answers = any(page.form for page in pages)
+        ends = tuple(name for name in TABLES[ENDS] if has_answers or name != "answer")
         return {**TABLES, ENDS: ends}
 
 
@@ -72,6 +74,7 @@ def write(folder: Path, sightings: Iterable[Sighting], report: Report = ignore_r
         raise VenueError(
             "bad_bundle", f"{folder} can't be written to: {error}", "use a new folder"
         ) from error
+
     return WriteCounts(*(len(contents.lines[name]) for name in (MARKETS, PRICES, ENDS)))
 
 
@@ -91,6 +94,7 @@ def _add(sighting: Sighting, contents: _BundleContents, report: Report) -> None:
             _add_listing(listing, sighting.at, contents)
         except BadBundleValue as error:
             report(quarantine("market", listing.market.id, error))
+
     for end in sorted(sighting.resolutions, key=lambda end: (end.market_id, end.version)):
         try:
             _add_end(end, contents)
@@ -99,25 +103,34 @@ def _add(sighting: Sighting, contents: _BundleContents, report: Report) -> None:
 
 
 def _add_listing(listing: Listing, at: datetime, contents: _BundleContents) -> None:
-    """The lines of a listing; all of them are made before any is kept."""
-    market, quote = listing.market, listing.quote
+    """Add the lines of a listing; all of them are built before any is kept."""
+    market = listing.market
+    quote = listing.quote
     known = contents.pages.get(market.id, {})
     seen = max((time for time in known if time <= at), default=None)
-    pages = [] if seen is not None and known[seen] == market else [page_line(market, at)]
-    if pages and at in known:
-        raise BadBundleValue(
-            f"another page of {market.id} at {at:%Y-%m-%d %H:%M}", "the one that is in the bundle"
-        )
-    priced = quote is not None and (quote.bid, quote.ask, quote.mid, quote.last) != (None,) * 4
-    new = quote is not None and priced and quote.at not in contents.times.get(market.id, ())
-    prices = [price_line(quote)] if quote is not None and new else []
-    books = [book_line(quote)] if quote is not None and new and (quote.bids or quote.asks) else []
-    for name, lines in ((MARKETS, pages), (PRICES, prices), (BOOKS, books)):
-        contents.lines[name] += lines
-    if pages:
+    lines: dict[str, Row] = {}
+    if seen is None or known[seen] != market:
+        lines[MARKETS] = page_line(market, at)
+        if at in known:
+            raise BadBundleValue(
+                f"another page of {market.id} at {at:%Y-%m-%d %H:%M}", "the one that is in the bundle"
+            )
+
+    times = contents.times.setdefault(market.id, set())
+    if quote is not None and _has_price(quote) and quote.at not in times:
+        lines[PRICES] = price_line(quote)
+        if quote.bids or quote.asks:
+            lines[BOOKS] = book_line(quote)
+        times.add(quote.at)
+
+    if MARKETS in lines:
         contents.pages.setdefault(market.id, {})[at] = market
-    if quote is not None and new:
-        contents.times.setdefault(market.id, set()).add(quote.at)
+    for name, line in lines.items():
+        contents.lines[name].append(line)
+
+
+def _has_price(quote: Quote) -> bool:
+    return (quote.bid, quote.ask, quote.mid, quote.last) != (None,) * 4
 
 
 def _add_end(end: Resolution, contents: _BundleContents) -> None:
@@ -130,6 +143,7 @@ def _add_end(end: Resolution, contents: _BundleContents) -> None:
         raise BadBundleValue(
             f"version {end.version} of how {end.market_id} ended", "versions in order of time"
         )
+
     pages = contents.pages[end.market_id]
     _reads_back({"answer": end.answer}, rows.with_answer(end, pages[max(pages)].form), end)
     contents.lines[ENDS].append(end_line(end))
@@ -139,13 +153,13 @@ def _add_end(end: Resolution, contents: _BundleContents) -> None:
 def quarantine(
     kind: Literal["market", "resolution"], market: MarketId, error: BadBundleValue
 ) -> QuarantinedRecord:
-    """What is told of something that no bundle can hold."""
+    """Return the report of a record that a bundle can't hold."""
     venue, _, own = market.partition(":")
     return QuarantinedRecord(venue, own, kind, "not_recordable", f"{error}, so it is left out")
 
 
 def page_line(market: Market, at: datetime) -> Row:
-    """The line of `markets.jsonl` for a market's page as it read at an instant."""
+    """Return the line of `markets.jsonl` for a market's page at an instant."""
     venue, _, own = market.id.partition(":")
     row: Row = {
         "venue": venue,
@@ -160,15 +174,16 @@ def page_line(market: Market, at: datetime) -> Row:
         "tick": str(decimal(market.tick)),
         "fee_rate": str(decimal(market.fee_rate)),
         "min_shares": str(decimal(market.min_shares)),
-        **{name: told for name in ADDED_TO_PAGES if (told := getattr(market, name))},
+        **{name: getattr(market, name) for name in ADDED_TO_PAGES if getattr(market, name)},
     }
     if market.form:
         row["form"] = json.loads(market.form)
+
     return _reads_back(row, rows.page(row).market, market)
 
 
 def price_line(quote: Quote) -> Row:
-    """The row of `prices.csv` for a quote."""
+    """Return the row of `prices.csv` for a quote."""
     venue, _, own = quote.market_id.partition(":")
     row: Row = {"venue": venue, "id": own, "date": timestamp_text(quote.at), "kind": "seen"}
     figures = {"prob_yes": quote.mid, "bid": quote.bid, "ask": quote.ask, "last": quote.last}
@@ -176,11 +191,12 @@ def price_line(quote: Quote) -> Row:
     row |= {name: "" if value is None else str(decimal(value)) for name, value in figures.items()}
     made = rows.quote(row)
     booked = rows.with_book(made, rows.book(book_line(quote))) if quote.bids or quote.asks else made
+
     return _reads_back(row, booked, quote)
 
 
 def book_line(quote: Quote) -> Row:
-    """The line of `books.jsonl` for a quote that has a book."""
+    """Return the line of `books.jsonl` for a quote with a book."""
     venue, _, own = quote.market_id.partition(":")
     sides = {"bids": _levels(quote.bids), "asks": _levels(quote.asks)}
     return {"venue": venue, "id": own, "at": timestamp_text(quote.at), **sides}
@@ -191,7 +207,7 @@ def _levels(levels: Iterable[Level]) -> list[list[str]]:
 
 
 def end_line(end: Resolution) -> Row:
-    """The row of `resolutions.csv` for how a market ended. Its source is kept on one line."""
+    """Return the row of `resolutions.csv` for a resolution; its source is kept on one line."""
     end = replace(end, source=" ".join(end.source.split()))
     payout = rows.REFUND if end.payout is None else str(decimal(end.payout))
     row: Row = {
@@ -201,8 +217,10 @@ def end_line(end: Resolution) -> Row:
         "payout": payout,
         "source": end.source,
     }
+
     if end.answer:
         row["answer"] = end.answer
+
     return _reads_back(row, rows.end(row), end)
 
 

@@ -96,6 +96,7 @@ def _read_questions(folder: Path, faults: list[QuestionFault]) -> dict[MarketId,
                 row.wrong("id", "another question has it already", "give each question an id of its own")
                 continue
             asked_by_id[asked.market.id] = asked
+
     return asked_by_id
 
 

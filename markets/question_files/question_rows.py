@@ -100,6 +100,7 @@ class QuestionRow:
                 self.wrong(field, f"{part[:40]!r} is not a probability", "write a number from 0 to 1")
                 return ()
             shares.append(share)
+
         return tuple(shares)
 
     def instant(self, field: str, hint: str, day_ends: bool = False) -> datetime | None:
@@ -126,6 +127,7 @@ class QuestionRow:
         except ValueError:
             self.wrong(field, f"{text[:40]!r} is not a time", "write it like 2026-01-31T12:00Z or 2026-01-31")
             return None
+
         if not 1900 <= at.year < 9000:
             self.wrong(field, f"{text} is not in our times", "correct the year")
             return None

@@ -39,12 +39,15 @@ def _seconds(text: str) -> Fraction:
     text = text.strip()
     if not text.isascii():
         raise ValueError(f"{text[:40]!r} is not a date")
+
     try:
         at = datetime.combine(date.fromisoformat(text), time(), UTC)
     except ValueError:
         at = datetime.fromisoformat(text)
+
     if at.tzinfo is None:
         at = at.replace(tzinfo=UTC)
+
     seconds = Fraction((at - START) // timedelta(seconds=1))
     _text(seconds)  # one that is out of reach in UTC is no date
     return seconds

@@ -114,12 +114,14 @@ def _share(value: object) -> Fraction:
     """Return a probability, or a percentage, as it is written."""
     if isinstance(value, Mapping) and len(value) == 1:
         value = value.get("probability")
+
     text = written(value)
     number = text.removesuffix("%").strip()
     try:
         share = decimal_fraction(number)
     except ValueError:
         raise BadDistribution(f"{text[:40]!r} is not a probability") from None
+
     if not 0 <= share <= 100:
         raise BadDistribution(f"the probability {text[:40]} is not between 0 and 1")
     return share if number == text else share / 100
@@ -154,9 +156,11 @@ def combined(form: QuestionForm, answers: Sequence[Distribution]) -> Distributio
     for place in range(len(form.options)):
         chances = sorted(answer.chances[place] for answer in answers)
         medians.append(chances[(len(chances) - 1) // 2] + chances[len(chances) // 2])
+
     if not any(medians):
         # Each option has more doubters than believers: then the mean is all there is.
         medians = [sum(column) for column in zip(*(answer.chances for answer in answers), strict=True)]
+
     return Distribution(normalized(medians))
 
 

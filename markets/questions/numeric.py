@@ -64,6 +64,7 @@ def instruction(form: QuestionForm) -> str:
     low = "or lower" if form.open_low else "at least"
     high = "or higher" if form.open_high else "at most"
     percents = ", ".join(f"{percent}%" for percent in ASKED_PERCENTS)
+
     return (
         f"The answer is a number{unit} between {form.low} ({low}) and {form.high} ({high}). Give the values "
         f"below which it lies with a chance of {percents}."

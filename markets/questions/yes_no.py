@@ -41,8 +41,10 @@ def read(_form: QuestionForm, value: object) -> Distribution:
         number = decimal_fraction(text)
     except ValueError:
         raise BadDistribution(f"{text[:40]!r} is not a probability") from None
+
     if not 0 <= number <= 1:
         raise BadDistribution(f"the probability {text[:40]} is not between 0 and 1")
+
     share = millionths(text)
     return Distribution((share, ONE - share))
 

@@ -1,4 +1,4 @@
-"""What the markets of an event ask, and by which rules: of invented places, firms and people."""
+"""The questions and rules of simulated markets, about invented places, firms and people."""
 
 import random
 from collections.abc import Callable
@@ -75,7 +75,7 @@ CONTESTS = {
     "sport": "{person} win the {place} marathon",
     "weather": "{town} report the most rain of all towns around {place}",
 }
-"""What one of several can do alone."""
+"""Claims of which exactly one of several can come true."""
 THRESHOLDS = {
     "politics": ("{person} win more than {n}% of the vote in {place}", 30, 5),
     "economy": ("inflation in {place} be above {n}%", 2, 1),
@@ -84,7 +84,7 @@ THRESHOLDS = {
     "sport": ("{place} United have won more than {n} matches", 4, 3),
     "weather": ("the {place} reservoir be more than {n}% full", 40, 10),
 }
-"""What can be passed step by step, the first step and how far it is to the next."""
+"""Thresholds that can be passed one by one: the claim, the first threshold and the step."""
 JUDGES = ("the {place} Gazette", "the registrar of {place}", "the {place} statistics office")
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September",
            "October", "November", "December")  # fmt: skip
@@ -96,7 +96,7 @@ Texts = list[tuple[str, str]]
 def questions(
     rng: random.Random, count: int, closes_at: datetime, family: Family = "plain"
 ) -> tuple[str, Texts]:
-    """The category of an event, and so many of its questions, each with its rules."""
+    """Return the category of an event, and this many of its questions with their rules."""
     category = pick(rng, tuple(TOPICS))
     names = {"place": town(rng)}
     called = surname(rng)
@@ -104,6 +104,7 @@ def questions(
     judge = pick(rng, JUDGES).format(**names)
     claims = _CLAIMS[family](rng, category, names, count)
     more = _ALONE.format(count=count) if family == "exclusive" else ""
+
     return category, [(_question(claim, closes_at), _rules(judge, closes_at) + more) for claim in claims]
 
 
@@ -113,12 +114,13 @@ def _plain(rng: random.Random, category: str, names: dict[str, str], count: int)
 
 
 def _exclusive(rng: random.Random, category: str, names: dict[str, str], count: int) -> list[str]:
-    """The same of one name after the other, all of them different."""
+    """Return the same claim for different names."""
     claims: list[str] = []
     while len(claims) < count:
         other = {"person": f"{given(rng)} {surname(rng)}", "firm": firm(rng), "town": town(rng)}
         claim = CONTESTS[category].format(place=names["place"], **other)
-        claims += [claim] if claim not in claims else []
+        if claim not in claims:
+            claims.append(claim)
     return claims
 
 
@@ -148,25 +150,25 @@ def _rules(judge: str, closes_at: datetime) -> str:
 
 
 def town(rng: random.Random) -> str:
-    """A place."""
+    """Return the name of a place."""
     return pick(rng, _HEADS) + pick(rng, _TAILS)
 
 
 def surname(rng: random.Random) -> str:
-    """What a person or a firm is called."""
+    """Return the surname of a person or a firm."""
     return pick(rng, _FIRST_HALF) + pick(rng, _SECOND_HALF)
 
 
 def given(rng: random.Random) -> str:
-    """A person's first name."""
+    """Return a person's first name."""
     return pick(rng, _GIVEN)
 
 
 def firm(rng: random.Random) -> str:
-    """A firm by its name and its trade."""
+    """Return the name of a firm with its trade."""
     return f"{surname(rng)} {pick(rng, _TRADES)}"
 
 
 def pick(rng: random.Random, items: tuple[str, ...]) -> str:
-    """One of them."""
+    """Return one of the items, drawn evenly."""
     return items[draw_below(rng, len(items))]

@@ -1,10 +1,10 @@
-"""What shapes a simulated season, where its chance comes from, its plan of events, and its outages."""
+"""The settings of a simulated season, its seeded randomness, its plan of events, and its outages."""
 
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     Field,
@@ -25,14 +25,18 @@ Family = Literal["plain", "exclusive", "ladder"]
 """How the markets of an event hang together: loosely, as outcomes of which one comes true, or as thresholds
 of which each is less likely than the one before."""
 
+Share = Annotated[float, Field(ge=0, le=1)]
+"""A share of a whole, or a probability."""
+Deviation = Annotated[float, Field(ge=0, le=100, json_schema_extra=PYTHON_ONLY)]
+"""A standard deviation in log-odds."""
 LARGEST_EVENT = 6
 PARTS = {
     "events": ("exclusive_share", "ladder_share"),
     "markets": ("refund_share", "half_share", "fraction_share"),
 }
-"""Shares of one whole."""
+"""Settings that are shares of one whole."""
 EARLIEST, LATEST = date(1900, 1, 1), date(2900, 1, 1)
-"""Between these a season may start."""
+"""The first and the last day on which a season may start."""
 
 
 class PlainSettings(VenueSettings):
@@ -49,13 +53,13 @@ class PlainSettings(VenueSettings):
     events: int = Field(default=60, ge=1)
     """How many events they belong to."""
 
-    event_start: float = Field(default=0.6, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
+    event_start: Deviation = 0.6
     """How far apart events start."""
-    event_step: float = Field(default=0.07, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
+    event_step: Deviation = 0.07
     """How far an event moves in a day."""
-    own_start: float = Field(default=1.0, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
+    own_start: Deviation = 1.0
     """How far apart the markets of an event start."""
-    own_step: float = Field(default=0.07, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
+    own_step: Deviation = 0.07
     """How far a market moves in a day, beside its event."""
 
     price_noise: float = Field(default=0.43, ge=0, le=100)
@@ -71,9 +75,9 @@ class PlainSettings(VenueSettings):
     """The most ticks between bid and ask."""
     fee_rate: int = Field(default=20_000, ge=0)
     """The venue's fee rate, in millionths."""
-    refund_share: float = Field(default=0.02, ge=0, le=1)
+    refund_share: Share = 0.02
     """The share of markets that are refunded."""
-    half_share: float = Field(default=0.01, ge=0, le=1)
+    half_share: Share = 0.01
     """The share of markets that pay both sides half."""
 
 
@@ -81,27 +85,27 @@ class Settings(PlainSettings):
     """A simulated season. All optional features are off by default."""
 
     # What is off is left out of the stored settings, so a plain season keeps its name and hash.
-    exclusive_share: float = Field(default=0, ge=0, le=1)
+    exclusive_share: Share = 0
     """The share of events of which exactly one market resolves YES."""
-    ladder_share: float = Field(default=0, ge=0, le=1)
+    ladder_share: Share = 0
     """The share of events whose markets are thresholds, each less likely than the last."""
-    jump_rate: float = Field(default=0, ge=0, le=1)
+    jump_rate: Share = 0
     """The chance that an event jumps on a day."""
-    jump_size: float = Field(default=1.5, ge=0, le=100, json_schema_extra=PYTHON_ONLY)
+    jump_size: Deviation = 1.5
     """How far such news moves it, in log-odds."""
-    fraction_share: float = Field(default=0, ge=0, le=1)
+    fraction_share: Share = 0
     """The share of markets that pay a fraction to each side."""
-    delay_share: float = Field(default=0, ge=0, le=1)
+    delay_share: Share = 0
     """The share of markets resolved days after the close, not hours."""
     delay_days: int = Field(default=21, ge=1, le=1_000, json_schema_extra=PYTHON_ONLY)
     """At most this many days after the close."""
-    corrected_share: float = Field(default=0, ge=0, le=1)
+    corrected_share: Share = 0
     """The share of markets first resolved wrongly."""
     corrected_days: int = Field(default=14, ge=1, le=1_000)
     """At most this many days until corrected."""
-    unquoted_rate: float = Field(default=0, ge=0, le=1)
+    unquoted_rate: Share = 0
     """The chance that a market has no quote on a day."""
-    outage_rate: float = Field(default=0, ge=0, le=1)
+    outage_rate: Share = 0
     """The chance that a day starts an outage of the whole venue."""
     outage_hours: int = Field(default=12, ge=1, le=1_000, json_schema_extra=PYTHON_ONLY)
     """The most hours an outage lasts."""
@@ -111,9 +115,11 @@ class Settings(PlainSettings):
         if not self.events <= self.markets <= LARGEST_EVENT * self.events:
             raise ValueError(f"an event has 1 to {LARGEST_EVENT} markets: "
                              f"{self.markets} do not fit {self.events} events")  # fmt: skip
+
         for kind, names in PARTS.items():
             if round(sum(getattr(self, name) for name in names), 9) > 1:
                 raise ValueError(f"{' and '.join(names)} are parts of all {kind}: together at most 1")
+
         if not EARLIEST <= self.start <= LATEST:
             raise ValueError(f"start is {self.start}: it lies between {EARLIEST} and {LATEST}")
         return self
@@ -127,27 +133,27 @@ class Settings(PlainSettings):
 
 
 def code(settings: Settings) -> str:
-    """Six digits that tell the worlds of different settings apart."""
+    """Return six digits that tell the worlds of different settings apart."""
     return digest(settings.model_dump(mode="json"))[:6]
 
 
 def seeded_chance(seed: int) -> Chance:
-    """Chance that depends on nothing but the seed, the purpose and the day."""
+    """Return random generators that depend on nothing but the seed, the purpose and the day."""
     return lambda purpose, day: random.Random(f"{seed}/{purpose}/{day.isoformat()}")
 
 
 def draw_below(rng: random.Random, n: int) -> int:
-    """A whole number from 0 to n - 1, by the one method of Random that all versions keep."""
+    """Return a whole number below n, by the one method of Random that is stable between versions."""
     return int(rng.random() * n)
 
 
 def instant_of(day: date, hour: int) -> datetime:
-    """That hour of the day, in UTC."""
+    """Return that hour of the day, in UTC."""
     return datetime.combine(day, time(hour), UTC)
 
 
 def outage_end(at: datetime, settings: Settings, chance: Chance) -> datetime | None:
-    """When the outage of an instant is over; None where there is none."""
+    """Return when the outage at an instant is over; None where there is none."""
     if not settings.outage_rate:
         return None
     today = at.astimezone(UTC).date()
@@ -157,7 +163,7 @@ def outage_end(at: datetime, settings: Settings, chance: Chance) -> datetime | N
 
 
 def _outage(day: date, settings: Settings, chance: Chance) -> tuple[datetime, datetime]:
-    """From when to when the venue is out that begins to be so on a day; on most days no time at all."""
+    """Return the start and end of the outage that begins on a day; on most days it has no length."""
     rng = chance("outage", day)
     begins = instant_of(day, hour=0) + timedelta(minutes=draw_below(rng, 24 * 60))
     hours = 1 + draw_below(rng, settings.outage_hours) if rng.random() < settings.outage_rate else 0
@@ -165,9 +171,9 @@ def _outage(day: date, settings: Settings, chance: Chance) -> tuple[datetime, da
 
 
 SHORTEST, LONGEST = 7, 56
-"""Days that a market lives, counted from the start of the season for those open by then."""
+"""The shortest and longest life of a market in days, counted from the start of the season at the earliest."""
 OLDER = 14
-"""Days before the start of the season in which those have opened."""
+"""How many days before the start of the season those markets may have opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,23 +189,23 @@ class SimulatedEvent:
 
     @property
     def id(self) -> str:
-        """Its name in the record: no two worlds share one."""
+        """Return the event's id in the record, unique among all worlds."""
         return f"simulator:{self.world}:{self.number:03}"
 
     @property
     def market_ids(self) -> tuple[MarketId, ...]:
-        """Its markets, in the order in which they are listed."""
+        """Return the event's markets, in the order in which they are listed."""
         return tuple(MarketId(f"{self.id}-{place}") for place in range(1, self.markets + 1))
 
 
 def chance_key(name: str) -> str:
-    """What an event or a market draws by: its id without the world, so seasons of one seed draw alike."""
+    """Return the id without its world, by which draws are seeded: seasons of one seed draw alike."""
     venue, _, own = name.split(":")
     return f"{venue}:{own}"
 
 
 def plan_events(settings: Settings, chance: Chance) -> list[SimulatedEvent]:
-    """All events of the season. Three in ten are open at its start, the others follow evenly."""
+    """Return all events of the season: three in ten are open at its start, the others follow evenly."""
     world = code(settings)
     return [
         _event(world, number, size, settings, chance)
@@ -211,11 +217,13 @@ def _sizes(settings: Settings, chance: Chance) -> list[int]:
     sizes = [1] * settings.events
     rng = chance("sizes", date.min)
     roomy = list(range(settings.events))
+
     for _ in range(settings.markets - settings.events):
         place = draw_below(rng, len(roomy))
         sizes[roomy[place]] += 1
         if sizes[roomy[place]] == LARGEST_EVENT:
             del roomy[place]
+
     return sizes
 
 
@@ -230,13 +238,16 @@ def _event(world: str, number: int, size: int, settings: Settings, chance: Chanc
     rng = chance(f"plan/{number}", date.min)
     early = (settings.events * 3 + 9) // 10
     season = 7 * settings.weeks
+
     if number <= early:
-        opens, born = -1 - draw_below(rng, OLDER), 0
+        opens = -1 - draw_below(rng, OLDER)
+        born = 0
         length = (number - 1 + rng.random()) / early
     else:
         share = (number - early - 1 + rng.random()) / (settings.events - early)
         opens = born = 1 + int(share * (season - SHORTEST - 1))
         length = max(rng.random(), rng.random())  # most live long, or too few would be open at once
+
     life = SHORTEST + int(length * (min(LONGEST, season - born) - SHORTEST + 1))
     return SimulatedEvent(
         world,

@@ -33,7 +33,7 @@ INTRODUCTION = (
     "What has been said so far. A careful panel is usually close, an analyst less so, a rumour often far off:"
 )
 LEAD = 3
-"""Days that a walk begins before its market opens, so that a first panel can have met."""
+"""How many days before its market opens a walk begins, so there is evidence from the start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class DayPath(NamedTuple):
     spread: float
 
     def at(self, share: float, bridge: float) -> float:
-        """Its value when that share of the day is over."""
+        """Return the value when this share of the day is over."""
         return self.start + share * self.step + self.spread * bridge
 
 
@@ -96,13 +96,16 @@ class WalkDay:
     shrink: float
 
     def moment(self, share: float) -> "EventMoment":
-        """The event when that share of the day is over."""
+        """Return the event when this share of the day is over."""
         shared = self.shared.at(share, bridges(self.noise, share)[0])
-        own, errors = list[float](), list[float]()
+        own = list[float]()
+        errors = list[float]()
+
         for market in self.markets:
             first, second = bridges(market.noise, share)
             own.append(market.own.at(share, first) + (market.jump if share > self.jump_at else 0.0))
             errors.append(market.error.at(share, second))
+
         true = scores(self.family, shared, own, self.heights)
         return EventMoment(self, share, true, believed_scores(self.family, true, self.shrink, errors))
 
@@ -117,17 +120,17 @@ class EventMoment:
     ideas: Scores
 
     def truth(self, place: int) -> int:
-        """The true probability of YES for one of the markets, in millionths."""
+        """Return the true probability of YES of a market, in millionths."""
         return chance_of(self.day.family, self.scores, place)
 
     def look(self, place: int) -> int:
-        """What its price takes that for."""
+        """Return the probability that a market's price implies, in millionths."""
         return chance_of(self.day.family, self.ideas, place)
 
 
 @dataclass(slots=True)
 class _Path:
-    """How far a market has come by a midnight."""
+    """The state of a market's walk at a midnight."""
 
     name: str
     size: float = 1.0
@@ -137,24 +140,31 @@ class _Path:
 
 
 def first_day(event: SimulatedEvent) -> date:
-    """The day on which an event's walk begins. It ends with the day of the close."""
+    """Return the day on which an event's walk begins; it ends on the day of the close."""
     return event.opens_at.date() - timedelta(LEAD)
 
 
 def walk(event: SimulatedEvent, settings: Settings, chance: Chance) -> Iterator[WalkDay]:
-    """The days of an event, one after the other."""
-    key, paths = chance_key(event.id), [_Path(chance_key(market)) for market in event.market_ids]
+    """Yield the days of an event in order."""
+    key = chance_key(event.id)
+    paths = [_Path(chance_key(market)) for market in event.market_ids]
     heights = ladder_rungs(event, settings, chance)
-    shared, common = 0.0, 0.0 if event.family == "exclusive" else settings.event_step
+    shared = 0.0
+    common = 0.0 if event.family == "exclusive" else settings.event_step
     variance = common * common + settings.own_step * settings.own_step
-    first, last = first_day(event), event.closes_at.date()
+    first = first_day(event)
+    last = event.closes_at.date()
+
     for day in (first + timedelta(n) for n in range((last - first).days + 1)):
-        rng, rngs = chance(key, day), [chance(path.name, day) for path in paths]
+        rng = chance(key, day)
+        rngs = [chance(path.name, day) for path in paths]
         if day == first:
             shared = settings.event_start * bell(rng)
             for path, own in zip(paths, rngs, strict=True):
-                path.own, path.error = settings.own_start * bell(own), settings.price_noise * bell(own)
+                path.own = settings.own_start * bell(own)
+                path.error = settings.price_noise * bell(own)
                 path.size = 1 / (0.4 + 1.2 * own.random())  # a middling market has 1
+
         true = scores(event.family, shared, [path.own for path in paths], heights)
         drifts = [variance * pull for pull in pulls(event.family, true)]
         jump_at, jumps = _news(event, true, day, settings, chance)
@@ -172,9 +182,12 @@ def walk(event: SimulatedEvent, settings: Settings, chance: Chance) -> Iterator[
             settings.price_shrink,
         )
         yield today
+
         shared = today.shared.at(1, 0)
+
         for path, market in zip(paths, today.markets, strict=True):
-            path.own, path.error = market.own.at(1, 0) + market.jump, market.error.at(1, 0)
+            path.own = market.own.at(1, 0) + market.jump
+            path.error = market.error.at(1, 0)
             path.traded += market.trade
 
 
@@ -209,7 +222,7 @@ def _noise(rng: random.Random) -> int:
 
 
 def pulls(family: Family, all_scores: Scores) -> Scores:
-    """For each market the drift for a variance of 1 that keeps the expected probability where it is.
+    """Return each market's drift per unit of variance that keeps its expected probability constant.
 
     What is likely to end YES is likely to hear that it does. A ladder drifts by its middle rung.
     """
@@ -229,14 +242,18 @@ def _pull(score: float) -> float:
 def _news(
     event: SimulatedEvent, true: Scores, day: date, settings: Settings, chance: Chance
 ) -> tuple[float, Scores]:
-    """When news comes on a day, and what it adds to each market; of exclusive outcomes it moves one alone."""
+    """Return when news comes on a day, and its jump of each market; of exclusive outcomes one alone moves."""
     rng = chance(f"{chance_key(event.id)}/jump", day) if settings.jump_rate else None
     if rng is None or rng.random() >= settings.jump_rate:
         return 0.0, (0.0,) * event.markets
-    jump, variance = settings.jump_size * bell(rng), settings.jump_size * settings.jump_size
+
+    jump = settings.jump_size * bell(rng)
+    variance = settings.jump_size * settings.jump_size
     if event.family != "exclusive":
         return rng.random(), tuple(jump + variance * pull for pull in pulls(event.family, true))
-    jumps, place = [0.0] * event.markets, draw_below(rng, event.markets)
+
+    jumps = [0.0] * event.markets
+    place = draw_below(rng, event.markets)
     jumps[place] = jump + variance * _pull(odds_of(event.family, true, place))
     return rng.random(), tuple(jumps)
 
@@ -244,14 +261,14 @@ def _news(
 def _say(
     event: SimulatedEvent, day: date, true: Scores, place: int, rng: random.Random, settings: Settings
 ) -> str | None:
-    """What is said of a market on a day; on the eve of its opening a panel has always met."""
+    """Return the evidence on a market on a day; the day before it opens there is always a panel's."""
     eve = event.opens_at.date() - timedelta(1)
     source = PANEL if day == eve else draw_source(rng, settings.evidence_rate)
     return None if source is None else evidence_line(source, day, odds_of(event.family, true, place), rng)
 
 
 def draw_source(rng: random.Random, rate: float) -> EvidenceSource | None:
-    """Who speaks up on a day, if anyone does."""
+    """Return the source that speaks on a day, if any does."""
     draw = rng.random()
     for source in (PANEL, ANALYST, RUMOUR):
         draw -= rate * source.share
@@ -261,14 +278,14 @@ def draw_source(rng: random.Random, rate: float) -> EvidenceSource | None:
 
 
 def evidence_line(source: EvidenceSource, day: date, truth: float, rng: random.Random) -> str:
-    """What the source says about a market whose true log-odds are `truth`."""
+    """Return what a source says about a market with the true log-odds `truth`."""
     p = probability(truth + source.noise * bell(rng))
     percent = min(max((p + 5_000) // 10_000, 1), 99)
     return f"- {day.isoformat()}: {source.name} puts the chance at {percent}%."
 
 
 def ladder_rungs(event: SimulatedEvent, settings: Settings, chance: Chance) -> Scores:
-    """What each threshold of a ladder takes off the log-odds, as far above the middle as below."""
+    """Return what each threshold of a ladder takes off the log-odds, centred on zero."""
     rng = chance(f"{chance_key(event.id)}/rungs", date.min)
     heights = [0.0]
     for _ in range(event.markets - 1):
@@ -277,7 +294,7 @@ def ladder_rungs(event: SimulatedEvent, settings: Settings, chance: Chance) -> S
 
 
 def scores(family: Family, shared: float, own: Sequence[float], heights: Sequence[float]) -> Scores:
-    """The true scores of an event's markets, from what they share and what each has of its own.
+    """Return the true scores of an event's markets, from their shared part and their own.
 
     A ladder moves as one, by its first market. What exclusive outcomes share would move none of them.
     """
@@ -289,35 +306,38 @@ def scores(family: Family, shared: float, own: Sequence[float], heights: Sequenc
 
 
 def believed_scores(family: Family, true: Scores, shrink: float, errors: Sequence[float]) -> Scores:
-    """The scores as prices take them: less far apart, and with errors. A ladder's prices err together."""
+    """Return the scores that prices reflect: shrunk, with errors; a ladder's share one error."""
     if family == "ladder":
         errors = [errors[0]] * len(true)
     return tuple(shrink * score + error for score, error in zip(true, errors, strict=True))
 
 
 def chance_of(family: Family, all_scores: Scores, place: int) -> int:
-    """The probability behind the scores for one of the markets, in millionths."""
+    """Return a market's probability in millionths, from the scores of its event."""
     return split(all_scores)[place] if family == "exclusive" else probability(all_scores[place])
 
 
 def odds_of(family: Family, all_scores: Scores, place: int) -> float:
-    """The log-odds behind the scores for one of the markets."""
+    """Return a market's log-odds, from the scores of its event."""
     return log_odds(chance_of(family, all_scores, place)) if family == "exclusive" else all_scores[place]
 
 
 _LEVELS = 7
 _DRAWS = Struct("<8I")
 _UNIT = 1 << 32
-_ROOT_HALF, _ROOT_3 = 0.5**0.5, 3**0.5
+_ROOT_HALF = 0.5**0.5
+_ROOT_3 = 3**0.5
 
 
 def bridges(noise: int, share: float) -> tuple[float, float]:
-    """Two Brownian bridges over a day, when that share of it is over; `noise` names them.
+    """Return two Brownian bridges over a day at this share of it; `noise` seeds them.
 
     Each is a sum of tents, on every level half as wide, down to eleven minutes; a hash says how high one is.
     """
     first = second = 0.0
-    height, position = 1.0, share
+    height = 1.0
+    position = share
+
     for level in range(_LEVELS if share else 0):
         tent = int(position)
         inside = position - tent
@@ -325,10 +345,12 @@ def bridges(noise: int, share: float) -> tuple[float, float]:
         drawn = _DRAWS.unpack(blake2b(b"%d/%d/%d" % (noise, level, tent), digest_size=_DRAWS.size).digest())
         first += rise * _normal(*drawn[:4])
         second += rise * _normal(*drawn[4:])
-        height, position = height * _ROOT_HALF, position * 2
+        height = height * _ROOT_HALF
+        position = position * 2
+
     return first, second
 
 
 def _normal(a: int, b: int, c: int, d: int) -> float:
-    """Much like a standard normal one, from four draws."""
+    """Return an approximately standard normal draw from four uniform ones."""
     return (a + b + c + d - 2 * _UNIT) / _UNIT * _ROOT_3

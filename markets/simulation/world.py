@@ -1,4 +1,4 @@
-"""A whole simulated season, worked out as it is asked for: pages, quotes and resolutions at an instant."""
+"""A simulated season, computed on demand: pages, quotes and resolutions at an instant."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -21,20 +21,20 @@ from markets.simulation.settings import (
 from markets.simulation.walk import INTRODUCTION, EventMoment, WalkDay, first_day, walk
 
 HOURS = (0, 1, 3, 6, 12, 30)
-"""How long after the close an end is known, unless it is late."""
+"""How many hours after the close a resolution is known, unless it is delayed."""
 _DAY = timedelta(days=1)
 TICK = ONE // 100
 _SHARES = (200, 300, 500)
-"""What a level holds in a market of middling depth, best level first.
+"""The shares of each level in a market of average depth, best level first.
 
 As in recorded books that depends on neither price nor side, so little money buys out a long shot."""
 EventResolutions = tuple[tuple[Resolution, ...], ...]
-"""For each market of an event every version of how it ends."""
+"""Every version of the resolution of each market of an event."""
 
 
 @dataclass(slots=True)
 class EventStory:
-    """An event as it unfolds."""
+    """An event, whose days are computed when first asked for."""
 
     event: SimulatedEvent
     settings: Settings
@@ -45,7 +45,7 @@ class EventStory:
     _ends: EventResolutions | None = None
 
     def until(self, day: date) -> list[WalkDay]:
-        """All days up to one; the first of them whatever was asked for."""
+        """Return all days up to one, at least the first."""
         wanted = (min(day, self.event.closes_at.date()) - first_day(self.event)).days + 1
         if self._walk is None:
             self._walk = walk(self.event, self.settings, self.chance)
@@ -54,7 +54,7 @@ class EventStory:
         return self._days[: max(wanted, 1)]
 
     def moment(self, at: datetime) -> EventMoment:
-        """The event at an instant; at its first or last one outside of its walk."""
+        """Return the event at an instant, clamped to the span of its walk."""
         if self._moment is None or self._moment[0] != at:
             until = min(at, self.event.closes_at).astimezone(UTC)
             day = self.until(until.date())[-1]
@@ -63,27 +63,32 @@ class EventStory:
         return self._moment[1]
 
     def draws(self, name: str, what: str, day: date) -> random.Random:
-        """The chance of an event or a market in one thing on a day."""
+        """Return the random generator of an event or a market for a purpose on a day."""
         return self.chance(f"{chance_key(name)}/{what}", day)
 
     def ends(self) -> EventResolutions:
-        """For each market every version of how it ends: loose ones each alone, a family by one draw."""
+        """Return every version of each market's resolution; markets of a family share one draw."""
         if self._ends is None:
-            event, last = self.event, self.moment(self.event.closes_at)
+            event = self.event
+            last = self.moment(self.event.closes_at)
             truths = [last.truth(place) for place in range(event.markets)]
             if event.family == "plain":
                 alone = zip(event.market_ids, truths, strict=True)
                 self._ends = tuple(self._resolved(m, [m], [truth])[0] for m, truth in alone)
             else:
                 self._ends = self._resolved(event.id, event.market_ids, truths)
+
         return self._ends
 
     def _resolved(self, drawer: str, markets: Sequence[MarketId], truths: Sequence[int]) -> EventResolutions:
-        closes_at, settings = self.event.closes_at, self.settings
+        closes_at = self.event.closes_at
+        settings = self.settings
         rng, late = (self.draws(drawer, what, closes_at.date()) for what in ("end", "late"))
         known_at = closes_at + timedelta(hours=HOURS[draw_below(rng, len(HOURS))])
+
         if late.random() < settings.delay_share:
             known_at += timedelta(days=1 + draw_below(late, settings.delay_days))
+
         payouts = _payouts(self.event.family, truths, settings, rng)
         return tuple(
             tuple(self._versions(market, payout, known_at))
@@ -91,11 +96,12 @@ class EventStory:
         )
 
     def _versions(self, market: MarketId, payout: int | None, known_at: datetime) -> Iterator[Resolution]:
-        """How a market ended; where the venue gets it wrong at first, that and its correction."""
+        """Yield a market's resolution; where the venue errs at first, that and its correction."""
         rng = self.draws(market, "correction", known_at.date())
         if rng.random() >= self.settings.corrected_share:
             yield Resolution(market, 1, known_at, payout, "simulator")
             return
+
         wrong = 0 if payout == ONE else ONE
         yield Resolution(market, 1, known_at, wrong, "simulator")
         later = known_at + timedelta(days=1 + draw_below(rng, self.settings.corrected_days))
@@ -111,7 +117,7 @@ class SimulatedMarket:
     place: int
 
     def evidence(self, at: datetime) -> Iterator[str]:
-        """What was said of the market by an instant."""
+        """Yield what was said of the market by an instant."""
         moment = self.story.moment(at)
         for day in self.story.until(moment.day.date):
             market = day.markets[self.place]
@@ -119,27 +125,32 @@ class SimulatedMarket:
                 yield market.evidence
 
     def resolutions(self, at: datetime) -> list[Resolution]:
-        """Every version of how the market ended that is known by then."""
+        """Return every version of the market's resolution that is known by an instant."""
         if at < self.market.closes_at:
             return []
         return [end for end in self.story.ends()[self.place] if end.known_at <= at]
 
     def listing(self, at: datetime) -> Listing:
-        """The market as its page reads at an instant, with the evidence until then."""
+        """Return the market as its page reads at an instant, with the evidence until then."""
         rules = "\n".join((self.market.rules, "", INTRODUCTION, *self.evidence(at)))
         return Listing(replace(self.market, rules=rules), self._quote(at))
 
     def _quote(self, at: datetime) -> Quote | None:
-        """Bid, ask and book at an instant; after the close, those that stood last. On some days nothing."""
-        story, market, moment = self.story, self.market, self.story.moment(at)
-        today, rate = moment.day.markets[self.place], self.story.settings.unquoted_rate
+        """Return the quote at an instant, after the close the last one; on some days none."""
+        story = self.story
+        market = self.market
+        moment = self.story.moment(at)
+        today = moment.day.markets[self.place]
+        rate = self.story.settings.unquoted_rate
         if rate > 0 and story.draws(market.id, "unquoted", moment.day.date).random() < rate:
             return None
+
         rng = story.draws(market.id, "book", moment.day.date)
         width = 1 + draw_below(rng, story.settings.spread)
         bid = min(max(moment.look(self.place) // TICK - (width - 1) // 2, 1), 99 - width)
         ask = bid + width
         depth = today.size * (0.75 + 0.75 * rng.random())
+
         return Quote(
             market.id,
             min(at, market.closes_at),
@@ -158,7 +169,7 @@ SimulatedWorld = dict[MarketId, SimulatedMarket]
 
 
 def build_world(settings: Settings, chance: Chance) -> SimulatedWorld:
-    """Every market of the season, its days yet to be worked out."""
+    """Return every market of the season; their days are computed when first asked for."""
     lives: SimulatedWorld = {}
     for event in plan_events(settings, chance):
         story = EventStory(event, settings, chance)
@@ -187,20 +198,21 @@ def _markets(event: SimulatedEvent, settings: Settings, chance: Chance) -> list[
 
 
 def _level_prices(best: int, step: int) -> list[tuple[int, int]]:
-    """Places and prices of the levels from the best one on, as far as a price may go."""
+    """Return places and prices of the levels from the best one on, within the range of prices."""
     return [(n, best + n * step) for n in range(len(_SHARES)) if 0 < best + n * step < 100]
 
 
 def _shares(place: int, depth: float, rng: random.Random) -> int:
-    """Whole shares, about as many as the level has in a market of that depth."""
+    """Return the whole shares of a level in a market of that depth, with noise."""
     return max(int(_SHARES[place] * depth * (0.6 + 0.8 * rng.random())), 1) * ONE
 
 
 def _payouts(
     family: Family, truths: Sequence[int], settings: Settings, rng: random.Random
 ) -> list[int | None]:
-    """What a YES share of each pays: mostly all or nothing, as drawn."""
-    kind, draw = rng.random(), rng.random()
+    """Return what a YES share of each market pays: mostly all or nothing, as drawn."""
+    kind = rng.random()
+    draw = rng.random()
     outcomes = _outcomes(family, truths, draw)
     if kind < settings.refund_share:
         return [None for _ in truths]
@@ -212,24 +224,30 @@ def _payouts(
 
 
 def _outcomes(family: Family, truths: Sequence[int], draw: float) -> list[int]:
-    """All or nothing for each. One draw: so a threshold is passed only with all those before it."""
+    """Return all or nothing for each market, by one draw: thresholds are passed in order."""
     if family != "exclusive":
         return [ONE if draw * ONE < truth else 0 for truth in truths]
-    passed, outcomes = 0, list[int]()
+
+    passed = 0
+    outcomes = list[int]()
     for truth in truths:
         outcomes.append(ONE if passed <= draw * ONE < passed + truth else 0)
         passed += truth
+
     return outcomes
 
 
 def _split_payouts(
     family: Family, outcomes: Sequence[int], part: int, rng: random.Random
 ) -> list[int | None]:
-    """The same part for all; of exclusive outcomes the one that was drawn shares with another."""
+    """Return the same fraction for all; of exclusive outcomes, the drawn one shares with another."""
     if family != "exclusive":
         return [part for _ in outcomes]
+
     payouts: list[int | None] = [0 for _ in outcomes]
     first = outcomes.index(ONE)
     other = (first + 1 + draw_below(rng, len(outcomes) - 1)) % len(outcomes)
-    payouts[first], payouts[other] = part, ONE - part
+    payouts[first] = part
+    payouts[other] = ONE - part
+
     return payouts

@@ -109,8 +109,7 @@ class Kalshi:
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
         """Return what those of some markets paid that are final."""
         raws = await asking.records(self._http, self._sorter, own_names(PREFIX, markets))
-        ends = [self._sorter.made(raw, resolution, raw, at) for raw in raws.values()]
-        return [end for end in ends if end is not None]
+        return self._sorter.made_all(raws.values(), resolution, at)
 
     async def past_markets(self, request: PastRequest) -> PastSelection:
         """Return the wanted markets of those that were open at some time; a tag is a series' ticker."""

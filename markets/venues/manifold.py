@@ -82,8 +82,7 @@ class Manifold:
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:
         """Return how those of some markets ended that have."""
         raws = await asking.records(self._http, self._sorter, own_names(PREFIX, markets))
-        ends = [self._sorter.made(raw, wire.resolution, raw, at) for raw in raws]
-        return [end for end in ends if end is not None]
+        return self._sorter.made_all(raws, wire.resolution, at)
 
     async def past_markets(self, request: PastRequest) -> PastSelection:
         """Return the markets that are wanted of those that were open at some time; a tag is a topic."""
@@ -129,14 +128,13 @@ class Manifold:
 
     async def history(self, market: MarketId, start: datetime, end: datetime, hours: int = 1) -> list[Quote]:
         """Return the price after each bet on a market from `start` to `end`, oldest first."""
-        quotes = []
+        quotes: list[Quote] = []
         for name in own_names(PREFIX, [market]):
             raws = await asking.bets(self._http, self._sorter, name, start=start, end=end, pages=MOST_PAGES)
-            for raw in reversed(raws):
-                quote = self._sorter.made(raw, wire.trade_quote, raw, name)
-                if quote is not None and start <= quote.at <= end:
-                    quotes.append(quote)
-        return sorted(quotes, key=lambda quote: quote.at)
+            quotes += self._sorter.made_all(reversed(raws), wire.trade_quote, name)
+
+        within = (quote for quote in quotes if start <= quote.at <= end)
+        return sorted(within, key=lambda quote: quote.at)
 
     async def close(self) -> None:
         """Close all connections."""

@@ -236,7 +236,7 @@ class Polymarket:
         if not raws:
             raws = await asking.records(self._gamma, self._sorter, names, first="open")
 
-        quotes = []
+        quotes: list[Quote] = []
         for name, raw in raws.items():
             token = self._sorter.made(raw, token_of, raw)
             if not token:
@@ -245,11 +245,10 @@ class Polymarket:
             points = self._past_points.pop(token, None)
             if points is None:
                 points = await asking.history(self._clob, token, start, end, hours)
-            for point in points:
-                price = self._sorter.made(point, past_quote, point, name)
-                if price is not None and start <= price.at <= end:
-                    quotes.append(price)
-        return sorted(quotes, key=lambda quote: quote.at)
+            quotes += self._sorter.made_all(points, past_quote, name)
+
+        within = (quote for quote in quotes if start <= quote.at <= end)
+        return sorted(within, key=lambda quote: quote.at)
 
     async def close(self) -> None:
         """Close all connections."""

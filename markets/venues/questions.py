@@ -92,6 +92,7 @@ class QuestionVenue:
                 own_id = market_id.partition(":")[2]
                 reason = f"{own_id} was asked, and is not in {self._folder.name} any more → put it back"
                 self._report(QuarantinedRecord(VENUE, own_id, "market", "vanished", reason))
+
         return asked
 
     def _read(self) -> QuestionFolder:
@@ -134,6 +135,7 @@ def _fingerprint(folder: Path) -> Fingerprint:
             states.append((path.name, 0, 0))
         else:
             states.append((path.name, status.st_size, status.st_mtime_ns))
+
     return tuple(states)
 
 

@@ -198,6 +198,7 @@ class SeriesVenue:
         reading = await self._read(at)
         left_out: Counter[str] = Counter()
         listings = []
+
         for name in sorted(reading.series):
             series = reading.series[name]
             for question in questions_on(series, day, self._settings.rule):
@@ -207,6 +208,7 @@ class SeriesVenue:
                 market = market_of(question, series, self._settings.rule)
                 if wanted.admits(market, None):
                     listings.append(Listing(market, None))
+
         return Catalogue(listings, left_out)
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
@@ -220,6 +222,7 @@ class SeriesVenue:
             market = market_of(question, series, self._settings.rule)
             if market.opens_at <= at:
                 listings.append(Listing(market, None))
+
         return listings
 
     async def resolutions(self, at: datetime, markets: Collection[MarketId]) -> list[Resolution]:

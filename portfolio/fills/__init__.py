@@ -32,7 +32,6 @@ class FillRule(Protocol):
 
     def levels(self, order: FillRequest) -> Sequence[Level] | Rejection:
         """Return the levels that are offered to an order, sorted or not, or why none is."""
-        ...
 
 
 @cache

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from sqlalchemy import event
 from arena.errors import ArenaError
 from arena.record.record import Record
 from arena.record.schema.database import open_read_only, reading
+from arena.record.schema.database_errors import translated_file_errors
 from arena.verify.content import verified_content
 from tests.faults.little import hash_of, play, witnessed, write_config
 from tests.program.command_line import environment
@@ -187,3 +189,16 @@ def test_arena_run_says_that_the_disk_is_full_and_with_room_again_ends_as_if_it_
             assert done.returncode == 0, done.stdout + done.stderr
         assert len(there.log) == 12 + 12, "each question was asked once"
         assert hash_of(database) == hash_of(tmp_path / "whole.db")
+
+
+@pytest.mark.parametrize(("free", "code"), [(0, "disk_full"), (10_000_000, "disk_error")])
+def test_a_failing_disk_without_room_is_a_full_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, code: str
+) -> None:
+    """SQLite calls it an I/O error where it can't make the file that its readers share."""
+    monkeypatch.setattr(
+        "arena.record.schema.database_errors.shutil.disk_usage", lambda _: SimpleNamespace(free=free)
+    )
+    with pytest.raises(ArenaError) as caught, translated_file_errors(tmp_path / "arena.db"):
+        raise sqlite3.OperationalError("disk I/O error")
+    assert (caught.value.code, caught.value.message) == (code, WORDS[code].format(tmp_path / "arena.db"))

@@ -472,6 +472,12 @@ def read_held_turns(connection: Connection, round_id: int) -> set[int]:
     return set(connection.scalars(HELD_TURNS, {"round_id": round_id}))
 
 
+def read_retried_turns(connection: Connection, round_id: int) -> set[int]:
+    """Return the entrants whose failed turns a process tries again now, or died trying: it may have paid."""
+    statuses = read_turn_statuses(connection, round_id)
+    return {key for key in read_held_turns(connection, round_id) if statuses.get(key) == "failed"}
+
+
 FORECAST_COLUMNS = (
     ForecastRow.market_id,
     col(ForecastRow.probability).label("millionths"),

@@ -18,6 +18,7 @@ from arena.record.queries.cohorts import (
     LineUps,
     StoredCohort,
     read_cohorts,
+    read_retried_turns,
     read_turn_statuses,
     read_unanswered_turns,
 )
@@ -36,7 +37,8 @@ class BegunRound:
     """A round that has begun, when its prices were really looked at, and whether it is done.
 
     Of one that isn't, `pending` counts the turns that are missing, and `failed` those that have failed;
-    `unanswered` are those of the failed whose model gave no answer.
+    `unanswered` are those of the failed whose model gave no answer, `retried` those that a process tries
+    again, or died trying.
     """
 
     number: int
@@ -46,6 +48,7 @@ class BegunRound:
     pending: int = 0
     failed: int = 0
     unanswered: int = 0
+    retried: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +99,18 @@ def _read_begun_rounds(connection: Connection, sizes: dict[int, int]) -> dict[in
         pending = 0
         failed = 0
         unanswered = 0
+        retried = 0
         if not row.done:
             statuses = list(read_turn_statuses(connection, row.id).values())
             pending = sizes[row.cohort_id] - len(statuses)
             failed = statuses.count("failed")
         if failed:
             unanswered = len(read_unanswered_turns(connection, row.id))
+            retried = len(read_retried_turns(connection, row.id))
 
         is_done = bool(row.done)
-        begun_round = BegunRound(row.number, row.at, row.taken_at, is_done, pending, failed, unanswered)
-        rounds[row.cohort_id].append(begun_round)
+        counts = pending, failed, unanswered, retried
+        rounds[row.cohort_id].append(BegunRound(row.number, row.at, row.taken_at, is_done, *counts))
     return rounds
 
 

@@ -1,5 +1,6 @@
 """What a database complains of, in plain words."""
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from sqlalchemy.exc import OperationalError
 from arena.errors import ArenaError
 
 FULL = ("disk_full", "the disk is full: cannot write {}", "free some space; nothing is lost")
+NO_ROOM = 1_000_000
+"""Bytes on a disk below which a failure of it means that it is full: SQLite says so only of some writes."""
 SUSPENDED = "the process was suspended; what was begun is undone, and it may be tried again"
 NO_RIGHT = ("read_only", "{} can't be changed by this user", "name a user who may, or let `arena run` do it")
 PERMISSIONS = "check the permissions of the file and its folder"
@@ -95,8 +98,18 @@ def _known_error(words: str, name: str) -> ArenaError | None:
     """Return our own error for what a driver says, where it is known."""
     for part, (code, message, hint) in KNOWN_ERRORS.items():
         if part in words:
+            if code == "disk_error" and _has_no_room(name):
+                return _known_error("disk is full", name)
             return ArenaError(code, message.format(name), hint, 2 if code == "raced" else 1)
     return None
+
+
+def _has_no_room(path: str) -> bool:
+    """Return whether the disk of a file is full."""
+    try:
+        return shutil.disk_usage(Path(path).absolute().parent).free < NO_ROOM
+    except OSError:
+        return False
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from math import inf
 from operator import attrgetter
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -26,7 +26,7 @@ from markets.venue import QuarantinedRecord, Report
 LONGEST_TEXT = 100_000
 SHOWN_OF_A_RECORD = 2_000
 LARGEST_NUMBER = 10**12
-"""More of anything than a venue has; in millionths it still fits into the record."""
+"""More than any figure of a venue; in millionths it still fits in the record."""
 RecordKind = Literal["market", "quote", "resolution", "page", "article"]
 T = TypeVar("T")
 D = TypeVar("D")
@@ -44,6 +44,11 @@ class RejectedRecord(Exception):
         self.kind = kind
         self.code = code
         self.reason = reason
+
+
+def waiting(code: str, reason: str) -> RejectedRecord:
+    """Return the fault of a resolution that can't be used yet."""
+    return RejectedRecord("resolution", code, f"{reason}: it waits")
 
 
 def shown_value(value: object) -> str:
@@ -149,6 +154,7 @@ def instant(value: object) -> datetime:
             return at.astimezone(UTC)
     except (ValueError, OverflowError):
         pass  # it is refused below, like a time without a zone
+
     raise ValueError(f"{shown_value(value)} is not a time with a time zone")
 
 
@@ -200,7 +206,7 @@ def _name(text: str) -> str:
 
 
 Name = Annotated[str, AfterValidator(_name)]
-"""What a venue calls a record; it goes into paths and lists, so it holds no slash and no comma."""
+"""A venue's id of a record, without slash or comma, since it goes into paths and lists."""
 Amount = Annotated[int, BeforeValidator(amount)]
 MaybeAmount = Annotated[Amount | None, BeforeValidator(lambda value: None if value == "" else value)]
 """An amount that may be missing; empty text stands for nothing."""
@@ -281,6 +287,17 @@ class RecordSorter:
             self.tell(fault, label(raw, *self._keys) or "(no name)", raw)
             return None
 
+    def made_all(
+        self,
+        raws: Iterable[object],
+        make: Callable[Concatenate[object, P], T | None],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> list[T]:
+        """Return what is made of each record, without those that were quarantined."""
+        made = (self.made(raw, make, raw, *args, **kwargs) for raw in raws)
+        return [item for item in made if item is not None]
+
     def tell(self, fault: RejectedRecord, record: str, raw: object = None) -> None:
         """Report a record that is quarantined."""
         text = "" if raw is None else raw_json(raw)[:SHOWN_OF_A_RECORD]
@@ -298,7 +315,7 @@ class RecordSorter:
 
 
 LARGEST_GAP = 50_000
-"""A page and a book that are farther apart than this contradict each other."""
+"""The largest gap between the mids of a page and its book before they count as contradictory."""
 
 
 def with_levels(quote: Quote, bids: Iterable[Level], asks: Iterable[Level]) -> Quote:
@@ -322,6 +339,7 @@ def _side(levels: Iterable[Level]) -> list[Level]:
         if level.price == before:
             raise RejectedRecord("quote", "bad_book", "its book has a price twice on one side")
         before = level.price
+
     return side
 
 

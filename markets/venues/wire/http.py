@@ -1,4 +1,4 @@
-"""A polite client of a venue's web service: paced, patient within bounds, clear about what went wrong."""
+"""An HTTP client for web services: rate-limited, with bounded retries and clear errors."""
 
 import asyncio
 import json
@@ -18,14 +18,14 @@ import httpx
 from markets.venue import VenueError
 
 MOST_BYTES = 64 * 2**20
-"""A page is no longer than this, unpacked."""
+"""The most bytes of a page, unpacked."""
 SLOWEST = 100_000
-"""Bytes a second, unpacked: what has come of an answer adds to the time that the whole may take."""
+"""Bytes a second, unpacked: each part of an answer extends its timeout at this rate."""
 CONNECTIONS = 8
 LONGEST_WAIT = 120.0
-"""Seconds. A service that wants to be left alone for longer is asked another time."""
+"""Seconds. A request is given up if the service asks for a longer wait."""
 RETRIED_CODES = frozenset({"unreachable", "timeout", "rate_limited", "server_error", "not_json"})
-"""What may be better the next time."""
+"""Errors that a retry may resolve."""
 HINTS = {
     "unreachable": "check your network and the venue's url, or try again later",
     "timeout": "try again later",
@@ -38,38 +38,37 @@ HINTS = {
     "too_large": "check the venue's url in the config; a page should not be that long",
 }
 Sleep = Callable[[float], Awaitable[None]]
-"""How a client waits: really, or on a pretended clock without any time."""
+"""How a client waits: really, or on a simulated clock."""
 Parse = Callable[[bytearray], Any]
-"""How an answer is read; a RequestError says what is wrong with it."""
+"""How an answer is parsed; raises RequestError."""
 Parameter = str | int | Sequence[str] | None
 
 
 class RequestError(Exception):
-    """One attempt that came to nothing; `wait` is what the service asks for before the next."""
+    """A failed attempt; `wait` is the delay that the service asks for before the next."""
 
     def __init__(self, code: str, said: str, wait: float | None = None):
         super().__init__(said)
-        self.code, self.said, self.wait = code, said, wait
+        self.code = code
+        self.said = said
+        self.wait = wait
 
 
 class KeptAnswers(Protocol):
-    """Answers by their questions: what is among them is not asked, and what is asked is told to them."""
+    """Stored answers by their requests: what is stored is not requested, and what is requested is stored."""
 
     def get(self, question: str) -> bytes | None:
         """Return an answer, empty if nothing is there; None if it has to be asked for."""
-        ...
 
     def put(self, question: str, body: bytes) -> bytes | None:
         """Keep an answer; return what is to be read in its place, if that is something else."""
-        ...
 
     def put_error(self, question: str, code: str) -> None:
         """Keep that there was no answer, if that is worth keeping."""
-        ...
 
 
 class AnswerStore:
-    """Answers by their questions, each kept before anything is made of it. Empty is that of nothing there."""
+    """Answers by their requests, each stored before it is used; an empty one stands for a missing page."""
 
     def __init__(self, path: Path):
         self._base = sqlite3.connect(path, isolation_level=None)
@@ -79,23 +78,23 @@ class AnswerStore:
         self.asked = self.kept = 0
 
     def get(self, question: str) -> bytes | None:
-        """The answer to a question, if it is there."""
+        """Return the stored answer to a request, if there is one."""
         row = self._base.execute("SELECT body FROM answer WHERE question = ?", (question,)).fetchone()
         self.kept += row is not None
         return None if row is None else zlib.decompress(row[0])
 
     def put(self, question: str, body: bytes) -> None:
-        """Keep an answer."""
+        """Store an answer."""
         self._base.execute("INSERT OR REPLACE INTO answer VALUES (?, ?)", (question, zlib.compress(body, 1)))
         self.asked += 1
 
     def put_error(self, question: str, code: str) -> None:
-        """Keep that nothing is there; whatever else went wrong may be better the next time."""
+        """Store that a page is missing; other errors may be gone the next time."""
         if code == "missing":
             self.put(question, b"")
 
     def close(self) -> None:
-        """Nothing is read or kept afterwards."""
+        """Close the store; nothing may be read or stored afterwards."""
         self._base.close()
 
 
@@ -122,42 +121,51 @@ class HttpClient:
         self._parse = parse or parse_json
         self._headers = {"User-Agent": "paper-arena", "Accept": "application/json", **(headers or {})}
         self._answers = answers
-        self._base_url, self._timeout, self._attempts = base_url.rstrip("/"), timeout, attempts
-        self._gap, self._sleep = 1 / per_second, sleep
+        self._base_url = base_url.rstrip("/")
+        self._timeout = timeout
+        self._attempts = attempts
+        self._gap = 1 / per_second
+        self._sleep = sleep
         self._rng = random.Random(f"{base_url}/backoff")
-        self._free_at = 0.0  # by the event loop's clock, which only runs forward
+        self._free_at = 0.0  # by the event loop's monotonic clock
         self._seats = asyncio.Semaphore(CONNECTIONS)
         self._client: httpx.AsyncClient | None = None
 
     async def get(self, path: str, **params: Parameter) -> Any:
-        """The JSON at a path. Parameters that are None are left out, lists are repeated."""
+        """Return the JSON at a path; parameters that are None are left out, lists are repeated."""
         asked = {name: value for name, value in params.items() if value is not None}
         return await self._asked("GET", path, params=asked)
 
     async def post(self, path: str, body: Any) -> Any:
-        """The JSON that answers a body. Only for questions: it may be sent more than once."""
+        """Return the JSON that answers a body; for idempotent requests only, since it may be sent twice."""
         return await self._asked("POST", path, json=body)
 
     async def close(self) -> None:
         """Close every connection."""
-        client, self._client, self._free_at = self._client, None, 0.0
+        client = self._client
+        self._client = None
+        self._free_at = 0.0
         if client is not None:
             await client.aclose()
 
     async def _asked(self, method: str, path: str, **what: Any) -> Any:
-        """What is on disk; else what is answered, which is put there first."""
+        """Return the stored answer, or make the request and store its answer before it is used."""
         if self._answers is None:
             return (await self._answer(method, path, what))[1]
+
         question = f"{method} {path} {json.dumps(what, sort_keys=True)}"
-        if (kept := self._answers.get(question)) is not None:
+        kept = self._answers.get(question)
+        if kept is not None:
             if not kept:
                 raise self._error(path, RequestError("missing", "has no such page"))
             return self._parse(bytearray(kept))
+
         try:
             body, answer = await self._answer(method, path, what)
         except VenueError as error:
             self._answers.put_error(question, error.code)
             raise
+
         instead = self._answers.put(question, bytes(body))
         return answer if instead is None else self._parse(bytearray(instead))
 
@@ -165,15 +173,16 @@ class HttpClient:
         attempt = 1
         while True:
             try:
-                async with self._seats:  # so that nobody's time runs out while waiting for a connection
+                async with self._seats:  # a request's timeout begins once it has a connection
                     await self._pace()
                     return await self._attempt(method, path, what)
             except RequestError as trouble:
                 wait = backoff(attempt, self._rng) if trouble.wait is None else trouble.wait
                 if trouble.code not in RETRIED_CODES or attempt >= self._attempts or wait > LONGEST_WAIT:
                     raise self._error(path, trouble) from None
+
             attempt += 1
-            # nobody asks for so many seconds: trouble for one is trouble for all
+            # all requests wait: trouble for one is trouble for all
             self._free_at = max(self._free_at, asyncio.get_running_loop().time() + wait)
 
     async def _attempt(self, method: str, path: str, what: dict[str, Any]) -> tuple[bytearray, Any]:
@@ -181,7 +190,7 @@ class HttpClient:
         try:
             client = self._open()
             async with asyncio.timeout(self._timeout) as limit, client.stream(method, path, **what) as answer:
-                # Also of a refusal: a connection that isn't read out is lost.
+                # Read refusals too: a connection can't be reused before its body is read.
                 body = await _read_body(answer, limit)
                 _check_status(answer)
                 return body, self._parse(body)
@@ -206,10 +215,11 @@ class HttpClient:
                 headers=self._headers,
                 follow_redirects=False,
             )
+
         return self._client
 
     async def _pace(self) -> None:
-        """Waits for this request's turn; the turn after it is taken before anyone waits."""
+        """Wait for this request's turn; the next turn is reserved before the wait."""
         now = asyncio.get_running_loop().time()
         turn = max(self._free_at, now)
         self._free_at = turn + self._gap
@@ -222,8 +232,9 @@ class HttpClient:
 
 
 def _check_status(answer: httpx.Response) -> None:
-    """Raises for all but success. Redirects aren't followed: only the config says whom to ask."""
-    status, wait = answer.status_code, retry_after(answer.headers)
+    """Raise for every status but success; redirects aren't followed, for only the config names hosts."""
+    status = answer.status_code
+    wait = retry_after(answer.headers)
     if status == httpx.codes.TOO_MANY_REQUESTS:
         raise RequestError("rate_limited", "is rate-limiting requests", wait)
     if status >= httpx.codes.INTERNAL_SERVER_ERROR or status == httpx.codes.REQUEST_TIMEOUT:
@@ -236,7 +247,7 @@ def _check_status(answer: httpx.Response) -> None:
 
 @cache
 def _ssl_context() -> ssl.SSLContext:
-    """Return whose word counts for who a service is, read once for all clients."""
+    """Return the certificates that all clients trust, loaded once."""
     return httpx.create_ssl_context()
 
 
@@ -249,6 +260,7 @@ async def _read_body(answer: httpx.Response, limit: asyncio.Timeout) -> bytearra
         limit.reschedule(deadline + len(body) / SLOWEST)
         if len(body) > MOST_BYTES:
             raise RequestError("too_large", f"sent more than {MOST_BYTES >> 20} MB")
+
     return body
 
 
@@ -265,12 +277,12 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def backoff(attempt: int, rng: random.Random) -> float:
-    """Seconds before the attempt after this one: about 0.5, 1, 2 … and never just as long as others wait."""
+    """Return the seconds before the next attempt: about 0.5, 1, 2 …, with jitter."""
     return float(0.5 * 2 ** min(attempt - 1, 6) * (0.75 + rng.random() / 2))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that a service asks to be left alone for; None where it doesn't say so.
+    """Return the seconds that a service asks to wait; None where it doesn't say.
 
     A date is read against the service's own `date`, so that nobody's clock need be right.
 
@@ -283,12 +295,13 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     asked = headers.get("retry-after", "").strip()
     if asked.isascii() and asked.isdigit():
         return float(asked[:9])
-    then, now = header_date(asked), header_date(headers.get("date", ""))
+    then = header_date(asked)
+    now = header_date(headers.get("date", ""))
     return None if then is None or now is None else max((then - now).total_seconds(), 0.0)
 
 
 def header_date(text: str) -> datetime | None:
-    """Return a date as headers have it, None of anything else."""
+    """Return the date in a header; None for anything else."""
     try:
         date = parsedate_to_datetime(text)
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""Kalshi's records, and what they are to us. All pure: `markets/venues/wire/kalshi_requests.py` asks.
+"""Kalshi's records and their conversion to ours. All pure: `markets/venues/wire/kalshi_requests.py` asks.
 
 Prices count only as `*_dollars` text and sizes only as `*_fp` text; whole cents are a thing of the past.
 What all markets of an event have in common stands in its record, fees in that of its series. The order
@@ -32,6 +32,7 @@ from markets.venues.wire.fields import (
     offered,
     read,
     shown_value,
+    waiting,
     with_levels,
 )
 
@@ -50,8 +51,9 @@ class KalshiEvent(WireRecord):
 
 
 def _tags(value: object) -> str:
-    """The tags of a series, with commas between them."""
-    tags = (tag for tag in value if isinstance(tag, str)) if isinstance(value, list) else ()
+    """Return the tags of a series, joined with commas."""
+    listed = value if isinstance(value, list) else []
+    tags = (tag for tag in listed if isinstance(tag, str))
     return ",".join(tag.strip() for tag in tags if "," not in tag and tag.isprintable())
 
 
@@ -66,7 +68,7 @@ class KalshiSeries(WireRecord):
 
 
 def nested_markets(raw: object) -> list[object]:
-    """The markets that come with an event."""
+    """Return the markets nested in an event."""
     inner = raw.get("markets") if isinstance(raw, dict) else None
     if not isinstance(inner, list | None):
         raise RejectedRecord("market", "malformed", f"its markets are {shown_value(inner)}")
@@ -74,11 +76,12 @@ def nested_markets(raw: object) -> list[object]:
 
 
 def fee_rate(event: KalshiEvent, series: KalshiSeries | None) -> int:
-    """The rate of our fee, rate · p · (1 − p), for a taker: the event's, its series', or the usual one."""
+    """Return a taker's fee rate, for rate · p · (1 − p): the event's, its series', or the usual one."""
     fee_type = event.fee_type_override or (series.fee_type if series else "quadratic")
     multiplier = event.fee_multiplier_override
     if multiplier is None:
         multiplier = series.fee_multiplier if series else 1.0
+
     if not fee_type.startswith("quadratic") or not 0 <= multiplier <= 10:
         words = f"fees {shown_value(fee_type)} times {multiplier:g} aren't known"
         raise RejectedRecord("market", "unknown_fee", f"{words}: using the general ones")
@@ -86,28 +89,30 @@ def fee_rate(event: KalshiEvent, series: KalshiSeries | None) -> int:
 
 
 _GAME = re.compile(r"[0-9]{2}[A-Z]{3}[0-9]{2}(?:[0-9]{4})?[A-Z]{3}[A-Z0-9]*")
-"""How the ticker of an event names a game: its day, maybe its hour, and who plays."""
+"""The part of an event's ticker that names a game: day, maybe hour, and teams."""
 _DAY = re.compile(r"([0-9]{2}[A-Z]{3}[0-9]{2})(?:H?[0-9]{2,6})?")
 _ASSET = re.compile(r"(?:KX)?([A-Z0-9]+?)(?:DUD|15M|[DHW])*")
 """How a series is called whose prices are asked for by the day, hour or quarter of an hour.
 
 Every such letter at its end is left out: KXETH and KXETHD are one asset, whose name ends in one itself.
 """
-_MONTH, _YEAR = re.compile(r"[0-9]{2}[A-Z]{3}"), re.compile(r"(?:20)?([0-9]{2})")
+_MONTH = re.compile(r"[0-9]{2}[A-Z]{3}")
+_YEAR = re.compile(r"(?:20)?([0-9]{2})")
 _MEETING = re.compile(r"(?:KX)?(?:FED(?:DECISION|COMBO)?|FOMC[A-Z]*)")
 _CUTS = re.compile(r"(?:KX)?(?:RATE|LARGE|EMER|ZERO)(?:CUTS?|RATE)(?:COUNT)?")
-"""Series about what the Federal Reserve does at one meeting, and within a year."""
+"""Series about a decision of the Federal Reserve at one meeting, and about its cuts within a year."""
 
 STATUSES = frozenset(
     ("initialized", "inactive", "active", "closed", "determined", "disputed", "amended", "finalized")
 )
-"""The stations of a market's life, from announced to paid."""
+"""The states of a market, from announced to paid."""
 _TICKS = {"linear_cent": 10_000, "deci_cent": 1_000, "tapered_deci_cent": 1_000}
-_FINEST, _COARSEST = 100, 100_000
+_FINEST = 100
+_COARSEST = 100_000
 
 
 class KalshiPriceRange(WireRecord):
-    """Between which prices which step holds."""
+    """The tick that holds within a range of prices."""
 
     step: Amount
 
@@ -147,16 +152,17 @@ class KalshiPrices(KalshiBestPrices):
 
 
 def left_out(raw: object) -> str:
-    """Why a market is no question of ours: it combines others, or isn't yes or no."""
+    """Return why a market is excluded: it combines others, or isn't yes or no; empty if it isn't."""
     if isinstance(raw, dict) and raw.get("mve_collection_ticker"):
         return "combination"
     return "not yes or no" if isinstance(raw, dict) and raw.get("market_type") == "scalar" else ""
 
 
 def page(raw: object) -> KalshiPage | None:
-    """A market's page; None where it is left out."""
+    """Return a market's page; None where the market is excluded."""
     if left_out(raw):
         return None
+
     record = read(KalshiPage, raw, "market")
     if record.market_type != "binary":
         raise RejectedRecord("market", "not_binary", f"its type is {shown_value(record.market_type)}")
@@ -169,16 +175,17 @@ def page(raw: object) -> KalshiPage | None:
 
 
 def event_unseen(page: KalshiPage) -> KalshiEvent:
-    """What a market's own page tells of its event."""
+    """Return what a market's own page tells about its event."""
     return KalshiEvent(event_ticker=page.event_ticker, series_ticker=page.event_ticker.partition("-")[0])
 
 
 def market(page: KalshiPage, event: KalshiEvent, rate: int, series: KalshiSeries | None = None) -> Market:
-    """A market of an event. All markets of an event may share a title: the subtitle tells them apart."""
+    """Return a market of an event; a subtitle tells apart markets that share a title."""
     subtitle = "" if page.yes_sub_title == page.title else page.yes_sub_title
     question = " — ".join(part for part in (page.title, subtitle) if part)
     if not question:
         raise RejectedRecord("market", "no_question", "it has neither a title nor a subtitle")
+
     steps = [step.step for step in page.price_ranges or ()]
     steps = [step for step in steps if _FINEST <= step <= _COARSEST]
     return Market(
@@ -197,7 +204,7 @@ def market(page: KalshiPage, event: KalshiEvent, rate: int, series: KalshiSeries
 
 
 def story(event: str) -> str:
-    """The game, the day of an asset's prices or the bank's meeting of an event; empty where there is none.
+    """Return the game, the asset's day or the bank's meeting of an event; empty where it has none.
 
     >>> story("KXNFLSPREAD-26NOV22KCDEN") == story("KXNFLGAME-26NOV22KCDEN"), story("KXBTC15M-26JUL250215")
     (True, 'kalshi:BTC-26JUL25')
@@ -209,29 +216,39 @@ def story(event: str) -> str:
     series, _, rest = event.partition("-")
     if _GAME.fullmatch(rest):
         return f"kalshi:game:{rest}"
-    if (when := _MONTH.match(rest)) is not None and _MEETING.fullmatch(series):
-        return f"kalshi:FED-{when[0]}"
-    if (when := _YEAR.match(rest)) is not None and _CUTS.fullmatch(series):
-        return f"kalshi:FED-{when[1]}"
-    if (day := _DAY.fullmatch(rest)) is not None and (name := _ASSET.fullmatch(series)) is not None:
-        return f"kalshi:{name[1]}-{day[1]}"
+
+    month = _MONTH.match(rest)
+    if month is not None and _MEETING.fullmatch(series):
+        return f"kalshi:FED-{month[0]}"
+
+    year = _YEAR.match(rest)
+    if year is not None and _CUTS.fullmatch(series):
+        return f"kalshi:FED-{year[1]}"
+
+    day = _DAY.fullmatch(rest)
+    asset = _ASSET.fullmatch(series)
+    if day is not None and asset is not None:
+        return f"kalshi:{asset[1]}-{day[1]}"
     return ""
 
 
 def quote(raw: object, ticker: str, at: datetime) -> Quote:
-    """The prices on a market's page."""
+    """Return the prices on a market's page."""
     prices = read(KalshiPrices, raw, "quote")
     return quote_of(prices, ticker, at, prices.volume_fp)
 
 
 def quote_of(prices: KalshiBestPrices, ticker: str, at: datetime, volume: int | None = None) -> Quote:
-    """What these prices come to."""
+    """Return the quote that these prices make up."""
     if prices.yes_bid_dollars is None or prices.yes_ask_dollars is None:
         raise RejectedRecord("quote", "no_price", "it lacks a bid or an ask in dollars")
-    bid, ask = offered(prices.yes_bid_dollars), offered(prices.yes_ask_dollars)
+
+    bid = offered(prices.yes_bid_dollars)
+    ask = offered(prices.yes_ask_dollars)
     offered(prices.last_price_dollars)
     bid = None if prices.yes_bid_size_fp == 0 else bid
     ask = None if prices.yes_ask_size_fp == 0 else ask
+
     return Quote(
         market_id=MarketId(f"kalshi:{ticker}"),
         at=at,
@@ -244,29 +261,30 @@ def quote_of(prices: KalshiBestPrices, ticker: str, at: datetime, volume: int | 
 
 
 FIGURES = {"volume_24h": ("volume_24h_fp",), "open_interest": ("open_interest_fp",)}
-"""The other figures on a market's page; what its book holds the venue no longer says."""
+"""The other figures on a market's page, which no longer states liquidity."""
 
 
 def is_trading(page: KalshiPage, at: datetime) -> bool:
-    """Whether a market can be traded on: it may be paused, or have closed earlier than was planned."""
+    """Tell whether a market can be traded: it may be paused, or have closed early."""
     return page.status == "active" and page.opens_at <= at < page.close_time
 
 
 def quote_with_book(quote: Quote, raw: object) -> Quote:
-    """The quote with the levels of a book: the ask for YES is a dollar less the bid for NO.
+    """Return the quote with the levels of a book: an ask for YES is a dollar less a bid for NO.
 
     An empty book where the page has prices contradicts it, and isn't believed.
     """
     book = raw.get("orderbook_fp") if isinstance(raw, dict) else None
     bids = _levels(book, "yes_dollars")
     asks = [Level(ONE - level.price, level.shares) for level in _levels(book, "no_dollars")]
-    if not bids and not asks and (quote.bid is not None or quote.ask is not None):
+    has_price = quote.bid is not None or quote.ask is not None
+    if has_price and not bids and not asks:
         raise RejectedRecord("quote", "empty_book", "its book is empty, though its page has prices")
     return with_levels(quote, bids, asks)
 
 
 def _levels(book: object, side: str) -> list[Level]:
-    """One side as it is sent; levels of no size are nobody's."""
+    """Return one side as sent, without levels of no size."""
     if not isinstance(book, dict) or not isinstance(book.get(side, ""), list | None):
         raise RejectedRecord("quote", "bad_book", f"its book has no list of {side}")
     levels = (_level(pair) for pair in book[side] or [])
@@ -276,10 +294,12 @@ def _levels(book: object, side: str) -> list[Level]:
 def _level(pair: object) -> Level:
     if not isinstance(pair, list) or len(pair) != 2:
         raise RejectedRecord("quote", "bad_book", f"a level of its book is {shown_value(pair)}")
+
     try:
         level = Level(amount(pair[0]), amount(pair[1]))
     except ValueError as error:
         raise RejectedRecord("quote", "bad_book", f"a level of its book: {error}") from None
+
     if not 0 < level.price < ONE:
         raise RejectedRecord("quote", "bad_book", f"its book has a level at {level.price / ONE:g} dollars")
     return level
@@ -294,9 +314,10 @@ class KalshiPast(WireRecord):
 
 
 def past_market(raw: object, page: KalshiPage, market: Market, at: datetime) -> PastMarket:
-    """A market of the past; of one that could close early only the latest close was sure before."""
+    """Return a market of the past; if it could close early, only its latest close was known in advance."""
     past = read(KalshiPast, raw, "market")
-    early, latest = past.can_close_early, past.latest_expiration_time
+    early = past.can_close_early
+    latest = past.latest_expiration_time
     closes = max(page.close_time, latest) if early and latest else page.close_time
     over = page.status not in ("initialized", "inactive", "active") or page.close_time <= at
     stopped = min(page.close_time, at) if over else None
@@ -304,11 +325,11 @@ def past_market(raw: object, page: KalshiPage, market: Market, at: datetime) -> 
 
 
 RESULTS = frozenset(("", "yes", "no", "scalar", "void"))
-"""What a result may be: none yet, a side, a value between them, or none at all with all paid back."""
+"""The possible results: none yet, a side, a value in between, or void with a refund."""
 
 
 class KalshiEnding(WireRecord):
-    """How far a market is on its way to being paid, and what it paid."""
+    """A market's progress towards settlement, and what it paid."""
 
     ticker: Name
     status: str
@@ -318,20 +339,17 @@ class KalshiEnding(WireRecord):
 
 
 def resolution(raw: object, at: datetime) -> Resolution | None:
-    """What a market paid, once that is final; None while nothing is amiss and it isn't."""
+    """Return a market's resolution once it is final; None before, if nothing is wrong."""
     ending = read(KalshiEnding, raw, "resolution")
     if ending.status in ("disputed", "amended"):
-        raise RejectedRecord("resolution", "disputed", f"its result is {ending.status}: it waits")
+        raise waiting("disputed", f"its result is {ending.status}")
     if ending.status not in STATUSES:
-        raise RejectedRecord(
-            "resolution", "unknown_status", f"its status is {shown_value(ending.status)}: it waits"
-        )
+        raise waiting("unknown_status", f"its status is {shown_value(ending.status)}")
     if ending.status != "finalized":
         return None
     if ending.result not in RESULTS:
-        raise RejectedRecord(
-            "resolution", "unknown_result", f"its result is {shown_value(ending.result)}: it waits"
-        )
+        raise waiting("unknown_result", f"its result is {shown_value(ending.result)}")
+
     settled = ending.settlement_ts
     return Resolution(
         market_id=MarketId(f"kalshi:{ending.ticker}"),
@@ -343,13 +361,14 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
 
 
 def _payout(ending: KalshiEnding) -> int | None:
-    """What a YES contract paid; None where all were paid back."""
-    value, result = ending.settlement_value_dollars, ending.result
+    """Return what a YES contract paid; None where all stakes were refunded."""
+    value = ending.settlement_value_dollars
+    result = ending.result
     if result == "void":
         return None
     if value is None:
-        raise RejectedRecord("resolution", "no_value", "it is finalized without a value in dollars: it waits")
+        raise waiting("no_value", "it is finalized without a value in dollars")
     if value > ONE or {"yes": ONE, "no": 0}.get(result, value) != value:
         words = f"its result is {shown_value(result)}, its value {value / ONE:g} dollars"
-        raise RejectedRecord("resolution", "contradiction", f"{words}: it waits")
+        raise waiting("contradiction", words)
     return value

@@ -1,8 +1,9 @@
-"""What Kalshi is asked, and how: in batches where it has them; past prices as candles of an hour or a day."""
+"""Requests to Kalshi: in batches where it has them; past prices as candles of an hour or a day."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain, product
 from typing import Any
 
 from pydantic import AliasChoices, AliasPath, Field
@@ -37,48 +38,55 @@ from markets.venues.wire.paging import (
 )
 
 HISTORICAL = "/historical/markets"
-"""Where markets are that were settled long ago."""
-EVENTS_A_PAGE, MARKETS_A_PAGE, BOOKS_A_PAGE = 200, 50, 100
+"""The archive of markets settled long ago."""
+EVENTS_A_PAGE = 200
+MARKETS_A_PAGE = 50
+BOOKS_A_PAGE = 100
 Raw = dict[str, object]
 """Records by ticker, as they were sent."""
 
 
 MOST_SERIES = 50
-"""Of more series than that the list of all events is read instead."""
+"""Beyond this many series, the list of all events is read instead."""
 
 
 async def open_lists(
     http: HttpClient, sorter: RecordSorter, series: Mapping[str, str], wanted: CatalogueFilter
 ) -> list[AskPage]:
-    """The lists that have all open markets that are wanted: one of all events, or one of each that is named.
+    """Return the lists with all open markets that are wanted: of all events, or of each that is named.
 
     `series` are all there are, by ticker, with their tags. What the venue doesn't know is told of.
     """
     whole: list[AskPage] = [partial(open_events, http, None)]
     if not wanted.only_named:
         return whole
+
     named = list[str]()
     for tag in map(str.casefold, wanted.tags):
-        tagged = [
-            name for name, tags in series.items() if tag in (name.casefold(), *tags.casefold().split(","))
-        ]
-        found = tagged if series else [tag.upper()]  # where no series can be had, a tag can only be a ticker
-        if not found:
+        tickers = _tagged_series(series, tag)
+        if not tickers:
             sorter.tell(RejectedRecord("page", "missing", f"the venue has no series {tag}"), f"tag {tag}")
-        named += found
+        named += tickers
+
     if len(named) > MOST_SERIES:
         return whole
+
     pages = await records(http, sorter, [slug.upper() for slug in wanted.slugs])
     events = [*map(str.upper, wanted.events), *(label(raw, "event_ticker") for raw in pages.values())]
-    lists = [partial(open_events, http, name) for name in dict.fromkeys(named)]
-    return [
-        *lists,
-        *(partial(_one_event, http, sorter, name) for name in dict.fromkeys(filter(None, events))),
-    ]
+    lists: list[AskPage] = [partial(open_events, http, name) for name in dict.fromkeys(named)]
+    lists += [partial(_one_event, http, sorter, name) for name in dict.fromkeys(filter(None, events))]
+    return lists
+
+
+def _tagged_series(series: Mapping[str, str], tag: str) -> list[str]:
+    """Return the tickers of the series with a tag; without a list of series, the tag can only be a ticker."""
+    if not series:
+        return [tag.upper()]
+    return [name for name, tags in series.items() if tag in (name.casefold(), *tags.casefold().split(","))]
 
 
 async def _one_event(http: HttpClient, sorter: RecordSorter, name: str, _cursor: str | None) -> ListPage:
-    """An event with its markets as a list of its own."""
+    """Return an event with its markets as a list of its own."""
     page = await get_or_none(http, f"/events/{name}", with_nested_markets="true")
     event = page.get("event") if isinstance(page, dict) else None
     if event is None:
@@ -89,14 +97,14 @@ async def _one_event(http: HttpClient, sorter: RecordSorter, name: str, _cursor:
 
 
 async def open_events(http: HttpClient, series: str | None, cursor: str | None) -> ListPage:
-    """A page of the events with an open market, of a series or of all, their markets nested in them."""
+    """Return a page of the events with an open market, of a series or of all, with nested markets."""
     asked = {"status": "open", "with_nested_markets": "true", "series_ticker": series}
     page = await http.get("/events", **asked, limit=EVENTS_A_PAGE, cursor=cursor)
     return page_list(page, "events"), next_cursor(page, "cursor")
 
 
 async def all_series(http: HttpClient, sorter: RecordSorter) -> list[object]:
-    """Every series, on one long page; none, and that is told, where it can't be had."""
+    """Return every series, from one long page; report it, and return none, where that fails."""
     try:
         return page_list(await http.get("/series"), "series")
     except VenueError as error:
@@ -107,7 +115,7 @@ async def all_series(http: HttpClient, sorter: RecordSorter) -> list[object]:
 async def records_one_by_one(
     http: HttpClient, sorter: RecordSorter, path: str, key: str, names: Sequence[str]
 ) -> list[object]:
-    """The records of these names, each on a page of its own; those that aren't shown are told."""
+    """Return the records of these names, each from a page of its own; report missing ones."""
     answers = await gather_all(_one_record(http, f"{path}/{name}", key) for name in names)
     for name, answer in zip(names, answers, strict=True):
         if answer is None:
@@ -121,7 +129,7 @@ async def _one_record(http: HttpClient, path: str, key: str) -> object:
 
 
 async def records(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) -> Raw:
-    """These markets, in the order asked for. Those that ended long ago are on a page of their own."""
+    """Return these markets in the order of the request; those settled long ago are in an archive."""
     raws = await _markets(http, sorter, "/markets", tickers)
     old = [ticker for ticker in tickers if ticker not in raws]
     try:
@@ -129,12 +137,13 @@ async def records(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]
     except VenueError as error:
         sorter.tell(RejectedRecord("page", error.code, error.message), HISTORICAL)
         return raws
+
     return sorter.in_order(raws, tickers)
 
 
 async def _markets(http: HttpClient, sorter: RecordSorter, path: str, tickers: Sequence[str]) -> Raw:
     async def ask(some: Sequence[str]) -> list[object]:
-        """Here a list of tickers is one text with commas."""
+        """Return the markets of some tickers, which this list takes as one text with commas."""
         asked: dict[str, Parameter] = {"tickers": ",".join(some), "limit": MARKETS_A_PAGE}
         return page_list(await _without_combinations(http, path, asked), "markets")
 
@@ -150,33 +159,35 @@ async def _without_combinations(http: HttpClient, path: str, asked: Mapping[str,
 
 
 async def books(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) -> Raw:
-    """The books of these markets. Where the page of many books leaves one out, it is asked for alone."""
-    # here a list of tickers is a parameter each: with commas it is one ticker, whose book is empty
-    asked = (
-        get_or_none(http, "/markets/orderbooks", tickers=some) for some in batches(tickers, BOOKS_A_PAGE)
+    """Return the books of these markets; one missing from the page of many books is requested alone."""
+    # repeated parameters: comma-separated, the tickers count as one, whose book is empty
+    pages = await gather_all(
+        get_or_none(http, "/markets/orderbooks", tickers=batch) for batch in batches(tickers, BOOKS_A_PAGE)
     )
-    pages = await gather_all(asked)
     sent = [page.get("orderbooks") for page in pages if isinstance(page, dict)]
-    raws = by_name((raw for some in sent if isinstance(some, list) for raw in some), "ticker", tickers)
+    listed = chain.from_iterable(books for books in sent if isinstance(books, list))
+    raws = by_name(listed, "ticker", tickers)
     alone = [ticker for ticker in tickers if ticker not in raws]
     answers = await gather_all(
         _one_record(http, f"/markets/{ticker}/orderbook", "orderbook_fp") for ticker in alone
     )
+
     for ticker, book in zip(alone, answers, strict=True):
         if book is None:
             sorter.tell(RejectedRecord("quote", "no_book", "the venue shows no book of it"), ticker)
         else:
             raws[ticker] = {"ticker": ticker, "orderbook_fp": book}
+
     return raws
 
 
 LISTED_A_PAGE = 1_000
 PastList = tuple[str, dict[str, str | int]]
-"""Where a list of markets is, and what it is asked with."""
+"""The path of a list of markets, and its parameters."""
 
 
 async def past_lists(http: HttpClient, request: PastRequest) -> list[PastList]:
-    """The lists on which markets that were open then may be: those settled long ago have one of their own."""
+    """Return the lists with markets that may have been open then; the archive is one of its own."""
     since = int(request.since.timestamp())
     lists: list[PastList] = [
         ("/markets", {"status": "settled", "min_settled_ts": since}),
@@ -184,38 +195,43 @@ async def past_lists(http: HttpClient, request: PastRequest) -> list[PastList]:
         ("/markets", {"status": "open"}),
     ]
     cutoff = read(KalshiCutoff, await http.get("/historical/cutoff"), "page")
+
     if request.since < cutoff.market_settled_ts:
         lists.append((HISTORICAL, {}))
+
     named = [{"event_ticker": name} for name in request.events]
     named += [{"series_ticker": name} for name in request.tags]
-    return [(path, {**asked, **each}) for each in (named or [{}]) for path, asked in lists]
+    if not named:
+        return lists
+    return [(path, {**asked, **name}) for name, (path, asked) in product(named, lists)]
 
 
 async def past_page(http: HttpClient, path: str, asked: dict[str, str | int], after: str | None) -> ListPage:
-    """A page of such a list."""
+    """Return a page of such a list."""
     page = await _without_combinations(http, path, {**asked, "limit": LISTED_A_PAGE, "cursor": after})
     return page_list(page, "markets"), next_cursor(page, "cursor")
 
 
 MOST = 5_000
-"""Candles that one answer may hold."""
-HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+"""The most candles in one answer."""
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 
 
 class KalshiCutoff(WireRecord):
-    """Markets that were settled before this are on the pages of long ago."""
+    """The instant before which settled markets are in the archive."""
 
     market_settled_ts: Instant
 
 
 def _last(side: str) -> Any:
-    """The last price of a candle's time; the page of markets that ended long ago calls it otherwise."""
+    """Return the field of the last price of a candle; the archive uses another name for it."""
     names = (AliasPath(side, "close_dollars"), AliasPath(side, "close"))
     return Field(None, validation_alias=AliasChoices(*names))
 
 
 class KalshiCandle(KalshiBestPrices):
-    """A stretch of time, by its end."""
+    """Prices over a period, by its end."""
 
     end_period_ts: Second
     yes_bid_dollars: MaybeAmount = _last("yes_bid")
@@ -226,7 +242,7 @@ class KalshiCandle(KalshiBestPrices):
 async def candles(
     http: HttpClient, sorter: RecordSorter, ticker: str, start: datetime, end: datetime, hours: int = 1
 ) -> list[object]:
-    """A market's candles, wherever they are kept; none, and that is told, where the venue shows none."""
+    """Return a market's candles, current or archived; report it, and return none, if neither has any."""
     step = DAY if hours >= DAY // HOUR else HOUR
     series = ticker.partition("-")[0]
     for path in (f"/series/{series}/markets/{ticker}", f"/historical/markets/{ticker}"):
@@ -241,17 +257,18 @@ async def candles(
         except VenueError as error:
             if error.code != "missing":
                 raise
+
     sorter.tell(RejectedRecord("quote", "missing", "the venue doesn't show its history"), ticker)
     return []
 
 
 def candle_end(raw: object) -> int:
-    """When a candle ends, in seconds since 1970; 0 where it doesn't say."""
+    """Return when a candle ends, in seconds since 1970; 0 where it doesn't say."""
     at = raw.get("end_period_ts") if isinstance(raw, dict) else None
     return at if type(at) is int else 0
 
 
 def candle_quote(raw: object, ticker: str) -> Quote:
-    """The prices at the end of a candle's time."""
+    """Return the prices at the end of a candle."""
     candle = read(KalshiCandle, raw, "quote")
     return quote_of(candle, ticker, candle.end_period_ts)

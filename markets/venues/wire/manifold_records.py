@@ -1,4 +1,4 @@
-"""Manifold's records, and what they are to us. All pure: the asking is in `markets/venues/manifold.py`.
+"""Manifold's records and their conversion to ours. All pure: `markets/venues/manifold.py` asks.
 
 Times are milliseconds since 1970; numbers are sent as such.
 """
@@ -29,13 +29,14 @@ from markets.venues.wire.fields import (
     label,
     read,
     shown_value,
+    waiting,
 )
 
 OTHER_TYPES = {
     "BOUNTIED_QUESTION", "DATE", "FREE_RESPONSE", "MULTIPLE_CHOICE", "MULTI_NUMERIC", "NUMBER", "NUMERIC",
     "POLL", "PSEUDO_NUMERIC", "QUADRATIC_FUNDING", "STONK",
 }  # fmt: skip
-"""What is no yes/no question; some of these have a probability all the same, and end with YES or MKT."""
+"""Types other than yes/no, some of which also have a probability and resolve to YES or MKT."""
 PLAY_MONEY = "MANA"
 MOVED_WITHIN = timedelta(minutes=1)
 _PAYS = {"YES": ONE, "NO": 0, "CANCEL": None}
@@ -89,16 +90,17 @@ class ManifoldTrade(ManifoldRecord):
 
 
 def left_out(raw: object) -> str:
-    """Why a market is no question of ours: it isn't yes or no, or trades in cash."""
+    """Return why a market is excluded: it isn't yes or no, or trades in cash; empty if it isn't."""
     if label(raw, "outcomeType") in OTHER_TYPES:
         return "not yes or no"
     return "in cash" if isinstance(raw, dict) and raw.get("token") == "CASH" else ""
 
 
 def page(raw: object) -> ManifoldPage | None:
-    """A market's page; None where it is left out."""
+    """Return a market's page; None where the market is excluded."""
     if left_out(raw):
         return None
+
     record = read(ManifoldPage, raw, "market")
     if record.outcome_type != "BINARY":
         raise RejectedRecord("market", "not_binary", f"its type is {shown_value(record.outcome_type)}")
@@ -110,7 +112,7 @@ def page(raw: object) -> ManifoldPage | None:
 
 
 def market(page: ManifoldPage) -> Market:
-    """A market; each is an event of its own, since the venue says nothing of what belongs together."""
+    """Return a market; the venue groups none, so each is an event of its own unless it is on a ladder."""
     name = MarketId(f"manifold:{page.id}")
     return Market(
         id=name,
@@ -134,7 +136,7 @@ class ManifoldPast(ManifoldRecord):
 
 
 def past_market(raw: object, page: ManifoldPage, at: datetime) -> PastMarket:
-    """A market of the past; of one resolved before its close nobody says what the close had been."""
+    """Return a market of the past; where it resolved before its close, the planned close is unknown."""
     past = read(ManifoldPast, raw, "market")
     ended = past.resolution_time if page.is_resolved else None
     moved = ended is not None and page.close_time >= ended - MOVED_WITHIN
@@ -144,22 +146,22 @@ def past_market(raw: object, page: ManifoldPage, at: datetime) -> PastMarket:
 
 
 def is_trading(page: ManifoldPage, at: datetime) -> bool:
-    """Whether a market can be traded on."""
+    """Tell whether a market can be traded."""
     return not page.is_resolved and page.created_time <= at < page.close_time
 
 
 def quote(raw: object, name: str, at: datetime) -> Quote:
-    """The probability on a market's page is its price; nobody's offers are shown."""
+    """Return the probability on a market's page as its price; the venue shows no offers."""
     price = read(ManifoldPrice, raw, "quote")
     return _mid_quote(name, at, price.probability, price.volume)
 
 
 FIGURES = {"volume_24h": ("volume24Hours",), "liquidity": ("totalLiquidity",)}
-"""The other figures on a market's page; what is held the venue doesn't say."""
+"""The other figures on a market's page, which doesn't state open interest."""
 
 
 def trade_quote(raw: object, name: str) -> Quote:
-    """The price that a bet left behind it."""
+    """Return the price after a bet."""
     trade = read(ManifoldTrade, raw, "quote")
     if trade.contract_id != name:
         raise RejectedRecord("quote", "other_market", f"it is a bet on {trade.contract_id}")
@@ -171,15 +173,16 @@ def _mid_quote(name: str, at: datetime, price: int, volume: int | None = None) -
 
 
 def resolution(raw: object, at: datetime) -> Resolution | None:
-    """What a market paid; None while it is open."""
+    """Return a market's resolution; None while it is open."""
     ending = read(ManifoldEnding, raw, "resolution")
     if ending.outcome_type != "BINARY":
         raise RejectedRecord("resolution", "not_binary", f"its type is {shown_value(ending.outcome_type)}")
     if not ending.is_resolved:
         if ending.resolution is not None:
-            words = f"it has the resolution {shown_value(ending.resolution)} and isn't resolved: it waits"
-            raise RejectedRecord("resolution", "contradiction", words)
+            words = f"it has the resolution {shown_value(ending.resolution)} and isn't resolved"
+            raise waiting("contradiction", words)
         return None
+
     ended = ending.resolution_time
     return Resolution(
         market_id=MarketId(f"manifold:{ending.id}"),
@@ -191,17 +194,15 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
 
 
 def _payout(ending: ManifoldEnding) -> int | None:
-    """What a YES share paid; None where the market was cancelled and all was paid back."""
+    """Return what a YES share paid; None where the market was cancelled and stakes refunded."""
     if ending.resolution in _PAYS:
         return _PAYS[ending.resolution]
     if ending.resolution != "MKT":
-        raise RejectedRecord(
-            "resolution", "unknown", f"its resolution is {shown_value(ending.resolution)}: it waits"
-        )
+        raise waiting("unknown", f"its resolution is {shown_value(ending.resolution)}")
     if ending.resolution_probability is None:
-        words = "it paid a probability, and doesn't say which: it waits"
-        raise RejectedRecord("resolution", "no_probability", words)
+        raise waiting("no_probability", "it paid a probability, and doesn't say which")
+
     try:
         return chance(ending.resolution_probability)
     except ValueError as error:
-        raise RejectedRecord("resolution", "bad_probability", f"what it paid: {error}: it waits") from None
+        raise waiting("bad_probability", f"what it paid: {error}") from None

@@ -1,4 +1,4 @@
-"""What Manifold is asked, and how: lists page by page, chosen markets one by one."""
+"""Requests to Manifold: lists page by page, chosen markets one by one."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,20 +19,22 @@ from markets.venues.wire.paging import (
 
 A_PAGE = 1_000
 TAGS = "arenaTags"
-"""Where a record gets the topic of the list that it was on."""
+"""The key under which a record gets the topic of its list."""
 ITS_OWN_TROUBLE = frozenset({"missing", "refused", "server_error", "not_json", "too_large"})
-"""What may be wrong with one record alone, since the venue did answer."""
+"""Errors of a single record: the venue did answer."""
 
 
 class NewestMarkets:
-    """So many of the newest markets of every kind, page by page; `more` says whether it stopped there."""
+    """The newest markets of every kind, up to a limit; `more` tells whether the limit was reached."""
 
     def __init__(self, http: HttpClient, most: int):
-        self._http, self._most = http, most
-        self._left, self.more = most, False
+        self._http = http
+        self._most = most
+        self._left = most
+        self.more = False
 
     async def page(self, cursor: str | None) -> ListPage:
-        """The page that starts before a record."""
+        """Return the page that starts before a record."""
         if cursor is None:
             self._left = self._most
         size = min(A_PAGE, self._left)
@@ -42,7 +44,7 @@ class NewestMarkets:
         return raws, _next_page(raws) if self._left > 0 else None
 
     def lists(self, sorter: RecordSorter, wanted: CatalogueFilter) -> list[AskPage]:
-        """The lists that have all markets that are wanted: of each topic and each market that is named.
+        """Return the lists with all markets that are wanted: of each named topic and market.
 
         Events are our own, so for these, and where others are wanted too, the newest are read besides.
         """
@@ -53,14 +55,14 @@ class NewestMarkets:
 
 
 async def _open_in_topic(http: HttpClient, sorter: RecordSorter, topic: str, cursor: str | None) -> ListPage:
-    """A page of a topic's open markets, each with the topic as its tag: a list names none."""
+    """Return a page of a topic's open markets, tagged with the topic, which the list leaves out."""
     asked = topic_markets(http, topic, cursor, "open")
     page, following = await known(asked, f"topic {topic}", f"tag {topic}", sorter) or ([], None)
     return [raw | {TAGS: topic} if isinstance(raw, dict) else raw for raw in page], following
 
 
 async def _one_market(http: HttpClient, sorter: RecordSorter, slug: str, _cursor: str | None) -> ListPage:
-    """A market as a list of its own."""
+    """Return a market as a list of its own."""
 
     async def ask() -> ListPage:
         return [await http.get(f"/v0/slug/{slug}")], None
@@ -69,13 +71,13 @@ async def _one_market(http: HttpClient, sorter: RecordSorter, slug: str, _cursor
 
 
 async def every_market(http: HttpClient, before: str | None) -> ListPage:
-    """A page of all markets there ever were, the newest first, that starts before a record."""
+    """Return a page of all markets ever, the newest first, that starts before a record."""
     raws = page_list(await http.get("/v0/markets", limit=A_PAGE, before=before))
     return raws, _next_page(raws) if len(raws) == A_PAGE else None
 
 
 async def topic_markets(http: HttpClient, topic: str, after: str | None, status: str = "all") -> ListPage:
-    """A page of a topic's yes/no markets, the newest first, that starts after so many records."""
+    """Return a page of a topic's yes/no markets, the newest first, from this offset on."""
     asked = {"topicSlug": topic, "filter": status, "contractType": "BINARY", "sort": "newest"}
     start = int(after or 0)
     raws = page_list(await http.get("/v0/search-markets", term="", limit=A_PAGE, offset=start, **asked))
@@ -85,32 +87,35 @@ async def topic_markets(http: HttpClient, topic: str, after: str | None, status:
 async def bets(
     http: HttpClient, sorter: RecordSorter, name: str, start: datetime, end: datetime, pages: int
 ) -> list[object]:
-    """The bets on a market between two instants, newest first; a page that is not half full is the last."""
-    # Bets of the very instants count; what else comes with them is left out by who reads them.
+    """Return the bets on a market between two instants, newest first; a page under half full is the last."""
+    # Both bounds are inclusive; the caller drops what else a page holds.
     times = {"afterTime": int(start.timestamp() * 1_000) - 1, "beforeTime": int(end.timestamp() * 1_000) + 1}
 
     async def ask(before: str | None) -> ListPage:
         page = page_list(await http.get("/v0/bets", contractId=name, limit=A_PAGE, before=before, **times))
         return page, _next_page(page) if len(page) >= A_PAGE // 2 else None
 
-    return [raw async for page in new_records(ask, "id", sorter, pages) for raw in page]
+    raws: list[object] = []
+    async for page in new_records(ask, "id", sorter, pages):
+        raws += page
+    return raws
 
 
 def most_pages(records: int) -> int:
-    """On how many pages so many records must be, if each is at least half full."""
+    """Return on how many pages this many records must fit, if each is at least half full."""
     return 2 * -(-records // A_PAGE)
 
 
 def _next_page(raws: Sequence[object]) -> str | None:
-    """What to ask the next page with: it starts before the last record of this one."""
-    names = [name for raw in raws if is_name(name := label(raw, "id"))]
+    """Return the cursor of the next page, which starts before the last record of this one."""
+    names = list(filter(is_name, (label(raw, "id") for raw in raws)))
     if raws and not names:
         raise incomplete("none of a page's records has an id, by which to ask for the next page")
     return names[-1] if names else None
 
 
 async def records(http: HttpClient, sorter: RecordSorter, names: Sequence[str]) -> list[object]:
-    """The records of these markets, in the order asked for. Trouble with one doesn't keep back the others."""
+    """Return the records of these markets in order; a failure of one doesn't hold up the others."""
     answers = await gather_all(_one_record(http, f"/v0/market/{name}") for name in names)
     troubles = [trouble for _, trouble in answers if trouble is not None and trouble.code != "missing"]
     if troubles and all(trouble is not None for _, trouble in answers):
@@ -120,7 +125,7 @@ async def records(http: HttpClient, sorter: RecordSorter, names: Sequence[str]) 
 
 
 async def _one_record(http: HttpClient, path: str) -> tuple[object, VenueError | None]:
-    """A record, or what the venue said instead of it."""
+    """Return a record, or the venue's error instead."""
     try:
         return await http.get(path), None
     except VenueError as error:
@@ -130,7 +135,7 @@ async def _one_record(http: HttpClient, path: str) -> tuple[object, VenueError |
 
 
 def _is_record_of(name: str, raw: object, trouble: VenueError | None, sorter: RecordSorter) -> bool:
-    """Whether an answer is the record asked for; else it is told why not."""
+    """Tell whether an answer is the requested record; report why not."""
     if trouble is not None:
         sorter.tell(RejectedRecord("market", trouble.code, trouble.message), name)
     elif label(raw, "id") != name:

@@ -1,4 +1,4 @@
-"""Going through a list page by page, however the pages go on, and asking many things at once."""
+"""Reading lists page by page, whatever their cursors, and requesting many things at once."""
 
 import asyncio
 from collections import Counter
@@ -15,24 +15,28 @@ from markets.venues.wire.http import HttpClient, Parameter
 
 T = TypeVar("T")
 ListPage = tuple[list[object], str | None]
-"""The records of a page, and what to ask the next one with; None on the last."""
+"""The records of a page, and the cursor of the next one; None on the last."""
 AskPage = Callable[[str | None], Awaitable[ListPage]]
-"""Asks for the page of a list behind a cursor."""
+"""A function that requests the page of a list at a cursor."""
+AskBatch = Callable[[Sequence[str]], Awaitable[list[object]]]
+"""A function that requests the records of some names together."""
+MakeListings = Callable[[object], Iterable[Listing | str]]
+"""What turns a record into listings, or into reasons why it has none."""
 NOT_THERE = frozenset({"missing", "refused"})
-"""How a venue that can be reached says that it won't answer this."""
+"""Errors of a venue that can be reached but doesn't answer this request."""
 SPOILT_CODES = NOT_THERE | {"not_json", "too_large", "bad_page"}
-"""How a venue answers a question that one of its names spoils for all."""
+"""Errors of a batch request that one bad name in it can cause."""
 MOST_SPOILT = 3
-"""After so many names that spoil a question, and none that doesn't, the venue may be at fault."""
+"""After this many bad names and no good one, the venue itself may be failing."""
 
 
 RESUMED_WITHIN = timedelta(minutes=15)
-"""How long after its beginning the reading of a catalogue goes on where it broke off."""
+"""How long after its start an interrupted reading of a catalogue can be resumed."""
 
 
 @dataclass(slots=True)
 class ListPosition:
-    """How far a list has been read: what to ask its next page with, and what was on those before."""
+    """How far a list has been read: the cursor of its next page, and the records read so far."""
 
     cursor: str | None = None
     pages: int = 0
@@ -46,7 +50,7 @@ async def new_records(
     most: int,
     position: ListPosition | None = None,
 ) -> AsyncIterator[list[object]]:
-    """What is new on each page of a list, before the next one is asked for, to the end of the list.
+    """Yield the new records of each page of a list, to its end, before the next page is requested.
 
     Pages may overlap. One that says nothing new, though more are to come, is an error, and so are more pages
     than `most`. After an error of the venue the list can be read on from its `position`.
@@ -57,31 +61,36 @@ async def new_records(
         records: dict[str, object] = {}
         for raw in page:
             records.setdefault(label(raw, key) or raw_json(raw), raw)
+
         fresh = {name: raw for name, raw in records.items() if name not in position.names}
         position.pages += 1
         if len(fresh) < len(page):
             reason = f"{len(page) - len(fresh)} of {len(page)} records are repeats"
             sorter.tell(RejectedRecord("page", "repeated", reason), f"page {position.pages}")
-        if cursor is not None and not fresh and (page or cursor == position.cursor):
+
+        is_stuck = bool(page) or cursor == position.cursor
+        if cursor is not None and not fresh and is_stuck:
             raise incomplete(f"page {position.pages} only repeats what was on the pages before it")
-        position.names.update(fresh)  # by |= the whole set would be made anew for each page
+
+        position.names.update(fresh)  # |= would copy the set for each page
         position.cursor = cursor
         yield list(fresh.values())
         if cursor is None:
             return
+
     raise incomplete(
         f"there are more pages after page {most:,}", "name its markets, events or tags in the config"
     )
 
 
 def incomplete(why: str, hint: str = "") -> VenueError:
-    """The error of a list that is no whole list."""
+    """Return the error of an incomplete list."""
     return VenueError("incomplete", f"its list is incomplete: {why}", hint or "try again in some minutes")
 
 
 @dataclass(slots=True)
 class PartOfCatalogue:
-    """A catalogue while it is read: how many of its lists, the records on those, what was made of them."""
+    """A partly read catalogue: how many lists are done, their records, and the listings so far."""
 
     wanted: CatalogueFilter
     since: datetime
@@ -93,47 +102,52 @@ class PartOfCatalogue:
 
 
 class CatalogueReader:
-    """Reads a venue's list of open markets, whole; a reading that was broken off goes on where it was."""
+    """Reads a venue's open markets completely; an interrupted reading is resumed where it stopped."""
 
     def __init__(self, key: str, sorter: RecordSorter):
-        self._key, self._sorter = key, sorter
+        self._key = key
+        self._sorter = sorter
         self._broken_off: PartOfCatalogue | None = None
 
     def resumed_filter(self, wanted: CatalogueFilter, at: datetime) -> CatalogueFilter:
-        """What is to be asked for: the same as before where a reading goes on that was broken off."""
+        """Return the filter to request: that of an interrupted reading, if it is resumed."""
         return self._part(wanted, at).wanted
 
     async def read(
         self,
         asks: Sequence[AskPage],
-        make: Callable[[object], Iterable[Listing | str]],
+        make: MakeListings,
         wanted: CatalogueFilter,
         at: datetime,
         most: int,
     ) -> Catalogue:
-        """The catalogue; `make` gives a record's listings, or why none. The first of two records counts."""
-        part, self._broken_off = self._part(wanted, at), None
+        """Return the catalogue; `make` gives a record's listings, or why there are none."""
+        part = self._part(wanted, at)
+        self._broken_off = None
         try:
             while part.lists < len(asks):
                 await self._read_list(asks[part.lists], make, part, most)
                 if part.position.cursor is not None:
                     break
                 part.names |= part.position.names
-                part.lists, part.position = part.lists + 1, ListPosition()
+                part.lists += 1
+                part.position = ListPosition()
         except VenueError as error:
             if error.code != "incomplete":
                 self._broken_off = part
             raise
+
         listings = list(part.listings.values())
-        if part.since != at:  # read a short while ago, and as of now from here on
-            listings = [x if x.quote is None else replace(x, quote=replace(x.quote, at=at)) for x in listings]
+        if part.since != at:  # resumed listings count as of now
+            listings = [_quoted_at(listing, at) for listing in listings]
+
         limit = len(part.names | part.position.names) if part.lists < len(asks) else None
         return Catalogue(listings, dict(sorted(part.left_out.items())), limit)
 
     async def _read_list(
         self,
         ask: AskPage,
-        make: Callable[[object], Iterable[Listing | str]],
+        make: MakeListings,
         part: PartOfCatalogue,
         most: int,
     ) -> None:
@@ -149,7 +163,7 @@ class CatalogueReader:
                 break
 
     def _part(self, wanted: CatalogueFilter, at: datetime) -> PartOfCatalogue:
-        """What was read before, if the same was wanted a short while ago; else nothing yet."""
+        """Return what a recent reading with the same filter got; else an empty part."""
         old = self._broken_off
         if old is None or not timedelta() <= at - old.since <= RESUMED_WITHIN:
             return PartOfCatalogue(wanted, at)
@@ -157,9 +171,15 @@ class CatalogueReader:
         return old if same else PartOfCatalogue(wanted, at)
 
 
+def _quoted_at(listing: Listing, at: datetime) -> Listing:
+    return listing if listing.quote is None else replace(listing, quote=replace(listing.quote, at=at))
+
+
 def page_list(page: object, key: str | None = None) -> list[object]:
-    """The list that a page is, or has under a key."""
-    records = page if key is None else page.get(key) if isinstance(page, dict) else None
+    """Return the list that a page is, or has under a key."""
+    records = page
+    if key is not None:
+        records = page.get(key) if isinstance(page, dict) else None
     if not isinstance(records, list):
         what = "a list" if key is None else f"a list of {key}"
         hint = "check the venue's url in the config; the venue may have changed its API"
@@ -168,7 +188,7 @@ def page_list(page: object, key: str | None = None) -> list[object]:
 
 
 def next_cursor(page: object, key: str) -> str | None:
-    """What to ask the next page with: empty, or not there at all, on the last."""
+    """Return the cursor of the next page; None on the last, where it is empty or missing."""
     after = page.get(key) if isinstance(page, dict) else None
     if after is None or isinstance(after, str):
         return after or None
@@ -176,14 +196,14 @@ def next_cursor(page: object, key: str) -> str | None:
 
 
 def pieces(start: datetime, end: datetime, width: timedelta) -> Iterable[tuple[datetime, datetime]]:
-    """A stretch of time in pieces of at most so much."""
+    """Yield the pieces of a period, each of at most this width."""
     while start < end:
         yield start, min(start + width, end)
         start += width
 
 
 async def get_or_none(http: HttpClient, path: str, **params: Parameter) -> object:
-    """An answer; None where this venue doesn't give one, though it can be reached."""
+    """Return an answer; None where the venue can be reached but doesn't give one."""
     try:
         return await http.get(path, **params)
     except VenueError as error:
@@ -195,7 +215,7 @@ async def get_or_none(http: HttpClient, path: str, **params: Parameter) -> objec
 async def get_without_if_refused(
     http: HttpClient, path: str, doubtful: Mapping[str, Parameter], **params: Parameter
 ) -> Any:
-    """Return an answer; if the question is refused, that to the same without the doubtful parameters."""
+    """Return an answer; if refused, the answer without the doubtful parameters."""
     try:
         return await http.get(path, **params, **doubtful)
     except VenueError as error:
@@ -205,7 +225,7 @@ async def get_without_if_refused(
 
 
 async def known(answer: Awaitable[T], what: str, record: str, sorter: RecordSorter) -> T | None:
-    """An answer; None, and that is told, where the venue has no such thing."""
+    """Return an answer; report it, and return None, where the venue has no such thing."""
     try:
         return await answer
     except VenueError as error:
@@ -216,7 +236,7 @@ async def known(answer: Awaitable[T], what: str, record: str, sorter: RecordSort
 
 
 async def gather_all(questions: Iterable[Awaitable[T]]) -> list[T]:
-    """The answers to all questions, asked side by side; when one fails, after all have ended."""
+    """Return the answers to concurrent requests; if any fails, raise after all have ended."""
     answers = await asyncio.gather(*questions, return_exceptions=True)
     good: list[T] = []
     for answer in answers:
@@ -227,39 +247,40 @@ async def gather_all(questions: Iterable[Awaitable[T]]) -> list[T]:
 
 
 def batches(names: Sequence[str], size: int) -> list[Sequence[str]]:
-    """These names, so many at a time."""
+    """Return the names in batches of this size."""
     return [names[n : n + size] for n in range(0, len(names), size)]
 
 
 def by_name(raws: Iterable[object], key: str, wanted: Iterable[str]) -> dict[str, object]:
-    """Records by what they are called under a key, of those that are wanted."""
+    """Return the wanted records, by their names under a key."""
+    named = {label(raw, key): raw for raw in raws}
     names = frozenset(wanted)
-    return {name: raw for raw in raws if (name := label(raw, key)) in names}
+    return {name: raw for name, raw in named.items() if name in names}
 
 
 async def ask_in_batches(
-    ask: Callable[[Sequence[str]], Awaitable[list[object]]],
+    ask: AskBatch,
     names: Sequence[str],
     size: int,
     key: str,
     sorter: RecordSorter,
 ) -> dict[str, object]:
-    """The records of these names by name, asked for so many at a time."""
+    """Return the records of these names by name, requested in batches."""
     pages = await gather_all(ask_in_parts(ask, some, sorter) for some in batches(names, size))
     return by_name(chain.from_iterable(pages), key, names)
 
 
-async def ask_in_parts(
-    ask: Callable[[Sequence[str]], Awaitable[list[object]]], names: Sequence[str], sorter: RecordSorter
-) -> list[object]:
-    """The records of these names, asked for together; one that spoils the question is found and told.
+async def ask_in_parts(ask: AskBatch, names: Sequence[str], sorter: RecordSorter) -> list[object]:
+    """Return the records of these names, requested together; find and report names that spoil a request.
 
     A question that is refused is asked in halves, down to the name at fault. Where the first few names spoil
     it, and the last one too, it is the venue that is at fault: it is not asked for all the others.
     """
     errors: dict[str, VenueError] = {}
     records: list[object] = []
-    answered, waiting = False, [names] if names else []
+    answered = False
+    waiting = [names] if names else []
+
     while waiting:
         some = waiting.pop()
         try:
@@ -268,15 +289,21 @@ async def ask_in_parts(
         except VenueError as error:
             if error.code not in SPOILT_CODES:
                 raise
-            if half := len(some) // 2:
+
+            half = len(some) // 2
+            if half:
                 waiting += [some[half:], some[:half]]
             else:
                 errors[some[0]] = error
+
         if len(some) == 1 and len(errors) == MOST_SPOILT and not answered:
             await ask(names[-1:])
+
     if names and len(names) == len(errors):
         raise errors[names[0]]
+
     for name, trouble in errors.items():
         words = f"asked for this one: {trouble.message}"
         sorter.tell(RejectedRecord("market", trouble.code, words), name)
+
     return records

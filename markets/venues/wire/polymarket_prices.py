@@ -1,4 +1,4 @@
-"""What Polymarket's markets cost and paid: the prices on a page, of a book and of the past, and the end.
+"""Polymarket's prices and resolutions: the prices on a page, of a book and of the past, and the end.
 
 A market has ended once it is closed and the oracle is done; what is disputed or unclear waits. Where the page
 lacks the oracle's word, a market has ended a day after it closed, if its last prices and the winner at the
@@ -30,6 +30,7 @@ from markets.venues.wire.fields import (
     or_else,
     read,
     shown_value,
+    waiting,
     with_levels,
 )
 from markets.venues.wire.polymarket_records import (
@@ -49,7 +50,7 @@ from markets.venues.wire.polymarket_records import (
 )
 
 ROUNDING = 10_000
-"""How far the prices of YES and NO may be from a dollar together."""
+"""The largest deviation of the prices of YES and NO from a dollar in sum."""
 _TOKEN = re.compile(r"[0-9]{1,80}")
 
 
@@ -74,7 +75,7 @@ class OutcomeTokens(GammaRecord):
 
 
 class PolymarketLevel(WireRecord):
-    """So many shares at a price."""
+    """A number of shares at a price."""
 
     price: Amount
     size: Amount
@@ -97,12 +98,17 @@ class PricePoint(WireRecord):
 def quote(raw: object, at: datetime) -> Quote:
     """Return the prices on a market's page. Without two sides its mid is the price of the outcome YES."""
     prices = read(PolymarketPrices, raw, "quote")
-    bid, ask, last = offered(prices.best_bid), offered(prices.best_ask), offered(prices.last_trade_price)
-    if yes_place(prices.outcomes) != 0:  # whose prices these are nobody says: the outcomes' own are sure
+    bid = offered(prices.best_bid)
+    ask = offered(prices.best_ask)
+    last = offered(prices.last_trade_price)
+
+    if yes_place(prices.outcomes) != 0:  # it is unclear whose prices these are; the outcomes' own are certain
         bid = ask = last = None
+
     mid = _outcome(prices) if bid is None or ask is None else middle(bid, ask)
     if bid is None and ask is None and mid is None:
         raise RejectedRecord("quote", "no_price", "it has no price")
+
     return Quote(
         market_id=MarketId(prefixed(prices.id)),
         at=at,
@@ -115,19 +121,21 @@ def quote(raw: object, at: datetime) -> Quote:
 
 
 VOLUMES = ("volume", "volumeNum")
-"""Where a market's page says what was traded."""
+"""The keys of a market's volume."""
 FIGURES = {"volume_24h": ("volume24hr",), "liquidity": ("liquidityNum", "liquidity")}
-"""The other figures on a market's page; what is held is told of whole events only."""
+"""The other figures on a market's page; open interest is only given for whole events."""
 
 
 def _outcome(prices: PolymarketPrices) -> int | None:
     if not prices.outcome_prices:
         return None
+
     try:
         both = [figure(price) for price in prices.outcome_prices]
         yes = both[yes_place(prices.outcomes)]
     except (ValueError, IndexError):
         raise RejectedRecord("quote", "bad_price", "the prices of its outcomes make no sense") from None
+
     if len(both) != 2 or abs(sum(both) - ONE) > ROUNDING or yes > ONE:
         raise RejectedRecord(
             "quote",
@@ -138,37 +146,43 @@ def _outcome(prices: PolymarketPrices) -> int | None:
 
 
 def yes_token(raw: object) -> str:
-    """What the order book calls a YES share. It looks like a number, but is a name."""
+    """Return the order book's id of a YES share, which looks like a number but is a name."""
     tokens = read(OutcomeTokens, raw, "quote")
     try:
         token = tokens.clob_token_ids[yes_place(tokens.outcomes)]
     except (ValueError, IndexError):
         raise RejectedRecord("quote", "no_token", "it doesn't say which book is that of YES") from None
+
     if not _TOKEN.fullmatch(token):
         raise RejectedRecord("quote", "no_token", f"{shown_value(token)} is not a valid book id")
     return token
 
 
 def quote_with_book(page: Quote, raw: object) -> tuple[Quote, RejectedRecord | None]:
-    """A quote with its book, as far as that makes sense, and what is to be said of it.
+    """Return a quote with its book, as far as that makes sense, and what to report about it.
 
     The mid is the book's. Where the page contradicts it, the page's mid beside the book's prices
     stops orders; where nobody offers anything any more, no price of the page's stands.
     """
     try:
         sent = read(PolymarketBook, raw, "quote")
-        sides = ([Level(step.price, step.size) for step in steps] for steps in (sent.bids, sent.asks))
-        book = with_levels(page, *sides)
+        bids = [Level(level.price, level.size) for level in sent.bids]
+        asks = [Level(level.price, level.size) for level in sent.asks]
+        book = with_levels(page, bids, asks)
     except RejectedRecord as why:
         return page, why
+
     if not book.bids and not book.asks:
         return replace(book, mid=page.mid), RejectedRecord("quote", "empty_book", "its book is empty")
-    why_not = book_gap(page, book)
-    return (book if book.mid is not None and why_not is None else replace(book, mid=page.mid)), why_not
+
+    gap = book_gap(page, book)
+    if book.mid is None or gap is not None:
+        book = replace(book, mid=page.mid)
+    return book, gap
 
 
 def past_quote(raw: object, name: str) -> Quote:
-    """A price that a market has had: something like a mid, without sides."""
+    """Return a past price: something like a mid, without sides."""
     point = read(PricePoint, raw, "quote")
     return Quote(MarketId(f"{PREFIX}{name}"), point.t, bid=None, ask=None, mid=point.p)
 
@@ -183,7 +197,7 @@ HALF = ONE // 2
 Statuses = Annotated[tuple[str, ...], PlainValidator(or_else(texts, ()))]
 """What the oracle has said of a market, one word after another."""
 _PAYS = {(Decimal(1), Decimal(0)): ONE, (Decimal(0), Decimal(1)): 0, (Decimal("0.5"), Decimal("0.5")): HALF}
-"""What a YES share pays by the last prices of YES and NO. Nothing near them will do."""
+"""What a YES share pays by the last prices of YES and NO, which must match exactly."""
 
 
 class PolymarketEnding(GammaRecord):
@@ -244,7 +258,7 @@ class PolymarketPast(GammaRecord):
 
     @property
     def stopped(self) -> datetime | None:
-        """When it closed: where nobody says, when the oracle was done, or its nominal end."""
+        """Return when it closed: where nothing says, when the oracle was done, or its nominal end."""
         return self.closed_time or self.uma_end_date or self.end_date
 
 
@@ -252,18 +266,20 @@ NEEDED = (
     "id", "conditionId", "closed", "outcomes", "outcomePrices", "umaResolutionStatus", "resolutionStatus",
     "umaResolutionStatuses", "closedTime", "umaEndDate", "updatedAt", "clobTokenIds",
 )  # fmt: skip
-"""What of a record says how a market ended, and which book is its own."""
+"""The fields of a record that its resolution and its book depend on."""
 
 
 def past_market(raw: object, market: Market) -> PastMarket | str:
-    """A market of the past as a list shows it, its close the nominal one."""
+    """Return a market of the past as a list shows it, with its nominal close, or why it is left out."""
     past = read(PolymarketPast, raw, "market")
     if past.closed and past.stopped is None:
         return "no end time"
+
     assert isinstance(raw, dict)
     volume = (past.volume if past.volume_num is None else past.volume_num) or 0
     needed = {name: raw.get(name) for name in NEEDED}
     nominal = replace(market, closes_at=past.end_date or NEVER)
+
     return PastMarket(nominal, volume, past.stopped if past.closed else None, raw=needed)
 
 
@@ -277,15 +293,14 @@ def resolution(raw: object, at: datetime, seen_closed_at: datetime | None = None
     words = {word.casefold() for word in (ending.uma_resolution_status, ending.resolution_status) if word}
     status = " and ".join(sorted(words))
     if words & DISPUTED:
-        raise RejectedRecord("resolution", "disputed", f"its result is {shown_value(status)}: it waits")
+        raise waiting("disputed", f"its result is {shown_value(status)}")
     if not ending.closed:
         return None
     if not words:
         return _end_without_word(ending, at, seen_closed_at or at)
     if not words <= FINAL:
-        raise RejectedRecord(
-            "resolution", "not_final", f"it is closed, but its result is {shown_value(status)}: it waits"
-        )
+        raise waiting("not_final", f"it is closed, but its result is {shown_value(status)}")
+
     return Resolution(
         market_id=MarketId(f"{PREFIX}{ending.id}"),
         version=1,
@@ -298,7 +313,7 @@ def resolution(raw: object, at: datetime, seen_closed_at: datetime | None = None
 def _end_without_word(ending: PolymarketEnding, at: datetime, seen_closed_at: datetime) -> Resolution:
     """Return what a closed market of which the oracle has said nothing paid by its last prices."""
     if DISPUTED.intersection(word.casefold() for word in ending.uma_resolution_statuses[-1:]):
-        raise RejectedRecord("resolution", "disputed", "its result was disputed last: it waits")
+        raise waiting("disputed", "its result was disputed last")
 
     counts_from = ending.closed_since(at, seen_closed_at) + BOOK_COUNTS_AFTER
     if at < counts_from:
@@ -322,39 +337,41 @@ def _no_status(why: str) -> RejectedRecord:
 
 
 def _payout(ending: PolymarketEnding) -> int:
-    """What a YES share paid by the last prices of the outcomes."""
+    """Return what a YES share paid by the last prices of the outcomes."""
     try:
         place = yes_place(ending.outcomes)
     except ValueError as error:
-        raise RejectedRecord("resolution", "bad_outcomes", f"{error}: it waits") from None
+        raise waiting("bad_outcomes", str(error)) from None
+
     sent = ending.outcome_prices or ()
     try:
-        yes, no = Decimal(sent[place]), Decimal(sent[1 - place])
+        yes = Decimal(sent[place])
+        no = Decimal(sent[1 - place])
         payout = _PAYS.get((yes, no)) if len(sent) == 2 else None
     except (IndexError, InvalidOperation):
         payout = None
+
     if payout is None:
         prices = ", ".join(sent) or "missing"
-        raise RejectedRecord("resolution", "unclear", f"its last prices are {shown_value(prices)}: it waits")
+        raise waiting("unclear", f"its last prices are {shown_value(prices)}")
     return payout
 
 
 def book_payout(raw: object, outcomes: tuple[str, str]) -> int | None:
-    """What a YES share of a market with these outcomes paid by the order book's page; None without a word."""
+    """Return what a YES share paid by the order book's page; None while it names no result."""
     end = read(PolymarketBookPage, raw, "resolution")
     won = [token.outcome.strip().casefold() for token in end.tokens if token.winner]
     if len(won) + bool(end.is_50_50_outcome) > 1:
-        raise RejectedRecord(
-            "resolution", "contradiction", "the order book has more than one result of it: it waits"
-        )
+        raise waiting("contradiction", "the order book has more than one result of it")
     if not end.closed or not (won or end.is_50_50_outcome):
         return None
     if end.is_50_50_outcome:
         return HALF
+
     names = side_names(outcomes)
     if won[0] not in names:
-        words = f"at the order book {shown_value(won[0])} won, which is none of its outcomes: it waits"
-        raise RejectedRecord("resolution", "bad_outcomes", words)
+        words = f"at the order book {shown_value(won[0])} won, which is none of its outcomes"
+        raise waiting("bad_outcomes", words)
     return ONE if names.index(won[0]) == yes_place(outcomes) else 0
 
 
@@ -373,10 +390,8 @@ def confirm_resolution(end: Resolution, raw: object, book_page: object | None) -
         return end
 
     if payout != end.payout:
-        words = (
-            f"its page pays {(end.payout or 0) / ONE:g} a share, the order book {payout / ONE:g}: it waits"
-        )
-        raise RejectedRecord("resolution", "contradiction", words)
+        words = f"its page pays {(end.payout or 0) / ONE:g} a share, the order book {payout / ONE:g}"
+        raise waiting("contradiction", words)
 
     source = BOOK_ALONE if end.source == NO_WORD else f"{end.source}, per the order book"
     return replace(end, source=source)

@@ -1,4 +1,4 @@
-"""Polymarket's records of markets as Gamma sends them, and what they are to us. All pure.
+"""Polymarket's records of markets as Gamma sends them, and their conversion to ours. All pure.
 
 Gamma writes numbers as text, lists as text, and outcomes in any order;
 `markets/venues/wire/polymarket_requests.py` asks.
@@ -31,13 +31,13 @@ from markets.venues.wire.fields import (
 )
 
 LONGEST_LIST = 1_000
-"""Characters of a list of two that is sent as text."""
+"""The most characters of a list of two that is sent as text."""
 _WRITTEN = frozenset({int, float, str})
 _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,40})?")
 
 
 def figure(value: object) -> int:
-    """A number, sent as such or as text, in millionths."""
+    """Return a number, sent as such or as text, in millionths."""
     return _figure(value) if type(value) in _WRITTEN else number(value)
 
 
@@ -51,7 +51,7 @@ def _figure(value: object) -> int:
 
 
 def texts(value: object) -> tuple[str, ...]:
-    """A list of texts; on this wire it mostly comes as text itself."""
+    """Return a list of texts, which on this wire mostly comes as text itself."""
     return _parse_list(value) if isinstance(value, str) else _check_texts(value)
 
 
@@ -70,8 +70,9 @@ def _check_texts(value: object) -> tuple[str, ...]:
 
 
 def slugs(value: object) -> tuple[str, ...]:
-    """What the tags of a market are called."""
-    return tuple([slug for tag in _records(value) if isinstance(slug := tag.get("slug"), str)])
+    """Return the slugs of a market's tags."""
+    named = (tag.get("slug") for tag in _records(value))
+    return tuple([slug for slug in named if isinstance(slug, str)])
 
 
 class PolymarketEvent(NamedTuple):
@@ -85,13 +86,15 @@ class PolymarketEvent(NamedTuple):
 
 
 def event_of_market(value: object) -> PolymarketEvent | None:
-    """The event of a market; the first of them, if it has several."""
+    """Return the event of a market: the first of them, if it has several."""
     events = _records(value)
     if not events:
         return None
+
     name = events[0].get("id")
     if not isinstance(name, str) or not is_name(name):
         raise ValueError(f"{shown_value(name)} is not a valid event id")
+
     augmented = any(event.get("negRiskAugmented") is True for event in events)
     title, game = (events[0].get(key) for key in ("title", "gameId"))
     slug = slug_of(events[0].get("slug"))
@@ -99,24 +102,24 @@ def event_of_market(value: object) -> PolymarketEvent | None:
 
 
 def slug_of(value: object) -> str:
-    """What an address calls a thing; empty where it is no such name."""
+    """Return a slug; empty where the value is none."""
     return value if isinstance(value, str) and is_name(value) else ""
 
 
 def game_name(value: object) -> str:
-    """What the venue calls a contest on the field; empty where it names none that makes sense."""
+    """Return the venue's id of a game; empty where there is no valid one."""
     return str(value) if type(value) is int else slug_of(value)
 
 
 class PolymarketFees(NamedTuple):
-    """What who takes an offer pays: rate · (p · (1 − p)) ^ exponent a share."""
+    """A taker's fee: rate · (p · (1 − p)) ^ exponent a share."""
 
     rate: int | None
     exponent: int | None
 
 
 def fees(value: object) -> PolymarketFees | None:
-    """The fees of a market, where it says them."""
+    """Return the fees of a market, where it states them."""
     if value is None:
         return None
     if not isinstance(value, dict):
@@ -140,7 +143,7 @@ def _maybe_instant(value: object) -> datetime | None:
     return None if value is None or value == "" else instant(value)
 
 
-# plain validators: of thousands of records, what pydantic checks once more is most of the time
+# plain validators: pydantic's second check would dominate the time for thousands of records
 Figure = Annotated[int | None, PlainValidator(_maybe_figure)]
 """A number that may be missing."""
 AnyFigure = Annotated[int | None, PlainValidator(or_else(_maybe_figure, None))]
@@ -165,7 +168,7 @@ class GammaRecord(WireRecord):
 
 @lru_cache(maxsize=4096)
 def yes_place(outcomes: tuple[str, str]) -> int:
-    """Where the outcome YES is: the one of that name, and else the first."""
+    """Return the index of the outcome YES: the one of that name, else the first."""
     first, second = side_names(outcomes)
     if not first or not second or first == second:
         raise ValueError(f"its outcomes are {shown_value(', '.join(outcomes))}: they can't be told apart")
@@ -173,12 +176,12 @@ def yes_place(outcomes: tuple[str, str]) -> int:
 
 
 def side_names(outcomes: tuple[str, str]) -> tuple[str, str]:
-    """The names of two outcomes, to be compared with others."""
+    """Return the names of two outcomes, normalized for comparison."""
     return outcomes[0].strip().casefold(), outcomes[1].strip().casefold()
 
 
 def question_of(question: str, outcomes: tuple[str, str]) -> str:
-    """What is asked; where the outcomes have names, what YES and NO stand for."""
+    """Return the question; where the outcomes have names, with what YES and NO stand for."""
     sides = _named_sides(outcomes)
     return f"{question.strip()} {sides}" if sides else question
 
@@ -192,12 +195,13 @@ def _named_sides(outcomes: tuple[str, str]) -> str:
 
 PREFIX = "polymarket:"
 USUAL_FEE = 50_000
-"""The rate where a market charges a fee but doesn't say which."""
-FINEST, COARSEST = 100, 100_000
+"""The rate of a market that charges a fee without stating it."""
+FINEST = 100
+COARSEST = 100_000
 DECIDED = 5_000
-"""A price as near to 0 or to a dollar, after a market's nominal end, is no question any more."""
+"""After its nominal end, a market with a price this near to 0 or a dollar counts as decided."""
 RESOLVING = frozenset({"proposed", "disputed", "challenged", "resolved", "settled"})
-"""What the oracle says of a market whose result is on its way."""
+"""The oracle's states of a market that is being resolved."""
 WEEK = timedelta(days=7)
 PLACEHOLDER = re.compile(
     r"(?:Other|(?:Person|Individual|Candidate|Nominee|Player|Team|Club|Country|Party|Company|Organization"
@@ -209,7 +213,7 @@ CATEGORIES = {
     "pop-culture": "culture", "culture": "culture", "geopolitics": "geopolitics", "elections": "politics",
     "politics": "politics", "world": "world",
 }  # fmt: skip
-"""Our category by a market's tags: the first of these that it has."""
+"""Our category by tag; the first of these tags that a market has counts."""
 
 
 class PolymarketPage(GammaRecord):
@@ -242,21 +246,22 @@ class PolymarketPage(GammaRecord):
 
 
 def unplayable(page: PolymarketPage) -> RejectedRecord | None:
-    """Why a market is no question: nobody can tell its outcomes apart, or it stands for what has no name."""
+    """Return why a market can't be played: ambiguous outcomes, or a placeholder; None where it can."""
     try:
         yes_place(page.outcomes)
     except ValueError as error:
         return RejectedRecord("market", "bad_outcomes", str(error))
-    if page.neg_risk_other or (
-        page.events and page.events.augmented and PLACEHOLDER.fullmatch(page.group_item_title.strip())
-    ):
+
+    is_augmented = page.events is not None and page.events.augmented
+    is_unnamed = is_augmented and PLACEHOLDER.fullmatch(page.group_item_title.strip())
+    if page.neg_risk_other or is_unnamed:
         title = page.group_item_title or page.question
         return RejectedRecord("market", "placeholder", f"{shown_value(title)} is only a placeholder")
     return None
 
 
 def left_out(page: PolymarketPage, mid: int | None, at: datetime) -> str:
-    """Why an open market is not on offer; empty where it is.
+    """Return why an open market is not on offer; empty where it is.
 
     Past its nominal end and without doubt in its price it is decided, though the venue still calls it open.
     """
@@ -264,6 +269,7 @@ def left_out(page: PolymarketPage, mid: int | None, at: datetime) -> str:
         return "not trading"
     if page.uma_resolution_status.casefold() in RESOLVING:
         return "being resolved"
+
     over = page.end_date is not None and page.end_date <= at
     if over and mid is not None and not DECIDED < mid < ONE - DECIDED:
         return "decided"
@@ -271,15 +277,16 @@ def left_out(page: PolymarketPage, mid: int | None, at: datetime) -> str:
 
 
 def is_trading(page: PolymarketPage) -> bool:
-    """Whether a market can be traded on. `active` stays true after its end, so it alone says little."""
+    """Tell whether a market can be traded; `active` stays true after its end, so it isn't enough."""
     wanted = (page.active, page.accepting_orders, page.enable_order_book)
     return not page.closed and not page.archived and False not in wanted
 
 
 def fee_rate(page: PolymarketPage) -> int:
-    """The rate of our fee, rate · p · (1 − p); what the order book calls the base fee is something else."""
+    """Return our fee rate, for rate · p · (1 − p); the order book's base fee is something else."""
     if page.fees_enabled is False:
         return 0
+
     fees = page.fee_schedule
     if fees is None or fees.rate is None:
         return USUAL_FEE
@@ -289,7 +296,7 @@ def fee_rate(page: PolymarketPage) -> int:
 
 
 def expected_close(page: PolymarketPage, at: datetime) -> datetime:
-    """When a market closes: at its nominal end, or by whole weeks after that while it still trades."""
+    """Return when a market closes: at its nominal end, or whole weeks later while it still trades."""
     nominal = page.end_date
     if nominal is None or nominal > at or not is_trading(page):
         return nominal or NEVER
@@ -297,12 +304,13 @@ def expected_close(page: PolymarketPage, at: datetime) -> datetime:
 
 
 def market(page: PolymarketPage, rate: int, at: datetime) -> Market:
-    """A market of an event, as it is at an instant; one without an event is its own."""
+    """Return a market of an event, as of an instant; one without an event is its own."""
     tick = page.order_price_min_tick_size
     if not page.question.strip():
         raise RejectedRecord("market", "no_question", "its question is empty")
     if tick is not None and not FINEST <= tick <= COARSEST:
         raise RejectedRecord("market", "bad_tick", f"its prices go in steps of {decimal(tick)} dollars")
+
     return Market(
         id=MarketId(prefixed(page.id)),
         event_id=prefixed(page.events.event) if page.events else f"{PREFIX}alone-{page.id}",
@@ -323,7 +331,7 @@ def market(page: PolymarketPage, rate: int, at: datetime) -> Market:
 
 @lru_cache(maxsize=4096)
 def prefixed(name: str) -> str:
-    """Our name of a record: one text for all markets of an event, and for a market and its price."""
+    """Return our id of a record; cached, so markets of an event share one string."""
     return f"{PREFIX}{name}"
 
 
@@ -333,8 +341,9 @@ def _joined(tags: tuple[str, ...]) -> str:
 
 
 def story_of(event: PolymarketEvent | None, game: str, ends_at: datetime) -> str:
-    """The game that a market is about, else its event's title: without a date that tells nothing."""
-    if name := game or (event.game if event else ""):
+    """Return the game of a market, else its event's title with its date; empty for a title without one."""
+    name = game or (event.game if event else "")
+    if name:
         return f"{PREFIX}game:{name}"
     about = dated_subject(event.title.replace("___", "$1"), ends_at) if event else ""
     return f"{PREFIX}{about}" if about else ""
@@ -349,5 +358,5 @@ def _created_at(page: PolymarketPage) -> datetime:
 
 @lru_cache(maxsize=4096)
 def category(tags: tuple[str, ...]) -> str | None:
-    """The category by these tags; None where they name none of ours."""
+    """Return the category of these tags; None where they name none of ours."""
     return next((ours for tag, ours in CATEGORIES.items() if tag in tags), None)

@@ -1,4 +1,4 @@
-"""What Polymarket is asked, and how: Gamma for markets, the order book's service for books and winners."""
+"""Requests to Polymarket: Gamma for markets, the order book's service for books and winners."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,33 +30,43 @@ from markets.venues.wire.paging import (
     pieces,
 )
 
-A_PAGE, BOOKS_A_PAGE = 100, 100
+A_PAGE = 100
+BOOKS_A_PAGE = 100
 LISTS = "/markets/keyset"
 _CONDITION = re.compile(r"0x[0-9a-fA-F]{64}")
 Raw = dict[str, object]
 """Records by name, as they were sent."""
+Span = tuple[datetime, datetime]
+"""A period from its start to its end."""
 
 
 async def open_lists(gamma: HttpClient, sorter: RecordSorter, wanted: CatalogueFilter) -> list[AskPage]:
-    """The lists with all open markets that are wanted: one of all, or of each that is named and known."""
+    """Return the lists with all open markets that are wanted: one of all, or one of each known name."""
     if not wanted.only_named:
         return [partial(open_markets, gamma, wanted, {})]
-    named: list[dict[str, Parameter]] = [{"slug": some} for some in batches(wanted.slugs, A_PAGE)]
+
+    queries: list[dict[str, Parameter]] = [{"slug": slugs} for slugs in batches(wanted.slugs, A_PAGE)]
     numbers = [slug for slug in wanted.slugs if slug.isdigit()]
-    named += [{"id": some} for some in batches(numbers, A_PAGE)]
+    queries += [{"id": ids} for ids in batches(numbers, A_PAGE)]
+
     for event in wanted.events:
-        names = await known(event_markets(gamma, event), name := f"event {event}", name, sorter)
-        named += [{"id": some} for some in batches(names or [], A_PAGE)]
+        name = f"event {event}"
+        markets = await known(event_markets(gamma, event), name, name, sorter)
+        queries += [{"id": ids} for ids in batches(markets or [], A_PAGE)]
+
     for tag in wanted.tags:
-        number = await known(tag_number(gamma, tag), name := f"tag {tag}", name, sorter)
-        named += [{"tag_id": number}] if number else []
-    return [partial(open_markets, gamma, wanted, one) for one in named]
+        name = f"tag {tag}"
+        number = await known(tag_number(gamma, tag), name, name, sorter)
+        if number:
+            queries.append({"tag_id": number})
+
+    return [partial(open_markets, gamma, wanted, query) for query in queries]
 
 
 async def open_markets(
     gamma: HttpClient, wanted: CatalogueFilter, named: Mapping[str, Parameter], cursor: str | None
 ) -> ListPage:
-    """A page of the open markets that are wanted, ordered by id: else the service may change their order."""
+    """Return a page of the wanted open markets; only ordering by id is stable between pages."""
     until = wanted.closes_until
     page = await get_without_if_refused(
         gamma,
@@ -80,7 +90,7 @@ def _usual_parameters() -> dict[str, Parameter]:
 async def records(
     gamma: HttpClient, sorter: RecordSorter, names: Sequence[str], first: Literal["open", "closed"]
 ) -> Raw:
-    """These markets, in the order asked for. A list holds open markets or closed ones, never both."""
+    """Return these markets in the order of the request; a list holds open or closed ones, never both."""
     raws = await _records_in_list(gamma, sorter, names, closed=first == "closed")
     left = [name for name in names if name not in raws]
     try:
@@ -89,6 +99,7 @@ async def records(
         if not raws or error.code not in SPOILT_CODES:
             raise
         sorter.tell(RejectedRecord("page", error.code, error.message), LISTS)
+
     return sorter.in_order(raws, names)
 
 
@@ -103,12 +114,15 @@ async def _records_in_list(
 
 
 async def books(clob: HttpClient, tokens: Sequence[str]) -> Raw:
-    """The books of these tokens, many at once; one that is left out, or is too much for that, alone."""
+    """Return the books of these tokens, in batches; one that a batch leaves out is requested alone."""
     pages = await gather_all(_many_books(clob, some) for some in batches(tokens, BOOKS_A_PAGE))
     raws = by_name(chain.from_iterable(pages), "asset_id", tokens)
     alone = [token for token in tokens if token not in raws]
     answers = await gather_all(get_or_none(clob, "/book", token_id=token) for token in alone)
-    return raws | {t: raw for t, raw in zip(alone, answers, strict=True) if label(raw, "asset_id") == t}
+    for token, raw in zip(alone, answers, strict=True):
+        if label(raw, "asset_id") == token:
+            raws[token] = raw
+    return raws
 
 
 async def _many_books(clob: HttpClient, tokens: Sequence[str]) -> list[object]:
@@ -121,34 +135,37 @@ async def _many_books(clob: HttpClient, tokens: Sequence[str]) -> list[object]:
 
 
 async def book_pages(clob: HttpClient, sorter: RecordSorter, raws: Raw) -> Raw:
-    """The order book's pages of these markets, as far as it has any, until there is trouble with it."""
+    """Return the order book's pages of these markets, where it has any, up to its first failure."""
     raws_of_book: Raw = {}
     for name, raw in raws.items():
         condition = label(raw, "conditionId")
         if not _CONDITION.fullmatch(condition):
             continue
+
         try:
             page = await get_or_none(clob, f"/markets/{condition}")
         except VenueError as error:
             words = f"{error.message}: results are not confirmed"
             sorter.tell(RejectedRecord("page", error.code, words), "/markets")
             return raws_of_book
+
         if page is not None and label(page, "condition_id") == condition:
             raws_of_book[name] = page
+
     return raws_of_book
 
 
 AS_LATE, PIECE = timedelta(days=30), timedelta(days=14)
-"""How long after its nominal end a market may close; how much of the past one answer may hold."""
+"""How long a market may stay open after its nominal end, and the longest period of one answer."""
 HISTORIES_A_PAGE = 20
 COARSE = 12
-"""Of some closed markets the venue shows no more than a price for so many hours."""
+"""For some closed markets the venue has only one price for each this many hours."""
 
 
 async def past_markets(
     gamma: HttpClient, request: PastRequest, closed: bool, tag: str | None, after: str | None
 ) -> ListPage:
-    """A page of the open or the closed markets that may have been open then, the largest volume first."""
+    """Return a page of open or closed markets that may have been open then, by volume, descending."""
     soonest = request.since - AS_LATE
     page = await get_without_if_refused(
         gamma,
@@ -165,12 +182,12 @@ async def past_markets(
 
 
 async def tag_number(gamma: HttpClient, slug: str) -> str:
-    """What the lists call a tag."""
+    """Return the number of a tag in the lists."""
     return label(await gamma.get(f"/tags/slug/{slug}"), "id")
 
 
 async def market_slugs(gamma: HttpClient, slugs: Sequence[str]) -> list[object]:
-    """The markets of these slugs, open or closed."""
+    """Return the markets of these slugs, open or closed."""
     found: list[object] = []
     for some in batches(slugs, A_PAGE):
         for closed in ("true", "false"):
@@ -180,44 +197,43 @@ async def market_slugs(gamma: HttpClient, slugs: Sequence[str]) -> list[object]:
 
 
 async def event_markets(gamma: HttpClient, event: str) -> list[str]:
-    """The ids of the markets of an event, which goes by its number or its slug."""
+    """Return the ids of the markets of an event, given by its number or its slug."""
     page = await gamma.get(f"/events/{event}" if event.isdigit() else f"/events/slug/{event}")
-    return [name for raw in page_list(page, "markets") if (name := label(raw, "id"))]
+    return list(filter(None, (label(raw, "id") for raw in page_list(page, "markets"))))
 
 
-async def histories(
-    clob: HttpClient, spans: Mapping[str, tuple[datetime, datetime]], hours: int
-) -> dict[str, list[object]]:
-    """The prices of many tokens, each in its stretch of time; without those the venue refuses to tell so."""
+async def histories(clob: HttpClient, spans: Mapping[str, Span], hours: int) -> dict[str, list[object]]:
+    """Return the prices of many tokens, each in its period, without tokens that the venue refuses."""
     found: dict[str, list[object]] = {token: [] for token in spans}
     refused: set[str] = set()
     for fidelity in dict.fromkeys((hours, max(hours, COARSE))):
         left = {token: spans[token] for token, points in found.items() if not points}
-        asked = [
-            (some[n : n + HISTORIES_A_PAGE], piece)
-            for piece in pieces(*_all_of(left), PIECE)
-            for some in [[token for token, span in left.items() if span[0] < piece[1] and piece[0] < span[1]]]
-            for n in range(0, len(some), HISTORIES_A_PAGE)
-        ]
-        answers = await gather_all(_many_histories(clob, *each, fidelity) for each in asked)
-        for (some, _), points_of in zip(asked, answers, strict=True):
-            for token in some:
-                if isinstance(points := points_of.get(token), list):
+        queries: list[tuple[Sequence[str], Span]] = []
+        for piece in pieces(*_all_of(left), PIECE):
+            tokens = [token for token, span in left.items() if span[0] < piece[1] and piece[0] < span[1]]
+            queries += [(batch, piece) for batch in batches(tokens, HISTORIES_A_PAGE)]
+
+        answers = await gather_all(_many_histories(clob, *query, fidelity) for query in queries)
+        for (batch, _), histories_by_token in zip(queries, answers, strict=True):
+            for token in batch:
+                points = histories_by_token.get(token)
+                if isinstance(points, list):
                     found[token] += points
                 else:
                     refused.add(token)
+
     return {token: points for token, points in found.items() if token not in refused}
 
 
-def _all_of(spans: Mapping[str, tuple[datetime, datetime]]) -> tuple[datetime, datetime]:
-    """From the first to the last instant of any; of none, no time at all."""
+def _all_of(spans: Mapping[str, Span]) -> Span:
+    """Return the first and the last instant of all spans; an empty period without any."""
     if not spans:
         return NEVER, NEVER
     return min(start for start, _ in spans.values()), max(end for _, end in spans.values())
 
 
 async def _many_histories(
-    clob: HttpClient, tokens: Sequence[str], piece: tuple[datetime, datetime], fidelity: int
+    clob: HttpClient, tokens: Sequence[str], piece: Span, fidelity: int
 ) -> Mapping[str, object]:
     first, last = (int(at.timestamp()) for at in piece)
     span = {"start_ts": first, "end_ts": last, "fidelity": fidelity * 60}
@@ -227,6 +243,7 @@ async def _many_histories(
         if error.code in SPOILT_CODES:
             return {}
         raise
+
     points = page.get("history") if isinstance(page, dict) else None
     return points if isinstance(points, dict) else {}
 
@@ -234,7 +251,7 @@ async def _many_histories(
 async def history(
     clob: HttpClient, token: str, start: datetime, end: datetime, hours: int = 1
 ) -> list[object]:
-    """The prices of a token in a stretch of time, one for each so many hours, asked for in pieces."""
+    """Return the prices of a token in a period, one for each this many hours, requested in pieces."""
     found: list[object] = []
     for fidelity in dict.fromkeys((hours, max(hours, COARSE))):
         for first, last in pieces(start, end, PIECE):
@@ -243,4 +260,5 @@ async def history(
             found += page_list(page, "history")
         if found:
             break
+
     return found

@@ -234,6 +234,7 @@ def _table_rows(reader: ObservationReader, text: str) -> list[tuple[int, list[st
                 table.append((rows.line_num, row))
     except csv.Error as error:
         reader.refuse(rows.line_num, "", f"it is no CSV: {error}")
+
     return table
 
 
@@ -248,10 +249,7 @@ def _value_columns(columns: Sequence[str]) -> list[int]:
 
 def _column(columns: Sequence[str], names: Sequence[str]) -> int | None:
     """Return the place of the first of some columns that is there."""
-    for name in names:
-        if name in columns:
-            return columns.index(name)
-    return None
+    return next((columns.index(name) for name in names if name in columns), None)
 
 
 # ── JSON ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -371,3 +371,16 @@ def test_only_where_no_time_passes_a_round_waits_for_models_that_gave_no_answer(
 ) -> None:
     situation = at_work(NOW + 7 * HOUR, course(cohort(real=real), UNANSWERED), real=real)
     assert steps(due_work(replace(situation, leaves_failed=leaves))) == [("cohort 1", step, 0)]
+
+
+RETRIED = BegunRound(1, NOW, NOW, done=False, failed=1, retried=1)
+
+
+@pytest.mark.parametrize(("real", "step"), [(False, "play"), (True, "close")])
+def test_where_no_time_passes_a_turn_that_was_broken_off_as_it_was_tried_again_is_played(
+    real: bool, step: str
+) -> None:
+    """Its answers may be in the record: they are paid for, and a turn must rest on them."""
+    situation = at_work(NOW + 7 * HOUR, course(cohort(real=real), RETRIED), real=real)
+    for leaves in (False, True):
+        assert steps(due_work(replace(situation, leaves_failed=leaves))) == [("cohort 1", step, 0)]
