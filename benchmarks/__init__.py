@@ -1,1 +1,1 @@
-"""Questions that take minutes, answered with a table. Run as `python -m benchmarks.NAME`."""
+"""Measurements that take minutes, printed as a table. Run as `python -m benchmarks.NAME`."""

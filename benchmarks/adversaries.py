@@ -1,4 +1,4 @@
-"""Can the verdict be fooled? Seasons of forecasters no better than the price, looked at at every end.
+"""Can the verdict be fooled? Seasons of forecasters no better than the price, checked at every end.
 
 python -m benchmarks.adversaries --seasons 400
 
@@ -30,7 +30,7 @@ DAILY = ((100, 5, 100), (400, 1, 40))
 
 
 def all_rates(seasons: int) -> Iterator[Rate]:
-    """Every line of the tables."""
+    """Yield every line of the tables."""
     for name, make in (ADVERSARIES | WHOLE_SEASON).items():
         for (events, markets), at_once in product(SIZES, AT_ONCE):
             days = days_of(events, markets, at_once)

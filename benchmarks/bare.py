@@ -1,4 +1,4 @@
-"""A year of cohorts over a recording, as the least that can be called an arena: one file, floats, sqlite3.
+"""A year of cohorts over a recording, as a minimal arena plays it: one file, floats, sqlite3.
 
 It reads the same bundle, starts the same weekly cohorts, shows as many markets by the same rule, lets the
 same line-up bet by the same reasoning, fills at the same half-spread with the same fee, and keeps a row of
@@ -20,10 +20,21 @@ from typing import Any
 
 from markets.bundle import rows
 
-BANKROLL, LEAST, MOST, HALF_SPREAD, FRESH = 10_000.0, 50.0, 0.25, 0.01, timedelta(days=7)
-OF_VOLUME, DECISIONS, REACH, SPREAD = 0.02, 5, 0.03 + 1e-9, 0.05 + 1e-9
+BANKROLL = 10_000.0
+LEAST = 50.0
+MOST = 0.25
+HALF_SPREAD = 0.01
+FRESH = timedelta(days=7)
+OF_VOLUME = 0.02
+DECISIONS = 5
+REACH = 0.03 + 1e-9
+SPREAD = 0.05 + 1e-9
 """A decision's part of a market's volume, such decisions in a cohort, a book's reach, the widest spread."""
-ROUNDS, SHOW, PER_EVENT, WITHIN, WEEK = 5, 40, 2, timedelta(days=60), timedelta(weeks=1)
+ROUNDS = 5
+SHOW = 40
+PER_EVENT = 2
+WITHIN = timedelta(days=60)
+WEEK = timedelta(weeks=1)
 TABLES = {
     "item": "cohort, at, market, version, quoted_at, bid, ask, mid, volume, shares, book, shown",
     "turn": "cohort, at, agent, cash, wishes",
@@ -69,14 +80,15 @@ class BareCohort:
 
 
 def known(history: tuple[list[datetime], list[Any]], at: datetime) -> Any:
-    """The newest by then."""
+    """Return the newest value by then, if there is one."""
     place = bisect_right(history[0], at)
     return history[1][place - 1] if place else None
 
 
 def read(folder: Path) -> BareWorld:
-    """The recording, as far as it matters here."""
-    pages, prices = defaultdict[str, Any](lambda: ([], [])), defaultdict[str, Any](lambda: ([], []))
+    """Read what this benchmark needs of the recording."""
+    pages = defaultdict[str, Any](lambda: ([], []))
+    prices = defaultdict[str, Any](lambda: ([], []))
     with (folder / "markets.jsonl").open(encoding="utf-8") as file:
         for page in map(json.loads, file):
             page["open"], page["close"] = map(datetime.fromisoformat, (page["open"], page["close"]))
@@ -85,7 +97,8 @@ def read(folder: Path) -> BareWorld:
         books = {(book["id"], book["at"]): book for book in map(json.loads, file)}
     with (folder / "prices.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            at, book = datetime.fromisoformat(row["date"]), books[row["id"], row["date"]]
+            at = datetime.fromisoformat(row["date"])
+            book = books[row["id"], row["date"]]
             figures = (float(row[name] or 0) for name in ("bid", "ask", "prob_yes", "volume"))
             quote = (at, *figures, _thinner_side(book), json.dumps([book["bids"], book["asks"]]))
             _add(prices[f"{row['venue']}:{row['id']}"], at, quote)
@@ -101,7 +114,7 @@ def _add(history: tuple[list[datetime], list[Any]], at: datetime, what: Any) -> 
 
 
 def _thinner_side(book: Mapping[str, Any]) -> float:
-    """The shares near the best price, on the side that has fewer."""
+    """Return the shares near the best price, on the side that has fewer."""
     levels = ([(float(price), float(n)) for price, n in book[side]] for side in ("bids", "asks"))
     near = [sum(n for price, n in side if abs(price - side[0][0]) <= REACH) for side in levels if side]
     return min(near, default=0.0)
@@ -112,8 +125,9 @@ def _payout(text: str) -> float | None:
 
 
 def play(folder: Path, database: Path, agents: Sequence[tuple[str, float]], weeks: int) -> Counter[str]:
-    """The whole season into a new database; how many rows there are of each kind."""
-    world, base = read(folder), sqlite3.connect(database, isolation_level=None)
+    """Play the whole season into a new database, and count its rows of each kind."""
+    world = read(folder)
+    base = sqlite3.connect(database, isolation_level=None)
     base.execute("PRAGMA journal_mode = WAL")
     base.execute("PRAGMA synchronous = NORMAL")
     for table, columns in TABLES.items():
@@ -144,7 +158,7 @@ class BareSeason:
     told: set[str] = field(default_factory=set)
 
     def put(self, table: str, lines: Sequence[Row]) -> int:
-        """Rows into a table; the id of the last one."""
+        """Insert rows into a table, and return the id of the last one."""
         if not lines:
             return 0
         self.count[table] += len(lines)
@@ -187,24 +201,27 @@ class BareSeason:
                     self.told.add(market)
                     self.put("resolution", [(market, 1, known_at.isoformat(), payout)])
                 shares, cost = account.lots.pop((market, side))
-                each = 0.0 if payout is None else payout if side == "YES" else 1 - payout
-                paid = cost if payout is None else shares * each
+                paid = cost
+                if payout is not None:
+                    paid = shares * (payout if side == "YES" else 1 - payout)
                 account.cash += paid
                 self.put("entry", [(cohort.number, agent, at.isoformat(), "resolution:1", market, side, paid,
                                     -shares, account.cash, 0)])  # fmt: skip
 
     def draw(self, cohort: BareCohort, at: datetime) -> dict[str, Any]:
-        """The markets on offer in a round, a few of each event."""
+        """Draw the markets on offer in a round, a few of each event."""
         offered = []
         for market, pages in self.world.pages.items():
-            page, quote = known(pages, at), known(self.world.prices[market], at)
+            page = known(pages, at)
+            quote = known(self.world.prices[market], at)
             if page is None or quote is None or not page["open"] <= at < page["close"] <= at + WITHIN:
                 continue
             end = self.world.ends.get(market)
             if at - quote[0] <= FRESH and quote[2] - quote[1] <= SPREAD and (end is None or end[0] > at):
                 offered.append((market, page["event"], quote))
         random.Random(f"{cohort.number}/{at}").shuffle(offered)
-        shown, of_event = dict[str, Any](), Counter[str]()
+        shown = dict[str, Any]()
+        of_event = Counter[str]()
         for market, event, quote in offered:
             if len(shown) < SHOW and of_event[event] < PER_EVENT:
                 of_event[event] += 1
@@ -212,7 +229,7 @@ class BareSeason:
         return shown
 
     def turn(self, cohort: BareCohort, agent: int, at: datetime, stamp: str, shown: Quotes) -> None:
-        """One entrant's part of a round, in one transaction."""
+        """Play one entrant's part of a round, in one transaction."""
         account, (kind, p) = cohort.accounts[agent], self.agents[agent]
         dice = random.Random(f"{cohort.number}/{at}/{agent}")
         beliefs = {market: {"market": quote[3], "constant": p, "random": dice.random()}[kind]
@@ -228,16 +245,17 @@ class BareSeason:
                 self.fill(cohort, agent, stamp, turn, bet, shown[bet[0]])
         self.base.execute("COMMIT")
 
-    def fill(self, cohort: BareCohort, agent: int, stamp: str, turn: int, bet: Bet, q: Any) -> None:
-        """A bet filled at half a spread from the mid, as far as there is room, level and entry."""
+    def fill(self, cohort: BareCohort, agent: int, stamp: str, turn: int, bet: Bet, quote: Any) -> None:
+        """Fill a bet at half a spread from the mid, within room, level and entry."""
         market, side, amount = bet
-        account, price = cohort.accounts[agent], pays(side, q)
-        room = min(OF_VOLUME * q[4], DECISIONS * OF_VOLUME * q[4] - account.traded[market])
-        amount = min(amount, room, q[5] * price)
+        account = cohort.accounts[agent]
+        price = pays(side, quote)
+        room = min(OF_VOLUME * quote[4], DECISIONS * OF_VOLUME * quote[4] - account.traded[market])
+        amount = min(amount, room, quote[5] * price)
         if amount <= 0:
             return
         account.traded[market] += amount
-        rate = known(self.world.pages[market], q[0])["fee_rate"]
+        rate = known(self.world.pages[market], quote[0])["fee_rate"]
         each = float(rate) * price * (1 - price)
         shares = amount / (price + each)
         account.cash -= amount
@@ -250,13 +268,13 @@ class BareSeason:
 
 
 def pays(side: str, quote: Any) -> float:
-    """What a share of a side costs."""
+    """Return what a share of a side costs."""
     mid: float = quote[3] if side == "YES" else 1 - quote[3]
     return mid + HALF_SPREAD
 
 
 def kelly(beliefs: Mapping[str, float], account: BareAccount, shown: Quotes) -> list[Bet]:
-    """A quarter of the Kelly stake on every edge, best first while the cash lasts."""
+    """Return a quarter-Kelly bet for every edge, best first, while the cash lasts."""
     edges = []
     for market, belief in beliefs.items():
         if (market, "YES") in account.lots or (market, "NO") in account.lots:
@@ -265,7 +283,8 @@ def kelly(beliefs: Mapping[str, float], account: BareAccount, shown: Quotes) -> 
             price = pays(side, shown[market])
             if price < min(chance, 1):
                 edges.append((price - chance, market, side, (chance - price) / (1 - price)))
-    bets, left = [], account.cash
+    bets = []
+    left = account.cash
     for _, market, side, share in sorted(edges):
         stake = min(account.cash * share / 4, account.cash * MOST, left)
         if stake >= LEAST:
@@ -275,17 +294,20 @@ def kelly(beliefs: Mapping[str, float], account: BareAccount, shown: Quotes) -> 
 
 
 def thrown(dice: random.Random, account: BareAccount, shown: Quotes) -> list[Bet]:
-    """A few of the smallest bets anywhere."""
+    """Return a few of the smallest bets, on random markets."""
     most = min(3, int(account.cash / LEAST)) if MOST * account.cash >= LEAST else 0
     markets = sorted(shown, key=lambda _: dice.random())[:most]
     return [(market, "YES" if dice.random() < 0.5 else "NO", LEAST) for market in markets]
 
 
 def worth(account: BareAccount, quotes: Quotes, at: datetime) -> Row:
-    """Cash, value, cost and how many prices are old."""
-    value, cost, stale = account.cash, 0.0, 0
+    """Return cash, value, cost and the number of stale prices."""
+    value = account.cash
+    cost = 0.0
+    stale = 0
     for (market, side), (shares, paid) in account.lots.items():
         quote = quotes[market]
         value += shares * (quote[3] if side == "YES" else 1 - quote[3])
-        cost, stale = cost + paid, stale + (at - quote[0] > FRESH)
+        cost = cost + paid
+        stale = stale + (at - quote[0] > FRESH)
     return account.cash, value, cost, stale

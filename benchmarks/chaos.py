@@ -1,4 +1,4 @@
-"""Plays the arena under seeds that say what goes wrong: `python -m benchmarks.chaos --seeds N`.
+"""Play the arena under seeds that decide which faults happen: `python -m benchmarks.chaos --seeds N`.
 
 A seed that fails is printed with what happened, and does the same again: `--first SEED --seeds 1`. With
 `--minutes M` seeds are played until that time is over, and Ctrl-C ends it early. With `--without MEND` a

@@ -28,7 +28,7 @@ SHAPES: tuple[Shape, ...] = ("equal", "skewed")
 
 
 def all_shares(seasons: int, orders: int) -> Iterator[Share]:
-    """Every line of the table."""
+    """Yield every line of the table."""
     for shape, markets, events in product(SHAPES, (5, 10), (20, 50, 100)):
         yield coverage(shape, markets, events, seasons)
     for shape in SHAPES:
@@ -47,17 +47,15 @@ def all_shares(seasons: int, orders: int) -> Iterator[Share]:
 def report(shares: Iterable[Share], as_json: bool) -> None:
     """Print shares as they come, or all at once as JSON."""
     if as_json:
-        print(json.dumps([asdict(x) | {"good": x.good} for x in shares], indent=1))
+        print(json.dumps([asdict(share) | {"good": share.good} for share in shares], indent=1))
         return
     missed = 0
-    for x in shares:
-        wanted = f"{x.low:.0%} to {x.high:.0%}"
-        beside = ", ".join(f"{name} {value:.1%}" for name, value in x.beside.items())
-        print(
-            f"{'ok ' if x.good else 'no '} {x.what:82} {x.share:>6.1%}  wanted {wanted:12} {beside}",
-            flush=True,
-        )
-        missed += not x.good
+    for share in shares:
+        wanted = f"{share.low:.0%} to {share.high:.0%}"
+        beside = ", ".join(f"{name} {value:.1%}" for name, value in share.beside.items())
+        mark = "ok " if share.good else "no "
+        print(f"{mark} {share.what:82} {share.share:>6.1%}  wanted {wanted:12} {beside}", flush=True)
+        missed += not share.good
     print(f"{missed} not as promised")
 
 

@@ -11,6 +11,7 @@ python -m benchmarks.dashboard --records FOLDER     # minutes, unless they are k
 """
 
 import inspect
+import math
 import os
 import subprocess
 import sys
@@ -70,7 +71,7 @@ Asked = dict[str, list[float]]
 
 
 def prepared(folder: Path, name: str, scale: float) -> Path:
-    """A record of so much of a year, with all that is worked out ahead; one that is there is taken."""
+    """Return a record of part of a year with its cache computed; reuse one that exists."""
     path = folder / name
     if not path.exists():
         print(f"making {name}", file=sys.stderr)
@@ -83,7 +84,7 @@ def prepared(folder: Path, name: str, scale: float) -> Path:
 
 @contextmanager
 def listening() -> Iterator[Asked]:
-    """How long each question takes, by the function that asks it."""
+    """Yield the times of each query, by the function that sends it."""
     statements: Asked = defaultdict(list)
 
     def heard(*question: Any) -> Any:
@@ -102,7 +103,7 @@ def listening() -> Iterator[Asked]:
 
 
 def page(record: Path, name: str, address: dict[str, str]) -> AppTest:
-    """A page opened as a browser would open it."""
+    """Open a page as a browser would."""
     os.environ["ARENA_DATABASE"] = str(record)
     app = AppTest.from_string(SCRIPT_OF.format(name=name), default_timeout=120)
     for key, value in address.items():
@@ -113,7 +114,7 @@ def page(record: Path, name: str, address: dict[str, str]) -> AppTest:
 
 
 def questions(record: Path) -> dict[str, float]:
-    """The best time of each question, on the page on which it takes longest."""
+    """Return the best time of each query, on the page where it takes longest."""
     worst: dict[str, float] = defaultdict(float)
     for name, address in PAGES:
         with listening() as asked:
@@ -126,7 +127,8 @@ def questions(record: Path) -> dict[str, float]:
 
 
 def of_questions(large: Path, small: Path) -> list[Measurement]:
-    here, there = questions(large), questions(small)
+    here = questions(large)
+    there = questions(small)
     rows = []
     for name, seconds in sorted(here.items()):
         before = there[name]
@@ -147,7 +149,7 @@ def of_scripts(record: Path) -> list[Measurement]:
 
 
 def of_server(record: Path) -> list[Measurement]:
-    """The first page from the server's start, and its memory once all pages were opened.
+    """Measure the first page from the server's start, and its memory after all pages were opened.
 
     Beside it, at the same time, what Streamlit takes for a page that has nothing but one small table. Both
     as at any start but the very first, which compiles the program.
@@ -155,11 +157,11 @@ def of_server(record: Path) -> list[Measurement]:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
-        opened = [
-            (first(browser, lambda: serving(record), BOARD_ROW), first(browser, bare, STREAMLIT_TABLE))
-            for _ in range(3)
-        ]
-        ours, theirs = (min(times) for times in zip(*opened, strict=True))
+        ours = math.inf
+        theirs = math.inf
+        for _ in range(3):
+            ours = min(ours, first(browser, lambda: serving(record), BOARD_ROW))
+            theirs = min(theirs, first(browser, bare, STREAMLIT_TABLE))
         with serving(record) as served:
             tab = browser.new_page(viewport=SIZE)
             for name, address in PAGES:
@@ -178,7 +180,7 @@ def of_server(record: Path) -> list[Measurement]:
 
 
 def first(browser: Browser, server: Callable[[], AbstractContextManager[Served]], table: str) -> float:
-    """Seconds from a server's start until a browser, open but with nothing kept, shows its first table."""
+    """Time a server from its start until a running browser with an empty cache shows its first table."""
     context = browser.new_context(viewport=SIZE)
     tab = context.new_page()
     started = time.perf_counter()
@@ -192,9 +194,10 @@ def first(browser: Browser, server: Callable[[], AbstractContextManager[Served]]
 
 @contextmanager
 def bare() -> Iterator[Served]:
-    """Streamlit with a page of one table, and nothing of ours."""
+    """Yield a page of Streamlit with one table, and no code of the arena."""
     with tempfile.TemporaryDirectory() as name:
-        page, port = Path(name) / "page.py", a_free_port()
+        page = Path(name) / "page.py"
+        port = a_free_port()
         page.write_text("import streamlit as st\nst.dataframe({'a': [1, 2, 3]})\n", encoding="utf-8")
         command = [sys.executable, "-m", "streamlit", "run", str(page), f"--server.port={port}", *STREAMLIT]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -208,7 +211,7 @@ def bare() -> Iterator[Served]:
 
 
 def memory(process: int) -> float:
-    """Megabytes that a process and what it started have in memory."""
+    """Return the megabytes of memory of a process and its children."""
     children = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="utf-8").split()
     status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     own = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
@@ -216,7 +219,7 @@ def memory(process: int) -> float:
 
 
 def of_board(record: Path) -> list[Measurement]:
-    """The whole leaderboard as if nothing had been worked out before."""
+    """Compute the whole leaderboard without the cache."""
     with open_read_only(str(record)) as engine, reading(engine) as connection:
         took = timed(lambda: compute_leaderboard(connection), repeat=2)
     return [row(f"a whole leaderboard from nothing: {took.wall:.2f} s", took, "5 s", 1 / BOARD, 1.0)]
@@ -229,14 +232,18 @@ def main() -> None:
     know_components()
     with tempfile.TemporaryDirectory() as name:
         folder = chosen.records or Path(name)
-        large, small = prepared(folder, "year.db", 1.0), prepared(folder, "small.db", 0.01)
+        large = prepared(folder, "year.db", 1.0)
+        small = prepared(folder, "small.db", 0.01)
         parts: list[Callable[[], list[Measurement]]] = [
             lambda: of_questions(large, small),
             lambda: of_scripts(large),
             lambda: of_server(large),
             lambda: of_board(large),
         ]
-        report([row for part in parts for row in part()], chosen.json)
+        rows = list[Measurement]()
+        for part in parts:
+            rows += part()
+        report(rows, chosen.json)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Does the demo tell good models from bad ones? Its season in many worlds, and the pairs that are told.
+"""Does the demo tell good models from bad ones? Its season in many worlds, and the verdicts on pairs.
 
 python -m benchmarks.demo_verdict --seeds 50
 

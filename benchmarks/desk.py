@@ -31,7 +31,7 @@ AGENTS, MARKETS, MOST = 200, 20, 0.030
 
 
 def come(port: int, keys: list[str]) -> None:
-    """The agents: each has its turn, one after the other."""
+    """Let each agent take its turn, one after the other."""
 
     def ask(key: str, method: str, path: str, body: str | None = None) -> Any:
         there = HTTPConnection("127.0.0.1", port)
@@ -39,8 +39,10 @@ def come(port: int, keys: list[str]) -> None:
         return json.load(there.getresponse())
 
     for key in keys:
-        while (turn := ask(key, "GET", "/v1/turn"))["turn"] is None:
+        turn = ask(key, "GET", "/v1/turn")
+        while turn["turn"] is None:
             time.sleep(0.2)
+            turn = ask(key, "GET", "/v1/turn")
         said = [{"market": x["market"], "options": {"yes": 0.4}} for x in turn["view"]["markets"]]
         bet = {"market": said[0]["market"], "option": "no", "amount": 60}
         decision = json.dumps({"version": 1, "forecasts": said, "bets": [bet]})
@@ -49,12 +51,14 @@ def come(port: int, keys: list[str]) -> None:
 
 
 async def play(folder: Path, kind: str) -> float:
-    """Seconds of CPU that a round takes."""
+    """Return the seconds of CPU that a round takes."""
     agents = "".join(f"  - {{kind: {kind}, name: a{n}}}\n" for n in range(AGENTS))
     text = f"markets: {{venue: simulator, show: {MARKETS}}}\nagents:\n  - kind: market\n{agents}"
     (folder / "config.yaml").write_text(text, "utf-8")
     config = load(folder / "config.yaml")
-    record, stop, ports = Record.open(str(folder / "arena.db")), asyncio.Event(), asyncio.Queue[int]()
+    record = Record.open(str(folder / "arena.db"))
+    stop = asyncio.Event()
+    ports = asyncio.Queue[int]()
     keys = [new_key(record, f"a{n}", now()) for n in range(AGENTS)]
     desk = asyncio.create_task(serve_desk(record, "127.0.0.1", 0, now, stop, ports.put_nowait))
     guests = multiprocessing.get_context("spawn").Process(target=come, args=(await ports.get(), keys))
@@ -73,7 +77,7 @@ async def play(folder: Path, kind: str) -> float:
 
 
 def cost(folder: Path, kind: str) -> float:
-    """The same for one agent; the record agrees with itself."""
+    """Return the same for one agent, and check that the record agrees with itself."""
     took = asyncio.run(play(folder, kind))
     record = Record.open(str(folder / "arena.db"))
     with reading(record.engine) as connection:
@@ -85,7 +89,8 @@ def cost(folder: Path, kind: str) -> float:
 def main() -> None:
     chosen = options(__doc__).parse_args()
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
-        rule, outside = cost(Path(one), "constant"), cost(Path(other), "outside")
+        rule = cost(Path(one), "constant")
+        outside = cost(Path(other), "outside")
     ours = within(f"a turn from outside: {1_000 * outside:.1f} ms of CPU", outside, "30 ms", MOST)
     beside = f"a turn by a rule: {1_000 * rule:.1f} ms of CPU"
     report([ours], chosen.json, [f"{AGENTS} agents in a round of {MARKETS} markets; {beside}"])

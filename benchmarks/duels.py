@@ -1,4 +1,4 @@
-"""Are pairs told wrongly, and how many are told? Seasons of entries with a known truth, looked at every day.
+"""How many verdicts on pairs are there, and are any wrong? Seasons with a known truth, checked daily.
 
 python -m benchmarks.duels --seasons 400
 
@@ -60,7 +60,8 @@ def power(seasons: int) -> Iterator[dict[str, Any]]:
         for weeks in (20, 52):
             yield told_row(line_up, seasons, weeks)
 
-    low, high = LINE_UPS[0][0], LINE_UPS[0][-1]
+    low = LINE_UPS[0][0]
+    high = LINE_UPS[0][-1]
     for entries in MORE_ENTRIES:
         yield told_row(np.linspace(low, high, entries).round(3).tolist(), seasons, 20)
 

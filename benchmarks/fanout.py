@@ -40,7 +40,7 @@ MODEL = "openai/plays"
 
 @contextmanager
 def provider() -> Iterator[str]:
-    """The address of a provider that takes its time."""
+    """Yield the address of a provider that delays its answers."""
     command = [sys.executable, "-m", "tests.provider.server", "--latency", str(LATENCY)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
@@ -52,7 +52,7 @@ def provider() -> Iterator[str]:
 
 
 def config(folder: Path, url: str, agents: int = CALLS) -> Config:
-    """An arena of so many agents that all ask the same model."""
+    """Return an arena of this many agents that all ask the same model."""
     prices = "price: {input: 1, output: 4}"
     blocks = [f"  - {{name: a{n}, model: {MODEL}, base_url: '{url}', {prices}}}" for n in range(agents)]
     lines = [
@@ -66,7 +66,7 @@ def config(folder: Path, url: str, agents: int = CALLS) -> Config:
 
 
 def a_round(config: Config, database: Path) -> tuple[Timed, Timed]:
-    """A round of all agents, and then their calls alone; the world is open and the library there before."""
+    """Time a round of all agents, then their calls alone, with the world open and litellm imported."""
     record = Record.open(str(database))
 
     async def played() -> tuple[Timed, Timed]:
@@ -92,7 +92,7 @@ def a_round(config: Config, database: Path) -> tuple[Timed, Timed]:
 
 
 def asked_again(stored: StoredCohort, world: World, record: Record) -> Iterator[tuple[Ask, Prompt]]:
-    """Every entrant's way to its model, as in a round, and the question of its turn with another seed."""
+    """Yield every entrant's way to its model, with the question of its turn under another seed."""
     [stored_round] = record.read(read_rounds, stored.id)
     for entrant in stored.cohort.entrants:
         key = stored.entrant_ids[entrant.name]
@@ -104,10 +104,11 @@ def asked_again(stored: StoredCohort, world: World, record: Record) -> Iterator[
 
 @contextmanager
 def without_the_client() -> Iterator[None]:
-    """Litellm's answer to the next question is given to all that come after it, each after the same wait."""
+    """Give litellm's answer to the next question to all later ones, each after the same wait."""
     import litellm
 
-    real, answers = litellm.acompletion, list[Any]()
+    real = litellm.acompletion
+    answers = list[Any]()
 
     async def answered(**asked: Any) -> Any:
         if answers:

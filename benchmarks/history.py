@@ -37,7 +37,8 @@ from tests.venue_server.server import Asked, VenueServer
 MARKETS, PRICES = 2_000, 200
 MOST_CPU, TIMES_BARE = 20.0, 5
 START = datetime(2026, 1, 1, tzinfo=UTC)
-DAY, STEP = timedelta(days=1), timedelta(hours=6)
+DAY = timedelta(days=1)
+STEP = timedelta(hours=6)
 SPAN = ("--since", "2026-01-01", "--until", "2026-02-20")
 FIGURES = ("markets", "prices", "resolutions")
 KILLS = (0.3, 0.4)
@@ -49,7 +50,8 @@ def main() -> None:
     parser.add_argument("--markets", type=int, default=MARKETS)
     parser.add_argument("--venue", choices=[*VENUES], action="append")
     chosen = parser.parse_args()
-    rows, notes = list[Measurement](), list[str]()
+    rows = list[Measurement]()
+    notes = list[str]()
     for name in chosen.venue or VENUES:
         with tempfile.TemporaryDirectory() as folder:
             found, note = past_of(name, Path(folder), chosen.markets)
@@ -59,7 +61,7 @@ def main() -> None:
 
 
 def past_of(venue: str, folder: Path, count: int) -> tuple[list[Measurement], str]:
-    """One venue's past, read by the arena, plainly, and killed twice; then replayed and probed."""
+    """Measure a venue's past: read by the arena, read plainly, killed twice; then replayed and probed."""
     with serving(VenueServer()) as server:
         file = VENUES[venue](folder, server, count)
         words = (venue, *SPAN, "--top", str(count), "--config", str(file), "--json")
@@ -76,7 +78,8 @@ def past_of(venue: str, folder: Path, count: int) -> tuple[list[Measurement], st
     read, resumed = ((folder / name / "prices.csv").read_bytes() for name in ("calm", "past"))
     assert read == resumed, "another bundle"
     replay = ("study", "replay", "past", "--config", str(file), "--json")
-    season, leaks = arena(folder, replay), arena(folder, (*replay, "--probe-leaks"))
+    season = arena(folder, replay)
+    leaks = arena(folder, (*replay, "--probe-leaks"))
     assert leaks["ok"], leaks
     facts = sum(sum(each["compared"].values()) for each in leaks["probes"])
     return [
@@ -107,7 +110,7 @@ def kill(folder: Path, words: Sequence[str], server: VenueServer, requests: int)
 
 
 def arena(folder: Path, words: Sequence[str]) -> Any:
-    """What a command answers."""
+    """Return the output of a command."""
     done = subprocess.run(
         command(*words), cwd=folder, env=environment(), stdout=subprocess.PIPE, text=True, check=False
     )
@@ -117,14 +120,15 @@ def arena(folder: Path, words: Sequence[str]) -> Any:
 
 
 def cpu_of(work: Callable[[], Any]) -> tuple[Any, float]:
-    """What comes of some work, and the CPU seconds of the processes that it starts."""
+    """Return the result of some work, and the CPU seconds of the processes that it starts."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    found, after = work(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    found = work()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return found, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def in_a_process(work: Callable[..., None], *asked: Any) -> None:
-    """Some work in a process of its own."""
+    """Do some work in a process of its own."""
     process = get_context("spawn").Process(target=work, args=asked)
     process.start()
     process.join()
@@ -160,50 +164,53 @@ def config(folder: Path, venue: str, **settings: Any) -> Path:
     return file
 
 
-def ended_at(n: int) -> datetime | None:
-    """Three of four have ended, in the last week, so that all have some 200 prices."""
-    return None if n % 4 == 0 else START + 44 * DAY + timedelta(hours=n % 150)
+def ended_at(number: int) -> datetime | None:
+    """Return the end of a market; three of four end in the last week, so that all have some 200 prices."""
+    return None if number % 4 == 0 else START + 44 * DAY + timedelta(hours=number % 150)
 
 
 def stamp(at: datetime) -> str:
     return f"{at:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def priced(n: int) -> Iterator[tuple[int, datetime, float]]:
-    """Every price of a market: its number, when it was, and what it was."""
-    ended = ended_at(n)
+def priced(number: int) -> Iterator[tuple[int, datetime, float]]:
+    """Yield every price of a market: its number, its time and its value."""
+    ended = ended_at(number)
     for step in range(PRICES):
         at = START + step * STEP
         if ended is None or at < ended:
-            yield step, at, round(0.2 + Random(f"{n}/{step // 8}").random() * 0.6, 3)
+            yield step, at, round(0.2 + Random(f"{number}/{step // 8}").random() * 0.6, 3)
 
 
 def at_polymarket(folder: Path, server: VenueServer, count: int) -> Path:
     wire = PolymarketWire()
-    for n in range(count):
-        name, ended = str(100_001 + n), ended_at(n)
+    for number in range(count):
+        name = str(100_001 + number)
+        ended = ended_at(number)
         more: dict[str, Any] = {
-            "slug": f"rain-{n}",
+            "slug": f"rain-{number}",
             "startDate": stamp(START - 5 * DAY),
             "endDate": stamp((ended or START + 90 * DAY) - timedelta(hours=1)),
-            "volume": str(90_000 + n),
-            "events": [{"id": str(7_000 + n // 3), "slug": f"e{n // 3}"}],
+            "volume": str(90_000 + number),
+            "events": [{"id": str(7_000 + number // 3), "slug": f"e{number // 3}"}],
         }
         wire.markets.append(
             an_end(name, closedTime=stamp(ended), **more) if ended else a_market(name, **more)
         )
         wire.ends += [a_book_end(name)] if ended else []
-        wire.past[token(name)] = [{"t": int(at.timestamp()), "p": price} for _, at, price in priced(n)]
+        wire.past[token(name)] = [{"t": int(at.timestamp()), "p": price} for _, at, price in priced(number)]
     wire.serve(server)
     return config(folder, "polymarket", url=server.url + GAMMA, book_url=server.url + CLOB)
 
 
 def at_kalshi(folder: Path, server: VenueServer, count: int) -> Path:
-    wire, markets = kalshi.KalshiWire(cutoff="2026-01-01T00:00:00Z"), list[Any]()
+    wire = kalshi.KalshiWire(cutoff="2026-01-01T00:00:00Z")
+    markets = list[Any]()
     wire.series = [kalshi.a_series(fee_multiplier=0.5)]
-    for n in range(count):
-        name, ended = f"RAIN-26-{n}", ended_at(n)
-        more: dict[str, Any] = {"open_time": stamp(START), "volume_fp": f"{90_000 + n}.00"}
+    for number in range(count):
+        name = f"RAIN-26-{number}"
+        ended = ended_at(number)
+        more: dict[str, Any] = {"open_time": stamp(START), "volume_fp": f"{90_000 + number}.00"}
         if ended:
             more |= {"close_time": stamp(ended), "settlement_ts": stamp(ended + timedelta(hours=5))}
         markets.append((kalshi.an_end if ended else kalshi.a_market)(name, **more))
@@ -214,7 +221,7 @@ def at_kalshi(folder: Path, server: VenueServer, count: int) -> Path:
                 "yes_ask": {"close_dollars": f"{price + 0.02:.2f}00"},
                 "price": {"close_dollars": f"{price + 0.01:.2f}00"},
             }
-            for _, at, price in priced(n)
+            for _, at, price in priced(number)
         ]
     wire.events = [kalshi.an_event(*markets[i : i + 50]) for i in range(0, count, 50)]
     return config(folder, "kalshi", url=wire.serve(server))
@@ -222,15 +229,16 @@ def at_kalshi(folder: Path, server: VenueServer, count: int) -> Path:
 
 def at_manifold(folder: Path, server: VenueServer, count: int) -> Path:
     wire = manifold.ManifoldWire()
-    for n in range(count):
-        name, ended = f"m{n}", ended_at(n)
+    for number in range(count):
+        name = f"m{number}"
+        ended = ended_at(number)
         closed = int((ended or START).timestamp()) * 1000
         times: dict[str, Any] = {"closeTime": closed, "resolutionTime": closed + 18_000_000} if ended else {}
         made = manifold.an_end if ended else manifold.a_market
-        wire.markets.append(made(name, volume=90_000 + n, **times))
+        wire.markets.append(made(name, volume=90_000 + number, **times))
         wire.bets += [
             manifold.a_bet(f"{name}-{step}", int(at.timestamp()) * 1000, price, name)
-            for step, at, price in reversed([*priced(n)])
+            for step, at, price in reversed([*priced(number)])
         ]
     return config(folder, "manifold", url=wire.serve(server))
 

@@ -1,4 +1,4 @@
-"""Kills the arena at any moment, and holds what is left against an unbroken run.
+"""Kill the arena at random moments, and compare the result with an unbroken run.
 
 `python -m benchmarks.kills` kills `arena run` 200 times, on SQLite; `benchmarks.postgresql` does it with
 schedulers and workers on a server.
@@ -59,16 +59,16 @@ class Arena:
     lost: int = 0
 
     def write_config(self) -> None:
-        """The season, whose models are slow."""
+        """Write the config of the season, whose models are slow."""
         agents = "\n".join(AGENT.format(n=n, url=self.server.url) for n in range(AGENTS))
         (self.folder / "config.yaml").write_text(CONFIG.format(agents=agents), "utf-8")
 
     def start(self, command: str, place: str) -> Forked:
-        """A process of the arena."""
+        """Start a process of the arena."""
         return self.forks.start(self.folder, command, "--database", place)
 
     def ends(self, process: Forked, seconds: float = LONGEST) -> bool:
-        """Whether a process ends well in that time; one that ends badly is an error."""
+        """Tell whether a process ends well in that time; raise an error if it ends badly."""
         if not process.ended.wait(seconds):
             return False
         if process.status:
@@ -83,15 +83,17 @@ class Arena:
             raise Broken("it can't be killed")
 
     def requests(self) -> Counter[str]:
-        """What this season's processes asked, each question with how often."""
+        """Count each request of this season's processes."""
         bodies = [call.body for call in self.server.log[self.begun :]]
         return Counter(json.dumps([x["model"], x["messages"], x.get("seed")]) for x in bodies)
 
     def judge(self, place: str, lost: int) -> None:
-        """The end of a season: the state of an unbroken one, and nothing bought twice that was not lost."""
-        found, asked = content_at(place), self.requests()
+        """Check that a season ended like an unbroken one, and paid twice only for answers that were lost."""
+        found = content_at(place)
+        asked = self.requests()
         again = asked.total() - len(asked)
-        self.again, self.lost = self.again + again, self.lost + lost
+        self.again = self.again + again
+        self.lost = self.lost + lost
         said = f"season {self.seasons}: {asked.total():,} requests, {len(asked):,} questions, {lost} lost"
         say(f"{said}; {sum(self.mishaps.values())} mishaps so far")
         if found["differences"]:
@@ -101,20 +103,22 @@ class Arena:
         if again > lost:
             raise Broken(f"{again} calls were made again, and {lost} were under way at a kill")
         self.whole = found["hash"]
-        self.begun, self.seasons = len(self.server.log), self.seasons + 1
+        self.begun = len(self.server.log)
+        self.seasons = self.seasons + 1
 
 
 def say(words: str) -> None:
-    """A line of progress, at once."""
+    """Print a line of progress at once."""
     print(f"{timer():9.1f} {words}", flush=True)
 
 
 def play_killed(arena: Arena, kills: int) -> None:
-    """Seasons in which `arena run` is killed and started again, until it was so often enough."""
+    """Play seasons in which `arena run` is killed and restarted until there were enough kills."""
     while arena.mishaps["kills"] < kills:
         place = str(arena.folder / f"season{arena.seasons}.db")
         while True:
-            running, left = arena.start("run", place), kills - arena.mishaps["kills"]
+            running = arena.start("run", place)
+            left = kills - arena.mishaps["kills"]
             if arena.ends(running, arena.chance.uniform(0.2, 5.0) if left else LONGEST):
                 break
             if not left:
@@ -128,7 +132,7 @@ def play_killed(arena: Arena, kills: int) -> None:
 
 
 def main() -> None:
-    """All of it; the exit status is 1 when something was not as it must be."""
+    """Run everything; exit with status 1 if something went wrong."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kills", description=__doc__)
     parser.add_argument("--kills", type=int, default=200, help="how many of arena run")
     parser.add_argument("--seed", type=int, default=1)

@@ -34,7 +34,8 @@ from tests.venue_server.many import polymarket
 from tests.venue_server.polymarket import A_PAGE, CLOB, GAMMA, Raw, a_book, a_book_end, condition, token
 from tests.venue_server.server import HTML, RESET, TRUNCATED, Asked, VenueServer, status
 
-HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 FAULTS = ("down", "refused", "limited", "cut", "reset", "repeats", "lost")
 SHARE_OF_HOURS, RECORD = 0.05, "rehearsal.db"
 CONFIG = """\
@@ -52,7 +53,8 @@ class LongVenue(VenueServer):
 
     def __init__(self, folder: Path, count: int, days: int, seed: int = 1) -> None:
         super().__init__()
-        self.folder, self.sent = folder, Counter[str]()
+        self.folder = folder
+        self.sent = Counter[str]()
         self.raws = {raw["id"]: raw for raw in polymarket(count, seed)}
         self.by_token = {token(name): name for name in self.raws}
         self.by_condition = {condition(name): name for name in self.raws}
@@ -95,7 +97,7 @@ class LongVenue(VenueServer):
 
     @lru_cache(maxsize=2)  # noqa: B019 - there is one venue
     def pages(self, day: str, volume: str, until: str) -> list[Reply]:
-        """The list of a day by the filters that the venue knows."""
+        """Return the list of a day by the filters that the venue knows."""
         at = datetime.fromisoformat(f"{day}T00:00:00Z")
         there = (
             x for x in self.raws.values() if float(x["volume"]) >= float(volume) and x["endDate"] <= until
@@ -112,7 +114,7 @@ class LongVenue(VenueServer):
         return bool(self.raws[name]["endDate"] <= f"{at - 2 * HOUR:%Y-%m-%dT%H:%M:%SZ}")
 
     def page(self, name: str, at: datetime) -> Raw:
-        """A market as it is: the price moves on every second day, half of all on each."""
+        """Return a market's state today; its price moves on every second day, half of all on each."""
         raw = self.raws[name]
         if self.over(name, at):
             paid = int(sha256(name), 16) % 2
@@ -127,7 +129,8 @@ class LongVenue(VenueServer):
     def book(self, asked: str) -> Raw:
         name = self.by_token[asked]
         page = self.page(name, self.now())
-        bid, ask = f"{page['bestBid']:.2f}", f"{page['bestAsk']:.2f}"
+        bid = f"{page['bestBid']:.2f}"
+        ask = f"{page['bestAsk']:.2f}"
         return a_book(name, [(bid, "5000")], [(ask, "5000")])
 
     def end(self, asked: Asked) -> Any:
@@ -137,7 +140,7 @@ class LongVenue(VenueServer):
 
 
 def played(folder: Path, venue: LongVenue, days: int) -> dict[str, Any]:
-    """The weeks, and what they cost."""
+    """Play the weeks, and return what they cost."""
     shape = {"url": venue.url, "gamma": GAMMA, "clob": CLOB, "days": days}
     (folder / "config.yaml").write_text(CONFIG.format(**shape), "utf-8")
     clock_at(folder)
@@ -176,7 +179,7 @@ def played(folder: Path, venue: LongVenue, days: int) -> dict[str, Any]:
 
 
 def peak_memory(process: int) -> float:
-    """The most megabytes that a process has held; what is told of a child by its end counts its parent's."""
+    """Return a process's peak memory in megabytes; that of an ended child includes its parent's."""
     told = dict(line.split(":", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines())
     return int(told["VmHWM"].split()[0]) / 1024 if "VmHWM" in told else 0.0  # none of one that has ended
 

@@ -1,4 +1,4 @@
-"""What every benchmark needs: to time a piece of work, and to print rows as a table or as JSON."""
+"""Helpers of all benchmarks: timing a piece of work, and printing rows as a table or as JSON."""
 
 import argparse
 import json
@@ -24,12 +24,12 @@ class Measurement:
 
     @property
     def ratio(self) -> float:
-        """Ours over the reference."""
+        """Return our rate over the reference's."""
         return self.per_second / self.reference
 
     @property
     def good(self) -> bool:
-        """Whether it is as fast as wanted."""
+        """Tell whether it is as fast as wanted."""
         return self.ratio >= self.wanted
 
 
@@ -50,12 +50,12 @@ class Timed:
 
 
 def timed(work: Callable[[], object], parts: int = 1, repeat: int = 3) -> Timed:
-    """The best of some runs of a work that has so many parts."""
+    """Return the best of some runs of a work that has this many parts."""
     return min(_runs(work, parts, repeat), key=lambda run: run.wall)
 
 
 def least_cpu(work: Callable[[], object], parts: int = 1, repeat: int = 3) -> float:
-    """The least CPU of some runs, which other work on the machine does not change."""
+    """Return the least CPU of some runs, which other work on the machine does not change."""
     return min(run.cpu for run in _runs(work, parts, repeat))
 
 
@@ -67,28 +67,28 @@ def _runs(work: Callable[[], object], parts: int, repeat: int) -> Iterator[Timed
 
 
 def instant() -> tuple[float, float]:
-    """Now, by the wall and by this process's CPU."""
+    """Return now, by the wall clock and by this process's CPU."""
     return time.perf_counter(), time.process_time()
 
 
 def since(started: tuple[float, float], parts: int = 1) -> Timed:
-    """How long it is since an instant, for one of so many parts."""
+    """Return the time since an instant, for one of this many parts."""
     wall, cpu = instant()
     return Timed((wall - started[0]) / parts, (cpu - started[1]) / parts)
 
 
 def row(what: str, ours: Timed, against: str, reference: float, wanted: float) -> Measurement:
-    """A line of the table; `reference` is how many a second it is held against."""
+    """Return a line of the table; `reference` is the rate that it is compared with."""
     return Measurement(what, ours.per_second, ours.cpu_share, against, reference, wanted)
 
 
 def within(what: str, took: float, against: str, most: float) -> Measurement:
-    """A line about seconds, or whatever else may come to so many at most."""
+    """Return a line about seconds, or another figure with an upper limit."""
     return row(what, Timed(took, took), against, 1 / most, 1.0)
 
 
 def options(doc: str | None) -> argparse.ArgumentParser:
-    """The options that every benchmark has."""
+    """Return a parser with the options that every benchmark has."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return parser
@@ -101,10 +101,10 @@ def report(rows: Sequence[Measurement], as_json: bool, notes: Sequence[str] = ()
         print(json.dumps({"rows": lines, "notes": list(notes)}, indent=1))
         return
     print(f"{'':3} {'what':52} {'a second':>12} {'CPU':>5} {'ratio':>8} {'wanted':>7}  against")
-    for x in rows:
-        mark = "ok " if x.good else "no "
-        figures = f"{x.per_second:>12,.0f} {x.cpu_share:>5.0%} {x.ratio:>8.2f} {x.wanted:>7.2f}"
-        print(f"{mark} {x.what:52} {figures}  {x.against} ({x.reference:,.0f}/s)")
+    for line in rows:
+        mark = "ok " if line.good else "no "
+        figures = f"{line.per_second:>12,.0f} {line.cpu_share:>5.0%} {line.ratio:>8.2f} {line.wanted:>7.2f}"
+        print(f"{mark} {line.what:52} {figures}  {line.against} ({line.reference:,.0f}/s)")
     for note in notes:
         print(note)
     slow = sum(not row.good for row in rows)
@@ -121,7 +121,7 @@ def report_plainly(rows: Iterable[dict[str, Any]], as_json: bool, line: str) -> 
 
 
 def an_arena(folder: Path, *lines: str) -> Config:
-    """The config of an arena in a folder."""
+    """Write and return the config of an arena in a folder."""
     file = folder / "config.yaml"
     file.write_text("\n".join([*lines, ""]), encoding="utf-8")
     return load(file)

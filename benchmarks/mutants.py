@@ -1,4 +1,4 @@
-"""Takes every guard out, one at a time, and looks who notices: `python -m benchmarks.mutants`.
+"""Take every guard out, one at a time, and see which test notices: `python -m benchmarks.mutants`.
 
 The guards are those that `tests/guards/` finds in the tree: fences, tokens, leases, constraints, triggers,
 retries. Each is taken out in a copy of the tree. First the tests that its entry names are run there; then, if

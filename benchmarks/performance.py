@@ -1,4 +1,4 @@
-"""Every speed that is promised, in one table: target, ratio, spread over alternating runs, machine.
+"""All promised speeds in one table: target, ratio, spread over alternating runs, machine.
 
 Runs the other benchmarks, each several times and in turns, and writes docs/performance.md. A ratio is ours
 over what is wanted: 1 or more is as promised. What was not run keeps its line and says so.
@@ -97,7 +97,7 @@ REASONS = {
 
 
 def of_module(name: str) -> Iterator[tuple[str, float]]:
-    """The ratios of another benchmark, each over what is wanted of it."""
+    """Yield the ratios of another benchmark, each over what is wanted of it."""
     for line in json.loads(output(sys.executable, "-m", f"benchmarks.{name}", "--json"))["rows"]:
         for promise in PROMISES:
             if promise.by == name and re.search(promise.rows, line["what"]) and line["what"]:
@@ -110,7 +110,7 @@ def output(*command: str) -> str:
 
 
 def cpu_of(*command: str) -> float:
-    """Seconds of CPU that a command takes, with all that it starts."""
+    """Return the seconds of CPU of a command, with those of all that it starts."""
     before = os.times()
     output(*command)
     return sum(os.times()[2:4]) - sum(before[2:4])
@@ -131,7 +131,8 @@ def of_leaderboard(folder: Path) -> Iterator[tuple[str, float]]:
 def of_import(folder: Path) -> Iterator[tuple[str, float]]:
     took = []
     for scale in IMPORT_SIZES:
-        record, export = folder / f"{scale}.db", folder / f"{scale}.zip"
+        record = folder / f"{scale}.db"
+        export = folder / f"{scale}.zip"
         if not export.exists():
             output(sys.executable, "-m", "benchmarks.year", str(record), "--scale", str(scale))
             output(*ARENA, "share", "export", str(export), "--database", str(record))
@@ -156,12 +157,14 @@ NAMES = (*MODULES, *MEASURES)
 
 
 def measure(names: Sequence[str], runs: int) -> tuple[dict[str, list[float]], dict[str, str]]:
-    """The worst ratio of each promise in every run, in turns; and what could not be measured, and why."""
-    found, failed = defaultdict[str, list[float]](list), dict[str, str]()
+    """Return the worst ratio of each promise over all runs, and what could not be measured, and why."""
+    found = defaultdict[str, list[float]](list)
+    failed = dict[str, str]()
     with tempfile.TemporaryDirectory() as folder:
         for number in range(runs):
             for name in names:
-                began, worst = time.perf_counter(), dict[str, float]()
+                began = time.perf_counter()
+                worst = dict[str, float]()
                 try:
                     for what, ratio in MEASURES[name](Path(folder)) if name in MEASURES else of_module(name):
                         worst[what] = min(ratio, worst.get(what, ratio))
@@ -175,14 +178,14 @@ def measure(names: Sequence[str], runs: int) -> tuple[dict[str, list[float]], di
 
 
 def machine() -> str:
-    """What it ran on."""
+    """Describe the machine."""
     model = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text("utf-8"), re.MULTILINE)
     cpu = model[1] if model else platform.processor()
     return f"{os.cpu_count()} cores ({cpu}), {platform.system()}, Python {platform.python_version()}"
 
 
 def page(found: Mapping[str, Sequence[float]], failed: Mapping[str, str], runs: int, day: str) -> str:
-    """The table as Markdown."""
+    """Return the table as Markdown."""
     lines = []
     for promise in PROMISES:
         ratios = found.get(promise.what, ())
@@ -193,7 +196,9 @@ def page(found: Mapping[str, Sequence[float]], failed: Mapping[str, str], runs: 
         spread = f"{min(ratios):.2f}–{max(ratios):.2f}" if len(ratios) > 1 else ""
         middle = median(ratios)
         reason = REASONS.get(promise.what)
-        says = "" if middle >= 1 else f"missed: {reason}" if reason else "missed"
+        says = ""
+        if middle < 1:
+            says = f"missed: {reason}" if reason else "missed"
         lines.append(
             f"|{promise.what} |{promise.target} |{middle:.2f} |{spread} |{says}|".replace("| |", "||")
         )

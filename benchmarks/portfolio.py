@@ -29,13 +29,15 @@ TRADER = {"walks": 66_000, "buys": 4_100}
 """What polymarket-paper-trader publishes: books walked and buys committed a second."""
 REFERENCE = {"bets": 922, "marks": 11_000, "settlements": 855}
 """The best that the reference system was measured at, a second, on disk."""
-LEVELS, STAKE = 59, 500 * ONE
+LEVELS = 59
+STAKE = 500 * ONE
 LOTS = 1_000_000
 
 
 def a_listing(name: str, levels: int = LEVELS) -> Listing:
-    """A market with a book of so many levels a side, a tenth of a cent apart."""
-    rng, market = random.Random(name), MarketId(f"bench:{name}")
+    """Return a market with a book of this many levels a side, a tenth of a cent apart."""
+    rng = random.Random(name)
+    market = MarketId(f"bench:{name}")
     sides = [
         tuple(Level(500_000 + sign * (5_000 + 1_000 * n), rng.randint(20, 60) * ONE) for n in range(levels))
         for sign in (-1, 1)
@@ -48,20 +50,23 @@ def a_listing(name: str, levels: int = LEVELS) -> Listing:
 
 
 def plain_walk(asks: Sequence[tuple[float, float]], amount: float, rate: float) -> float:
-    """The shares that an amount buys of a book: sorted and walked in floats, each level kept."""
-    left, shares, taken = amount, 0.0, []
+    """Return the shares that an amount buys of a book, sorted and walked in floats, each level kept."""
+    left = amount
+    shares = 0.0
+    taken = []
     for price, size in sorted(asks):
         each = price + rate * price * (1 - price)
         bought = min(size, left / each)
         taken.append((price, bought, bought * each))
-        shares, left = shares + bought, left - bought * each
+        shares = shares + bought
+        left = left - bought * each
         if left <= 0:
             break
     return shares
 
 
 def walks() -> list[Measurement]:
-    """One bet of $500 against a book of 59 levels: of a new quote, and of one that others traded on."""
+    """Fill a bet of $500 from a book of 59 levels: of a new quote, and of one that others traded on."""
     listing = a_listing("walk")
     ready = find_offers("buy", "YES", listing, REALISTIC)
     assert isinstance(ready, Offers)
@@ -79,7 +84,7 @@ def walks() -> list[Measurement]:
 
 
 def in_memory() -> list[Measurement]:
-    """A decision of 500 bets, executed and posted, against bare arithmetic on the same numbers."""
+    """Execute and post a decision of 500 bets, against bare arithmetic on the same numbers."""
     free = SEED.model_copy(update={"min_bet": 0, "max_bet": ONE})
     snapshot = workload.snapshot(0)
     account = fold([open_account(10_000 * ONE, NOW)])
@@ -95,7 +100,7 @@ def in_memory() -> list[Measurement]:
 
 
 def many_accounts(lots: int) -> list[Holdings]:
-    """Accounts of 500 lots each."""
+    """Return accounts of 500 lots each."""
     rng = random.Random("lots")
     return [
         Holdings(lots={(m, "YES" if rng.random() < 0.5 else "NO"): a_lot(rng) for m in workload.IDS})
@@ -104,12 +109,12 @@ def many_accounts(lots: int) -> list[Holdings]:
 
 
 def a_lot(rng: random.Random) -> Lot:
-    """Some shares and what they cost."""
+    """Return some shares with their cost."""
     return Lot(rng.randint(1, 5_000 * ONE), rng.randint(1, 2_500 * ONE))
 
 
 def marks() -> list[Measurement]:
-    """A million lots at one snapshot: of all accounts at once, and account by account."""
+    """Mark a million lots at one snapshot: all accounts at once, and account by account."""
     accounts = dict(enumerate(many_accounts(LOTS)))
     snapshot = workload.snapshot(1)
     first = [accounts[number] for number in range(200)]
@@ -120,7 +125,7 @@ def marks() -> list[Measurement]:
 
 
 def memory() -> str:
-    """The peak memory of a process that marks a million lots."""
+    """Measure the peak memory of a process that marks a million lots."""
     script = "from benchmarks.portfolio import peak; print(peak())"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     most = f"{float(done.stdout):,.0f} MiB"
@@ -136,8 +141,9 @@ def peak() -> float:
 
 
 def on_disk(folder: Path) -> list[Measurement]:
-    """The reference's workload by the arena and by a plain loop, each on a database of its own."""
-    arena, base = workload.opened(folder / "arena.db"), workload.plain_opened(folder / "plain.db")
+    """Run the reference's workload in the arena and in a plain loop, each on a database of its own."""
+    arena = workload.opened(folder / "arena.db")
+    base = workload.plain_opened(folder / "plain.db")
     bets = workload.AGENTS * workload.MARKETS
     steps: list[tuple[str, int, float, Callable[[], object], Callable[[], object]]] = [
         ("bets", bets, 10, lambda: workload.bet(arena), lambda: workload.plain_bet(base)),
@@ -152,7 +158,8 @@ def on_disk(folder: Path) -> list[Measurement]:
     ]
     rows = list[Measurement]()
     for name, parts, wanted, ours, plain in steps:
-        took, reference = timed(ours, parts, repeat=1), timed(plain, parts, repeat=1)
+        took = timed(ours, parts, repeat=1)
+        reference = timed(plain, parts, repeat=1)
         rows.append(row(f"{name} on disk", took, "published", REFERENCE[name], wanted))
         rows.append(row("", took, "plain sqlite3, this run", reference.per_second, 1))
     return rows

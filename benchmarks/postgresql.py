@@ -1,4 +1,4 @@
-"""Plays seasons on PostgreSQL behind a proxy that cuts and stalls, and holds each against an unbroken one.
+"""Play seasons on PostgreSQL behind a proxy that cuts and stalls, and compare each with an unbroken one.
 
 A seed says who plays (schedulers and workers), which commands run beside them, and what goes wrong: with
 connections (`tests/faults/postgresql_proxy.py`), kills, suspensions, restarts of the server, steps of its

@@ -35,8 +35,10 @@ AGENTS: tuple[tuple[str, float], ...] = (
 
 
 def recording(folder: Path, weeks: int) -> Path:
-    """The simulated year's first weeks and the three after, looked at every third day."""
-    world, seen, looks = venue(WORLD), dict[Any, None](), []
+    """Record the simulated year's first weeks and the three after, sampled every third day."""
+    world = venue(WORLD)
+    seen = dict[Any, None]()
+    looks = []
     for number in range(0, 7 * (weeks + 3), 3):
         at = datetime.combine(WORLD.start, time(), UTC) + timedelta(days=number)
         seen |= dict.fromkeys(x.market.id for x in asyncio.run(world.catalogue(at)).listings)
@@ -47,7 +49,7 @@ def recording(folder: Path, weeks: int) -> Path:
 
 
 def config(folder: Path) -> Config:
-    """The line-up, by an arena's own config."""
+    """Return an arena's config with the line-up."""
     blocks = [
         f"  - {{name: {name}-{place}, kind: {name}{f', p: {p}' if name == 'constant' else ''}}}"
         for place, (name, p) in enumerate(AGENTS)
@@ -56,7 +58,7 @@ def config(folder: Path) -> Config:
 
 
 def ours(folder: Path, database: Path) -> Counter[str]:
-    """The season by the arena, into a record; how much is in it."""
+    """Play the season with the arena into a record, and count what is in it."""
     bundle = open_recording(folder)
     season = arrange_replay(folder, bundle, config(folder.parent))
 
@@ -81,7 +83,8 @@ def main() -> None:
     if not 2 <= chosen.weeks <= WORLD.weeks:
         parser.error(f"--weeks is from 2 to {WORLD.weeks}")
     with tempfile.TemporaryDirectory() as name:
-        folder, places = recording(Path(name) / "year", chosen.weeks), itertools.count()
+        folder = recording(Path(name) / "year", chosen.weeks)
+        places = itertools.count()
         bundle = open_recording(folder)
         # As many cohorts as the arena starts: in a part of the year also those of its last three weeks.
         weeks = len(arrange_replay(folder, bundle, config(folder.parent)).times()[0])
@@ -94,7 +97,8 @@ def main() -> None:
             counts["arena"] = ours(folder, Path(name) / f"arena-{next(places)}.db")
 
         turns = weeks * bare.ROUNDS * len(AGENTS)
-        loop, took = timed(plain, turns), timed(arena, turns)
+        loop = timed(plain, turns)
+        took = timed(arena, turns)
     notes = [f"{who}: {', '.join(f'{n:,} {of}' for of, n in made.items())}" for who, made in counts.items()]
     rows = [
         row("a turn of a replayed year", took, "the bare loop, this run", loop.per_second, LEAST),

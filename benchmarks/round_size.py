@@ -104,7 +104,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, a_server() as server, provider() as url:
         costs = measured(Path(name), url, server.get_uri())
 
-    few, some = asdict(costs[FEW]), asdict(costs[SOME])
+    few = asdict(costs[FEW])
+    some = asdict(costs[SOME])
     rows = []
     for agents in SIZES:
         row: dict[str, float] = {"agents": agents}

@@ -59,58 +59,61 @@ class Columns:
 
 
 def columns(size: int) -> Columns:
-    """Forecasts in tenths of a percent, none of them sure."""
+    """Return forecasts in tenths of a percent, none of them certain."""
     rng = np.random.default_rng(1)
     forecast, reference = (rng.integers(1, 1000, size) / 1000 for _ in range(2))
     outcome = (rng.random(size) < forecast).astype(np.int64)
     return Columns(forecast, reference, outcome, rng.random(size) < 0.5, rng.integers(0, MARKETS, size))
 
 
-def five(c: Columns) -> list[float]:
-    """The five rules that take forecasts, the same whatever the order of rows, to the last digit."""
+def five(data: Columns) -> list[float]:
+    """Apply the five rules that take forecasts; the order of rows changes no digit."""
     return [
-        brier.score(c.forecast, c.outcome),
-        log.score(c.forecast, c.outcome),
-        skill.score(c.forecast, c.outcome, c.reference),
-        skill_ratio.score(c.forecast, c.outcome, c.reference),
-        calibration.score(c.forecast, c.outcome),
+        brier.score(data.forecast, data.outcome),
+        log.score(data.forecast, data.outcome),
+        skill.score(data.forecast, data.outcome, data.reference),
+        skill_ratio.score(data.forecast, data.outcome, data.reference),
+        calibration.score(data.forecast, data.outcome),
     ]
 
 
-def plain_five(c: Columns) -> list[float]:
-    """The same five as numpy sums: nothing checked, nothing left out, the last digits as they come."""
+def plain_five(data: Columns) -> list[float]:
+    """Compute the same five as numpy sums: nothing checked or left out, the last digits as they come."""
 
     def squares(forecast: Column) -> float:
-        return float(((forecast - c.outcome) ** 2).sum() / c.outcome.size)
+        return float(((forecast - data.outcome) ** 2).sum() / data.outcome.size)
 
-    place = np.minimum((c.forecast * 10 + 1e-9).astype(np.int64), 9)
-    counts, said, came = (np.bincount(place, weights, 10) for weights in (None, c.forecast, c.outcome))
+    place = np.minimum((data.forecast * 10 + 1e-9).astype(np.int64), 9)
+    counts, said, came = (np.bincount(place, weights, 10) for weights in (None, data.forecast, data.outcome))
     return [
-        squares(c.forecast),
-        float(np.log(np.where(c.outcome == 1, c.forecast, 1 - c.forecast)).sum() / c.outcome.size),
-        squares(c.reference) - squares(c.forecast),
-        1 - squares(c.forecast) / squares(c.reference),
-        float((counts * ((said - came) / np.maximum(counts, 1)) ** 2).sum() / c.outcome.size),
+        squares(data.forecast),
+        float(
+            np.log(np.where(data.outcome == 1, data.forecast, 1 - data.forecast)).sum() / data.outcome.size
+        ),
+        squares(data.reference) - squares(data.forecast),
+        1 - squares(data.forecast) / squares(data.reference),
+        float((counts * ((said - came) / np.maximum(counts, 1)) ** 2).sum() / data.outcome.size),
     ]
 
 
-def every_rule(c: Columns) -> list[float]:
-    """All rules that the registry has for forecasts, averaged by market where they can be."""
+def every_rule(data: Columns) -> list[float]:
+    """Apply all rules that the registry has for forecasts, averaged by market where they can be."""
     scores = []
     for name in names(HOME):
         rule = load("arena.scores.rules", name).score
         asked = rule.__code__.co_varnames[: rule.__code__.co_argcount]
-        if "outcome" in asked and all(hasattr(c, part) for part in asked):
-            scores.append(rule(**{part: getattr(c, part) for part in asked}))
+        if "outcome" in asked and all(hasattr(data, part) for part in asked):
+            scores.append(rule(**{part: getattr(data, part) for part in asked}))
     return scores
 
 
 def a_board(models: int, questions: int, missing: bool, seed: int = 1) -> Panel:
-    """Forecasts in three rounds of nine sources; with some missing, every third model left out a round."""
+    """Return three rounds of nine sources with some forecasts missing; every third model skips a round."""
     rng = np.random.default_rng(seed)
     who, what = (places.ravel() for places in np.indices((models, questions)))
     there = ~((who % 3 == 2) & (what % 3 == who // 3 % 3)) if missing else np.ones(who.size, dtype=np.bool_)
-    who, what = who[there], what[there]
+    who = who[there]
+    what = what[there]
     outcome = rng.integers(0, 2, questions)
     return panel(
         [f"m{i:03}" for i in who],
@@ -124,8 +127,9 @@ def a_board(models: int, questions: int, missing: bool, seed: int = 1) -> Panel:
 
 
 def cells_of(table: Panel) -> list[Cell]:
-    """A table as the rows it was made from."""
-    names, questions = table.forecasters, table.questions
+    """Return a table as the rows it was made from."""
+    names = table.forecasters
+    questions = table.questions
     return [
         (names[i], questions[j], str(table.stratum[j]), float(table.brier[i, j]), bool(table.fits[i, j]))
         for i, j in np.argwhere(~np.isnan(table.brier)).tolist()
@@ -133,7 +137,7 @@ def cells_of(table: Panel) -> list[Cell]:
 
 
 def two_products(table: Panel) -> None:
-    """What a bootstrap can't do without: whole-number draws, and a product each of scores and of counts."""
+    """Do the least a bootstrap needs: integer draws, and one product each for scores and for counts."""
     rng = np.random.default_rng(1)
     width = len(table.questions)
     answered = np.ones(table.brier.shape)
@@ -145,14 +149,16 @@ def two_products(table: Panel) -> None:
 
 
 def by_cpu(what: str, ours: Timed, against: str, reference: Timed, wanted: float) -> Measurement:
-    """A row of CPU time: that of all cores together, so that threads are no advantage."""
+    """Return a row of CPU time summed over all cores, so that threads are no advantage."""
     return Measurement(what, 1 / ours.cpu, ours.cpu_share, against, 1 / reference.cpu, wanted)
 
 
 def sums() -> list[Measurement]:
-    million, rows = columns(MILLION), columns(ROWS)
+    million = columns(MILLION)
+    rows = columns(ROWS)
     assert np.allclose(five(million), plain_five(million))
-    ours, plain = timed(lambda: five(million), MILLION, 7), timed(lambda: plain_five(million), MILLION, 7)
+    ours = timed(lambda: five(million), MILLION, 7)
+    plain = timed(lambda: plain_five(million), MILLION, 7)
     all_rules = timed(lambda: every_rule(rows), ROWS)
     published = Timed(PUBLISHED_ROWS, PUBLISHED_ROWS)
     title = f"100,000 rows, every rule: {all_rules.cpu * ROWS * 1000:.0f} ms of CPU"
@@ -168,13 +174,14 @@ def bootstraps() -> list[Measurement]:
     def ours() -> object:
         return replicate_scores(table, two_way(table), np.random.default_rng(1), DRAWS)
 
-    fast, products = timed(ours, DRAWS), timed(lambda: two_products(table), DRAWS)
+    fast = timed(ours, DRAWS)
+    products = timed(lambda: two_products(table), DRAWS)
     title = "10,000 draws of 200 models, 500 questions"
     return [by_cpu(title, fast, "two matrix products, with draws", products, 0.5)]
 
 
 def boards() -> list[Measurement]:
-    """A board like ForecastBench's: 11 forecasters, 1,458 questions on data, 301 on markets."""
+    """Make a board like ForecastBench's: 11 forecasters, 1,458 questions on data, 301 on markets."""
     tables = a_board(11, 1458, missing=True), a_board(11, 301, missing=True, seed=2)
     cells = [cells_of(table) for table in tables]
     rng = random.Random("bench/board")
@@ -192,7 +199,7 @@ def boards() -> list[Measurement]:
 
 
 def redrawn(cells: Sequence[Cell], rng: random.Random) -> list[Cell]:
-    """The cells of questions drawn anew, in each stratum as many as it has, copies named apart."""
+    """Draw the questions of each stratum anew, with replacement, copies under names of their own."""
     of_question: dict[str, list[Cell]] = defaultdict(list)
     strata: dict[str, dict[str, None]] = defaultdict(dict)
     for cell in cells:
@@ -206,7 +213,7 @@ def redrawn(cells: Sequence[Cell], rng: random.Random) -> list[Cell]:
 
 
 def two_way_effects(cells: Sequence[Cell]) -> dict[str, float]:
-    """How hard each question was: y = a + b by turns, the means of a given b, then of b given a."""
+    """Fit y = a + b by alternating means, and return b, how hard each question was."""
     fitting = [(who, what, y) for who, what, _, y, fits in cells if fits]
     a: dict[str, float] = defaultdict(float)
     while True:
@@ -219,7 +226,7 @@ def two_way_effects(cells: Sequence[Cell]) -> dict[str, float]:
 
 
 def adjusted(cells: Sequence[Cell]) -> dict[str, float]:
-    """The difficulty-adjusted Brier score of each forecaster, always 0.5 being 0.25."""
+    """Return each forecaster's difficulty-adjusted Brier score, with always 0.5 at 0.25."""
     hard = two_way_effects(cells)
     means = _means((who, y - hard[what]) for who, what, _, y, _ in cells)
     half = sum(0.25 - b for b in hard.values()) / len(hard)
@@ -249,7 +256,7 @@ class MetaculusSample:
 
 
 def kinds() -> list[MetaculusSample]:
-    """One question of each kind, with its forecasts made up."""
+    """Return one question of each kind with made-up forecasts."""
     rng = np.random.default_rng(1)
     size = FORECASTERS * EACH
     stated = rng.integers(1, 1000, size) / 1000
@@ -267,13 +274,13 @@ def kinds() -> list[MetaculusSample]:
 
 
 def metaculus_fast(forecasts: Forecasts) -> tuple[Column, Column]:
-    """Baseline and peer score of every forecaster."""
+    """Return baseline and peer score of every forecaster."""
     scores = [totals(forecasts, rule.score(QUESTION, forecasts)).score for rule in (baseline, peer)]
     return scores[0], scores[1]
 
 
 def metaculus_slow(forecasts: Forecasts) -> tuple[list[float], list[float]]:
-    """The same by the text, at every instant when a forecast changed, against each of the others."""
+    """Compute the same as published: whenever a forecast changed, against each other forecaster."""
     who, start, end, chance, nothing, scale = (
         column.tolist()
         for column in (
@@ -286,7 +293,8 @@ def metaculus_slow(forecasts: Forecasts) -> tuple[list[float], list[float]]:
         )
     )
     names = sorted(set(who))
-    own, others = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
+    own = dict.fromkeys(names, 0.0)
+    others = dict.fromkeys(names, 0.0)
     times = sorted(set(start))
     for begun, over in zip(times, [*times[1:], LIFE], strict=True):
         share = (over - begun) / LIFE
@@ -301,7 +309,7 @@ def metaculus_slow(forecasts: Forecasts) -> tuple[list[float], list[float]]:
 
 
 def metaculus_rows() -> list[Measurement]:
-    """Each kind of question, against the slow transcription and against published times."""
+    """Compare each kind of question with the slow transcription and with published times."""
     rng = np.random.default_rng(2)
     who = [f"f{n % FORECASTERS:03}" for n in range(FORECASTERS * EACH)]
     at = np.sort(rng.uniform(0, LIFE, len(who)))
@@ -335,7 +343,7 @@ class YearOfForecasts:
 
 
 def a_year() -> YearOfForecasts:
-    """Weekly rounds; a market is open for ten of them, five are one event, agents see all but a few."""
+    """Return weekly rounds: markets open for ten, five to an event, agents that see nearly all."""
     rng = np.random.default_rng(1)
     market = np.repeat(np.arange(SHOWN), TURNS)
     instant = rng.integers(0, ROUNDS - TURNS, SHOWN)[market] + np.tile(np.arange(TURNS), SHOWN)
@@ -373,7 +381,7 @@ def a_year() -> YearOfForecasts:
 
 
 def whole_board(year: YearOfForecasts | None = None) -> None:
-    """The leaderboard from columns, with everyone's evidence."""
+    """Compute the leaderboard from columns, with everyone's evidence."""
     found = year or a_year()
     gains(found.season)
     for rows in found.rows.values():
@@ -381,7 +389,7 @@ def whole_board(year: YearOfForecasts | None = None) -> None:
 
 
 def standings_rows() -> list[Measurement]:
-    """The board once its rows are columns; read from the record they already are."""
+    """Measure the board from columns, the form in which the record returns them."""
     year = a_year()
     ours = timed(lambda: whole_board(year), repeat=2)
     title = f"a year's leaderboard, 1,999 draws: {ours.wall:.1f} s"

@@ -35,7 +35,7 @@ def line_up(folder: Path, blocks: Iterable[str]) -> Config:
 
 
 def play(config: Config, workers: int = 0, at_once: int = AT_ONCE) -> Timed:
-    """Seconds a turn, over all rounds but the first."""
+    """Return the seconds a turn, over all rounds but the first."""
     Record.open(config.database).close()
     command = [sys.executable, "-m", "arena.cli.main", "run", "--worker", "--database", config.database]
     command += ["--config", str(config.file), "--at-once", str(at_once)]
@@ -56,11 +56,13 @@ async def _rounds(config: Config, workers: bool) -> Timed:
     record = Record.open(config.database)
     try:
         async with open_world(config, record) as outside, _dispatch(config, workers) as dispatch:
-            world, plan = replace(outside, dispatch=dispatch), plan_of(config, outside.now())
+            world = replace(outside, dispatch=dispatch)
+            plan = plan_of(config, outside.now())
             first, *rest = plan.decision_times(plan.first + ROUNDS * plan.decide.every)[:ROUNDS]
             plan = replace(plan, count=1)
             await play_time(first, plan, world, record)
-            started, turns = instant(), 0
+            started = instant()
+            turns = 0
             for at in rest:
                 reports = await play_time(at, plan, world, record)
                 statuses = {turn.decision.status for one in reports for turn in one.turns}
@@ -85,7 +87,8 @@ def main() -> None:
     chosen = options(__doc__).parse_args()
     rows: list[Measurement] = []
     with tempfile.TemporaryDirectory() as name, a_server() as server:
-        folder, uri = Path(name), server.get_uri()
+        folder = Path(name)
+        uri = server.get_uri()
         kinds = ("random", "constant")
         config = line_up(folder, [f"  - {{name: a{n}, kind: {kinds[n % 2]}}}" for n in range(AGENTS)])
         here = play(replace(config, database=str(folder / "here.db")))

@@ -27,19 +27,23 @@ QUERIES = {
 
 
 def shelf() -> ArticleIndex:
-    """A hundred thousand texts of a year, the last tenth of them later than the search."""
-    index, chance = ArticleIndex(), random.Random(1)
-    for n in range(TEXTS):
+    """Write a hundred thousand texts of a year, the last tenth of them later than the search."""
+    index = ArticleIndex()
+    chance = random.Random(1)
+    for number in range(TEXTS):
         words = chance.choices(VOCABULARY, cum_weights=CHANCES, k=WORDS)
-        day = NOW + timedelta(days=365 * (n / TEXTS - 0.9))
+        day = NOW + timedelta(days=365 * (number / TEXTS - 0.9))
         index.add(
-            f"{n}.md", FoundArticle("Paper", "", " ".join(words[:6]), " ".join(words[6:]), day.isoformat())
+            f"{number}.md",
+            FoundArticle("Paper", "", " ".join(words[:6]), " ".join(words[6:]), day.isoformat()),
         )
     return index
 
 
 def main() -> None:
-    chosen, index, rows = options(__doc__).parse_args(), shelf(), list[Measurement]()
+    chosen = options(__doc__).parse_args()
+    index = shelf()
+    rows = list[Measurement]()
     for what, query in QUERIES.items():
         assert index.search(query, NOW)
         took = least_cpu(partial(index.search, query, NOW), repeat=5)

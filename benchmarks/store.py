@@ -43,7 +43,7 @@ Written = Sequence[Mapping[str, Sequence[tuple[object, ...]]]]
 
 
 def persisted(folder: Path) -> list[Measurement]:
-    """The rows of 500 fills a transaction, without and with 500 forecasts: ours, and sqlite3 itself."""
+    """Write the rows of 500 fills a transaction, without and with 500 forecasts, by the arena and sqlite3."""
     arena = workload.opened(folder / "new.db")
     turns = workload.decided(arena)
     arena.record.close()
@@ -55,18 +55,19 @@ def persisted(folder: Path) -> list[Measurement]:
 
 
 def _stating(each: TurnUnderClaim) -> Decision:
-    """The decision with a forecast for every market."""
+    """Return the decision with a forecast for every market."""
     forecasts = tuple(Forecast(market, 0.4, reason=REASON) for market in workload.IDS)
     return replace(each.turn.decision, forecasts=forecasts)
 
 
 def against_sqlite(folder: Path, turns: workload.Decided, what: str, wanted: float) -> Measurement:
-    """Turns written by the record, and the rows that came of it by sqlite3, each on copies of one database.
+    """Time turns written by the record, and their rows by sqlite3, each on copies of one database.
 
     sqlite3 is given its rows ready, has no keys to check, and syncs as often as the record does. The first
     turn, for which a process makes its statements, is left out on both sides.
     """
-    ours, raw = list[Timed](), list[Timed]()
+    ours = list[Timed]()
+    raw = list[Timed]()
     for _ in range(RUNS):
         record = Record.open(str(shutil.copy(folder / "new.db", folder / "ours.db")))
         keep(record, turns[:1])
@@ -79,18 +80,19 @@ def against_sqlite(folder: Path, turns: workload.Decided, what: str, wanted: flo
             base.execute("PRAGMA synchronous = NORMAL")
             write_raw(base, written[:1])
             raw.append(timed(partial(write_raw, base, written[1:]), len(turns) - 1, repeat=1))
-    best, reference = min(ours, key=lambda x: x.wall), min(raw, key=lambda x: x.wall)
+    best = min(ours, key=lambda x: x.wall)
+    reference = min(raw, key=lambda x: x.wall)
     return row(what, best, "sqlite3, same rows", reference.per_second, wanted)
 
 
 def keep(record: Record, turns: workload.Decided) -> None:
-    """Each turn in a transaction of its own."""
+    """Write each turn in a transaction of its own."""
     for turn in turns:
         record.add_turns(1, (1, 1), [turn], "bench")
 
 
 def rows_by_turn(path: Path) -> Written:
-    """What each turn has put into each table."""
+    """Return what each turn has put into each table."""
     with closing(sqlite3.connect(path)) as base:
         turns = [key for (key,) in base.execute('SELECT id FROM "turn" ORDER BY id')]
         return [
@@ -99,7 +101,7 @@ def rows_by_turn(path: Path) -> Written:
 
 
 def write_raw(base: sqlite3.Connection, turns: Written) -> None:
-    """The rows of each turn in one transaction."""
+    """Write the rows of each turn in one transaction."""
     for rows in turns:
         base.execute("BEGIN IMMEDIATE")
         for table, lines in ((table, lines) for table, lines in rows.items() if lines):
@@ -124,8 +126,9 @@ for _ in range(int(sys.argv[2])):
 
 
 def status(record: Path) -> list[Measurement]:
-    """All that `arena status --json` does once modules are loaded: first in a process, and again."""
-    first, again = list[Timed](), list[Timed]()
+    """Time `arena status --json` after imports, first in a process and again."""
+    first = list[Timed]()
+    again = list[Timed]()
     for _ in range(RUNS):
         process = subprocess.run(
             [sys.executable, "-c", STATUS, record, "3"], capture_output=True, text=True, check=True
@@ -156,7 +159,7 @@ print(cpu, (after.ru_maxrss - before.ru_maxrss) / 1024)
 
 
 def checked(record: Path, scale: float) -> list[Measurement]:
-    """What it takes to verify a record, and to hash it: CPU, and memory above that of a bare process."""
+    """Measure verifying and hashing a record: CPU, and memory above that of a bare process."""
     rows = list[Measurement]()
     least, for_a_year = VERIFIED
     most = least + for_a_year * scale
@@ -169,7 +172,7 @@ def checked(record: Path, scale: float) -> list[Measurement]:
 
 
 def counted(record: Path) -> str:
-    """How much there is in a record."""
+    """Count the rows of a record."""
     tables = ("mark", "quote", "snapshot", "turn", "forecast", "call", "entry")
     with closing(sqlite3.connect(record)) as base:
         counts = {name: base.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in tables}

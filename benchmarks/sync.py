@@ -39,7 +39,7 @@ TABLES = ("market", "market_version", "quote", "sync", "sighting")
 
 
 def catalogue(url: str, at: datetime) -> list[Listing]:
-    """The whole catalogue, read and parsed."""
+    """Read and parse the whole catalogue."""
 
     async def read() -> list[Listing]:
         source = venue(Settings.model_validate({"url": url, "book_url": url, "per_second": 1e9}))
@@ -52,12 +52,12 @@ def catalogue(url: str, at: datetime) -> list[Listing]:
 
 
 def synced(record: Record, url: str, at: datetime) -> SyncResult:
-    """The whole catalogue into a record."""
+    """Write the whole catalogue into a record."""
     return record.write(add_catalogue, VenueSource("polymarket", "live"), catalogue(url, at), at)
 
 
 def plainly(base: sqlite3.Connection, sent: list[bytes], rows: Rows) -> None:
-    """The same bytes parsed, and the rows that the record keeps of them upserted as they are."""
+    """Parse the same bytes, and upsert the rows that the record keeps of them as they are."""
     records = [loads(page) for page in sent]
     assert sum(map(len, records)) == MARKETS
     base.execute("BEGIN IMMEDIATE")
@@ -69,7 +69,7 @@ def plainly(base: sqlite3.Connection, sent: list[bytes], rows: Rows) -> None:
 
 
 def rows_of(path: Path) -> Rows:
-    """What a sync has put into each table, and the names of its columns."""
+    """Return what a sync has put into each table, and the names of its columns."""
     rows = {}
     with closing(sqlite3.connect(path)) as base:
         for table in TABLES:
@@ -79,13 +79,13 @@ def rows_of(path: Path) -> Rows:
 
 
 def an_empty_record(path: Path) -> sqlite3.Connection:
-    """The tables of a record behind sqlite3 itself."""
+    """Return the tables of a record behind sqlite3 itself."""
     Record.open(str(path)).close()
     return sqlite3.connect(path, isolation_level=None)
 
 
 def one_run(folder: Path, url: str, sent: list[bytes]) -> dict[str, float]:
-    """CPU seconds a market of each piece of work, done once, with a record of its own."""
+    """Return CPU seconds a market for each piece of work, done once, with a record of its own."""
     record = Record.open(str(folder / "ours.db"))
     measured = {
         "parsed": cpu(lambda: catalogue(url, AT)),
@@ -122,7 +122,8 @@ def measured(folder: Path) -> tuple[list[Measurement], list[str]]:
     least = {name: min(run[name] for run in runs) for name in runs[0]}
     parsed, first, again = (Timed(least[name], least[name]) for name in ("parsed", "first", "again"))
     size = sum(map(len, sent)) / 1e6
-    against, plain = "orjson, same rows", 1 / least["plain"]
+    against = "orjson, same rows"
+    plain = 1 / least["plain"]
     return [
         row("a market read over HTTP, parsed and stored", first, against, plain, 1 / 3),
         row("a market seen again, nothing changed", again, "read and parsed", parsed.per_second, 1 / 1.5),

@@ -1,4 +1,4 @@
-"""Copies of the tree in which something is changed, and the commands that are run there."""
+"""Copies of the source tree with one change each, and commands that run in them."""
 
 import contextlib
 import os

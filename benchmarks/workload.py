@@ -49,33 +49,34 @@ class Arena:
 
 
 def prices(step: int) -> dict[MarketId, int]:
-    """What every market costs at a step, the same on every run."""
+    """Return what every market costs at a step, the same on every run."""
     rng = random.Random(f"prices/{step}")
     return {market: rng.randint(5, 95) * 10_000 for market in IDS}
 
 
 def sides(agent: int) -> dict[MarketId, bool]:
-    """On which markets an agent bets on YES."""
+    """Return the markets on which an agent bets on YES."""
     rng = random.Random(f"sides/{agent}")
     return {market: rng.random() < 0.5 for market in IDS}
 
 
 def payouts() -> dict[MarketId, int]:
-    """How the markets end."""
+    """Return how the markets end."""
     rng = random.Random("ends")
     return {market: rng.choice((0, ONE)) for market in IDS}
 
 
 def snapshot(step: int) -> Snapshot:
-    """All markets with their prices of a step."""
-    at, costs = START + step * HOUR, prices(step)
+    """Return all markets with their prices of a step."""
+    at = START + step * HOUR
+    costs = prices(step)
     ends = START + timedelta(days=30)
     pages = (Market(x, x, f"Does {x} happen?", "If it does.", "made up", START, ends) for x in IDS)
     return Snapshot(at, tuple(Listing(x, Quote(x.id, at, None, None, costs[x.id])) for x in pages))
 
 
 def opened(path: Path) -> Arena:
-    """A new record with a cohort of the workload's agents, and all its snapshots."""
+    """Open a new record with a cohort of the workload's agents, and all its snapshots."""
     cohort = Cohort(
         number=1,
         starts_at=START,
@@ -106,19 +107,21 @@ Decided = list[TurnUnderClaim]
 
 
 def bet(arena: Arena) -> None:
-    """Every agent's decision: 500 bets executed, posted, written in one transaction, and read back."""
+    """Execute, post, write in one transaction and read back every agent's 500 bets."""
     for turn in decided(arena):  # a transaction each
         arena.record.add_turns(1, (1, 1), [turn], "bench")
     arena.record.holdings(arena.stored.id)
 
 
 def decided(arena: Arena) -> Decided:
-    """What every agent does in the first round."""
-    record, stored = arena.record, arena.stored
+    """Return every agent's first-round decision."""
+    record = arena.record
+    stored = arena.stored
     stored_round = record.read(read_rounds, stored.id)[0]
     snapshot = record.snapshot(stored.id, stored_round.at)
     assert snapshot is not None
-    offers, accounts = SnapshotOffers(snapshot[1], FREE), record.holdings(stored.id)
+    offers = SnapshotOffers(snapshot[1], FREE)
+    accounts = record.holdings(stored.id)
     keys = stored.entrant_ids
     tokens = record.write(claim_turns, stored_round.id, [*keys.values()], "bench", lambda _: False)
     turns: Decided = []
@@ -134,15 +137,16 @@ def decided(arena: Arena) -> Decided:
 
 
 def mark(arena: Arena) -> None:
-    """Everyone's 500 lots at each of the 20 snapshots, read from the record and written to it."""
+    """Mark everyone's 500 lots at each of the 20 snapshots, read from the record and written to it."""
     for step in range(1, SNAPSHOTS + 1):
         mark_cohort(arena.stored, START + step * HOUR, arena.record)
 
 
 def end(arena: Arena) -> None:
-    """All markets end, and every lot is paid for in one transaction."""
+    """End all markets, and pay for every lot in one transaction."""
     at = START + (SNAPSHOTS + 1) * HOUR
-    record, stored = arena.record, arena.stored
+    record = arena.record
+    stored = arena.stored
     record.write(add_resolutions, [Resolution(market, 1, at, paid) for market, paid in payouts().items()], at)
     ends = record.read(read_resolutions, IDS, at)
     accounts = record.holdings(stored.id)
@@ -150,7 +154,7 @@ def end(arena: Arena) -> None:
 
 
 def plain_opened(path: Path) -> sqlite3.Connection:
-    """The tables that a plain arena would have."""
+    """Create the tables that a plain arena would have."""
     path.unlink(missing_ok=True)
     base = sqlite3.connect(path, isolation_level=None)
     base.execute("PRAGMA journal_mode=WAL")
@@ -168,19 +172,20 @@ def plain_opened(path: Path) -> sqlite3.Connection:
 
 
 def plain_prices(base: sqlite3.Connection, step: int) -> None:
-    """The prices of a step."""
+    """Write the prices of a step."""
     rows = [(market, price / ONE) for market, price in prices(step).items()]
     base.executemany("INSERT OR REPLACE INTO price VALUES (?, ?)", rows)
 
 
 def plain_bet(base: sqlite3.Connection) -> None:
-    """A transaction a bet: look up price and cash, write the trade and the lot."""
+    """Place each bet in a transaction of its own: look up price and cash, write the trade and the lot."""
     for agent in range(AGENTS):
         for market, yes in sides(agent).items():
             base.execute("BEGIN IMMEDIATE")
             (cash,) = base.execute("SELECT cash FROM account WHERE agent = ?", (agent,)).fetchone()
             (price,) = base.execute("SELECT price FROM price WHERE market = ?", (market,)).fetchone()
-            amount, shares = STAKE / ONE, STAKE / ONE / (price if yes else 1 - price)
+            amount = STAKE / ONE
+            shares = STAKE / ONE / (price if yes else 1 - price)
             base.execute("INSERT INTO trade VALUES (?, ?, ?, ?, ?)", (agent, market, yes, shares, amount))
             lot = (agent, market, yes, shares, amount, amount)
             base.execute("INSERT INTO lot VALUES (?, ?, ?, ?, ?, ?, 1)", lot)
@@ -189,7 +194,7 @@ def plain_bet(base: sqlite3.Connection) -> None:
 
 
 def plain_mark(base: sqlite3.Connection) -> None:
-    """Every open lot valued and updated, a transaction a snapshot."""
+    """Value and update every open lot, in a transaction a snapshot."""
     for step in range(1, SNAPSHOTS + 1):
         plain_prices(base, step)
         base.execute("BEGIN IMMEDIATE")
@@ -205,7 +210,7 @@ def plain_mark(base: sqlite3.Connection) -> None:
 
 
 def plain_end(base: sqlite3.Connection) -> None:
-    """A transaction a lot: close it and pay."""
+    """Close and pay each lot in a transaction of its own."""
     for market, paid in payouts().items():
         lots = base.execute("SELECT agent, yes, shares FROM lot WHERE market = ? AND open = 1", (market,))
         for agent, yes, shares in lots.fetchall():

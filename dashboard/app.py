@@ -1,4 +1,4 @@
-"""What Streamlit runs: a page for each file in dashboard/views/, and what to do where there is no record."""
+"""The Streamlit script: a page for each file in dashboard/views/, and advice if there is no record."""
 
 import os
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ BADGE = (Path(__file__).parent / "assets" / "icon.svg").read_text("utf-8")
 
 
 def open_page(page: DashboardPage) -> None:
-    """Show a page on the record that is there, or a sentence on how to get one."""
+    """Show a page of the record, or say how to get one."""
     st.set_page_config(page_title=f"{page.title} · Paper Arena")
     arrive(page.name)
     address = os.environ.get(ADDRESS)
@@ -67,7 +67,7 @@ def open_page(page: DashboardPage) -> None:
 def _bar(
     page: DashboardPage, record: RecordSource | None, cohorts: Sequence[CohortLine], place: DeltaGenerator
 ) -> None:
-    """Show where one can go, whether what is shown is played live, and of when it is."""
+    """Show the links to all pages, whether the season is live, and the time of its data."""
     played = NOTHING
     if record is not None and cohorts:
         newest = cohorts[-1]
@@ -104,7 +104,7 @@ def _say(page: DashboardPage, what: str, hint: str) -> None:
 
 
 UNKNOWN = "address without a page"
-"""Under which name a session remembers the address that it was opened at, where there is no page."""
+"""The key under which a session remembers the address it was opened at, if that names no page."""
 
 
 def main(first: str = FIRST) -> None:
@@ -139,12 +139,12 @@ def _unknown_page() -> str:
 
 CHANGING = "looks since a change, and what the last one saw"
 MOST_LOOKS = 12
-"""A record that goes on changing is drawn anew after so many looks all the same."""
+"""A record that keeps changing is drawn anyway after this many looks."""
 
 
 @st.fragment(run_every=EVERY)
 def follow(address: str, shown: RecordSource | None) -> None:
-    """Draw the page anew once the record is another than the one shown, or there at last. Choices stay.
+    """Draw the page again once the record has changed or appeared; choices are kept.
 
     While a round is played it changes with every turn: the page waits until two looks see the same.
     """

@@ -20,7 +20,7 @@ from arena.scores.leaderboard import LeaderboardRow, percent_of_price
 from arena.scores.metaculus_scores import MetaculusScores
 from arena.scores.profiles.detailed_profile import ProfileFigures
 from arena.scores.rules.reliability.reading import BY_CHANCE, FEW_SURE
-from arena.scores.verdict import Verdict
+from arena.scores.verdict import INTERVAL_ORDER, RANK_ORDER, Verdict
 from dashboard.charts import Line
 from dashboard.html import (
     EMPTY,
@@ -62,25 +62,28 @@ from portfolio.rules import DEPTH_UNKNOWN, SEED, UNLIMITED
 
 Figure = float | int | str | None
 Span = tuple[float | None, float | None, float | None]
-"""A value and the ends of its interval, as far as they are known."""
+"""A value and the ends of its interval, where they are known."""
 
 
 FEW_FIGURES = 3
-"""Of so many agents the only figure is shown where none is coloured."""
+"""Agents whose figures are shown if none is coloured."""
 
 
 def pnl_values(points: Sequence[PnlPoint], unit: str = "percent") -> list[tuple[float, float]]:
-    """Return what an account had made at each instant, in `dollars` or in `percent`."""
+    """Return the profit of an account at each instant, in `dollars` or in `percent`."""
     return [(point.at.timestamp(), getattr(point, unit)) for point in points]
 
 
 def equity_values(curves: Mapping[str, Sequence[PnlPoint]], unit: str) -> dict[str, list[float]]:
-    """Return what agents have made over time, in `dollars` or in `percent`, as boards draw it."""
-    return {name: [getattr(point, unit) for point in points] for name, points in curves.items()}
+    """Return the profit of agents over time, in `dollars` or in `percent`, as boards draw it."""
+    values = {}
+    for name, points in curves.items():
+        values[name] = [getattr(point, unit) for point in points]
+    return values
 
 
 def dashed_note(lines: Sequence[Line]) -> str:
-    """Return what follows below curves of agents, if some are of no model."""
+    """Return the note below curves of agents, if some use no model."""
     return "; dashed: references" * any(line.dashed for line in lines)
 
 
@@ -92,7 +95,7 @@ def pnl_lines(
     end: str = "%+.1f%",
     leads: Callable[[str], str | None] = lambda _: None,
 ) -> list[Line]:
-    """Return what agents have made as lines, each with its end in figures, and where its marks lead."""
+    """Return the profit of agents as lines, each with its last value and the link of its marks."""
     lines = []
     for name, points in curves.items():
         if points:
@@ -104,7 +107,7 @@ def pnl_lines(
 
 
 def only_valuation(curves: Mapping[str, Sequence[PnlPoint]]) -> datetime | None:
-    """Return when accounts were valued if that was once, of which no line can be drawn."""
+    """Return when accounts were valued if that was only once, which makes no line."""
     instants = {point.at for points in curves.values() for point in points}
     if len(instants) != 1:
         return None
@@ -112,7 +115,7 @@ def only_valuation(curves: Mapping[str, Sequence[PnlPoint]]) -> datetime | None:
 
 
 def one_valuation_box(title: str, lines: Sequence[Line], at: datetime, more: str = "") -> Markup:
-    """Return in figures what the coloured agents had made when all accounts were valued once.
+    """Return the profit of the coloured agents in figures, after a single valuation.
 
     `more` is said below it.
     """
@@ -125,7 +128,7 @@ def one_valuation_box(title: str, lines: Sequence[Line], at: datetime, more: str
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardColumn:
-    """A figure of agents: its key, its column in a table, and how it is found in a line of a board."""
+    """A figure of agents: its key, its column in a table, and how to find it in a line of a board."""
 
     key: str
     column: HtmlColumn
@@ -133,13 +136,13 @@ class LeaderboardColumn:
 
     @property
     def times(self) -> int:
-        """Return what tables multiply it by: shares are shown in percent."""
+        """Return the factor of the figure in tables: shares are shown in percent."""
         if self.key in SHARES:
             return 100
         return 1
 
     def shown(self, line: Any) -> Figure:
-        """Return the figure as tables have it."""
+        """Return the figure as tables show it."""
         figure = self.of(line)
         if isinstance(figure, float | int):
             return figure * self.times
@@ -147,7 +150,7 @@ class LeaderboardColumn:
 
 
 def ranks(line: LeaderboardLine) -> str:
-    """Return the ranks that an agent may have, or why it has none."""
+    """Return the possible ranks of an agent, or why it has none."""
     if line.told is not None and line.told.rank_text:
         return line.told.rank_text
     if line.row.is_reference:
@@ -158,7 +161,7 @@ def ranks(line: LeaderboardLine) -> str:
 
 
 def closer_span(row: LeaderboardRow) -> Span:
-    """Return by how many percent an agent is closer than the price, and the ends of the interval of that."""
+    """Return how much closer than the price an agent is in percent, with the ends of the interval."""
     price = row.brier_market
     return (
         percent_of_price(row.skill, price),
@@ -168,12 +171,12 @@ def closer_span(row: LeaderboardRow) -> Span:
 
 
 def closer_scale(lines: Lines) -> Scale:
-    """Return one scale for how much closer than the price agents are, with their intervals."""
+    """Return a common scale for how much closer than the price agents are, with their intervals."""
     return span_scale(closer_span(line.row) for line in lines)
 
 
 def span_text(low: float | None, high: float | None, form: str) -> str | None:
-    """Return an interval in figures; None where its ends are not known."""
+    """Return an interval in figures, or None if its ends are unknown."""
     if low is None or high is None:
         return None
     return f"{written(low, form)} to {written(high, form)}"
@@ -199,13 +202,13 @@ FOUND: Mapping[str, Callable[[Any], Figure] | str] = {
     "tools": lambda line: ", ".join(line.row.tools),
     "note": "note",
 }
-"""How figures are found in a line that do not stand in its row under their own key."""
+"""How figures are found that aren't in the row of a line under their own key."""
 APART = ("why_not", "implied_band", "implied_skill", "return_band", "stated_skill", "skill_ratio")
-"""What no leaderboard has among its columns."""
+"""Figures that are no columns of a leaderboard."""
 
 
 def columns_of(*keys: str) -> tuple[LeaderboardColumn, ...]:
-    """Return some of the columns, in the order asked for."""
+    """Return some of the columns, in the given order."""
     columns = columns_of_table("leaderboard")
     return tuple(LeaderboardColumn(key, columns[key], _finder(FOUND.get(key, f"row.{key}"))) for key in keys)
 
@@ -228,7 +231,7 @@ def _finder(path: Callable[[Any], Figure] | str) -> Callable[[Any], Figure]:
 
 
 COLUMNS = columns_of(*(key for key in columns_of_table("leaderboard") if key not in APART))
-"""All that a leaderboard says of an agent."""
+"""All columns of a leaderboard."""
 SHORT = (
     *("ranks", "closer", "better", "brier_stated", "pnl", "return_pct", "miscalibration"),
     *("brier_implied", "events", "cost_usd"),
@@ -251,16 +254,16 @@ TURNS = (
     *("cost_usd", "skill_per_dollar", "cost_per_forecast", "kind", "tools"),
 )
 GROUPS = {"Verdict": VERDICT, "Scores": SCORES, "Profit": PROFIT, "Answers": ANSWERS, "Turns and cost": TURNS}
-"""What a leaderboard shows at first, and all that it has by subject: each table fits a screen."""
+"""The columns that a leaderboard shows at first, and all by subject: each table fits a screen."""
 
 
 def reference_columns(columns: Iterable[LeaderboardColumn]) -> list[LeaderboardColumn]:
-    """Return the columns that say something of references, which have no ranks."""
+    """Return the columns that apply to references, which have no ranks."""
     return [column for column in columns if column.key != "ranks"]
 
 
 UNRANKED = columns_of("why_not", "brier_implied", "pnl", "return_pct", "win_rate", "cost_usd")
-"""What is said of an agent that is not ranked."""
+"""The columns of an agent without a rank."""
 RATINGS = "Ratings and Brier skill scores"
 RATED = columns_of(
     *("brier_implied", "implied_band", "implied_skill", "return_pct", "return_band", "stated_skill"),
@@ -273,7 +276,7 @@ PART_COLUMNS = tuple(
     for key, column in columns_of_table("parts of the season").items()
     if key not in ("agent", "bar")
 )
-"""What is said of an agent in a part of the season."""
+"""The columns of an agent in a part of the season."""
 
 STAMPS = {
     "simulated": "Simulated season: play money on made-up markets, whose true odds are known.",
@@ -281,7 +284,7 @@ STAMPS = {
     UNLIMITED: "Profit and loss: fills are unlimited, whatever a market could have taken.",
     DEPTH_UNKNOWN: "Profit and loss: depth unknown where the venue did not say how much was traded.",
 }
-"""What has to be said of a record whose markets are not live, and of its money."""
+"""The remarks on a record whose markets are not live, and on its money."""
 MADE_UP = "Simulated season: made-up questions, whose true odds are known."
 
 
@@ -291,7 +294,7 @@ def cohort_label(line: CohortLine) -> str:
 
 
 def progress(line: CohortLine) -> str:
-    """Say how far a cohort is."""
+    """Say how far a cohort has come."""
     text = f"{line.played} of {count(line.rounds, 'round')} decided"
     if line.unfinished:
         text += f", {line.unfinished} with turns that failed or are to come"
@@ -316,7 +319,7 @@ def leading(sentence: str) -> str:
 
 
 def headline(verdict: Verdict) -> tuple[str, str]:
-    """Return the first sentence of a verdict, which is the heading of a board, and all that follows it.
+    """Return the first sentence of a verdict, which is the heading of a board, and the rest.
 
     How sure that is stands below the board.
 
@@ -328,21 +331,21 @@ def headline(verdict: Verdict) -> tuple[str, str]:
 
 
 def whole_verdict(verdict: Verdict | None) -> str:
-    """Return all that the verdict says of a season; nothing without one."""
+    """Return the whole verdict of a season, or nothing without one."""
     if verdict is None:
         return ""
     return f"{verdict.sentence} {verdict.guarantee}".strip()
 
 
 def over_all_cohorts(verdict: Verdict | None) -> str:
-    """Return the verdict of the whole record, as a single cohort's page says it."""
+    """Return the verdict of the whole record, as the page of a single cohort words it."""
     if verdict is None:
         return ""
     return f"Over all cohorts: {verdict.sentence}"
 
 
 def stamps(lines: Sequence[CohortLine]) -> list[str]:
-    """Return what has to be said first of cohorts: that they are not live, of which models, and of depth."""
+    """Return the remarks on cohorts: that they are not live, which models played, and the depth."""
     marks: set[str] = set()
     models: dict[str, date | None] = {}
     for line in lines:
@@ -371,7 +374,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def span_scale(spans: Iterable[Sequence[float | None]]) -> Scale:
-    """Return one scale for values and their intervals, as far as they are known."""
+    """Return a common scale for values and their intervals, where they are known."""
     reaches = []
     for span in spans:
         values = [value for value in span if value is not None]
@@ -380,7 +383,7 @@ def span_scale(spans: Iterable[Sequence[float | None]]) -> Scale:
 
 
 def draw_span(span: Span, scale: Scale) -> Markup:
-    """Draw a value with its interval; nothing where it is not known."""
+    """Draw a value with its interval, or nothing if it is unknown."""
     value, low, high = span
     if value is None:
         return NOTHING
@@ -388,12 +391,12 @@ def draw_span(span: Span, scale: Scale) -> Markup:
 
 
 def figures_of(line: Any, columns: Iterable[LeaderboardColumn]) -> dict[str, Figure]:
-    """Return the figures of a row by their keys; None where nothing can be said yet."""
+    """Return the figures of a row by their keys, None for those still unknown."""
     return {column.key: column.shown(line) for column in columns}
 
 
 def is_any_known(lines: Lines, columns: Sequence[LeaderboardColumn]) -> bool:
-    """Tell whether any figure of these is known of anyone, and is not 0."""
+    """Tell whether any of these figures is known for anyone, and is not 0."""
     return any(any(figures_of(line, columns).values()) for line in lines)
 
 
@@ -422,7 +425,7 @@ def as_csv(agents: Sequence[str], rows: Sequence[Any], columns: Sequence[Leaderb
 
 
 def _csv_cell(value: Figure) -> Figure:
-    """Return a cell as it can be opened anywhere.
+    """Return a cell that is safe to open in any spreadsheet.
 
     >>> _csv_cell("=1+1"), _csv_cell(-0.5), _csv_cell(None)
     ("'=1+1", -0.5, '')
@@ -435,13 +438,13 @@ def _csv_cell(value: Figure) -> Figure:
 
 
 IMPLIED_NOTE = "Stakes read as confidence. Lower is better for every Brier score, higher for skill."
-"""What stands below a board of all figures."""
+"""The note below a board of all figures."""
 CALIBRATION = "Calibration: what it says, what happens"
 SHADED = "Dots: tenths of the scale. Shaded: where 90 of 100 calibrated forecasters would lie."
 
 
 def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
-    """Say how well what an agent is sure of comes true, and what is to be known of that."""
+    """Say how often an agent's confident forecasts come true, and how reliable that is."""
     if brief is None:
         return "being computed", ""
     if brief.miscalibration is None:
@@ -453,9 +456,7 @@ def calibration_words(brief: ProfileFigures | None) -> tuple[str, str]:
 
 
 TOOLS = " · tools"
-"""The mark of an agent that could look things up."""
-TOLD_ORDER = "Sorted by rank, then by the lower end of the interval."
-ORDER = "Sorted by the lower end of the interval."
+"""The mark of an agent with tools."""
 PROVISIONAL = "Provisional, sorted by profit: too little has resolved for any interval"
 REFERENCE_WORDS = {
     MARKET: "the price itself",
@@ -484,12 +485,12 @@ class BoardParts:
 
     @property
     def players(self) -> list[LeaderboardLine]:
-        """Return all lines but those of references."""
+        """Return all lines except those of references."""
         return [*self.ranked, *self.unranked]
 
 
 def board_parts(lines: Lines) -> BoardParts:
-    """Part the agents that are ranked from the references and from the agents that are not ranked."""
+    """Separate ranked agents from the references and from agents without a rank."""
     parts = BoardParts([], [], [])
     for line in lines:
         if line.row.is_reference:
@@ -502,7 +503,7 @@ def board_parts(lines: Lines) -> BoardParts:
 
 
 def is_provisional(lines: Lines) -> bool:
-    """Tell whether there are agents, but no interval of any of them yet, and nothing is told."""
+    """Tell whether there are agents, but no interval or verdict for any of them yet."""
     has_agents = False
     for line in lines:
         row = line.row
@@ -527,19 +528,19 @@ class BoardLook:
         return self.colours.get(agent, REST)
 
     def page(self, agent: str) -> str | None:
-        """Return where the page of an agent is; None for one that has none."""
+        """Return where the page of an agent is, or None for one without a page."""
         return agent_page(agent, self.overview.names, self.address)
 
 
 def agent_page(agent: str, names: Container[str], address: Address = in_app) -> str | None:
-    """Return where the page of an agent is; None for one that has none, as a market that nobody plays."""
+    """Return where the page of an agent is; None for one without, such as a market that nobody plays."""
     if agent not in names:
         return None
     return address(way("agent", agent=agent))
 
 
 def season_board(lines: Lines, look: BoardLook, more: Sequence[str] = (), *, provisional: bool) -> Markup:
-    """Return the board, a row of one line an agent: who is ranked, the references, and who is not ranked.
+    """Return the board, a row of one line an agent: ranked agents, references, agents without a rank.
 
     A provisional board has every agent in the order of profit. `more` are figures that it shows beside.
     """
@@ -573,14 +574,14 @@ def season_board(lines: Lines, look: BoardLook, more: Sequence[str] = (), *, pro
 
 
 def _provisional_title(lines: Lines) -> str:
-    """Say that nothing is told yet, and in which order agents stand if they bet."""
+    """Say that there is no verdict yet, and how agents are sorted if they bet."""
     if any(line.row.pnl is not None for line in lines):
         return PROVISIONAL
     return "Provisional: too little has resolved for any interval"
 
 
 def _board_columns(lines: Lines, look: BoardLook) -> Columns:
-    """Return the columns of the board: of those that no row has a value for nothing is shown."""
+    """Return the columns of the board, without those that have no value in any row."""
     columns = dict(columns_of_table("short board"))
     meant = WITH_RANKS
     if not any(line.told is not None and line.told.rank_text for line in lines):
@@ -593,14 +594,14 @@ def _board_columns(lines: Lines, look: BoardLook) -> Columns:
 
 
 def _notes(lines: Lines, look: BoardLook) -> str:
-    """Say in which order agents stand, how sure that is, and whose equity is not drawn."""
-    order = ORDER
+    """Say how agents are sorted, how sure the verdict is, and whose equity is not drawn."""
+    order = INTERVAL_ORDER
     guarantee = ""
     drawn = 0
     for line in lines:
         drawn += line.row.agent in look.equity
         if line.told is not None:
-            order = TOLD_ORDER
+            order = RANK_ORDER
             guarantee = guarantee or line.told.guarantee
 
     some = ""
@@ -610,7 +611,7 @@ def _notes(lines: Lines, look: BoardLook) -> str:
 
 
 def _copies(lines: Lines, look: BoardLook) -> Markup:
-    """Return in one line how many repeat the forecasts of another; who and whom stands behind it."""
+    """Return in one line how many agents repeat another's forecasts, with the names folded away."""
     heads: dict[str, list[Markup]] = defaultdict(list)
     for line in lines:
         name = line.row.agent
@@ -628,17 +629,17 @@ def _copies(lines: Lines, look: BoardLook) -> Markup:
 
 
 def by_profit(line: LeaderboardLine) -> tuple[bool, float, NaturalKey]:
-    """Return what puts lines in the order of profit, those without any last."""
+    """Return the key that sorts lines by profit, those without any last."""
     return line.row.pnl is None, -(line.row.pnl or 0), natural_key(line.row.agent)
 
 
 MADE = "Beside it, who made it or its rule."
 WITH_RANKS = "Before it the ranks that it may have; beside it, who made it or its rule."
-"""What the column of agents says; on the board of a single cohort nobody has ranks."""
+"""The help of the column of agents; on the board of a single cohort nobody has ranks."""
 
 
 def _row(line: LeaderboardLine, look: BoardLook, more: Sequence[str]) -> dict[str, object]:
-    """Return what every board says of an agent: who it is, what it earned and what it cost."""
+    """Return the cells of an agent on every board: its name, profit and cost."""
     row = line.row
     about = look.overview.about(row.agent) + TOOLS * bool(row.tools)
     if row.is_reference:
@@ -664,7 +665,7 @@ def _row(line: LeaderboardLine, look: BoardLook, more: Sequence[str]) -> dict[st
 
 
 def _early_figures(line: LeaderboardLine) -> dict[str, object]:
-    """Return what is said of an agent before there are intervals."""
+    """Return the cells of an agent before there are intervals."""
     row = line.row
     distance = None
     if row.distance is not None:
@@ -673,7 +674,7 @@ def _early_figures(line: LeaderboardLine) -> dict[str, object]:
 
 
 def _judged_figures(line: LeaderboardLine, look: BoardLook, scale: Scale) -> dict[str, object]:
-    """Return the ranks of an agent, how close it is, than how many it is better, and its calibration."""
+    """Return an agent's ranks, skill, number of agents it beats, and calibration."""
     rank = None
     better = HtmlCell("")
     if line.told is not None:
@@ -689,11 +690,11 @@ def _judged_figures(line: LeaderboardLine, look: BoardLook, scale: Scale) -> dic
 
 
 NO_INTERVAL = "no interval yet: too few events"
-"""What is to be known of a figure that rests on too few events."""
+"""The remark on a figure that rests on too few events."""
 
 
 def _closer_cell(row: LeaderboardRow, look: BoardLook, scale: Scale) -> HtmlCell | None:
-    """Return by how much an agent is closer than the price, its interval drawn and told to a pointer."""
+    """Return how much closer than the price an agent is, with its interval drawn and in a tooltip."""
     middle, low, high = closer_span(row)
     if middle is None:
         return None
@@ -709,7 +710,7 @@ def _closer_cell(row: LeaderboardRow, look: BoardLook, scale: Scale) -> HtmlCell
 
 
 def _calibration_cell(brief: ProfileFigures | None) -> HtmlCell | None:
-    """Return what an agent says where it is sure, and what happens; in a word which way it is off."""
+    """Return an agent's confident forecasts and how often they come true, with a word for the bias."""
     if brief is None or brief.sure is None:
         return None
     text = brief.sure.short
@@ -726,7 +727,7 @@ BASE = (
 
 
 def show_ratings(lines: Lines, cohorts: Iterable[CohortLine]) -> None:
-    """Show the ratings of agents, and what has to be said of them."""
+    """Show the ratings of agents, with remarks."""
     table, sentences = ratings(lines, cohorts)
     put(table, "ratings")
     for sentence in sentences:
@@ -734,7 +735,7 @@ def show_ratings(lines: Lines, cohorts: Iterable[CohortLine]) -> None:
 
 
 def ratings(lines: Lines, cohorts: Iterable[CohortLine]) -> tuple[Markup, list[str]]:
-    """Return a table of ratings, a row an agent, and what has to be said of it."""
+    """Return a table of ratings, a row an agent, with remarks."""
     rows = [{"agent": line.row.agent, **figures_of(line, RATED)} for line in lines]
     sentences = ["Brier skill is the share of the reference's error that is gone: above 0 beats it."]
     if any(line.rules.base != SEED.base for line in cohorts):
@@ -751,7 +752,7 @@ METACULUS_SAID = (
 
 
 def show_metaculus(scores: Iterable[MetaculusScores], names: Container[str]) -> None:
-    """Show Metaculus's scores, and who is in no comparison of them."""
+    """Show Metaculus's scores, and who is left out of their comparisons."""
     put(metaculus_table(scores, names), "Metaculus's scores")
     st.caption(METACULUS_SAID)
 
@@ -799,7 +800,7 @@ def money_table(
 
 
 def _money_row(own: Sequence[AccountEquity]) -> dict[str, Any]:
-    """Return what an agent's accounts have gained, of those that were ever valued, and how many they are."""
+    """Return the profit of an agent's accounts that were ever valued, and their number."""
     gain = 0
     given = 0
     for account in own:
@@ -814,7 +815,7 @@ def _money_row(own: Sequence[AccountEquity]) -> dict[str, Any]:
 
 
 def unranked_table(lines: Lines, names: Container[str], address: Address = in_app) -> Markup:
-    """Return one row an agent that is not ranked: no skill and no rank, only bets and cost."""
+    """Return one row an agent without a rank: no skill and no rank, only bets and cost."""
     return board_table("Agents that are not ranked, and why", UNRANKED, lines, names, address)
 
 
@@ -825,7 +826,7 @@ def board_table(
     names: Container[str],
     address: Address = in_app,
 ) -> Markup:
-    """Return a row an agent, which leads to its page, with these figures and what is drawn beside them."""
+    """Return a row an agent, which leads to its page, with these figures and their pictures."""
     scale = closer_scale(lines)
     lucky = [line.luck for line in lines if line.luck]
     money_scale = span_scale((luck.pnl, luck.low, luck.high) for luck in lucky)
@@ -849,7 +850,7 @@ def board_table(
 
 
 def market_table(lines: Iterable[MarketLine], keys: Sequence[str] = (), address: Address = in_app) -> Markup:
-    """Return markets, a row each, which leads to its page; with some of the columns, or all without keys."""
+    """Return markets, a row each, which leads to its page; with the columns of `keys`, or with all."""
     columns = columns_of_table("markets")
     if keys:
         columns = {key: column for key, column in columns.items() if key in keys or key == "venue"}
@@ -858,7 +859,7 @@ def market_table(lines: Iterable[MarketLine], keys: Sequence[str] = (), address:
 
 
 def _market_rows(lines: Iterable[MarketLine], address: Address) -> Rows:
-    """Yield what lists say of markets."""
+    """Yield the rows of markets in lists."""
     for line in lines:
         market = line.market
         venue = venue_page(market.id, market.event_id, market.slug, market.event_slug)
@@ -886,7 +887,7 @@ def _market_rows(lines: Iterable[MarketLine], address: Address) -> Rows:
 
 
 def _range(spread: ForecastSpread, price: int | None) -> Markup:
-    """Draw what agents say, from none to certain, around the price."""
+    """Draw the agents' probabilities, from none to certain, around the price."""
     if price is None:
         return NOTHING
     low = spread.low - price
@@ -897,7 +898,7 @@ def _range(spread: ForecastSpread, price: int | None) -> Markup:
 
 
 def status_cell(status: MarketStatus, market: ListedMarket) -> HtmlCell:
-    """Return how a market stands, in a word: how it resolved, once it has."""
+    """Return the status of a market in a word: how it resolved, once it has."""
     shown_status = {"waiting": "closed"}.get(status, status)
     if market.ended and market.form:
         answer = end_words(market.form, market.answer) or ""

@@ -44,17 +44,17 @@ def thin(items: Sequence[Item], limit: int) -> list[Item]:
 
 
 Band = Sequence[tuple[float, float, float]]
-"""Places on the x axis, and from where to where a band goes there."""
+"""Places on the x axis, with the lower and upper end of the band there."""
 Rounds = Sequence[tuple[float, str]]
-"""Instants of rounds, in their order, and what an address says of each."""
+"""Instants of rounds in order, with the key of each in addresses."""
 
 LETTER = 6.8
 LINE = 15
-"""About how wide a letter of a label is, and how far labels stand apart."""
+"""The approximate width of a letter of a label, and the space between labels."""
 MOST = 300
-"""Points of a line: more can't be told apart."""
+"""The most points of a line: more can't be told apart."""
 TWO_SIDED = 1.96
-"""So many standard deviations hold 95 in 100."""
+"""This many standard deviations hold 95 in 100."""
 MARKET_PRICE = "market price"
 YES_PRICE = "YES price"
 MEDIAN = "agents’ median"
@@ -62,20 +62,20 @@ MEDIAN = "agents’ median"
 WANTED_TICKS = 5
 HALF = 280
 LONG = 230
-"""How high a chart is in pixels: one beside another, and one that has a line to itself."""
+"""The heights of charts in pixels: one beside another, and one that has a line to itself."""
 LEFT = (8, 36, 52, 76, 110, 150, 200)
 RIGHT = (12, 48, 76, 104, 132, 160, 188)
 """The rooms at the sides, for which the style sheet has a class each: `left36`, `right48` and so on."""
 HIDDEN = 132
 ON_PHONE = 10
-"""From which room on names at the ends of lines are hidden on a phone, and the room that is left there."""
+"""From this room on, names at the ends of lines are hidden on a phone; the room that is left there."""
 WIDE = 1_000
-"""How wide the picture is that is stretched; each pixel of its height is ten of its units."""
+"""The width of the picture that is stretched; each pixel of its height is ten of its units."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line: its points, its class, what stands behind its name at its end, and whether it is dashed.
+    """A line: its points, its class, the text behind its name at its end, and whether it is dashed.
 
     `href` is where its marks lead: to a page, or to what the name of a round makes one.
     """
@@ -95,7 +95,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """The area that is drawn on: from which to which value it goes across and up, and how high it is."""
+    """The drawing area: its ranges across and up, and its height."""
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -118,7 +118,7 @@ class Plot:
 
 
 def _room(rooms: Sequence[int], texts: Iterable[str], beside: int) -> int:
-    """Return the least of the rooms in which the longest of the texts stands, or the largest."""
+    """Return the least room in which the longest of the texts fits, or the largest."""
     longest = max(map(len, texts), default=0)
     need = beside + LETTER * longest
     fitting = (room for room in rooms if room >= need)
@@ -160,7 +160,7 @@ def _levels(plot: Plot, values: Iterable[float], unit: str) -> Iterator[Markup]:
 
 
 def _marks_below(plot: Plot, values: Sequence[float], unit: str, room: int) -> Iterator[Markup]:
-    """Draw the ticks of the lower axis, with more places than the pattern `unit` has where they need them.
+    """Draw the ticks of the lower axis, with more digits than the pattern `unit` has if they need them.
 
     `room` is how wide the picture is on a narrow phone.
     """
@@ -178,9 +178,9 @@ def _times_below(plot: Plot, first: float, last: float, room: int) -> Iterator[M
 
 
 NARROW = 300
-"""How wide a chart is on a narrow phone, in pixels, with the rooms at its sides."""
+"""The width of a chart on a narrow phone, in pixels, with the rooms at its sides."""
 APART = 8
-"""How far words stand from each other, in pixels."""
+"""The space between words, in pixels."""
 
 
 def _words_below(plot: Plot, texts: Sequence[tuple[float, str]], room: int) -> Iterator[Markup]:
@@ -192,7 +192,7 @@ def _words_below(plot: Plot, texts: Sequence[tuple[float, str]], room: int) -> I
 
 
 def words_step(texts: Sequence[tuple[float, str]], room: int) -> int:
-    """Return the least step at which words, at places in percent of so many pixels, stand apart.
+    """Return the smallest step at which words at these places, in percent of a width, don't overlap.
 
     >>> words_step([(0, "9 Jan"), (50, "11 Jan"), (100, "13 Jan")], 200)
     1
@@ -210,7 +210,7 @@ def words_step(texts: Sequence[tuple[float, str]], room: int) -> int:
 
 
 def _stretched(plot: Plot, inside: Iterable[Markup]) -> Markup:
-    """Return the picture of lines and bands, which is as wide as the chart happens to be."""
+    """Return the picture of lines and bands, which stretches to the width of the chart."""
     svg = '<svg viewBox="0 0 %s %s" preserveAspectRatio="none">%s</svg>'
     shapes = NOTHING.join(inside)
     height = 10 * plot.height
@@ -219,7 +219,7 @@ def _stretched(plot: Plot, inside: Iterable[Markup]) -> Markup:
 
 READ_BY_KEYS = Markup(' tabindex="0" role="group" aria-label="Marks: arrow keys read them"')
 TOOLS = {"csv": "CSV", "svg": "SVG", "link": "Link"}
-"""What can be taken of a chart, by the word that marks.js knows it by."""
+"""The download of a chart, by its name in marks.js."""
 
 
 def _chart(
@@ -230,7 +230,7 @@ def _chart(
     marks: Mapping[str, Any] | None = None,
     chips: Markup = NOTHING,
 ) -> Markup:
-    """Return a chart with its label, what is drawn, its figures, if any, and what can be taken of it."""
+    """Return a chart with its label, its drawing, its figures if any, and its download."""
     tools = NOTHING
     for tool, word in TOOLS.items():
         if marks is not None or tool != "csv":
@@ -252,7 +252,7 @@ def _chart(
 
 
 def _json(marks: Mapping[str, Any]) -> Markup:
-    """Return figures as JSON for an attribute in single quotes, without a sign that means something there.
+    """Return figures as JSON for an attribute in single quotes, safely escaped.
 
     >>> print(_json({"name": "<b> & 'c'"}))
     {"name":"\\u003cb\\u003e \\u0026 \\u0027c\\u0027"}
@@ -264,13 +264,13 @@ def _json(marks: Mapping[str, Any]) -> Markup:
 
 
 MOST_CHIPS = 16
-"""So many lines are named below a chart; the others are folded away."""
+"""Lines that are named below a chart; the others are folded away."""
 LONGEST_CHIP = 10
-"""Longer names are cut there where there is no room for them."""
+"""Longer names are cut where there is no room for them."""
 
 
 def _chips(lines: Sequence[tuple[str, str, str]], alone: bool = False) -> Markup:
-    """Return a button for each line by its name, its class and its end; only the first is on where `alone`.
+    """Return a button for each line with its name, its class and its end; only the first is on if `alone`.
 
     A line by itself has none, unless it is one that is shown alone. Those that have a colour come first.
     """
@@ -305,7 +305,7 @@ def _chips(lines: Sequence[tuple[str, str, str]], alone: bool = False) -> Markup
 
 
 def _drawn_line(place: int, line: Line, plot: Plot) -> Markup:
-    """Draw a line, which says what it is of to who looks closer; a dot where it has one point alone."""
+    """Draw a line with its name as a tooltip, or a dot if it has only one point."""
     look = "line"
     points = plot.pairs(line.points)
     if len(line.points) == 1:
@@ -317,7 +317,7 @@ def _drawn_line(place: int, line: Line, plot: Plot) -> Markup:
 
 
 def _ends(plot: Plot, lines: Iterable[tuple[int, Line]], room: int) -> Iterator[Markup]:
-    """Draw names at the ends of lines, moved apart where they would lie on one another."""
+    """Draw names at the ends of lines, moved apart where they would overlap."""
     ends = sorted((plot.up(line.points[-1][1]), place, line) for place, line in lines)
     lowest = plot.height - 4
     heights = [y for y, _, _ in ends]
@@ -360,11 +360,11 @@ def spread(places: Sequence[float], low: float, high: float) -> list[float]:
 
 
 STEPS = (1.0, 2.0, 5.0, 2.5, 10.0, 20.0)
-"""Between ticks, in powers of ten: earlier ones are preferred where two make as many ticks."""
+"""Steps between ticks, in powers of ten: of two with as many ticks, the earlier is preferred."""
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Return about five round values between two others, 0 among them where it lies between.
+    """Return about five round values between two others, including 0 if it lies between.
 
     >>> ticks(-18, 22), ticks(0, 0.9), ticks(-1, 30)
     ([-10.0, 0.0, 10.0, 20.0], [0.0, 0.2, 0.4, 0.6, 0.8], [0.0, 10.0, 20.0, 30.0])
@@ -387,7 +387,7 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def _better(one: list[Item], other: list[Item]) -> list[Item]:
-    """Return of two sets of ticks the one that is nearer to as many as are wanted; the first of equals."""
+    """Return the set of ticks that is closer to the wanted number; the first of equals."""
     return min(one, other, key=lambda found: abs(len(found) - WANTED_TICKS))
 
 
@@ -463,7 +463,7 @@ def time_ticks(first: float, last: float) -> list[tuple[float, str]]:
 
 
 def _clock_ticks(first: float, last: float, step: int) -> list[tuple[float, str]]:
-    """Return the ticks of so many seconds from each other; a week begins on its Monday."""
+    """Return ticks at this interval in seconds; a week begins on its Monday."""
     start = MONDAY if step >= WEEK else 0
     lowest = ceil((first - start) / step)
     highest = floor((last - start) / step)
@@ -479,7 +479,7 @@ def _clock_ticks(first: float, last: float, step: int) -> list[tuple[float, str]
 
 
 def _month_ticks(first: float, last: float, months: int) -> list[tuple[float, str]]:
-    """Return the starts of every so many months; each January names its year."""
+    """Return the starts of months at this interval; each January names its year."""
     start = datetime.fromtimestamp(first, UTC)
     first_month = 12 * start.year + start.month - 1
     number = first_month // months * months
@@ -496,7 +496,7 @@ def _month_ticks(first: float, last: float, months: int) -> list[tuple[float, st
 
 
 def _around(values: Sequence[float]) -> tuple[float, float]:
-    """Return from where to where an axis goes that has all of these values."""
+    """Return the range of an axis that has all of these values."""
     low = min(values)
     high = max(values)
     room = (high - low or 1.0) * 0.06
@@ -526,19 +526,12 @@ def line_chart(
         drawn_points = [point for point in line.points if point[0] in instants]
         lines.append(replace(line, points=drawn_points))
 
-    values = [value for line in lines for _, value in line.points]
     first = min(instants)
     last = max(instants)
-    span = (first, last)
-    if first == last:
-        span = (first - 1, last + 1)
-
-    edges = chain.from_iterable((low, high) for _, low, high in band)
-    y, pattern = _upright_axis([*values, *edges], unit)
-    plot = Plot(span, y, height)
-    levels = ticks(*y)
+    plot, pattern = _time_plot(lines, band, (first, last), unit, height)
+    levels = ticks(*plot.y)
     if unit == "power":
-        levels = power_ticks(*y)
+        levels = power_ticks(*plot.y)
 
     numbered = list(enumerate(lines))
     named = [(place, line) for place, line in numbered if line.look != REST]
@@ -567,6 +560,20 @@ def line_chart(
     return chart + quiet(note)
 
 
+def _time_plot(
+    lines: Sequence[Line], band: Band, span: tuple[float, float], unit: str, height: int
+) -> tuple[Plot, str]:
+    """Return the area of lines and a band over time, and the format of its upright ticks."""
+    values = [value for line in lines for _, value in line.points]
+    edges = chain.from_iterable((low, high) for _, low, high in band)
+    y, pattern = _upright_axis([*values, *edges], unit)
+
+    first, last = span
+    if first == last:
+        span = (first - 1, last + 1)
+    return Plot(span, y, height), pattern
+
+
 def _polygon(band: Band, plot: Plot) -> Markup:
     """Draw a band."""
     if not band:
@@ -582,7 +589,7 @@ def _polygon(band: Band, plot: Plot) -> Markup:
 
 
 def _upright_axis(values: Sequence[float], unit: str) -> tuple[tuple[float, float], str]:
-    """Return from where to where it goes, 0 on it, and a format in which its ticks are exact."""
+    """Return the range of an axis with 0 on it, and a format in which its ticks are exact."""
     low, high = _around([0.0, *values])
     least = LEAST.get(unit, 0.0) if any(values) else FLAT
     reached = max(-low, high)
@@ -596,13 +603,13 @@ def _upright_axis(values: Sequence[float], unit: str) -> tuple[tuple[float, floa
 
 
 FLAT = 2.2
-"""How far the axis of a line that stays at 0 goes."""
+"""The range of the axis for a line that stays at 0."""
 LEAST = {"short": 3.2, "power": 0.5}
-"""How far an axis goes at least: money on it has no cents."""
+"""The least range of an axis: money on it has no cents."""
 
 
 def _exact(pattern: str, values: Iterable[float]) -> str:
-    """Return a pattern of `words.written` with as many more places as these values need.
+    """Return a pattern of `words.written` with as many more digits as these values need.
 
     >>> _exact("%+.0f%", [0.0, 2.5]), _exact("%.1f", [0.5, 1.0])
     ('%+.1f%', '%.1f')
@@ -620,13 +627,13 @@ MARK_UNITS = {
     "power": ("×", "", 3, 0),
     "%.0f%": ("", "%", 1, 1),
 }
-"""How marks.js writes a value: what stands before and behind it, how many places at most and least."""
+"""How marks.js writes a value: prefix, suffix, and the most and fewest digits."""
 PERCENT = ("", "%", 2, 2)
-"""What a unit that is not named is written in."""
+"""The format of a unit without one of its own."""
 
 
 def _told_instants(lines: Sequence[Line]) -> set[float]:
-    """Return the instants that a chart draws and tells: of all lines together so many, and their ends."""
+    """Return the instants that a chart draws: up to this many of all lines together, and their ends."""
     every = sorted({at for line in lines for at, _ in line.points})
     ends = {line.points[place][0] for line in lines for place in (0, -1)}
     drawn = thin(every, MOST)
@@ -636,7 +643,7 @@ def _told_instants(lines: Sequence[Line]) -> set[float]:
 def _line_marks(
     lines: Sequence[Line], times: Sequence[int], plot: Plot, unit: str, rounds: Rounds
 ) -> dict[str, Any]:
-    """Return the figures of lines: instants and values as whole numbers, each less the one before it.
+    """Return the figures of lines: instants and values as integers, each as the difference to the one before.
 
     From its first mark on a line has at every instant the value of its last mark until then, drawn or not.
     """
@@ -676,7 +683,7 @@ def _line_marks(
 
 
 def _whole(value: float, unit: str, places: int) -> int:
-    """Return a value as a whole number of its last place; evidence is drawn by its logarithm."""
+    """Return a value as an integer of its last digit; evidence is drawn by its logarithm."""
     if unit == "power":
         value = 10**value
     rounded = round(value, places)
@@ -684,13 +691,13 @@ def _whole(value: float, unit: str, places: int) -> int:
 
 
 def _round_at(at: float, rounds: Rounds) -> str:
-    """Return what names the last round until an instant; nothing before the first."""
+    """Return the name of the last round until an instant, or nothing before the first."""
     count = bisect_right(rounds, at, key=lambda decided: round(decided[0]))
     return rounds[count - 1][1] if count else ""
 
 
 def luck_band(points: Points, luck: Luck | None = None, scale: float = 1.0) -> Band:
-    """Return what luck alone makes of an account by each instant, in 95 seasons of 100.
+    """Return the band in which luck alone keeps an account, in 95 seasons of 100, at each instant.
 
     At fair prices each change of an account's worth is as likely to be of the other sign, so by an instant
     luck is as wide as the changes until then, added as squares. Where the end is known from the bets
@@ -724,7 +731,7 @@ def luck_band(points: Points, luck: Luck | None = None, scale: float = 1.0) -> B
 
 SQUARE = 250
 COUNTS = 64
-"""How high the two parts of a calibration chart are: the curve, and the counts below it."""
+"""The heights of the two parts of a calibration chart: the curve, and the counts below it."""
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -735,7 +742,7 @@ def calibration_chart(
     *,
     is_named: bool = True,
 ) -> Markup:
-    """Draw by tenths of the scale what was said against what happened, below it how often, and say it.
+    """Draw stated against realised frequencies by tenths of the scale, with their counts below.
 
     `curves` are names, diagrams and classes: one is shown at a time, the first until another is chosen. One
     by itself need not be named where the page is about it.
@@ -746,15 +753,7 @@ def calibration_chart(
     plot = Plot((0.0, 1.0), (0.0, 1.0), height)
     whole = Plot(plot.x, plot.y, height + COUNTS)
 
-    drawn = []
-    for share in QUARTERS:
-        x = plot.across(share)
-        text = f"{share:.0%}"
-        grid = _upright("grid", x, 0, height)
-        level = _level(plot.up(share), text)
-        label = _label(x, whole.height + 18, text, "axis", "middle")
-        drawn += [level, grid, label]
-
+    drawn = _quarters(plot, whole)
     diagonal = filled('<polyline class="base" points="0,%s %s,0"/>', 10 * height, WIDE)
     shapes = [diagonal]
 
@@ -767,13 +766,8 @@ def calibration_chart(
         shape = filled('<g class="%s%s" data-line="%s">%s</g>', colour, off, place, curve)
         shapes.append(shape)
 
-        counts = NOTHING
-        for decile in diagram.deciles:
-            x = 10 * decile.place + 5
-            many = compact(decile.rows)
-            counts += filled('<text x="%s%%">%s</text>', x, many)
         group = '<g class="counts%s" data-line="%s" transform="translate(0 %s)">%s</g>'
-        drawn.append(filled(group, off, place, height + 22, counts))
+        drawn.append(filled(group, off, place, height + 22, _counts(diagram)))
 
         tenths = _tenths(diagram)
         told.append({"name": name, "look": colour, "tenths": tenths})
@@ -792,6 +786,29 @@ def calibration_chart(
         chips = _chips(lines, alone=True)
     marks = {"x": [0, 1], "y": [0, 1], "high": height, "lines": told}
     return _chart(says, whole.height, (52, 12), drawn, marks, chips + sentences)
+
+
+def _quarters(plot: Plot, whole: Plot) -> list[Markup]:
+    """Draw the grid of a calibration chart with its ticks, at every quarter of both axes."""
+    drawn = []
+    for share in QUARTERS:
+        x = plot.across(share)
+        text = f"{share:.0%}"
+        grid = _upright("grid", x, 0, plot.height)
+        level = _level(plot.up(share), text)
+        label = _label(x, whole.height + 18, text, "axis", "middle")
+        drawn += [level, grid, label]
+    return drawn
+
+
+def _counts(diagram: ReliabilityDiagram) -> Markup:
+    """Write the number of forecasts of each decile."""
+    counts = NOTHING
+    for decile in diagram.deciles:
+        x = 10 * decile.place + 5
+        many = compact(decile.rows)
+        counts += filled('<text x="%s%%">%s</text>', x, many)
+    return counts
 
 
 def _deciles(diagram: ReliabilityDiagram, plot: Plot) -> Markup:
@@ -834,7 +851,7 @@ def _tenths(diagram: ReliabilityDiagram) -> list[list[int]]:
 def gap_chart(
     gap: float, low: float | None, high: float | None, names: Sequence[str], looks: Sequence[str]
 ) -> Markup:
-    """Draw one bar over 0: who is closer, left or right, and how far chance leaves it open."""
+    """Draw one bar over 0 that shows who is closer, and the range that chance leaves open."""
     farthest = max(abs(value or 0.0) for value in (gap, low, high))
     reach = 1.25 * farthest or 0.01
     is_right = gap >= 0
@@ -878,7 +895,7 @@ def gap_chart(
 def columns_chart(
     edges: Sequence[float], counts: Sequence[int], says: str, unit: str, looks: Sequence[str] = ()
 ) -> Markup:
-    """Draw how many lie between each two edges, as columns; one class for each, or `c1` for all."""
+    """Draw the counts between neighbouring edges as columns; a class for each, or `c1` for all."""
     low = edges[0]
     high = edges[-1]
     most = max(counts, default=0) or 1
@@ -908,7 +925,7 @@ def columns_chart(
 
 
 Spot = tuple[str, float, float, str]
-"""A name, its places across and up, and its class."""
+"""A name, its x and y values, and its class."""
 
 
 def scatter(spots: Sequence[Spot], says: str, x_unit: str, y_unit: str) -> Markup:
@@ -1005,7 +1022,7 @@ def strip(
 
 
 def _side(share: float) -> str:
-    """Return to which side of a place words about it go, so that they stay on the picture."""
+    """Return the side of a place on which its text stays within the picture."""
     if share < 0.2:
         return "start"
     if share > 0.8:
@@ -1014,9 +1031,9 @@ def _side(share: float) -> str:
 
 
 Cells = Sequence[tuple[str, str] | None]
-"""Of each column of a heat map the class and what is said of it, if anything is."""
+"""The class and tooltip of each cell of a heat map, if there is anything."""
 CALM = ("played", "partly", "out")
-"""Cells of which there are many, and nothing to be told."""
+"""Cells that are frequent and need no letter."""
 HIGH = 20
 FIELD = 26
 """Pixels from one row of a heat map to the next, and from one column to the next."""
@@ -1065,7 +1082,7 @@ def _heat_columns(groups: Sequence[str]) -> list[int]:
 
 
 def _heat_groups(groups: Sequence[str], lefts: Sequence[int]) -> Iterator[Markup]:
-    """Draw the names over the columns, as far as there is room for them."""
+    """Draw the names over the columns, as far as there is room."""
     firsts = [place for place, name in enumerate(groups) if place == 0 or groups[place - 1] != name]
     for place, after in pairwise([*firsts, len(groups)]):
         width = (after - place) * FIELD
@@ -1078,7 +1095,7 @@ def _heat_groups(groups: Sequence[str], lefts: Sequence[int]) -> Iterator[Markup
 
 
 def _heat_row(lefts: Sequence[int], cells: Cells, y: int) -> Iterator[Markup]:
-    """Draw the calm fields of a row as one path a class, all others each with its letter and what it says."""
+    """Draw the good fields of a row as one path a class, all others each with a letter and a tooltip."""
     there = [(left, *cell) for left, cell in zip(lefts, cells, strict=True) if cell is not None]
     size = FIELD - 2
     for look in CALM:

@@ -1,4 +1,4 @@
-"""Cohorts beside each other: the strip to choose one from, and what its accounts made, said and hold.
+"""Cohorts beside each other: the strip to choose one from, and the profit and calibration of its accounts.
 
 The pages "Arena", "Cohorts" and "Agents" show the same of all cohorts together and of one.
 """
@@ -65,7 +65,7 @@ from markets.millionths import ONE
 from markets.venue import venue_page
 
 POINTS = 2_000
-"""The most points that the curves of a chart have together."""
+"""The most points of all curves in a chart."""
 BACK = {
     "1d": timedelta(days=1),
     "1w": timedelta(days=7),
@@ -78,12 +78,12 @@ FEWEST_MARKS = 5
 
 Curves = Mapping[str, Sequence[PnlPoint]]
 Diagrams = Mapping[str, ReliabilityDiagram]
-"""How well agents are calibrated, by their names."""
+"""Calibration diagrams, by agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class CohortReturn:
-    """What agents of a cohort have made of what they were given, in percent; None before the first mark.
+    """The return of a cohort's agents in percent, None before the first mark.
 
     Where nobody bets, `ended` is how many of its questions have ended.
     """
@@ -97,7 +97,7 @@ class CohortReturn:
 
 @dataclass(frozen=True, slots=True)
 class CohortReturns:
-    """Every cohort with its return, oldest first, and the newest that tells something.
+    """Every cohort with its return, oldest first, and the newest that has something to show.
 
     That is the newest in which a market has ended; where none has, the one that has played longest.
     """
@@ -107,7 +107,7 @@ class CohortReturns:
 
 
 def read_cohort_returns(connection: Connection, agent: str | None = None) -> CohortReturns:
-    """Return the cohorts that can be chosen, with the return of one agent or of all together.
+    """Return the cohorts to choose from, with the return of one agent or of all together.
 
     References count only where no agent plays beside them: what they make says nothing of the agents.
     """
@@ -146,7 +146,7 @@ def _count_ended(connection: Connection, cohort_id: int) -> int:
 
 
 def _players(cohort: Cohort) -> list[str]:
-    """Return the agents of a cohort; its references where it has no others."""
+    """Return the agents of a cohort, or its references if it has no others."""
     entrants = cohort.entrants
     agents = [entrant for entrant in entrants if entrant.kind not in REFERENCES]
     return [entrant.name for entrant in agents or entrants]
@@ -176,7 +176,7 @@ class EquityPoint:
 def read_equity_curves(
     connection: Connection, cohort: int, points: int = POINTS, back: timedelta | None = None
 ) -> list[EquityPoint]:
-    """Return a cohort's accounts by time and in line-up order, so many points in all.
+    """Return a cohort's accounts by time and in line-up order, up to this many points in all.
 
     `back` is how far to go from the newest mark; without it the curves begin at the first one.
     """
@@ -216,7 +216,7 @@ def read_equity_curves(
 
 
 def _evenly(connection: Connection, snapshots: Sequence[bool], most: int) -> list[datetime]:
-    """Return `most` of the times of snapshots, evenly by their place, the first and the last among them."""
+    """Return `most` of the times of snapshots, evenly spaced by position, with the first and the last."""
     row_number = func.row_number().over(order_by=column_of(SnapshotRow.at))
     place = row_number - 1
     count = func.count().over()
@@ -234,7 +234,7 @@ def _evenly(connection: Connection, snapshots: Sequence[bool], most: int) -> lis
 def read_cohort_curves(
     connection: Connection, number: int, back: timedelta | None = None
 ) -> tuple[PnlPoint, ...]:
-    """Return what the accounts of a cohort have gained, from so far back or from its start."""
+    """Return the profit of a cohort's accounts, since this time ago or since its start."""
     stored_cohorts = read_cohorts(connection)
     [stored] = select_cohorts(stored_cohorts, number)
     worth = read_equity_curves(connection, number, POINTS, back)
@@ -242,7 +242,7 @@ def read_cohort_curves(
 
 
 def read_ranges(connection: Connection, number: int) -> list[str]:
-    """Return how far back a cohort's curves can go, without what holds few of their marks or all of them."""
+    """Return the ranges of a cohort's curves, without those that hold few of their marks or all of them."""
     first = select(func.min(EntrantRow.id)).select_from(joined(EntrantRow, CohortRow))
     entrant = connection.scalar(first.where(CohortRow.number == number))
     marks = select(MarkRow.at).where(MarkRow.entrant_id == entrant)
@@ -263,7 +263,7 @@ def read_ranges(connection: Connection, number: int) -> list[str]:
 
 
 def gains(cohort: Cohort, worth: Iterable[EquityPoint]) -> tuple[PnlPoint, ...]:
-    """Return what each account has gained at every mark, in dollars and in percent of its bankroll."""
+    """Return the profit of each account at every mark, in dollars and in percent of its bankroll."""
     points = []
     for mark in worth:
         gain = mark.total - cohort.bankroll
@@ -281,14 +281,14 @@ def curves_of(points: Sequence[PnlPoint]) -> dict[str, list[PnlPoint]]:
 
 
 def by_gain(curves: Curves) -> list[str]:
-    """Return the names of agents, who made most first."""
+    """Return the names of agents, the highest profit first."""
     return sorted(curves, key=lambda name: -curves[name][-1].dollars)
 
 
 FEW = 11
-"""Of fewer cohorts each has its return and its start below its bar; behind more of them there is a list."""
+"""Up to this many cohorts have their return and start below the bar; for more there is a list."""
 HIGH = 30
-"""So many pixels the bars of a strip go up and down together."""
+"""Pixels that the bars of a strip reach up and down together."""
 STRIP = (
     '<nav class="strip %s" aria-label="%s"><a class="all" href="%s"%s>All</a>'
     '<span class="bars">%s</span>%s</nav>'
@@ -310,7 +310,7 @@ def strip(
     address: Address = in_app,
     bars_lead: Address | None = None,
 ) -> Markup:
-    """Return a bar for each cohort, as high as its return, that leads to its page; before them all together.
+    """Return a bar for each cohort, as high as its return, that leads to its page, and one for all before.
 
     `page` says where a cohort, or all of them, are shown; `address` where that leads, for bars `bars_lead` if
     it is given. The newest stands first in the markup and at the right of the strip, which can be scrolled.
@@ -372,7 +372,7 @@ def _bar(cohort: CohortReturn, up: Scale, start: str, href: str, *, is_chosen: b
 
 
 EMPTY_RETURN = "no return"
-"""In place of the return of a cohort that was never valued."""
+"""Shown instead of the return of a cohort that was never valued."""
 
 
 def cohort_name(cohort: CohortReturn) -> str:
@@ -386,7 +386,7 @@ def cohort_name(cohort: CohortReturn) -> str:
 
 
 def asked_cohort(offered: CohortReturns, others: Container[str] = ()) -> int | None:
-    """Return the cohort that the address names; None for all of them, and for one of the others.
+    """Return the cohort that the address names; None for all of them, and for one of `others`.
 
     `others` are cohorts of the record that can't be chosen here.
     """
@@ -401,12 +401,12 @@ NOT_VALUED = "No account has been valued yet: the first round starts the curves.
 
 
 Leads = Callable[[str], str | None]
-"""What tells where the marks of an agent's line lead."""
+"""A function from a line to the link of its marks."""
 
 
 @dataclass(frozen=True, slots=True)
 class MoneyLook:
-    """How P/L is drawn: in which unit and colours, how high, and where its marks lead.
+    """How P/L is drawn: its unit, colours, height, and the links of its marks.
 
     `lucks` has by agent what luck makes of its bets: without it the ups and downs of its account say so.
     `rounds` are instants of rounds with what names each in the address of an agent's turn.
@@ -422,7 +422,7 @@ class MoneyLook:
 
 
 def money_box(curves: Curves, look: MoneyLook, nothing: str = NOT_VALUED, more: str = "") -> Markup:
-    """Return what agents have made over time, on the band that luck makes of the first that is coloured.
+    """Return the profit of agents over time, with the luck band of the first coloured one.
 
     `more` is said below it.
     """
@@ -455,7 +455,7 @@ def money_box(curves: Curves, look: MoneyLook, nothing: str = NOT_VALUED, more: 
 
 
 def turns_of(cohort: int) -> Leads:
-    """Return what tells which address the number of a round makes that of an agent's turn."""
+    """Return a function from the number of a round to the key in the address of an agent's turn."""
     return lambda agent: way("turn", cohort=cohort, agent=agent, round="").href
 
 
@@ -469,7 +469,7 @@ WRITTEN = {"dollars": ("short", "short"), "percent": ("%+.0f%", "%+.1f%")}
 
 
 def read_diagrams(connection: Connection, names: Sequence[str]) -> dict[str, ReliabilityDiagram]:
-    """Return how well these agents are calibrated over all cohorts, as it was computed last."""
+    """Return the calibration of these agents over all cohorts, as it was computed last."""
     diagrams = {}
     for name in names:
         entry = PROFILE.read(connection, name)
@@ -486,7 +486,7 @@ def cohort_calibration_box(
     reading: str = "stated",
     height: int = SQUARE,
 ) -> Markup:
-    """Return how well agents are calibrated in a cohort, in which they were shown so many markets."""
+    """Return the calibration of agents in a cohort, in which this many markets were shown."""
     if entry is None:
         note = cache_note(None, "Calibration and its bands")
         return box(CALIBRATION, below=note)
@@ -506,7 +506,7 @@ def cohort_calibration_box(
 
 
 def why_uncalibrated(line: CohortLine, shown: int | None, *, is_made: bool, reading: str) -> str:
-    """Say why nothing can be drawn of calibration in a cohort, as far as it is played."""
+    """Say why calibration in a cohort can't be drawn yet."""
     is_over = line.ended_at is not None
     yet = "" if is_over else " yet"
     if not line.played:
@@ -527,7 +527,7 @@ def why_uncalibrated(line: CohortLine, shown: int | None, *, is_made: bool, read
 def cohort_lines(
     board: Leaderboard, entry: CacheEntry[CohortCalibrations] | None
 ) -> tuple[LeaderboardLine, ...]:
-    """Return the rows of a cohort's leaderboard with how well each agent is calibrated in it."""
+    """Return the rows of a cohort's leaderboard with each agent's calibration in it."""
     lines = leaderboard_lines(board)
     if entry is None:
         return lines
@@ -541,7 +541,7 @@ def cohort_lines(
 
 
 MOST_CURVES = 12
-"""Of so many agents it is shown how well they are calibrated, one at a time."""
+"""The most agents with a calibration diagram, shown one at a time."""
 
 
 def calibration_box(
@@ -554,7 +554,7 @@ def calibration_box(
     *,
     is_named: bool = True,
 ) -> Markup:
-    """Return how well agents are calibrated, one at a time, those that are coloured first, and the price.
+    """Return the calibration of agents, one at a time, coloured ones first, and of the price.
 
     One by itself is not named where the page is about it.
     """
@@ -574,7 +574,7 @@ def calibration_box(
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """A position, the cohort that it is held in, and when its market closes."""
+    """A position with its cohort, and when its market closes."""
 
     cohort: int
     position: Position
@@ -582,12 +582,12 @@ class Holding:
 
 
 def read_holdings(connection: Connection, name: str) -> tuple[Holding, ...]:
-    """Return what an agent holds now, as last marked, by cohort from the newest, the largest first."""
+    """Return an agent's open positions as last marked, newest cohort first, the largest first."""
     return tuple(_holdings(connection, name))
 
 
 def read_all_holdings(connection: Connection) -> dict[str, list[Holding]]:
-    """Return the same of every agent that holds something: each cohort is read once for all of them."""
+    """Return the same for every agent with open positions; each cohort is read once for all of them."""
     holdings: dict[str, list[Holding]] = {}
     for holding in _holdings(connection):
         holdings.setdefault(holding.position.agent, []).append(holding)
@@ -595,7 +595,7 @@ def read_all_holdings(connection: Connection) -> dict[str, list[Holding]]:
 
 
 def _holdings(connection: Connection, name: str | None = None) -> Iterator[Holding]:
-    """Yield what is held now, by one agent or by all, the newest cohort first."""
+    """Yield the open positions of one agent or of all, newest cohort first."""
     for stored in reversed(read_cohorts(connection)):
         is_asked = name is None or name in stored.entrant_ids
         if stored.ended_at is None and is_asked:
@@ -605,13 +605,13 @@ def _holdings(connection: Connection, name: str | None = None) -> Iterator[Holdi
 
 
 def read_cohort_positions(connection: Connection, cohort: int, name: str | None = None) -> list[Holding]:
-    """Return every position in a cohort, of one agent or of all: what is held first, then what is closed."""
+    """Return every position in a cohort, of one agent or of all: open ones first, then closed ones."""
     [stored] = select_cohorts(read_cohorts(connection), cohort)
     return _read_positions(connection, stored, name)
 
 
 def _read_positions(connection: Connection, stored: StoredCohort, name: str | None) -> list[Holding]:
-    """Return the positions in a cohort that was read already."""
+    """Return the positions in a cohort that has already been read."""
     marked = read_marked_cohort(connection, stored.id, name)
     if marked is None:
         return []
@@ -637,7 +637,7 @@ def holdings_table(
 
 
 def _position_rows(holdings: Sequence[Holding], address: Address) -> Rows:
-    """Yield what is said of positions; of closed ones what they made, of several cohorts which each is of."""
+    """Yield the rows of positions: closed ones with their profit, those of several cohorts with theirs."""
     cohorts = {held.cohort for held in holdings}
     is_one = len(cohorts) == 1
     for held in holdings:

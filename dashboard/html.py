@@ -1,4 +1,4 @@
-"""All the markup there is but for drawings, of escaped text: the bar, tiles, boxes, tags, quotes and tables.
+"""All markup except drawings, of escaped text: the bar, tiles, boxes, tags, quotes and tables.
 
 Pages put it on the screen (`dashboard.pages.put`); reports and sites write it into files. Rows of tables
 lead on by real links, headers are buttons, and in a narrow place each row is a card. The look of all this, in
@@ -22,7 +22,7 @@ from dashboard.long_names import cut_in_middle, cut_places
 from dashboard.words import JOINER, count, day, filled, flat, moment, written
 
 QUOTED = 4
-"""So many reasons are read at once."""
+"""Reasons shown at once; the others are folded away."""
 BADGES = {"live": "LIVE", "replay": "REPLAY", "simulated": "SIMULATED"}
 NOTHING = Markup()
 OPEN_PAGE = Markup(' aria-current="page"')
@@ -31,7 +31,7 @@ CHOSEN_PILL = Markup(' aria-current="true"')
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A figure that matters, what it is of, what is to be known of it, and a small picture."""
+    """A key figure: its value, its label, its tooltip, and a small picture."""
 
     value: str
     label: str
@@ -42,7 +42,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """What somebody did, in its own words: who, what, why, and where; and where that leads."""
+    """An agent's action in its own words: who, what, why and where, and the link."""
 
     who: str
     did: str
@@ -57,7 +57,7 @@ def each(template: str, items: Iterable[object]) -> Markup:
 
 
 def bar(items: Sequence[tuple[str, str]], here: str, played: Markup) -> Markup:
-    """Return the bar of all pages: their names and addresses, the one that is open, and the badge."""
+    """Return the bar of all pages: names and addresses, the one that is open, and the badge."""
     links = NOTHING
     for name, href in items:
         links += filled('<a href="%s"%s>%s</a>', href, OPEN_PAGE * (name == here), name)
@@ -70,7 +70,7 @@ def bar(items: Sequence[tuple[str, str]], here: str, played: Markup) -> Markup:
 
 
 def badge(stamp: str, venue: str) -> Markup:
-    """Return a badge that says whether what is shown is played live, and where; a replay; or made up."""
+    """Return a badge that says whether the season is live, and at which venue, a replay, or simulated."""
     text = BADGES.get(stamp, stamp.upper())
     if stamp == "live":
         text += f" · {venue.capitalize()}"
@@ -78,7 +78,7 @@ def badge(stamp: str, venue: str) -> Markup:
 
 
 def freshness(at: datetime, next_round: datetime | None, stamp: str) -> Markup:
-    """Return of when the newest data is and when the next round is due; a script says how long that is.
+    """Return the time of the newest data and of the next round; a script shows them relative to now.
 
     A world that is not live has its own time, and no next round.
 
@@ -94,12 +94,12 @@ def freshness(at: datetime, next_round: datetime | None, stamp: str) -> Markup:
 
 
 def _ticking(said: str, at: datetime) -> Markup:
-    """Return an instant that the script tells as the time since or until then."""
+    """Return an instant that the script shows relative to now."""
     return filled('<time datetime="%s" data-said="%s">%s %s</time>', at.isoformat(), said, said, moment(at))
 
 
 def tiles(shown: Iterable[Tile]) -> Markup:
-    """Return a row of figures; on a phone two stand beside each other."""
+    """Return a row of figures, two beside each other on a phone."""
     inside = NOTHING
     for tile in shown:
         inside += filled(
@@ -114,19 +114,19 @@ def tiles(shown: Iterable[Tile]) -> Markup:
 
 
 def quiet(text: str | Markup) -> Markup:
-    """Return a line in grey; nothing for an empty one."""
+    """Return a grey line, or nothing for an empty one."""
     if not text:
         return NOTHING
     return filled('<p class="quiet">%s</p>', text)
 
 
 def box(title: str, inside: Markup = NOTHING, below: str | Markup = "") -> Markup:
-    """Return a box with its heading, what it shows, and a line that says what is seen, or why nothing is."""
+    """Return a box with its heading, its content, and a line that explains it, or why it is empty."""
     return filled('<section class="box"><h2>%s</h2>%s%s</section>', title, inside, quiet(below))
 
 
 def quotes(shown: Iterable[Quotation]) -> Markup:
-    """Return what was done and why, one below the other."""
+    """Return actions and their reasons, one below the other."""
     inside = NOTHING
     shown = list(shown)
     places = cut_places(quotation.who for quotation in shown)
@@ -145,7 +145,7 @@ def quotes(shown: Iterable[Quotation]) -> Markup:
 
 
 def reasons_box(quotations: Sequence[Quotation]) -> Markup:
-    """Return a box with the first of them; the others are folded away."""
+    """Return a box with the first reasons; the others are folded away."""
     shown = quotes(quotations[:QUOTED])
     hidden = quotations[QUOTED:]
     if hidden:
@@ -164,14 +164,14 @@ def light(look: str, word: str, sentence: str, reasons: Sequence[str]) -> Markup
 
 
 def linked(inside: Markup, href: str | None) -> Markup:
-    """Return markup as a link, if there is an address that it leads to."""
+    """Return markup as a link, if there is an address."""
     if not href:
         return inside
     return filled('<a href="%s">%s</a>', href, inside)
 
 
 def venue_link(page: tuple[str, str] | None, text: str = "At {}") -> Markup:
-    """Return a link to a venue's page of a market; nothing where none is known.
+    """Return a link to a venue's page of a market, or nothing if none is known.
 
     >>> print(venue_link(("Manifold", "https://manifold.markets/market/rain")))
     <a href="https://manifold.markets/market/rain" target="_blank" rel="noopener noreferrer">At Manifold</a>
@@ -184,17 +184,17 @@ def venue_link(page: tuple[str, str] | None, text: str = "At {}") -> Markup:
 
 
 def folded(title: str, inside: Markup) -> Markup:
-    """Return what is shown to those who open it."""
+    """Return folded content."""
     return filled('<details class="more"><summary>%s</summary>%s</details>', title, inside)
 
 
 LONG_TEXT = 280
-"""Of longer texts the first lines are shown."""
+"""Longer texts show their first lines."""
 UNFOLDED = '<details class="clamp"><summary><span>%s</span><i></i></summary></details>'
 
 
 def unfolding(text: str | Markup) -> Markup:
-    """Return a text of which the first lines are shown, and all of it to those who open it.
+    """Return a text with its first lines shown and the rest folded.
 
     >>> print(unfolding("a < b"), unfolding("a" * 300)[:44])
     a &lt; b <details class="clamp"><summary><span>aaaaaa
@@ -209,7 +209,7 @@ DATE = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?:T[\d:]+Z)?(?![\w-])")
 
 
 def whole_dates(text: Markup) -> Markup:
-    """Return a text in which no line ends inside a date.
+    """Return a text in which no line breaks inside a date.
 
     >>> print(whole_dates(escape("2026-03-01, not v-2026-03-01 <")))
     <span class="date">2026-03-01</span>, not v-2026-03-01 &lt;
@@ -218,7 +218,7 @@ def whole_dates(text: Markup) -> Markup:
 
 
 def remark(title: str, text: str) -> Markup:
-    """Return a foreign text after a bold word or two that say what it is."""
+    """Return a foreign text after a bold label."""
     whole = filled("<b>%s:</b> %s", title, flat(text))
     inside = unfolding(whole)
     return filled('<div class="remark">%s</div>', inside)
@@ -230,12 +230,12 @@ def tag(text: str, look: str) -> Markup:
 
 
 def beside(*parts: Markup, look: str = "halves") -> Markup:
-    """Return parts beside each other, and below each other where there is no room."""
+    """Return parts beside each other, or below each other if there is no room."""
     return filled('<div class="%s">%s</div>', look, each('<div class="column">%s</div>', parts))
 
 
 def pills(shown: Sequence[tuple[str, str, bool]], says: str) -> Markup:
-    """Return words to choose from, each with its address and whether it is chosen."""
+    """Return options as links, with the chosen one marked."""
     links = NOTHING
     for text, href, is_chosen in shown:
         links += filled('<a class="pill" href="%s"%s>%s</a> ', href, CHOSEN_PILL * is_chosen, text)
@@ -244,7 +244,7 @@ def pills(shown: Sequence[tuple[str, str, bool]], says: str) -> Markup:
 
 
 def bold(text: str) -> Markup:
-    """Return a sentence in our own Markdown, as `words.plain` makes foreign text safe for it, as markup.
+    """Turn a sentence in our own Markdown, with foreign text made safe by `words.plain`, into markup.
 
     >>> print(bold(r"**Better.** a\\_b <i>"))
     <strong>Better.</strong> a_b &lt;i&gt;
@@ -262,12 +262,12 @@ def bullets(sentences: Iterable[str | Markup]) -> Markup:
 
 
 def meanings(meant: Mapping[str, str], look: str = "words") -> Markup:
-    """Return words and what each of them means; as `facts` beside each other."""
+    """Return terms with their meanings; as `facts` beside each other."""
     return filled('<dl class="%s">%s</dl>', look, _defined(meant.items()))
 
 
 def _defined(meant: Iterable[tuple[str, str]]) -> Markup:
-    """Return words and their meanings as the items of a list."""
+    """Return terms with their meanings as the items of a list."""
     return NOTHING.join(filled("<dt>%s</dt><dd>%s</dd>", *pair) for pair in meant)
 
 
@@ -286,7 +286,7 @@ def lines(sentences: Iterable[str]) -> Markup:
 
 
 MANY = 50
-"""A table of more rows is scrolled by itself."""
+"""A table of more rows scrolls by itself."""
 EMPTY = "–"
 TABLE = (
     '<div class="table%s"><div class="scroll%s" role="region" tabindex="0" aria-label="%s">'
@@ -309,13 +309,13 @@ KINDS: Mapping[str, Kind] = {
     "time": "time",
     "day": "time",
 }
-"""Those that are no numbers, by their format."""
+"""The formats that are no numbers."""
 COLUMNS = Path(__file__).parent / "assets" / "columns.toml"
 
 
 @dataclass(frozen=True, slots=True)
 class HtmlColumn:
-    """A column: its words, what it says, and how its values are written.
+    """A column: its label, its help, and the format of its values.
 
     `format` is `text`, `long` for text to read, `picture`, `time`, `day`, or one of `words.written`. On a
     phone rows show what is `kept`, if anything is, and the rest to who opens them.
@@ -333,20 +333,20 @@ class HtmlColumn:
 
     @property
     def kind(self) -> Kind:
-        """Return by what it is sorted, which also says to which side it stands."""
+        """Return its sort key, which also says how it is aligned."""
         return KINDS.get(self.format, "number")
 
 
 Columns = Mapping[str, HtmlColumn]
-"""The columns of a table by their keys, in the order in which they stand."""
+"""The columns of a table by their keys, in order."""
 Row = Mapping[str, Any]
-"""The values of a row by the keys of their columns, and as `href` where its name leads, if anywhere."""
+"""The values of a row by the keys of their columns, and as `href` the link of its name, if any."""
 Rows = Iterator[Row]
 
 
 @dataclass(frozen=True, slots=True)
 class HtmlCell:
-    """A cell that says more than its value: what is shown, by what it is sorted, and a line below."""
+    """A cell with more than a value: its content, its sort key, and a line below."""
 
     shown: Markup | str
     value: float | str | None = None
@@ -369,7 +369,7 @@ def columns_of_table(name: str) -> Columns:
 
 
 def venue_cell(page: tuple[str, str] | None) -> HtmlCell | None:
-    """Return a cell that names a market's venue and leads there; None where the venue has no address."""
+    """Return a cell that names a market's venue and links to it; None if the venue has no address."""
     if page is None:
         return None
     venue, address = page
@@ -378,7 +378,7 @@ def venue_cell(page: tuple[str, str] | None) -> HtmlCell | None:
 
 
 def html_table(rows: Iterable[Row], columns: Columns, says: str) -> Markup:
-    """Return a table; `says` is what it holds, for those who can't see it.
+    """Return a table; `says` describes it for screen readers.
 
     A column that is empty in every row is left out. Pictures before the first other column stand in its
     cell, which names the row and holds its link.
@@ -443,7 +443,7 @@ def _is_used(key: str, rows: Sequence[Row]) -> bool:
 
 
 def _title(key: str, column: HtmlColumn, ahead: Markup = NOTHING) -> Markup:
-    """Return the head of a column; all but pictures can be sorted by."""
+    """Return the head of a column, a sort button unless it is a picture."""
     inside = escape(column.label)
     order = NOTHING
     if column.kind != "picture":
@@ -453,7 +453,7 @@ def _title(key: str, column: HtmlColumn, ahead: Markup = NOTHING) -> Markup:
 
 
 def _text_of(value: Any) -> str:
-    """Return what a cell shows if that is text that is not markup; nothing else."""
+    """Return the content of a cell if it is plain text, else nothing."""
     shown = value.shown if isinstance(value, HtmlCell) else value
     if isinstance(shown, str) and not isinstance(shown, Markup):
         return shown
@@ -509,7 +509,7 @@ def _look(value: Any, column: HtmlColumn) -> str:
 
 
 def _sorted_by(value: Any, column: HtmlColumn, text: Markup) -> Markup:
-    """Return what a cell is sorted by where that is not its text; the figure itself, to the last digit."""
+    """Return the sort key of a cell if it is not its text: the unrounded figure."""
     key = value
     if isinstance(value, HtmlCell) and column.kind != "picture":
         key = value.value
@@ -526,7 +526,7 @@ def _sorted_by(value: Any, column: HtmlColumn, text: Markup) -> Markup:
 
 
 def _text(value: Any, column: HtmlColumn) -> Markup:
-    """Return a value as it is read, escaped whatever it says."""
+    """Return a value as text, always escaped."""
     if isinstance(value, HtmlCell):
         return escape(value.shown) + _below(value)
     if _is_empty(value):
@@ -546,7 +546,7 @@ def _text(value: Any, column: HtmlColumn) -> Markup:
 
 
 def _is_empty(value: Any) -> bool:
-    """Tell whether a cell says nothing."""
+    """Tell whether a cell is empty."""
     if isinstance(value, HtmlCell):
         return value.shown in ("", EMPTY) and not value.below
     return value is None or value == "" or value != value
@@ -560,7 +560,7 @@ def _below(cell: HtmlCell) -> Markup:
 
 
 def _meanings(columns: Iterable[HtmlColumn], text: str) -> Markup:
-    """Return what the columns say, folded away: for those who have no pointer to hold over a header."""
+    """Return the meanings of the columns, folded away, for readers without a pointer."""
     inside = _defined((column.label, column.help) for column in columns if column.help)
     if not inside:
         return NOTHING

@@ -1,4 +1,4 @@
-"""The board of a season whose questions are not all of yes or no: all kinds as one, and each by itself."""
+"""The board of a season with questions of several kinds: all kinds together, and each by itself."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ from arena.scores.all_kinds import AllKinds, KindScores
 from arena.scores.files.scores import ForecasterScores
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.verdict import better_text
-from dashboard.board import agent_page, span_text
+from dashboard.board import NOT_RANKED, REFERENCES, agent_page, span_text
 from dashboard.html import NOTHING, HtmlCell, board_of, box, columns_of_table, html_table
 from dashboard.pages import Address, in_app
 from dashboard.record import Lines, SeasonOverview
@@ -21,8 +21,6 @@ ABOUT = (
     "Skill: the price’s, or the odds’, Brier score less the agent’s; of options, half the sum of squares. "
     "Numbers and dates count in Metaculus’s scores alone."
 )
-REFERENCES_ARE = "References, not ranked"
-NOT_RANKED = "Not ranked"
 PROVISIONAL = f"Provisional: nobody is ranked before {ENOUGH_EVENTS:g} events have resolved"
 
 
@@ -32,18 +30,18 @@ def all_kinds_boxes(
     address: Address = in_app,
     costs: Mapping[str, float | None] | None = None,
 ) -> Markup:
-    """Return the board of all kinds, and the scores of each kind; nothing where all are of yes or no.
+    """Return the board of all kinds, and the scores of each kind, or nothing if all are of yes or no.
 
     `costs` has by agent what its calls cost, where no other board says so.
     """
     if found is None:
         return NOTHING
     references = set(overview.names) - set(overview.players(overview.names))
-    groups: dict[str, list[ForecasterScores]] = {"": [], REFERENCES_ARE: [], NOT_RANKED: []}
+    groups: dict[str, list[ForecasterScores]] = {"": [], REFERENCES: [], NOT_RANKED: []}
     for row in found.report.rows:
         title = "" if row.ranked else NOT_RANKED
         if row.forecaster in references:
-            title = REFERENCES_ARE
+            title = REFERENCES
         groups[title].append(row)
 
     # As on the season's own board, and in the terminal, nobody has a rank before enough has resolved.
@@ -77,7 +75,7 @@ def _row(
     address: Address,
     costs: Mapping[str, float | None],
 ) -> Mapping[str, object]:
-    """Return what the board says of an agent; without `entries` nobody has a rank."""
+    """Return the row of an agent; without `entries` nobody has a rank."""
     better = HtmlCell("")
     rank = None
     if entries and row.rank_low is not None and row.rank_high is not None:

@@ -1,4 +1,4 @@
-"""Long names where there is little room: shortened in drawings, and cut in their middle by the style sheet.
+"""Long names in little room: shortened in drawings, and cut in the middle by the style sheet.
 
 Names of agents often begin alike, and often end alike too: they are cut where they do not differ.
 """
@@ -12,7 +12,7 @@ from dashboard.words import filled
 
 
 def shortened(name: str, letters: int) -> str:
-    """Return a name of at most so many letters: without its maker if it is longer, then without its middle.
+    """Return a name of at most this many letters, first without its maker, then without its middle.
 
     >>> shortened("openai/gpt-5.6", 14), shortened("openai/gpt-5.6", 9), shortened("openai/gpt-5.6-pro", 9)
     ('openai/gpt-5.6', 'gpt-5.6', 'gpt-…-pro')
@@ -27,7 +27,7 @@ def shortened(name: str, letters: int) -> str:
 
 
 def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
-    """Return names of at most so many letters; those that would look alike are cut where they differ.
+    """Return names of at most this many letters, cut where they differ if they would look alike.
 
     >>> list(short_forms(["a-model-v1-with-all-tools", "a-model-v2-with-all-tools"], 18).values())
     ['a-model-v1-with-a…', 'a-model-v2-with-a…']
@@ -59,7 +59,7 @@ def short_forms(names: Iterable[str], letters: int) -> dict[str, str]:
 
 
 def _first_difference(names: Sequence[str]) -> int:
-    """Return where the first word begins in which different names differ.
+    """Return the start of the first word in which different names differ.
 
     >>> _first_difference(["a-model-v1-fast", "a-model-v2-fast"])
     8
@@ -72,19 +72,19 @@ def _first_difference(names: Sequence[str]) -> int:
 
 
 DIFFERENT = 8
-"""By so many letters after their common beginning names differ."""
+"""Letters after their common beginning within which names differ."""
 
 
 NAME = re.compile(r"[\w./:-]+")
-"""What can be the name of an agent."""
+"""The characters of an agent's name."""
 LONG = 16
-"""Longer names are cut in a table where there is no room for them."""
+"""Longer names are cut in a table if there is no room."""
 TAIL = 8
-"""So many letters at the end of a name are left when its middle is cut."""
+"""The letters at the end of a name that are kept when its middle is cut."""
 
 
 def cut_places(names: Iterable[str], longest: int = LONG) -> dict[str, int]:
-    """Return of longer names where each may be cut: what follows is shown as long as there is room for it.
+    """Return where longer names may be cut: the rest is shown as long as there is room for it.
 
     >>> cut_places(["a-model-of-25-letters-v01", "a-model-of-25-letters-v02", "short", "a text of words"])
     {'a-model-of-25-letters-v01': 17, 'a-model-of-25-letters-v02': 17}
@@ -107,7 +107,7 @@ def cut_places(names: Iterable[str], longest: int = LONG) -> dict[str, int]:
 
 
 def cut_in_middle(name: str, places: Mapping[str, int]) -> Markup:
-    """Return a name that is cut before a place where there is no room for the whole.
+    """Return a name that is cut before a place if there is no room for the whole.
 
     >>> print(cut_in_middle("a-model-v1", {"a-model-v1": 8}), cut_in_middle("<b>", {}))
     <span class="cut"><span>a-model-</span><span>v1</span></span> &lt;b&gt;

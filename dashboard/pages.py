@@ -1,4 +1,4 @@
-"""The pages by name, the ways between them, and what each puts on the screen: markup, tables, choices."""
+"""The pages by name, the links between them, and their building blocks: markup, tables, choices."""
 
 import ast
 import math
@@ -28,7 +28,7 @@ FOLDER = Path(__file__).parent / "views"
 
 @dataclass(frozen=True, slots=True)
 class DashboardPage:
-    """A page before it is opened: its title, its place in the bar, whether it needs a cohort.
+    """A page before it is opened: its title, its place in the bar, and whether it needs a cohort.
 
     One of no place is reached from others alone. One that is `headed` by what it shows says so itself.
     """
@@ -40,7 +40,7 @@ class DashboardPage:
     is_headed: bool
 
     def view(self) -> ModuleType:
-        """Load the page itself, with all that it draws on."""
+        """Load the page itself, with all its imports."""
         return load(PACKAGE, self.name)
 
 
@@ -53,7 +53,7 @@ def pages() -> dict[str, DashboardPage]:
 
 
 def page(name: str) -> DashboardPage:
-    """Return what a page says of itself, read from its file: to load them all would keep the first waiting.
+    """Return a page's description, read from its file, as loading all of them would delay the first.
 
     >>> page("leaderboard").title
     'Full leaderboard'
@@ -69,7 +69,7 @@ def page(name: str) -> DashboardPage:
 
 
 def _constants(file: Path) -> dict[str, Any]:
-    """Return the plain values that a file gives a name at its top."""
+    """Return the constants at the top level of a file."""
     constants = {}
     for line in ast.parse(file.read_text(encoding="utf-8")).body:
         match line:
@@ -94,12 +94,12 @@ To = Literal[
 FIRST = "arena"
 """The page at the root of the address."""
 ROOT = "root"
-"""What Streamlit calls its path; nobody sees it, and its own name is free for who types that."""
+"""The name of its path in Streamlit; its own name stays free for those who type it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Where a click leads: a page, and what its address says."""
+    """The target of a link: a page, and the parameters of its address."""
 
     to: To
     shown: Mapping[str, str | int]
@@ -120,7 +120,7 @@ class Way:
 
 
 Address = Callable[[Way], str | None]
-"""Where a way leads: in the app, or among the files of a site; None where nothing is there."""
+"""Where a way leads: in the app, or among the files of a site; None if there is nothing."""
 
 
 def way(to: To, **shown: str | int) -> Way:
@@ -129,7 +129,7 @@ def way(to: To, **shown: str | int) -> Way:
 
 
 class OfTurn(Protocol):
-    """What came of a turn."""
+    """The place of a turn."""
 
     @property
     def cohort(self) -> int: ...
@@ -142,7 +142,7 @@ class OfTurn(Protocol):
 
 
 def way_to_turn(of: OfTurn) -> Way:
-    """Return a way to the page of a turn, from what came of it."""
+    """Return a way to the page of a turn, from its place."""
     return way("turn", cohort=of.cohort, round=of.round, agent=of.agent)
 
 
@@ -159,7 +159,7 @@ def in_app(to: Way) -> str:
 
 
 def staying(to: Way) -> str:
-    """Return the address of a way to another view of the open page, with all else as it was chosen there."""
+    """Return the address of another view of the open page, with all other choices kept."""
     return Way(to.to, st.query_params.to_dict() | _texts(to.shown)).href
 
 
@@ -172,16 +172,16 @@ def page_of(name: str, run: Callable[[], None], first: str = FIRST) -> st.Page:
     return st.Page(run, title=pages()[name].title, url_path=path, default=is_first)
 
 
-def link(label: str, to: To, help_text: str | None = None, **shown: str | int) -> None:
-    """Put something to click that leads to a page; its address says what the page shows.
+def link(label: str, to: To, **shown: str | int) -> None:
+    """Put a link to a page; its address says what the page shows.
 
     The label is Markdown: foreign text goes through `words.plain` first.
     """
-    st.page_link(page_of(to, _not_opened), label=label, icon=None, help=help_text, query_params=_texts(shown))
+    st.page_link(page_of(to, _not_opened), label=label, icon=None, query_params=_texts(shown))
 
 
 def step(label: str, to: To, **shown: str | int) -> None:
-    """Put something to click that leads to another view of the same page, where links of `link` do nothing.
+    """Put a link to another view of the same page, where links of `link` do nothing.
 
     The label is Markdown: foreign text goes through `words.plain` first.
     """
@@ -190,12 +190,12 @@ def step(label: str, to: To, **shown: str | int) -> None:
 
 
 def _texts(shown: Mapping[str, str | int]) -> dict[str, str]:
-    """Return what an address says, as texts."""
+    """Return the parameters of an address as texts."""
     return {key: str(value) for key, value in shown.items()}
 
 
 def _not_opened() -> None:
-    """Stand in for a page that is only pointed at; the app has the real one under the same address."""
+    """Do nothing, in place of a page that is only linked to; the app has the real one at this address."""
 
 
 def heading(text: str) -> None:
@@ -204,17 +204,17 @@ def heading(text: str) -> None:
 
 
 def nothing_found(text: str) -> None:
-    """Say that what was asked for is not there, and what to do."""
+    """Say that there is no such thing, and what to do."""
     st.info(text, icon=":material/search_off:")
 
 
 def not_yet(text: str) -> None:
-    """Say what has to come first."""
+    """Say what has to happen first."""
     st.info(text, icon=":material/hourglass_empty:")
 
 
 def controls() -> DeltaGenerator:
-    """Return a place for controls beside each other."""
+    """Return a container for controls beside each other."""
     return st.container(horizontal=True, gap="small", vertical_alignment="center")
 
 
@@ -226,7 +226,7 @@ def subheading(title: str, below: str = "") -> None:
 
 
 def section(title: str, there: object, nothing: str, below: str = "", icon: str = "") -> bool:
-    """Put the heading of a part and a line below: of what is there, or why nothing is. Tell whether it is."""
+    """Put the heading of a part, with a line about it or on why it is empty; tell whether it has content."""
     subheading(title, below * bool(there))
     if there:
         return True
@@ -238,13 +238,13 @@ def section(title: str, there: object, nothing: str, below: str = "", icon: str 
 
 
 def listing(rows: Iterable[Row], columns: Columns, says: str) -> None:
-    """Put a table on the screen; `says` is what it holds."""
+    """Put a table on the screen; `says` describes it."""
     put(html_table(rows, columns, says), f"table of {says}")
 
 
 @st.fragment
 def on_demand(title: str, key: str, show: Callable[[], None]) -> None:
-    """Put a part that is closed; what is in it is worked out and sent once it is opened.
+    """Put a closed part, whose content is computed and sent once it is opened.
 
     The title is Markdown: foreign text goes through `words.plain` first. Under the key it stays open when the
     page is drawn anew with another title.
@@ -274,43 +274,43 @@ Widget = Literal["list", "switch"]
 ALL = "all"
 """The option that leaves nothing out."""
 MOST_TYPED = 200
-"""Longer words to search for are cut off."""
+"""Longer search texts are cut off."""
 
 
 class NotThereError(Exception):
-    """The address names an agent or a cohort that the record has not."""
+    """The address names an agent or a cohort that is not in the record."""
 
 
 def no_such(what: str, asked: Iterable[str | None], known: Container[str]) -> None:
-    """Raise for the first agent or cohort that the address names and the record has not."""
+    """Raise an error for the first agent or cohort that the address names and the record does not have."""
     for name in asked:
         if name and name not in known:
             raise NotThereError(f"The record has no {what} {code(name)}.")
 
 
 LONGEST_OPTION = 36
-"""So many letters of a name stand in a list from which one is chosen."""
+"""The most letters of a name in a list of options."""
 
 
 def named(names: Iterable[str]) -> dict[str, str]:
-    """Return options that are shown by their own names, long ones so shortened that they differ."""
+    """Return options shown by their own names, long ones shortened so that they differ."""
     return short_forms(names, LONGEST_OPTION)
 
 
 OPEN = "page that is open"
 CHOICES = "choices and their defaults"
-"""Under which names a session knows its page, and what can be chosen there by the keys in the address."""
+"""The keys under which a session stores its open page, and the choices there with their defaults."""
 
 
 def arrive(here: str) -> None:
-    """Take note of the page that is open; choices of another are none of it."""
+    """Remember the open page, and forget the choices of another one."""
     if st.session_state.get(OPEN) != here:
         st.session_state[OPEN] = here
         st.session_state[CHOICES] = {}
 
 
 def choice(label: str, key: str, options: Mapping[str, str], default: str, widget: Widget = "switch") -> str:
-    """Let one of the options be chosen, named in the address by its key and shown by its words.
+    """Let one of the options be chosen, with its key in the address and its label on the screen.
 
     What was never chosen stays out of the address: opening a page then adds nothing to the history.
     """
@@ -344,7 +344,7 @@ def choice(label: str, key: str, options: Mapping[str, str], default: str, widge
 
 
 def typed(label: str, key: str, hint: str) -> str:
-    """Let words to search for be typed, in the address under a key; it has none without words."""
+    """Let a search text be typed, which the address has under a key unless it is empty."""
     text = st.query_params.get(key, "")[:MOST_TYPED].strip()
     _hold(key, text, "")
     st.text_input(
@@ -360,14 +360,14 @@ def typed(label: str, key: str, hint: str) -> str:
 
 
 def _hold(key: str, chosen: str, default: str) -> None:
-    """Have a widget show what the address says, and remember its default for when it is used."""
+    """Make a widget show what the address says, and remember its default."""
     st.session_state[CHOICES][key] = default
     if st.session_state.get(key) != chosen:
         st.session_state[key] = chosen
 
 
 def _write_choices() -> None:
-    """Write what the reader sees chosen into the address, in one step of the history.
+    """Write the visible choices into the address, in one step of the history.
 
     A click may come before the browser has heard of the last one, and bring the address from before it. So
     all choices of the page are written, not only the one that was clicked. Who goes back clicks on none of
@@ -387,14 +387,14 @@ def _write_choices() -> None:
 
 
 LONGEST = 20_000
-"""So many characters of a text are drawn; the whole of it can be taken home."""
+"""The most characters of a text that are drawn; the whole can be downloaded."""
 MANY = 3_000
 HIGH = 420
-"""A text of more characters is so many pixels high, and is scrolled."""
+"""A text of more characters than the first is as many pixels high as the second, and scrolls."""
 
 
 def long_text(text: str, name: str) -> None:
-    """Show foreign text as it is, line by line; what is too long to be drawn can be had as a file.
+    """Show foreign text as it is, line by line; what is too long to draw can be downloaded.
 
     What would turn the order of its characters, or is none that is seen, is shown as such.
     """
@@ -408,14 +408,14 @@ def long_text(text: str, name: str) -> None:
 
 
 def show_age(entry: CacheEntry[Any] | None) -> None:
-    """Say since when figures hold, where something has ended since."""
+    """Say since when figures hold, if something has ended since."""
     note = cache_note(entry)
     if note:
         st.info(note, icon=":material/history:")
 
 
 def show_cached(entry: CacheEntry[Value] | None, what: str) -> Value | None:
-    """Return the value, with a line of how old it is if it is not current; say so while there is none yet."""
+    """Return the value with a note on its age if it is not current, or say that there is none yet."""
     if entry is None:
         not_yet(f"{what} is being computed. {SOON}")
         return None

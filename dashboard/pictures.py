@@ -1,4 +1,4 @@
-"""Small pictures, as in the cells of tables, and what every drawing is made of: scales and points.
+"""Small pictures for cells of tables, and the basis of every drawing: scales and points.
 
 Colours are classes: `c1` to `c8` those of agents (`SeasonOverview.colours`), `rest` all that is not chosen.
 """
@@ -21,7 +21,7 @@ CHOSEN = ("c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8")
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """From values to places on a picture; what lies beyond stands at the edge."""
+    """A mapping from values to places on a picture; values beyond it are drawn at the edge."""
 
     low: float
     high: float
@@ -37,7 +37,7 @@ class Scale:
 
 
 def dot(look: str, x: float | str, y: float, radius: float, title: str = "") -> Markup:
-    """Draw a point, which says what it is of to who looks closer."""
+    """Draw a point, with a tooltip that names it."""
     rest = Markup("/>")
     if title:
         rest = filled("><title>%s</title></circle>", title)
@@ -47,11 +47,11 @@ def dot(look: str, x: float | str, y: float, radius: float, title: str = "") -> 
 SMALL = (132, 26)
 """The size of a picture in a table's cell."""
 FAR = 3
-"""How many times as far as the other side a scale goes for those who lie far off on one."""
+"""How many times farther than the other side a scale goes, for outliers on one side."""
 
 
 def cell_scale(spans: Sequence[tuple[float, float]]) -> Scale:
-    """Return one scale for a column, 0 on it. One far off does not make all others too small to see.
+    """Return one scale for a column, with 0 on it, on which an outlier doesn't make all others too small.
 
     >>> [(found.low, found.high) for found in map(cell_scale, ([(-1, 1), (-1, 2), (-90, -80)], []))]
     [(-6, 2), (-1.0, 1.0)]
@@ -87,7 +87,7 @@ def interval(value: float, low: float | None, high: float | None, look: str, sca
 
 
 def before_band(value: float, low: float, high: float, look: str, scale: Scale) -> Markup:
-    """Draw a point before a grey band: where it would be by luck alone."""
+    """Draw a point before a grey band: the range of luck alone."""
     bar = _bar(low, high, "band", 18, scale)
     point = _point(value, look, scale)
     return _in_cell(bar + point, scale)
@@ -115,7 +115,7 @@ def _bar(low: float, high: float, look: str, height: int, scale: Scale) -> Marku
 
 
 def _point(value: float, look: str, scale: Scale) -> Markup:
-    """Draw a dot; an arrow where the value lies beyond the scale."""
+    """Draw a dot, or an arrow if the value lies beyond the scale."""
     x = scale.at(value)
     if scale.low <= value <= scale.high:
         return dot(look, x, 13, 4.5)
@@ -133,7 +133,7 @@ def _in_cell(inside: Markup, scale: Scale) -> Markup:
 
 
 def sparkline(values: Sequence[float], look: str = REST) -> Markup:
-    """Draw a small line, its end marked; nothing of less than two values."""
+    """Draw a small line with its end marked, or nothing for fewer than two values."""
     if len(values) < 2:
         return NOTHING
     last = len(values) - 1
@@ -152,7 +152,7 @@ def sparkline(values: Sequence[float], look: str = REST) -> Markup:
 
 
 def meter(share: float) -> Markup:
-    """Draw how much of something is used, as a bar."""
+    """Draw the used share of something as a bar."""
     look = "c1"
     if share >= 1:
         look = "loss"

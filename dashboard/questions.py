@@ -34,19 +34,19 @@ from markets.millionths import ONE, decimal_of
 
 CALLED_OFF = "called off"
 DECIMALS = re.compile(r"(?<![\w.])-?\d+\.\d{3,}")
-"""A number with more places than are read."""
+"""A number with more digits than anybody reads."""
 TIME_OF_DAY = re.compile(r"(?<=\d{4}-\d\d-\d\d)T[\d:.]+(Z|\+00:00)?")
 MANY_DAYS = 10 * 24 * 60 * 60
-"""Of dates that can lie so many seconds apart nobody reads the time of day."""
+"""Between dates at least this many seconds apart, the time of day is left out."""
 MOST_COLUMNS = 5
-"""So many options, the likeliest, have a column each."""
+"""The most options with a column of their own, the likeliest."""
 QUARTERS = (250_000, 750_000)
 HALF = ONE // 2
 
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """What an agent answered to a question, as the record has it, with its colour and where it leads."""
+    """An agent's answer to a question, as the record has it, with its colour and its link."""
 
     agent: str
     text: str
@@ -55,7 +55,7 @@ class GivenAnswer:
 
 
 def form_words(form: QuestionForm) -> str:
-    """Say in words between which answers a question lies.
+    """Describe the possible answers to a question.
 
     >>> form_words(QuestionForm("numeric", low="0", high="9", open_high=True, unit="mm"))
     'A number from 0 to 9 mm or higher'
@@ -73,7 +73,7 @@ def form_words(form: QuestionForm) -> str:
 
 
 def answer_words(form: QuestionForm, text: str) -> str:
-    """Return an answer in a few words; its numbers and dates no finer than a thousandth of the range.
+    """Return an answer in a few words, with numbers and dates to a thousandth of the range.
 
     >>> form = QuestionForm("numeric", low="0", high="10", unit="mm")
     >>> text = Distribution(quantiles=((100_000, "1.123456"), (500_000, "2"), (900_000, "4.5"))).text
@@ -91,7 +91,7 @@ def answer_words(form: QuestionForm, text: str) -> str:
 
 
 def is_answer(form: QuestionForm, text: str) -> bool:
-    """Tell whether a text is an answer to a question as it is asked now; it may have changed since.
+    """Tell whether a text is a valid answer to a question, which may have changed since.
 
     >>> is_answer(QuestionForm("multiple_choice", ("a", "b")), '{"chances":[1000000]}')
     False
@@ -104,7 +104,7 @@ def is_answer(form: QuestionForm, text: str) -> bool:
 
 
 def end_words(form_text: str, answer: str) -> str | None:
-    """Say what a question came to that isn't of yes or no; None of one that is."""
+    """Say how a question of another kind than yes or no was resolved; None for yes or no."""
     if not form_text:
         return None
     return flat(answer) or CALLED_OFF
@@ -116,7 +116,7 @@ def odds_of(form: QuestionForm) -> Distribution | None:
 
 
 def answer_picture(form: QuestionForm, text: str, look: str, answer: str = "") -> Markup:
-    """Draw an answer in a cell, with a mark where the question has come to something."""
+    """Draw an answer in a cell, with a mark at the result of the question."""
     distribution = distribution_of(text)
     if distribution.chances:
         inside = _bars(form, distribution.chances, look, answer)
@@ -178,7 +178,7 @@ def place_of(form: QuestionForm, value: str) -> float:
 
 
 def _at_share(points: Sequence[tuple[int, float]], share: int) -> float:
-    """Return the value at a share, on the straight line between the quantiles around it."""
+    """Return the value at a share, interpolated between the quantiles around it."""
     if share <= points[0][0]:
         return points[0][1]
     for (before, low), (after, high) in pairwise(points):
@@ -208,7 +208,7 @@ def answers_table(form: QuestionForm, given: Sequence[GivenAnswer], answer: str,
 
 
 def _row(form: QuestionForm, given: GivenAnswer, answer: str) -> dict[str, object]:
-    """Return what every row begins with."""
+    """Return the first cells of every row."""
     return {
         "agent": given.agent,
         "picture": answer_picture(form, given.text, given.look, answer),
@@ -248,7 +248,7 @@ def _quantile_rows(form: QuestionForm, given: Sequence[GivenAnswer], answer: str
 
 
 def asked_box(form: QuestionForm, answer: str) -> Markup:
-    """Return the options of a question, with their odds if there are any, and which of them happened."""
+    """Return the options of a question, with their odds if there are any, and the result."""
     if not form.options:
         return NOTHING
     columns = columns_of_table("options")
@@ -264,7 +264,7 @@ def _asked_rows(form: QuestionForm, answer: str) -> Iterator[Mapping[str, object
 
 @dataclass(frozen=True, slots=True)
 class AgentAnswer:
-    """What an agent answered in a round to a question that isn't of yes or no; `answer` None while open."""
+    """An agent's answer in a round to another question than yes or no; `answer` is None while open."""
 
     agent: str
     cohort: int
@@ -277,11 +277,11 @@ class AgentAnswer:
 
 
 MOST_ANSWERS = 50
-"""So many answers of an agent are listed."""
+"""The most answers of an agent in a list."""
 
 
 def read_agent_answers(connection: Connection, agent: str) -> tuple[AgentAnswer, ...]:
-    """Return an agent's newest answers to such questions, but for those that are hidden for now."""
+    """Return an agent's newest answers to such questions, except those that are hidden for now."""
     is_shown = SnapshotItemRow.snapshot_id == RoundRow.snapshot_id
     is_asked = SnapshotItemRow.market_id == ForecastRow.market_id
     query = (

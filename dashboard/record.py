@@ -90,22 +90,22 @@ Answer = TypeVar("Answer")
 Asked = ParamSpec("Asked")
 
 OLDEST = 60
-"""Seconds after which an answer is read anew, whatever the record says of itself."""
+"""Seconds after which an answer is read again, whatever the record's state is."""
 
 cached = partial(st.cache_data, ttl=OLDEST, max_entries=256, show_spinner=False)
-"""For queries: an answer is kept until the record, or what is asked, is another."""
+"""For queries: an answer is kept until the record or the question changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordSource:
-    """A record and its state: answers are kept until one of the two is another."""
+    """A record and its state: answers are kept until one of the two changes."""
 
     address: str
     version: tuple[str, ...]
 
 
 def source(address: str) -> RecordSource:
-    """Return the record at an address, as it is now; raise what says what to do where it can't be read."""
+    """Return the record at an address as it is now; raise an error with advice if it can't be read."""
     check_schema(cached_engine(address, _file(address)))
     return RecordSource(address, (_file(address), *ask(RecordSource(address, ()), _read_version)))
 
@@ -122,12 +122,12 @@ RECORD_VERSION = select(*(select(part).scalar_subquery() for part in (*SEASON_PA
 
 
 def _read_version(connection: Connection) -> tuple[str, ...]:
-    """Return what changes with everything that a reader of the record would want to see."""
+    """Return a state that changes with everything that matters to a reader of the record."""
     return tuple(map(str, connection.execute(RECORD_VERSION).one()))
 
 
 def _file(address: str) -> str:
-    """Return which file it is: a record may be made anew under its name. Nothing for a server."""
+    """Return the identity of the file, as a record may be made anew under its name; nothing for a server."""
     path = record_file(address)
     if path is None or not path.exists():
         return ""
@@ -135,7 +135,7 @@ def _file(address: str) -> str:
 
 
 def ask(record: RecordSource, question: Callable[[Connection], Answer]) -> Answer:
-    """Return what the record answers to a question, read in one consistent look."""
+    """Return the record's answer to a question, read in one consistent snapshot."""
     engine = cached_engine(record.address, _file(record.address))
     try:
         with reading(engine) as connection:
@@ -150,7 +150,7 @@ def kept(
     *asked: Asked.args,
     **more: Asked.kwargs,
 ) -> Answer:
-    """Return what a reader finds in the record, kept until the record, or what is asked, is another.
+    """Return what a reader finds in the record, kept until the record or the question changes.
 
     Readers are told apart by their names, so none may be a lambda.
     """
@@ -158,7 +158,7 @@ def kept(
 
 
 def reader_name(read: Callable[..., Any]) -> tuple[str, str, str]:
-    """Return by what a reader is told from another: of cached values by the name of their kind, too."""
+    """Return the name that tells a reader from others; for cached values with the name of their kind."""
     return read.__module__, read.__qualname__, getattr(getattr(read, "__self__", None), "name", "")
 
 
@@ -166,7 +166,7 @@ def reader_name(read: Callable[..., Any]) -> tuple[str, str, str]:
 def _kept(
     record: RecordSource, read: Callable[..., Any], asked: Sequence[Any], more: Mapping[str, Any]
 ) -> Any:
-    """Read it, unless Streamlit has kept the answer."""
+    """Read the record, unless Streamlit has kept the answer."""
     return ask(record, lambda connection: read(connection, *asked, **more))
 
 
@@ -200,7 +200,7 @@ MODELS = frozenset(("llm", "crowd"))
 PEOPLE = frozenset(("recorded",))
 """Kinds of agents that are models, or made of them; and people. All others are programs or references."""
 NULLS = ("market", "constant", "random", "favourite")
-"""Kinds that hold no opinion: they would be far from all others on every market."""
+"""Kinds without an opinion: they would be far from all others on every market."""
 
 
 Colours = Mapping[str, str]
@@ -229,7 +229,7 @@ class SeasonOverview:
 
     @property
     def names(self) -> frozenset[str]:
-        """Return who has a page."""
+        """Return the agents with a page of their own."""
         return frozenset(self.kinds)
 
     @property
@@ -281,22 +281,22 @@ class SeasonOverview:
         return "models"
 
     def players(self, names: Iterable[str]) -> list[str]:
-        """Return those of these agents that are no references, which others are measured by."""
+        """Return those of these agents that are no references."""
         return [name for name in names if not self.is_reference(name)]
 
     def first(self, names: Sequence[str], most: int) -> list[str]:
-        """Return the first of these agents, none of them a reference as long as there are others."""
+        """Return the first of these agents, without references unless there are no others."""
         chosen = self.players(names)
         if not chosen:
             chosen = [name for name in names if self.kinds.get(name) != MARKET]
         return chosen[:most]
 
     def is_reference(self, agent: str) -> bool:
-        """Tell whether others are measured by it."""
+        """Tell whether the agent is a reference, which others are measured by."""
         return self.group(agent) == "references"
 
     def about(self, agent: str) -> str:
-        """Say who made it, or by which rule it plays."""
+        """Say who made the agent, or by which rule it plays."""
         model = self.models.get(agent, "")
         if model.endswith(f"/{agent}"):
             return model.partition("/")[0]
@@ -336,7 +336,7 @@ class PnlPoint:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardLine:
-    """A row of the leaderboard, what is told of its agent, its luck and calibration, and Metaculus's scores.
+    """A row of the leaderboard with its agent's verdict, luck, calibration, and Metaculus's scores.
 
     Nothing is told of it on the board of a single cohort.
     """
@@ -348,14 +348,14 @@ class LeaderboardLine:
 
     @property
     def luck(self) -> Luck | None:
-        """Return its profit among those of skill-less seasons; None where nothing is known or was at risk."""
+        """Return the luck band of its profit, or None if it is unknown or nothing was at risk."""
         if self.brief is None or self.brief.luck is None or self.brief.luck.low is None:
             return None
         return self.brief.luck
 
     @property
     def note(self) -> str:
-        """Say what its figures can't tell, and why."""
+        """Say what its figures can't show, and why."""
         return "; ".join(filter(None, (self.row.reason, *self.row.stamps, self.row.depth)))
 
 
@@ -363,7 +363,7 @@ ADDRESS = "ARENA_CONFIG"
 
 
 def known_config() -> "tuple[Config | None, bool]":
-    """Return what the config says now, if there is one; and whether there is one that can't be read.
+    """Return the current config, if there is one, and whether there is one that can't be read.
 
     What is wrong with it is not told here: it quotes the config, and pages are for others to see.
     """
@@ -379,7 +379,7 @@ def known_config() -> "tuple[Config | None, bool]":
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _read_config(file: Path, _changed: int) -> "tuple[Config | None, bool]":
-    """Read the config, unless it is kept from before and has not changed."""
+    """Read the config, unless it was read before and has not changed."""
     from arena.config import load  # with all that a config may name: not for those who have none
 
     try:
@@ -394,7 +394,7 @@ def season(record: RecordSource) -> SeasonOverview:
 
 
 def read_season(connection: Connection) -> SeasonOverview:
-    """Return the record at a glance, of one that is open."""
+    """Return the record at a glance, from an open connection."""
     depths = read_cohort_depths(connection)
     lines = []
     kinds = {}
@@ -410,7 +410,7 @@ def read_season(connection: Connection) -> SeasonOverview:
 
 
 def line_of(connection: Connection, stored: StoredCohort, depths: Mapping[int, str]) -> CohortLine:
-    """Return a cohort as lists have it; `depths` are what has to be said of the money of each, by number."""
+    """Return a cohort as lists have it; `depths` are the remarks on the money of each, by number."""
     begun = read_rounds(connection, stored.id)
     played = sum(begun_round.done for begun_round in begun)
     frozen = stored.cohort
@@ -448,7 +448,7 @@ def latest(record: RecordSource, cohort: CohortLine) -> tuple[datetime, datetime
 
 
 class OfAgent(Protocol):
-    """What is known of an agent, by its name."""
+    """Facts about agents, by name."""
 
     @property
     def agent(self) -> str: ...
@@ -458,12 +458,12 @@ Known = TypeVar("Known", bound=OfAgent)
 
 
 UNUSABLE = ("failed", "late", "malformed")
-"""How turns end from which nothing can be taken."""
+"""Statuses of turns without a usable answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class FailedTurn:
-    """A turn without a usable answer: whose, when, and what its last call was told, or its rule said."""
+    """A turn without a usable answer: its place, and the message of its last call or its rule."""
 
     cohort: int
     round: int
@@ -477,7 +477,7 @@ class FailedTurn:
 def read_failed_turns(
     connection: Connection, most: int, statuses: Sequence[str] = ("failed",), cohort: int | None = None
 ) -> list[FailedTurn]:
-    """Return the newest turns of a cohort, or of all, that ended with a status, at most so many."""
+    """Return the newest turns of a cohort, or of all, that ended with these statuses, up to a limit."""
     last_call = (
         select(func.max(CallRow.id))
         .where(CallRow.round_id == TurnRow.round_id, CallRow.entrant_id == TurnRow.entrant_id)
@@ -501,14 +501,14 @@ def read_failed_turns(
 
 
 def by_agent(items: Iterable[Known]) -> dict[str, Known]:
-    """Return what is known of agents, by their names."""
+    """Return facts about agents, by name."""
     return {item.agent: item for item in items}
 
 
 def leaderboard_lines(
     board: Leaderboard, figures: CacheEntry[tuple[ProfileFigures, ...]] | None = None
 ) -> tuple[LeaderboardLine, ...]:
-    """Return the rows of a leaderboard with what else is known of each agent."""
+    """Return the rows of a leaderboard with the other facts about each agent."""
     briefs = by_agent(figures.value if figures else ())
     metaculus = by_agent(board.metaculus)
     verdicts = by_agent(board.verdict.agents if board.verdict else ())
@@ -552,7 +552,7 @@ def read_leaderboard_page(connection: Connection, cohort: int | None = None) -> 
 
 
 def read_verdict(connection: Connection) -> Verdict | None:
-    """Return the verdict of the whole record as it was computed last; None before there is one.
+    """Return the verdict of the whole record as it was computed last, or None before there is one.
 
     It is that of all kinds of questions where there are others than of yes or no.
     """
@@ -578,7 +578,7 @@ def by_leaderboard(record: RecordSource) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class AccountSpan:
-    """From when to when an entrant's account was valued."""
+    """The time within which an entrant's account was valued."""
 
     entrant_id: int
     first_at: datetime
@@ -587,7 +587,7 @@ class AccountSpan:
 
 @dataclass(frozen=True, slots=True)
 class EntrantEquity:
-    """What an entrant's account was worth at a mark, in millionths: cash with open positions at mid."""
+    """The worth of an entrant's account at a mark, in millionths: cash with open positions at mid."""
 
     entrant_id: int
     at: datetime
@@ -598,7 +598,7 @@ OWN_MARK = aliased(MarkRow, name="own")
 
 
 def read_account_spans(connection: Connection, entrant_ids: Collection[int]) -> list[AccountSpan]:
-    """Return from when to when each of these accounts was valued; those never valued are left out."""
+    """Return the time within which each of these accounts was valued, without those never valued."""
     is_own = OWN_MARK.entrant_id == EntrantRow.id
     first_at = select(func.min(OWN_MARK.at)).where(is_own).scalar_subquery()
     last_at = select(func.max(OWN_MARK.at)).where(is_own).scalar_subquery()
@@ -611,7 +611,7 @@ def read_account_spans(connection: Connection, entrant_ids: Collection[int]) -> 
 
 
 def read_equity_at(connection: Connection, wanted: Sequence[tuple[int, datetime]]) -> list[EntrantEquity]:
-    """Return for each entrant and instant what the account was worth at its newest mark by then, if any."""
+    """Return for each entrant and instant the account's worth at its newest mark by then, if any."""
     asked = keyed_instants(connection.dialect.name, BigInt)
     newest = select(func.max(OWN_MARK.at)).where(
         OWN_MARK.entrant_id == asked.c.key, OWN_MARK.at <= asked.c.at
@@ -625,14 +625,14 @@ def read_equity_at(connection: Connection, wanted: Sequence[tuple[int, datetime]
 
 
 INSTANTS = 200
-"""How many instants of its whole life an agent's curve is asked for at most."""
+"""The most instants of its whole life at which an agent's curve is read."""
 MARKED_AT = attrgetter("at")
 
 
 def read_summed_curves(
     connection: Connection, names: Collection[str], instants: int = INSTANTS
 ) -> dict[str, tuple[PnlPoint, ...]]:
-    """Return what all accounts of each of these agents together had made: each as last marked by then."""
+    """Return the profit of all accounts of each of these agents together, each as last marked by then."""
     owners = {}
     given = {}
     for stored in read_cohorts(connection):
@@ -663,7 +663,7 @@ def _wanted(spans: Sequence[AccountSpan], instants: int) -> Iterator[tuple[int, 
 
 
 def _curve(name: str, worth: Iterable[EntrantEquity], given: Mapping[int, int]) -> tuple[PnlPoint, ...]:
-    """Return the sum of what all accounts had made, at the instants at which one of them was marked."""
+    """Return the summed profit of all accounts, at the instants at which one of them was marked."""
     made: dict[int, int] = {}
     points = []
     total = 0
@@ -685,7 +685,7 @@ SOON = "This page shows it as soon as it is there."
 
 
 def cache_note(entry: CacheEntry[Any] | None, what: str = "Skill, intervals and calibration") -> str:
-    """Say since when figures hold, where that has to be said; nothing where they are up to date."""
+    """Say since when figures hold, if they are not up to date."""
     if entry is None:
         return f"{what} are being computed. {SOON}"
     if entry.is_current:
@@ -698,21 +698,20 @@ MarketStatus = Literal["open", "waiting", "resolved"]
 MarketOrder = Literal["shown", "closes", "volume", "apart"]
 
 PAGE_ROWS = 50
-"""So many rows a page has."""
+"""Rows of a page."""
 
 WEIGHED = 250
 COMPARED = 100
-"""Among so many, those shown last, are the most traded and the first to close looked for, and those where
-agents disagree most."""
+"""The newest markets, among which the most traded, first to close and most disputed are found."""
 
 PRICES_DRAWN = 20
 PRICES_BACK = timedelta(days=30)
-"""At so many instants a sparkline looks at the price, over so long a time."""
+"""Instants at which a sparkline reads the price, and the time that it covers."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForecastSpread:
-    """The lowest, the median and the highest of so many agents' probabilities for a market, in millionths."""
+    """The lowest, median and highest probability that agents gave a market, in millionths."""
 
     agents: int
     low: int
@@ -722,14 +721,14 @@ class ForecastSpread:
 
 @dataclass(frozen=True, slots=True)
 class MarketInterest:
-    """How often a market was traded, and how many lots of it are held now, an agent's in each cohort."""
+    """The trades of a market, and its open lots, one for each agent and cohort."""
 
     trades: int
     held: int
 
 
 def was_any_shown(connection: Connection) -> bool:
-    """Return whether a round has put any market before agents."""
+    """Return whether any round has shown agents a market."""
     shown = select(SnapshotItemRow.market_id).where(SnapshotItemRow.shown == 1)
     return connection.scalar(shown.limit(1)) is not None
 
@@ -737,7 +736,7 @@ def was_any_shown(connection: Connection) -> bool:
 def read_forecast_spreads(
     connection: Connection, shown: Mapping[MarketId, ShowingRound], but: Collection[str]
 ) -> dict[MarketId, ForecastSpread]:
-    """Return how far apart the agents were in the newest round of each market, without some kinds."""
+    """Return the range of agents' probabilities in the newest round of each market, without some kinds."""
     rounds = {last.round_id for last in shown.values()} - read_hidden_rounds(connection)
     query = (
         select(ForecastRow.market_id, TurnRow.round_id, ForecastRow.probability)
@@ -760,7 +759,7 @@ def read_forecast_spreads(
 
 
 def read_market_interest(connection: Connection, ids: Sequence[str]) -> dict[MarketId, MarketInterest]:
-    """Return how often these markets were traded, and how many lots of them are held."""
+    """Return the trades of these markets, and their open lots."""
     is_trade = case((col(EntryRow.kind).in_(("buy", "sell")), 1), else_=0)
     lots = (
         select(
@@ -785,7 +784,7 @@ def read_market_interest(connection: Connection, ids: Sequence[str]) -> dict[Mar
 def read_price_lines(
     connection: Connection, ends: Mapping[MarketId, datetime], back: timedelta, most: int
 ) -> dict[MarketId, list[int]]:
-    """Return what each market cost at so many instants before its end, oldest first, where that is known."""
+    """Return the known prices of each market at evenly spaced instants before its end, oldest first."""
     pairs = []
     for market, end in ends.items():
         pairs += [(market, end - back * place / (most - 1)) for place in range(most)]
@@ -807,7 +806,7 @@ def read_price_lines(
 
 
 def read_event_questions(connection: Connection, event_ids: Sequence[str]) -> dict[str, str]:
-    """Return the question of the first market that was seen of each event: what the event is about."""
+    """Return the question of the first market seen of each event, as the subject of the event."""
     query = select(MarketVersionRow.event_id, MarketVersionRow.question).order_by(
         col(MarketVersionRow.id).desc()
     )
@@ -820,7 +819,7 @@ def read_event_questions(connection: Connection, event_ids: Sequence[str]) -> di
 
 @dataclass(frozen=True, slots=True)
 class MarketFilter:
-    """What the list is to hold: `status` is one of `MarketStatus` or nothing at all; `page` counts from 1."""
+    """A filter of the list: `status` is one of `MarketStatus` or empty; `page` counts from 1."""
 
     search: str = ""
     status: str = ""
@@ -832,7 +831,7 @@ class MarketFilter:
 
 @dataclass(frozen=True, slots=True)
 class FilterMenu:
-    """What the list can be narrowed to; `about` is what a market of the event asks, if one is named.
+    """The options of the list; `about` is the question of a market of the event, if one is named.
 
     `markets` are all that agents were shown, where that is known as of now.
     """
@@ -858,7 +857,7 @@ class MarketLine:
 
 @dataclass(frozen=True, slots=True)
 class MarketList:
-    """A page of a list, and on how many markets its pages are.
+    """A page of a list, and the number of markets on all its pages.
 
     If it is `whole` those are all that are as asked for; else the newest of them. `more` follow on a page.
     """
@@ -871,7 +870,7 @@ class MarketList:
 
 @dataclass(frozen=True, slots=True)
 class MarketMatch:
-    """A market that is as asked for."""
+    """A market that passes the filter."""
 
     market: ListedMarket
     status: MarketStatus
@@ -883,7 +882,7 @@ Matches = Mapping[MarketId, MarketMatch]
 
 
 def read_menu(connection: Connection, event: str) -> FilterMenu:
-    """Return what can be chosen beside words to search for."""
+    """Return the filters that there are beside the search."""
     markets = None
     current = CATEGORIES.read_current(connection)
     if current is not None:
@@ -901,7 +900,7 @@ def read_menu(connection: Connection, event: str) -> FilterMenu:
 
 
 def read_market_list(connection: Connection, asked: MarketFilter) -> MarketList:
-    """Return the markets that are as asked for, the first of them with all their figures."""
+    """Return the markets that pass the filter, the first of them with all their figures."""
     end = PAGE_ROWS * asked.page
     enough = max(ENOUGH.get(asked.order, 0), end)
     matching, whole = _matching(connection, asked, enough)
@@ -916,7 +915,7 @@ def read_market_list(connection: Connection, asked: MarketFilter) -> MarketList:
 def _matching(
     connection: Connection, asked: MarketFilter, enough: int
 ) -> tuple[dict[MarketId, MarketMatch], bool]:
-    """Return the markets that are as asked for, those shown last first, and whether there are no others."""
+    """Return the markets that pass the filter, those shown last first, and whether that is all."""
     now = read_newest_instant(connection, BEGINNING)
     matching: dict[MarketId, MarketMatch] = {}
     for shown in read_last_shown(connection):
@@ -930,7 +929,7 @@ def _matching(
 
 
 def _status(market: ListedMarket, now: datetime) -> MarketStatus:
-    """Return how a market stands at an instant."""
+    """Return the status of a market at an instant."""
     if market.ended:
         return "resolved"
     if market.closes_at <= now:
@@ -939,15 +938,17 @@ def _status(market: ListedMarket, now: datetime) -> MarketStatus:
 
 
 def _matches(match: MarketMatch, asked: MarketFilter) -> bool:
-    """Tell whether a market is as asked for."""
+    """Tell whether a market passes the filter."""
     market = match.market
+    if asked.status not in ("", match.status):
+        return False
+    if asked.category not in ("", market.category):
+        return False
+    if asked.event not in ("", market.event_id):
+        return False
+
     question = market.question.casefold()
-    return (
-        asked.status in ("", match.status)
-        and asked.category in ("", market.category)
-        and asked.event in ("", market.event_id)
-        and all(word in question for word in asked.search.casefold().split())
-    )
+    return all(word in question for word in asked.search.casefold().split())
 
 
 def _by_closing(_: Connection, matching: Matches) -> list[MarketId]:
@@ -963,7 +964,7 @@ def _by_volume(connection: Connection, matching: Matches) -> list[MarketId]:
 
 
 def _by_spread(connection: Connection, matching: Matches) -> list[MarketId]:
-    """Return the markets of which several agents have said something, those they differ on most first."""
+    """Return the markets that several agents have forecast, those they disagree on most first."""
     apart = {}
     for market_id, spread in _spreads(connection, matching.values()).items():
         if spread.agents > 1:
@@ -972,18 +973,18 @@ def _by_spread(connection: Connection, matching: Matches) -> list[MarketId]:
 
 
 def _spreads(connection: Connection, matches: Iterable[MarketMatch]) -> Mapping[MarketId, ForecastSpread]:
-    """Return how far agents lie apart on markets, without those that hold no opinion."""
+    """Return the agents' disagreement on markets, without agents that hold no opinion."""
     return read_forecast_spreads(connection, {match.market.id: match.shown for match in matches}, NULLS)
 
 
 ENOUGH: Mapping[MarketOrder, int] = {"closes": WEIGHED, "volume": WEIGHED, "apart": COMPARED}
-"""From so many markets an order is made, those shown last."""
+"""Markets, those shown last, among which an order is made."""
 SORTED: Mapping[MarketOrder, Callable[[Connection, Matches], list[MarketId]]] = {
     "closes": _by_closing,
     "volume": _by_volume,
     "apart": _by_spread,
 }
-"""Other orders than that in which markets are found."""
+"""Orders other than the one in which markets are found."""
 
 
 def all_markets(connection: Connection) -> list[MarketMatch]:
@@ -1028,7 +1029,7 @@ def _quotes(connection: Connection, ids: Sequence[MarketId]) -> Quotes:
 
 
 def quote_price(quote: Any) -> int | None:
-    """Return the mid; where there is none, the last trade."""
+    """Return the mid or, where there is none, the price of the last trade."""
     if quote is None:
         return None
     price: int | None = quote.mid

@@ -1,4 +1,4 @@
-"""What `arena dashboard` starts: Streamlit, and the first page is loaded while the browser is on its way."""
+"""What `arena dashboard` starts: Streamlit, with the first page loaded while the browser is on its way."""
 
 import sys
 import threading
@@ -14,15 +14,15 @@ from streamlit.web.cli import main as streamlit
 from markets.garbage_collection import gc_seldom
 
 WEB = Path(__file__).parent / "web.py"
-"""The file that has the web application."""
+"""The file of the web application."""
 THEME = WEB.parent / "assets" / "theme.toml"
-"""How Streamlit's own parts look."""
+"""The look of Streamlit's own parts."""
 SOON = 0.01
-"""Seconds between two looks at whether Streamlit is ready."""
+"""Seconds between two checks whether Streamlit is ready."""
 
 
 def load_first_page() -> None:
-    """Load what the first page would have to load, as soon as Streamlit can take it."""
+    """Load what the first page needs, as soon as Streamlit is ready."""
     while not runtime.exists():
         time.sleep(SOON)
     import_module("dashboard.app")
@@ -32,13 +32,13 @@ def load_first_page() -> None:
 
 
 def know_components() -> None:
-    """Tell Streamlit of our one component, whose files it then serves, in place of those of packages."""
+    """Register our one component with Streamlit, which serves its files, instead of those of packages."""
     ours = ComponentManifest("dashboard", "1", [ComponentConfig("html", "assets")])
     manifest_scanner.scan_component_manifests = lambda *_: [(ours, Path(__file__).parent)]
 
 
 def main() -> None:
-    """Run the pages until told to end; where to listen and the like are the program's arguments."""
+    """Serve the pages until told to end; the program's arguments say where to listen."""
     know_components()
     threading.Thread(target=load_first_page, daemon=True).start()
     with gc_seldom():

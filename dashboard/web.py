@@ -1,4 +1,4 @@
-"""The pages as a web application: for whom they answer, and what a browser may do with them."""
+"""The pages as a web application: the hosts it answers for, and what a browser may do with its pages."""
 
 import re
 from base64 import b64encode
@@ -20,7 +20,7 @@ MISDIRECTED = 421
 
 
 def content_policy() -> str:
-    """Allow nothing but what this server has, and the scripts that stand in Streamlit's own page.
+    """Allow only what this server has, and the scripts in Streamlit's own page.
 
     Styles may stand anywhere: Streamlit and its charts make them as they go.
     """
@@ -78,7 +78,7 @@ STYLE = f"<style>{LOOK.read_text('utf-8')}</style></head>".encode()
 
 
 def in_one_part(path: str) -> str:
-    """Return an address of several parts as one of a single part; nothing for one that is that already.
+    """Return an address of several parts as one of a single part, or nothing if it is one already.
 
     Below another part Streamlit's page finds none of its files. Quoted once, the slash would be one again.
 
@@ -93,7 +93,7 @@ def in_one_part(path: str) -> str:
 
 
 class Styled:
-    """Puts our style into Streamlit's page: sent later, it would move all that is there by then."""
+    """Puts our style into Streamlit's page: sent later, it would move everything already drawn."""
 
     def __init__(self, app: ASGIApp):
         self.app = app

@@ -18,10 +18,10 @@ from portfolio.rules import Rules
 
 MINUS = "−"
 DEAR = 100_000
-"""From so many dollars on nobody reads the cents."""
+"""From this many dollars on, cents are left out."""
 UNITS = ((1e9, "B"), (1e6, "M"), (1e3, "k"))
 PATTERN = re.compile(r"%(\+?)(?:\.(\d+))?[fd](%?)")
-"""A number with or without its sign, with so many digits after the point, and in percent if that follows."""
+"""A number with or without its sign, with some digits after the point, and in percent if that follows."""
 
 
 def written(value: float, form: str) -> str:
@@ -51,7 +51,7 @@ def written(value: float, form: str) -> str:
 
 
 def short_dollars(value: float) -> str:
-    """Return money on an axis: as short as can be, with its sign."""
+    """Return money on an axis, as short as possible, with its sign."""
     size = compact(abs(value)).replace(".0", "")
     if size == "0":
         return "$0"
@@ -74,7 +74,7 @@ def sign_of(value: float, signed: bool) -> str:
 
 
 def digits(value: float, places: int, signed: bool = False) -> str:
-    """Return a number with so many places, thousands apart, a true minus, and no sign before nothing."""
+    """Return a number with this many digits, thousands apart, a true minus, and no sign before zero."""
     size = f"{abs(value):,.{places}f}"
     if not re.search("[1-9]", size):
         return size
@@ -82,7 +82,7 @@ def digits(value: float, places: int, signed: bool = False) -> str:
 
 
 def in_dollars(value: float, signed: bool = False) -> str:
-    """Return money: to the cent; without cents where there is much, with two digits where there is little.
+    """Return money to the cent: large amounts without cents, small ones with two significant digits.
 
     >>> in_dollars(1.5), in_dollars(-1.5, signed=True), in_dollars(0.00001234), in_dollars(0)
     ('$1.50', '−$1.50', '$0.000012', '$0.00')
@@ -100,7 +100,7 @@ def in_dollars(value: float, signed: bool = False) -> str:
 
 
 def earned_text(value: float) -> str:
-    """Return money that was made or lost, where cents say nothing without them.
+    """Return a profit or loss, in whole dollars where cents say nothing.
 
     >>> earned_text(11_064.67), earned_text(-50.0), earned_text(0.0), earned_text(0.5)
     ('▲ +$11,065', '▼ −$50', '$0', '$0')
@@ -111,7 +111,7 @@ def earned_text(value: float) -> str:
 
 
 def arrow_of(value: float) -> str:
-    """Return what says gain or loss beside the colour."""
+    """Return the arrow that says gain or loss beside the colour."""
     if abs(value) < 0.005:
         return ""
     if value > 0:
@@ -130,11 +130,11 @@ FORMS: Mapping[str, Callable[[float], str]] = {
     "compact": compact,
     "localized": lambda value: digits(value, int(value != int(value))),
 }
-"""How figures are written by the names of formats."""
+"""How figures are written, by the name of their format."""
 
 
 def with_true_minus(sentence: str) -> str:
-    """Return a sentence that was made for a terminal with the minus that a page has before its figures.
+    """Return a sentence made for a terminal with the true minus of pages before its figures.
 
     >>> with_true_minus("-0.0141 to +0.0003, of gpt-5.6 in -1-1")
     '−0.0141 to +0.0003, of gpt-5.6 in -1-1'
@@ -143,11 +143,11 @@ def with_true_minus(sentence: str) -> str:
 
 
 SAFE = (int, float, Markup)
-"""What holds nothing that would have to be escaped."""
+"""Text that needs no escaping."""
 
 
 def filled(template: str, *values: object) -> Markup:
-    """Fill a template of ours, which has `%s` for values, each escaped: for what is made by the thousand.
+    """Fill a template of ours, which has `%s` for values, each escaped; fast, as thousands are filled.
 
     `Markup.format` says the same in ten times the time.
     """
@@ -158,7 +158,7 @@ def filled(template: str, *values: object) -> Markup:
 LENGTHS = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
 """Units of time in seconds."""
 JOINER = "\u2060"
-"""A character of no width: no line ends there, and what stands on its sides is not read as one."""
+"""A character of zero width, which prevents a line break and separates its neighbours."""
 BROKEN = {
     f"{MINUS}$": f"{MINUS}{JOINER}$",
     "+$": f"+{JOINER}$",
@@ -166,7 +166,7 @@ BROKEN = {
     "▼ ": "▼\u00a0",
     ", n = ": ", n\u00a0=\u00a0",
 }
-"""Where a browser would end a line, and how it does not."""
+"""Where a browser would break a line, and how to prevent it."""
 
 
 def unbroken(text: str) -> str:
@@ -181,7 +181,7 @@ def unbroken(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Return foreign text as a code span, where no Markdown, link, picture or emoji code means anything.
+    """Return foreign text as a code span, in which no Markdown, link, picture or emoji code has effect.
 
     >>> print(code("![x](http://a.b/c)"), code("a`b"))
     `![x](http://a.b/c)` ``a`b``
@@ -193,12 +193,12 @@ def code(text: str) -> str:
 
 
 def flat(text: str) -> str:
-    """Return foreign text on one line, without what can't be seen."""
+    """Return foreign text on one line, without invisible characters."""
     return " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
 
 
 def plain(text: str, most: int = 300) -> str:
-    """Return foreign text for a sentence or a label in Markdown, all of which it means literally.
+    """Escape foreign text for a sentence or a label in Markdown, so that it is read literally.
 
     What starts an address, an emoji code or a coloured text is broken by a character that nobody sees, for
     a backslash alone does not keep them apart.
@@ -258,7 +258,7 @@ count = count_text
 
 
 def span(time: timedelta) -> str:
-    """Return a length of time in its largest whole unit; in several where it is many odd seconds.
+    """Return a duration in its largest whole unit, or in several if it is many odd seconds.
 
     >>> span(timedelta(days=7)), span(timedelta(minutes=15)), span(timedelta(seconds=90))
     ('7 days', '15 minutes', '90 seconds')
@@ -288,7 +288,7 @@ def cents(millionths: int) -> str:
 
 
 def gained(millionths: float) -> str:
-    """Return money made or lost, to the cent, its sign before it.
+    """Return a profit or loss to the cent, with its sign before it.
 
     >>> gained(1_234_500_000), gained(-5_000_000), gained(0)
     ('+$1,234.50', '−$5.00', '$0.00')
@@ -297,7 +297,7 @@ def gained(millionths: float) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return our own words for Markdown, where a dollar starts a formula.
+    """Escape our own words for Markdown, where a dollar starts a formula.
 
     >>> print(escaped("$5 of $10"))
     \\$5 of \\$10
@@ -348,7 +348,7 @@ def money(millionths: int | None) -> float | None:
 
 
 def whole_number(text: str, most: int = 9) -> int:
-    """Return the number in an address, of no more than so many digits; 0 for anything else.
+    """Return the number in an address, of at most this many digits; 0 for anything else.
 
     >>> whole_number("12"), whole_number("-1"), whole_number("123456", 5)
     (12, 0, 0)
@@ -363,7 +363,7 @@ DONE = {"buy": "bought", "sell": "sold"}
 
 
 def outcome(ended: bool, payout: int | None) -> str | None:
-    """Say how a market ended, in a word or two; None while it has not.
+    """Say how a market ended, in a word or two, or None while it has not.
 
     >>> outcome(True, 1_000_000), outcome(True, 0), outcome(True, 500_000), outcome(True, None)
     ('YES', 'NO', '50¢', 'refund')
@@ -384,7 +384,7 @@ FILLS = {
 
 
 def rules(cohort: Cohort) -> list[str]:
-    """Return the frozen rules of a cohort, a sentence each; without money nothing is bet."""
+    """Return the frozen rules of a cohort, a sentence each; without money there are no bets."""
     traded = [_caps(cohort.rules), *_orders(cohort.rules)]
     if not cohort.rules.money:
         traded = ["Agents forecast alone: there is no money, and nothing can be bought."]
@@ -419,7 +419,7 @@ def _universe(rule: Universe) -> str:
 
 
 def _figures_asked(rule: Universe) -> Iterator[str]:
-    """Yield what the rule asks of the times, prices and books of markets, where it does."""
+    """Yield the rule's limits on the times, prices and books of markets, if it has any."""
     if rule.closes_after > 0:
         yield f"They stay open for {span(timedelta(seconds=rule.closes_after))} at least."
     if rule.min_price > 0 or rule.max_price < ONE:
@@ -429,7 +429,7 @@ def _figures_asked(rule: Universe) -> Iterator[str]:
 
 
 def _markets_asked(rule: Universe) -> Iterator[str]:
-    """Yield which markets the rule asks for, where it does."""
+    """Yield which markets the rule selects, if it selects any."""
     if rule.categories:
         yield f"They belong to {_named(rule.categories)}."
     if rule.not_categories:
@@ -446,7 +446,7 @@ def _markets_asked(rule: Universe) -> Iterator[str]:
 
 
 def _drawn(rule: Universe) -> Iterator[str]:
-    """Yield how markets are drawn, where that is not by chance alone."""
+    """Yield how markets are drawn, unless that is by chance alone."""
     if rule.order == "soonest":
         yield "Those that close soonest come first."
     if rule.unpriced:
@@ -464,7 +464,7 @@ def _chosen(slugs: Sequence[str], events: Sequence[str], tags: Sequence[str]) ->
 
 
 def _figures(rule: Universe) -> str:
-    """Say how much of what else has to be known of a market."""
+    """Say how much must be known of a market."""
     least = {
         "traded in 24 hours": rule.min_volume_24h,
         "of liquidity": rule.min_liquidity,
@@ -474,12 +474,12 @@ def _figures(rule: Universe) -> str:
 
 
 def _named(names: Sequence[str]) -> str:
-    """Return foreign names in a row."""
+    """Return foreign names in a list."""
     return ", ".join(map(flat, names))
 
 
 def _caps(frozen: Rules) -> str:
-    """Say how large bets may be, and what becomes of larger ones."""
+    """Say how large bets may be, and how larger ones are handled."""
     subject = "The bets of a decision together are"
     over = "If they are more, all are refused"
     if frozen.cap == "bet":
@@ -516,7 +516,7 @@ def _orders(frozen: Rules) -> Iterator[str]:
 
 
 def settings(frozen: Mapping[str, Any]) -> str:
-    """Return the frozen settings of an agent, those that say something.
+    """Return the frozen settings of an agent, without empty ones.
 
     >>> settings({"model": "x/y", "reasoning": None, "price": {"input": 1.0}})
     'model x/y, price input 1'

@@ -1,4 +1,4 @@
-"""Check an export as a data set with the libraries that others open it with.
+"""Check an export as a data set with the libraries that its readers use.
 
 python -m scripts.check_data_set DIR    # what `arena share export DIR --format dataset` has written
 

@@ -1,4 +1,4 @@
-"""Says where Dockerfile, compose.yaml and the units in deploy/ don't fit the program, or are too open."""
+"""Check that Dockerfile, compose.yaml and the units in deploy/ fit the program, and give away nothing."""
 
 import re
 import shutil
@@ -25,13 +25,13 @@ from arena.operations.listen_addresses import DASHBOARD_PORT as PORT
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = get_command(app)
 HEALTH = 8780
-"""Where `arena run` answers how it is."""
+"""The port of the health endpoint of `arena run`."""
 UNITS = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600}
 YAML_RULES = "{extends: default, rules: {line-length: {max: 110}, document-start: disable, braces: disable}}"
 
 
 def faults(root: Path) -> Iterator[str]:
-    """Each thing that is wrong, said in a line."""
+    """Yield everything that is wrong, a line each."""
     yield from dockerfile(root)
     yield from compose(root)
     for path in sorted((root / "deploy").glob("*.service")):
@@ -42,7 +42,7 @@ def faults(root: Path) -> Iterator[str]:
 
 
 def dockerfile(root: Path) -> Iterator[str]:
-    """The image: its bases, its user, its ports, and what it runs."""
+    """Yield what is wrong with the image: its bases, its user, its ports and its command."""
     text = (root / "Dockerfile").read_text("utf-8")
     lines = [line.split(maxsplit=1) for line in re.sub(r"\\\n", " ", text).splitlines() if line[:1].isalpha()]
     instructions = [(word, rest.strip()) for word, rest in lines]
@@ -63,12 +63,12 @@ def dockerfile(root: Path) -> Iterator[str]:
 
 
 def listed(text: str) -> list[str]:
-    """The words of an instruction in its JSON form."""
+    """Return the words of an instruction in its JSON form."""
     return re.findall(r'"([^"]*)"', text)
 
 
 def compose(root: Path) -> Iterator[str]:
-    """The services: what they run, ask, listen at and wait for."""
+    """Yield what is wrong with the services: their commands, databases, ports and dependencies."""
     try:
         whole = YAML(typ="safe").load(root / "compose.yaml")
     except YAMLError as error:
@@ -78,7 +78,8 @@ def compose(root: Path) -> Iterator[str]:
     roles = set(re.findall(r"CREATE ROLE (\w+)", (root / "deploy" / "roles.sql").read_text("utf-8")))
     if {"postgres", "keys", *roles} != set(whole["secrets"]):
         yield f"compose.yaml: secrets are those of deploy/roles.sql, postgres and keys: {sorted(roles)}"
-    if missing := {"db", "run", "worker", "dashboard"} - services.keys():
+    missing = {"db", "run", "worker", "dashboard"} - services.keys()
+    if missing:
         yield f"compose.yaml: there is no service {', '.join(sorted(missing))}"
     for name, service in services.items():
         faults = [*image(name, service["image"]), *service_faults(service, services, whole["volumes"])]
@@ -88,7 +89,7 @@ def compose(root: Path) -> Iterator[str]:
 def service_faults(
     service: dict[str, Any], services: dict[str, Any], volumes: dict[str, Any]
 ) -> Iterator[str]:
-    """What is wrong with one service."""
+    """Yield what is wrong with one service."""
     if "build" in service:
         yield from command_line(["arena", *service["command"]], services, service)
         yield from patient(service["command"], seconds(service.get("stop_grace_period", "10s")))
@@ -105,15 +106,16 @@ def service_faults(
 
 
 ROLES = {"--worker": "arena_worker", "run": "arena", "dashboard": "arena_reader"}
-"""Whom the database knows each command by."""
+"""The role of each command in the database."""
 OF_FOLDER = ("./config.yaml", "./extensions", "./prompts")
-"""What a config may name, which whoever plays has to have."""
+"""Files and folders that a config may name, which processes that play need."""
 
 
 def least(service: dict[str, Any]) -> Iterator[str]:
-    """Whether a service has what it needs and no more: a role, and keys only where models are asked."""
+    """Yield where a service has more or less than it needs: role, keys, environment and files."""
     command = next((word for word in ROLES if word in service["command"]), "")
-    role, plays = ROLES.get(command, ""), command != "dashboard"
+    role = ROLES.get(command, "")
+    plays = command != "dashboard"
     user = re.search(r"//(\w+)@", " ".join(service["command"]))
     if user is None or user[1] != role:
         yield f"it comes to the database as {user and user[1]}, not as {role}"
@@ -131,7 +133,7 @@ def least(service: dict[str, Any]) -> Iterator[str]:
 
 
 def image(place: str, name: str) -> Iterator[str]:
-    """Whether an image is of a version that is said."""
+    """Yield a fault if an image names no fixed version."""
     tag = name.rpartition("/")[2].partition(":")[2]
     if not tag or tag.startswith("latest"):
         yield f"{place}: the image {name} is another one from day to day: name its version"
@@ -152,7 +154,7 @@ def workflow(path: Path) -> Iterator[str]:
 
 
 def unit(path: Path) -> Iterator[str]:
-    """A unit of systemd: what it runs, as whom, and for how long it may end."""
+    """Yield what is wrong with a systemd unit: its command, its user and the time it has to stop."""
     lines = [line.partition("=") for line in path.read_text("utf-8").splitlines() if "=" in line]
     keys = {key: value for key, _, value in lines if key.isalnum()}
     program, *words = keys.get("ExecStart", "").split()
@@ -169,7 +171,7 @@ def unit(path: Path) -> Iterator[str]:
 
 
 def supervised(words: list[str], keys: dict[str, str]) -> Iterator[str]:
-    """Whether a unit goes on whatever happens, and only who asks models can read their keys."""
+    """Yield a fault if a unit may give up, hang unnoticed, or read model keys without need."""
     if keys.get("StartLimitIntervalSec") != "0":
         yield "it gives up when it can't be started for a while: StartLimitIntervalSec=0"
     if "dashboard" in words:
@@ -182,7 +184,7 @@ def supervised(words: list[str], keys: dict[str, str]) -> Iterator[str]:
 def command_line(
     words: list[str], services: dict[str, Any] | None = None, service: dict[str, Any] | None = None
 ) -> Iterator[str]:
-    """What the program itself says of a command line, and whether its database is one of the services."""
+    """Yield what the program refuses in a command line, and a database that no service offers."""
     if words[:1] != ["arena"]:
         yield f"{' '.join(words)} does not run arena"
         return
@@ -200,7 +202,7 @@ def command_line(
 
 
 def parsed(words: list[str]) -> tuple[Any, Any]:
-    """The contexts of the program and of the command that a command line asks for, without running it."""
+    """Return the contexts of the program and of the command of a command line, without running it."""
     command: Any = COMMAND
     first = inner = command.make_context("arena", list(words), obj=Options())
     while isinstance(command, TyperGroup):
@@ -210,7 +212,7 @@ def parsed(words: list[str]) -> tuple[Any, Any]:
 
 
 def patient(words: list[str], allowed: float) -> Iterator[str]:
-    """Whether what is stopped has the time that it takes to end."""
+    """Yield a fault if a process is killed before it can stop cleanly."""
     try:
         _, inner = parsed(words)
     except TyperException:
@@ -221,7 +223,7 @@ def patient(words: list[str], allowed: float) -> Iterator[str]:
 
 
 def seconds(text: str) -> float:
-    """The length of a time.
+    """Return a duration in seconds.
 
     >>> seconds("3min"), seconds("1m"), seconds("90")
     (180.0, 60.0, 90.0)
@@ -233,21 +235,22 @@ def seconds(text: str) -> float:
 
 
 def secrets(root: Path) -> Iterator[str]:
-    """That what may not be known is listed, and kept out of the repository and the image."""
+    """Yield secrets that are not listed, or not kept out of the repository and the image."""
     example = (root / ".env.example").read_text("utf-8")
     listed_here, keys = (set(re.findall(r"(?m)^# ([A-Z_]+)=", text)) for text in (example, ENV_EXAMPLE))
     if listed_here != keys:
         yield f".env.example: it differs from what `arena init` writes in {sorted(listed_here ^ keys)}"
     if re.search(r"(?m)^[^#\s][^=]*=.", example):
         yield ".env.example: it gives a value"
-    if missing := {".env", "secrets/"} - set((root / ".gitignore").read_text("utf-8").split()):
+    missing = {".env", "secrets/"} - set((root / ".gitignore").read_text("utf-8").split())
+    if missing:
         yield f".gitignore: {', '.join(sorted(missing))} is not in it"
     if not {"*", "**/.env"} <= set((root / ".dockerignore").read_text("utf-8").split()):
         yield ".dockerignore: only what is named may go into the image, and no .env"
 
 
 def linters(root: Path) -> Iterator[str]:
-    """What others' linters say, those that are on this machine."""
+    """Yield the complaints of hadolint, yamllint and systemd-analyze, where they are installed."""
     programs = Path(sys.executable).parent
     for name, words in (
         ("hadolint", [root / "Dockerfile"]),
@@ -255,7 +258,8 @@ def linters(root: Path) -> Iterator[str]:
     ):
         if (programs / name).exists():
             yield from complaints([programs / name, *words])
-    if verify := shutil.which("systemd-analyze"):
+    verify = shutil.which("systemd-analyze")
+    if verify:
         with TemporaryDirectory() as folder:
             for path in (root / "deploy").glob("*.service"):
                 text = re.sub(r"(?m)^ExecStart=\S+", f"ExecStart={sys.executable}", path.read_text("utf-8"))
@@ -264,12 +268,13 @@ def linters(root: Path) -> Iterator[str]:
 
 
 def complaints(words: list[Any]) -> Iterator[str]:
-    """What a linter prints where it is not content."""
+    """Yield the output of a linter that fails."""
     process = subprocess.run(words, check=False, capture_output=True, text=True)
     if process.returncode:
         yield (process.stdout + process.stderr).strip() or f"{words[0]} ended with {process.returncode}"
 
 
 if __name__ == "__main__":
-    if found := [*faults(ROOT), *linters(ROOT)]:
+    found = [*faults(ROOT), *linters(ROOT)]
+    if found:
         sys.exit("\n".join(found))

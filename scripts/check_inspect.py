@@ -1,4 +1,4 @@
-"""Check with Inspect what a record is exported as for it, and play its turns again there.
+"""Check a record's export for Inspect with Inspect itself, and play its turns again there.
 
 python -m scripts.check_inspect RECORD    # such as .demo/demo.db
 

@@ -1,4 +1,4 @@
-"""Says, without a network, where requirements.lock and pyproject.toml have drifted apart."""
+"""Check, without a network, that requirements.lock and pyproject.toml agree."""
 
 import re
 import sys
@@ -17,27 +17,24 @@ LOCK = (ROOT / "requirements.lock").read_text().replace("\\\n", " ")
 
 
 def wanted() -> list[Requirement]:
-    """What pyproject.toml asks for: to run, to develop and to build."""
-    return [
-        Requirement(line)
-        for lines in (
-            PROJECT["project"]["dependencies"],
-            PROJECT["dependency-groups"]["dev"],
-            PROJECT["build-system"]["requires"],
-        )
-        for line in lines
+    """Return the requirements of pyproject.toml: to run, to develop and to build."""
+    lines = [
+        *PROJECT["project"]["dependencies"],
+        *PROJECT["dependency-groups"]["dev"],
+        *PROJECT["build-system"]["requires"],
     ]
+    return [Requirement(line) for line in lines]
 
 
 def pins() -> dict[str, str]:
-    """The versions of the lock that apply on this machine."""
+    """Return the versions of the lock that apply on this machine, by package."""
     requirements = (Requirement(line.split("--hash")[0]) for line in LOCK.splitlines() if line.strip())
     here = [pin for pin in requirements if pin.marker is None or pin.marker.evaluate()]
     return {canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in here}
 
 
 def reached(roots: list[Requirement]) -> set[str]:
-    """Everything that the roots lead to, as the installed packages themselves declare it."""
+    """Return every package that the roots require, directly or not, as the installed packages declare it."""
     seen: set[tuple[str, str]] = set()
     todo = list(roots)
     while todo:
@@ -45,12 +42,13 @@ def reached(roots: list[Requirement]) -> set[str]:
         name = canonicalize_name(requirement.name)
         fresh = {(name, extra) for extra in ("", *requirement.extras)} - seen
         seen |= fresh
-        todo += [need for _, extra in sorted(fresh) for need in needs(name, extra)]
+        for _, extra in sorted(fresh):
+            todo += needs(name, extra)
     return {name for name, _ in seen}
 
 
 def needs(name: str, extra: str) -> list[Requirement]:
-    """What an installed package requires here, for one of its extras or for none."""
+    """Return what an installed package requires here, for one of its extras or for none."""
     try:
         lines = requires(name) or []
     except PackageNotFoundError:
@@ -60,8 +58,9 @@ def needs(name: str, extra: str) -> list[Requirement]:
 
 
 def faults() -> Iterator[str]:
-    """Each drift, said in a line."""
-    locked, roots = pins(), wanted()
+    """Yield every difference between the lock and pyproject.toml, a line each."""
+    locked = pins()
+    roots = wanted()
     for root in roots:
         version = locked.get(canonicalize_name(root.name))
         if version is None or not root.specifier.contains(version, prereleases=True):
@@ -80,7 +79,7 @@ def faults() -> Iterator[str]:
 
 
 def faults_of_text(name: str, text: str) -> Iterator[str]:
-    """What no lock may lack or hold."""
+    """Yield lines of a lock without a hash, and addresses in it."""
     for line in text.splitlines():
         if "--hash=sha256:" not in line:
             yield f"{name} has no hash for {line.strip()}"
@@ -89,5 +88,6 @@ def faults_of_text(name: str, text: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    if drift := list(faults()):
+    drift = list(faults())
+    if drift:
         sys.exit("\n".join([*drift, "'make lock' renews it."]))

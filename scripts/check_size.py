@@ -31,9 +31,10 @@ KEY = re.compile(r"^\|`", re.MULTILINE)
 
 
 def tracked() -> list[Path]:
-    """Every file that belongs to the project."""
+    """Return every file that belongs to the project."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
-    return [path for name in listed.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+    paths = [ROOT / name for name in listed.stdout.split("\0") if name]
+    return [path for path in paths if path.is_file()]
 
 
 def words(paths: list[Path]) -> int:
@@ -41,7 +42,7 @@ def words(paths: list[Path]) -> int:
 
 
 def leaf_commands(command: Any, context: Any = None) -> int:
-    """How many commands can be typed, those in families included."""
+    """Count the commands that can be typed, those in groups included."""
     context = command.context_class(command, info_name="arena", parent=context)
     if not hasattr(command, "list_commands"):
         return 1
@@ -50,7 +51,7 @@ def leaf_commands(command: Any, context: Any = None) -> int:
 
 
 def measured() -> dict[str, int]:
-    """Every figure that has a ceiling."""
+    """Measure every figure that has a ceiling."""
     files = tracked()
     pages = [path for path in files if path.suffix == ".md" and path.is_relative_to(ROOT / "docs")]
     by_hand = [path for path in pages if path.relative_to(ROOT).as_posix() not in MADE] + [ROOT / "README.md"]
@@ -63,7 +64,7 @@ def measured() -> dict[str, int]:
 
 
 def over(figures: dict[str, int], ceilings: dict[str, int]) -> list[str]:
-    """What is larger than it may be, in words."""
+    """Return a sentence for each figure above its ceiling."""
     return [
         f"{name} is {figures[name]:,}, and the ceiling in pyproject.toml is {most:,}: "
         "make room by saying less, or raise it and say why in the changelog."
@@ -77,5 +78,6 @@ if __name__ == "__main__":
     now = measured()
     if sys.argv[1:] == ["--list"]:
         print("\n".join(f"{name:20} {now[name]:>7,} of {most:>7,}" for name, most in house.items()))
-    if wrong := over(now, house):
+    wrong = over(now, house)
+    if wrong:
         sys.exit("\n".join(wrong))

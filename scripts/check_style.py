@@ -55,7 +55,7 @@ LONG = 8
 
 @dataclass(slots=True)
 class Counts:
-    """What is counted in the files of a room."""
+    """The counts of all files of a room."""
 
     nodes: int = 0
     code_lines: int = 0
@@ -231,10 +231,9 @@ def print_rooms(rooms: Mapping[str, Counts]) -> None:
 
 def record(rooms: Mapping[str, Counts]) -> None:
     """Write what every room has reached."""
-    reached = {
-        room: {name: round(value, 2) for name, value in counts.figures().items()}
-        for room, counts in rooms.items()
-    }
+    reached = {}
+    for room, counts in rooms.items():
+        reached[room] = {name: round(value, 2) for name, value in counts.figures().items()}
     nodes = sum(counts.nodes for counts in rooms.values())
     text = json.dumps({"nodes": nodes, "rooms": reached}, indent=2)
     RECORDED.write_text(text + "\n", encoding="utf-8")

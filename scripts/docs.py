@@ -1,4 +1,4 @@
-"""Writes the pages of docs/ that come from the code; with --check it only says which of them drifted.
+"""Write the pages of docs/ that come from the code; with --check only name those that have drifted.
 
 docs/agents.md and config.md come from settings, cli.md from the program's own help, data.md from the tables
 of an export, the rules in scoring.md and the API from docstrings, the proofs in venues.md and providers.md
@@ -58,7 +58,7 @@ BREAK = "\n\n"
 
 
 def agents_page() -> str:
-    """What every kind does, in the words of its own file, and all that can be set of it."""
+    """Return the page of all kinds of agent: what each file says of its kind, and all its settings."""
     parts = [f"# Agents\n\n{words_of(agents.kinds).partition(BREAK)[2]}\n\n{MADE}"]
     shared = {row.name for section in sections() if section.path == ("ask",) for row in section.keys}
     for name in kinds():
@@ -74,7 +74,7 @@ def agents_page() -> str:
 
 
 def config_page() -> str:
-    """Every section and every key of a config."""
+    """Return the page of every section and every key of a config."""
     parts = [f"# config.yaml\n\n{words_of(arena.config).partition(BREAK)[2]}\n\n{MADE}"]
     for section in sections():
         title = f"{'#' * min(len(section.path) + 1, 3)} {'.'.join(section.path)}"
@@ -85,13 +85,13 @@ def config_page() -> str:
 
 
 def table(rows: Sequence[KeyRow]) -> str:
-    """The keys of a block; nothing where there are none."""
+    """Return the keys of a block as a table, or nothing if there are none."""
     lines = [f"|`{row.name}` |{takes(row)} |{default(row)} |{cell(row.meaning)}|" for row in rows]
     return "\n".join([TABLE, *lines]).replace("| |", "||") if lines else ""
 
 
 def default(row: KeyRow) -> str:
-    """What holds where the key is not there."""
+    """Return the value of a key that is left out, as a cell."""
     if row.required:
         return "required"
     if row.default in (None, ""):
@@ -100,7 +100,7 @@ def default(row: KeyRow) -> str:
 
 
 def takes(row: KeyRow) -> str:
-    """What a key takes, in few words."""
+    """Return what a key takes, in few words."""
     text = row.takes
     for long, short in SHORT.items():
         text = re.sub(long, short, text)
@@ -126,7 +126,7 @@ SKIPPED = re.compile(r"^(?:Usage|Next|  Also): .*(?:\n(?!\n).*)*\n\n", re.MULTIL
 
 
 def commands(command: Any, path: str, parent: Any = None) -> Iterator[tuple[str, str]]:
-    """Every command under this one with its help, in the order in which help lists them."""
+    """Yield every command under this one with its help, in the order in which help lists them."""
     size = {"terminal_width": WIDTH, "max_content_width": WIDTH}
     context = command.context_class(command, info_name=path.rsplit(maxsplit=1)[-1], parent=parent, **size)
     yield path, command.get_help(context)
@@ -135,7 +135,7 @@ def commands(command: Any, path: str, parent: Any = None) -> Iterator[tuple[str,
 
 
 def cli_page() -> str:
-    """Every command with its help."""
+    """Return the page of every command with its help."""
     parts = []
     for path, help_text in commands(typer.main.get_command(app), "arena"):
         usage = help_text.partition("\n")[0].removeprefix("Usage: ").replace(" [OPTIONS]", "")
@@ -161,13 +161,13 @@ ITEMS = ("Formula", "Direction", "Range", "Limits", "Source")
 
 
 def rules(folder: str) -> list[str]:
-    """The files that a folder's docstring names, in its order; the others only help them."""
+    """Return the rules that a folder's docstring names, in its order; its other files are helpers."""
     files = [path.stem for path in (FOLDER / folder).glob("*.py")]
     return [f"{folder}.{name}".lstrip(".") for name in in_order(files, folder)]
 
 
 def in_order(names: list[str], folder: str) -> list[str]:
-    """Those names that the folder's docstring comes to, as it does."""
+    """Return the names that the folder's docstring mentions, in its order."""
     modules = list(dict.fromkeys(CODE.findall(text_of(folder))))
     return [name for name in modules if name in names]
 
@@ -177,7 +177,7 @@ def text_of(name: str) -> str:
 
 
 def written() -> str:
-    """Everything between the two marks: each folder with its rules."""
+    """Return everything between the two marks: each folder with its rules."""
     folders = [path.parent.name for path in FOLDER.glob("*/__init__.py")]
     every = [[name, *rules(name)] for name in ("", *in_order(folders, ""))]
     titles = {name: opening(text_of(name))[0] for chapter in every for name in chapter}
@@ -188,7 +188,7 @@ def written() -> str:
 
 
 def chapter_of(folder: str, titles: Mapping[str, str]) -> str:
-    """What a folder is about, without its list of rules: the last paragraph, which gives only their order."""
+    """Return what a folder is about, without the last paragraph, which only lists its rules."""
     title, lead, rest = opening(text_of(folder))
     about = rest.partition(FOR_AUTHORS)[0].rpartition(BREAK)[0]
     parts = [f"## {title}", shown(lead, folder, titles), shown(about, folder, titles)]
@@ -196,7 +196,7 @@ def chapter_of(folder: str, titles: Mapping[str, str]) -> str:
 
 
 def rule(name: str, titles: Mapping[str, str]) -> str:
-    """A rule's docstring under its own heading, and the words for its values."""
+    """Return a rule's docstring under its own heading, with the words for its values."""
     title, lead, rest = opening(text_of(name))
     place = f"`{name.replace('.', '/')}.py`"
     items = [line for line in shown(rest, name, titles).splitlines() if line[2:].partition(":")[0] in ITEMS]
@@ -207,7 +207,7 @@ def rule(name: str, titles: Mapping[str, str]) -> str:
 
 
 def bands(name: str) -> str:
-    """What a rule calls its values, each word with the value from which on it holds."""
+    """Return the words for a rule's values, each with the value at which it begins."""
     words = []
     for floor, word in getattr(import_module(f"arena.scores.rules.{name}"), "BANDS", ()):
         edge = round(floor, 9) if math.isfinite(floor) else floor
@@ -217,7 +217,7 @@ def bands(name: str) -> str:
 
 
 def opening(text: str) -> tuple[str, str, str]:
-    """The name that a docstring begins with, the rest of its first line, and all that follows.
+    """Split a docstring into the name it begins with, the rest of its first line, and all that follows.
 
     >>> opening("Win rate: how often.\\n\\n- Formula: wins.")
     ('Win rate', 'How often.', '- Formula: wins.')
@@ -228,7 +228,7 @@ def opening(text: str) -> tuple[str, str, str]:
 
 
 def shown(text: str, name: str, titles: Mapping[str, str]) -> str:
-    """Text as Markdown, a paragraph a line: rules become links, and no star of a formula goes missing."""
+    """Format text as Markdown, one line a paragraph, with links to rules and escaped stars."""
     pieces = CODE.split(re.sub(r"(?<!\n)\n(?!\n|- ) *", " ", text))
     pieces[::2] = [re.sub(r"(\*|<(?=\S))", r"\\\1", piece) for piece in pieces[::2]]
     for place in range(1, len(pieces), 2):
@@ -238,7 +238,7 @@ def shown(text: str, name: str, titles: Mapping[str, str]) -> str:
 
 
 def rule_called(code: str, name: str, titles: Mapping[str, str]) -> str | None:
-    """The rule or folder that a word in the docstring of another one means: a neighbour before others."""
+    """Return the rule or folder that a docstring of another one mentions, neighbours first."""
     first, *more = code.split(".")
     folder = name.partition(".")[0]
     for meant in (f"{folder}.{first}", ".".join([first, *more[:1]]), first):
@@ -248,18 +248,18 @@ def rule_called(code: str, name: str, titles: Mapping[str, str]) -> str | None:
 
 
 def link(text: str, title: str) -> str:
-    """A link to a heading of this page, by the anchor that GitHub gives it."""
+    """Return a link to a heading of this page, by the anchor that GitHub gives it."""
     anchor = re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
     return f"[{text}](#{anchor})"
 
 
 def scoring_page() -> str:
-    """The page with its rules as they should be, and all around them as it is."""
+    """Return the page of scoring with the rules as they are now; the rest of it stays."""
     return marked_page("scoring.md", BEGIN, written())
 
 
 def marked_page(name: str, begin: str, made: str) -> str:
-    """A page with this text between its marks, and all around them as it is."""
+    """Return a page with this text between its marks; the rest of it stays."""
     before, found, rest = (DOCS / name).read_text(encoding="utf-8").partition(begin)
     _, end, after = rest.partition(END)
     if not (found and end):
@@ -272,7 +272,7 @@ NOT_OURS = "Recorded by others, not by this project, as the files say: {}."
 
 
 def proofs() -> tuple[dict[str, Proof], dict[str, Proof]]:
-    """The newest proofs of venues and of providers in the cassettes of the package."""
+    """Return the newest proofs of venues and of providers in the cassettes of the package."""
     venues: dict[str, Proof] = {name: Proof(name) for name in VENUE_PAGES}
     providers: dict[str, Proof] = {}
     for path in shipped_files():
@@ -284,7 +284,7 @@ def proofs() -> tuple[dict[str, Proof], dict[str, Proof]]:
 
 
 def proof_table(newest: Mapping[str, Proof], head: str) -> str:
-    """When each was last recorded, and what could be read of it."""
+    """Return a table of when each was last recorded, and what could be read of it."""
     lines = [f"|{head} |last proved |what was read|", "|---|---|---|"]
     for name, proof in newest.items():
         lines.append(f"|{name} |{proof.on or 'never'} |{', '.join(proof.shows) or 'nothing yet'}|")
@@ -296,14 +296,14 @@ def proof_table(newest: Mapping[str, Proof], head: str) -> str:
 
 
 def venues_page() -> str:
-    """The page of venues with the newest proof of each."""
+    """Return the page of venues with the newest proof of each."""
     titles = {name: title for name, (title, *_) in VENUE_PAGES.items()}
     newest = {titles[name]: proof for name, proof in proofs()[0].items()}
     return marked_page("venues.md", PROVED, proof_table(newest, "venue"))
 
 
 def providers_page() -> str:
-    """The page of providers with the newest proof of each."""
+    """Return the page of providers with the newest proof of each."""
     newest = proofs()[1]
     made = "\nNo provider's answer has been recorded yet.\n\n"
     if newest:
@@ -312,7 +312,7 @@ def providers_page() -> str:
 
 
 def glossary_page() -> str:
-    """Every word, in order."""
+    """Return the page of every word of the glossary."""
     words = tomllib.loads((ROOT / "dashboard" / "assets" / "glossary.toml").read_text(encoding="utf-8"))
     rows = [f"|{word} |{meaning}|" for word, meaning in words.items()]
     return "\n".join([GLOSSARY, *rows, ""])
@@ -334,7 +334,7 @@ API_WIDTH = 100
 
 
 def api_page() -> str:
-    """Every name that a program or an extension may import, each once, where it first comes."""
+    """Return every name that a program or an extension may import, under the first module that has it."""
     parts = [API_HEAD]
     shown_before: set[int] = set()
     for name, home in API.items():
@@ -349,7 +349,7 @@ def api_page() -> str:
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """The names that a module offers: those it lists, else those it defines."""
+    """Return the names that a module lists in `__all__`, else those it defines."""
     own = [
         name for name in vars(module) if getattr(getattr(module, name), "__module__", "") == module.__name__
     ]
@@ -357,7 +357,7 @@ def public_names(module: ModuleType) -> list[str]:
 
 
 def api_entry(name: str, value: Any, module: ModuleType) -> str:
-    """One name: how it is made or called, and its docstring without examples; of a class its methods too."""
+    """Return a name's signature and docstring without examples, and a class's members."""
     text = str(getdoc(value) or "").partition("\n\n>>>")[0]
     if not isinstance(value, type) and not isfunction(value):
         return f"### {name}\n\n{alias_text(name, module)}\n"
@@ -371,17 +371,17 @@ def api_entry(name: str, value: Any, module: ModuleType) -> str:
 
 
 def is_member(value: Any) -> bool:
-    """Whether something in a class is a method or a property with words of its own."""
+    """Tell whether an attribute of a class is a method or a property with a docstring."""
     return (isfunction(value) or isinstance(value, property)) and getdoc(value) is not None
 
 
 def first_words(value: Any) -> str:
-    """The first paragraph of a docstring, as a cell."""
+    """Return the first paragraph of a docstring, as a cell."""
     return cell(str(getdoc(value)).partition(BREAK)[0])
 
 
 def method_text(name: str, value: Any) -> str:
-    """A method with the names of its arguments, or a property by its name alone."""
+    """Return a method with the names of its arguments, or a property by its name alone."""
     if not isfunction(value):
         return name
     arguments = [argument for argument in signature(value).parameters if argument != "self"]
@@ -389,7 +389,7 @@ def method_text(name: str, value: Any) -> str:
 
 
 def call_text(name: str, value: Any) -> str:
-    """How a class is made or a function called, at most so wide."""
+    """Return the signature of a class or function, wrapped."""
     try:
         text = str(signature(value))
     except (TypeError, ValueError):
@@ -401,7 +401,7 @@ def call_text(name: str, value: Any) -> str:
 
 
 def alias_text(name: str, module: ModuleType) -> str:
-    """What is said below the line that makes an alias, in whichever module does."""
+    """Return an alias with the docstring below it, from whichever module defines it."""
     homes = [module, *(import_module(home) for home in ALIAS_HOMES)]
     for home in homes:
         body = ast.parse(Path(str(home.__file__)).read_text(encoding="utf-8")).body
@@ -422,7 +422,7 @@ PAGE_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
 
 def llms_page() -> str:
-    """Every page of the site in a line, for language models that read a site by its `llms.txt`."""
+    """Return every page of the site in a line, for language models that read a site by its `llms.txt`."""
     parts = ["# Paper Arena", f"> {first_sentence(ROOT / 'README.md')}"]
     for section, pages in SITE_SECTION.findall((ROOT / "mkdocs.yml").read_text(encoding="utf-8")):
         lines = [f"## {section}", ""]
@@ -436,7 +436,7 @@ def llms_page() -> str:
 
 
 def first_sentence(path: Path) -> str:
-    """The first sentence of a page after its title, without links; nothing for a page that has none."""
+    """Return the first sentence of a page after its title, without links, or nothing if there is none."""
     text = FENCED.sub("", path.read_text(encoding="utf-8").partition("\n")[2])
     found = FIRST_SENTENCE.search(text)
     if found is None:
@@ -460,7 +460,8 @@ PAGES = {
 if __name__ == "__main__":
     drifted = []
     for name, page in PAGES.items():
-        path, text = DOCS / name, page()
+        path = DOCS / name
+        text = page()
         if sys.argv[1:] != ["--check"]:
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:

@@ -1,8 +1,8 @@
-"""Asks each venue and each configured model one small question, and names what no longer has its shape.
+"""Ask each venue and each configured model one small question, and name what no longer has its shape.
 
 python -m scripts.live [CONFIG] [--venue NAME] [--no-models]
 
-For whoever has a network; no test asks a real venue. Shapes are in scripts/live_shapes.json: of each answer
+It needs a network; no test asks a real venue. Shapes are in scripts/live_shapes.json: of each answer
 the fields that the arena reads, with what they hold; a `?` marks those that may be missing. The addresses of
 the config's own venue are the config's, those of the others the usual ones. Asking models costs what `arena
 check --live` says beforehand. The exit status is 0 where all is as recorded, 2 where something has
@@ -35,30 +35,35 @@ KINDS: tuple[tuple[str, type | tuple[type, ...]], ...] = (
 )
 Shape = Mapping[str, str]
 Answers = list[tuple[str, object]]
-"""What was asked, by the name of its shape, and what was answered."""
+"""Pairs of the name of a shape, and the answer."""
 
 
 def drift(shape: Shape, answer: object) -> list[str]:
-    """How an answer differs from its shape: fields that are gone, or hold something else.
+    """Return how an answer differs from its shape: fields that are gone, or hold something else.
 
     >>> drift({"a[].b": "text", "c?": "number"}, {"a": [{"b": 1}]})
     ['a[].b holds number, where it held text']
     """
-    return [words for path, kinds in shape.items() for words in _drift_at(path, kinds.split(" or "), answer)]
+    drifted: list[str] = []
+    for path, kinds in shape.items():
+        drifted += _drift_at(path, kinds.split(" or "), answer)
+    return drifted
 
 
 def _drift_at(path: str, kinds: Sequence[str], answer: object) -> Iterator[str]:
-    name, optional = path.replace("?", ""), "?" in path
+    name = path.replace("?", "")
+    optional = "?" in path
     found = list(_values(answer, [part for part in name.replace("[]", ".[]").split(".") if part]))
     told = [_kind(value) for value in found if value is not None]
     if not told and not optional:
         yield f"{name} is gone"
-    if others := sorted(set(told) - set(kinds)):
+    others = sorted(set(told) - set(kinds))
+    if others:
         yield f"{name} holds {' and '.join(others)}, where it held {' or '.join(kinds)}"
 
 
 def _values(value: object, parts: Sequence[str]) -> Iterator[object]:
-    """What stands at a path, in all records of its lists."""
+    """Yield the values at a path, in all records of its lists."""
     if not parts:
         yield value
     elif parts[0] == "[]":
@@ -77,7 +82,7 @@ def _first(answer: object, path: str) -> Any:
 
 
 async def ask_polymarket(gamma: HttpClient, clob: HttpClient) -> Answers:
-    """The largest open markets, and the book of one."""
+    """Ask for the largest open markets, and for the book of one."""
     asked = {"closed": "false", "order": "volumeNum", "ascending": "false", "include_tag": "true"}
     page = await gamma.get("/markets/keyset", **asked, limit=5)
     tokens = _first(page, "markets.[].clobTokenIds")
@@ -89,7 +94,7 @@ async def ask_polymarket(gamma: HttpClient, clob: HttpClient) -> Answers:
 
 
 async def ask_kalshi(http: HttpClient) -> Answers:
-    """Some open events, the series of one, and the book of a market."""
+    """Ask for some open events, the series of one, and the book of a market."""
     page = await http.get("/events", status="open", with_nested_markets="true", limit=5)
     series = _first(page, "events.[].series_ticker")
     ticker = _first(page, "events.[].markets.[].ticker")
@@ -101,7 +106,7 @@ async def ask_kalshi(http: HttpClient) -> Answers:
 
 
 async def ask_manifold(http: HttpClient) -> Answers:
-    """The newest markets, and one by itself."""
+    """Ask for the newest markets, and for one of them by itself."""
     page = await http.get("/v0/markets", limit=20)
     return [
         ("manifold markets", page),
@@ -117,7 +122,7 @@ ASKED: Mapping[str, Callable[..., Awaitable[Answers]]] = {
 
 
 async def ask_venue(config: Config, name: str) -> Answers:
-    """One small question to a venue for each kind of answer that it gives."""
+    """Ask a venue one small question for each kind of answer that it gives."""
     settings = load_module("markets.venues", name).Settings()
     if name == config.markets.venue:
         settings = settings.model_copy(update=unfrozen_settings(config.venue_settings, config.folder))
@@ -131,7 +136,7 @@ async def ask_venue(config: Config, name: str) -> Answers:
 
 
 async def ask_models(config: Config) -> list[tuple[str, object]]:
-    """One tiny question to each model of the config: its answer as the arena reads it."""
+    """Ask each model of the config one tiny question, and return its answer as the arena reads it."""
     answers: list[tuple[str, object]] = []
     targets = ping_targets(tuple(agent for agent in config.agents if agent.model is not None))
     async with open_models(config) as asks:
@@ -144,8 +149,10 @@ async def ask_models(config: Config) -> list[tuple[str, object]]:
 
 
 async def everything(config: Config, venues: Sequence[str], models: bool) -> int:
-    """Ask, compare and tell; the exit status."""
-    shapes, drifted, failed = json.loads(SHAPES.read_text(encoding="utf-8")), 0, 0
+    """Ask, compare and print, and return the exit status."""
+    shapes = json.loads(SHAPES.read_text(encoding="utf-8"))
+    drifted = 0
+    failed = 0
     for venue in venues:
         try:
             answers = await ask_venue(config, venue)
@@ -161,7 +168,9 @@ async def everything(config: Config, venues: Sequence[str], models: bool) -> int
         else:
             failed += 1
             print(f"{model}: no answer: {answer}")
-    return 1 if failed else 2 if drifted else 0
+    if failed:
+        return 1
+    return 2 if drifted else 0
 
 
 def _tell(name: str, words: Sequence[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Plays strangers: from a clone, from the wheel, with models of their own and of a provider, with a file.
+"""Play new users: from a clone, from the wheel, with a local or hosted model, with a file of forecasts.
 
 python -m scripts.newcomer [--json] [WAY …]
 
@@ -159,7 +159,7 @@ class World:
     installed: Path
 
     def serve(self, config: Path) -> None:
-        """Point a config at the venue on this machine."""
+        """Set the URL of the local venue in a config."""
         text = config.read_text("utf-8")
         config.write_text(text.replace("  venue: polymarket", f"{self.venue}  venue: polymarket", 1), "utf-8")
 
@@ -171,7 +171,7 @@ class World:
 
 @contextmanager
 def newcomer() -> Iterator[Newcomer]:
-    """One in a new folder with spaces in its path, which goes with them."""
+    """Yield a user in a new folder with spaces in its path, which is removed afterwards."""
     home = Path(tempfile.mkdtemp(prefix="a new comer "))
     try:
         if os.geteuid() == 0:
@@ -212,7 +212,7 @@ def world(install: bool) -> Iterator[World]:
 
 
 def from_a_clone(guest: Newcomer, served: World) -> None:
-    """The README's way."""
+    """Follow the README."""
     published = guest.folder / "paper-arena.bundle"
     subprocess.run(["git", "-C", ROOT, "bundle", "create", "--quiet", published, "HEAD"], check=True)
     guest.type(f"git clone --quiet {published.name} 'paper arena'")
@@ -254,7 +254,7 @@ def own_model(speed: float, closed: bool = False) -> Callable[[Newcomer, World],
 
 
 def live(guest: Newcomer, served: World, printed: str, end: str, agent: str) -> None:
-    """Type what `try` says comes next, then play a first live turn."""
+    """Run the command that `try` suggests, then play a first live turn."""
     following = NEXT.search(printed)
     if following is None:
         raise DeadEnd(f"no next command:\n{printed}")

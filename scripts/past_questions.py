@@ -23,7 +23,8 @@ from typing import Any
 WRITTEN = Path(__file__).resolve().parent.parent / "arena" / "past_questions" / "questions.json"
 SEED = "past questions"
 COUNT = 200
-SOONEST, LATEST = timedelta(days=7), timedelta(days=13)
+SOONEST = timedelta(days=7)
+LATEST = timedelta(days=13)
 """How long before its end a question may be asked."""
 STALE = timedelta(days=7)
 """With no price in so many days before it, the day of a resolution is not believed."""

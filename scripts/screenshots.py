@@ -9,6 +9,7 @@ import argparse
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlencode
@@ -33,7 +34,7 @@ HIGHEST = 7_000
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """A page and what it is to show; the docs have the picture down to a height."""
+    """A page at an address; the docs show its picture down to a height."""
 
     name: str
     address: str
@@ -43,7 +44,7 @@ class Shot:
 
 
 def shots(market: str) -> list[Shot]:
-    """Every page once; `market` is the one to be shown."""
+    """Return every page once, with `market` as the market to show."""
     return [
         Shot("arena", "", 1_700),
         Shot("cohort", "cohort?cohort=2"),
@@ -70,7 +71,7 @@ REAL = Shot("real", "", 1_700)
 
 
 def every(taken: list[Shot]) -> Iterator[Shot]:
-    """Each of these whole, at both widths and in both themes."""
+    """Yield each of these pages whole, at both widths and in both themes."""
     for shot in taken:
         for width in (SCREEN, PHONE):
             yield Shot(f"{shot.name}-{width}", shot.address, HIGHEST, width)
@@ -87,7 +88,7 @@ def settle(page: Page) -> None:
 
 
 def take(browser: Browser, address: str, shot: Shot) -> bytes:
-    """A picture of a page down to its height, or to where it ends."""
+    """Take a picture of a page down to its height, or to where it ends."""
     context = browser.new_context(
         viewport={"width": shot.width, "height": 900}, color_scheme=shot.theme, bypass_csp=True
     )
@@ -127,16 +128,16 @@ def keep_moving(folder: Path) -> None:
 
 
 def main() -> None:
-    words = argparse.ArgumentParser(description=__doc__)
-    words.add_argument("--database", type=Path, required=True)
-    words.add_argument("--into", type=Path, help="a folder for every page whole, in every look")
-    words.add_argument("--real", action="store_true", help="the first page of a season over real markets")
-    words.add_argument("--only", default="", help="only pictures whose name begins so")
-    asked = words.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--database", type=Path, required=True)
+    parser.add_argument("--into", type=Path, help="a folder for every page whole, in every look")
+    parser.add_argument("--real", action="store_true", help="the first page of a season over real markets")
+    parser.add_argument("--only", default="", help="only pictures whose name begins so")
+    asked = parser.parse_args()
     record = Record.open(str(asked.database))
     refresh_cache(record, now())
     with record.engine.connect() as connection:
-        markets = [market for some in read_last_shown(connection) for market in some]
+        markets = list(chain.from_iterable(read_last_shown(connection)))
         interest = read_market_interest(connection, markets)
     market = max(sorted(interest), key=lambda market: interest[market].trades, default="")
     record.close()

@@ -22,7 +22,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def linked(match: re.Match[str]) -> str:
-    """A link as it is from within docs/; a file that is on no page keeps its words alone."""
+    """Return a link as docs/ needs it, or only its words if its target is on no page."""
     image, words, target = match.groups()
     file, mark, anchor = target.partition("#")
     page = PAGES.get(file, file.removeprefix("docs/") if file.startswith("docs/") else None)

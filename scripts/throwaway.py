@@ -1,4 +1,4 @@
-"""An environment of Python that is thrown away, for what the product is checked with and doesn't need."""
+"""A temporary Python environment, for tools that check the product and that it doesn't need."""
 
 import os
 import subprocess

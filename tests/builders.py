@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 
 def result_of(awaited: Awaitable[Result]) -> Result:
-    """What comes of a coroutine, or of anything else that is awaited."""
+    """Return the result of a coroutine, or of another awaitable."""
 
     async def wait() -> Result:
         return await awaited
@@ -31,12 +31,12 @@ def result_of(awaited: Awaitable[Result]) -> Result:
 
 
 def usd(amount: str | int) -> int:
-    """Dollars, shares or a price in millionths: `usd("0.40")`, `usd(500)`."""
+    """Return dollars, shares or a price in millionths: `usd("0.40")`, `usd(500)`."""
     return millionths(amount)
 
 
 def a_market(market_id: str = RAIN, **changes: Any) -> Market:
-    """A market that opened a month ago and closes in a month."""
+    """Return a market that opened a month ago and closes in a month."""
     market = Market(
         id=MarketId(market_id),
         event_id=f"{market_id}:event",
@@ -61,7 +61,7 @@ def a_quote(
     last: str | None = None,
     volume: str | None = None,
 ) -> Quote:
-    """A quote whose mid is halfway between bid and ask unless it is given."""
+    """Return a quote, whose mid is halfway between bid and ask unless it is given."""
     figures = (bid, ask, mid, last, volume)
     below, above, middle, traded, known = (None if figure is None else usd(figure) for figure in figures)
     if middle is None and below is not None and above is not None:
@@ -71,7 +71,7 @@ def a_quote(
 
 
 def quote_of(listing: Listing) -> Quote:
-    """The quote of a listing that has one."""
+    """Return the quote of a listing that has one."""
     assert listing.quote is not None
     return listing.quote
 
@@ -89,39 +89,46 @@ def a_listing(
     volume: str | None = None,
     **changes: Any,
 ) -> Listing:
-    """A market with a quote; other keywords change the market: `fee_rate`, `tick`, `closes_at` …"""
+    """Return a market with a quote; other keywords change the market: `fee_rate`, `tick`, `closes_at` …"""
     quote = a_quote(bid, ask, mid, market=market, at=at, bids=bids, asks=asks, last=last, volume=volume)
     return Listing(a_market(market, **changes), quote)
 
 
 def a_price(mid: str, market: str = RAIN, *, at: datetime = NOW, **changes: Any) -> Listing:
-    """A market of which only a price is known: no bid, no ask, no book."""
+    """Return a market of which only a price is known: no bid, no ask, no book."""
     return a_listing(None, None, mid, market=market, at=at, **changes)
 
 
 def a_book(bids: Levels, asks: Levels, market: str = RAIN, *, at: datetime = NOW, **changes: Any) -> Listing:
-    """A market with a book; bid, ask and mid are those of its best levels."""
-    below, above = _levels(bids), _levels(asks)
-    bid, ask = max(level.price for level in below), min(level.price for level in above)
+    """Return a market with a book, whose bid, ask and mid are those of its best levels."""
+    below = _levels(bids)
+    above = _levels(asks)
+    bid = max(level.price for level in below)
+    ask = min(level.price for level in above)
     quote = Quote(MarketId(market), at, bid, ask, (bid + ask) // 2, bids=below, asks=above)
     return Listing(a_market(market, **changes), quote)
 
 
 def a_snapshot(*shown: Listing, held: Iterable[Listing] = (), at: datetime = NOW) -> Snapshot:
-    """What may be known at an instant; one usual listing unless others are given."""
+    """Return the snapshot of an instant, with one usual listing unless others are given."""
     held = tuple(held)
     return Snapshot(at, shown if shown or held else (a_listing(),), held)
 
 
+def both_at(price: str) -> Snapshot:
+    """Return the snapshot of two markets at one price: the usual one, and sim:sun."""
+    return a_snapshot(a_price(price), a_price(price, "sim:sun"))
+
+
 def a_resolution(payout: str | None, market: str = RAIN, version: int = 1, at: datetime = NOW) -> Resolution:
-    """How a market ended: "1", "0", a fraction, or None for a refund."""
+    """Return how a market ended: "1", "0", a fraction, or None for a refund."""
     return Resolution(MarketId(market), version, at, None if payout is None else usd(payout))
 
 
 def a_bet(
     amount: str | int, side: Side = "YES", market: str = RAIN, limit: str | None = None, reason: str = ""
 ) -> Bet:
-    """A wish to spend so many dollars."""
+    """Return an order to spend this many dollars."""
     return Bet(MarketId(market), side, usd(amount), None if limit is None else usd(limit), reason)
 
 
@@ -133,13 +140,13 @@ def a_sale(
     fraction: str | None = None,
     limit: str | None = None,
 ) -> Sale:
-    """A wish to sell: so many shares, a fraction, or all of it."""
+    """Return an order to sell: this many shares, a fraction, or all of it."""
     some, part, least = (None if size is None else usd(size) for size in (shares, fraction, limit))
     return Sale(MarketId(market), side, some, part, least)
 
 
 def an_account(bankroll: str | int = 10_000, at: datetime = NOW) -> Holdings:
-    """The holdings of an entrant who has just been given a bankroll."""
+    """Return the holdings of an entrant that has just been given a bankroll."""
     return fold([open_account(usd(bankroll), at)])
 
 
@@ -148,7 +155,7 @@ def _levels(levels: Levels) -> tuple[Level, ...]:
 
 
 async def listed(venue: Venue, at: datetime) -> list[Listing]:
-    """What a venue has on offer at an instant."""
+    """Return what a venue has on offer at an instant."""
     return list((await venue.catalogue(at)).listings)
 
 

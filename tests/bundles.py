@@ -19,8 +19,13 @@ LONGEST_WAIT = 20
 """Weeks after a world's last one in which all its markets must have ended."""
 
 
+def on(day: int, hour: int = 0, month: int = 1) -> datetime:
+    """Return an hour of a day in 2026."""
+    return datetime(2026, month, day, hour, tzinfo=UTC)
+
+
 def page(market_id: str = "a", **more: Any) -> dict[str, Any]:
-    """A line of markets.jsonl: a market of its own event, open in January 2026."""
+    """Return a line of markets.jsonl: a market of its own event, open in January 2026."""
     line = {
         "venue": "v",
         "id": market_id,
@@ -31,7 +36,7 @@ def page(market_id: str = "a", **more: Any) -> dict[str, Any]:
 
 
 def ended(day: str, payout: object) -> dict[str, Any]:
-    """What a line says of a market that ended."""
+    """Return the part of a line that says how a market ended."""
     return {"resolved": True, "resolution": payout, "resolution_date": day}
 
 
@@ -43,7 +48,7 @@ def a_bundle(
     ends: Iterable[str] = (),
     header: str = HEADER,
 ) -> Path:
-    """A bundle of these lines; a file without lines of its own is written only where it is needed."""
+    """Write a bundle of these lines; a file without lines of its own is written only where it is needed."""
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / "markets.jsonl", [_json(line) for line in pages])
     _write(folder / "prices.csv", [header, *prices])
@@ -63,7 +68,7 @@ def _write(path: Path, lines: Iterable[str]) -> None:
 
 
 def sightings(settings: Settings, every: timedelta = timedelta(days=1)) -> list[Sighting]:
-    """What a recorder sees of a simulated world that looks so often, until all has ended."""
+    """Return what a recorder sees of a simulated world at this interval, until all has ended."""
     world = venue(settings)
     begun = now = datetime.combine(settings.start, time(), UTC)
     seen: dict[MarketId, None] = {}
@@ -82,7 +87,7 @@ def _ended(look: Sighting) -> set[MarketId]:
 
 
 def simulated(folder: Path, **settings: Any) -> Path:
-    """A recording of a small simulated world, made day by day."""
+    """Return a recording of a small simulated world, made day by day."""
     small = {"weeks": 8, "markets": 30, "events": 12, "start": date(2026, 1, 4)}
     write(folder, sightings(Settings.model_validate(small | settings)))
     return folder

@@ -38,7 +38,7 @@ settings.load_profile("thorough" if THOROUGH else "quick")
 
 
 def _stay_at_home(connect: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A test that reaches for another machine fails, whatever library it does so by.
+    """Make a test fail that reaches for another machine, by any library.
 
     An audit hook would see this too, and be called for all else that Python audits.
     """
@@ -60,7 +60,7 @@ share_caches()
 
 
 def find_chromium() -> str | None:
-    """The browser that the tests drive, if this machine has one."""
+    """Return the browser that the tests drive, if this machine has one."""
     named = os.environ.get("CHROMIUM")
     found = [named] if named else [shutil.which(name) for name in BROWSERS]
     return next((path for path in found if path), None)
@@ -68,12 +68,12 @@ def find_chromium() -> str | None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are processors: many a test waits for another process."""
+    """Return one more than there are processors, since many tests wait for another process."""
     return (os.cpu_count() or 1) + 1
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where several processes play the tests, they start the program from one that has loaded it.
+    """Start programs from one that has loaded the arena, where several processes play the tests.
 
     If they play all tests they are themselves forked from it: to load everything takes each of them seconds.
 
@@ -96,14 +96,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Only files with examples are looked through for examples, and loaded for them."""
+    """Collect doctests only from files with examples, and import only those."""
     found = yield
     shows = b">>> " in file_path.read_bytes()
     return [one for one in found if shows or not isinstance(one, DoctestModule)]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes long comes first in each process's share: at the end none has a whole season left."""
+    """Put slow tests first in each process's share, so that none is left with a whole season at the end."""
     processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     slow: dict[Path, list[pytest.Item]] = {}
     for item in items:
@@ -112,7 +112,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             slow.setdefault(item.path.parent if whole else item.path, []).append(item)
     known = {item for tests in slow.values() for item in tests}
     rest = iter([item for item in items if item not in known])
-    dealt, left = list(slow.values()), len(items)
+    dealt = list(slow.values())
+    left = len(items)
     items.clear()
     for place in range(processes):  # as `--dist worksteal` divides them
         share = [item for tests in dealt[place::processes] for item in tests]
@@ -122,7 +123,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was loaded stays, and is not looked through for cycles again and again while tests play."""
+    """Keep what was loaded out of later garbage collections while tests play."""
     gc.freeze()
 
 
@@ -137,7 +138,7 @@ def trusted_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Leaves out, and says so, what this run or this machine can't play. In CI a browser is a must."""
+    """Skip what this run or this machine can't play, and say so; in CI a browser is required."""
     if item.get_closest_marker("thorough") and not THOROUGH:
         pytest.skip("THOROUGH=1 plays this too")
     if item.get_closest_marker("browser") and find_chromium() is None:
@@ -146,7 +147,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """The path of the browser, for tests marked `browser`."""
+    """Return the path of the browser, for tests marked `browser`."""
     path = find_chromium()
     assert path is not None, NO_BROWSER
     return path
@@ -154,7 +155,7 @@ def chromium() -> str:
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
-    """The address of a PostgreSQL that lives as long as this run's tests."""
+    """Yield the address of a PostgreSQL that lives as long as this run's tests."""
     from tests.postgres import a_server
 
     with a_server() as server:
@@ -163,7 +164,7 @@ def postgresql() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def new_database(postgresql: str) -> Callable[[], str]:
-    """Makes an empty database each time it is called, and gives its address as a config names it."""
+    """Return a function that makes an empty database and returns its address as a config names it."""
     from tests.postgres import database
 
     names = (f"arena{number}" for number in count())
@@ -172,7 +173,7 @@ def new_database(postgresql: str) -> Callable[[], str]:
 
 @pytest.fixture(scope="session")
 def new_server_record(postgresql: str, new_database: Callable[[], str]) -> Callable[[], str]:
-    """Makes a database with the tables of a new record each time it is called: a copy of the first one."""
+    """Return a function that makes a database with the tables of a new record, copied from the first."""
     from arena.record.record import Record
     from tests.postgres import database
 
@@ -184,13 +185,13 @@ def new_server_record(postgresql: str, new_database: Callable[[], str]) -> Calla
 
 @pytest.fixture(scope="session")
 def thorough() -> bool:
-    """Whether everything is to be played, or a sample."""
+    """Tell whether everything is to be played, or a sample."""
     return THOROUGH
 
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The recorded data that lies beside the checkout and isn't part of it."""
+    """Return the folder of recorded data that lies beside the checkout and isn't part of it."""
     folder = Path(os.environ.get("ARENA_SHARED_DATA", ROOT.parent / "shared" / "data"))
     if not folder.is_dir():
         pytest.skip(f"no shared data: neither ARENA_SHARED_DATA nor {folder.relative_to(ROOT.parent)}")

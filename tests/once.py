@@ -9,7 +9,7 @@ import pytest
 
 
 def made_once(name: str, folders: pytest.TempPathFactory, make: Callable[[Path], object]) -> Path:
-    """A folder that `make` has filled; it is shared, so it is only read."""
+    """Return a folder that `make` has filled; it is shared, and only to be read."""
     base = folders.getbasetemp()
     home = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
     home.mkdir(exist_ok=True)

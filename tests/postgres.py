@@ -13,7 +13,7 @@ from sqlalchemy import make_url
 
 @contextmanager
 def a_server() -> Iterator[Any]:
-    """A server for as long as the block lasts, which can be stopped and started meanwhile.
+    """Yield a server for as long as the block lasts, which can be stopped and started meanwhile.
 
     Its user may be another one than ours, whom pytest's own folders are closed to. No test pulls the plug, so
     none waits for the disk, and the server does not as it ends.
@@ -31,7 +31,7 @@ def a_server() -> Iterator[Any]:
 
 
 def database(server: str, name: str, copied: str = "template1") -> str:
-    """The address, as a config names it, of a new database on a server, empty or a copy of another one."""
+    """Return the address of a new database on a server, empty or a copy of another one."""
     template = make_url(copied).database if "://" in copied else copied
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"'.encode())

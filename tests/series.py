@@ -11,12 +11,12 @@ DAY = timedelta(days=1)
 
 
 def a_table(rows: Iterable[str], head: str = "date,value,published") -> str:
-    """A CSV of rows under a head."""
+    """Return a CSV of rows under a head."""
     return "\n".join([head, *rows]) + "\n"
 
 
 def a_series(*rows: tuple[str, str, str], name: str = "river") -> Series:
-    """A series of dates, values (`.` where there is none) and the days from whose end on they are known."""
+    """Return a series of dates, values (`.` for none) and the days from whose end on they are known."""
     observations = []
     for day, value, published in rows:
         known_at = datetime.fromisoformat(published).replace(tzinfo=UTC) + DAY
@@ -25,13 +25,13 @@ def a_series(*rows: tuple[str, str, str], name: str = "river") -> Series:
     return Series(name, in_order(observations), has_vintages=True)
 
 
-def a_random_series(seed: int, first: date = date(2026, 1, 1), days: int = 60) -> Series:
-    """A series with holes, missing values, late ones and revisions, of small whole numbers."""
+def a_random_series(seed: int) -> Series:
+    """Draw a series with holes, missing values, late ones and revisions, of small whole numbers."""
     chance = Random(f"series {seed}")
     step = chance.choice([1, 1, 1, 7])
     observations = []
-    for number in range(0, days, step):
-        day = first + number * DAY
+    for number in range(0, 60, step):
+        day = date(2026, 1, 1) + number * DAY
         if chance.random() < 0.15:
             continue
 

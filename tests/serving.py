@@ -56,7 +56,7 @@ class Server(ThreadingHTTPServer):
 
     @abstractmethod
     def respond(self, request: Request) -> Reply:
-        """What a request gets."""
+        """Return the answer to a request."""
 
     @property
     def url(self) -> str:
@@ -64,7 +64,7 @@ class Server(ThreadingHTTPServer):
 
     @contextmanager
     def busy(self) -> Iterator[int]:
-        """Counts a request in and out: how many there are."""
+        """Count a request in and out, and yield how many there are."""
         with self.lock:
             self.at_once += 1
             count = self.at_once
@@ -75,11 +75,11 @@ class Server(ThreadingHTTPServer):
                 self.at_once -= 1
 
     def shutdown_request(self, request: Any) -> None:
-        """Closes without a farewell, or a reset would still look like an end."""
+        """Close without a farewell, since a reset would otherwise look like an end."""
         self.close_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up on a slow answer is what the test is about."""
+        """Ignore a client that hangs up on a slow answer, which is what the test is about."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -145,12 +145,12 @@ class _Handler(BaseHTTPRequestHandler):
                 return
 
     def log_message(self, *_words: object) -> None:
-        """Nothing on the terminal."""
+        """Print nothing on the terminal."""
 
 
 @contextmanager
 def serving(server: AnyServer) -> Iterator[AnyServer]:
-    """The server at work for as long as the block lasts."""
+    """Yield the server at work for as long as the block lasts."""
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:

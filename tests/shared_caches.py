@@ -63,7 +63,7 @@ class YamlReadOnce(YAML):
 
 
 def _share_statements(cached: "LRUCache[Any, Any]") -> None:
-    """All engines on files share a cache, and take a dialect for the same as any other of its class."""
+    """Share one cache among all engines on files, and treat dialects of one class as the same."""
     dialect: Any = SQLiteDialect_pysqlite
     dialect.__eq__ = lambda one, other: type(one) is type(other)
     dialect.__hash__ = lambda one: hash(type(one))
@@ -79,7 +79,7 @@ def _share_statements(cached: "LRUCache[Any, Any]") -> None:
 
 
 def _share_migrations() -> None:
-    """A file with nothing in it gets its tables by the statements that Alembic has sent to the first one."""
+    """Create an empty file's tables by the statements that Alembic sent to the first one."""
     sent: dict[tuple[str | None, str], list[tuple[str, Any]]] = {}
     migrate = alembic.command.upgrade
 

@@ -27,7 +27,7 @@ def script() -> ModuleType:
 
 @pytest.fixture
 def changed(tmp_path: Path) -> Callable[[str, str, str], Path]:
-    """The files in a folder of their own, with some words of one of them changed."""
+    """Return the files in a folder of their own, with some words of one of them changed."""
 
     def change(name: str, old: str, new: str) -> Path:
         for file in FILES:

@@ -43,13 +43,13 @@ def test_the_documents_of_an_episode_are_as_their_schemas_have_them() -> None:
 
 
 def anchors(page: Path) -> list[str]:
-    """What the headings of a page can be linked by, as GitHub makes it of them."""
+    """Return the anchors of a page's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
     return ["".join(c for c in x.lower() if c.isalnum() or c in "_- ").replace(" ", "-") for x in headings]
 
 
 def prose(page: Path) -> str:
-    """A page without its blocks of code."""
+    """Return a page without its blocks of code."""
     return re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
 
 

@@ -59,7 +59,8 @@ class Shell:
     """Somebody who types what a page shows, at 80 columns, beside a server of models."""
 
     def __init__(self, folder: Path, url: str) -> None:
-        self.folder, self.url = folder, url
+        self.folder = folder
+        self.url = url
 
     def follow(self, text: str) -> None:
         """Write each file and type each command, and compare what is printed."""
@@ -163,6 +164,7 @@ def test_the_program_takes_every_command_of_a_page(page: Path) -> None:
             command = command.get_command(context, words[0])
             context = command.context_class(command, info_name=words.pop(0), parent=context)
 
+        # It raises a usage error for an argument or an option that the command doesn't have.
         command.make_context(line, words, parent=context.parent)
 
 

@@ -36,18 +36,18 @@ TEXTS = {".py", ".md", ".toml", ".yaml", ".yml", ".lock", ".sh", ".mako", ".exam
 
 
 def sources(*packages: str) -> list[Path]:
-    """Every Python file of the packages."""
+    """Return every Python file of the packages."""
     return sorted(path for name in packages for path in (ROOT / name).rglob("*.py"))
 
 
 @cache
 def nodes(path: Path) -> list[ast.AST]:
-    """All that a file says."""
+    """Return all nodes of a file's syntax tree."""
     return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def calls(path: Path) -> Iterator[tuple[str, str, ast.Call]]:
-    """Each call in a file as (owner, name, node): `time.time()` is ("time", "time", …)."""
+    """Yield each call in a file as (owner, name, node): `time.time()` is ("time", "time", …)."""
     for node in nodes(path):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             yield ast.unparse(node.func.value).split(".")[-1], node.func.attr, node
@@ -56,7 +56,7 @@ def calls(path: Path) -> Iterator[tuple[str, str, ast.Call]]:
 
 
 def imported(path: Path, module: str) -> set[str]:
-    """The names that a file takes out of a module by `from module import …`."""
+    """Return the names that a file imports from a module by `from module import …`."""
     return {
         a.name for n in nodes(path) if isinstance(n, ast.ImportFrom) and n.module == module for a in n.names
     }
@@ -67,12 +67,12 @@ def place(path: Path, node: ast.AST) -> str:
 
 
 def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Plays a few lines in a process of their own."""
+    """Run a few lines in a process of their own."""
     return subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True)
 
 
 def texts() -> list[Path]:
-    """Every text that belongs to the project, and nothing that a run leaves behind."""
+    """Return every text that belongs to the project, and nothing that a run leaves behind."""
     found = []
     for folder, inner, files in os.walk(ROOT):
         inner[:] = [

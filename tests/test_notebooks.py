@@ -29,7 +29,7 @@ MOST_BYTES = 60_000
 
 
 def shown(value: object) -> dict[str, str]:
-    """What a notebook keeps of the value of a cell."""
+    """Return what a notebook keeps of the value of a cell."""
     if plt.get_fignums():
         picture = BytesIO()
         plt.savefig(picture, dpi=DPI, bbox_inches="tight", metadata={"Software": None})
@@ -42,7 +42,7 @@ def shown(value: object) -> dict[str, str]:
 
 
 def played(notebook: Path) -> list[list[dict[str, Any]]]:
-    """The outputs of each cell of code, played one after the other in the working folder."""
+    """Return the outputs of each code cell, run one after the other in the working folder."""
     mpl.use("Agg")
     plt.close("all")  # what another test has drawn
     names: dict[str, Any] = {}
@@ -68,12 +68,12 @@ def played(notebook: Path) -> list[list[dict[str, Any]]]:
 
 
 def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
-    """The cells that can be played."""
+    """Return the cells that can be run."""
     return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
 
 
 def words_of(outputs: list[dict[str, Any]]) -> list[str]:
-    """The words of outputs, however they are laid out."""
+    """Return the words of outputs, in any layout."""
     words: list[str] = []
     for output in outputs:
         text = output["data"]["text/plain"] if "data" in output else "".join(output["text"])

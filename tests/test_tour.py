@@ -22,7 +22,7 @@ PLAYED = [found for x in BLOCKS if (found := re.fullmatch(r"\$ arena (.*?)\n(.*)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the season of the page has been played."""
+    """Return the folder in which the season of the page has been played."""
     folder = tmp_path_factory.mktemp("tour")
     shutil.copy(six_rounds(tmp_path_factory) / "demo.db", folder / "tour.db")
     return folder
@@ -55,7 +55,7 @@ def test_the_pages_show_the_two_figures(folder: Path, monkeypatch: pytest.Monkey
 
 
 def row_of(table: Any, **named: str | int) -> Any:
-    """The one row of a table in which these columns are so."""
+    """Return the one row of a table with these values in these columns."""
     for column, value in named.items():
         table = table[table[column] == value]
     assert len(table) == 1

@@ -30,7 +30,7 @@ ALLOWED = frozenset(
 
 
 def literals(source: str, *, with_help: bool) -> Iterator[str]:
-    """All texts in a program, and what stands for itself only where it is shown as --help."""
+    """Yield all strings of a program; those that stand alone only where --help shows them."""
     tree = ast.parse(source)
     notes = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
@@ -46,7 +46,7 @@ def verdict_words(source: str, *, with_help: bool = False) -> set[str]:
 
 
 def words_of_file(file: str) -> set[str]:
-    """The words of a file; of the command line's with its docstrings, which are its --help."""
+    """Return the words of a file; for the command line with its docstrings, which are its --help."""
     source = (ROOT / file).read_text(encoding="utf-8")
     if file.endswith(".toml"):
         source = repr(source)

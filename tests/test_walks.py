@@ -23,7 +23,7 @@ def section(heading: str) -> str:
 
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory: pytest.TempPathFactory) -> list[Call]:
-    """Each function that a round and the leaderboard after it called, in the order of first calls."""
+    """Return each function that a round and the leaderboard after it called, in order of first calls."""
     folder = tmp_path_factory.mktemp("walks")
     simulated_config(folder, "{name: sharp, model: demo/sharp}", "{name: hasty, model: demo/hasty}")
     litellm()  # it makes most of the calls as it is loaded, and none of them counts

@@ -33,7 +33,9 @@ for line in sys.argv[1:]:
 
 
 def test_what_is_installed_makes_an_arena_checks_it_and_plays_the_demo(tmp_path: Path) -> None:
-    built, installed, here = tmp_path / "built", tmp_path / "installed", tmp_path / "here"
+    built = tmp_path / "built"
+    installed = tmp_path / "installed"
+    here = tmp_path / "here"
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(built)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     [wheel] = built.glob("*.whl")
@@ -42,7 +44,8 @@ def test_what_is_installed_makes_an_arena_checks_it_and_plays_the_demo(tmp_path:
     here.mkdir()
 
     def run(*words: str) -> str:
-        command, there = [sys.executable, "-P", *words], {"PYTHONPATH": str(installed)}
+        command = [sys.executable, "-P", *words]
+        there = {"PYTHONPATH": str(installed)}
         done = subprocess.run(command, cwd=here, env=there, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -7,7 +7,6 @@ from typing import Any
 from arena.cli.board_columns import (
     ALWAYS,
     COHORT_COLUMNS,
-    COHORT_ORDER,
     COHORT_UNRANKED,
     COLUMNS,
     EARLY_COLUMNS,
@@ -15,7 +14,6 @@ from arena.cli.board_columns import (
     METACULUS,
     METACULUS_LEGEND,
     NOTES,
-    ORDER,
     PROVISIONAL,
     SLICES,
     UNRANKED,
@@ -33,7 +31,7 @@ from arena.scores.board_data import board_data, provisional_data, slices_data
 from arena.scores.metaculus_kinds import read_metaculus_kinds
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
 from arena.scores.rules.metaculus.table import COMMUNITY
-from arena.scores.verdict import better_text
+from arena.scores.verdict import INTERVAL_ORDER, RANK_ORDER, better_text
 from markets.distributions import question_kind
 
 TURNS_AMISS = {"failed": "Failed turns", "late": "Late turns", "retried": "Turns retried after a failure"}
@@ -108,13 +106,13 @@ def _tables(data: Data, choice: TableChoice) -> Page:
     rows = _board_rows(data)
     is_of_cohort = "over_all_cohorts" in data
     is_early = max((row["events"] for row in rows), default=0) < ENOUGH_EVENTS
-    order = ORDER
+    order = RANK_ORDER
     has_money = data.get("money", True)
     if is_early:
         order = EARLY_ORDERS[has_money]
         rows.sort(key=_profit_order)
     elif is_of_cohort:
-        order = COHORT_ORDER
+        order = INTERVAL_ORDER
     if not is_early or choice.columns:
         rows.extend(_community_rows(data, rows[0]))
     columns = with_money(_columns(choice, is_of_cohort, is_early), has_money)

@@ -157,8 +157,6 @@ NOTES = {
     "distance": "Distance: how far its forecasts lie from the prices, on average.",
 }
 """What is to be known of a column, said where it is shown."""
-ORDER = "Sorted by rank, then by the lower end of the interval."
-COHORT_ORDER = "Sorted by the lower end of the interval."
 EARLY_ORDER = (
     f"Provisional, sorted by profit: nothing is ranked before {ENOUGH_EVENTS:.0f} events have resolved."
 )

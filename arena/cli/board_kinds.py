@@ -7,9 +7,7 @@ from arena.cli import board_columns
 from arena.cli.board_columns import (
     AGENT,
     BETTER_THAN,
-    COHORT_ORDER,
     COST,
-    ORDER,
     PNL,
     RANK,
     RANKS,
@@ -23,7 +21,7 @@ from arena.cli.page import Notes, Page
 from arena.cli.table import Table, TableChoice, TableColumn, answered, between
 from arena.errors import times_text
 from arena.scores.rules.comparisons.events import ENOUGH_EVENTS
-from arena.scores.verdict import better_text
+from arena.scores.verdict import INTERVAL_ORDER, RANK_ORDER, better_text
 from markets.distributions import YES_NO, question_kind
 
 OPTIONS = "multiple_choice"
@@ -88,7 +86,7 @@ def all_kinds_page(data: Data, choice: TableChoice) -> Page:
     unranked = [row for row in rows if not row["ranked"] and not row["is_reference"]]
     order = EARLY
     if not is_early:
-        order = COHORT_ORDER if data["cohort"] else ORDER
+        order = INTERVAL_ORDER if data["cohort"] else RANK_ORDER
     has_ranks = not is_early and any(row["rank_low"] is not None for row in rows)
     has_money = data.get("money", True)
     columns = _columns(rows, has_money, has_ranks)

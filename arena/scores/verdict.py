@@ -25,6 +25,9 @@ GUARANTEE = (
     "among agents, and at most 5% against the price."
 )
 """The guarantee that goes with every “better than”."""
+RANK_ORDER = "Sorted by rank, then by the lower end of the interval."
+INTERVAL_ORDER = "Sorted by the lower end of the interval."
+"""The order of a board with ranks, and of one without."""
 _NAMED = 3
 """The number of names that are listed; further ones are counted."""
 _MOST_COPIES = 4

@@ -1,4 +1,4 @@
-"""Where the pages of a site stand: names that every file system and every host takes, one for each page."""
+"""The addresses of a site's pages: names that every file system and host accepts, one for each page."""
 
 import re
 from collections.abc import Mapping
@@ -7,24 +7,26 @@ from hashlib import sha256
 from dashboard.pages import Address, Way
 
 LONGEST = 60
-"""So many letters of a name are in that of its file."""
+"""The most letters of a name in that of its file."""
 PLAIN = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*")
 HASHED = re.compile(r"-[0-9a-f]{10}\Z")
 RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
-"""What Windows takes for a device, whatever its ending."""
+"""Names that Windows takes for devices, with any ending."""
 
 
 def file_name(name: str) -> str:
-    """Return the name of a file for an agent or a market: the same letters where they do, else with a hash.
+    """Return the file name of an agent or a market: the same letters if that works, else with a hash.
 
     Names that differ have files that differ, also where upper and lower case are one.
 
     >>> file_name("gpt-5.6"), file_name("GPT-5.6"), file_name("../x"), file_name("nul.a")
     ('gpt-5.6', 'gpt-5-6-8ef19aafb1', 'x-d6b96a97d1', 'nul-a-9f3ae4edec')
     """
+    is_plain = PLAIN.fullmatch(name) and len(name) <= LONGEST
     is_device = name.lower().partition(".")[0] in RESERVED
-    if PLAIN.fullmatch(name) and len(name) <= LONGEST and not HASHED.search(name) and not is_device:
+    if is_plain and not is_device and not HASHED.search(name):
         return name
+
     letters = re.sub(r"[^a-z0-9]+", "-", name.lower())[:LONGEST].strip("-")
     return f"{letters or 'x'}-{sha256(name.encode()).hexdigest()[:10]}"
 
@@ -37,16 +39,16 @@ FIXED = {
     "glossary": "glossary.html",
 }
 SHOWN = {"cohort": "cohorts", "agent": "agents", "market": "markets"}
-"""Pages of which there are many, each by what it shows, and the folders in which they stand."""
+"""Pages of which there are many, by what they show, with their folders."""
 
 
 def event_file(event_id: str) -> str:
-    """Return the file of the page that has the markets of an event."""
+    """Return the file of the page with the markets of an event."""
     return f"markets/{file_name(event_id)}.html"
 
 
 def file_of(to: Way) -> str | None:
-    """Return the file of a page; None for those that a site has not.
+    """Return the file of a page, or None for those that a site does not have.
 
     >>> file_of(Way("cohort", {"cohort": 3})), file_of(Way("turn", {"cohort": 3}))
     ('cohorts/3.html', None)
@@ -57,7 +59,7 @@ def file_of(to: Way) -> str | None:
 
 
 def address_from(page: str, places: Mapping[str, str]) -> Address:
-    """Return a function that says where links lead from a page of a site.
+    """Return a function from a way to its address, as seen from a page of a site.
 
     `places` has by each file of `file_of` where what it names stands: several markets stand on one page.
     """

@@ -1,4 +1,4 @@
-"""The picture that is shown where somebody links to a site: the verdict, and the first of the board."""
+"""The preview picture of a site: the verdict, and the first agents of the board."""
 
 from io import BytesIO
 from pathlib import Path
@@ -17,21 +17,21 @@ SIZE = (1200, 630)
 EDGE = 72
 WIDTH = SIZE[0] - 2 * EDGE
 LINES = 3
-"""So many lines the verdict may have, and how wide they are."""
+"""The most lines of the verdict, and their width."""
 GROUND = "#fafbfc"
 INK = "#1f2933"
 SOFT = "#525e69"
 ACCENT = "#3450c4"
 ROWS = 4
-"""So many agents of the board are named."""
+"""The most agents that are named."""
 
 
 SORTS = {"simulated": "Simulated season, play money", "replay": "Replayed season, play money"}
-"""What is said of seasons that are not played live."""
+"""The labels of seasons that are not live."""
 
 
 def card(verdict: Verdict, lines: Lines, stamp: str) -> bytes:
-    """Draw the picture as PNG; it says what sort of season it is, for it is seen apart from the site."""
+    """Draw the picture as PNG, with a label of the season, as it is seen apart from the site."""
     image = Image.new("RGB", SIZE, GROUND)
     draw = ImageDraw.Draw(image)
     draw.rectangle((0, 0, SIZE[0], 12), fill=ACCENT)
@@ -68,7 +68,7 @@ def font_of(size: int, bold: bool = False) -> ImageFont.FreeTypeFont:
 
 
 def wrapped(text: str, font: ImageFont.FreeTypeFont) -> list[str]:
-    """Return a text as lines that fit, three at most; one that is longer ends in a sign that it goes on."""
+    """Return a text as at most three lines that fit, with an ellipsis if it is cut."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
@@ -82,7 +82,7 @@ def wrapped(text: str, font: ImageFont.FreeTypeFont) -> list[str]:
 
 
 def _cut(text: str, font: ImageFont.FreeTypeFont, room: float) -> str:
-    """Return a text that fits, without its end if it has to be."""
+    """Return a text that fits, cut if necessary."""
     while font.getlength(text) > room:
         text = f"{text[:-2]}…"
     return text

@@ -1,4 +1,4 @@
-"""All files of a site: which there are, what each is made of, and how it is made when that has changed."""
+"""All files of a site: their paths, a hash of their sources, and how to make them when that changes."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -44,12 +44,12 @@ from markets.hashes import digest
 
 FONT_LICENCE = "arena-sans.txt"
 COHORT = ("number", "starts_at", "ended_at", "rounds", "played", "stamp", "venue")
-"""What data.json has of a cohort."""
+"""The facts about a cohort in data.json."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteFile:
-    """A file of a site: its path, what it is made of as a hash, and how it is made."""
+    """A file of a site: its path, a hash of its sources, and how it is made."""
 
     path: str
     state: str
@@ -58,7 +58,7 @@ class SiteFile:
 
 @dataclass(frozen=True, slots=True)
 class SitePage:
-    """A page of a site: its path, what it is made of as a hash, and how it is drawn."""
+    """A page of a site: its path, a hash of its sources, and how it is drawn."""
 
     path: str
     state: str
@@ -66,7 +66,7 @@ class SitePage:
 
 
 def site_files(season: SeasonSite) -> list[SiteFile]:
-    """Return all of them, the first page last: what it leads to is there by then."""
+    """Return all files, the first page last, as its links exist by then."""
     if not season.overview.cohorts:
         raise no_cohort()
     newest = season.overview.cohorts[-1]
@@ -90,7 +90,7 @@ def site_files(season: SeasonSite) -> list[SiteFile]:
 
 
 def _look() -> Iterator[SiteFile]:
-    """Yield the style and the script, and what they draw on: the icon, the font, and the font's licence."""
+    """Yield the style and the script, with the icon, the font and its licence."""
     for name, text in look_files().items():
         yield SiteFile(name, digest(text), partial(str, text))
     for name in (ICON, FONT, FONT_LICENCE):
@@ -130,7 +130,7 @@ def _pages(season: SeasonSite, version: str) -> Iterator[SitePage]:
 
 
 def _cohort_pages(season: SeasonSite, drawing: str) -> Iterator[SitePage]:
-    """Yield the pages of cohorts, which change with their scores and with what their markets are worth."""
+    """Yield the pages of cohorts, which change with their scores and with the prices of their markets."""
     connection = season.connection
     valued = read_valued_snapshots(connection)
     verdict = over_all_cohorts(season.verdict)
@@ -157,7 +157,7 @@ def _event_pages(season: SeasonSite, drawing: str) -> Iterator[SitePage]:
 
 
 def _data(season: SeasonSite, version: str) -> Iterator[SiteFile]:
-    """Yield the leaderboard for programs, a badge for each agent, and the picture for links to the site."""
+    """Yield the leaderboard for programs, a badge for each agent, and the preview picture of the site."""
     verdict = season.verdict or Verdict()
     stamp = season.overview.cohorts[-1].stamp
     yield SiteFile(CARD, version, partial(card, verdict, season.lines, stamp))
@@ -200,7 +200,7 @@ def _badge_json(season: SeasonSite, name: str) -> str:
 
 
 def line_badge(line: LeaderboardLine | None) -> tuple[str, str]:
-    """Return what is told of an agent in a few words, and a colour."""
+    """Return an agent's verdict in a few words, and a colour."""
     if line is None:
         return "no results yet", GREY
     row = line.row

@@ -1,4 +1,4 @@
-"""The folder of a site: only what changed is written, whole or not at all, and only what is ours is removed.
+"""The folder of a site: only changes are written, whole or not at all, and only our files are removed.
 
 A list of the files that we wrote stands among them. New files are made beside the old ones and take their
 places at the end, so a site that is being made, or whose making broke off, shows what it showed before.
@@ -23,10 +23,10 @@ from dashboard.site.contents import SiteFile
 
 LOCK = ".arena-site.lock"
 NEW = ".arena-site.new"
-"""What is ours in the folder beside the site and the list of its files: a lock, and files being made."""
+"""Our own entries beside the site and the list of its files: a lock, and unfinished files."""
 FORMAT = 1
 Told = Callable[[int, int], None]
-"""Told how many files of how many are made."""
+"""A function that is called with how many files of how many are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class SiteList:
 
 @dataclass(frozen=True, slots=True)
 class SiteChanges:
-    """What publishing did: files and bytes of the site, how many were made anew, written and removed."""
+    """The result of publishing: files and bytes of the site, and how many were made, written and removed."""
 
     files: int
     bytes: int
@@ -63,7 +63,7 @@ READER = TypeAdapter(SiteList)
 
 
 def published_address(folder: Path) -> str:
-    """Return the address that a site was published for last; nothing where none is known."""
+    """Return the address that a site was last published for, or nothing if none is known."""
     check_site_folder(folder)
     return _known(folder).address
 
@@ -79,7 +79,7 @@ def write_site(folder: Path, new: SiteList, files: Sequence[SiteFile], tell: Tol
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Keep others from publishing to the folder meanwhile; the system lets go of it whatever ends us."""
+    """Keep others from publishing to the folder meanwhile; the system releases the lock on any end."""
     check_site_folder(folder)
     _make_folder(folder)
     with (folder / LOCK).open("w") as lock:
@@ -92,7 +92,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def check_site_folder(folder: Path) -> None:
-    """Refuse a folder that holds something, none of which we wrote."""
+    """Refuse a folder with files of others."""
     if not folder.exists():
         if not folder.parent.is_dir():
             raise ArenaError("no_folder", f"there is no folder {folder.parent}", "make it, or name another")
@@ -106,7 +106,7 @@ def check_site_folder(folder: Path) -> None:
 
 
 def _known(folder: Path) -> SiteList:
-    """Read the list of what we wrote there."""
+    """Read the list of files that we wrote there."""
     place = folder / LIST
     if not place.exists():
         return SiteList(FORMAT, "", {})
@@ -129,7 +129,7 @@ def _is_inside(path: str) -> bool:
 def _brought_up(
     folder: Path, old_list: SiteList, new: SiteList, files: Sequence[SiteFile], tell: Told
 ) -> SiteChanges:
-    """Make what has changed beside the old files, and put all of it in its place at the end."""
+    """Make what has changed beside the old files, and replace those at the end."""
     before = old_list.files
     after: dict[str, WrittenFile] = {}
     changed = []
@@ -170,7 +170,7 @@ def _brought_up(
 
 
 def _as_bytes(made: str | bytes) -> bytes:
-    """Return what stands in a file."""
+    """Return the content of a file."""
     if isinstance(made, bytes):
         return made
     return made.encode()
@@ -178,7 +178,7 @@ def _as_bytes(made: str | bytes) -> bytes:
 
 @contextmanager
 def _unhurried() -> Iterator[None]:
-    """Put off being told to stop until this is done."""
+    """Hold back a request to stop until this is done."""
     signals = {signal.SIGINT, signal.SIGTERM}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
@@ -188,7 +188,7 @@ def _unhurried() -> Iterator[None]:
 
 
 def _size(path: Path) -> int | None:
-    """Return the size of a file; None where there is none."""
+    """Return the size of a file, or None if there is none."""
     try:
         return path.stat().st_size
     except (FileNotFoundError, NotADirectoryError):
@@ -205,27 +205,27 @@ def _refuse_foreign(folder: Path, path: str, before: dict[str, WrittenFile]) -> 
 
 
 def _put(path: Path, data: bytes) -> None:
-    """Write a file that anyone may read, whatever the record's own may be: it is published."""
+    """Write a file that anybody may read, as it is published, whatever the permissions of the record."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     path.chmod(0o644)
 
 
 def _make_folder(path: Path) -> None:
-    """Make a folder that anyone may read, unless it is there."""
+    """Make a folder that anybody may read, unless it exists."""
     if not path.is_dir():
         path.mkdir()
         path.chmod(0o755)
 
 
 def _put_list(folder: Path, site_list: SiteList) -> None:
-    """Write the list of our files, in one move."""
+    """Write the list of our files, atomically."""
     _put(folder / NEW / LIST, (json.dumps(asdict(site_list), indent=1) + "\n").encode())
     (folder / NEW / LIST).replace(folder / LIST)
 
 
 def _remove(folder: Path, path: str, written: WrittenFile) -> None:
-    """Take away a file that we wrote, and that nobody has changed since; then its folder, if it is empty."""
+    """Remove a file that we wrote and nobody has changed since, then its folder if it is empty."""
     place = folder / path
     if place.is_file() and sha256(place.read_bytes()).hexdigest() == written.sha256:
         place.unlink()

@@ -1,4 +1,4 @@
-"""What the page of each market of a site is made of, as a hash: a page is drawn anew when it is another."""
+"""A hash of the sources of each market's page on a site, which is drawn again when that changes."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from markets.model import MarketId
 
 @dataclass(frozen=True, slots=True)
 class MarketState:
-    """What a market's page is made of, as a hash; beside it its event, and when it closes.
+    """The state of a market's page as a hash, with its event, and when it closes.
 
     `listed` are the newest version of its page, and of its resolution if it has one.
     """
@@ -35,7 +35,7 @@ class MarketState:
 def read_market_states(
     connection: Connection, shown: Mapping[MarketId, ShowingRound]
 ) -> dict[MarketId, MarketState]:
-    """Return the state of each market that was shown, by the newest round that did.
+    """Return the state of each market that was shown, by its newest round.
 
     Another page, price, resolution, forecast, trade or valuation of it makes another hash.
     """
@@ -81,7 +81,7 @@ def _count_rows(connection: Connection, row: type[ForecastRow | EntryRow]) -> di
 
 
 def read_valued_snapshots(connection: Connection) -> dict[int, list[int]]:
-    """Return by which snapshots the accounts of each cohort were valued last, by the cohort's number."""
+    """Return the snapshots at which the accounts of each cohort were last valued, by its number."""
     newest = (
         select(MarkRow.snapshot_id)
         .where(MarkRow.entrant_id == EntrantRow.id)
@@ -99,7 +99,7 @@ def read_valued_snapshots(connection: Connection) -> dict[int, list[int]]:
 
 
 def _read_valued_items(connection: Connection) -> dict[str, list[list[Any]]]:
-    """Return the prices by which each market was valued last."""
+    """Return the prices at which each market was last valued."""
     snapshots = set[int]()
     for own in read_valued_snapshots(connection).values():
         snapshots.update(own)

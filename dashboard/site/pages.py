@@ -1,4 +1,4 @@
-"""What the pages of a site show, each drawn by the functions that draw it in the dashboard."""
+"""The content of a site's pages, drawn by the same functions as in the dashboard."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -105,16 +105,16 @@ from markets.model import MarketId
 
 Parts = Iterator[str | Markup]
 Draw = Callable[[Address], Parts]
-"""A page that is told where links lead: its heading, then its parts."""
+"""A page that is given its addresses: its heading, then its parts."""
 
 
 TRADES = 100
-"""So many trades of a market are listed."""
+"""The most trades of a market in a list."""
 
 
 @dataclass(frozen=True)
 class SeasonSite:
-    """A season as it is published, in one look at the record. What files don't ask for is not read.
+    """A season as it is published, in one snapshot of the record, of which only what files need is read.
 
     `address` is that at which it will stand, where that is known.
     """
@@ -135,7 +135,7 @@ class SeasonSite:
 
     @cached_property
     def all_kinds(self) -> AllKinds | None:
-        """Return the scores of questions of all kinds; None where all are of yes or no."""
+        """Return the scores of questions of all kinds, or None if all are of yes or no."""
         return all_kinds_of(self.connection)
 
     @cached_property
@@ -145,32 +145,32 @@ class SeasonSite:
 
     @cached_property
     def lines(self) -> tuple[LeaderboardLine, ...]:
-        """Return its rows, each with what luck and calibration come to."""
+        """Return its rows, each with its luck and calibration."""
         return leaderboard_lines(self.board, FIGURES.read(self.connection))
 
     @cached_property
     def curves(self) -> dict[str, tuple[PnlPoint, ...]]:
-        """Return what all accounts of each agent together had made, over time."""
+        """Return the profit of all accounts of each agent together, over time."""
         return read_summed_curves(self.connection, self.overview.kinds, arena.INSTANTS)
 
     @cached_property
     def returns(self) -> CohortReturns:
-        """Return what each cohort has made."""
+        """Return the return of each cohort."""
         return read_cohort_returns(self.connection)
 
     @cached_property
     def holdings(self) -> dict[str, list[Holding]]:
-        """Return what each agent holds now."""
+        """Return the open positions of each agent."""
         return read_all_holdings(self.connection)
 
     @cached_property
     def comparisons(self) -> CacheEntry[Comparisons] | None:
-        """Return every agent against the market, with its evidence over time: read once for all of them."""
+        """Return every agent against the price, with its evidence over time, read once for all of them."""
         return COMPARISONS.read(self.connection)
 
     @cached_property
     def states(self) -> dict[MarketId, MarketState]:
-        """Return every market that agents were shown, the newest first, and what its page is made of."""
+        """Return every market that agents were shown, newest first, with the state of its page."""
         shown: dict[MarketId, ShowingRound] = {}
         for some in read_last_shown(self.connection):
             shown |= some
@@ -186,7 +186,7 @@ class SeasonSite:
 
     @cached_property
     def market_places(self) -> dict[str, str]:
-        """Return where each market stands on the page of its event, by the file that it would have."""
+        """Return the address of each market on the page of its event, by the file it would have."""
         places = {}
         for market_id, state in self.states.items():
             name = file_name(market_id)
@@ -205,7 +205,7 @@ class SeasonSite:
 
     @cached_property
     def newest_round(self) -> datetime | None:
-        """Return when was decided last."""
+        """Return the latest decisions."""
         newest = None
         for stored in read_cohorts(self.connection):
             for begun in read_rounds(self.connection, stored.id):
@@ -214,7 +214,7 @@ class SeasonSite:
 
 
 def home(season: SeasonSite, address: Address) -> Parts:
-    """Yield the verdict, the cohorts, money beside calibration, the board, and what was decided last."""
+    """Yield the verdict, the cohorts, money beside calibration, the board, and the latest decisions."""
     overview = season.overview
     connection = season.connection
     board = season.board
@@ -256,12 +256,12 @@ def home(season: SeasonSite, address: Address) -> Parts:
 
 
 def _leads(address: Address) -> Leads:
-    """Return what tells where the marks of an agent's line lead: to its page."""
+    """Return the function from a line to the link of its marks: its agent's page."""
     return lambda name: address(way("agent", agent=name))
 
 
 def _calibration(season: SeasonSite, colours: Colours, address: Address) -> Markup:
-    """Return how well agents are calibrated; as long as nothing has resolved, what they hold."""
+    """Return the calibration of agents or, until something has resolved, their positions."""
     if arena.is_before_results(season.lines):
         positions = arena.read_held_markets(season.connection)
         if positions.markets:
@@ -271,13 +271,13 @@ def _calibration(season: SeasonSite, colours: Colours, address: Address) -> Mark
 
 
 def all_agents(season: SeasonSite, address: Address) -> Parts:
-    """Yield the standings whole, each row of which leads to its agent."""
+    """Yield the full standings, each row of which leads to its agent."""
     yield "All agents"
     yield from standings(gather(season.connection, None, season.board), address)
 
 
 def one_cohort(season: SeasonSite, asked: int | None, address: Address) -> Parts:
-    """Yield its money beside its calibration, then standings and rules.
+    """Yield a cohort's money beside its calibration, then standings and rules.
 
     Without a number it is the one that tells most, with the way to all others.
     """
@@ -322,7 +322,7 @@ def _cohort_standings(
     look: BoardLook,
     all_kinds: AllKinds | None,
 ) -> Iterator[Markup]:
-    """Yield the board of a cohort, and what else is known of its agents."""
+    """Yield the board of a cohort, and the other scores of its agents."""
     names = look.overview.names
     if page.board is None:
         yield money_table(page.money, names, look.address)
@@ -343,23 +343,23 @@ def _cohort_standings(
 
 
 def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
-    """Yield its ranks and verdict, equity beside calibration, evidence, its cohorts, and what it holds."""
+    """Yield an agent's ranks and verdict, equity and calibration, evidence, cohorts, and positions."""
     overview = season.overview
     connection = season.connection
     curve = season.curves[name]
-    stays = agent.read_agent_page(connection, name)
+    agent_cohorts = agent.read_agent_page(connection, name)
     line = agent.line_of_agent(season.lines, name)
     yield name
-    yield agent.chips(name, stays, line, overview)
+    yield agent.chips(name, agent_cohorts, line, overview)
     verdict = bold(agent.verdict_of(line))
     yield filled("<p>%s</p>", verdict)
-    yield from map(quiet, stamps(agent.cohorts_of(stays, overview)))
+    yield from map(quiet, stamps(agent.cohorts_of(agent_cohorts, overview)))
 
     entry = PROFILE.read(connection, name)
     yield quiet(cache_note(entry, agent.LATER))
     details = entry.value if entry else None
     colours = overview.colours([name])
-    shown = agent.figures(stays, line, overview)
+    shown = agent.figures(agent_cohorts, line, overview)
     yield tiles(shown)
 
     charts = agent.calibration(details, colours)
@@ -371,7 +371,7 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
     yield agent.evidence_chart(evidence, colours[name])
 
     yield heading("Cohort by cohort")
-    yield agent.cohort_by_cohort(stays, details, address)
+    yield agent.cohort_by_cohort(agent_cohorts, details, address)
     if details is not None:
         notable = explain_forecasts(connection, name, details.best, details.worst)
         yield agent.notable_boxes(notable, name, address, has_money=overview.has_money)
@@ -380,11 +380,11 @@ def one_agent(season: SeasonSite, name: str, address: Address) -> Parts:
         yield heading("Open positions")
         yield holdings_table(held, address)
     if season.with_prompts:
-        yield from _prompts(connection, name, stays[-1].setup.prompts)
+        yield from _prompts(connection, name, agent_cohorts[-1].setup.prompts)
 
 
 def _prompts(connection: Connection, name: str, hashes: Mapping[str, str]) -> Iterator[Markup]:
-    """Yield the prompts that an agent is asked by, and what was asked and answered in its newest turn."""
+    """Yield an agent's prompts, and the question and answer of its newest turn."""
     texts = read_prompts(connection, tuple(hashes.values()))
     shown = {f"Prompt {prompt}": texts.get(text_hash, "") for prompt, text_hash in hashes.items()}
     for newest in read_newest_turns(connection, 1, name):
@@ -422,7 +422,7 @@ def list_file(key: str, page: int = 1) -> str:
 
 
 def every_market(season: SeasonSite, place: int, address: Address) -> Parts:
-    """Yield one of the pages that have all events together, counted from 0: each by its newest market."""
+    """Yield one of the pages with all events, counted from 0, each by its newest market."""
     every = [season.market_lines[market_ids[0]] for market_ids in season.events.values()]
     start = PAGE_ROWS * place
     last = min(start + PAGE_ROWS, len(every))
@@ -452,7 +452,7 @@ def some_markets(season: SeasonSite, key: str, address: Address) -> Parts:
 
 
 def _markets(key: str, shown: Sequence[MarketLine], text: str, address: Address) -> Parts:
-    """Yield a list of markets under the ways to the others."""
+    """Yield a list of markets below the links to the others."""
     yield "Markets"
     ways = [(label, list_file(other), other == key) for other, (label, *_) in PILLS.items()]
     yield pills(ways, "Show")
@@ -462,7 +462,7 @@ def _markets(key: str, shown: Sequence[MarketLine], text: str, address: Address)
 
 
 def one_event(season: SeasonSite, event_id: str, address: Address) -> Parts:
-    """Yield the markets of an event, each with its place on the page; several are folded."""
+    """Yield the markets of an event, each with an anchor; several are folded."""
     market_ids = season.events[event_id]
     questions = [season.market_lines[market_id].market.question for market_id in market_ids]
     title = questions[0]
@@ -487,7 +487,7 @@ MARKET = '<details class="market"><summary>%s%s</summary>%s</details>'
 
 
 def _market(season: SeasonSite, market_id: MarketId, address: Address) -> Parts:
-    """Yield its price, what every agent says and why, who held it, how it ended, and its rules."""
+    """Yield a market's price, forecasts and reasons, positions, result and rules."""
     connection = season.connection
     page = market.read_market_page(connection, market_id, season.now)
     assert page is not None, market_id
@@ -524,7 +524,7 @@ METER = '<li class="%s"><label>%s <meter value="%s"></meter> <span>%s</span></la
 
 
 def _meters(history: market.History, overview: SeasonOverview) -> Markup:
-    """Return what every agent said last, from the highest to the lowest."""
+    """Return the last forecast of each agent, from the highest to the lowest."""
     said = NOTHING
     for forecast in market.last_stated(history):
         share = forecast.probability / ONE
@@ -535,7 +535,7 @@ def _meters(history: market.History, overview: SeasonOverview) -> Markup:
 
 
 def _position(position: market.MarketPosition, address: Address) -> Markup:
-    """Say what an agent bought in a cohort, what it holds, and what that has come to."""
+    """Say what an agent bought in a cohort, what it holds, and its profit."""
     made = position.lot.money
     bought = written(position.bought / ONE, "localized")
     text = f", cohort {position.cohort}: {bought} {position.side}"
@@ -549,7 +549,7 @@ def _position(position: market.MarketPosition, address: Address) -> Markup:
 
 
 def _trade(trade: market.MarketTrade) -> str:
-    """Say who bought or sold what, when and at which price."""
+    """Say who traded what, when and at which price."""
     shares = written(trade.shares / ONE, "localized")
     did = f"{DONE[trade.action]} {shares} {trade.side}"
     at = f"{day(trade.at)}, cohort {trade.cohort}"
@@ -558,7 +558,7 @@ def _trade(trade: market.MarketTrade) -> str:
 
 
 def _newest(page: market.MarketPage) -> datetime:
-    """Return when something was last read or said of it."""
+    """Return when a market was last read or forecast."""
     instants = [page.pages[-1].at, *(place.at for place in page.offered[-1:])]
     if page.quote:
         instants.append(page.quote.at)
@@ -566,14 +566,14 @@ def _newest(page: market.MarketPage) -> datetime:
 
 
 def not_found(_season: SeasonSite, address: Address) -> Parts:
-    """Yield that there is nothing at an address, and where there is."""
+    """Yield a note that there is nothing at an address, and links to what there is."""
     yield "No such page"
     leads_on = linked(Markup("The leaderboard"), address(way("arena")))
     yield filled("<p>There is nothing here. %s leads on.</p>", leads_on)
 
 
 def how_it_works(season: SeasonSite, address: Address) -> Parts:
-    """Yield what is played, and what the figures mean."""
+    """Yield how it works, and what the figures mean."""
     yield how.TITLE
     yield how.how_it_works(how.read_newest(season.connection), address)
 

@@ -1,4 +1,4 @@
-"""What a file of forecasts comes to, on one page: the sentence, the scores, calibration, and the worst."""
+"""The page of a file of forecasts: the verdict, the scores, calibration, and the worst forecasts."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -19,7 +19,7 @@ from dashboard.words import filled, flat, moment, with_true_minus
 
 
 def scored_page(report: FileReport, at: datetime) -> str:
-    """Return a page of its own of a file, as it was scored at an instant."""
+    """Return the page of a file, as it was scored at an instant."""
     # a page is shown to others, who need not know in which folder the file lay
     name = PurePath(report.name).name or report.name
     title = f"Paper Arena · {flat(name)}"
@@ -32,7 +32,7 @@ def scored_page(report: FileReport, at: datetime) -> str:
 
 
 def _parts(report: FileReport) -> Iterator[Markup]:
-    """Yield the parts of the page, each only where there is something to say."""
+    """Yield the parts of the page, without empty ones."""
     if report.verdict is not None:
         yield filled('<p class="sentence">%s</p>', with_true_minus(flat(report.verdict.sentence)))
         yield quiet(report.verdict.guarantee)
@@ -57,7 +57,7 @@ def _parts(report: FileReport) -> Iterator[Markup]:
 
 
 def _calibration_box(calibration: Sequence[FileCalibration]) -> Markup:
-    """Return how calibrated everyone is, one at a time, and the price."""
+    """Return the calibration of all forecasters, one at a time, and of the price."""
     free = iter(CHOSEN)
     curves = []
     for one in calibration:
@@ -69,7 +69,7 @@ def _calibration_box(calibration: Sequence[FileCalibration]) -> Markup:
 
 
 def _score_rows(rows: list[ForecasterScores]) -> Rows:
-    """Yield everyone's scores."""
+    """Yield everybody's scores."""
     entries = sum(row.rank_low is not None for row in rows)
     for row in rows:
         asked = row.questions + row.missing
@@ -119,7 +119,7 @@ def _worst_rows(report: FileReport) -> Rows:
 
 
 def _published_rows(report: FileReport) -> Rows:
-    """Yield what a board publishes beside ours."""
+    """Yield the scores that a board publishes, beside ours."""
     for comparison in report.comparisons:
         yield {
             "forecaster": comparison.figure.forecaster,

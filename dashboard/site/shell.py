@@ -1,4 +1,4 @@
-"""What stands around each page of a site, and around a report, which is one such page in one file."""
+"""The frame of each page of a site, and of a report, which is one such page in one file."""
 
 import re
 from base64 import b64encode
@@ -21,7 +21,7 @@ SHUT = "default-src 'none'; base-uri 'none'; form-action 'none'"
 SITE_POLICY = f"{SHUT}; style-src 'self'; script-src 'self'; font-src 'self'; img-src 'self'"
 ICON = "icon.svg"
 CARD = "card.png"
-"""The picture of a site, and the one that is shown where somebody links to it."""
+"""The icon of a site, and its preview picture."""
 BAR = {
     "index": "Leaderboard",
     "cohorts": "Cohorts",
@@ -29,12 +29,12 @@ BAR = {
     "markets": "Markets",
     "how": "How it works",
 }
-"""What pages are called in the bar, by the names of their files."""
+"""The titles of pages in the bar, by the names of their files."""
 DRAWING = {".py", ".html", ".css", ".js", ".toml", ".svg", ".txt", ".woff2"}
 NOT_FOUND = "404.html"
-"""What a server shows where there is no page."""
+"""The file that a server shows if there is no such page."""
 FOR_ALL = "// For the app and for sites.\n"
-"""Where in arena.js that begins which a site needs too."""
+"""The part of arena.js, from here on, that a site needs too."""
 FOR_SITE = """marks(document);
 document.querySelectorAll(".place").forEach(ready);
 function unfold() {
@@ -44,25 +44,25 @@ unfold();
 addEventListener("hashchange", unfold);
 """
 DESCRIBED = 200
-"""So many letters of a page's first paragraph describe it to those who look for it."""
+"""The most letters of a page's first paragraph in its description for search engines."""
 
 
 @cache
 def _template() -> Template:
-    """Read what stands around each page."""
+    """Read the template of a page."""
     around = Environment(autoescape=True, undefined=StrictUndefined)  # nosec
     return around.from_string((HOME / "page.html").read_text("utf-8"))
 
 
 @cache
 def css() -> str:
-    """Return the look of every page."""
+    """Return the style of every page."""
     return "".join(file.read_text("utf-8") for file in (HOME / "page.css", ASSETS / "arena.css"))
 
 
 @cache
 def script() -> str:
-    """Return the script of a page without a server: its tables can be sorted, and its charts answer."""
+    """Return the script of a page without a server, for sorting tables and reading charts."""
     tables = (ASSETS / "arena.js").read_text("utf-8").partition(FOR_ALL)[2]
     charts = (ASSETS / "marks.js").read_text("utf-8").replace("export function", "function")
     return tables + charts + FOR_SITE
@@ -70,7 +70,7 @@ def script() -> str:
 
 @cache
 def look_files() -> dict[str, str]:
-    """Return the style and the one script of a site, by names that change with what they hold."""
+    """Return the style and the one script of a site, under names that change with their content."""
     font = "@font-face { font-family: 'Arena Sans'; src: url(arena-sans.woff2); font-weight: 400 700 }\n"
     texts = {".css": font + css(), ".js": script()}
     return {f"look-{sha256(text.encode()).hexdigest()[:10]}{end}": text for end, text in texts.items()}
@@ -78,13 +78,13 @@ def look_files() -> dict[str, str]:
 
 @cache
 def drawn_by() -> str:
-    """Return a hash over all that draws: what another version drew is drawn anew."""
+    """Return a hash of all code that draws, as pages of another version are drawn again."""
     files = sorted(file for file in PACKAGE.rglob("*") if file.suffix in DRAWING)
     return sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def one_file(title: str, inside: Markup) -> str:
-    """Return a page by itself: its style and its script within, and nothing that a browser would fetch."""
+    """Return a page in one file, with its style and its script, which makes no requests."""
     style = css()
     code = script()
     style_hash = _hash_of(style)
@@ -99,21 +99,21 @@ def one_file(title: str, inside: Markup) -> str:
 
 
 def _hash_of(text: str) -> str:
-    """Return what a page's policy calls a style or a script that stands within it."""
+    """Return the hash of an inline style or script for a page's security policy."""
     digest = sha256(text.encode()).digest()
     return f"sha256-{b64encode(digest).decode()}"
 
 
 @dataclass(frozen=True, slots=True)
 class SiteFrame:
-    """What stands around every page of a site: the badge, and where on the web it will be, if known."""
+    """The frame of every page of a site: the badge, and the site's address, if known."""
 
     badge: Markup
     address: str = ""
 
 
 def site_page(frame: SiteFrame, path: str, title: str, parts: Iterable[Markup]) -> str:
-    """Return a page of a site, which stands at a path in it."""
+    """Return a page of a site, at its path."""
     home = "../" * path.count("/")
     if path == NOT_FOUND and frame.address:
         home = f"{frame.address}/"  # a server shows it at whatever address was asked for
@@ -142,7 +142,7 @@ def site_page(frame: SiteFrame, path: str, title: str, parts: Iterable[Markup]) 
 
 
 def _description(title: str, shown: Markup) -> str:
-    """Return the first paragraph of a page, as far as it is shown beside a link; its title if it has none."""
+    """Return the first paragraph of a page, cut for previews of links, or its title if it has none."""
     first = re.search(r"<p[ >].*?</p>", shown, re.DOTALL)
     text = flat(title)
     if first is not None:
@@ -153,5 +153,5 @@ def _description(title: str, shown: Markup) -> str:
 
 
 def _whole(inside: Markup) -> Markup:
-    """Return what a page shows, with signs that stay beside their amounts."""
+    """Return the content of a page, with signs kept beside their amounts."""
     return Markup(unbroken(inside))  # noqa: S704 - markup before, markup after

@@ -1,4 +1,4 @@
-"""The standings whole: every figure of the board, skill against return, P/L and calibration.
+"""The full standings: every figure of the board, skill against return, P/L and calibration.
 
 A page of a site, and by itself a report. What it says is read in one look at the record.
 """
@@ -60,12 +60,12 @@ from dashboard.site.shell import one_file
 from dashboard.words import count, filled, moment, with_true_minus
 
 NAMED = 3
-"""So many agents are coloured in a chart, the first of the board."""
+"""Agents with a colour in a chart, the first of the board."""
 MOST_COHORTS = 6
-"""The curves of so many cohorts are drawn, the newest."""
+"""The newest cohorts, whose curves are drawn."""
 MOST_PANELS = 12
 POINTS = 2_000
-"""Of so many agents it is drawn how well they are calibrated; so many points has a chart of curves."""
+"""The most agents with a calibration diagram, and the most points in a chart of curves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class ReportFacts:
 
 
 def gather(connection: Connection, cohort: int | None, board: Leaderboard | None = None) -> ReportFacts:
-    """Return all that is said, of every cohort or of one; with the board given, but for calibration.
+    """Return the standings of every cohort or of one; with the board given, without calibration.
 
     On a site each agent has that on a page of its own.
     """
@@ -118,7 +118,7 @@ def gather(connection: Connection, cohort: int | None, board: Leaderboard | None
 
 
 def _names(ranking: Leaderboard) -> list[str]:
-    """Return the names of all but the market itself."""
+    """Return the names of all agents except the market itself."""
     return [row.agent for row in ranking.rows if row.kind != MARKET]
 
 
@@ -155,14 +155,14 @@ def standings(facts: ReportFacts, address: Address) -> Iterator[Markup]:
 
 
 def _verdict(facts: ReportFacts) -> str:
-    """Return the verdict; of a single cohort that of all."""
+    """Return the verdict; for a single cohort that of the whole record."""
     if facts.cohort is not None:
         return over_all_cohorts(facts.verdict)
     return whole_verdict(facts.verdict)
 
 
 def _tables(facts: ReportFacts, address: Address) -> Iterator[Markup]:
-    """Yield every figure of the agents that are ranked and of the references, then the other agents."""
+    """Yield every figure of ranked agents and references, then the agents without a rank."""
     lines = leaderboard_lines(facts.ranking)
     names = facts.season.names
     parts = board_parts(lines)
@@ -218,7 +218,7 @@ def _charts(facts: ReportFacts) -> Iterator[Markup]:
 
 
 def _profit(line: CohortLine, points: Sequence[PnlPoint], colours: Colours, season: SeasonOverview) -> Markup:
-    """Return what each account of a cohort has made over time."""
+    """Return the profit of each account of a cohort over time."""
     curves = curves_of(points)
     drawn = pnl_lines(curves, colours, season.is_reference)
     if not drawn:

@@ -1,4 +1,4 @@
-"""What `arena share site` and `arena share report` start: how far they are, and errors, go out as lines."""
+"""What `arena share site` and `arena share report` start; progress and errors go out as lines."""
 
 import json
 import sys
@@ -21,7 +21,7 @@ from dashboard.site.standings import gather, report_page
 
 
 def tell(**what: object) -> None:
-    """Print a line for the one who started this."""
+    """Print a line for the process that started this."""
     sys.stdout.write(json.dumps(what) + "\n")
     sys.stdout.flush()
 
@@ -38,7 +38,7 @@ def report() -> int:
 
 
 def scored() -> int:
-    """Write what a file of forecasts comes to, which is read from a file of its own, as one file."""
+    """Write the page of a file of forecasts as one file."""
     given, place = map(Path, sys.argv[1:])
     try:
         place.write_text(scored_page(read_report(given.read_text("utf-8")), now()), encoding="utf-8")
@@ -51,7 +51,7 @@ def scored() -> int:
 def publish_site(
     connection: Connection, place: Path, with_prompts: bool, report_progress: Told, address: str = ""
 ) -> dict[str, Any]:
-    """Bring the folder of a site up to the record, and say what changed and what it is of.
+    """Bring the folder of a site up to the record, and say what changed and how large it is.
 
     Without an address it stays the one that it was published for before.
     """
@@ -75,7 +75,7 @@ def publish() -> int:
 
 
 def _with_record(write: Callable[[Connection, Path, Namespace], dict[str, Any]]) -> int:
-    """Do it in one look at the record; record and place are arguments."""
+    """Do it in one snapshot of the record."""
     arguments = ArgumentParser(prog="dashboard.site")
     arguments.add_argument("record")
     arguments.add_argument("place", type=Path)

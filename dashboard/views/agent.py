@@ -1,4 +1,4 @@
-"""One agent over all its cohorts: ranks and verdict, equity beside calibration, and the rest in tabs."""
+"""One agent over all its cohorts: ranks, verdict, equity and calibration, then details in tabs."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -213,7 +213,7 @@ OWN_TURNS = EntrantRow.__table__.join(RoundRow, clause(RoundRow.cohort_id == Ent
 def read_counts(
     connection: Connection, counted: Counted, entrant_ids: Collection[int]
 ) -> dict[int, dict[str, int]]:
-    """Return, by entrant, how often it has which value.
+    """Count each value, by entrant.
 
     Turns are counted by how they ended, fills by whether they bought or sold, rejections by their reason and
     forecasts by their stage.
@@ -266,7 +266,7 @@ class AgentCohort:
     answers: tuple[CallSums, ...]
 
 
-Stays = Sequence[AgentCohort]
+AgentCohorts = Sequence[AgentCohort]
 """An agent over all its cohorts, oldest first."""
 
 
@@ -275,19 +275,19 @@ Evidence = tuple[tuple[float, float], ...]
 
 
 def read_agent_evidence(connection: Connection, name: str) -> Evidence:
-    """Return it by the comparisons that were cached last; empty where there are none of the agent."""
+    """Return the evidence of an agent from the newest cached comparisons; empty if it has none."""
     return evidence_of(COMPARISONS.read(connection), name)
 
 
 def evidence_of(entry: CacheEntry[Comparisons] | None, name: str) -> Evidence:
-    """Return it of what is cached of all agents."""
+    """Return the evidence of an agent from the cached comparisons of all."""
     if entry is None:
         return ()
     return entry.value.evidence.get(name, ())
 
 
 def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...]:
-    """Return all that the record itself says of an agent."""
+    """Return everything that the record itself has on an agent."""
     chosen = [stored for stored in read_cohorts(connection) if name in stored.entrant_ids]
     ids = [stored.entrant_ids[name] for stored in chosen]
     spans = read_account_spans(connection, ids)
@@ -302,7 +302,7 @@ def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...
     refused = read_counts(connection, "rejections", ids)
     stages = read_counts(connection, "forecasts", ids)
 
-    stays = []
+    agent_cohorts = []
     before = None
     for stored, key in zip(chosen, ids, strict=True):
         cohort = stored.cohort
@@ -317,7 +317,7 @@ def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...
         if cohort.rules.money and key in newest:
             pnl = newest[key] - cohort.bankroll
         forecasts = stages.get(key, {}).get("final", 0)
-        stays.append(
+        agent_cohorts.append(
             AgentCohort(
                 cohort=cohort.number,
                 starts_at=cohort.starts_at,
@@ -334,7 +334,7 @@ def read_agent_page(connection: Connection, name: str) -> tuple[AgentCohort, ...
                 answers=tuple(answers[key]),
             )
         )
-    return tuple(stays)
+    return tuple(agent_cohorts)
 
 
 TITLE = "Agents"
@@ -345,11 +345,11 @@ ORDER = 3
 TABS = {"record": "Record", "forecasts": "Forecasts", "money": "Money", "setup": "Set-up"}
 LATER = "The profile of its forecasts and money"
 FAR = (1e-3, 1e6)
-"""Between these evidence is drawn; what lies beyond stands at the edge."""
+"""The range in which evidence is drawn; values beyond it are drawn at its edge."""
 
 
 def show(source: RecordSource) -> None:
-    """Show an agent over all its cohorts, or in one: what is told of it, made, held and said."""
+    """Show an agent over all its cohorts, or in one: its verdict, profit, positions and forecasts."""
     overview = season(source)
     names = named(by_leaderboard(source))
     no_such("agent", [st.query_params.get("agent")], names)
@@ -365,14 +365,14 @@ def show(source: RecordSource) -> None:
         bars = strip(offered, number, partial(way_to_agent, name), OWN_RETURNS, bars_lead=staying)
         put(bars, "cohorts")
 
-    stays = kept(source, read_agent_page, name)
+    agent_cohorts = kept(source, read_agent_page, name)
     lines = kept(source, read_leaderboard_page).lines
     line = line_of_agent(lines, name)
     with top:
         st.title(plain(name), anchor=False)
-        put(chips(name, stays, line, overview), "chips")
+        put(chips(name, agent_cohorts, line, overview), "chips")
     if number is None:
-        _all_cohorts(source, name, stays, line, overview)
+        _all_cohorts(source, name, agent_cohorts, line, overview)
     else:
         _one_cohort(source, name, number, line, overview)
 
@@ -389,7 +389,7 @@ OWN_RETURNS = "Cohorts, with the return of this agent"
 def _all_cohorts(
     source: RecordSource,
     name: str,
-    stays: Stays,
+    agent_cohorts: AgentCohorts,
     line: LeaderboardLine | None,
     overview: SeasonOverview,
 ) -> None:
@@ -399,19 +399,19 @@ def _all_cohorts(
     summed = kept(source, read_summed_curves, [name])
     points = summed[name]
     st.markdown(verdict_of(line))
-    cohorts = cohorts_of(stays, overview)
+    cohorts = cohorts_of(agent_cohorts, overview)
     about_cohorts = " ".join(stamps(cohorts))
     st.caption(leading(about_cohorts))
     colours = overview.colours([name])
     look = colours[name]
 
-    shown = figures(stays, line, overview)
+    shown = figures(agent_cohorts, line, overview)
     put(tiles(shown), "figures")
     if overview.has_money:
         holdings = kept(source, read_holdings, name)
         show_held(holdings)
 
-    numbers = [stay.cohort for stay in stays]
+    numbers = [agent_cohort.cohort for agent_cohort in agent_cohorts]
     times = kept(source, read_round_times)
     played = [item for item in times if item.cohort in numbers]
     rounds = [(item.at.timestamp(), f"{item.cohort}&round={item.number}") for item in played]
@@ -430,32 +430,38 @@ def _all_cohorts(
         evidence = kept(source, read_agent_evidence, name)
         put(evidence_chart(evidence, look), "evidence")
         subheading("Cohort by cohort")
-        record = cohort_by_cohort(stays, details)
+        record = cohort_by_cohort(agent_cohorts, details)
         put(record, "cohort by cohort")
         _other_scores(source, name, line, cohorts)
     elif part == "forecasts":
         show_answers(kept(source, read_agent_answers, name))
-        if details is None:
-            return
-        notable = kept(source, explain_forecasts, name, details.best, details.worst)
-        boxes = notable_boxes(notable, name, has_money=overview.has_money)
-        put(boxes, "notable")
-        deals = tuple(deal.market_id for deal in details.profile.bargains)
-        questions = kept(source, read_questions, deals)
-        show_forecasts(details, questions, look)
+        if details is not None:
+            _judged_forecasts(source, details, look, has_money=overview.has_money)
     elif part == "money":
         _money(source, details)
     elif part == "setup":
-        costs(stays, overview.is_simulated)
-        failures(stays)
-        hashes = list(stays[-1].setup.prompts.values())
-        set_up(stays, kept(source, read_prompts, hashes))
+        costs(agent_cohorts, overview.is_simulated)
+        failures(agent_cohorts)
+        hashes = list(agent_cohorts[-1].setup.prompts.values())
+        set_up(agent_cohorts, kept(source, read_prompts, hashes))
+
+
+def _judged_forecasts(source: RecordSource, details: DetailedProfile, look: str, *, has_money: bool) -> None:
+    """Show its notable forecasts, then its skill and calibration in parts."""
+    name = details.profile.agent
+    notable = kept(source, explain_forecasts, name, details.best, details.worst)
+    boxes = notable_boxes(notable, name, has_money=has_money)
+    put(boxes, "notable")
+
+    deals = tuple(deal.market_id for deal in details.profile.bargains)
+    questions = kept(source, read_questions, deals)
+    show_forecasts(details, questions, look)
 
 
 def _one_cohort(
     source: RecordSource, name: str, number: int, line: LeaderboardLine | None, overview: SeasonOverview
 ) -> None:
-    """Show an agent in one cohort: what it made among the others, how well it said, and its positions."""
+    """Show an agent in one cohort: its profit among the others, its calibration and its positions."""
     verdict = verdict_of(line)
     if verdict:
         st.markdown("Over all cohorts: " * (not overview.is_reference(name)) + verdict)
@@ -492,9 +498,9 @@ def _one_cohort(
 
 
 def cohort_figures(name: str, line: LeaderboardLine | None, curves: Curves) -> list[Tile]:
-    """Return what an agent made in a cohort, its place among all accounts, how close it was, and its bets.
+    """Return an agent's profit in a cohort, its place among all accounts, its skill and its bets.
 
-    Where nobody bets there are no curves, and nothing is said of money.
+    Where nobody bets there are no curves, and no figures of money.
     """
     shown = []
     if name in curves:
@@ -514,11 +520,11 @@ def cohort_figures(name: str, line: LeaderboardLine | None, curves: Curves) -> l
 
 
 OPEN = 4
-"""So many open positions are shown at once."""
+"""Open positions shown at once."""
 
 
 def show_held(holdings: Sequence[Holding]) -> None:
-    """Show the largest open positions as last marked, and the others to who asks for them."""
+    """Show the largest open positions as last marked, and the others on demand."""
     if not holdings:
         put(quiet("No open positions."), "open positions")
         return
@@ -558,9 +564,9 @@ def _other_scores(
         on_demand(METACULUS_TITLE, "Metaculus", partial(show_metaculus, scores, ()))
 
 
-def cohorts_of(stays: Stays, overview: SeasonOverview) -> list[CohortLine]:
+def cohorts_of(agent_cohorts: AgentCohorts, overview: SeasonOverview) -> list[CohortLine]:
     """Return the cohorts that an agent plays in."""
-    numbers = {stay.cohort for stay in stays}
+    numbers = {agent_cohort.cohort for agent_cohort in agent_cohorts}
     return [line for line in overview.cohorts if line.number in numbers]
 
 
@@ -572,9 +578,11 @@ def line_of_agent(lines: Lines, name: str) -> LeaderboardLine | None:
     return None
 
 
-def chips(name: str, stays: Stays, line: LeaderboardLine | None, overview: SeasonOverview) -> Markup:
-    """Return the ranks that it may have and among how many, and what it is."""
-    cohorts = count(len(stays), "cohort")
+def chips(
+    name: str, agent_cohorts: AgentCohorts, line: LeaderboardLine | None, overview: SeasonOverview
+) -> Markup:
+    """Return the possible ranks of an agent, the number of ranked agents, and what kind of agent it is."""
+    cohorts = count(len(agent_cohorts), "cohort")
     about = f"{overview.about(name)} · in {cohorts}"
     if line is None or line.told is None or line.told.rank_low is None:
         return quiet(about)
@@ -587,7 +595,7 @@ def chips(name: str, stays: Stays, line: LeaderboardLine | None, overview: Seaso
 
 
 def verdict_of(line: LeaderboardLine | None) -> str:
-    """Return what is told of it among the others and against the price, in Markdown."""
+    """Return its verdict, among the others and against the price, in Markdown."""
     if line is None or line.told is None:
         return ""
     verdict = line.told
@@ -597,16 +605,18 @@ def verdict_of(line: LeaderboardLine | None) -> str:
     return " ".join(filter(None, sentences))
 
 
-def figures(stays: Stays, line: LeaderboardLine | None, overview: SeasonOverview) -> list[Tile]:
-    """Return profit where agents bet, how close it is, calibration and cost: what matters most."""
-    shown = [_closer_tile(line), _calibration_tile(line), _cost_tile(stays, overview.is_simulated)]
+def figures(
+    agent_cohorts: AgentCohorts, line: LeaderboardLine | None, overview: SeasonOverview
+) -> list[Tile]:
+    """Return the main figures: profit if agents bet, skill, calibration and cost."""
+    shown = [_closer_tile(line), _calibration_tile(line), _cost_tile(agent_cohorts, overview.is_simulated)]
     if overview.has_money:
-        return [_profit_tile(stays), *shown]
+        return [_profit_tile(agent_cohorts), *shown]
     return shown
 
 
 def _closer_tile(line: LeaderboardLine | None) -> Tile:
-    """Return by how much its forecasts are closer than the price, with the interval."""
+    """Return how much closer its forecasts are than the price, with the interval."""
     closer = EMPTY
     label = "closer than the price"
     if line is not None:
@@ -620,14 +630,14 @@ def _closer_tile(line: LeaderboardLine | None) -> Tile:
     return Tile(closer, label, meant)
 
 
-def _profit_tile(stays: Stays) -> Tile:
-    """Return what all its accounts have made, and of how much."""
+def _profit_tile(agent_cohorts: AgentCohorts) -> Tile:
+    """Return the profit of all its accounts, in dollars and relative to their bankrolls."""
     pnl = 0
     given = 0
-    for stay in stays:
-        if stay.pnl is not None:
-            pnl += stay.pnl
-            given += stay.bankroll
+    for agent_cohort in agent_cohorts:
+        if agent_cohort.pnl is not None:
+            pnl += agent_cohort.pnl
+            given += agent_cohort.bankroll
     if not given:
         return Tile(EMPTY, "profit or loss, all cohorts")
     share = 100 * pnl / given
@@ -639,41 +649,41 @@ def _profit_tile(stays: Stays) -> Tile:
 
 
 def _calibration_tile(line: LeaderboardLine | None) -> Tile:
-    """Return how well what it is sure of comes true."""
+    """Return how often its confident forecasts come true."""
     brief = line.brief if line else None
-    meant = "A side that it gives 70% or more: what it says of it on average, and how often it happens."
+    meant = "Sides that it gives 70% or more: its average forecast, and how often they win."
     text, below = calibration_words(brief)
     if brief is None or brief.sure is None:
         return Tile(text, below or "calibration", meant)
     return Tile(brief.sure.short, f"{WHERE_SURE.lower()}: {below}", meant)
 
 
-def _cost_tile(stays: Stays, is_simulated: bool) -> Tile:
+def _cost_tile(agent_cohorts: AgentCohorts, is_simulated: bool) -> Tile:
     """Return what its calls cost, and for how many forecasts."""
-    forecasts = count(_forecasts(stays), "forecast")
+    forecasts = count(_forecasts(agent_cohorts), "forecast")
     label = f"{forecasts} stated; it calls no model"
-    if _total(stays, "calls"):
+    if _total(agent_cohorts, "calls"):
         label = f"cost of {forecasts} stated" + " (simulated)" * is_simulated
-    return Tile(cost(stays), label, "All its calls to models.")
+    return Tile(cost(agent_cohorts), label, "All its calls to models.")
 
 
-def _forecasts(stays: Stays) -> int:
+def _forecasts(agent_cohorts: AgentCohorts) -> int:
     """Return how many forecasts it stated."""
-    return sum(stay.forecasts for stay in stays)
+    return sum(agent_cohort.forecasts for agent_cohort in agent_cohorts)
 
 
-def _total(stays: Stays, name: str) -> int:
+def _total(agent_cohorts: AgentCohorts, name: str) -> int:
     """Return the sum of a figure of all its calls."""
-    return sum(getattr(sums, name) for sums in _answers(stays))
+    return sum(getattr(sums, name) for sums in _answers(agent_cohorts))
 
 
-def _answers(stays: Stays) -> list[CallSums]:
+def _answers(agent_cohorts: AgentCohorts) -> list[CallSums]:
     """Return the calls of all cohorts."""
-    return list(chain.from_iterable(stay.answers for stay in stays))
+    return list(chain.from_iterable(agent_cohort.answers for agent_cohort in agent_cohorts))
 
 
 def equity(name: str, points: Sequence[PnlPoint], details: DetailedProfile | None, look: MoneyLook) -> Markup:
-    """Return what all its accounts made over time, and what luck alone makes of its bets."""
+    """Return the profit of all its accounts over time, with the range that luck alone would explain."""
     if details is None or details.profile.money is None:
         return money_box({name: points}, look)
     luck = details.profile.money.luck
@@ -681,7 +691,7 @@ def equity(name: str, points: Sequence[PnlPoint], details: DetailedProfile | Non
 
 
 def luck_words(luck: Luck) -> str:
-    """Say what luck alone makes of its bets; the verdict is on forecasts, and nothing else is said of skill.
+    """Say how its bets would end by luck alone; skill is judged by forecasts only.
 
     >>> luck_words(Luck(0, 0, 0.98, -53_000_000_000, 37_000_000_000, 25, 9))
     'By luck alone, 95 of 100 seasons with these bets end from −$53k to +$37k. The verdict goes by forecasts.'
@@ -696,7 +706,7 @@ BY_FORECASTS = "The verdict goes by forecasts."
 
 
 def calibration(details: DetailedProfile | None, colours: Colours) -> Markup:
-    """Return one large diagram of what it states, and what it comes to in words."""
+    """Return one large calibration diagram, with a summary in words."""
     if details is None:
         return box(CALIBRATION, below="being computed")
     profile = details.profile
@@ -718,8 +728,10 @@ def evidence_chart(evidence: Evidence, look: str) -> Markup:
     return box("Evidence", chart, "What a bet on its skill has made of 1, as outcomes came in.")
 
 
-def cohort_by_cohort(stays: Stays, details: DetailedProfile | None, address: Address = in_app) -> Markup:
-    """Return its record, a row a cohort, the newest first; without skill where it is not ranked."""
+def cohort_by_cohort(
+    agent_cohorts: AgentCohorts, details: DetailedProfile | None, address: Address = in_app
+) -> Markup:
+    """Return its record, a row a cohort, the newest first; without skill if it is not ranked."""
     gains: dict[str, Gain] = {}
     calibrated: dict[str, Calibrated] = {}
     if details is not None:
@@ -728,36 +740,38 @@ def cohort_by_cohort(stays: Stays, details: DetailedProfile | None, address: Add
             gains = {part.slice: part.gain for part in details.slices.get("cohort", ())}
 
     rows = []
-    for stay in reversed(stays):
-        name = f"cohort {stay.cohort}"
-        row = _cohort_row(stay, gains.get(name), calibrated.get(name))
-        href = address(way("cohort", cohort=stay.cohort))
+    for agent_cohort in reversed(agent_cohorts):
+        name = f"cohort {agent_cohort.cohort}"
+        row = _cohort_row(agent_cohort, gains.get(name), calibrated.get(name))
+        href = address(way("cohort", cohort=agent_cohort.cohort))
         rows.append(row | {"href": href})
     columns = columns_of_table("agent's cohorts")
     return html_table(rows, columns, "Its record, a row a cohort")
 
 
-def _cohort_row(stay: AgentCohort, gain: Gain | None, calibrated: Calibrated | None) -> dict[str, object]:
-    """Return what is said of an agent in one cohort."""
-    turns = sum(stay.statuses.values())
+def _cohort_row(
+    agent_cohort: AgentCohort, gain: Gain | None, calibrated: Calibrated | None
+) -> dict[str, object]:
+    """Return the row of an agent in one cohort."""
+    turns = sum(agent_cohort.statuses.values())
     row = {
-        "Cohort": stay.cohort,
-        "Started": day(stay.starts_at),
+        "Cohort": agent_cohort.cohort,
+        "Started": day(agent_cohort.starts_at),
         "Brier": calibrated and calibrated.parts.brier,
-        "Stated": stay.forecasts,
+        "Stated": agent_cohort.forecasts,
         "Turns": turns,
-        "State": "ended" if stay.ended else "playing",
+        "State": "ended" if agent_cohort.ended else "playing",
     }
     if gain is not None:
         row |= {"Skill": gain.skill, "from": gain.low, "to": gain.high, "Events": gain.events}
-    if stay.pnl is not None:
-        row |= {"P/L": stay.pnl / ONE, "Return %": 100 * stay.pnl / stay.bankroll}
-        row |= {"Bets": stay.bets, "Sales": stay.sales}
+    if agent_cohort.pnl is not None:
+        row |= {"P/L": agent_cohort.pnl / ONE, "Return %": 100 * agent_cohort.pnl / agent_cohort.bankroll}
+        row |= {"Bets": agent_cohort.bets, "Sales": agent_cohort.sales}
     return row
 
 
 def _money(source: RecordSource, details: DetailedProfile | None) -> None:
-    """Show where its profit came from, and what is at stake."""
+    """Show where its profit came from, and its exposure."""
     if details is not None:
         show_split(details)
         stakes = details.profile.at_stake
@@ -778,31 +792,31 @@ TURNS = {
 """Turns that did not go as they should, in words."""
 
 
-def cost(stays: Stays) -> str:
-    """Say what calls cost in dollars, and whether some of it is unknown."""
-    spent = _total(stays, "cost") / ONE
+def cost(agent_cohorts: AgentCohorts) -> str:
+    """Say what its calls cost in dollars, and whether some of the cost is unknown."""
+    spent = _total(agent_cohorts, "cost") / ONE
     text = in_dollars(spent)
-    if _total(stays, "unknown"):
+    if _total(agent_cohorts, "unknown"):
         text += " or more"
     return text
 
 
-def costs(stays: Stays, is_simulated: bool) -> None:
+def costs(agent_cohorts: AgentCohorts, is_simulated: bool) -> None:
     """Show what its calls cost, for each forecast and in tokens."""
-    if not section("Cost", _answers(stays), "It calls no model, so it costs nothing.", icon=FINE):
+    if not section("Cost", _answers(agent_cohorts), "It calls no model, so it costs nothing.", icon=FINE):
         return
 
-    unknown = _total(stays, "unknown")
-    forecasts = _forecasts(stays)
+    unknown = _total(agent_cohorts, "unknown")
+    forecasts = _forecasts(agent_cohorts)
     a_forecast = EMPTY
     if forecasts and not unknown:
-        spent = _total(stays, "cost") / ONE
+        spent = _total(agent_cohorts, "cost") / ONE
         a_forecast = in_dollars(spent / forecasts)
-    calls = f"{_total(stays, 'calls'):,}"
-    tokens_in = f"{_total(stays, 'tokens_in'):,}"
-    tokens_out = f"{_total(stays, 'tokens_out'):,}"
+    calls = f"{_total(agent_cohorts, 'calls'):,}"
+    tokens_in = f"{_total(agent_cohorts, 'tokens_in'):,}"
+    tokens_out = f"{_total(agent_cohorts, 'tokens_out'):,}"
     _metrics(
-        ("Cost", cost(stays), "What all its calls cost, failed ones too."),
+        ("Cost", cost(agent_cohorts), "What all its calls cost, failed ones too."),
         ("Per forecast", a_forecast, "All of it, spread over the probabilities that it stated."),
         ("Calls", calls, "Attempts to get an answer."),
         ("Tokens in", tokens_in, "Of prompts."),
@@ -816,30 +830,30 @@ def costs(stays: Stays, is_simulated: bool) -> None:
 
 
 def _metrics(*shown: tuple[str, str, str]) -> None:
-    """Show figures beside each other: what each is of, its value, and what it says."""
+    """Show figures beside each other: label, value and help of each."""
     with st.container(horizontal=True, gap="medium"):
         for label, value, meant in shown:
             st.metric(label, value, help=meant, width="content")
 
 
-def failures(stays: Stays) -> None:
+def failures(agent_cohorts: AgentCohorts) -> None:
     """Show what went wrong, by kind: turns, calls, orders."""
-    rows = list(_failures(stays))
-    number = sum(sum(stay.statuses.values()) for stay in stays)
+    rows = list(_failures(agent_cohorts))
+    number = sum(sum(agent_cohort.statuses.values()) for agent_cohort in agent_cohorts)
     turns = count(number, "turn")
     if section("Failures", rows, f"None in {turns}.", f"Of {turns}, all cohorts together.", FINE):
         listing(rows, columns_of_table("failures"), "Failures by kind")
 
 
-def _failures(stays: Stays) -> Iterator[dict[str, object]]:
+def _failures(agent_cohorts: AgentCohorts) -> Iterator[dict[str, object]]:
     """Yield what went wrong, its code, and how often: the most frequent of each first."""
     turns = Counter[str]()
     calls = Counter[str]()
     orders = Counter[str]()
-    for stay in stays:
-        turns.update(stay.statuses)
-        orders.update(stay.refused)
-    for sums in _answers(stays):
+    for agent_cohort in agent_cohorts:
+        turns.update(agent_cohort.statuses)
+        orders.update(agent_cohort.refused)
+    for sums in _answers(agent_cohorts):
         if sums.error is not None:
             calls[sums.error] += sums.calls
 
@@ -852,43 +866,43 @@ def _failures(stays: Stays) -> Iterator[dict[str, object]]:
             yield {"What": what, "Kind": kind.replace("_", " "), "Times": times}
 
 
-def set_up(stays: Stays, texts: Mapping[str, str]) -> None:
-    """Show its settings cohort by cohort, what was changed, what its model calls itself, its prompts."""
+def set_up(agent_cohorts: AgentCohorts, texts: Mapping[str, str]) -> None:
+    """Show its settings and their changes by cohort, the reported model names, and its prompts."""
     below = "Frozen at the start of each cohort; another model under the same name is another agent."
     subheading("Settings and reported model", below)
-    listing(_settings_rows(stays), columns_of_table("settings"), "Settings by cohort")
-    answered = [sums.last_at for sums in _answers(stays) if sums.model]
+    listing(_settings_rows(agent_cohorts), columns_of_table("settings"), "Settings by cohort")
+    answered = [sums.last_at for sums in _answers(agent_cohorts) if sums.model]
     if answered:
         newest = moment(max(answered))
         st.caption(f"Last answer {newest}.")
-    _prompts(stays[-1].setup.prompts, texts)
+    _prompts(agent_cohorts[-1].setup.prompts, texts)
 
 
-def _settings_rows(stays: Stays) -> Rows:
-    """Yield how an agent was set up, and which models answered, with their fingerprints; the newest first."""
-    for stay in reversed(stays):
+def _settings_rows(agent_cohorts: AgentCohorts) -> Rows:
+    """Yield an agent's settings and the models that answered, with fingerprints, newest cohort first."""
+    for agent_cohort in reversed(agent_cohorts):
         models: dict[str, None] = {}
-        for sums in stay.answers:
+        for sums in agent_cohort.answers:
             if sums.fingerprint and sums.model:
                 models[f"{sums.model} ({sums.fingerprint})"] = None
             elif sums.model:
                 models[sums.model] = None
-        changed = "; ".join(stay.changed)
-        shown = settings(stay.setup.settings)
+        changed = "; ".join(agent_cohort.changed)
+        shown = settings(agent_cohort.setup.settings)
         yield {
-            "Cohort": stay.cohort,
-            "From": day(stay.starts_at),
+            "Cohort": agent_cohort.cohort,
+            "From": day(agent_cohort.starts_at),
             "Changed": changed,
             "Model as reported": ", ".join(models),
-            "Kind": stay.setup.kind,
+            "Kind": agent_cohort.setup.kind,
             "Settings": shown,
         }
 
 
 def _prompts(prompts: Mapping[str, str], texts: Mapping[str, str]) -> None:
-    """Show the prompts that it is asked by."""
-    nothing = "It is a rule and is asked by no prompt."
-    below = "As the newest cohort has frozen it; what is in braces is filled in for each turn."
+    """Show its prompts."""
+    nothing = "It follows a rule and has no prompt."
+    below = "As frozen by the newest cohort; fields in braces are filled in for each turn."
     if not section("Prompt", prompts, nothing, below, ":material/info:"):
         return
 
@@ -901,18 +915,18 @@ def _prompts(prompts: Mapping[str, str], texts: Mapping[str, str]) -> None:
 
 BY = {"category": "Category", "horizon": "Horizon", "price": "Price", "cohort": "Cohort"}
 MEANT = {
-    "category": "What markets are about, by their venue's word.",
-    "horizon": "How long it was until the market was to close.",
-    "price": "What a share of YES cost when it was asked.",
-    "cohort": "In which cohort it was said.",
+    "category": "The subject of the market, in the venue's words.",
+    "horizon": "The time left until the market was due to close.",
+    "price": "The price of YES when the agent was asked.",
+    "cohort": "The cohort of the forecast.",
 }
 WAITING = ":material/hourglass_empty:"
 FINE = ":material/check:"
-UNANSWERED = "It has answered nothing that has resolved: calibration rests on answers alone."
+UNANSWERED = "None of its answers has resolved: calibration rests on answers alone."
 
 
 def show_answers(answered: Sequence[AgentAnswer]) -> None:
-    """Show what it answered to questions that aren't of yes or no, newest first."""
+    """Show its answers to questions of other kinds than yes or no, newest first."""
     if not answered:
         return
     below = f"The newest {len(answered):,}." if len(answered) == MOST_ANSWERS else ""
@@ -922,7 +936,7 @@ def show_answers(answered: Sequence[AgentAnswer]) -> None:
 
 
 def _answer_row(answered: AgentAnswer) -> dict[str, object]:
-    """Return what is said of an answer."""
+    """Return the row of an answer."""
     form = form_of(answered.form)
     turn = way("turn", cohort=answered.cohort, round=answered.round, agent=answered.agent)
     return {
@@ -946,11 +960,11 @@ def show_forecasts(details: DetailedProfile, questions: Mapping[str, str], look:
     _calibrated(calibrated, by)
 
     nothing = "It has stated no probability yet."
-    below = "How often it stated which probability of YES, resolved or not."
+    below = "How often it stated each probability of YES, resolved or not."
     if section("What it states", any(details.histogram), nothing, below, WAITING):
         many = len(details.histogram)
         edges = [100 * (place / many) for place in range(many + 1)]
-        chart = columns_chart(edges, details.histogram, "How often it stated what", "%.0f%")
+        chart = columns_chart(edges, details.histogram, "How often it stated each probability", "%.0f%")
         put(chart, "histogram")
     _coherence(details, questions)
     _blind(details.profile.blind)
@@ -962,7 +976,7 @@ def _skill(details: DetailedProfile, by: str) -> None:
     gains = {part.slice: part.gain for part in parts if part.gain.skill is not None}
     why = "It appears with the first resolved market."
     if gains:
-        why = "An agent that is not ranked is given no skill."
+        why = "An agent without a rank has no skill figure."
     below = f"{MEANT[by]} Right of the line is closer than the price; bars are 95% intervals."
     few = sum(gain.low is None for gain in gains.values())
     if few:
@@ -992,7 +1006,7 @@ def _gain_rows(gains: Mapping[str, Gain]) -> Rows:
 
 
 def _readings(details: DetailedProfile, look: str) -> None:
-    """Show how calibrated its bets are, read as a move from the price paid and by stake alone."""
+    """Show the calibration of its bets, read as moves from the price paid and by stake alone."""
     subheading("Calibration of its bets")
     drawn = []
     for title, diagram in (("Anchored", details.anchored), ("Implied", details.implied)):
@@ -1007,7 +1021,7 @@ def _readings(details: DetailedProfile, look: str) -> None:
 
 
 def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
-    """Show how calibrated it is in parts of the season."""
+    """Show its calibration in parts of the season."""
     if not parts:
         return
     label = BY[by]
@@ -1017,7 +1031,7 @@ def _calibrated(parts: Sequence[Calibrated], by: str) -> None:
 
 
 def _calibrated_rows(parts: Sequence[Calibrated], by: str) -> Rows:
-    """Yield how calibrated it is in parts, and what chance would make of that."""
+    """Yield its calibration in parts, beside what chance alone would show."""
     for part in parts:
         yield {
             BY[by]: part.label,
@@ -1032,7 +1046,7 @@ def _calibrated_rows(parts: Sequence[Calibrated], by: str) -> Rows:
 
 
 def _coherence(details: DetailedProfile, questions: Mapping[str, str]) -> None:
-    """Show how much its probabilities contradict each other, and what that would cost."""
+    """Show how far its probabilities contradict each other, and what that would cost."""
     coherence = details.profile.coherence
     nothing = f"Nothing to judge: {coherence.reason or 'no event with several markets'}."
     if not section("Coherence", coherence.loss is not None, nothing, icon=WAITING):
@@ -1055,7 +1069,7 @@ def _coherence(details: DetailedProfile, questions: Mapping[str, str]) -> None:
         market = questions.get(deal.market_id, deal.market_id)
         rows.append({"Trade": trade, "At": deal.price * 100, "Market": market})
     if rows and coherence.worst:
-        st.caption(escaped(f"The worst gives away ${coherence.worst:.4f} per $1, by these trades with it:"))
+        st.caption(escaped(f"The worst gives away ${coherence.worst:.4f} per $1, by these trades:"))
         listing(rows, columns_of_table("sure profit"), "The trades that make the sure profit")
 
 
@@ -1081,7 +1095,7 @@ def _blind(effect: BlindEffect) -> None:
 
 
 def _known(value: float | None, form: str, times: int = 1) -> str:
-    """Return a figure, so many times as large, or what stands for one that is not known."""
+    """Return a figure times a factor, or a dash if it is unknown."""
     if value is None:
         return EMPTY
     return written(times * value, form)
@@ -1104,7 +1118,7 @@ def notable_boxes(
 
 
 def _quotation(explained: ExplainedForecast, name: str, address: Address, *, has_money: bool) -> Quotation:
-    """Return a forecast: what it said, what the price was, how the market ended, and why it said so."""
+    """Return a forecast with its price, the end of the market, and its reason."""
     forecast = explained.forecast
     ended = "YES" if forecast.outcome else "NO"
     parts = ["nothing staked"] if has_money else []
@@ -1132,11 +1146,11 @@ PARTS = (
     ("exit", "Selling early", "What selling brought, compared with holding on."),
     ("luck", "Luck", "What is left: what happened, less what was to be expected."),
 )
-"""The parts of a profit, in the order in which they are told."""
+"""The parts of a profit, in order."""
 
 
 def show_split(details: DetailedProfile) -> None:
-    """Show the parts of its profit, adding up to it, and how much of the edge came true."""
+    """Show the parts that add up to its profit, and the realised share of its edge."""
     money = details.profile.money
     nothing = "It has made no bet yet, so there is no profit to split."
     below = "Each part starts where the one above it ended; together they are the profit, to the cent."
@@ -1165,7 +1179,7 @@ def _split(split: ProfitSplit) -> None:
 
 
 def _part_row(label: str, amount: float, meant: str, start: float, scale: Scale) -> dict[str, object]:
-    """Return a part of the profit, drawn from where it starts."""
+    """Return the row of a part of the profit, drawn from its start."""
     look = "loss"
     if amount >= 0:
         look = "gain"
@@ -1174,7 +1188,7 @@ def _part_row(label: str, amount: float, meant: str, start: float, scale: Scale)
 
 
 def _told(money: ProfitOrigin) -> list[str]:
-    """Say how much of the edge came true, and how large the largest drawdown was."""
+    """Say which share of the edge was realised, and how large the largest drawdown was."""
     sentences = []
     proven = money.proven
     if not isnan(proven.share):
@@ -1192,7 +1206,7 @@ def _told(money: ProfitOrigin) -> list[str]:
 
 
 def show_stakes(exposures: Sequence[EventExposure], questions: Mapping[str, str]) -> None:
-    """Show what each event can still do to its open accounts, the worst first."""
+    """Show how each event can still change its open accounts, the worst first."""
     if not exposures:
         return
     subheading("At stake by event", "What the worst and the best end of an event would change.")
@@ -1202,7 +1216,7 @@ def show_stakes(exposures: Sequence[EventExposure], questions: Mapping[str, str]
 
 
 def _stake_rows(exposures: Sequence[EventExposure], questions: Mapping[str, str]) -> Rows:
-    """Yield what is at stake in events."""
+    """Yield a row for each event at stake."""
     for exposure in exposures:
         question = questions.get(exposure.event, exposure.event)
         yield {

@@ -1,4 +1,4 @@
-"""The first page: the verdict, the race, what was decided last, and the short board."""
+"""The first page: the verdict, the race, the latest decisions, and the short board."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -131,12 +131,12 @@ from markets.millionths import ONE
 from markets.model import MarketId
 
 ROUNDS = 4
-"""So many rounds, the newest, are looked through."""
+"""The newest rounds that are searched."""
 LOOKED = 120
-"""Among so many trades or forecasts those are chosen that are shown."""
+"""Trades or forecasts among which those shown are chosen."""
 
 SHOWN = 2
-"""So many of each are shown."""
+"""Trades and forecasts that are shown, of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +155,14 @@ class PlacedForecast:
 
 @dataclass(frozen=True, slots=True)
 class FarForecast(PlacedForecast):
-    """One that lay far from the price that its agent was shown."""
+    """A forecast far from the price that its agent was shown."""
 
     mid: int
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedTrade(PlacedForecast):
-    """One on which the agent traded."""
+    """A forecast on which the agent traded."""
 
     mid: int | None
     at: datetime
@@ -235,9 +235,9 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True)
 class NewestDecisions:
-    """Trades with their reasons, an agent each, and what lay furthest from the market, a market each.
+    """Trades with reasons, one an agent, and the forecasts furthest from the price, one a market.
 
-    `outcomes` are of the markets of these trades, None of one that goes on.
+    `outcomes` are those of the trades' markets, None for one still open.
     """
 
     trades: tuple[ExplainedTrade, ...]
@@ -272,13 +272,13 @@ def read_newest_decisions(connection: Connection, copies: Collection[str] = ()) 
 def _markets_by_id(
     connection: Connection, decisions: Iterable[ExplainedTrade | FarForecast]
 ) -> dict[MarketId, ListedMarket]:
-    """Return the markets of decisions."""
+    """Return the markets of these decisions, by id."""
     ids = [decision.market_id for decision in decisions]
     return {market.id: market for market in read_listed_markets(connection, ids)}
 
 
 def _disputes(connection: Connection, copies: Collection[str]) -> tuple[Dispute, ...]:
-    """Return forecasts far from the price, an agent each; those of markets that go on first, by distance."""
+    """Return forecasts far from the price, one an agent: those of open markets first, by distance."""
     far = [forecast for forecast in _read_far_forecasts(connection) if forecast.agent not in copies]
     opinions = [forecast for forecast in far if forecast.kind in MODELS]
     if not opinions:
@@ -326,7 +326,7 @@ class HeldMarkets:
 
 
 def read_held_markets(connection: Connection) -> HeldMarkets:
-    """Return in which markets agents hold something."""
+    """Return the markets in which agents hold positions."""
     held: dict[MarketId, list[Position]] = {}
     for holdings in read_all_holdings(connection).values():
         for holding in holdings:
@@ -355,21 +355,21 @@ ORDER = 1
 
 GROUPS = {"all": "All", "models": "Models and programs", "people": "People"}
 INSTANTS = 24
-"""At so many instants P/L over all cohorts is drawn."""
+"""Instants at which P/L over all cohorts is drawn."""
 NAMED = 3
-"""So many agents are coloured, the first of the board."""
+"""Agents with a colour, the first of the board."""
 RACED = 20
-"""So many agents have a line."""
+"""Agents with a line."""
 LONGEST = 110
 CAUSE = 300
-"""A reason, and the cause of a failure, are quoted as far as this."""
+"""The most characters quoted of a reason, and of the cause of a failure."""
 HIGH = 200
 LOW = 136
-"""How high P/L and calibration are drawn in pixels."""
+"""The height of P/L and calibration in pixels."""
 OPEN_MARKETS = 6
-"""So many markets are listed in which agents hold something."""
+"""Markets with positions that are listed."""
 FAILURES = 200
-"""Among so many turns without an answer the newest of each agent is looked for."""
+"""Turns without an answer among which the newest of each agent is found."""
 
 
 def page_of(number: int | None) -> Way:
@@ -424,9 +424,9 @@ def show(record: RecordSource) -> None:
 def _boards(
     record: RecordSource, number: int | None, shown: LeaderboardPage, look: BoardLook, *, has_money: bool
 ) -> None:
-    """Show the board, and that of all kinds of questions where there are others than of yes or no.
+    """Show the board, and that of all kinds of questions if there are others than yes or no.
 
-    That of all kinds stands alone where nobody bets: it has all that is known there.
+    Where nobody bets, that of all kinds stands alone, as it has everything known.
     """
     lines = shown.lines
     entry = kept(record, ALL_KINDS.read, number)
@@ -447,7 +447,7 @@ def _boards(
 
 
 def _lead(record: RecordSource, overview: SeasonOverview, number: int | None) -> None:
-    """Show the verdict, the whole of which is one, and below it what this is and when it goes on."""
+    """Show the verdict, and below it what kind of season this is and when the next round is."""
     entry = kept(record, LEADERBOARD.read)
     board = None if entry is None else entry.value
     title = "Scores are being computed."
@@ -486,7 +486,7 @@ def short_names(text: str, names: Collection[str]) -> str:
 
 
 LONGEST_NAME = 20
-"""Letters of a name in a heading."""
+"""The most letters of a name in a heading."""
 
 
 def lead(rest: str, about: Sequence[str]) -> Markup:
@@ -498,14 +498,14 @@ def lead(rest: str, about: Sequence[str]) -> Markup:
 
 
 def _leads(number: int | None) -> Leads:
-    """Return what tells where the marks of a line lead: to its agent, in the cohort that is shown."""
+    """Return the function from a line to its link: its agent, in the cohort that is shown."""
     return lambda name: way_to_agent(name, number).href
 
 
 def _right_box(
     record: RecordSource, overview: SeasonOverview, number: int | None, lines: Lines, colours: Colours
 ) -> Markup:
-    """Return how well agents are calibrated; as long as nothing has resolved, what they hold."""
+    """Return the calibration of agents or, until something has resolved, their positions."""
     if is_before_results(lines):
         positions = kept(record, read_held_markets)
         if positions.markets:
@@ -525,7 +525,7 @@ def is_before_results(lines: Lines) -> bool:
 
 
 def uncalibrated(lines: Lines) -> str:
-    """Say why nothing can be drawn of calibration over all cohorts."""
+    """Say why calibration over all cohorts can't be drawn."""
     why = "No agent has stated a probability yet."
     for line in lines:
         row = line.row
@@ -542,12 +542,12 @@ def copies_of(lines: Lines) -> tuple[str, ...]:
 
 
 def lucks_of(lines: Lines) -> dict[str, Luck | None]:
-    """Return what luck makes of the bets of each agent."""
+    """Return the luck band of each agent's bets."""
     return {line.row.agent: line.luck for line in lines}
 
 
 def _chosen_lines(lines: Lines, overview: SeasonOverview) -> Lines:
-    """Let a group of agents be chosen where there are several; references are always shown."""
+    """Let a group of agents be chosen if there are several; references are always shown."""
     groups = {line.row.agent: overview.group(line.row.agent) for line in lines if not line.row.is_reference}
     there = {ALL, *groups.values()}
     if len(there) < 3:
@@ -560,7 +560,7 @@ def _chosen_lines(lines: Lines, overview: SeasonOverview) -> Lines:
 
 
 def racing(overview: SeasonOverview, lines: Lines) -> list[str]:
-    """Return whose curves are drawn: the first of the board or of the line-up, no copies, references last."""
+    """Return the agents to draw: the first of the board or line-up, no copies, references last."""
     if is_provisional(lines):
         lines = sorted(lines, key=by_profit)
     names = []
@@ -575,7 +575,7 @@ def racing(overview: SeasonOverview, lines: Lines) -> list[str]:
 
 
 def what_this_is(overview: SeasonOverview, board: Leaderboard | None) -> str:
-    """Say that this is play money, how much was played and by whom, and what it cost."""
+    """Say that this is play money, who played how much, and what it cost."""
     players = len(overview.players(overview.names))
     references = len(overview.agents) - players
     who = count(players, "agent")
@@ -609,7 +609,7 @@ def _cohorts_text(overview: SeasonOverview) -> str:
 
 
 def next_round(at: datetime, now: datetime, stamp: str) -> str:
-    """Say when it goes on.
+    """Say when the next round is played.
 
     >>> at = datetime(2026, 1, 4)
     >>> next_round(at, datetime(2026, 1, 1), "live"), next_round(at, at, "simulated")
@@ -643,7 +643,7 @@ def have_all_failed(lines: Lines) -> bool:
 def failures_box(
     failed: Sequence[FailedTurn], lines: Lines, overview: SeasonOverview, address: Address = in_app
 ) -> Markup:
-    """Return why no agent gave a usable answer: of each its newest failed turn, and what to do."""
+    """Return why no agent gave a usable answer: the newest failed turn of each, and what to do."""
     newest: dict[str, FailedTurn] = {}
     for last in failed:
         newest.setdefault(last.agent, last)
@@ -674,11 +674,11 @@ WHY = {
 }
 """Why a turn has no usable answer, by its status."""
 FAILED_SHOWN = 8
-"""The failures of so many agents are shown."""
+"""Agents whose failures are shown."""
 
 
 def positions_box(positions: HeldMarkets, address: Address = in_app) -> Markup:
-    """Return what agents hold and when it is decided: the largest markets, and how many there are in all."""
+    """Return the agents' positions: the largest markets with their closing times, and the totals."""
     rows = []
     lots = 0
     worth = 0
@@ -712,7 +712,7 @@ def positions_box(positions: HeldMarkets, address: Address = in_app) -> Markup:
 
 
 def decisions(newest: NewestDecisions, address: Address = in_app) -> Markup:
-    """Return what was decided last, with a reason each, and the largest disagreements with the market."""
+    """Return the latest decisions with their reasons, and the largest disagreements with the market."""
     made = zip(newest.trades, newest.outcomes, strict=True)
     trades = quotes(_trade(trade, ended, address) for trade, ended in made)
     if not trades:
@@ -724,11 +724,9 @@ def decisions(newest: NewestDecisions, address: Address = in_app) -> Markup:
     return beside(*parts, look="halves brief")
 
 
-def onward(ways: Mapping[str, Way], address: Address = in_app) -> Markup:
-    """Return where else to look, in one line."""
-    links = []
-    for text, to in ways.items():
-        links.append(linked(escape(text), address(to)))
+def onward(ways: Mapping[str, Way]) -> Markup:
+    """Return links to related pages, in one line."""
+    links = [linked(escape(text), to.href) for text, to in ways.items()]
     return quiet(Markup(" · ").join(links))
 
 

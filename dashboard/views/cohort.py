@@ -1,4 +1,4 @@
-"""One cohort: what its accounts made, beside how well it was calibrated; then standings and rules."""
+"""One cohort: profit of its accounts beside their calibration, then standings and rules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -86,7 +86,7 @@ from dashboard.words import code, count, day, plain, rules, settings, written
 class CohortPage:
     """One cohort: what was frozen, what differs from the cohort before, and its standings.
 
-    `changed` is empty for the first cohort; `money` is there where the standings were never computed.
+    `changed` is empty for the first cohort; `money` is filled only if the standings were never computed.
     """
 
     line: CohortLine
@@ -99,14 +99,14 @@ class CohortPage:
 
     @property
     def shown(self) -> int | None:
-        """Return how many markets were shown to its agents; None where that was never computed."""
+        """Return how many markets were shown to its agents, or None if that was never computed."""
         if self.board is None:
             return None
         return sum(row.shown for row in self.board.value.rows)
 
 
 def read_cohort_page(connection: Connection, number: int) -> CohortPage:
-    """Return one cohort, but for its curves and its calibration."""
+    """Return one cohort, without its curves and its calibration."""
     stored, before = _cohort_and_before(connection, number)
     changed: tuple[str, ...] = ()
     if before is not None:
@@ -146,10 +146,10 @@ RANGES = {"1d": "1D", "1w": "1W", "1m": "1M", "3m": "3M", "all": "All"}
 
 FIRST = "first three"
 NAMED = 3
-"""So many agents are coloured, those that made most, unless one is highlighted."""
+"""Agents with a colour, those with the highest profit, unless one is highlighted."""
 
 ALSO = ("bets", "resolved")
-"""What the board of a cohort has beside."""
+"""Additional columns on the board of a cohort."""
 
 
 def page_of(number: int | None) -> Way:
@@ -160,7 +160,7 @@ def page_of(number: int | None) -> Way:
 
 
 def show(record: RecordSource) -> None:
-    """Show the page: which cohort, the verdict, money beside calibration, standings, and what was frozen."""
+    """Show the page: the choice of cohort, the verdict, money and calibration, standings, frozen rules."""
     overview = season(record)
     returns = kept(record, read_cohort_returns)
     top = st.container()
@@ -204,7 +204,7 @@ def show(record: RecordSource) -> None:
 
 
 def heading(line: CohortLine, overview: SeasonOverview, curves: Curves) -> str:
-    """Say which of its agents has made most, and how many have made money."""
+    """Say which of its agents has the highest profit, and how many have one."""
     title = f"Cohort {line.number}"
     if not line.rules.money:
         return f"{title}: forecasts alone, without money"
@@ -230,7 +230,7 @@ def heading(line: CohortLine, overview: SeasonOverview, curves: Curves) -> str:
 
 
 CENT = 0.005
-"""From so many dollars on something was made or lost."""
+"""Smaller gains and losses in dollars count as none."""
 
 
 def not_valued(line: CohortLine) -> str:
@@ -255,7 +255,7 @@ def _standings(
     look: BoardLook,
     all_kinds: CacheEntry[AllKinds] | None,
 ) -> None:
-    """Show the board, and below it what else is known of its agents."""
+    """Show the board, and below it the other scores of its agents."""
     names = look.overview.names
     if page.board is None:
         put(money_table(page.money, names), "table of money")

@@ -1,4 +1,4 @@
-"""Any two agents held against each other: what is told of them, by how much, and what decided it."""
+"""Two agents compared: the verdict, the gap between them, and the markets that decided it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -47,17 +47,17 @@ NEEDS_A_COHORT = True
 HEADED = True
 ORDER = 4
 
-LATER = "What comes of duels"
+LATER = "The result of duels"
 FIGURES = {
     "Gap": "The second's Brier minus the first's, on the same forecasts; above 0 the first is closer.",
-    "Verdict": "Since when one of the two is told to be better, or when that may be told.",
+    "Verdict": "Since when the verdict names one of the two as better, or when it may.",
     "Common forecasts": "Forecasts that both made, on the same market in the same round.",
     "Markets": "Resolved markets that both were shown.",
     "Events": "Events of these markets. Those with many markets count for less than as many events.",
 }
 """The figures of a duel, and what each says."""
 WIDEST = 24
-"""Longer names are cut off at the head of a column."""
+"""The most letters of a name at the head of a column."""
 ONE_LOOK = (
     "The bar is the 95% interval of this pair at this look alone. The verdict holds for all pairs at every "
     "look, and so takes more evidence."
@@ -66,7 +66,7 @@ FEW = "Markets of one event count as one; an interval takes 20 events of equal s
 
 
 def show(record: RecordSource) -> None:
-    """Show the choice of two, what came of it, the markets that decided it, and all duels of the first."""
+    """Show the choice of two, the result, the markets that decided it, and all duels of the first."""
     overview = season(record)
     verdict = kept(record, read_verdict) or Verdict()
     if len(overview.agents) < 2:
@@ -75,40 +75,40 @@ def show(record: RecordSource) -> None:
         return
     top = st.container()
     leaderboard = by_leaderboard(record)
-    a, b = _two(leaderboard)
-    duels = kept(record, DUELS.read, a)
+    first, second = _two(leaderboard)
+    duels = kept(record, DUELS.read, first)
     every = show_cached(duels, LATER)
     lines = kept(record, read_leaderboard_page).lines
-    silent = _silent(lines, a, b)
-    top.title(plain(heading(a, b, verdict)), anchor=False)
+    silent = _silent(lines, first, second)
+    top.title(plain(heading(first, second, verdict)), anchor=False)
     if every is None:
         return
 
     about_cohorts = " ".join(stamps(overview.cohorts))
     st.caption(leading(about_cohorts))
-    details = next((details for details in every if details.duel.b == b), None)
+    details = next((details for details in every if details.duel.b == second), None)
     if silent:
         names = " or ".join(map(code, silent))
         why = f"Nothing to compare: no answer from {names} yet."
         not_yet(why)
     elif details is None:
-        why = f"{code(a)} and {code(b)} have no forecast in common yet."
+        why = f"{code(first)} and {code(second)} have no forecast in common yet."
         not_yet(why)
     else:
         _duel(record, details, verdict, overview)
-    if every and a not in silent:
-        _others(every, verdict, a, b)
+    if every and first not in silent:
+        _others(every, verdict, first, second)
 
 
-def _silent(lines: Lines, a: str, b: str) -> list[str]:
-    """Return which of two have given no answer."""
+def _silent(lines: Lines, *names: str) -> list[str]:
+    """Return which of these agents have given no answer."""
     rows = by_agent(line.row for line in lines)
-    asked = [rows[name] for name in (a, b) if name in rows]
+    asked = [rows[name] for name in names if name in rows]
     return [row.agent for row in asked if row.kind != MARKET and not row.answered]
 
 
 def _duel(record: RecordSource, details: DuelDetails, verdict: Verdict, overview: SeasonOverview) -> None:
-    """Show what came of a duel, what it cost, and what decided it."""
+    """Show the result of a duel, its cost, and what decided it."""
     colours = overview.colours([details.duel.a, details.duel.b])
     looks = list(colours.values())
     _verdict(details, verdict, looks)
@@ -130,18 +130,17 @@ def _two(names: Sequence[str]) -> tuple[str, str]:
     no_such("agent", asked.values(), names)
     options = named(names)
     with controls():
-        first = next(name for name in names if name != asked["b"])
-        a = choice("First agent", "a", options, first, "list")
+        default = next(name for name in names if name != asked["b"])
+        first = choice("First agent", "a", options, default, "list")
         st.markdown("against", width="content")
-        rest = named(name for name in names if name != a)
-        second = next(iter(rest))
-        b = choice("Second agent", "b", rest, second, "list")
-        step("⇄ Swap", "duel", a=b, b=a)
-    return a, b
+        rest = named(name for name in names if name != first)
+        second = choice("Second agent", "b", rest, next(iter(rest)), "list")
+        step("⇄ Swap", "duel", a=second, b=first)
+    return first, second
 
 
 def _verdict(details: DuelDetails, verdict: Verdict, looks: Sequence[str]) -> None:
-    """Show what is told of the two, the gap between them with its interval, and its figures."""
+    """Show the verdict on the two, the gap between them with its interval, and the figures."""
     duel = details.duel
     title = heading(duel.a, duel.b, verdict)
     about, *rest = [sentence for sentence in duel_sentences(duel, verdict) if sentence != title]
@@ -161,15 +160,15 @@ def _verdict(details: DuelDetails, verdict: Verdict, looks: Sequence[str]) -> No
     st.caption(f"{counted} {FEW}")
 
 
-def heading(a: str, b: str, verdict: Verdict) -> str:
-    """Return what is told of the two; only who they are where they are no entries."""
-    if verdict.pair(a, b) is None:
-        return f"{a} against {b}"
-    return duel_verdict(a, b, verdict)
+def heading(first: str, second: str, verdict: Verdict) -> str:
+    """Return the verdict on the two, or only their names if they are no entries."""
+    if verdict.pair(first, second) is None:
+        return f"{first} against {second}"
+    return duel_verdict(first, second, verdict)
 
 
 def told_text(pair: PairVerdict | None) -> str:
-    """Say since when a pair is told, or when it may be."""
+    """Say since when there is a verdict on a pair, or when there may be."""
     if pair is None:
         return EMPTY
     if pair.since is None:
@@ -225,7 +224,7 @@ def _deciders(details: DuelDetails) -> None:
 
 
 def _decider_rows(markets: Sequence[DecidingMarket]) -> Rows:
-    """Yield what is said of markets that moved the gap."""
+    """Yield a row for each market that moved the gap."""
     for market in markets:
         yield {
             "Market": market.question,
@@ -238,24 +237,24 @@ def _decider_rows(markets: Sequence[DecidingMarket]) -> Rows:
         }
 
 
-def _others(every: Sequence[DuelDetails], verdict: Verdict, a: str, b: str) -> None:
+def _others(every: Sequence[DuelDetails], verdict: Verdict, first: str, second: str) -> None:
     """Show all duels of the first agent, its largest gap first."""
-    subheading(f"All duels of {plain(a)}", "Against everyone, its largest gap first.")
+    subheading(f"All duels of {plain(first)}", "Against everyone, its largest gap first.")
     duels = [details.duel for details in every]
     duels.sort(key=lambda duel: highest_first(duel.gap))
 
     rows = []
     for duel in duels:
-        row = _duel_row(duel, verdict.pair(a, duel.b))
-        if duel.b != b:
-            row_page = way("duel", a=a, b=duel.b)
+        row = _duel_row(duel, verdict.pair(first, duel.b))
+        if duel.b != second:
+            row_page = way("duel", a=first, b=duel.b)
             row["href"] = row_page.href
         rows.append(row)
     listing(rows, columns_of_table("duels"), "All duels of the first agent")
 
 
 def _duel_row(duel: Duel, pair: PairVerdict | None) -> dict[str, object]:
-    """Return what is said of a duel among the others."""
+    """Return the row of a duel among the others."""
     return {
         "Against": duel.b,
         "Gap": duel.gap,

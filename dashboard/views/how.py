@@ -34,7 +34,7 @@ def read_newest(connection: Connection) -> Cohort | None:
 
 
 def how_it_works(cohort: Cohort | None, address: Address = in_app) -> Markup:
-    """Return all of it; the rules are those of a cohort, if there is one."""
+    """Return the whole page, with the rules of a cohort if there is one."""
     text = tomllib.loads(TEXT.read_text(encoding="utf-8"))
     more = linked(Markup("All words: the glossary"), address(way("glossary")))
     figures = meanings(text["figures"]) + filled("<p>%s</p>", more)
@@ -42,7 +42,7 @@ def how_it_works(cohort: Cohort | None, address: Address = in_app) -> Markup:
 
     right = box("What is not claimed", bullets(text["limits"]))
     if cohort is not None:
-        below = "Frozen for this cohort, the newest; the next may play by others."
+        below = "Frozen for this cohort, the newest; later cohorts may have others."
         right += box(f"The rules of cohort {cohort.number}", bullets(rules(cohort)), below)
     right += box("Check it yourself", each("<p>%s</p>", text["check"]))
     return beside(left, right)

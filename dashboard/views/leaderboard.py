@@ -167,7 +167,7 @@ def _whole(shown: LeaderboardPage, overview: SeasonOverview, chosen: str) -> Non
     else:
         _boards(lines, columns_of(*GROUPS.get(groups[group], SHORT)), overview)
     if not lines:
-        nothing_found("No agent has such a name. Clear the search to see all.")
+        nothing_found("No agent has a matching name. Clear the search to see all.")
 
     every = [line.row.agent for line in shown.lines]
     _download(as_csv(every, shown.lines, COLUMNS), f"leaderboard-{chosen}.csv")
@@ -194,7 +194,7 @@ def _boards(lines: Lines, columns: Sequence[LeaderboardColumn], overview: Season
 
 
 def _download(text: str, name: str) -> None:
-    """Offer a file."""
+    """Draw a button that downloads a file."""
     st.download_button(
         "Download all columns as CSV",
         text,
@@ -229,9 +229,7 @@ def _part(record: RecordSource, by: str, shown: LeaderboardPage, overview: Seaso
     agents = [part.gain.agent for part in rows]
     _download(as_csv(agents, rows, PART_COLUMNS), f"leaderboard-{by}.csv")
     skills = {part.gain.agent: part.gain.skill for part in rows}
-    _plane(
-        shown.lines, skills, overview, about="Skill is that in this part, the return of the whole season. "
-    )
+    _plane(shown.lines, skills, overview, about="Skill is of this part, return of the whole season. ")
 
 
 def _part_table(parts: Sequence[Slice], overview: SeasonOverview) -> Markup:
@@ -342,4 +340,9 @@ def matching(rows: Sequence[Row], search: str, name: Callable[[Row], str]) -> li
     ['Ann', 'annabel']
     """
     wanted = search.casefold().split()
-    return [row for row in rows if all(word in name(row).casefold() for word in wanted)]
+    found = []
+    for row in rows:
+        text = name(row).casefold()
+        if all(word in text for word in wanted):
+            found.append(row)
+    return found

@@ -1,4 +1,4 @@
-"""One market: what it asks and costs, what every agent says of it and why, who holds what, how it ended."""
+"""One market: its question and price, forecasts and reasons, positions, trades and result."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -118,16 +118,16 @@ ORDER = None
 
 PRICES = 140
 SAID = 800
-"""So many prices and so many stated probabilities a chart has at most; of no more rounds than prices.
+"""The most prices and stated probabilities in a chart, which has no more rounds than prices.
 
-Together they are fewer instants than a chart draws: of a step line none may be left out.
+Together these are fewer instants than a chart draws, as a step line needs every one.
 """
 DEALT = 1_000
-"""So many trades are read, the newest."""
+"""Trades that are read, the newest first."""
 ROWS = 30
-"""So many agents have a row of the strip: where there are more, the highest and the lowest."""
+"""Agents with a row of the strip; of more, the highest and the lowest."""
 MANY = 6
-"""More cohorts than these are chosen from a list."""
+"""With more cohorts than this, a list replaces the switch."""
 NOBODY = "nobody"
 RULES = "The rules, as the venue has them"
 
@@ -144,7 +144,7 @@ class PageVersion:
 
 
 def read_page_versions(connection: Connection, market: MarketId) -> list[PageVersion]:
-    """Return every version of a market's page, oldest first; none of a market that nobody has seen."""
+    """Return every version of a market's page, oldest first; none for an unknown market."""
     columns = columns_of(MarketVersionRow, ("version", "at", *PAGE_FIELDS))
     is_asked = MarketVersionRow.market_id == market
     query = select(*columns).where(is_asked).order_by(MarketVersionRow.version)
@@ -163,7 +163,7 @@ def read_resolution_versions(connection: Connection, market: MarketId) -> list[t
 
 @dataclass(frozen=True, slots=True)
 class MarketRound:
-    """A round whose snapshot held a market: to be bet on if `shown`, else only because it was held."""
+    """A round whose snapshot had a market: on offer if `shown`, else only because it was held."""
 
     round_id: int
     cohort: int
@@ -205,7 +205,7 @@ STATED = joined(EntrantRow, TurnRow, ForecastRow)
 def read_market_forecasts(
     connection: Connection, market: MarketId, rounds: Collection[int]
 ) -> list[MarketForecast]:
-    """Return what agents said of a market in these rounds, but for those that are hidden for now."""
+    """Return the forecasts of a market in these rounds, except in rounds that are still hidden."""
     is_asked = col(TurnRow.round_id).in_({*rounds} - read_hidden_rounds(connection))
     is_usable = col(TurnRow.status).in_(USABLE_STATUSES)
     is_final = ForecastRow.stage == "final"
@@ -223,7 +223,7 @@ def read_market_forecasts(
 def read_market_reasons(
     connection: Connection, market: MarketId, rounds: Collection[int]
 ) -> dict[tuple[str, int], str]:
-    """Return why agents said what they said of a market in these rounds, by agent and round."""
+    """Return the reasons for forecasts of a market in these rounds, by agent and round."""
     is_asked = col(TurnRow.round_id).in_({*rounds} - read_hidden_rounds(connection))
     is_final = ForecastRow.stage == "final"
     has_reason = ForecastRow.reason != ""
@@ -239,7 +239,7 @@ def read_market_reasons(
 
 @dataclass(frozen=True, slots=True)
 class MarketTrade:
-    """What an agent bought or sold of a market in a round, and at which price of the side's own share."""
+    """An agent's purchase or sale in a market in a round, with the price of that side's share."""
 
     cohort: int
     round: int
@@ -258,7 +258,7 @@ FILL_PRICE = select(AVERAGE_PRICE).where(FillLevelRow.fill_id == FillRow.id).sca
 
 
 def read_market_trades(connection: Connection, market: MarketId, most: int) -> list[MarketTrade]:
-    """Return what was bought and sold of a market, newest first."""
+    """Return the trades in a market, newest first."""
     # The ledger's lines about a market lead to the turns behind them, so no other fill is looked at.
     is_round = (RoundRow.cohort_id == EntrantRow.cohort_id) & (RoundRow.at == EntryRow.at)
     is_turn = (TurnRow.round_id == RoundRow.id) & (TurnRow.entrant_id == EntrantRow.id)
@@ -318,9 +318,9 @@ def read_market_accounts(connection: Connection, market: MarketId) -> list[Marke
 def read_last_marks(
     connection: Connection, market: MarketId, entrants: Iterable[int]
 ) -> dict[int, tuple[Quote, datetime]]:
-    """Return the price that a market was valued by last, and when, by cohort.
+    """Return the price at which a market was last valued, and when, by cohort.
 
-    Of each cohort one entrant is named.
+    `entrants` names one entrant of each cohort.
     """
     newest_first = col(MarkRow.at).desc()
     newest = (
@@ -362,7 +362,7 @@ class StoredPrice:
 
     @property
     def price(self) -> int | None:
-        """The mid; where there is none, the last trade."""
+        """Return the mid or, where there is none, the price of the last trade."""
         return self.last if self.mid is None else self.mid
 
 
@@ -407,7 +407,7 @@ def read_price_history(connection: Connection, market: str, most: int) -> PriceH
 
 
 Priced = Mapping[int, tuple[Quote, datetime]]
-"""By cohort the price that a market was valued by last, and when that was."""
+"""The price at which a market was last valued, and when, by cohort."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,19 +440,19 @@ class MarketPage:
 
     @property
     def closed(self) -> bool:
-        """Tell whether nothing can be bet on it any more."""
+        """Tell whether no more bets on it are possible."""
         return bool(self.ends) or self.market.closes_at <= self.now
 
     @property
     def spoken_last(self) -> int:
-        """Return the cohort in whose round it was shown last; 0 where none showed it."""
+        """Return the cohort that showed it last, or 0 if none did."""
         shown = ((place.at, place.cohort) for place in self.offered if place.shown)
         return max(shown, default=(BEGINNING, 0))[1]
 
 
 @dataclass(frozen=True, slots=True)
 class LastForecast:
-    """What an agent said last of a market in a cohort, in which round, and why."""
+    """An agent's last forecast of a market in a cohort, with its round and reason."""
 
     agent: str
     probability: int
@@ -463,7 +463,7 @@ class LastForecast:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A market's prices, and what was said of it in one cohort, as much as a chart can take."""
+    """A market's prices and its forecasts in one cohort, thinned to what a chart can show."""
 
     prices: PriceHistory
     said: tuple[MarketForecast, ...]
@@ -504,7 +504,7 @@ def read_market_page(
 
 
 def _positions(account: MarketAccount, priced: Priced) -> Iterator[MarketPosition]:
-    """Yield an account's lots; what has no price is valued at its cost, as everywhere."""
+    """Yield an account's lots; those without a price are valued at cost, as everywhere."""
     lots: dict[LotKey, list[Entry]] = {}
     for entry in account.entries:
         lots.setdefault(lot_key(entry), []).append(entry)
@@ -533,7 +533,7 @@ def _positions(account: MarketAccount, priced: Priced) -> Iterator[MarketPositio
 def read_market_history(
     connection: Connection, market: MarketId, cohort: int, offered: Sequence[MarketRound]
 ) -> History:
-    """Return what a market cost, and what agents said of it in a cohort, over time."""
+    """Return a market's prices and its forecasts in a cohort, over time."""
     places = {place.round_id: place for place in offered if place.shown and place.cohort == cohort}
     rounds = list(places)
     newest = read_market_forecasts(connection, market, rounds[-1:])
@@ -598,7 +598,7 @@ def show(record: RecordSource) -> None:
 
 
 def _ask_cohort(page: MarketPage) -> int:
-    """Return which of the cohorts that showed the market is chosen; at first the one that did so last."""
+    """Return the chosen cohort among those that showed the market, by default the last to do so."""
     numbers = sorted({place.cohort for place in page.offered if place.shown})
     if len(numbers) < 2:
         return page.spoken_last
@@ -610,7 +610,7 @@ def _ask_cohort(page: MarketPage) -> int:
 
 
 def last_stated(history: History) -> list[LastForecast]:
-    """Return what agents said last, from the highest to the lowest."""
+    """Return the last forecast of each agent, from the highest to the lowest."""
     return sorted(history.last, key=lambda forecast: (-forecast.probability, natural_key(forecast.agent)))
 
 
@@ -623,9 +623,9 @@ def market_head(
     address: Address = in_app,
     drawn: Markup = NOTHING,
 ) -> Markup:
-    """Return the price and how it went, how the market ended, what every agent said last, and the reasons.
+    """Return the price and its history, the result, and every agent's last forecast with its reason.
 
-    `drawn` is what all agents said last, where it is not to be the picture of the dashboard.
+    `drawn` replaces the dashboard's picture of the last forecasts.
     """
     stated = last_stated(history)
     opinions = [forecast.probability for forecast in stated if overview.has_opinion(forecast.agent)]
@@ -666,7 +666,7 @@ def market_head(
 
 
 def _why_unstated(page: MarketPage) -> str:
-    """Say that nobody has forecast a market, and whether anyone still may."""
+    """Say that nobody has forecast a market, and whether anybody still can."""
     if page.ends:
         return "No agent stated a probability before it ended."
     return "No agent has stated a probability yet; the next round may show it to them."
@@ -680,7 +680,7 @@ def question_head(
     agent: str = "",
     address: Address = in_app,
 ) -> Markup:
-    """Return what a question asks that isn't of yes or no, what every agent answered last, and why."""
+    """Return a question of another kind than yes or no, and every agent's last answer with its reason."""
     form = form_of(page.market.form)
     answer = page.ends[-1][0].answer if page.ends else ""
     left = _question_box(page, form, answer)
@@ -705,7 +705,9 @@ def question_head(
     title = "What agents said last" if page.ends else "What agents say"
     about = f"Each agent’s last answer in cohort {cohort}." + MARKED * bool(answer)
     table = answers_table(form, given, answer, f"{title}: one row each")
-    told = [_answer_quotation(form, last, address) for last in answered if last.reason]
+    told = [
+        _quotation(last, answer_words(form, last.distribution), address) for last in answered if last.reason
+    ]
     if told:
         right += reasons_box(told)
     said = box(title, table, about)
@@ -719,7 +721,7 @@ MARKED = " The dot marks what happened."
 
 
 def _question_box(page: MarketPage, form: QuestionForm, answer: str) -> Markup:
-    """Return what a question came to, or between which answers it lies, and when it closes."""
+    """Return a question's result, or its possible answers, and when it closes."""
     market = page.market
     status = tag("Open", "open")
     if page.ends:
@@ -730,26 +732,17 @@ def _question_box(page: MarketPage, form: QuestionForm, answer: str) -> Markup:
     shown = end_words(market.form, answer) if page.ends else question_kind(form.kind).TITLE
     closes = f"{'Closed' if page.closed else 'Closes'} {moment(market.closes_at)}"
     small_print = " · ".join(filter(None, (closes, flat(market.category)[:300])))
-    venue = venue_link(venue_page(market.id, market.event_id, market.slug, market.event_slug))
-    where = filled(" · %s", venue) if venue else venue
-    return filled(PRICE_BOX, shown, status, form_words(form), small_print, where)
+    return filled(PRICE_BOX, shown, status, form_words(form), small_print, _at_venue(market))
 
 
-def _answer_quotation(form: QuestionForm, forecast: LastForecast, address: Address) -> Quotation:
-    """Return an answer with its reason."""
-    place = forecast.round
-    turn = way("turn", cohort=place.cohort, round=place.number, agent=forecast.agent)
-    return Quotation(
-        who=forecast.agent,
-        did=f"says {answer_words(form, forecast.distribution)}",
-        why=flat(forecast.reason),
-        where=f"round {place.number} of cohort {place.cohort}, {moment(place.at)}",
-        href=address(turn),
-    )
+def _at_venue(market: Market) -> Markup:
+    """Return a link to the market's page at its venue, after a dot, or nothing without one."""
+    link = venue_link(venue_page(market.id, market.event_id, market.slug, market.event_slug))
+    return filled(" · %s", link) if link else NOTHING
 
 
 MANY_ROWS = 12
-"""A picture of more agents is as high as all that stands beside it."""
+"""With more agents than this, the picture is as high as the whole other column."""
 PRICE_BOX = (
     '<section class="box"><p class="price"><b>%s</b>%s<span class="quiet">%s</span></p>'
     '<p class="quiet">%s%s</p></section>'
@@ -757,7 +750,7 @@ PRICE_BOX = (
 
 
 def _price_box(page: MarketPage, price: int | None) -> Markup:
-    """Return the price of YES, large, and how the market ended or when it closes."""
+    """Return the price of YES, large, and the market's result or its closing time."""
     market = page.market
     about = "last price of YES"
     if page.ends:
@@ -774,16 +767,12 @@ def _price_box(page: MarketPage, price: int | None) -> Markup:
         about += f", {moment(page.quote.at)}"
 
     shown = EMPTY if price is None else cents(price)
-    venue = venue_page(market.id, market.event_id, market.slug, market.event_slug)
-    where = venue_link(venue)
-    if where:
-        where = filled(" · %s", where)
     small_print = " · ".join(_small_print(page))
-    return filled(PRICE_BOX, shown, status, about, small_print, where)
+    return filled(PRICE_BOX, shown, status, about, small_print, _at_venue(market))
 
 
 def _small_print(page: MarketPage) -> Iterator[str]:
-    """Yield when the market closes, what it costs to trade there, and what it is about."""
+    """Yield the market's closing time, trading costs and category."""
     market = page.market
     quote = page.quote
     yield f"{'Closed' if page.closed else 'Closes'} {moment(market.closes_at)}"
@@ -801,7 +790,7 @@ OPINIONS = "Without agents that hold no opinion."
 def _figures(
     page: MarketPage, opinions: Sequence[int], middle: int | None, price: int | None
 ) -> Iterator[Tile]:
-    """Yield what agents say together, and how much is traded."""
+    """Yield the figures of all forecasts, positions and trades."""
     if middle is not None:
         median_text = f"agents’ median{_from_price(middle, price)}"
         yield Tile(rounded_percent(middle), median_text, OPINIONS)
@@ -838,7 +827,7 @@ def _from_price(middle: int, price: int | None) -> str:
 def _strip_of(
     stated: Sequence[LastForecast], overview: SeasonOverview, price: int | None, middle: int | None
 ) -> Markup:
-    """Draw every agent's last probability; where they are many, the highest and the lowest."""
+    """Draw every agent's last probability, or the highest and lowest of many."""
     if len(stated) > ROWS:
         stated = [*stated[: ROWS // 2], *stated[-ROWS // 2 :]]
     looks = overview.colours(forecast.agent for forecast in stated)
@@ -856,7 +845,7 @@ def _strip_of(
 
 
 def _about_stated(stated: Sequence[LastForecast], overview: SeasonOverview, cohort: int) -> str:
-    """Say what is shown of agents."""
+    """Describe the picture of forecasts."""
     text = f"Each agent’s last probability of YES in cohort {cohort}."
     if not all(overview.has_opinion(forecast.agent) for forecast in stated):
         text += " Grey: references without an opinion; the median leaves them out."
@@ -864,24 +853,26 @@ def _about_stated(stated: Sequence[LastForecast], overview: SeasonOverview, coho
 
 
 def _reasons(stated: Sequence[LastForecast], price: int | None, address: Address) -> Markup:
-    """Return why they say so, whoever is furthest from the price first."""
+    """Return the agents' reasons, those furthest from the price first."""
     reference = price or 0
     order = sorted(stated, key=lambda forecast: -abs(forecast.probability - reference))
-    quotations = [_quotation(forecast, price, address) for forecast in order if forecast.reason]
+    quotations = []
+    for forecast in order:
+        if forecast.reason:
+            said = rounded_percent(forecast.probability) + _from_price(forecast.probability, price)
+            quotations.append(_quotation(forecast, said, address))
     if not quotations:
         return box("Reasons", below="No agent has given a reason for this market.")
     return reasons_box(quotations)
 
 
-def _quotation(forecast: LastForecast, price: int | None, address: Address) -> Quotation:
-    """Return a forecast with its reason."""
+def _quotation(forecast: LastForecast, said: str, address: Address) -> Quotation:
+    """Return a forecast, as it is `said` in words, with its reason."""
     place = forecast.round
-    probability = forecast.probability
-    apart = _from_price(probability, price)
     turn = way("turn", cohort=place.cohort, round=place.number, agent=forecast.agent)
     return Quotation(
         who=forecast.agent,
-        did=f"says {rounded_percent(probability)}{apart}",
+        did=f"says {said}",
         why=flat(forecast.reason),
         where=f"round {place.number} of cohort {place.cohort}, {moment(place.at)}",
         href=address(turn),
@@ -942,7 +933,7 @@ def price_chart(page: MarketPage, history: History, overview: SeasonOverview, ag
 
 
 def _stated(page: MarketPage, history: History) -> Iterator[tuple[str, float, float]]:
-    """Yield who stated something, when, and which probability in percent."""
+    """Yield each forecast as agent, time and probability in percent."""
     at_round = {place.round_id: place.at.timestamp() for place in page.offered}
     for forecast in history.said:
         if forecast.round_id in at_round:
@@ -951,7 +942,7 @@ def _stated(page: MarketPage, history: History) -> Iterator[tuple[str, float, fl
 
 
 def _stated_line(name: str, stated: Steps, look: str, until: float) -> Line:
-    """Return what was stated over time as a line; that of the median, which is grey, is dashed."""
+    """Return forecasts over time as a line, dashed for the median, which is grey."""
     end = ""
     if stated:
         end = f"{stated[-1][1]:.0f}%"
@@ -960,7 +951,7 @@ def _stated_line(name: str, stated: Steps, look: str, until: float) -> Line:
 
 
 def _steps(values: Steps, until: float) -> list[tuple[float, float]]:
-    """Return values, each of which holds until the next, the last until an instant.
+    """Return steps: each value holds until the next, the last until an instant.
 
     >>> _steps([(1, 5.0), (3, 7.0)], 4)
     [(1, 5.0), (3, 5.0), (3, 7.0), (4, 7.0)]
@@ -974,7 +965,7 @@ def _steps(values: Steps, until: float) -> list[tuple[float, float]]:
 
 
 def _about_chart(history: History) -> str:
-    """Say what the chart lacks."""
+    """Say what is missing from the chart."""
     text = "No price was read." * (not history.prices.points)
     if history.prices.thinned or history.thinned:
         text += " More is stored than fits: what is drawn is evenly spaced."
@@ -982,7 +973,7 @@ def _about_chart(history: History) -> str:
 
 
 OF_HELD = ("held", "cost", "average", "price", "value")
-"""What is said only where anything is held; there the average price is that of what is held."""
+"""Columns only for positions still held, whose average price is that of the shares held."""
 
 
 def _positions_of(page: MarketPage) -> None:
@@ -993,18 +984,18 @@ def _positions_of(page: MarketPage) -> None:
     st.caption(plain(about_positions(page.positions)))
 
 
-def positions_table(held: Sequence[MarketPosition], address: Address = in_app) -> Markup:
+def positions_table(held: Sequence[MarketPosition]) -> Markup:
     """Return every position, those still open first; a row leads to its agent."""
     left_out: tuple[str, ...] = OF_HELD
     if any(position.lot.shares for position in held):
         left_out = ("entry",)
     columns = {key: x for key, x in columns_of_table("positions").items() if key not in left_out}
-    rows = _position_rows(held, address)
+    rows = _position_rows(held)
     return html_table(rows, columns, "Positions: one row each")
 
 
 def about_positions(held: Sequence[MarketPosition]) -> str:
-    """Say how many they are, and what they have made."""
+    """Say how many positions there are, and their total profit."""
     total = 0
     shown = 0
     for position in held:
@@ -1017,14 +1008,13 @@ def about_positions(held: Sequence[MarketPosition]) -> str:
     return text
 
 
-def _position_rows(held: Sequence[MarketPosition], address: Address) -> Rows:
-    """Yield what is said of positions, those still open first."""
+def _position_rows(held: Sequence[MarketPosition]) -> Rows:
+    """Yield a row for each position, those still open first."""
     for position in sorted(held, key=lambda position: (not position.lot.shares, -position.cohort)):
         shares = position.lot.shares
         made = position.lot.money
         entry_price = percent(average_price(made.paid, position.bought))
         average = percent(average_price(made.cost, shares))
-        href = address(way("agent", agent=position.agent))
         row = {
             "agent": position.agent,
             "cohort": position.cohort,
@@ -1037,7 +1027,7 @@ def _position_rows(held: Sequence[MarketPosition], address: Address) -> Rows:
             "profit": money(made.total),
             "paid": money(made.paid),
             "received": money(made.received),
-            "href": href,
+            "href": way("agent", agent=position.agent).href,
         }
         if shares > 0:
             row |= {"cost": money(made.cost), "value": money(made.value)}
@@ -1045,7 +1035,7 @@ def _position_rows(held: Sequence[MarketPosition], address: Address) -> Rows:
 
 
 def _trades(page: MarketPage) -> None:
-    """Show what was bought and sold, the newest first."""
+    """Show the trades, newest first."""
     if page.dealt:
         many = f"{len(page.dealt):,}"
         if len(page.dealt) == DEALT:
@@ -1054,21 +1044,14 @@ def _trades(page: MarketPage) -> None:
 
 
 def _show_trades(dealt: Sequence[MarketTrade]) -> None:
-    """Show trades, a row each."""
-    put(trades_table(dealt), "trades")
-
-
-def trades_table(dealt: Sequence[MarketTrade], address: Address = in_app) -> Markup:
-    """Return trades, a row each, which leads to its turn."""
-    rows = _trade_rows(dealt, address)
+    """Show trades, a row each, which leads to its turn."""
     columns = columns_of_table("trades")
-    return html_table(rows, columns, "Trades: one row each")
+    put(html_table(_trade_rows(dealt), columns, "Trades: one row each"), "trades")
 
 
-def _trade_rows(dealt: Sequence[MarketTrade], address: Address) -> Rows:
-    """Yield what is said of trades."""
+def _trade_rows(dealt: Sequence[MarketTrade]) -> Rows:
+    """Yield a row for each trade."""
     for trade in dealt:
-        href = address(way_to_turn(trade))
         yield {
             "agent": trade.agent,
             "at": trade.at,
@@ -1079,7 +1062,7 @@ def _trade_rows(dealt: Sequence[MarketTrade], address: Address) -> Rows:
             "price": trade.price / 10_000,
             "amount": money(trade.amount),
             "fee": money(trade.fee),
-            "href": href,
+            "href": way_to_turn(trade).href,
         }
 
 
@@ -1094,16 +1077,16 @@ def _ends(page: MarketPage) -> None:
     if len(page.ends) == 1:
         return
 
-    whose = "The venue has corrected itself"
+    whose = "The venue has corrected the result"
     if any(end.by_hand for end, _ in page.ends):
         whose = "The result has several versions"
-    paid = "" if form else "; what was paid before was taken back and paid anew"
+    paid = "" if form else "; earlier payouts were reversed and paid again"
     st.markdown(f"{whose}{paid}.")
     listing(_resolution_rows(page), columns_of_table("resolutions"), "Resolution: one row a version")
 
 
 def _resolution_rows(page: MarketPage) -> Rows:
-    """Yield what is said of the versions of the result."""
+    """Yield a row for each version of the result."""
     for end, learnt_at in page.ends:
         yield {
             "Version": end.version,
@@ -1115,7 +1098,7 @@ def _resolution_rows(page: MarketPage) -> Rows:
 
 
 def about_resolution(resolution: Resolution, form: str = "") -> str:
-    """Return what was paid or answered, since when that is known and from whom, in Markdown."""
+    """Return the payout or answer, since when it is known, and its source, in Markdown."""
     result = _paid(resolution.payout)
     if form:
         result = f"**{plain(end_words(form, resolution.answer) or '')}**."
@@ -1166,7 +1149,7 @@ FIELDS = {
     "fee_rate": "fee rate",
     "min_shares": "smallest trade",
 }
-"""What a page says, in words."""
+"""The fields of a page, by name."""
 WRITTEN: Mapping[str, Callable[[int], str]] = {
     "tick": cents,
     "fee_rate": share,
@@ -1190,7 +1173,7 @@ def _texts(page: MarketPage) -> None:
 
 
 def _changes(page: MarketPage) -> None:
-    """Show what each version of the page said otherwise than the one before."""
+    """Show what changed with each version of the page."""
     changes = starmap(_changed, pairwise(page.pages))
     rows = list(chain.from_iterable(changes))
     columns = columns_of_table("changes of a page")
@@ -1198,7 +1181,7 @@ def _changes(page: MarketPage) -> None:
 
 
 def _changed(before: PageVersion, after: PageVersion) -> Iterator[dict[str, object]]:
-    """Yield what a version of a page says otherwise than the one before."""
+    """Yield the changes between two versions of a page."""
     for name, what in FIELDS.items():
         old = getattr(before.market, name)
         new = getattr(after.market, name)
@@ -1209,7 +1192,7 @@ def _changed(before: PageVersion, after: PageVersion) -> Iterator[dict[str, obje
 
 
 def _text(name: str, value: Any) -> str:
-    """Return what a page says of something, as people write it."""
+    """Return a field of a page as text."""
     if isinstance(value, datetime):
         return moment(value)
     if name in WRITTEN:

@@ -1,4 +1,4 @@
-"""The list of markets: searched, narrowed, and turned page by page."""
+"""The list of markets, with search, filters and pages."""
 
 from collections.abc import Mapping
 
@@ -34,16 +34,16 @@ PILLS: Mapping[str, tuple[str, str, MarketOrder]] = {
     "waiting": ("Awaiting result", "waiting", "shown"),
     "resolved": ("Resolved", "resolved", "shown"),
 }
-"""What can be asked for with a click: its words, the status of the markets and their order."""
+"""The filters: label, status of the markets, and their order."""
 AMONG = ", chosen among those that agents were shown most recently"
 
 
 def show(record: RecordSource) -> None:
-    """Show the controls, and the markets that are so."""
+    """Show the controls, and the matching markets."""
     offered = kept(record, read_menu, st.query_params.get("event", ""))
     if offered.is_empty:
         st.info(
-            "No market was put before an agent yet. `arena run --round` does that.",
+            "No market has been shown to an agent yet. `arena run --round` plays a round.",
             icon=":material/info:",
         )
         return
@@ -62,7 +62,7 @@ def show(record: RecordSource) -> None:
 
 
 def _asked(offered: FilterMenu) -> MarketFilter:
-    """Let it be chosen which markets are shown."""
+    """Let a filter be chosen."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         search = typed("Search", "search", "Search questions")
         category = ANY
@@ -83,12 +83,12 @@ def _asked(offered: FilterMenu) -> MarketFilter:
 
 
 def _page() -> int:
-    """Return the page that the address names; the first for anything that is none."""
+    """Return the page that the address names, or the first if it names none."""
     return max(whole_number(st.query_params.get("page", ""), 5), 1)
 
 
 def _event(offered: FilterMenu) -> str:
-    """Return the event that the address names, and show a way to be rid of it."""
+    """Return the event that the address names, and show a link that clears it."""
     event = st.query_params.get("event", "")
     if event:
         st.markdown(f"Only markets about the same event as “{plain(offered.about or event)}”.")
@@ -129,7 +129,7 @@ def _counted(result: MarketList, asked: MarketFilter, markets: int | None) -> st
 
 
 def _turn_pages(result: MarketList, asked: MarketFilter) -> None:
-    """Lead to the pages before and after, with all else as it was chosen."""
+    """Link to the previous and the next page, with the same filters."""
     around = around_page(asked.page, result.more)
     if not around:
         return

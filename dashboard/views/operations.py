@@ -1,4 +1,4 @@
-"""How the arena works: is it well, what is played, what failed, what it costs, rejected venue data."""
+"""The state of the arena: its health, rounds, failures, costs and rejected venue data."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -62,7 +62,7 @@ DAYS = 30
 ROUNDS = 36
 """How many of the newest are shown."""
 LONGEST = 300
-"""So many characters of a reason are in its row; who opens it reads all."""
+"""A row shows this many characters of a reason; opened, it shows all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class AgentSpending:
 
 
 def read_agent_spending(connection: Connection) -> list[AgentSpending]:
-    """Return whose calls cost what in the cohorts that play, and in the newest."""
+    """Return the cost of calls by agent, in the cohorts still playing and in the newest."""
     newest = select(func.max(CohortRow.number)).scalar_subquery()
     calls = count_of(CallRow.id)
     spent = total(COST)
@@ -152,7 +152,7 @@ class OperationsPage:
 
 
 def read_operations(connection: Connection) -> OperationsPage:
-    """Return all that the page says but what was set aside."""
+    """Return everything on the page except rejected data."""
     statuses = (*UNUSABLE, "declined", "partly")
     last_midnight = midnight(now())
     return OperationsPage(
@@ -172,7 +172,7 @@ ORDER = 7
 
 WORDS = {
     "ok": "Everything is up to date.",
-    "waiting": "Something is pending, or was put off.",
+    "waiting": "Something is pending or postponed.",
     "late": "A round is overdue.",
     "trouble": "Something needs an operator.",
 }
@@ -180,7 +180,7 @@ MEGABYTE = 1_000_000
 
 
 def show(record: RecordSource) -> None:
-    """Show the page, from the word that says how the arena is to what one record of a venue said."""
+    """Show the page, from the state of the arena down to a single rejected record of a venue."""
     status = arena_status(record)
     page = kept(record, read_operations)
     overview = season(record)
@@ -222,7 +222,7 @@ def _health(status: Status, starter: str) -> None:
     _, broken = known_config()
     if broken:
         st.warning(
-            "The config can't be read, so budgets and what is to come are not known: `arena check` says why."
+            "The config can't be read, so budgets and the schedule are unknown: `arena check` says why."
         )
 
 
@@ -233,7 +233,7 @@ def _reason_text(reason: HealthReason, at: datetime) -> str:
 
 
 def _sentence(status: Status, starter: str) -> str:
-    """Return what the word says, and what it does not where nothing goes on by itself."""
+    """Return the sentence for the state, and a warning if no scheduler is running."""
     is_over = status.calendar.cohorts and not status.playing and status.calendar.next_round is None
     if is_over or status.running:
         return WORDS[status.word]
@@ -259,7 +259,7 @@ def figures(status: Status, outcomes: Sequence[TurnOutcome], simulated: str) -> 
 
 
 def _next_round_tile(status: Status) -> Tile:
-    """Return when a round comes: what is not live has a time of its own."""
+    """Return when the next round is due; seasons that are not live have a time of their own."""
     coming = status.calendar.next_round
     is_live = status.calendar.live
     label = "next round, in the season’s own time"
@@ -275,7 +275,7 @@ def _next_round_tile(status: Status) -> Tile:
 
 
 def _spent_tile(status: Status, simulated: str) -> Tile:
-    """Return what was spent today, of how much if there is a budget."""
+    """Return what was spent today, and the budget if there is one."""
     meant = "On calls since midnight UTC; at worst where unknown."
     spent = usd(status.spend.today)
     for budget in status.spend.limits:
@@ -326,7 +326,7 @@ def turn_map(outcomes: Sequence[TurnOutcome], agents: Iterable[str]) -> Markup:
 
 
 def at_work(status: Status, page: OperationsPage, simulated: str, starter: str) -> dict[str, str]:
-    """Return what else is to be known of an arena at work: each thing, and how it stands."""
+    """Return the other facts about an arena at work, by label."""
     running = f"not running; {starter}"
     if status.leader is not None and status.leader.alive:
         running = f"on {status.leader.host}"
@@ -388,8 +388,8 @@ def _backup(status: Status) -> str:
 
 SCOPES = {
     "day": "Today",
-    "round": "The dearest round of those above",
-    "agent": "The dearest agent of a cohort still playing",
+    "round": "The most expensive of the rounds above",
+    "agent": "The most expensive agent of a cohort still playing",
     "arena": "All that was ever spent",
 }
 
@@ -411,7 +411,7 @@ def show_rounds(rounds: Sequence[RoundState]) -> None:
 
 
 def _round_rows(states: Iterable[RoundState], statuses: Iterable[str]) -> Rows:
-    """Yield what is said of rounds: how many of their turns ended how."""
+    """Yield a row for each round, with its turns counted by status."""
     for state in states:
         turns = way("turn", cohort=state.cohort, round=state.number)
         row = {
@@ -438,7 +438,7 @@ def show_failed(turns: Sequence[FailedTurn]) -> None:
 
 
 def _failed_rows(turns: Iterable[FailedTurn]) -> Rows:
-    """Yield what is said of turns that failed."""
+    """Yield a row for each failed turn."""
     for turn in turns:
         yield {
             "Decided": turn.at,
@@ -458,7 +458,7 @@ def show_spending(page: OperationsPage, budgets: Sequence[BudgetUse]) -> None:
     for budget in budgets:
         st.progress(budget.used, _of_budget(budget))
     if not budgets and known_config()[0] is None:
-        st.caption("Budgets are not known: this dashboard has no config that it can read.")
+        st.caption("Budgets are unknown: this dashboard has no readable config.")
     elif not budgets:
         st.caption("No budget is set: `budget` in the config limits what calls may cost.")
 
@@ -526,7 +526,7 @@ def show_jobs(status: Status, is_replay: bool) -> None:
 
 
 def _job_rows(status: Status) -> Rows:
-    """Yield how jobs went last."""
+    """Yield a row for the last run of each job."""
     for job in status.jobs:
         yield {
             "Job": job.name,
@@ -540,7 +540,7 @@ def _job_rows(status: Status) -> Rows:
 
 
 def show_incidents(incidents: Sequence[RecordedIncident], recorder: str) -> None:
-    """Show what an operator should hear of, and whether they were told."""
+    """Show the incidents, and whether the operator was notified."""
     nothing = f"No incidents. `{recorder}` records them while it is at work."
     below = "Newest first. With `watch.webhook` in the config they are sent as they happen."
     if section("Incidents", incidents, nothing, below):
@@ -548,7 +548,7 @@ def show_incidents(incidents: Sequence[RecordedIncident], recorder: str) -> None
 
 
 def _incident_rows(incidents: Iterable[RecordedIncident]) -> Rows:
-    """Yield what is said of incidents."""
+    """Yield a row for each incident."""
     for recorded in incidents:
         incident = recorded.incident
         yield {
@@ -562,7 +562,7 @@ def _incident_rows(incidents: Iterable[RecordedIncident]) -> Rows:
 
 
 def show_rejected(record: RecordSource, status: Status) -> None:
-    """Show what was set aside and why; of the one that is chosen, what was sent."""
+    """Show rejected records with the reasons, and the raw data of the chosen one."""
     subheading("Rejected venue data")
     kind = choice("Kind", "aside", KINDS, "all")
     asked_kind = None if kind == "all" else kind
@@ -590,7 +590,7 @@ def show_rejected(record: RecordSource, status: Status) -> None:
 
 
 def _rejected_rows(by_mark: Mapping[str, StoredQuarantine], kind: str) -> Rows:
-    """Yield what is said of records that were rejected."""
+    """Yield a row for each rejected record."""
     for mark, aside in by_mark.items():
         row_page = way("operations", aside=kind, sent=mark)
         yield {
@@ -607,7 +607,7 @@ def _rejected_rows(by_mark: Mapping[str, StoredQuarantine], kind: str) -> Rows:
 
 
 def _mark(aside: StoredQuarantine) -> str:
-    """Return by what an address names a rejected record."""
+    """Return the key of a rejected record in addresses."""
     text = repr((aside.venue, aside.kind, aside.code, aside.record))
     digest = sha256(text.encode()).hexdigest()
     return digest[:12]

@@ -1,4 +1,4 @@
-"""The decisions of agents: the newest in a list, and each of them whole, down to its words."""
+"""The decisions of agents: the newest in a list, and each in full, down to its calls."""
 
 import json
 from collections import defaultdict
@@ -94,12 +94,12 @@ from portfolio.model import Bet, Fill, Rejection, Sale
 from portfolio.money import worth
 
 MOST = 100
-"""So many turns a list has at most."""
+"""The most turns in a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedTurn:
-    """A turn by its place, how it ended, and the orders of it as JSON."""
+    """A turn by its place, with its status, and its orders as JSON."""
 
     id: int
     round_id: int
@@ -119,12 +119,12 @@ class PlacedTurn:
 
     @property
     def bets(self) -> tuple[Bet, ...]:
-        """What was to be bought."""
+        """Return the buy orders."""
         return orders_of(self.orders)[0]
 
     @property
     def sales(self) -> tuple[Sale, ...]:
-        """What was to be sold."""
+        """Return the sell orders."""
         return orders_of(self.orders)[1]
 
 
@@ -157,7 +157,7 @@ def _read_turn_rounds(connection: Connection, cohort: int, agent: str) -> list[i
 
 @dataclass(frozen=True, slots=True)
 class TurnFailure:
-    """That a turn failed, and why; `at` is when, where that is known."""
+    """A failure of a turn and its reason; `at` is its time, if known."""
 
     number: int
     note: str
@@ -165,7 +165,7 @@ class TurnFailure:
 
 
 def _read_failures(connection: Connection, turn: PlacedTurn) -> list[TurnFailure]:
-    """Return each time that a turn failed, the first one first."""
+    """Return the failures of a turn, oldest first."""
     query = (
         select_noun(TurnFailure, AttemptRow)
         .where(AttemptRow.round_id == turn.round_id, AttemptRow.entrant_id == turn.entrant_id)
@@ -214,7 +214,7 @@ def read_attempts(connection: Connection, turn: PlacedTurn) -> list[CallAttempt]
 
 @dataclass(frozen=True, slots=True)
 class CallTexts:
-    """What was asked in a call, what was thought and answered, and the addresses it names as sources."""
+    """The texts of a call: question, thinking, answer, and the sources that it names."""
 
     messages: tuple[Message, ...]
     reply: str | None
@@ -264,9 +264,9 @@ def read_seen_markets(connection: Connection, turn: PlacedTurn) -> list[SeenMark
 
 @dataclass(frozen=True, slots=True)
 class StatedForecast:
-    """What an agent said of a market: before it saw a price, if it was asked, and in the end.
+    """An agent's forecasts of a market: before it saw a price, if it was asked, and the final one.
 
-    Of a question that isn't of yes or no, what it said are distributions, as texts.
+    For other questions than yes or no, forecasts are distributions, as text.
     """
 
     final: int | None = None
@@ -277,7 +277,7 @@ class StatedForecast:
 
 
 def read_forecasts(connection: Connection, turn: PlacedTurn) -> dict[MarketId, StatedForecast]:
-    """Return what a turn said of each market."""
+    """Return the forecasts of a turn, by market."""
     query = select(ForecastRow.market_id, ForecastRow.stage, ForecastRow.probability, ForecastRow.reason)
     query = query.add_columns(ForecastRow.distribution)
     stages: dict[MarketId, dict[str, Any]] = defaultdict(dict)
@@ -299,12 +299,12 @@ def read_forecasts(connection: Connection, turn: PlacedTurn) -> dict[MarketId, S
 
 
 FIRST_ROUNDS = 8
-"""So many rounds are looked through at first; twice as many each time that these are not enough."""
+"""Rounds that are searched at first; each time these are too few, twice as many."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnSummary:
-    """A turn in a list: what it bought, sold and was refused, and what its calls cost.
+    """A turn in a list: its purchases, sales and rejections, and the cost of its calls.
 
     `cost` are millionths of a dollar, None without a call and where the cost of one is `unknown`.
     """
@@ -378,9 +378,9 @@ def read_newest_turns(
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A market that a turn saw, and what it said of it; `ended` with what YES paid, None for a refund.
+    """A market that a turn saw, and its forecast; `ended` with the payout of YES, None for a refund.
 
-    `price` is what YES costs now, where the market has not ended.
+    `price` is the price of YES now, if the market has not ended.
     """
 
     seen: SeenMarket
@@ -399,14 +399,14 @@ class Claim:
 
     @property
     def apart(self) -> int:
-        """Return how far what it stated is from the price that it saw."""
+        """Return the distance between its forecast and the price that it saw."""
         if self.said.final is None or self.seen.mid is None:
             return 0
         return abs(self.said.final - self.seen.mid)
 
     @property
     def gain(self) -> float | None:
-        """Return by how much its Brier score beat that of the price it saw; None without an outcome."""
+        """Return how far its Brier score beat that of the price it saw; None without an outcome."""
         if self.payout not in (0, ONE) or self.said.final is None or self.seen.mid is None:
             return None
         end = self.payout / ONE
@@ -417,7 +417,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class TurnPage:
-    """One turn, whole but for the texts of its calls, and the rounds in which the agent's others are."""
+    """One turn in full, except for the texts of its calls, and the rounds of the agent's other turns."""
 
     turn: PlacedTurn
     rounds: tuple[int, ...]
@@ -431,7 +431,7 @@ class TurnPage:
 
     @property
     def stated(self) -> int:
-        """Return of how many markets it said something."""
+        """Return the number of markets that it forecast."""
         return sum(claim.said.final is not None for claim in self.claims)
 
     @property
@@ -481,7 +481,7 @@ def read_turn(connection: Connection, cohort: int, round_number: int, agent: str
 
 
 def _claims(connection: Connection, turn: PlacedTurn) -> Iterator[Claim]:
-    """Yield the markets that a turn saw, with what it said of each."""
+    """Yield the markets that a turn saw, with its forecast of each."""
     seen = read_seen_markets(connection, turn)
     forecasts = read_forecasts(connection, turn)
     ids = [market.id for market in seen]
@@ -549,22 +549,22 @@ def show(record: RecordSource) -> None:
 
 ANY = "any"
 EVERY = {ANY: ""}
-"""How an address says that nothing is chosen, and how a query does."""
+"""No choice, as addresses name it, and as queries do."""
 MEANT = {
     "played": "Played: an answer came that could be used.",
     "partly": "Partly: less than was asked for could be used; the rest counts as skips.",
     "malformed": "Malformed: the answer could not be used, so the turn is a hold and counts as skips.",
     "declined": "Declined: the model refused to answer, so the turn is a hold and counts as skips.",
-    "failed": "Failed: no answer was to be had; it counts as unanswered.",
+    "failed": "Failed: there was no answer; it counts as unanswered.",
     "late": "Late: it was not played, or answered, within six hours of its prices; it counts as unanswered.",
     "out": "Out: the agent can place no bet and holds nothing, or repeats what is hidden; it was not asked.",
-    "waiting": "Waiting: the key of its model was not there; it enters once it is.",
+    "waiting": "Waiting: the key of its model was missing; it enters once there is one.",
 }
 STATUSES = {ANY: "All"} | {status: status.capitalize() for status in MEANT}
 
 
 def show_list(record: RecordSource) -> None:
-    """Show the controls, and the turns that are so."""
+    """Show the controls, and the matching turns."""
     agents = {ANY: "All agents"} | named(season(record).kinds)
     agent = choice("Agent", "agent", agents, ANY, "list")
     status = choice("Status", "status", STATUSES, ANY)
@@ -587,7 +587,7 @@ def show_list(record: RecordSource) -> None:
 
 
 def _turn_rows(turns: Sequence[TurnSummary]) -> Rows:
-    """Yield what lists say of turns."""
+    """Yield a row for each turn."""
     for turn in turns:
         yield {
             "at": turn.at,
@@ -606,7 +606,7 @@ def _turn_rows(turns: Sequence[TurnSummary]) -> Rows:
 
 
 def show_turn(record: RecordSource, page: TurnPage) -> None:
-    """Show one turn, from how it ended down to the words of every call."""
+    """Show one turn, from its status down to the texts of every call."""
     turn = page.turn
     _ways(page)
     heading(plain(summary(page)))
@@ -662,7 +662,7 @@ def summary(page: TurnPage) -> str:
 
 
 def reasons(page: TurnPage) -> Markup:
-    """Return why it said and did what it did: what it traded first, then what is furthest off."""
+    """Return its reasons: those of its trades first, then those furthest from the price."""
     fills = {fill.market_id: fill for fill in page.fills}
     quotations = []
     by_distance = sorted(page.claims, key=lambda claim: -claim.apart)
@@ -680,7 +680,7 @@ def reasons(page: TurnPage) -> Markup:
 
 
 def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
-    """Return what was said of a market with its reason, and what was traded."""
+    """Return a forecast with its reason, and the trade."""
     stated = rounded_percent(claim.said.final or 0)
     if claim.said.distribution:
         stated = answer_words(form_of(claim.seen.form), claim.said.distribution)
@@ -699,7 +699,7 @@ def _quotation(claim: Claim, fill: Fill | None) -> Quotation:
 
 
 def _ways(page: TurnPage) -> None:
-    """Lead to the turns before and after, to the agent and to the cohort."""
+    """Link to the turns before and after, to the agent and to the cohort."""
     turn = page.turn
     place = page.rounds.index(turn.round)
     before = page.rounds[:place][-1:]
@@ -721,7 +721,7 @@ REFUSED = "Sales of positions, in full or in part; orders and items of the answe
 
 
 def figures(page: TurnPage, simulated: str) -> list[Tile]:
-    """Return how it ended, what it stated and traded, and what that cost."""
+    """Return its status, its forecasts and trades, and their cost."""
     turn = page.turn
     shown = 0
     stories = set()
@@ -752,21 +752,21 @@ def figures(page: TurnPage, simulated: str) -> list[Tile]:
 
 
 def show_orders(page: TurnPage) -> None:
-    """Show every bet and sale that was ordered, with what was filled of it."""
+    """Show every order, with its fills."""
     orders: list[Bet | Sale] = [*page.turn.sales, *page.turn.bets]
     if section("Orders", orders, "It placed no order."):
         listing(_order_rows(page, orders), columns_of_table("orders"), "Orders: one row each")
 
 
 def _market_cells(page: TurnPage, market: MarketId) -> dict[str, object]:
-    """Return what a market asked and where its page is, if it was shown."""
+    """Return a market's question and its page, if it was shown."""
     if market not in page.questions:
         return {"question": market}
     return {"question": page.questions[market], "href": way("market", market=market).href}
 
 
 def _order_rows(page: TurnPage, orders: Sequence[Bet | Sale]) -> Rows:
-    """Yield what was ordered, and what came of it."""
+    """Yield a row for each order, with its result."""
     for order in orders:
         result = " ".join(_result(page, order))
         yield {
@@ -779,7 +779,7 @@ def _order_rows(page: TurnPage, orders: Sequence[Bet | Sale]) -> Rows:
 
 
 def _size(wish: Bet | Sale) -> str:
-    """Say what an order asks for."""
+    """Describe an order."""
     if isinstance(wish, Bet):
         return f"buy {wish.side} for {dollars(wish.amount)}"
     if wish.shares is not None:
@@ -790,7 +790,7 @@ def _size(wish: Bet | Sale) -> str:
 
 
 def _result(page: TurnPage, order: Bet | Sale) -> Iterator[str]:
-    """Yield what was filled of an order, and all that was refused about its market."""
+    """Yield the fills of an order, and all rejections about its market."""
     action = "sell"
     if isinstance(order, Bet):
         action = "buy"
@@ -805,7 +805,7 @@ def _result(page: TurnPage, order: Bet | Sale) -> Iterator[str]:
 
 
 def _part(fill: Fill) -> str:
-    """Say how much was asked for, where an order was not filled whole."""
+    """Say how much was ordered, if it was filled only in part."""
     if not fill.left:
         return ""
     asked = f"{money(fill.wanted):,.2f} shares"
@@ -820,7 +820,7 @@ def _did(fill: Fill) -> str:
 
 
 def show_fills(page: TurnPage) -> None:
-    """Show what was bought and sold, a row a price, and what it would have made if held."""
+    """Show the fills, a row a price, and what they would have gained if held."""
     if not page.fills:
         return
 
@@ -841,7 +841,7 @@ def show_fills(page: TurnPage) -> None:
 
 
 def _level_rows(page: TurnPage, fill: Fill, gain: int | None) -> Iterator[dict[str, object]]:
-    """Yield what was filled at each price; the last row has what became of the whole."""
+    """Yield the fill at each price; the last row has the result of the whole order."""
     for number, level in enumerate(fill.levels, 1):
         row = _market_cells(page, fill.market_id) | {
             "did": _did(fill),
@@ -860,7 +860,7 @@ def show_rejections(page: TurnPage) -> None:
     """Show what was refused, and why."""
     if not page.rejections:
         return
-    subheading("Rejected", "Items of the answer that made no sense, and orders against the rules.")
+    subheading("Rejected", "Invalid items of the answer, and orders against the rules.")
     rows = []
     for refused in page.rejections:
         market = page.questions.get(refused.market_id, refused.market_id)
@@ -869,7 +869,7 @@ def show_rejections(page: TurnPage) -> None:
 
 
 def show_forecasts(page: TurnPage) -> None:
-    """Show every market on offer: what was said of it, blind and in the end, and what came."""
+    """Show every market on offer, with its blind and final forecast and its result."""
     told = [claim for claim in page.claims if claim.seen.shown or claim.said.final is not None]
     asked = [claim for claim in told if claim.seen.form]
     if asked:
@@ -901,7 +901,7 @@ def _judged(claims: Sequence[Claim]) -> str:
 
 
 def _claim_rows(claims: Sequence[Claim]) -> Rows:
-    """Yield what was said of markets, and what came."""
+    """Yield a row for each forecast, with the result."""
     for claim in claims:
         seen = claim.seen
         venue = venue_page(seen.id, seen.event_id, seen.slug, seen.event_slug)
@@ -919,7 +919,7 @@ def _claim_rows(claims: Sequence[Claim]) -> Rows:
 
 
 def _answer_rows(claims: Sequence[Claim]) -> Rows:
-    """Yield what was answered to questions that aren't of yes or no, and what they came to."""
+    """Yield a row for each answer to other questions than yes or no, with the result."""
     for claim in claims:
         seen = claim.seen
         form = form_of(seen.form)
@@ -939,7 +939,7 @@ def _answer_rows(claims: Sequence[Claim]) -> Rows:
 
 
 def cost_of(attempts: Sequence[CallAttempt]) -> str:
-    """Say what all of these calls cost together; unknown if one of them is."""
+    """Say what these calls cost together, or “unknown” if the cost of one is."""
     costs = [attempt.cost for attempt in attempts if attempt.cost is not None]
     if len(costs) < len(attempts):
         return "unknown"
@@ -947,7 +947,7 @@ def cost_of(attempts: Sequence[CallAttempt]) -> str:
 
 
 def show_calls(record: RecordSource, page: TurnPage) -> None:
-    """Show the calls of a turn, and the words of one of them."""
+    """Show the calls of a turn, and the texts of one of them."""
     failed = sum(attempt.error_code is not None for attempt in page.attempts)
     result = "answered"
     if failed:
@@ -995,7 +995,7 @@ def _call_texts(record: RecordSource, attempt: CallAttempt) -> None:
 
 
 def _call_key(attempt: CallAttempt) -> str:
-    """Return by what an address names a call."""
+    """Return the key of a call in addresses."""
     return f"{attempt.stage}-{attempt.sample}-{attempt.attempt}"
 
 
@@ -1008,7 +1008,7 @@ def _call_name(attempt: CallAttempt) -> str:
 
 
 def _attempt_rows(attempts: Sequence[CallAttempt]) -> Rows:
-    """Yield what is said of calls: how each ended, by whom it was answered, and what it took."""
+    """Yield a row for each call: its end, its model, its tokens, cost and time."""
     for attempt in attempts:
         model = attempt.model
         if attempt.fingerprint:
@@ -1036,9 +1036,9 @@ def _attempt_rows(attempts: Sequence[CallAttempt]) -> Rows:
 
 
 LONGEST_ERROR = 600
-"""So many characters of an error are in its row; more stand below."""
+"""Characters of an error in its row; the rest stands below."""
 EXCERPT = 2_000
-"""So many characters of an article are in its row."""
+"""Characters of an article in its row."""
 
 
 def show_evidence(page: TurnPage) -> None:
@@ -1050,7 +1050,7 @@ def show_evidence(page: TurnPage) -> None:
 
 
 def _article_rows(page: TurnPage) -> Rows:
-    """Yield what is said of articles."""
+    """Yield a row for each article."""
     for market, article in page.evidence:
         yield {
             "question": page.questions.get(market, market),

@@ -19,11 +19,11 @@ FORMS = {COLOUR: COLOURS, COST: PRICE, OPENING: DAY}
 
 
 def a_question(market: MarketId, form: QuestionForm) -> Listing:
-    """A question without a price."""
+    """Return a question without a price."""
     return replace(a_listing(market=market, form=form.text), quote=None)
 
 
 def of_every_kind(rules: Rules = REALISTIC) -> View:
-    """A market of yes or no with a price, then questions of options, a number and a date: m1 to m4."""
+    """Return a yes-or-no market with a price, then questions of options, a number and a date: m1 to m4."""
     questions = [a_question(market, form) for market, form in FORMS.items()]
     return a_view(a_listing(market=RAIN), *questions, rules=rules)

@@ -24,7 +24,7 @@ def a_view(
     seed: int = 7,
     stated: Mapping[str, tuple[Forecast, ...]] | None = None,
 ) -> View:
-    """Three usual markets, m1 to m3, and nothing held, unless others are given."""
+    """Return a view of three usual markets, m1 to m3, with nothing held, unless others are given."""
     shown = listings or tuple(a_listing(market=market) for market in THREE)
     snapshot: Snapshot = a_snapshot(*shown, held=held)
     account = Holdings(cash=usd(cash), lots=lots or {})
@@ -33,12 +33,12 @@ def a_view(
 
 
 def a_lot(shares: str = "100", cost: str = "40") -> Lot:
-    """Shares and what they cost."""
+    """Return shares with their cost."""
     return Lot(usd(shares), usd(cost))
 
 
 def an_answer(**changes: Any) -> str:
-    """A whole answer about the three usual markets; keywords replace its lists."""
+    """Return a whole answer about the three usual markets; keywords replace its lists."""
     answer: dict[str, Any] = {
         "forecasts": [{"market": f"m{n}", "probability": n / 10, "reason": "so it seems"} for n in (1, 2, 3)],
         "bets": [{"market": "m1", "side": "NO", "amount": 120, "reason": "cheap"}],
@@ -48,7 +48,7 @@ def an_answer(**changes: Any) -> str:
 
 
 def an_article(**changes: Any) -> Article:
-    """What somebody published on the morning of the day before."""
+    """Return an article published on the morning of the day before."""
     article = Article(
         source="example.org",
         url="https://example.org/1",
@@ -61,12 +61,12 @@ def an_article(**changes: Any) -> Article:
 
 
 def stated(market: str, probability: str) -> Forecast:
-    """What an agent said about a market."""
+    """Return what an agent stated about a market."""
     return Forecast(MarketId(market), millionths=usd(probability))
 
 
 def replies(*texts: str | CallError | Call) -> tuple[Ask, list[Prompt]]:
-    """A model that says these things one after another, and the list of what it has been asked."""
+    """Return a model that gives these answers one after another, and the list of what it was asked."""
     asked: list[Prompt] = []
     left = list(texts)
 
@@ -83,5 +83,5 @@ def replies(*texts: str | CallError | Call) -> tuple[Ask, list[Prompt]]:
 
 
 async def nobody(prompt: Prompt) -> Call:
-    """An `ask` for agents that ask nobody."""
+    """Fail, as the `ask` of agents that have no model."""
     raise AssertionError(f"this agent should ask nobody, and asked {prompt}")

@@ -67,7 +67,8 @@ def test_a_leak_has_the_verdict_of_its_mechanism(articles: list[Planted]) -> Non
 
 def test_the_words_that_gave_a_verdict_give_it_again(articles: list[Planted]) -> None:
     for each in articles:
-        found, told = each.found, each.told
+        found = each.found
+        told = each.told
         words = found.words if found.place == "text" else ""
         again = audit(told["title"], words, told.get("url", ""), [each.question], each.at)
         assert again.verdict == found.verdict, each

@@ -24,7 +24,8 @@ from markets.venues.simulator import Settings, Simulator, venue
 from tests.agents.minds import a_lot, a_view
 from tests.builders import a_listing, listed, usd
 
-BET, BLIND = prompt_text("bet", HOME), prompt_text("blind", HOME)
+BET = prompt_text("bet", HOME)
+BLIND = prompt_text("blind", HOME)
 START = datetime(2026, 1, 4, tzinfo=UTC)
 EVIDENCE = """YES if it rains.
 - 2025-12-01: a careful panel puts the chance at 80%.
@@ -71,7 +72,8 @@ def test_without_prices_there_is_no_account_and_no_bet() -> None:
 
 def test_reliability_counts_for_the_sharp_and_loudness_for_the_hasty() -> None:
     view = a_view(a_listing("0.49", "0.51", market="sim:a", rules=EVIDENCE))
-    sharp, hasty = said_by("sharp", view), said_by("hasty", view)
+    sharp = said_by("sharp", view)
+    hasty = said_by("hasty", view)
     assert isinstance(sharp, Decision)
     assert isinstance(hasty, Decision)
     assert sharp.forecasts[0].millionths > 550_000 > 300_000 > hasty.forecasts[0].millionths
@@ -122,7 +124,7 @@ def test_a_position_that_sells_above_its_worth_is_sold() -> None:
 
 
 def parsed(text: str, view: View) -> Decision:
-    """What is read from an answer."""
+    """Return what is read from an answer."""
     found = parse_answer(text, view)
     assert isinstance(found, Decision)
     return found
@@ -140,7 +142,7 @@ def test_the_clumsy_break_their_json_now_and_then_and_mend_it_when_told() -> Non
 
 
 def briers(season_seed: int) -> dict[str, float]:
-    """The mean Brier score of every model over a season, asked every other week."""
+    """Return the mean Brier score of every model over a season, asked every other week."""
     season = venue(Settings(seed=season_seed))
     scores: dict[str, list[float]] = {"sharp": [], "hasty": [], "blind": []}
     for week in range(1, 20, 3):
@@ -167,7 +169,7 @@ def test_who_weighs_the_evidence_beats_who_ignores_it_or_weighs_it_badly(season_
 
 
 def talk(url: str, requests: Sequence[tuple[str, str, Any]]) -> list[tuple[int, Any]]:
-    """The answers to so many requests over one connection."""
+    """Return the answers to this many requests over one connection."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=10)
     answers = []
     for method, path, body in requests:

@@ -21,7 +21,7 @@ AFTER = CLOSES + timedelta(days=30)
 
 
 def found(published: str = "2022-03-01", title: str = "", **more: str) -> FoundArticle:
-    """An article with a title of its own unless it is given one."""
+    """Return an article with a title of its own unless one is given."""
     named = title or f"Something happened ({published})"
     return replace(FoundArticle("Example News", "", named, "It did.", published), **more)
 
@@ -262,7 +262,8 @@ def test_what_is_cut_off_is_judged_too() -> None:
 
 
 def test_odds_are_withheld_though_suspects_are_only_flagged_and_shown_where_they_may_be() -> None:
-    at, bets = datetime(2022, 3, 10, tzinfo=UTC), found(title=ODDS[0])
+    at = datetime(2022, 3, 10, tzinfo=UTC)
+    bets = found(title=ODDS[0])
     held = guard_articles([bets], MARKET, at, READ, Guard(suspects="flagged"))
     assert (held.articles, held.dropped) == ((), {"odds": 1})
     told = guard_articles([bets], MARKET, at, READ, Guard(suspects="withheld", odds="shown"))
@@ -286,7 +287,8 @@ ITEMS = st.builds(
 def test_the_order_in_which_articles_are_found_says_nothing(
     items: list[FoundArticle], seed: int, most: int
 ) -> None:
-    rule, mixed = Guard(per_market=most), list(items)
+    rule = Guard(per_market=most)
+    mixed = list(items)
     Random(seed).shuffle(mixed)
     once = guard_articles(items, MARKET, AFTER, READ, rule)
     assert guard_articles(mixed, MARKET, AFTER, READ, rule) == once

@@ -37,14 +37,14 @@ def provider() -> Iterator[FaultyProvider]:
 
 
 def ask(model: str, url: str | None, prompt: Prompt = PROMPT, **settings: Any) -> Call:
-    """The call that asking a model brings."""
+    """Return the call that asking a model makes."""
     return every(model, url, prompt, **settings)[0]
 
 
 def every(
     model: str, url: str | None, prompt: Prompt = PROMPT, times: int = 1, **settings: Any
 ) -> list[Call]:
-    """The calls that asking a model so often brings."""
+    """Return the calls that asking a model this often makes."""
     changes = {"base_url": url, "api_key_env": "CANARY_API_KEY", "price": DOLLARS} | settings
     asking = make_ask(ModelSettings(model=f"openai/{model}", **changes), timer, ENVIRON)
 
@@ -275,13 +275,13 @@ RETRIED: tuple[ErrorCode, ...] = ("format", "rate_limit", "overloaded", "timeout
 
 
 def answered(reply: str, finish: str = "stop", **changes: Any) -> Call:
-    """A call that brought an answer."""
+    """Return a call that got an answer."""
     whole = Call(PROMPT, reply, finish, "served-1", "", "schema", 1_001, 200, PRICE, status=200)
     return replace(whole, **changes)
 
 
 def failed(code: ErrorCode, status: int | None, cost: int | None = 0) -> Call:
-    """A call that brought none."""
+    """Return a call that got none."""
     error = CallError(code, "", code in RETRIED)
     return Call(PROMPT, None, rung="schema", cost=cost, error=error, status=status)
 

@@ -125,7 +125,7 @@ TIERS = ("default", "priority", "flex")
 
 
 def an_answer(model: str, usage: dict[str, Any], **more: Any) -> Any:
-    """An answer as litellm makes one of what came over the wire."""
+    """Return an answer as litellm builds it from what came over the wire."""
     from litellm import ModelResponse, Usage
 
     counts = {"prompt_tokens": 10_001, "completion_tokens": 1_003} | usage
@@ -209,11 +209,13 @@ def test_no_call_costs_more_than_its_worst_case(model: str, extra: dict[str, Any
     if unbounded_option(settings) is not None:
         assert worst_case(PROMPT, settings) is None
         return
-    worst, sent = worst_case(PROMPT, settings), most_tokens(PROMPT)
+    worst = worst_case(PROMPT, settings)
+    sent = most_tokens(PROMPT)
     assert worst is not None
     for parts, tier in product(({}, {"cached": sent}, {"cache_write": sent}, {"reasoning": 5_000}),
                                {"", extra.get("service_tier", "flex")}):  # fmt: skip
-        fast, region = extra.get("speed") == "fast", extra.get("inference_geo", "")
+        fast = extra.get("speed") == "fast"
+        region = extra.get("inference_geo", "")
         usage = TokenUsage(sent, 5_000, **parts, tier=tier, fast=fast, region=region)
         assert (usage_cost(settings, usage) or 0) <= worst, (parts, tier)
 
@@ -291,7 +293,7 @@ EFFORTS: tuple[Any, ...] = ("none", "minimal", "low", "medium", "high", "xhigh")
 
 
 def refused_by_litellm(model: str, provider: str, **options: Any) -> bool:
-    """Whether the library itself turns these options down, before any call."""
+    """Tell whether the library itself refuses these options, before any call."""
     from litellm.exceptions import UnsupportedParamsError
     from litellm.utils import get_optional_params
 
@@ -312,7 +314,9 @@ def test_temperature_and_effort_are_refused_where_the_library_refuses_them(provi
         and entry.get("mode") in ("chat", "responses")
         and not name.endswith("container")  # is no model, though the table calls it one
     ]
-    wrong, missed, right = [], [], 0
+    wrong = []
+    missed = []
+    right = 0
     for model, entry in chats:
         alike = ModelSettings(model=model)
         cases = [(takes_temperature(alike), {"temperature": 0.7})]

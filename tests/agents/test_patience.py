@@ -9,7 +9,7 @@ from agents.llm.patience import patience
 
 
 async def answer(after: float, held_up: float, longest: float, steps: int = 5) -> str:
-    """What comes after so many seconds and takes some steps to read, while something holds the loop up."""
+    """Return an answer after this many seconds and some steps of reading, while something blocks the loop."""
     loop = asyncio.get_running_loop()
     arrived: asyncio.Future[str] = loop.create_future()
     loop.call_later(after, arrived.set_result, "yes")

@@ -18,7 +18,7 @@ NO_SECRETS: Mapping[str, str] = {}
 def ran(
     folder: Path, code: str, text: str = "", seconds: float = 20.0, held: Mapping[str, str] = NO_SECRETS
 ) -> ProgramResult:
-    """What comes of a program in Python."""
+    """Return the result of a Python program."""
     words = (sys.executable, "-S", "-c", code)
     environ = {"PATH": os.environ["PATH"], **held}
     return asyncio.run(run_program(folder, environ, words, text, seconds, ("MY_KEY",)))

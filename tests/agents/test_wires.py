@@ -30,7 +30,7 @@ def server() -> Iterator[WireServer]:
 
 
 def calls(server: WireServer, wire: str, mode: str, *prompts: Prompt, **settings: Any) -> list[Call]:
-    """The calls that these questions bring, asked all at once."""
+    """Return the calls of these questions, all asked at once."""
     found = server.settings(wire, mode, api_key_env="KEY") | settings
     asking = make_ask(ModelSettings(**found), timer, {"KEY": "sk-a-canary-of-sixteen"})
 
@@ -44,7 +44,7 @@ def calls(server: WireServer, wire: str, mode: str, *prompts: Prompt, **settings
 
 
 def call(server: WireServer, wire: str, mode: str, **settings: Any) -> Call:
-    """The call that one question brings, after the forms that are refused."""
+    """Return the call of one question, after those with forms that are refused."""
     found = calls(server, wire, mode, **settings)[0]
     return call(server, wire, mode, **settings) if found.error and found.error.code == "format" else found
 
@@ -100,7 +100,7 @@ PRICED: dict[str, Any] = {"price": TokenPrice(input=1, output=2)}
 
 
 def counted(server: WireServer, wire: str, count: str, **settings: Any) -> Call:
-    """The call about an answer whose counts of tokens are written so."""
+    """Return the call of an answer that spells its token counts this way."""
     server.script("counts", Manner(ModelAnswer('{"forecasts": []}', thought=50), count=count))
     found = call(server, wire, "counts", **PRICED, **settings)
     assert (found.error, found.reply, found.status) == (None, '{"forecasts": []}', 200)
@@ -363,7 +363,8 @@ FORMS = (
     ToolForm("search", "Searches the news.", WORDS),
     ToolForm("notes", "Tells notes.", {"type": "object"}),
 )
-RAIN, SNOW = json.dumps({"query": "rain"}), json.dumps({"query": "snow"})
+RAIN = json.dumps({"query": "rain"})
+SNOW = json.dumps({"query": "snow"})
 TWO = ModelAnswer(text="I look it up.", uses=(("search", RAIN), ("notes", "{}")))
 NO_TEXT_ARGUMENTS = ("gemini", "ollama")
 """Wires on which arguments are objects, and can't be anything but JSON."""
@@ -372,8 +373,10 @@ NO_TEXT_ARGUMENTS = ("gemini", "ollama")
 def conversation(
     server: WireServer, wire: str, *says: ModelAnswer, steps: int = 9, **settings: Any
 ) -> tuple[Call, list[tuple[str, str]], list[WireRequest]]:
-    """The last call of a question, what tools were used for, and what was sent."""
-    mode, used, before = f"tools-{wire}-{len(server.log)}", list[tuple[str, str]](), len(server.log)
+    """Return the last call of a question, what tools were used for, and what was sent."""
+    mode = f"tools-{wire}-{len(server.log)}"
+    used = list[tuple[str, str]]()
+    before = len(server.log)
     server.script(mode, *says)
     found = server.settings(wire, mode, api_key_env="KEY") | settings
 

@@ -15,7 +15,7 @@ from tests.records.tampered import TamperedRecord
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of the small record: to be looked at, never changed."""
+    """Return the file of the small record, to be read, never changed."""
     path = tmp_path_factory.mktemp("small") / "record.db"
     build(path, watched=True).close()
     return path
@@ -23,7 +23,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of a record with nothing in it: to be copied, which is quicker than to make one."""
+    """Return the file of an empty record, to be copied, which is quicker than making one."""
     path = tmp_path_factory.mktemp("empty") / "record.db"
     Record.open(str(path)).close()
     return path
@@ -31,7 +31,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def record(empty: Path, tmp_path: Path) -> Iterator[Record]:
-    """A record with nothing in it; what a test leaves there agrees with itself."""
+    """Yield an empty record, and check afterwards that it agrees with itself."""
     opened = Record.open(str(shutil.copy(empty, tmp_path / "arena.db")))
     yield opened
     with database.reading(opened.engine) as connection:
@@ -41,7 +41,7 @@ def record(empty: Path, tmp_path: Path) -> Iterator[Record]:
 
 @pytest.fixture(scope="session")
 def tampered(built: Path) -> Iterator[TamperedRecord]:
-    """The small record in memory, for all tests that change it and undo that."""
+    """Yield the small record in memory, for all tests that change it and undo that."""
     held = TamperedRecord(built)
     yield held
     held.close()
@@ -49,14 +49,14 @@ def tampered(built: Path) -> Iterator[TamperedRecord]:
 
 @pytest.fixture
 def changing(tampered: TamperedRecord) -> Iterator[TamperedRecord]:
-    """The same for one test: what that changes is undone at its end."""
+    """Yield the same for one test, and undo its changes at the end."""
     with tampered.undone():
         yield tampered
 
 
 @pytest.fixture
 def copy(built: Path, tmp_path: Path) -> Path:
-    """A copy of the small record."""
+    """Return a copy of the small record."""
     return Path(shutil.copy(built, tmp_path / "record.db"))
 
 
@@ -74,7 +74,7 @@ def upgrade() -> None:
 
 @pytest.fixture
 def older_version(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The version of today's records, in an arena that has a later one: there they are of an older arena."""
+    """Pretend that the arena is newer, and yield the version of today's records, which are then old."""
     version = database.newest_schema_version()
     folder = tmp_path_factory.mktemp("later") / "migrations"
     shutil.copytree(database.MIGRATIONS, folder)

@@ -25,7 +25,7 @@ STATEMENTS: dict[Any, Any] = {}
 
 @cache
 def _tables() -> bytes:
-    """A database with empty tables, which takes longer to make than to fill."""
+    """Return a database with empty tables, which takes longer to make than to fill."""
     with closing(sqlite3.connect(":memory:")) as driver:
         engine = create_engine("sqlite://", creator=lambda: driver, poolclass=StaticPool)
         METADATA.create_all(engine)
@@ -71,7 +71,7 @@ class SmallRecord:
         min_coverage: str = "0.8",
         **agents: str,
     ) -> None:
-        """A cohort with its line-up, agent by kind: `cohort(1, ann="llm")`."""
+        """Write a cohort with its line-up, agent by kind: `cohort(1, ann="llm")`."""
         frozen = canonical({"rules": {"max_bet": usd(max_bet)}, "min_coverage": usd(min_coverage)})
         cohort = self.add(CohortRow.__table__, number=number, frozen=frozen)
         for position, (name, kind) in enumerate(agents.items()):
@@ -94,7 +94,7 @@ class SmallRecord:
     def round(
         self, cohort: int, number: int, held: Mapping[str, str] | None = None, **mids: str | None
     ) -> None:
-        """A round that shows markets at their mids; None is a quote without a mid, "" no quote at all."""
+        """Write a round that shows markets at their mids: None for a quote without a mid, "" for no quote."""
         at = NOW + timedelta(weeks=10 * cohort + number)
         snapshot = self.add(SnapshotRow.__table__, cohort_id=cohort, at=at)
         self.rounds[cohort, number] = self.add(
@@ -114,7 +114,7 @@ class SmallRecord:
             self.add(SnapshotItemRow.__table__, **keys, version_id=self.versions[name], quote_id=quote)
 
     def turn(self, cohort: int, number: int, agent: str, status: str = "played", **said: str) -> None:
-        """A turn with its final forecasts: `turn(1, 1, "ann", rain="0.7")`."""
+        """Write a turn with its final forecasts: `turn(1, 1, "ann", rain="0.7")`."""
         keys = {"round_id": self.rounds[cohort, number], "entrant_id": self.entrants[cohort, agent]}
         self.turns[cohort, number, agent] = self.add(TurnRow.__table__, **keys, status=status)
         for market, chance in said.items():
@@ -134,7 +134,7 @@ class SmallRecord:
         base: str = "10000",
         action: str = "buy",
     ) -> None:
-        """An accepted wish and the levels at which it was filled, as (price, shares)."""
+        """Write an accepted order and the levels at which it was filled, as (price, shares)."""
         keys = {"turn_id": self.turns[place], "position": self.rows, "market_id": market}
         shares = sum(usd(count) for _, count in levels)
         sizes = {"shares": shares, "wanted": usd(wanted), "base": usd(base)}

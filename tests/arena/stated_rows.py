@@ -22,7 +22,7 @@ def a_season(
     seed: int = 1,
     released: Mapping[str, int] | None = None,
 ) -> ForecastColumns:
-    """Agents that know the truth by so much more than the market, whose price is off by a quarter.
+    """Return agents that know the truth this much better than the market, whose price is off by a quarter.
 
     A share of 0 is the price itself, of 1 the truth. All are shown all markets in every round.
     """
@@ -69,7 +69,8 @@ def _none(kind: str) -> Any:
     return np.zeros(0, dtype=kind)
 
 
-_INTS, _FLOATS = _none("int64"), _none("float64")
+_INTS = _none("int64")
+_FLOATS = _none("float64")
 NO_BETS = BetColumns(
     agents=(),
     markets=(),
@@ -87,5 +88,5 @@ NO_BETS = BetColumns(
 
 
 def an_account(agent: str) -> AccountSummary:
-    """Somebody who was never marked and paid for nothing."""
+    """Return an account that was never marked and paid for nothing."""
     return AccountSummary(agent, "llm", 1, 10_000 * ONE, None, 0, 1, 0, 0, 0)

@@ -30,7 +30,8 @@ def test_sleeping_until_then_is_being_there_and_a_start_goes_on_from_the_file(tm
 
 def test_a_pretended_clock_never_goes_back_nor_on_when_it_is_to_stop(tmp_path: Path) -> None:
     file = a_clock(tmp_path)
-    clock, stop = PretendedClock.read(file), asyncio.Event()
+    clock = PretendedClock.read(file)
+    stop = asyncio.Event()
     asyncio.run(clock.sleep_until(START - HOUR, stop))
     stop.set()
     asyncio.run(clock.sleep_until(START + HOUR, stop))
@@ -59,7 +60,8 @@ def test_a_file_without_a_time_is_refused_with_the_mend(tmp_path: Path) -> None:
 
 def test_who_waits_wakes_as_soon_as_told_to_stop() -> None:
     async def told() -> float:
-        stop, began = asyncio.Event(), timer()
+        stop = asyncio.Event()
+        began = timer()
         asyncio.get_running_loop().call_later(0.01, stop.set)
         await sleep_unless_stopped(HOUR, stop)
         return timer() - began
@@ -68,4 +70,5 @@ def test_who_waits_wakes_as_soon_as_told_to_stop() -> None:
 
 
 def test_nobody_waits_for_what_is_past() -> None:
+    # A wait would end in a TimeoutError.
     asyncio.run(asyncio.wait_for(sleep_unless_stopped(-HOUR, asyncio.Event()), 60))

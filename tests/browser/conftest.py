@@ -28,7 +28,7 @@ DASHBOARDS: dict[Path, Served] = {}
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
-    """The browser ends with the last of its tests: beside it no other test could have an event loop.
+    """Close the browser after the last of its tests: beside it no other test could have an event loop.
 
     So do the dashboards, each of which looks at its record again and again.
     """
@@ -40,7 +40,7 @@ def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
 
 
 def window(screen: str, chromium: str, profile: Path) -> BrowserContext:
-    """A window of the browser, started if it does not run yet."""
+    """Return a window of the browser, which is started on first use."""
     if not DRIVERS:
         DRIVERS.append(HELD.enter_context(sync_playwright()))
     if screen not in OPEN:
@@ -59,7 +59,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def dashboard_of(record: Path) -> Served:
-    """The dashboard of a record, started if it does not run yet."""
+    """Return the dashboard of a record, which is started on first use."""
     if record not in DASHBOARDS:
         DASHBOARDS[record] = HELD.enter_context(quickly_serving(record))
     return DASHBOARDS[record]
@@ -72,31 +72,31 @@ def served(record: Path) -> Served:
 
 @pytest.fixture
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Served]:
-    """Serves a record of some sort."""
+    """Return a function that serves a record of some sort."""
     return lambda name: dashboard_of(apart(shared, name, tmp_path_factory))
 
 
 @pytest.fixture(scope="session")
 def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the browser keeps what it has compiled."""
+    """Return the folder where the browser keeps what it has compiled."""
     return tmp_path_factory.mktemp("profile")
 
 
 @pytest.fixture
 def context(chromium: str, profile: Path) -> BrowserContext:
-    """A desk's browser."""
+    """Return the browser of a desktop computer."""
     return window("desk", chromium, profile)
 
 
 @pytest.fixture
 def phone(chromium: str, profile: Path) -> BrowserContext:
-    """A phone's browser."""
+    """Return the browser of a phone."""
     return window("phone", chromium, profile)
 
 
 @pytest.fixture
 def watched(context: BrowserContext) -> Iterator[Watched]:
-    """A fresh page that must come to its end without an error and without a call to a stranger."""
+    """Yield a fresh page, and check that it ended without an error or a request to another host."""
     found = Watched(context.new_page()).watch()
     yield found
     found.page.wait_for_load_state("networkidle")

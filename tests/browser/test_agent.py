@@ -27,7 +27,8 @@ def test_an_agent_s_cohort_opens_from_its_row_and_the_way_back_shows_the_agent(
 
 def test_a_duel_is_swapped_and_another_is_picked_from_the_table(served: Served, watched: Watched) -> None:
     page = watched.page
-    first, second = page.get_by_role("combobox").nth(0), page.get_by_role("combobox").nth(1)
+    first = page.get_by_role("combobox").nth(0)
+    second = page.get_by_role("combobox").nth(1)
     open_at(page, f"{served.address}/duel?a=oracle&b=random", "Duel")
     page.get_by_role("link", name="Swap").click()
     expect(page).to_have_url(re.compile(r"\?a=random&b=oracle$"), timeout=PATIENCE)

@@ -32,14 +32,14 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
-    """That of a season with failures, which has every sort of page."""
+    """Return the site of a season with failures, which has every sort of page."""
     found = PublishedSite(tmp_path_factory.mktemp("axe") / "site")
     found.publish(apart(shared, "all_failed", tmp_path_factory))
     return found
 
 
 def faults(page: Page, looks: list[tuple[int, str]]) -> list[str]:
-    """What axe finds critical or serious in some looks, and where something sticks out."""
+    """Return what axe finds critical or serious in some looks, and where something overflows."""
     found = list[str]()
     for width, _ in ENDS:
         page.set_viewport_size({"width": width, "height": 900})
@@ -61,7 +61,8 @@ def test_no_page_has_a_serious_fault(
     demo: Path, serve: Callable[[str], Served], watched: Watched, thorough: bool
 ) -> None:
     """Every second sort of page, by turns in both looks; all in both with THOROUGH=1."""
-    found, looks = list[str](), cycle(ENDS)
+    found = list[str]()
+    looks = cycle(ENDS)
     asked = [*main_ones(demo), ("leaderboard", {"columns": "all"})]
     for name, address in asked if thorough else [*dict(asked).items()][::2]:
         open_at(watched.page, f"{serve('demo').address}/{name}?{urlencode(address)}", pages()[name].title)
@@ -73,7 +74,7 @@ def test_no_page_has_a_serious_fault(
 
 
 def faults_in_use(page: Page) -> list[str]:
-    """The same with a line taken away by its chip, and with the figures under the crosshair."""
+    """Return the same with a line removed by its chip, and with the figures under the crosshair."""
     found = list[str]()
     page.locator(".chips button").nth(1).click()
     for width, theme in LOOKS:
@@ -86,7 +87,7 @@ def faults_in_use(page: Page) -> list[str]:
 
 
 def stays_low(page: Page) -> None:
-    """The first page is no higher than a look takes in, and a row of its board is one line that unfolds."""
+    """Check that the first page isn't too high, and that a row of its board is one line that unfolds."""
     rows = page.locator(".table.board").last.locator("tbody:not(.group) tr")
     for width, most in HIGHEST.items():
         page.set_viewport_size({"width": width, "height": 900})
@@ -120,7 +121,9 @@ def test_no_report_and_no_page_of_a_site_has_a_serious_fault(
     folders = [sorted(site.folder.glob(f"{folder}*.html")) for folder in ("cohorts/", "agents/", "markets/")]
     chosen = [file, *sorted(site.folder.glob("*.html")), *(pages[0] for pages in folders)]
     assert len(chosen) > 7
-    page, found, looks = context.new_page(), list[str](), cycle(ENDS)
+    page = context.new_page()
+    found = list[str]()
+    looks = cycle(ENDS)
     for place in chosen if thorough else chosen[::2]:
         page.goto(place.as_uri())
         found += faults(page, [*ENDS] if thorough or place == file else [next(looks)])

@@ -17,7 +17,7 @@ def radio(page: Page, name: str) -> Locator:
 
 
 def chosen(page: Page, where: str, *names: str) -> None:
-    """The address ends so, and these of the switches are chosen."""
+    """Check the end of the address, and which of the switches are chosen."""
     expect(page).to_have_url(re.compile(rf"{where}$"))
     for name in names:
         expect(radio(page, name)).to_be_checked()
@@ -148,7 +148,7 @@ def test_from_a_market_back_to_the_list_as_it_was_narrowed(served: Served, watch
 
 
 def leads_back(page: Page, steps: Sequence[tuple[str, str]]) -> None:
-    """Each step back is at the next of these pages and addresses."""
+    """Check that each step back leads to the next of these pages and addresses."""
     for title, where in steps:
         back(page)
         expect(page).to_have_title(f"{title} · Paper Arena")

@@ -19,7 +19,7 @@ SAMPLED = ("all_failed",)
 
 
 def sample(place: int) -> list[tuple[Sequence[Address], tuple[int, str]]]:
-    """The next few pages of figures for each next record, in the next of the looks that axe leaves out."""
+    """Return the next few pages of figures for each next record, in the next of the looks that axe skips."""
     return [([(view, {}) for view in FIGURES[place::3]], LOOKS[1 + place])]
 
 
@@ -39,7 +39,8 @@ def test_nothing_sticks_out_or_goes_wrong(
     for chosen, (width, theme) in played:
         watched = in_look(context, width, theme)
         for view, shown in chosen:
-            title, here = load("dashboard.views", view).TITLE, path_of((view, shown))
+            title = load("dashboard.views", view).TITLE
+            here = path_of((view, shown))
             open_at(watched.page, f"{dashboard.address}/{here}", title)
             if not shown:
                 path = watched.page.url.removeprefix(dashboard.address).strip("/")

@@ -53,14 +53,14 @@ DETAILS = [
 
 
 def flat(text: str, most: int) -> str:
-    """Text as a line of it is read: no character that is not seen, and not too many."""
+    """Return text as a line of it is read, without invisible characters, and cut."""
     line = " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 @pytest.fixture(scope="module")
 def spoiled(tmp_path_factory: pytest.TempPathFactory) -> Spoiled:
-    """Such a record, and of its markets question and category."""
+    """Return such a record, with the question and category of its markets."""
     found: Path = apart(hostile, tmp_path_factory)
     known = rows_in(found, "SELECT DISTINCT market_id, question, category FROM market_version ORDER BY 1")
     return found, {market: (question, category) for market, question, category in known}
@@ -80,7 +80,7 @@ def unfold(page: Page) -> None:
 
 
 def harmless(page: Page) -> None:
-    """Nothing on the page was made of a text, and it is still our page."""
+    """Check that no text became an element of the page, and that the page is still ours."""
     body = page.get_by_test_id("stMain")
     assert {made: count for made in MADE if (count := body.locator(made).count())} == {}
     assert ELSEWHERE not in (page.title() + page.url.partition("?")[0])

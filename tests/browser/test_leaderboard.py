@@ -37,14 +37,17 @@ def test_a_click_that_the_server_never_hears_of_leads_on_all_the_same(
     served: Served, watched: Watched
 ) -> None:
     """What the first page says to the server from then on is lost; the next page has a line of its own."""
-    page, lost = watched.page, list[str | bytes]()
+    page = watched.page
+    lost = list[str | bytes]()
 
     def line(browser: WebSocketRoute) -> None:
-        is_first, server = not lines, browser.connect_to_server()
+        is_first = not lines
+        server = browser.connect_to_server()
         lines.append(browser)
         browser.on_message(lambda said: lost.append(said) if is_first and deaf else server.send(said))
 
-    lines, deaf = list[WebSocketRoute](), list[bool]()
+    lines = list[WebSocketRoute]()
+    deaf = list[bool]()
     page.route_web_socket("**/_stcore/stream*", line)
     open_at(page, f"{served.address}/leaderboard", "Full leaderboard")
     deaf.append(True)

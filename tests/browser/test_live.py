@@ -36,7 +36,7 @@ TICKING = """bar => {
 
 @pytest.fixture(scope="module")
 def growing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A season of which two rounds are played, so that there is something to draw."""
+    """Return a season with two rounds played, so that there is something to draw."""
     known = apart(shared, "one_round", tmp_path_factory)
     record = tmp_path_factory.mktemp("growing") / known.name
     shutil.copy(known, record)

@@ -14,7 +14,8 @@ pytestmark = pytest.mark.browser
 
 def test_a_row_opens_its_market_and_the_way_back_stays_open(served: Served, watched: Watched) -> None:
     """And leads back to what was searched for."""
-    page, search = watched.page, watched.page.get_by_placeholder("Search questions")
+    page = watched.page
+    search = watched.page.get_by_placeholder("Search questions")
     open_at(page, f"{served.address}/markets", "Markets")
     word = rows_of(page)[1].split()[2]
     search.fill(word)

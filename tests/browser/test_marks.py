@@ -29,7 +29,7 @@ Told = list[tuple[str, dict[str, str]]]
 
 
 def ledger(record: Path) -> Told:
-    """What the accounts of a cohort had gained at each of its marks, as pages write both."""
+    """Return what the accounts of a cohort had gained at each of its marks, in the wording of the pages."""
     told: dict[str, dict[str, str]] = {}
     for name, at, gain in rows_in(record, GAINS):
         when = datetime.fromisoformat(at).strftime(WHEN)
@@ -38,7 +38,7 @@ def ledger(record: Path) -> Told:
 
 
 def tip(plot: Locator) -> tuple[str, dict[str, str]]:
-    """What is said of a plot at the place that is pointed at."""
+    """Return the tooltip of a plot at the place under the pointer."""
     shown = plot.get_by_role("status")
     expect(shown).to_be_visible()
     when, values = shown.evaluate(
@@ -50,7 +50,7 @@ def tip(plot: Locator) -> tuple[str, dict[str, str]]:
 
 
 def by_pointer(page: Page, plot: Locator, told: Told) -> Told:
-    """What the last few marks say when they are pointed at."""
+    """Return the tooltips of the last few marks under the pointer."""
     times = [datetime.strptime(f"{when} +0000", f"{WHEN} %z").timestamp() for when, _ in told]
     found: Told = []
     for time in times[-INSTANTS:]:
@@ -64,7 +64,7 @@ def by_pointer(page: Page, plot: Locator, told: Told) -> Told:
 
 
 def by_keys(page: Page, plot: Locator) -> Told:
-    """What the last few marks say when they are reached by keys."""
+    """Return the tooltips of the last few marks when they are reached by keys."""
     page.mouse.move(2, 2)
     plot.focus()
     found: Told = []

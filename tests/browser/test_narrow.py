@@ -42,7 +42,7 @@ OVERLAPPING = """() => {
 
 @pytest.fixture
 def narrow(context: BrowserContext) -> Iterator[Page]:
-    """A page as wide as a phone."""
+    """Yield a page as wide as a phone."""
     page = context.new_page()
     page.set_viewport_size({"width": 390, "height": 900})
     yield page

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module", params=["season", "forecasts"])
 def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The report of a season with an agent whose name is markup, and the page of such forecasts."""
+    """Return the report of a season with an agent whose name is markup, and the page of such forecasts."""
     page = scored_page(hostile_report(), NOW)
     if request.param == "season":
         record = request.getfixturevalue("record")

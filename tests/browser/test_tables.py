@@ -34,7 +34,7 @@ TAPPED = ["leaderboard", *(pytest.param(one, marks=pytest.mark.thorough) for one
 
 @pytest.fixture
 def screen(request: pytest.FixtureRequest) -> Iterator[Watched]:
-    """A fresh watched page of the browser that a test names."""
+    """Yield a fresh watched page of the browser that a test names."""
     context: BrowserContext = request.getfixturevalue(request.param)
     watched = Watched(context.new_page()).watch()
     yield watched
@@ -54,7 +54,8 @@ def test_no_page_is_left_but_by_a_click_or_enter(
     for name, shown in [*dict(main_ones(record)).items()][0 if thorough else 1 :: 1 if thorough else 4]:
         open_at(page, f"{served.address}/{name}?{urlencode(shown)}", pages()[name].title)
         here = page.url
-        kinds, known = set[str](), False
+        kinds = set[str]()
+        known = False
         for _ in range(MOST_TABS):
             page.keyboard.press("Tab")
             known, kind = page.evaluate(FOCUSED)
@@ -82,7 +83,7 @@ def test_a_tapped_header_sorts(path: str, served: Served, screen: Watched) -> No
 
 
 def unsorted(url: str) -> str:
-    """An address without the order of tables."""
+    """Return an address without the order of tables."""
     return re.sub(r"[?&]order=[^&]*", "", url)
 
 
@@ -137,7 +138,7 @@ def test_rows_are_put_in_order_and_put_back_and_enter_on_a_link_opens_it(
 
 
 def lines_taken(page: Page) -> list[list[str]]:
-    """The first table of the page as the file that its button makes of it."""
+    """Return the first table of the page as the file that its button downloads."""
     with page.expect_download() as download:
         page.locator(".table .csv").first.click()
     assert download.value.suggested_filename == "references-which-are-not-ranked.csv"

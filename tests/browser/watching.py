@@ -60,19 +60,19 @@ class Watched:
             self.errors.append(f"{message.text} ({message.location['url']})")
 
     def strangers(self) -> list[str]:
-        """Requests for anything but this machine's own."""
+        """Return requests for anything but this machine's own."""
         own = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:http://127.0.0.1:")
         return [url for url in self.requests if not url.startswith(own)]
 
 
 def apart(make: Callable[..., Made], *words: object) -> Made:
-    """What is made in a thread of its own: beside a browser no other event loop can run in the first one."""
+    """Return the result of a call in a thread of its own, as the browser's event loop owns this one."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(make, *words).result()
 
 
 def in_look(context: BrowserContext, width: int, theme: str) -> Watched:
-    """A fresh watched page of some width in one of the two themes."""
+    """Return a fresh watched page of some width in one of the two themes."""
     found = Watched(context.new_page()).watch()
     found.page.set_viewport_size({"width": width, "height": 900})
     found.page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
@@ -90,7 +90,7 @@ MOST_SHIFT = 0.1
 
 
 def stands_still(page: Page) -> None:
-    """Nothing on a page has moved by more than may be since it was opened."""
+    """Check that nothing on a page has moved further than allowed since it was opened."""
     page.evaluate(SHIFTS)
     page.wait_for_timeout(100)
     assert page.evaluate("window.shifted") < MOST_SHIFT, page.url
@@ -103,12 +103,12 @@ STICKS_OUT = """() => {
 
 
 def sticks_out(page: Page) -> int:
-    """By how many pixels a page is wider than its window, or than the part of it that Streamlit scrolls."""
+    """Return how far a page overflows its window, or the part of it that Streamlit scrolls, in pixels."""
     return int(page.evaluate(STICKS_OUT))
 
 
 def open_at(page: Page, address: str, title: str) -> None:
-    """The page behind an address, all drawn."""
+    """Open the page at an address, and wait until it is drawn."""
     page.goto(address)
     expect(page).to_have_title(f"{title} · Paper Arena", timeout=PATIENCE)
     settled(page)
@@ -131,7 +131,7 @@ def back(page: Page) -> None:
 
 
 def follow(page: Page, row: int, leads: str, table: int = 0) -> None:
-    """Click the link of a table's row, counted from 0, and be where it leads.
+    """Click the link of a table's row, counted from 0, and wait for its page.
 
     The table of the page before may still stand there: its links lead elsewhere, and are waited out.
     """
@@ -142,14 +142,14 @@ def follow(page: Page, row: int, leads: str, table: int = 0) -> None:
 
 
 def rows_of(page: Page, place: int = 0) -> list[str]:
-    """The names of a table's rows in their order."""
+    """Return the names of a table's rows in their order."""
     names = names_of(page, place)
     expect(names.first).to_be_attached()
     return names.all_text_contents()
 
 
 def names_of(page: Page, place: int = 0) -> Locator:
-    """The cells that name the rows of a table."""
+    """Return the cells that name the rows of a table."""
     return page.locator(".table").nth(place).get_by_role("rowheader")
 
 

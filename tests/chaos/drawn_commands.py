@@ -66,7 +66,7 @@ LEFT_OUT: Mapping[str, str] = {
 
 
 async def operate(season: PlayedSeason) -> None:
-    """Rest for a while, then give a command as a person does; raise `Broken` for what must never come out."""
+    """Rest for a while, then give a command as a person does; raise `Broken` for a forbidden result."""
     await asyncio.sleep(season.chance.uniform(1, LONGEST_REST))
     if not season.file.exists():
         return

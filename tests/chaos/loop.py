@@ -62,7 +62,8 @@ class SeededLoop(asyncio.BaseEventLoop):
 
     def __init__(self, chance: Random, meanwhile: Callable[[], None]) -> None:
         super().__init__()
-        self.chance, self.meanwhile = chance, meanwhile
+        self.chance = chance
+        self.meanwhile = meanwhile
         self.moment = 0.0
         self.steps = 0
         self.suspended: dict[str, float] = {}
@@ -153,10 +154,10 @@ class SeededLoop(asyncio.BaseEventLoop):
         asyncio._set_running_loop(running)
 
     def _write_to_self(self) -> None:
-        """Nobody calls from another thread."""
+        """Do nothing, as nobody calls from another thread."""
 
     def _process_events(self, event_list: object) -> None:
-        """Nothing comes from outside."""
+        """Do nothing, as nothing comes from outside."""
 
     def _run_once(self) -> None:
         """Take one step of one process, or go on to when something is to be done."""

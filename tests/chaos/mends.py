@@ -38,20 +38,20 @@ from tests.chaos.simulation import Simulation
 
 
 async def close_earlier_rounds(stored: StoredCohort, at: datetime, world: World, record: Record) -> None:
-    """A round before this time is over, whoever still plays it."""
+    """Finish every round before this time, even if somebody is still playing it."""
     for stored_round in record.read(read_rounds, stored.id):
         if not stored_round.done and stored_round.at < at:
             await finish_round(stored, stored_round, world, record, late=True)
 
 
 def go_past(waiting: Sequence[DueTask], resting: Collection[str]) -> list[DueTask]:
-    """What another process has in hand holds nothing up."""
+    """Leave out what another process has in hand, and let the rest go ahead."""
     return [task for task in waiting if task.name not in resting]
 
 
 @contextmanager
 def rounds_are_passed() -> Iterator[None]:
-    """A command beside a running arena, and the arena itself, walk past a round that another plays."""
+    """Let a command beside a running arena, and the arena itself, walk past a round that another plays."""
     with (
         patch("arena.operations.run.ready_tasks", go_past),
         patch("arena.rounds.round.finish_earlier_rounds", close_earlier_rounds),
@@ -61,13 +61,13 @@ def rounds_are_passed() -> Iterator[None]:
 
 @asynccontextmanager
 async def timer_wins(longest: float) -> AsyncIterator[None]:
-    """An answer that has arrived is thrown away where the timer is over."""
+    """Throw away an answer that has arrived if the timer is over."""
     async with asyncio.timeout(longest):
         yield
 
 
 def same_connection(open_connection: Any) -> Any:
-    """The queue is worked on again by the connection that is gone."""
+    """Work on the queue by the lost connection again."""
     used: list[str] = []
 
     @asynccontextmanager
@@ -79,7 +79,7 @@ def same_connection(open_connection: Any) -> Any:
 
 
 def mark_without(todo: DueWork, *words: Any) -> list[DueTask]:
-    """Cohorts that rest are marked a week later."""
+    """Mark resting cohorts a week late."""
     now: datetime = words[2]
     ready = tuple(one for one in todo.due if one.after is None or one.after <= now)
     return due_tasks(replace(todo, due=ready), *words)
@@ -88,7 +88,7 @@ def mark_without(todo: DueWork, *words: Any) -> list[DueTask]:
 def jobs_read_ahead(
     work: DueWork, jobs: Sequence[Job], states: Mapping[str, JobState], now: datetime, live: bool
 ) -> list[DueTask]:
-    """While a round waits to be tried again, jobs of a made-up world are done at their real time."""
+    """Run jobs of a made-up world at their real time while a round waits to be tried again."""
     tasks = due_tasks(work, jobs, states, now, live)
     names = {task.name for task in tasks} | {"marks"}
     for order, job in enumerate(jobs, len(work.due)):
@@ -99,13 +99,13 @@ def jobs_read_ahead(
 
 
 async def look_past_rounds(context: JobContext, *words: Any) -> int:
-    """A made-up world is looked at while a cohort has an earlier step to do."""
+    """Look at a made-up world while a cohort has an earlier step to do."""
     return await AT_EVERY_VENUE(replace(context, blocked=()), *words)
 
 
 @contextmanager
 def future_is_read() -> Iterator[None]:
-    """An interrupted round lets jobs read the future of a made-up season."""
+    """Let jobs read the future of a made-up season after an interrupted round."""
     with (
         patch("arena.operations.run.due_tasks", jobs_read_ahead),
         patch("arena.operations.jobs._at_every_venue", look_past_rounds),
@@ -120,7 +120,7 @@ class ExpiryWatch(Watch):
     season: Simulation | None = None
 
     def is_over(self, hold: Hold, lease: timedelta = LEASE_LENGTH) -> bool:
-        """A hold is over at an instant, whoever lives."""
+        """Tell whether a hold has expired, even if its holder lives."""
         season = self.season
         if season is None:
             return False
@@ -132,18 +132,18 @@ class ExpiryWatch(Watch):
 
 
 def open_with_expiry(season: Simulation) -> Record:
-    """Leases end by the clock."""
+    """Open a record whose leases end by the clock."""
     record = OPEN_RECORD(season)
     return replace(record, watch=ExpiryWatch(record.watch.timer, season=season))
 
 
 def give_up_round(begun: BegunRound, stored: StoredCohort, situation: DueSituation) -> Due:
-    """A round of a made-up world is over once all were asked, whether or not their models answered."""
+    """Finish a round of a made-up world once all were asked, whether or not their models answered."""
     return RETRY(begun, stored, replace(situation, leaves_failed=True))
 
 
 def reserve_anew(self: CallReservations, record: Record, request: ReservationRequest) -> ReservationAnswer:
-    """Where the answer to a commit was lost, a call is reserved once more under another number."""
+    """Reserve a call once more under another number if the answer to a commit was lost."""
     terms = ReservationTerms(self.budget, self.limiter.per_provider, record.watch.is_over, self.limiter.timed)
     with raise_past_agent():
         record.hold_room(len(self.under_way) + 1)
@@ -156,7 +156,7 @@ def reserve_anew(self: CallReservations, record: Record, request: ReservationReq
 
 
 def nothing_failed(progress: RunProgress) -> bool:
-    """A round in another's hands is nothing that `arena run --once` leaves."""
+    """Tell whether nothing failed, without regard to a round in another's hands."""
     return not progress.failed
 
 

@@ -49,7 +49,7 @@ def watched(faults: DatabaseFaults, folder: Path) -> Iterator[Record]:
 
 @pytest.fixture
 def faults() -> Iterator[DatabaseFaults]:
-    """Faults of a season in which none was drawn."""
+    """Yield the faults of a season in which none was drawn."""
     loop = SeededLoop(Random(1), lambda: None)
     yield DatabaseFaults(loop)
     loop.close()

@@ -11,7 +11,7 @@ from tests.records.tampered import TamperedRecord
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TamperedRecord]:
-    """The record of a simulated season in which nothing went wrong, in memory."""
+    """Yield the record of a simulated season in which nothing went wrong, in memory."""
     season = Simulation(tmp_path_factory.mktemp("unbroken"), 0, 0)
     season.play_season()
     record = TamperedRecord(season.file)

@@ -45,7 +45,7 @@ class Writer:
 
 @pytest.fixture
 def writer(tmp_path: Path) -> Iterator[Writer]:
-    """A writer in a folder of its own."""
+    """Yield a writer in a folder of its own."""
     folder = tmp_path / "disk"
     folder.mkdir()
     made = Writer(folder)

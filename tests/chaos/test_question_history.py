@@ -94,7 +94,7 @@ class PlayedHistory:
 
 @pytest.fixture
 def played() -> PlayedHistory:
-    """A history of nothing."""
+    """Return an empty history."""
     return PlayedHistory()
 
 

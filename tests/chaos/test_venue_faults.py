@@ -179,7 +179,7 @@ def keep_time(wire: PolymarketWire, now: datetime) -> None:
 
 @pytest.fixture
 def venue() -> Iterator[VenueServer]:
-    """A venue over HTTP, which answers what a test tells it to."""
+    """Yield a venue over HTTP, which gives the answers that a test sets."""
     with venue_server() as server:
         yield server
 

@@ -47,7 +47,7 @@ def test_a_wish_is_filled_exactly_or_refused_in_words(rules: Rules, listing: Lis
 
 
 def assert_adds_up(action: Action, size: int, filled: OrderMatch) -> None:
-    """A fill is the sum of its levels, and what was left is told."""
+    """Check that a fill is the sum of its levels, and that the rest is stated."""
     assert filled.shares == sum(level.shares for level in filled.levels) > 0
     assert filled.amount == sum(level.amount for level in filled.levels)
     assert filled.fee == sum(level.fee for level in filled.levels)

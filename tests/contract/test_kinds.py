@@ -80,7 +80,7 @@ def decide(name: str, seen: View) -> Decision:
 
 
 def follows_a_rule(name: str) -> bool:
-    """Whether it decides by itself, and nobody is asked."""
+    """Tell whether a kind decides by itself, without asking a model."""
     kind = registry.kind(name)
     return kind.ask is None and model_settings(settings_of(kind)) is None
 

@@ -85,7 +85,7 @@ def settings_of(kind: registry.AgentKind, view: View) -> KindSettings:
 
 
 def decide(name: str, view: View) -> tuple[Decision, int]:
-    """What an agent decides, and how many questions it put."""
+    """Return what an agent decides, and how many questions it asked."""
     kind = registry.kind(name)
     settings = settings_of(kind, view)
     asked = 0

@@ -38,12 +38,12 @@ def asked(name: str, view: View = VIEW, *, prices: bool = True, part: PromptPart
 
 
 def words(prompt: Prompt) -> str:
-    """What the user says."""
+    """Return the user's message."""
     return prompt.messages[-1].content
 
 
 def example(prompt: Prompt) -> str:
-    """The example of an answer, which ends the prompt."""
+    """Return the example of an answer, which ends the prompt."""
     text = words(prompt)
     start = re.search(r'^\{"', text, re.MULTILINE)
     assert start is not None
@@ -51,7 +51,7 @@ def example(prompt: Prompt) -> str:
 
 
 def twelve() -> View:
-    """Twelve markets with books and evidence, one of them held, on which there is something to win."""
+    """Return twelve markets with books and evidence, one of them held, on which there is something to win."""
     deep = [("0.40", "100000")], [("0.42", "100000")]
     shown = [
         a_book(*deep, market=f"sim:{n}", rules=EVIDENCE.format(10 + 7 * n), event_id=f"e{n}")
@@ -71,7 +71,8 @@ def test_the_page_about_prompts_names_each_of_them_and_all_that_a_template_can_n
     page = (HOME.parent / "docs" / "prompts.md").read_text(encoding="utf-8")
     view = replace(VIEW, evidence={listing.market.id: (an_article(),) for listing in VIEW.snapshot})
     known = prompt_facts(PromptContext(with_context(view, Context())))
-    market, position = known["markets"][0], known["positions"][0]
+    market = known["markets"][0]
+    position = known["positions"][0]
     named = [*PROMPTS, *known, *position, *(f"m.{key}" for key in market)]
     named += [f"m.past.{key}" for key in market["past"]] + [f"r.{key}" for key in known["results"][0]]
     named += [f"a.{key}" for key in market["evidence"][0]]
@@ -114,6 +115,7 @@ def test_the_example_in_a_prompt_is_an_answer_that_can_be_read(name: str) -> Non
 def test_the_example_in_a_prompt_keeps_to_the_schema(name: str) -> None:
     """What may be null there may be left out of a prompt's own format."""
     prompt = asked(name)
+    # It raises a ValidationError for an example that doesn't.
     jsonschema.validate({"thoughts": None} | json.loads(example(prompt)), answer_schema(prompt.bets))
 
 
@@ -170,7 +172,9 @@ def test_a_demo_model_gives_a_usable_answer(name: str, model: str) -> None:
 
 @pytest.mark.parametrize("name", PROMPTS)
 def test_a_demo_model_can_be_asked_in_parts(name: str) -> None:
-    view, decisions, committed = twelve(), list[Decision](), 0
+    view = twelve()
+    decisions = list[Decision]()
+    committed = 0
     ids = [listing.market.id for listing in view.snapshot.shown]
     groups = [tuple(ids[start : start + 5]) for start in range(0, len(ids), 5)]
     for part in [PromptPart(number, len(groups), group) for number, group in enumerate(groups, 1)]:
@@ -189,6 +193,6 @@ def test_a_demo_model_can_be_asked_in_parts(name: str) -> None:
 
 
 def said(model: str, prompt: Prompt) -> str:
-    """What a demo model answers when it is asked again, so that none of them slips."""
+    """Return a demo model's answer, asked again if it slips."""
     again = (Message("assistant", "?"), Message("user", "Please answer again."))
     return answer(model, [*prompt.messages, *again], prompt.seed)

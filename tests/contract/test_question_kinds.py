@@ -58,7 +58,7 @@ VALUES = st.recursive(
 
 
 def answers(form: QuestionForm) -> st.SearchStrategy[Distribution]:
-    """Answers of all kinds to a question: those between its uniform one and one of its ends."""
+    """Return answers of all kinds to a question, between its uniform one and one of its ends."""
     uniform = question_kind(form.kind).uniform(form)
     if uniform.chances:
         count = len(uniform.chances)

@@ -52,6 +52,7 @@ def test_it_can_be_closed_without_having_been_asked_and_twice(module: ModuleType
     source = module.research(module.Settings())
 
     async def closed() -> None:
+        # A source that needs to be open, or can be closed only once, raises an error here.
         await source.close()
         await source.close()
 

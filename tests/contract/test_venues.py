@@ -109,7 +109,8 @@ def test_resolutions_come_after_the_close_and_stay(venue: Venue) -> None:
 
 
 def test_only_what_was_asked_for_is_answered(venue: Venue) -> None:
-    last, one = SUNDAYS[-1], seen(venue)[0]
+    last = SUNDAYS[-1]
+    one = seen(venue)[0]
     assert {x.market.id for x in result_of(venue.listings(last, [one]))} <= {one}
     assert {x.market_id for x in result_of(venue.resolutions(last, [one]))} <= {one}
     assert result_of(venue.listings(last, [])) == []

@@ -19,7 +19,7 @@ APP = Path(dashboard.views.__path__[0]).parent / "app.py"
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path | None]:
-    """A record in each of its states; those played otherwise are in tests/dashboard/test_records.py."""
+    """Return a record in each of its states; tests/dashboard/test_records.py has those played otherwise."""
     folder = tmp_path_factory.mktemp("records")
     Record.open(str(folder / "empty.db")).close()
     missing, empty = (folder / f"{name}.db" for name in ("missing", "empty"))
@@ -32,7 +32,8 @@ def test_the_folder_holds_the_first_pages() -> None:
 
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_page_says_what_it_is(name: str) -> None:
-    said, page = said_by(name), load("dashboard.views", name)
+    said = said_by(name)
+    page = load("dashboard.views", name)
     assert said.title
     assert isinstance(said.order, int | None)
     assert isinstance(said.needs_a_cohort, bool)

@@ -30,17 +30,17 @@ READINGS = ("stated", "anchored", "implied")
 
 
 def addresses(record: Path) -> list[Address]:
-    """Each page bare, then every part, slice and reading of it, and what the record has most of."""
+    """Return each page bare, then every part, slice and reading of it, for what the record has most of."""
     return [*main_ones(record), *boards(), *ways(record)]
 
 
 def main_ones(record: Path) -> list[Address]:
-    """Each page bare, then the parts of an agent, a duel, a market and turns."""
+    """Return each page bare, then the parts of an agent, a duel, a market and turns."""
     return [(view, {}) for view in VIEWS] + [*agents(record), *details(record)]
 
 
 def boards() -> list[Address]:
-    """The leaderboard in its slices and readings, a cohort in its readings, units and ranges."""
+    """Return the leaderboard in its slices and readings, a cohort in its readings, units and ranges."""
     boards = [{"cohort": "1"}, *({"reading": reading} for reading in READINGS[1:])]
     slices = [{"slice": name} for name in ("horizon", "category", "price", "release")]
     spans = zip(("1d", "1w", "1m", "3m", "all"), cycle(("percent", "dollars")), cycle(READINGS), strict=False)
@@ -49,7 +49,7 @@ def boards() -> list[Address]:
 
 
 def agents(record: Path) -> list[Address]:
-    """The parts of an agent, and a duel; of a record without any, with names that are not there."""
+    """Return the parts of an agent, and a duel; for a record without agents, with made-up names."""
     first, second = busiest(record)
     parts = ("record", "forecasts", "money", "setup")
     known = [("agent", {"agent": first, "part": part}) for part in parts]
@@ -57,13 +57,13 @@ def agents(record: Path) -> list[Address]:
 
 
 def busiest(record: Path) -> tuple[str, str]:
-    """The two agents that traded most; made-up names where there are none."""
+    """Return the two agents that traded most, or made-up names if there are none."""
     first, second, *_ = [*(name for (name,) in rows_in(record, BUSIEST)), "ann", "bob"]
     return first, second
 
 
 def details(record: Path) -> list[Address]:
-    """A market that was bet on; turns that traded, that failed, and that asked a model."""
+    """Return a market that was bet on, and turns that traded, that failed, and that asked a model."""
     markets = rows_in(record, BET_ON) or [("none:such",)]
     places = [place for query in (TRADED, FAILED, ASKED) for place in rows_in(record, query)]
     places = places or [("1", "1", "ann")]
@@ -72,7 +72,7 @@ def details(record: Path) -> list[Address]:
 
 
 def ways(record: Path) -> list[Address]:
-    """An agent's forecasts parted in every way, and the lists of turns and markets."""
+    """Return an agent's forecasts divided in every way, and the lists of turns and markets."""
     first, second = busiest(record)
     parts = ({"agent": first, "part": "forecasts", "by": by} for by in ("horizon", "price", "cohort"))
     lists = [("turn", {"status": "failed"}), ("turn", {"agent": second}), ("markets", {"show": "disputed"})]
@@ -84,7 +84,7 @@ def ways(record: Path) -> list[Address]:
 
 
 def path_of(address: Address) -> str:
-    """An address as a browser takes it, below the server's own."""
+    """Return an address as a browser takes it, below the server's own."""
     view, shown = address
     path = "" if view == FIRST else view
     return f"{path}?{urlencode(shown)}" if shown else path

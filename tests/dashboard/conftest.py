@@ -12,25 +12,25 @@ from tests.records.seasons import play, shared_season, worked_out
 
 @pytest.fixture(scope="session")
 def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A whole season: two cohorts, everything settled, all worked out."""
+    """Return a whole season: two cohorts, everything settled, all computed."""
     return shared_season(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def first_round(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One decision time: bets, and nothing resolved."""
+    """Return one decision time: bets, and nothing resolved."""
     return shared("one_round", tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def no_bets(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A season in which the only agent believes the price and bets nothing."""
+    """Return a season in which the only agent believes the price and bets nothing."""
     return worked_out(play(tmp_path_factory.mktemp("quiet"), agents=["{kind: market, name: quiet}"]))
 
 
 @pytest.fixture(scope="session")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record in which nobody has started."""
+    """Return a record in which nobody has started."""
     database = tmp_path_factory.mktemp("empty") / "empty.db"
     Record.open(str(database)).close()
     return database
@@ -38,7 +38,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A season of which nothing was worked out."""
+    """Return a season whose cache was not computed."""
     return play(tmp_path_factory.mktemp("raw"))
 
 

@@ -34,7 +34,7 @@ GUARDS = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
 
 
 def hostile(folders: pytest.TempPathFactory) -> Path:
-    """A season with such words in all its places, worked out: made once for all processes, and only read.
+    """Return a season with hostile texts everywhere, computed once for all processes and only read.
 
     In round 1 of cohort 1 the `constant` agent has asked a model, which answered with all of them.
     """
@@ -66,7 +66,7 @@ def _make(season: Path, folder: Path) -> None:
 
 
 def _spoil(plain: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> None:
-    """One text after the other, the same in all columns of a row."""
+    """Replace one text after another, all columns of a row with the same."""
     rows = [row for (row,) in plain.execute(f"SELECT rowid FROM {table} ORDER BY rowid")]
     values = ", ".join(f"{column} = ?1" for column in columns)
     texts = zip(cycle(HOSTILE_TEXTS), rows, strict=False)
@@ -74,7 +74,7 @@ def _spoil(plain: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> N
 
 
 def _spoil_markets(plain: sqlite3.Connection) -> None:
-    """Of each market the question and rules are one text, the category is another: together they are all."""
+    """Spoil each market's question and rules with one text, its category with another, using all texts."""
     known = plain.execute("SELECT DISTINCT market_id FROM market_version ORDER BY 1")
     markets = [market for (market,) in known]
     far = len(HOSTILE_TEXTS) - len(markets)
@@ -86,7 +86,7 @@ def _spoil_markets(plain: sqlite3.Connection) -> None:
 
 
 def _spoil_turns(plain: sqlite3.Connection) -> None:
-    """Notes of turns, and the reasons of what they wished for."""
+    """Spoil the notes of turns, and the reasons of their orders."""
     for row, orders in plain.execute("SELECT id, orders FROM turn").fetchall():
         found = json.loads(orders)
         for wish, text in zip(_wishes(found), cycle(HOSTILE_TEXTS), strict=False):
@@ -102,7 +102,7 @@ def _wishes(found: object) -> list[dict[str, str]]:
 
 
 def _ask_and_note(database: Path, round_id: int, entrant_id: int) -> None:
-    """Calls of a model and all that goes wrong at a venue."""
+    """Write calls of a model, and everything that goes wrong at a venue."""
     asked = Prompt((Message("system", TOGETHER), Message("user", HOSTILE_TEXTS[-4])))
     refused = CallError("rate_limit", TOGETHER, True)
     answers = (

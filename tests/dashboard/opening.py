@@ -20,7 +20,7 @@ ON_DEMAND = [f"part {key}" for key in ("ratings", "Metaculus", "rules", "trades"
 
 
 def opened(view: str, record: Path | str | None, patch: pytest.MonkeyPatch, **address: str) -> AppTest:
-    """A page on a record, with what its address says and all its parts; it comes without an exception."""
+    """Open a page on a record with the parts of its address, and check that it raises nothing."""
     patch.delenv("ARENA_DATABASE", raising=False)
     if record is not None:
         patch.setenv("ARENA_DATABASE", str(record))
@@ -44,13 +44,13 @@ def know_table(patch: pytest.MonkeyPatch) -> None:
 
 
 def healthy(page: AppTest) -> AppTest:
-    """The page, if nothing on it went wrong."""
+    """Return the page, after checking that it shows no error."""
     assert [error.value for error in page.exception] == []
     return page
 
 
 def with_reasons(record: Path, folder: Path) -> Path:
-    """A copy of a record in which every forecast has a reason of its own."""
+    """Return a copy of a record in which every forecast has a reason of its own."""
     copy = folder / "reasons.db"
     with closing(sqlite3.connect(record)) as plain, closing(sqlite3.connect(copy)) as whole:
         plain.backup(whole)
@@ -62,7 +62,7 @@ def with_reasons(record: Path, folder: Path) -> Path:
 
 
 def tables(page: AppTest) -> list[pd.DataFrame]:
-    """The tables of a page, with the figures that their cells are sorted by and the texts of the others.
+    """Return a page's tables, each cell by its sort key or its text.
 
     Each group of rows of a board is one of its own.
     """
@@ -70,13 +70,13 @@ def tables(page: AppTest) -> list[pd.DataFrame]:
 
 
 def markup(page: AppTest) -> list[str]:
-    """What the page shows of our own markup, read as XML is: what is not escaped in it fails."""
+    """Return the page's own markup, parsed as XML, which fails if it isn't escaped."""
     shown = [part.proto.bytes.decode().replace(JOINER, "") for part in page.get("bidi_component")]
     return [ET.tostring(ET.fromstring(f"<div>{html}</div>"), encoding="unicode") for html in shown]
 
 
 def tables_of(html: str) -> Iterator[pd.DataFrame]:
-    """Tables of `html_table` and `board_of`, read as XML is: what is not escaped in them fails."""
+    """Yield tables of `html_table` and `board_of`, parsed as XML, which fails if they aren't escaped."""
     for table in ET.fromstring(html).iter("table"):
         heads = [head.attrib for head in table.iter("th") if head.get("scope") == "col"]
         kinds = {head["data-key"]: head["data-kind"] for head in heads}
@@ -102,20 +102,20 @@ def _value(cell: ET.Element, kind: str) -> object:
 
 
 def tiles(page: AppTest) -> list[tuple[str, str]]:
-    """The tiles of a page in their order: what each is of, and its figure."""
+    """Return the tiles of a page in order, each with its label and figure."""
     every = (tile for html in markup(page) for tile in ET.fromstring(html).iter("div"))
     found = [tile for tile in every if tile.get("class") == "tile box"]
     return [(tile.findtext("span") or "", tile.findtext("b") or "") for tile in found]
 
 
 def words(page: AppTest) -> str:
-    """All text on the page, but for its tables."""
+    """Return all text on the page except its tables."""
     parts = [*page.title, *page.subheader, *page.markdown, *page.caption, *page.info]
     own = ["".join(ET.fromstring(html).itertext()) for html in markup(page) if "<table" not in html]
     return "\n".join([*(str(part.value) for part in parts), *own]).replace(JOINER, "")
 
 
 def in_address(page: AppTest, key: str) -> str:
-    """What the page's address says of a selection."""
+    """Return a selection's value in the page's address."""
     value = page.query_params[key]
     return value if isinstance(value, str) else value[0]

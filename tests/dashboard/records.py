@@ -27,36 +27,36 @@ DEMO_ROUNDS = 9
 
 
 def empty(folder: Path) -> Path:
-    """Nobody has started."""
+    """Return a record in which nobody has started."""
     Record.open(str(folder / "record.db")).close()
     return folder / "record.db"
 
 
 def the_demo(folder: Path) -> Path:
-    """Models that were asked over HTTP, with prompts and answers, beside agents that play by rules."""
+    """Return models that were asked over HTTP, with prompts and answers, beside agents that play by rules."""
     demo.play(load(template("demo.yaml"), {}), str(folder / "record.db"), DEMO_ROUNDS)
     return folder / "record.db"
 
 
 def one_agent(folder: Path) -> Path:
-    """Nobody to be compared with."""
+    """Return a record with one agent, which can't be compared with any other."""
     return play(folder, agents=["{kind: constant}"])
 
 
 def one_round(folder: Path) -> Path:
-    """Bets, and nothing resolved."""
+    """Return a record with bets, and nothing resolved."""
     return play(folder, times=1)
 
 
 def all_failed(folder: Path) -> Path:
-    """Every turn broke, and said why in hostile words."""
+    """Return a record in which every turn failed, with hostile text as the reason."""
     (folder / "mine.py").write_text(BROKEN, encoding="utf-8")
     broken = [f"{{kind: python, name: {name}, function: mine:decide}}" for name in ("ann", "bob")]
     return play(folder, agents=broken, times=3)
 
 
 def a_replay(folder: Path) -> Path:
-    """A season over a recording, which is no evidence of skill."""
+    """Return a season over a recording, which is no evidence of skill."""
     pages = [page(market_id, **ended("2026-01-30", number % 2)) for number, market_id in enumerate("abcd")]
     a_bundle(folder / "bundle", pages, [f"v,{market_id},{day},0.4" for market_id in "abcd" for day in DAYS])
     bundle = open_recording(folder / "bundle")
@@ -66,7 +66,7 @@ def a_replay(folder: Path) -> Path:
 
 
 def big(folder: Path) -> Path:
-    """A year of weekly cohorts, in little."""
+    """Return a year of weekly cohorts, scaled down."""
     make_of(folder / "record.db", size(0.01, agents=2))
     return folder / "record.db"
 
@@ -79,7 +79,7 @@ RECORDS: dict[str, Callable[[Path], Path]] = {
 
 
 def made(name: str, folder: Path) -> Path:
-    """A record of some sort, with all that is worked out ahead."""
+    """Return a record of some sort, with its cache computed."""
     path = RECORDS[name](folder)
     record = Record.open(str(path))
     refresh_cache(record, NOW + timedelta(days=1))
@@ -88,7 +88,7 @@ def made(name: str, folder: Path) -> Path:
 
 
 def shared(name: str, folders: pytest.TempPathFactory) -> Path:
-    """A record of some sort, made once for all processes that play this run's tests; it is only read."""
+    """Return a record of some sort, made once for all processes of this run, and only to be read."""
 
     def make(folder: Path) -> None:
         if name == "demo":  # whose first weeks are there

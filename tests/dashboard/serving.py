@@ -28,7 +28,7 @@ class Served:
         return int(re.findall(r":(\d+)", self.address)[-1])
 
     def libraries(self) -> str:
-        """What the server has loaded from compiled files, as Linux tells; nothing elsewhere."""
+        """Return the compiled libraries that the server has loaded, on Linux; nothing elsewhere."""
         own = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         children = own.read_text(encoding="utf-8").split() if own.exists() else []
         maps = (Path(f"/proc/{child}/maps").read_text(encoding="utf-8") for child in children)
@@ -42,12 +42,12 @@ class Served:
 
 
 def serving(database: Path | str, *more: str) -> AbstractContextManager[Served]:
-    """A dashboard on a record, from when it answers until it is no longer needed."""
+    """Serve a dashboard on a record, from its first answer until it is no longer needed."""
     return _serving(command(), database, *more)
 
 
 def quickly_serving(database: Path | str) -> AbstractContextManager[Served]:
-    """The same, forked from processes that have loaded all of it if this run has some."""
+    """Serve the same, forked from processes that have loaded all of it if this run has some."""
     return _serving(quick_command(), database)
 
 
@@ -72,7 +72,7 @@ def _address(process: subprocess.Popen[str]) -> str:
 
 
 def a_free_port(port: int = 0) -> int:
-    """A port that nobody uses, though tests beside this one start dashboards too."""
+    """Return a free port, though tests beside this one start dashboards too."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", port))
@@ -85,7 +85,7 @@ def _port(place: int) -> int:
 
 
 def _a_known_port() -> int:
-    """One that this process has had before, if it is free: for that a browser keeps what it has compiled."""
+    """Return a free port that this process had before, as browsers keep compiled code by address."""
     for place in count():
         with suppress(OSError):
             return a_free_port(_port(place))
@@ -93,7 +93,7 @@ def _a_known_port() -> int:
 
 
 def knock(port: int, host: str, origin: str, path: str = "") -> int:
-    """What a browser is told whose page, from an origin, asks to be connected."""
+    """Return the answer to a browser whose page, from an origin, asks to be connected."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     asked = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
     key = {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Host": host, "Origin": origin}

@@ -53,7 +53,7 @@ class PageParts(HTMLParser):
 
 @cache
 def parts_of(text: str) -> PageParts:
-    """A page read once, however many tests look at it."""
+    """Parse a page once, however many tests look at it."""
     return PageParts(text)
 
 
@@ -75,22 +75,26 @@ class PublishedSite:
             return publish_site(connection, self.folder, prompts, told, address)
 
     def pages(self) -> dict[str, PageParts]:
-        """All pages by path."""
+        """Return all pages by path."""
         files = sorted(self.folder.rglob("*.html"))
         return {str(file.relative_to(self.folder)): parts_of(file.read_text("utf-8")) for file in files}
 
     def files(self) -> dict[str, bytes]:
-        """All files by path, the hidden ones apart."""
+        """Return all files by path, without the hidden ones."""
         found = (file for file in self.folder.rglob("*") if file.is_file() and not file.name.startswith("."))
         return {str(file.relative_to(self.folder)): file.read_bytes() for file in found}
 
     def broken(self) -> tuple[int, list[str]]:
-        """How many links and files were looked for, and those that lead nowhere or out of the site."""
-        files, pages, looked, wrong = set(self.files()), self.pages(), 0, list[str]()
+        """Return how many links and files were looked for, and those that lead nowhere or out of the site."""
+        files = set(self.files())
+        pages = self.pages()
+        looked = 0
+        wrong = list[str]()
         for path, page in pages.items():
             for tag, address in page.leads:
                 looked += 1
-                target, parts = self._target(path, address), urlsplit(address)
+                target = self._target(path, address)
+                parts = urlsplit(address)
                 there = pages.get(target)
                 named = not parts.fragment or (there is not None and parts.fragment in there.ids)
                 if parts.scheme or parts.netloc or target not in files or not named:
@@ -98,8 +102,9 @@ class PublishedSite:
         return looked, wrong
 
     def reached(self) -> set[str]:
-        """Every page that clicks lead to from the first one."""
-        pages, found = self.pages(), set[str]()
+        """Return every page that clicks lead to from the first one."""
+        pages = self.pages()
+        found = set[str]()
         left = ["index.html"]
         while left:
             path = left.pop()
@@ -114,13 +119,13 @@ class PublishedSite:
                 yield self._target(path, address)
 
     def _target(self, path: str, address: str) -> str:
-        """The file in the site that an address on one of its pages names."""
+        """Return the file in the site that an address on one of its pages names."""
         where = unquote(urlsplit(address).path)
         return normpath(join(dirname(path), where)) if where else path
 
 
 def hostile_site(folders: pytest.TempPathFactory) -> PublishedSite:
-    """That of a season in which every word from outside is a hostile one; it is only looked at."""
+    """Return the site of a season in which every text from outside is hostile, only to be read."""
     record = hostile(folders)
     made = made_once("hostile site", folders, lambda folder: PublishedSite(folder / "site").publish(record))
     return PublishedSite(made / "site")

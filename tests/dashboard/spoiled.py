@@ -21,7 +21,7 @@ REFUSED = CallError("rate_limit", f"slow down {TEXT}", True)
 
 
 def spoiled(season: Path, folder: Path) -> tuple[Path, str]:
-    """A copy of a season, and the id of its most traded market, whose page and end have changed.
+    """Return a copy of a season, and the id of its most traded market, whose page and end have changed.
 
     In round 1 of cohort 1 the `constant` agent has called a model three times: one was refused, one
     answered with TEXT, one at length.

@@ -22,7 +22,7 @@ MORE = {
 
 
 def values(record: Path) -> dict[str, list[str]]:
-    """What addresses may say, by its key: all that any page knows under it."""
+    """Return what addresses may say, by key: every value that any page knows under it."""
     found: dict[str, list[str]] = {}
     for _, shown in [*addresses(record), ("market", MORE)]:
         for key, value in shown.items():

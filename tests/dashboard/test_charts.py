@@ -32,7 +32,7 @@ START = datetime(2026, 1, 4, tzinfo=UTC)
 
 
 def drawn(html: str) -> ET.Element:
-    """The figure of a chart."""
+    """Return the figure of a chart."""
     return ET.fromstring(f"<div>{html}</div>")[0]
 
 
@@ -170,7 +170,8 @@ def test_no_two_ticks_of_a_gap_say_the_same(reach: float) -> None:
     edges = [reach * step / 8 for step in range(-8, 9)]
     chart = drawn(columns_chart(edges, [1] * 16, "Events", "%+.2f"))
     assert len(list(chart.iter("rect"))) == 16
-    levels, below = texts(chart, "axis")[:2], texts(chart, "axis")[2:]
+    levels = texts(chart, "axis")[:2]
+    below = texts(chart, "axis")[2:]
     assert levels == ["0", "1"]
     assert len(set(below)) == len(below) == 5
 

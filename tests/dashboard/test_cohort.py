@@ -37,8 +37,10 @@ def test_the_founding_texts_scores_are_in_its_words(season: Path, show: Show) ->
     assert set(founding.index) == set(rows)
     for name, shown in founding.drop("market").iterrows():
         row = rows[str(name)]
-        score, back = row.brier_implied or 0.0, row.return_pct or 0.0
-        stated, market = row.brier_stated or 0.0, row.brier_market or 0.0
+        score = row.brier_implied or 0.0
+        back = row.return_pct or 0.0
+        stated = row.brier_stated or 0.0
+        market = row.brier_market or 0.0
         assert (shown["implied_band"], shown["return_band"]) == (brier.band(score), returns.band(back))
         assert math.isclose(shown["implied_skill"], 1 - score / 0.25)
         assert math.isclose(shown["stated_skill"], 1 - stated / 0.25)
@@ -109,7 +111,8 @@ def test_curves_are_the_marks_of_the_range_and_end_with_the_newest(season: Path,
 @pytest.mark.parametrize("points", [10, 20, 25, 1_000])
 def test_few_instants_are_picked_evenly_with_both_ends_and_for_every_agent(season: Path, points: int) -> None:
     with open_read_only(str(season)) as engine, reading(engine) as connection:
-        every, some = read_equity_curves(connection, 1), read_equity_curves(connection, 1, points)
+        every = read_equity_curves(connection, 1)
+        some = read_equity_curves(connection, 1, points)
     times = sorted({mark.at for mark in every})
     picked = sorted({mark.at for mark in some})
     assert len(picked) == min(points // 5, len(times))
@@ -131,7 +134,7 @@ def test_calibration_is_drawn_beside_the_money_in_every_reading(
 
 
 def labels(page: AppTest) -> list[str]:
-    """What the charts of a page are said to show."""
+    """Return the alternative texts of a page's charts."""
     drawn = (svg for html in markup(page) for svg in ET.fromstring(html).iter("svg"))
     return [svg.attrib["aria-label"] for svg in drawn if svg.get("role") == "img"]
 

@@ -71,7 +71,7 @@ def test_it_says_how_many_events_an_interval_takes(season: Path, show: Show) -> 
 
 
 def bare(text: str) -> str:
-    """Words as they are read: without what Markdown hides."""
+    """Return words as they are read, without the marks of Markdown."""
     return text.replace("\\", "").replace("\u2060", "").replace("*", "")
 
 

@@ -25,6 +25,7 @@ SENTENCES: dict[str, dict[str, Any]] = {
 def test_each_key_that_is_set_is_said(sentence: str, changes: dict[str, Any]) -> None:
     cohort = a_cohort(["ann"])
     changed = replace(cohort, universe=cohort.universe.model_copy(update=changes))
-    before, after = rules(cohort), rules(changed)
+    before = rules(cohort)
+    after = rules(changed)
     assert [said for said in after if said not in before] == [sentence]
     assert [said for said in after if said in before] == before

@@ -129,7 +129,8 @@ def test_luck_and_calibration_stand_beside_the_scores(season: Path, show: Show) 
     lucky = [brief for brief in kept.value if brief.luck and brief.luck.low is not None]
     assert len(lucky) >= 3
     for brief in lucky:
-        luck, row = brief.luck, table.loc[brief.agent]
+        luck = brief.luck
+        row = table.loc[brief.agent]
         assert luck is not None
         assert same(row.get("luck_percentile"), None if luck.percentile is None else 100 * luck.percentile)
         assert row["luck_low"] == pytest.approx((luck.low or 0) / ONE)
@@ -158,7 +159,8 @@ def test_under_the_founding_texts_rules_it_says_what_decides(
 )
 def test_it_stands_in_the_order_asked_for(season: Path, show: Show, sort: str, reading_: str) -> None:
     page = show("leaderboard", season, sort=sort, reading=reading_, columns="all")
-    shown, rows = tables(page)[0]["agent"], {row.agent: row for row in ranked(season).rows}
+    shown = tables(page)[0]["agent"]
+    rows = {row.agent: row for row in ranked(season).rows}
     key, sign = {
         "best": ("skill_low", -1) if reading_ == "stated" else (f"brier_{reading_}", 1),
         "evidence": ("evidence", -1),
@@ -182,7 +184,7 @@ def test_a_search_leaves_those_with_such_a_name_and_is_in_the_address(season: Pa
     assert list(tables(healthy(page.run()))[0]["agent"]) == ["oracle"]
     assert in_address(page, "search") == "ORAC"
     page.text_input[0].set_value("nobody at all")
-    assert "No agent has such a name" in words(healthy(page.run()))
+    assert "No agent has a matching name" in words(healthy(page.run()))
 
 
 def test_where_no_name_fits_no_empty_board_is_shown(
@@ -191,7 +193,7 @@ def test_where_no_name_fits_no_empty_board_is_shown(
     provisional = shared("all_failed", tmp_path_factory)
     assert "Provisional" in "".join(markup(show("leaderboard", provisional)))
     page = show("leaderboard", provisional, search="nobody")
-    assert "No agent has such a name" in words(page)
+    assert "No agent has a matching name" in words(page)
     assert not [html for html in markup(page) if "<table" in html]
 
 
@@ -200,7 +202,7 @@ def test_a_part_of_the_season_shows_the_skill_in_it(season: Path, show: Show, by
     parts = asked(season, lambda connection: compute_slices(connection, by))
     name = parts[-1].slice
     page = show("leaderboard", season, slice=by, part=name)
-    assert "in this part, the return of the whole season" in words(page)
+    assert "of this part, return of the whole season" in words(page)
     table = tables(page)[0].set_index("agent")
     mine = [part.gain for part in parts if part.slice == name]
     assert set(table.index) == {gain.agent for gain in mine}
@@ -261,7 +263,8 @@ def drawn(picture: str) -> list[ET.Element]:
 def test_a_bar_reaches_from_the_low_to_the_high_end() -> None:
     scale = cell_scale([(-1.0, 1.0)])
     _, bar, point = drawn(interval(0.5, 0.0, 1.0, "c1", scale))
-    left, width = float(bar.attrib["x"]), float(bar.attrib["width"])
+    left = float(bar.attrib["x"])
+    width = float(bar.attrib["width"])
     assert (left, left + width) == (scale.at(0.0), scale.at(1.0))
     assert float(point.attrib["cx"]) == scale.at(0.5) == pytest.approx((scale.at(0) + scale.at(1)) / 2)
 

@@ -24,7 +24,7 @@ PUBLIC = "https://arena.example.com/season"
 
 
 def ask(port: int, host: str, path: str) -> tuple[int, dict[str, str]]:
-    """What the page of a host is answered with: its status, and its headers."""
+    """Return the status and the headers of the answer to a request under this host name."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     connection.request("GET", path, headers={"Host": host})
     answer = connection.getresponse()

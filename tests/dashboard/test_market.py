@@ -40,7 +40,7 @@ MILLION = 1_000_000
 
 
 def traded(record: Path, where: str = "1") -> str:
-    """The market with most trades among some."""
+    """Return the market with most trades among some."""
     query = f"SELECT market_id FROM fill WHERE {where} GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 1"
     return str(rows_in(record, query)[0][0])
 
@@ -190,8 +190,10 @@ def test_the_cohort_that_saw_it_last_is_shown_and_not_the_one_that_started_last(
 
 
 def test_the_price_is_a_step_line_with_median_and_range_of_one_cohort(season: Path) -> None:
-    market, record = MarketId(traded(season)), source(str(season))
-    page, known = kept(record, read_market_page, market), season_overview(record)
+    market = MarketId(traded(season))
+    record = source(str(season))
+    page = kept(record, read_market_page, market)
+    known = season_overview(record)
     assert page is not None
     found = kept(record, read_market_history, market, 1, page.offered)
     stored = rows_in(season, "SELECT mid FROM quote WHERE market_id = ? ORDER BY at", market)
@@ -230,7 +232,7 @@ def test_prices_and_rounds_of_a_market_are_no_more_than_a_chart_draws_as_steps(
 
 
 def ends_of(chart: str) -> list[str]:
-    """What the lines of a chart are called, with their ends."""
+    """Return the labels of a chart's lines, with their ends."""
     return [title.text or "" for title in next(ET.fromstring(f"<a>{chart}</a>").iter("svg")).iter("title")]
 
 
@@ -295,7 +297,7 @@ def test_a_correction_and_a_changed_page_are_told(season: Path, tmp_path: Path, 
     assert list(ends["Version"]) == [1, 2]
     assert list(ends["Outcome"])[1] == "25¢"
     assert list(ends["Source"])[1] == f"S {TEXT}"
-    assert "has corrected itself" in words(page)
+    assert "has corrected the result" in words(page)
     (changes,) = [table for table in found if "Before" in table]
     last = {row["What"]: (row["Before"], row["After"]) for _, row in changes.iterrows()}
     assert last["question"][1] == f"Q {TEXT}"

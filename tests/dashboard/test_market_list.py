@@ -57,12 +57,13 @@ PAGE = """
         coalesce(?, closes_at), tick, fee_rate, min_shares, story, 'h' FROM market_version
     WHERE market_id = ? ORDER BY version DESC LIMIT 1
 """
-LATER, CLOSED = "2026-03-15T00:00:00.000000Z", ("2026-01-02T00:00:00.000000Z", None)
+LATER = "2026-03-15T00:00:00.000000Z"
+CLOSED = ("2026-01-02T00:00:00.000000Z", None)
 LATEST = "SELECT max(at) FROM (SELECT at FROM snapshot UNION ALL SELECT at FROM sync)"
 
 
 def known(record: Path) -> list[Known]:
-    """All markets that agents were shown, those shown last first: each as in its newest round."""
+    """Return all markets that agents were shown, newest first, each as in its newest round."""
     with sqlite3.connect(f"file:{record}?mode=ro", uri=True) as plain:
         ((now,),) = plain.execute(LATEST)
         rows = plain.execute(PLAIN).fetchall()
@@ -84,7 +85,7 @@ def is_wanted(one: Known, asked: MarketFilter) -> bool:
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three decision times; afterwards some markets closed, lost their price, or are about something else."""
+    """Play three decision times, after which some markets close, lose their price, or change their text."""
     record = play(tmp_path_factory.mktemp("mixed"), times=3)
     with sqlite3.connect(record) as plain:
         markets_ = [market_id for (market_id,) in plain.execute("SELECT id FROM market ORDER BY id")]
@@ -104,7 +105,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A list that is cut off early, so that a small record has more than it holds."""
+    """Cut the list off early, so that a small record has more than it holds."""
     for name, most in (("PAGE_ROWS", 4), ("WEIGHED", 12), ("COMPARED", 8)):
         monkeypatch.setattr(reads, name, most)
     monkeypatch.setattr(view, "PAGE_ROWS", 4)
@@ -116,7 +117,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def everything_asked(known: list[Known], thorough: bool) -> list[MarketFilter]:
-    """Every way to narrow a list, with every order; a seventh of them, from all over, in any case."""
+    """Return a seventh of all ways to narrow a list, in every order, spread evenly."""
     searches = ["", known[0].question.split()[1].upper(), "straSSE", "nowhere to be found"]
     categories = ["", known[0].category, "topic 2"]
     events = ["", known[-1].event]
@@ -129,7 +130,7 @@ def everything_asked(known: list[Known], thorough: bool) -> list[MarketFilter]:
 def wanted(
     known: list[Known], asked: MarketFilter, most: int, weighed: int, compared: int
 ) -> tuple[list[str], int, bool]:
-    """The ids of the list, from how many markets they were chosen, and whether there are no others."""
+    """Return the ids of the list, the number of markets they are chosen from, and whether that is all."""
     matching = [one for one in known if is_wanted(one, asked)]
     enough = {"shown": most * asked.page, "closes": weighed, "volume": weighed, "apart": compared}[
         asked.order
@@ -154,7 +155,8 @@ def listed(result: reads.MarketList) -> tuple[list[str], int, bool]:
 @pytest.mark.parametrize("name", ["season", "first_round", "mixed"])
 def test_it_holds_what_plain_sql_finds(name: str, request: pytest.FixtureRequest, thorough: bool) -> None:
     record: Path = request.getfixturevalue(name)
-    facts, there = known(record), source(str(record))
+    facts = known(record)
+    there = source(str(record))
     limits = reads.PAGE_ROWS, reads.WEIGHED, reads.COMPARED
     for asked in everything_asked(facts, thorough):
         assert listed(kept(there, read_market_list, asked)) == wanted(facts, asked, *limits), asked
@@ -164,7 +166,8 @@ def test_it_holds_what_plain_sql_finds(name: str, request: pytest.FixtureRequest
 @pytest.mark.parametrize("name", ["season", "mixed"])
 def test_what_is_cut_off_is_said_to_be(name: str, request: pytest.FixtureRequest, thorough: bool) -> None:
     record: Path = request.getfixturevalue(name)
-    facts, there = known(record), source(str(record))
+    facts = known(record)
+    there = source(str(record))
     asked_for = everything_asked(facts, thorough)
     results = [listed(kept(there, read_market_list, asked)) for asked in asked_for]
     for asked, result in zip(asked_for, results, strict=True):
@@ -175,7 +178,8 @@ def test_what_is_cut_off_is_said_to_be(name: str, request: pytest.FixtureRequest
 def test_every_figure_of_a_line_is_that_of_its_market(mixed: Path) -> None:
     facts = {one.id: one for one in known(mixed)}
     result = kept(source(str(mixed)), read_market_list, MarketFilter())
-    statuses, prices = set[str](), set[bool]()
+    statuses = set[str]()
+    prices = set[bool]()
     for line in result.lines:
         one = facts[line.market.id]
         assert (line.market.question, line.market.category, line.status) == (
@@ -218,7 +222,9 @@ def test_a_category_is_chosen_and_stays_in_the_address(mixed: Path, show: Show) 
 
 @pytest.mark.usefixtures("short")
 def test_pages_follow_one_another_until_all_were_shown(mixed: Path, show: Show) -> None:
-    facts, seen, number = known(mixed), list[str](), 1
+    facts = known(mixed)
+    seen = list[str]()
+    number = 1
     while True:
         page = show("markets", mixed, **({"page": str(number)} if number > 1 else {}))
         rows = list(tables(page)[0]["question"])

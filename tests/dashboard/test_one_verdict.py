@@ -49,7 +49,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
-    """That of the demo, made once for all processes; it is only read."""
+    """Return the site of the demo, made once for all processes and only read."""
     made = made_once("demo's site", tmp_path_factory, lambda path: PublishedSite(path / "site").publish(demo))
     return PublishedSite(made / "site")
 
@@ -69,12 +69,12 @@ def verdict(connection: Connection) -> Verdict:
 
 
 def bare(text: str) -> str:
-    """Words as they are read: without what Markdown hides."""
+    """Return words as they are read, without the marks of Markdown."""
     return " ".join(text.replace("\\", "").replace(JOINER, "").replace("\u00a0", " ").split())
 
 
 def every_word(page: AppTest) -> str:
-    """All text of a page, that of its tables too."""
+    """Return all text of a page, including its tables."""
     cells = [re.sub("<[^>]+>", " ", html) for html in markup(page)]
     return bare("\n".join([words(page), *cells]))
 

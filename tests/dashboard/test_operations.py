@@ -29,7 +29,7 @@ PAYLOAD = "![x](http://203.0.113.9/x) <img src=http://203.0.113.9/y>"
 
 @pytest.fixture
 def troubled(tmp_path: Path) -> Path:
-    """A record in which everything has gone wrong."""
+    """Return a record in which everything has gone wrong."""
     record = made("all_failed", tmp_path)
     engine = connect(record)
     down = Incident("venue_down", "polymarket@1", AT, f"polymarket does not answer: {PAYLOAD}")
@@ -166,7 +166,7 @@ def test_a_config_that_can_t_be_read_is_named_and_the_page_stands(
     page = show("operations", troubled)
     assert "`arena check` says why" in page.warning[0].value
     assert "sk-secret" not in page.warning[0].value + words(page)
-    assert "Budgets are not known: this dashboard has no config" in words(page)
+    assert "Budgets are unknown: this dashboard has no readable config" in words(page)
 
 
 def test_prices_of_a_season_in_its_own_time_are_dated_by_it(

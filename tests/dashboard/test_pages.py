@@ -96,7 +96,8 @@ FOREIGN = {
 
 @pytest.mark.parametrize("place", [*FOREIGN, "", "no://such:thing"])
 def test_what_is_no_record_is_a_sentence(place: str, show: Show, tmp_path: Path) -> None:
-    path, content = tmp_path / place, FOREIGN.get(place)
+    path = tmp_path / place
+    content = FOREIGN.get(place)
     if content is not None:
         path.write_bytes(content)
     said = words(show("cohort", place if "://" in place else path))

@@ -42,7 +42,7 @@ def light(colour: str) -> Light:
 
 
 def seen(colour: str, sight: str) -> Light:
-    """The colour in CIE Lab, as this sight has it."""
+    """Return the colour in CIE Lab, as this kind of colour vision sees it."""
     r, g, b = (
         min(max(sum(k * c for k, c in zip(row, light(colour), strict=True)), 0), 1) for row in SIGHTS[sight]
     )
@@ -76,7 +76,8 @@ def test_whatever_is_written_can_be_read(theme: str) -> None:
 
 def test_no_colour_is_given_at_some_widths_alone() -> None:
     query = re.compile(r"@container[^{]*\{((?:[^{}]*\{[^{}]*\})*)\s*\}")
-    within, everywhere = " ".join(query.findall(CSS)), query.sub("", CSS)
+    within = " ".join(query.findall(CSS))
+    everywhere = query.sub("", CSS)
     assert ".tiles" in within
     assert not re.search(r"\b(fill|stroke|background|color-scheme)\s*:", within)
     assert {".light.ok", ".turn-failed"} <= {*re.findall(r"\.light\.ok|\.turn-failed", everywhere)}

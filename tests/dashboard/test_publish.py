@@ -38,7 +38,7 @@ ACTING = {"iframe", "object", "embed", "form", "base", "img", "video", "audio"}
 
 @pytest.fixture(scope="module")
 def site(season: Path, tmp_path_factory: pytest.TempPathFactory) -> PublishedSite:
-    """The season's: it is only looked at."""
+    """Return the season's site, only to be read."""
     found = PublishedSite(tmp_path_factory.mktemp("published") / "site")
     found.publish(season)
     return found
@@ -46,13 +46,13 @@ def site(season: Path, tmp_path_factory: pytest.TempPathFactory) -> PublishedSit
 
 @pytest.fixture
 def copied(site: PublishedSite, tmp_path: Path) -> PublishedSite:
-    """The same, to be changed."""
+    """Return the same, to be changed."""
     return PublishedSite(Path(shutil.copytree(site.folder, tmp_path / "deep" / "down")))
 
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record of agents that asked a model: their prompts and its answers are in it."""
+    """Return a record of agents that asked a model, with their prompts and its answers."""
     record = tmp_path_factory.mktemp("asked") / "record.db"
     build(record, weeks=2).close()
     return worked_out(record)
@@ -235,7 +235,8 @@ def test_what_did_not_change_is_neither_made_nor_written(season: Path, copied: P
 
 def test_one_more_round_writes_what_it_changed_and_ends_as_from_nothing(tmp_path: Path) -> None:
     """Another site from nothing is the oracle: the pages that were not drawn again are equal to the byte."""
-    grown, fresh = PublishedSite(tmp_path / "grown"), PublishedSite(tmp_path / "fresh")
+    grown = PublishedSite(tmp_path / "grown")
+    fresh = PublishedSite(tmp_path / "fresh")
     record = play(tmp_path, PLAYERS, times=3)
     first = grown.publish(record)
     assert first["written"] == first["made"] == first["files"]
@@ -332,7 +333,7 @@ def test_killed_or_stopped_while_it_draws_the_old_site_stands_and_the_next_one_i
 
 
 def shown(site: PublishedSite) -> dict[str, bytes]:
-    """What a host shows of it: not the files that were being made."""
+    """Return what a host shows of it, without the unfinished files."""
     return {path: data for path, data in site.files().items() if not path.startswith(".arena-site.new")}
 
 
@@ -357,7 +358,8 @@ def test_arena_run_publishes_what_it_played(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(CONFIG.format(prompts="false"))
     done = arena(tmp_path, "run", "--json")
     assert done.returncode == 0, done.stderr
-    site, found = PublishedSite(tmp_path / "site"), json.loads(done.stdout)
+    site = PublishedSite(tmp_path / "site")
+    found = json.loads(done.stdout)
     assert (found["rounds"], found["failed"]) == (1, 0)
     assert site.broken()[1] == []
     assert "ended" in site.pages()["cohorts/1.html"].text

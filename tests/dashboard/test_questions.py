@@ -23,14 +23,14 @@ from tests.rows import rows_in
 
 @pytest.fixture(scope="session")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A season of questions of all kinds in a cohort without money."""
+    """Return a season of questions of all kinds in a cohort without money."""
     path = tmp_path_factory.mktemp("asked") / "record.db"
     play(path, rules=REALISTIC.model_copy(update={"money": False})).close()
     return worked_out(path)
 
 
 def ended(record: Path, kind: str) -> tuple[str, str, str]:
-    """The first ended question of a kind with several answers: its id, form and answer."""
+    """Return the first ended question of a kind with several answers: its id, form and answer."""
     query = f"""SELECT page.market_id, page.form, resolution.answer FROM market_version AS page
         JOIN resolution USING (market_id) WHERE page.form LIKE '%"{kind}"%' AND resolution.answer <> ''
         AND page.market_id IN (SELECT market_id FROM forecast) ORDER BY page.market_id LIMIT 1"""
@@ -39,7 +39,7 @@ def ended(record: Path, kind: str) -> tuple[str, str, str]:
 
 
 def last_answers(record: Path, market: str) -> dict[str, Distribution]:
-    """What each agent answered last, by plain SQL."""
+    """Return what each agent answered last, by plain SQL."""
     query = f"""SELECT entrant.name, distribution FROM forecast JOIN turn ON turn.id = turn_id
         JOIN entrant ON entrant.id = entrant_id WHERE market_id = '{market}' AND stage = 'final'
         AND distribution <> '' ORDER BY turn.round_id"""
@@ -229,7 +229,8 @@ def test_a_picture_stays_within_its_cell_and_marks_what_happened(
     marks = [circle for circle in svg.iter("circle") if "ink" in circle.get("class", "")]
     assert len(marks) == bool(outcome)
     for rect in svg.iter("rect"):
-        left, width = float(rect.get("x", "")), float(rect.get("width", ""))
+        left = float(rect.get("x", ""))
+        width = float(rect.get("width", ""))
         assert left >= 0
         assert left + width <= 132
         assert 0 <= float(rect.get("y", "")) + float(rect.get("height", "")) <= 26

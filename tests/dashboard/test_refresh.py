@@ -22,7 +22,7 @@ SHUT = "attempt to write a readonly database"
 
 @pytest.fixture
 def record(first_round: Path, tmp_path: Path) -> Path:
-    """A round of which nothing was worked out yet."""
+    """Return a record of a round whose cache was not computed yet."""
     copy = Path(shutil.copy(first_round, tmp_path / "season.db"))
     with sqlite3.connect(copy) as base:
         base.execute("DELETE FROM rollup")
@@ -36,7 +36,7 @@ def stale(record: Path) -> bool:
 
 
 def heard(dashboard: Served, words: str) -> str:
-    """The line in which a dashboard says something; it is ended if it doesn't."""
+    """Return the line in which a dashboard says something, or end it if it doesn't."""
     assert dashboard.process.stdout is not None
     ending = threading.Timer(PATIENCE, dashboard.process.terminate)
     ending.start()

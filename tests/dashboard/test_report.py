@@ -29,12 +29,12 @@ MARKUP = "</style></title><script>alert(1)</script><img src=http://203.0.113.9/x
 
 
 def run(record: Path, *words: str) -> CompletedProcess[str]:
-    """The real command."""
+    """Run the real command."""
     return arena(record.parent, "share", "report", "--database", str(record), *words)
 
 
 def renamed(facts: ReportFacts, old: str, new: str) -> ReportFacts:
-    """The same facts about an agent of another name, which no config would take."""
+    """Return the same facts about an agent of another name, which no config would take."""
     rows = tuple(replace(row, agent=row.agent.replace(old, new)) for row in facts.ranking.rows)
     curves = [
         (line, tuple(replace(p, agent=p.agent.replace(old, new)) for p in points))
@@ -54,7 +54,7 @@ def renamed(facts: ReportFacts, old: str, new: str) -> ReportFacts:
 
 
 def program(capsys: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch, *words: object) -> Any:
-    """What the program that the command starts says last, and its exit status, in this process."""
+    """Run the command's program in this process, and return its last line and its exit status."""
     patch.setattr(sys, "argv", ["report", *map(str, words)])
     status = report()
     return json.loads(capsys.readouterr().out.splitlines()[-1]), status
@@ -101,7 +101,8 @@ def test_its_figures_and_its_sentence_are_those_of_the_leaderboard(
     for row, known in zip(rows, board["leaderboard"], strict=True):
         assert row["agent"] == known["agent"]
         for column in numbers:
-            shown, value = row.get(column.key), known[column.key]
+            shown = row.get(column.key)
+            value = known[column.key]
             assert pd.isna(shown) if value is None else shown == value * column.times, column.key
     charts = file.read_text("utf-8").count('<figure class="chart"')
     assert charts == 1 + said["cohorts"] + len(rows) - 1
@@ -140,7 +141,7 @@ def test_nothing_in_it_acts_or_is_loaded_whatever_names_say(season: Path, tmp_pa
 
 
 def replaced(season: Path, file: Path, *words: str) -> Any:
-    """What the command says that writes a file anew, which is there and replaced only if that is wished."""
+    """Return the output of writing a file again, which happens only if replacing it is confirmed."""
     file.write_text("mine")
     refused = run(season, "-o", str(file), *words)
     assert refused.returncode == 1

@@ -36,27 +36,27 @@ def record(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Path:
-    """A record, and no config beside it that would tell the command line more than the pages know."""
+    """Return a record without a config beside it, from which the command line would know more than pages."""
     monkeypatch.chdir(tmp_path)
     return shared(request.param, tmp_path_factory)
 
 
 def told(record: Path, *command: str) -> Any:
-    """What the command line says for programs."""
+    """Return the JSON output of the command line."""
     said = CliRunner().invoke(app, [*command, "--json", "--database", str(record)])
     assert said.exit_code == 0, said.output
     return json.loads(said.stdout)
 
 
 def same(cell: Any, figure: Any, times: float = 1) -> bool:
-    """Whether a cell of a table is a figure of the command line; a dash is null."""
+    """Tell whether a cell of a table is a figure of the command line; a dash is null."""
     if figure is None:
         return cell is None or math.isnan(cell)
     return cell is not None and math.isclose(cell, figure * times, rel_tol=1e-9, abs_tol=1e-9)
 
 
 def money(dollars: float) -> str:
-    """Profit or loss as pages write it."""
+    """Return profit or loss as pages write it."""
     sign = "+" if round(dollars, 2) > 0 else "−" if round(dollars, 2) < 0 else ""
     return f"{sign}${abs(dollars):,.2f}"
 
@@ -82,7 +82,8 @@ def test_the_standings_of_a_cohort(record: Path, show: Show) -> None:
 
 def test_an_agent(record: Path, show: Show) -> None:
     name = busiest(record)[0]
-    said, page = told(record, "show", "agent", name), show("agent", record, agent=name)
+    said = told(record, "show", "agent", name)
+    page = show("agent", record, agent=name)
     rows = told(record, "board")["leaderboard"]
     (row,) = [row for row in rows if row["agent"] == name]
     if row["rank_low"] is not None:
@@ -147,8 +148,12 @@ def test_what_an_agent_holds(record: Path, show: Show) -> None:
 
 
 def test_operations(record: Path, show: Show) -> None:
-    said, page = told(record, "status"), show("operations", record)
-    all_said, rounds, spend, held = words(page), said["rounds"], said["spend"], said["positions"]
+    said = told(record, "status")
+    page = show("operations", record)
+    all_said = words(page)
+    rounds = said["rounds"]
+    spend = said["spend"]
+    held = said["positions"]
     [today] = [value for label, value in tiles(page) if "spent today" in label]
     assert today == f"${spend['today_usd']:,.2f}"
     assert f"{rounds['done']:,} of {rounds['due']:,} due are done" in all_said

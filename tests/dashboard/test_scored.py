@@ -22,7 +22,7 @@ TURNING = "\u202e\x1b[7m"
 
 
 def hostile_report() -> FileReport:
-    """Forty questions and three forecasters, of whom one copies the price; every text is markup."""
+    """Return a report of forty questions and three forecasters, one of them a copy; every text is markup."""
     rows = []
     for number in range(40):
         outcome = number % 2

@@ -128,7 +128,8 @@ def test_held_until_its_end_a_bet_gains_what_was_settled(season: Path, show: Sho
 
 def test_a_turn_says_what_it_did_and_why_before_all_else(season: Path, tmp_path: Path, show: Show) -> None:
     season = with_reasons(season, tmp_path)
-    page, turn = show("turn", season, **address(PLACE)), id_of(season, PLACE)
+    page = show("turn", season, **address(PLACE))
+    turn = id_of(season, PLACE)
     bets = "SELECT sum(amount), count(DISTINCT market_id) FROM fill WHERE turn_id = ? AND action = 'buy'"
     ((spent, markets),) = rows_in(season, bets, turn)
     sold = rows_in(season, "SELECT count(*) FROM fill WHERE turn_id = ? AND action = 'sell'", turn)[0][0]
@@ -187,4 +188,4 @@ def test_a_record_without_a_turn_says_how_to_get_one(season: Path, tmp_path: Pat
         plain.execute("INSERT INTO cohort SELECT * FROM whole.cohort WHERE number = 1")
         plain.execute("INSERT INTO entrant SELECT * FROM whole.entrant WHERE cohort_id = 1")
     assert "No turn is in yet" in words(show("turn", database))
-    assert "No market was put before an agent yet" in words(show("markets", database))
+    assert "No market has been shown to an agent yet" in words(show("markets", database))

@@ -15,6 +15,7 @@ from arena.scores.rules.comparisons.duel_evidence import DuelRows, PriceBar, com
 from arena.scores.rules.comparisons.evidence import Evidence, EvidenceRows, evidence
 from arena.scores.rules.comparisons.gain import gains
 from arena.scores.rules.comparisons.season_rows import SeasonForecasts, check_season
+from tests.known_worlds.worlds import odds_chance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -40,7 +41,7 @@ class Season:
     outcome: Ints
 
     def until(self, day: float) -> SeasonForecasts:
-        """What has ended by a day."""
+        """Return what has ended by a day."""
         some = np.flatnonzero(self.known <= day)
         return check_season(
             ["a"],
@@ -56,7 +57,7 @@ class Season:
 
     @property
     def evidence(self) -> Evidence:
-        """The forecaster's capital, by day."""
+        """Return the forecaster's capital, by day."""
         return evidence(
             EvidenceRows(
                 story=self.event,
@@ -80,12 +81,12 @@ class Stage:
     rng: np.random.Generator
 
     def normal(self) -> Floats:
-        """A number of its own for each market, half of whose variance the event shares."""
+        """Draw a number for each market, half of whose variance the event shares."""
         whole = self.rng.standard_normal(int(self.event.max()) + 1)[self.event]
         return (whole + self.rng.standard_normal(self.event.size)) / 2**0.5
 
     def season(self, price: Floats, forecast: Floats, chance: Floats) -> Season:
-        """The season in which each market ends YES with this chance."""
+        """Return the season in which each market ends YES with this chance."""
         outcome = (self.rng.random(self.event.size) < chance).astype(np.int64)
         return Season(self.event, self.made, self.known, price, forecast, outcome)
 
@@ -94,7 +95,7 @@ Maker = Callable[[Stage], Season]
 
 
 def stage(sizes: Ints, days: float, rng: np.random.Generator, daily: bool = False) -> Stage:
-    """Events of these sizes; asked every day, or once a week."""
+    """Return the stage for events of these sizes, asked every day or once a week."""
     event = np.repeat(np.arange(sizes.size), sizes)
     begun = np.sort(rng.uniform(0, days, sizes.size))
     begun = np.floor(begun) if daily else 7 * np.floor(begun / 7)
@@ -103,29 +104,24 @@ def stage(sizes: Ints, days: float, rng: np.random.Generator, daily: bool = Fals
 
 
 def cents(chance: Floats, low: float = 0.01) -> Floats:
-    """Prices in whole cents."""
+    """Round prices to whole cents."""
     return np.clip(chance.round(2), low, 1 - low)
 
 
-def odds_chance(odds: Floats) -> Floats:
-    """The probability behind log-odds."""
-    return np.asarray(1 / (1 + np.exp(-odds)))
-
-
 def equal(of: Stage) -> Season:
-    """As good as the price, with errors of its own."""
+    """Return a season of a forecaster as good as the price, with errors of its own."""
     return seer(of, 0.5)
 
 
 def seer(of: Stage, noise: float) -> Season:
-    """One who sees the truth up to this noise in log-odds, where the price has one of 0.5."""
+    """Return a season of a forecaster with this noise in log-odds, where that of the price is 0.5."""
     odds = 1.3 * of.normal()
     price, forecast = (odds_chance(odds + x * of.normal()) for x in (0.5, noise))
     return of.season(cents(price), cents(forecast), odds_chance(odds))
 
 
 def halving(of: Stage) -> Season:
-    """Copies the price, and halves it from 1 to 5 cents; half of the events are such long shots."""
+    """Copy the price but halve it from 1 to 5 cents, where half of the events are such long shots."""
     long = (of.rng.random(int(of.event.max()) + 1) < 0.5)[of.event]
     size = of.event.size
     price = np.where(long, of.rng.integers(1, 6, size) / 100, of.rng.integers(6, 95, size) / 100)
@@ -133,23 +129,24 @@ def halving(of: Stage) -> Season:
 
 
 def always_no(of: Stage) -> Season:
-    """Says 0 of everything at 1 to 5 cents."""
+    """Say 0 of everything at 1 to 5 cents."""
     price = of.rng.integers(1, 6, of.event.size) / 100
     return of.season(price, np.zeros_like(price), price)
 
 
 def shading(of: Stage) -> Season:
-    """Says halfway to 1 of favourites above 80 cents, and else the price."""
+    """Move favourites above 80 cents halfway to 1, and repeat any other price."""
     price = cents(odds_chance(1.3 * of.normal()), 0.02)
     return of.season(price, np.where(price > 0.8, (1 + price) / 2, price), price)
 
 
 def leaning(share: float, days: float) -> Maker:
-    """Leans as much to YES as the market leans to NO, where blocks of time have a factor in common."""
+    """Lean as much to YES as the market leans to NO, where blocks of time have a factor in common."""
 
     def season(of: Stage) -> Season:
         z = of.rng.standard_normal(of.event.size)
-        price, forecast = cents(NORMAL(z - 0.15)), cents(NORMAL(z + 0.15))
+        price = cents(NORMAL(z - 0.15))
+        forecast = cents(NORMAL(z + 0.15))
         block = np.floor(of.known / days).astype(np.int64)
         factor = of.rng.standard_normal(int(block.max()) + 1)[block]
         shock = share**0.5 * factor + (1 - share) ** 0.5 * of.rng.standard_normal(of.event.size)
@@ -159,7 +156,7 @@ def leaning(share: float, days: float) -> Maker:
 
 
 def leaning_on_long_shots(share: float, days: float) -> Maker:
-    """Leans to YES below 30 cents only, as much as the market does to NO, with factors in common."""
+    """Lean to YES below 30 cents only, as much as the market does to NO, with factors in common."""
 
     def season(of: Stage) -> Season:
         z = of.rng.standard_normal(of.event.size)
@@ -175,7 +172,7 @@ def leaning_on_long_shots(share: float, days: float) -> Maker:
 
 
 def near_certainty(of: Stage) -> Season:
-    """Says 0 or 1 of what seems nearly decided to it, with errors of its own, and else the price."""
+    """Say 0 or 1 of what seems nearly decided, with errors of its own, and repeat any other price."""
     season = equal(of)
     is_sure = np.abs(season.forecast - 0.5) > 0.4
     forecast = np.where(is_sure, season.forecast, season.price)
@@ -183,7 +180,7 @@ def near_certainty(of: Stage) -> Season:
 
 
 def gambling(of: Stage) -> Season:
-    """Bets twice as much as before while behind, and says the price when ahead; prices are true."""
+    """Double each bet while behind, and repeat the price when ahead; prices are true."""
     price = cents(odds_chance(1.3 * of.normal()))
     season = of.season(price, price.copy(), price)
     side = of.rng.choice([-1.0, 1.0], price.size)
@@ -203,7 +200,7 @@ def gambling(of: Stage) -> Season:
 
 
 def first_reach(capital: Evidence, bar: float) -> float | None:
-    """When a capital first came up to a bar, if it ever has."""
+    """Return when a capital first reached a bar, if it ever has."""
     there = np.flatnonzero(capital.capital >= bar)
     return float(capital.at[there[0]]) if there.size else None
 
@@ -260,13 +257,13 @@ class Rate:
 
 
 def rate(what: str, hits: int, seasons: int) -> Rate:
-    """So many hits in so many seasons."""
+    """Return the rate of this many hits in this many seasons."""
     share = hits / seasons
     return Rate(what, share, 1.96 * float(np.sqrt(share * (1 - share) / seasons)))
 
 
 def sizes_of(events: int, markets: int, rng: np.random.Generator) -> Ints:
-    """So many markets each; with 0 sizes of Pareto, up to 100."""
+    """Return this many markets each, or with 0 sizes of a Pareto law, up to 100."""
     if markets:
         return np.full(events, markets)
     return np.minimum(np.ceil(rng.pareto(1.2, events)), 100).astype(np.int64) + 1
@@ -275,7 +272,7 @@ def sizes_of(events: int, markets: int, rng: np.random.Generator) -> Ints:
 def seasons_of(
     label: str, make: Maker, events: int, markets: int, days: float, seasons: int, looks: float = 7.0
 ) -> Iterator[Season]:
-    """Fresh seasons, the same ones whenever they are asked for."""
+    """Yield fresh seasons, the same ones on each call."""
     key = int.from_bytes(label.encode()[:24], "little")
     for number in range(seasons):
         rng = np.random.default_rng([key, events, markets, int(days), number])
@@ -283,14 +280,14 @@ def seasons_of(
 
 
 def days_of(events: int, markets: int, at_once: int) -> float:
-    """Over how long so many events begin where so many markets are open at once."""
+    """Return the days over which this many events begin, where this many markets are open at once."""
     return events * markets * LIFE / 2 / at_once
 
 
 def false_proofs(
     label: str, make: Maker, events: int, markets: int, days: float, seasons: int, looks: float = 7.0
 ) -> Rate:
-    """How often somebody who is no better than the price is proven at any look."""
+    """Return how often a forecaster no better than the price is proven at any look."""
     found = (first_proof(season) for season in seasons_of(label, make, events, markets, days, seasons, looks))
     often = "daily" if looks < 7 else "weekly"
     what = f"{label}: {events} events of {markets or 'Pareto'}, {days:.0f} days, {often}"
@@ -298,7 +295,7 @@ def false_proofs(
 
 
 def several(seasons: int, agents: int = 8) -> Rate:
-    """How often any of eight that are as good as the price is proven, in seasons of their own."""
+    """Return how often any of eight forecasters as good as the price is proven, in seasons of their own."""
     hits = 0
     for number in range(seasons):
         rng = np.random.default_rng([number, agents])
@@ -310,7 +307,7 @@ def several(seasons: int, agents: int = 8) -> Rate:
 
 
 def power(events: int, days: float, seasons: int) -> Iterator[Rate]:
-    """How often one who sees more than the price passes each condition, at the end or at any look."""
+    """Yield how often one better than the price passes each condition, at the end or at any look."""
     passed = dict.fromkeys(("ahead at the end", "evidence of ×20", "evidence of ×160", "told at ×20"), 0)
     for season in seasons_of("planted", lambda of: seer(of, 0.2), events, 5, days, seasons):
         capital = season.evidence

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arena.scores.rules.comparisons.duel_evidence import DuelRows, PairEvidence, compare_pairs
-from tests.known_worlds.adversaries import NORMAL, odds_chance
+from tests.known_worlds.adversaries import NORMAL
+from tests.known_worlds.worlds import odds_chance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -13,7 +13,7 @@ import numpy as np
 from arena.scores.rules.comparisons.events import EventSums, Information, information
 from arena.scores.rules.comparisons.wild_bootstrap import LEVEL, p_at, signed_sums
 from tests.known_worlds.truth import LONG_SHOTS, SHARP, Share, chances
-from tests.known_worlds.worlds import Floats, Ints, Shape, chance, seer, sizes, world
+from tests.known_worlds.worlds import Floats, Ints, Shape, odds_chance, seer, sizes, world
 
 MANY = 40_000
 """Events in which the true gain is measured."""
@@ -65,11 +65,11 @@ def uniform(count: int, rng: np.random.Generator) -> Floats:
 
 
 def logit(count: int, rng: np.random.Generator) -> Floats:
-    return np.clip(chance(rng.normal(0, 1.5, count)), 0.01, 0.99)
+    return np.clip(odds_chance(rng.normal(0, 1.5, count)), 0.01, 0.99)
 
 
 def at(price: float) -> Prices:
-    """Every price the same."""
+    """Return forecasts of one value."""
     return lambda count, rng: np.full(count, price)
 
 
@@ -78,27 +78,27 @@ LONG_SHOT = at(0.03)
 
 
 def noisy(price: Floats, rng: np.random.Generator) -> Floats:
-    """The price up to a noise in log-odds."""
-    return chance(np.log(price / (1 - price)) + SHARP * rng.standard_normal(price.size))
+    """Return the price up to a noise in log-odds."""
+    return odds_chance(np.log(price / (1 - price)) + SHARP * rng.standard_normal(price.size))
 
 
 def timid(price: Floats, rng: np.random.Generator) -> Floats:
-    """A fifth of the way to 50%."""
+    """Move the price a fifth of the way to 50%."""
     return 0.8 * price + 0.1
 
 
 def halving(price: Floats, rng: np.random.Generator) -> Floats:
-    """Half of the price of a long shot, and a cent beside any other."""
+    """Return half of the price of a long shot, and a cent beside any other."""
     return np.where(price < 0.1, price / 2, price + 0.01 * rng.choice([-1, 1], price.size))
 
 
 def certain(price: Floats, rng: np.random.Generator) -> Floats:
-    """Next to 0 for a long shot, and just over half a cent beside any other price."""
+    """Return nearly 0 for a long shot, and just over half a cent beside any other price."""
     return np.where(price < 0.1, 0.001, price + 0.006 * rng.choice([-1, 1], price.size))
 
 
 def at_true_prices(agent: Agent, kinds: Sequence[EventKind]) -> Maker:
-    """Worlds whose prices are true, so that nobody gains: these events, as often over as is needed."""
+    """Return worlds of these events at true prices, so that nobody gains, repeated as often as needed."""
 
     def make(events: int, rng: np.random.Generator) -> GateRows:
         period = sum(kind.events for kind in kinds)
@@ -118,7 +118,7 @@ def at_true_prices(agent: Agent, kinds: Sequence[EventKind]) -> Maker:
 
 
 def with_errors(shape: Shape, markets: int, middle: float, better: bool) -> Maker:
-    """The seasons of `world`, with three rounds a market: of a seer, or of one that halves the price."""
+    """Return the seasons of `world`, three rounds a market: of a seer, or of one that halves the price."""
 
     def make(events: int, rng: np.random.Generator) -> GateRows:
         place = world(sizes(shape, events, markets, rng), rng, middle=middle)
@@ -127,7 +127,7 @@ def with_errors(shape: Shape, markets: int, middle: float, better: bool) -> Make
         return GateRows(
             event=np.repeat(place.event, rounds),
             market=np.repeat(np.arange(count), rounds),
-            truth=np.repeat(chance(place.odds[-1]), rounds),
+            truth=np.repeat(odds_chance(place.odds[-1]), rounds),
             forecast=forecast.T.ravel(),
             price=place.price.T.ravel(),
             outcome=np.repeat(place.outcome, rounds),
@@ -137,7 +137,7 @@ def with_errors(shape: Shape, markets: int, middle: float, better: bool) -> Make
 
 
 def gate_worlds() -> Iterator[GateWorld]:
-    """Every world of the table."""
+    """Yield every world of the table."""
     for name, agent, *kinds in (
         ("40 events of 6, uniform prices, noisy", noisy, EventKind(40, 6, uniform)),
         ("25 events of 6, uniform prices, noisy", noisy, EventKind(25, 6, uniform)),
@@ -174,7 +174,7 @@ def gate_worlds() -> Iterator[GateWorld]:
 
 
 def gate_shares(place: GateWorld, seasons: int) -> tuple[Share, Share]:
-    """Of the intervals that are given, how many hold the truth, and how many are above 0 where it is not.
+    """Return the share of stated intervals that hold the truth, and of those above 0 where it is not.
 
     Wanted are 93% to 97% and at most 2.5%, give or take the error of so many seasons.
     """
@@ -186,7 +186,9 @@ def gate_shares(place: GateWorld, seasons: int) -> tuple[Share, Share]:
     ).mean
 
     names = [f"event {number}" for number in range(place.events)]
-    held, above, known = list[bool](), list[bool](), list[Information]()
+    held = list[bool]()
+    above = list[bool]()
+    known = list[Information]()
     for start in range(0, seasons, AT_ONCE):
         batch = min(AT_ONCE, seasons - start)
         rows = place.make(batch * place.events, rng)
@@ -229,7 +231,7 @@ def gate_shares(place: GateWorld, seasons: int) -> tuple[Share, Share]:
 
 
 def _sums(value: Floats, rows: GateRows, events: int) -> EventSums:
-    """A value averaged within markets, by event."""
+    """Sum up a value averaged within markets, by event."""
     rounds = np.bincount(rows.market)
     means = np.bincount(rows.market, value) / rounds
     event = rows.event[np.cumsum(rounds) - 1]
@@ -240,7 +242,7 @@ def _sums(value: Floats, rows: GateRows, events: int) -> EventSums:
 
 
 def _informations(rows: GateRows, events: int, seasons: int) -> Iterator[Information]:
-    """What each season tells."""
+    """Yield the information of each season."""
     cuts = np.searchsorted(rows.event, np.arange(seasons + 1) * events)
     for start, end in pairwise(cuts.tolist()):
         part = slice(start, end)

@@ -29,7 +29,7 @@ class LuckSeason:
 
 
 def prices(tie: EventTie, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Mids of an event's markets in each round, and how they end. The states of `alone` are each market's."""
+    """Return mids of an event by round, and its ends; each market of `alone` has its own states."""
     if tie == "alone":
         each = [prices("nested", rng) for _ in range(MARKETS)]
         return np.stack([mid[:, 1] for mid, _ in each], axis=1), np.array([end[1] for _, end in each])
@@ -57,7 +57,8 @@ def season(events: int, style: str, rng: np.random.Generator) -> LuckSeason:
         for place in range(MARKETS):
             market = f"{event}-{place}"
             done = list(_bets(market, mids[:, place].tolist(), style, rng))
-            value, yes = ONE * int(ended[place]), done[0].yes if done else True
+            value = ONE * int(ended[place])
+            yes = done[0].yes if done else True
             held = sum(t.shares if t.buy else -t.shares for t in done)
             paid = held * (value if yes else ONE - value) // ONE
             ends[market] = MarketEnd(event, "settled", value, paid)
@@ -66,8 +67,9 @@ def season(events: int, style: str, rng: np.random.Generator) -> LuckSeason:
 
 
 def _bets(market: str, mids: list[int], style: str, rng: np.random.Generator) -> Iterator[Trade]:
-    """One side of a market; those who hold buy once, those who trade add and sell as they please."""
-    yes, held = bool(rng.integers(2)), 0
+    """Yield bets on one side of a market: holders buy once, traders add and sell at random."""
+    yes = bool(rng.integers(2))
+    held = 0
     first = int(rng.integers(len(mids)))
     for number, mid in enumerate(mids):
         own = mid if yes else ONE - mid
@@ -87,7 +89,7 @@ def _trade(market: str, yes: bool, buy: bool, shares: int, price: int, mid: int)
 
 
 def coverage(seasons: int, events: int, style: str, draws: int, known: bool, seed: int) -> float:
-    """The share of skill-less seasons whose profit lies in its own luck band of 95%."""
+    """Return the share of seasons without skill whose profit lies in its own luck band of 95%."""
     rng = np.random.default_rng(seed)
     inside = 0
     for _ in range(seasons):

@@ -44,18 +44,18 @@ class Share:
 
 
 def chances(*labels: object) -> np.random.Generator:
-    """Chance for one season of one experiment."""
+    """Return the generator for one season of one experiment."""
     return np.random.default_rng([int.from_bytes(repr(label).encode(), "little") for label in labels])
 
 
 def by_rows(values: Floats) -> tuple[float, float]:
-    """The interval that takes all rows for independent."""
+    """Return the interval that takes all rows for independent."""
     half = 1.96 * float(values.std(ddof=1)) / values.size**0.5
     return float(values.mean()) - half, float(values.mean()) + half
 
 
 def percentile(sums: EventSums, rng: np.random.Generator) -> tuple[float, float]:
-    """The percentile interval of a bootstrap that draws events."""
+    """Return the percentile interval of a bootstrap that draws events."""
     drawn = rng.integers(0, sums.count.size, (1999, sums.count.size))
     means = sums.total[drawn].sum(axis=1) / sums.count[drawn].sum(axis=1)
     low, high = np.quantile(means, (0.025, 0.975))
@@ -63,7 +63,7 @@ def percentile(sums: EventSums, rng: np.random.Generator) -> tuple[float, float]
 
 
 def coverage(shape: Shape, markets: int, events: int, seasons: int, middle: float = 0.0) -> Share:
-    """How often intervals hold the true gain."""
+    """Return how often intervals hold the true gain."""
     rng = chances("truth", shape, markets, middle)
     place = world(sizes(shape, MANY, markets, rng), rng, middle=middle)
     found = played(place, {"a": seer(place, SHARP, rng)})
@@ -89,7 +89,7 @@ def coverage(shape: Shape, markets: int, events: int, seasons: int, middle: floa
 
 
 def equal_duels(shape: Shape, events: int, seasons: int) -> Share:
-    """How often a duel of two equal agents has a winner."""
+    """Return how often a duel of two equal agents has a winner."""
     won = {"wild": 0, "i.i.d. rows": 0}
     for number in range(seasons):
         rng = chances("duel", shape, events, number)
@@ -105,7 +105,7 @@ def equal_duels(shape: Shape, events: int, seasons: int) -> Share:
 
 
 def at_the_limit(events: int, seasons: int) -> Share:
-    """How often a mean of 0 is taken for another, where sizes and values of events are both very skewed."""
+    """Return how often a mean of 0 is taken for another, with very skewed sizes and values of events."""
     refused = 0
     names = [f"event {number}" for number in range(events)]
     for number in range(seasons):
@@ -118,8 +118,9 @@ def at_the_limit(events: int, seasons: int) -> Share:
 
 
 def different_markets(events: int, seasons: int) -> Share:
-    """How often two agents as good as the price are told apart on markets of different kinds."""
-    told, pair = {"paired with the market": 0, "raw Brier": 0}, [("a", "b")]
+    """Return how often equal agents, both as good as the price, differ on markets of different kinds."""
+    told = {"paired with the market": 0, "raw Brier": 0}
+    pair = [("a", "b")]
     for number in range(seasons):
         rng = chances("different", events, number)
         parts = []
@@ -139,7 +140,7 @@ def different_markets(events: int, seasons: int) -> Share:
 
 
 def readings(seasons: int) -> Iterator[Share]:
-    """How often each reading of quarter-Kelly bets puts the better of two agents first."""
+    """Yield how often each reading of quarter-Kelly bets puts the better of two agents first."""
     right = {"stated": 0, "anchored": 0, "implied": 0}
     for number in range(seasons):
         rng = chances("readings", number)
@@ -153,8 +154,10 @@ def readings(seasons: int) -> Iterator[Share]:
 
 
 def _read(place: KnownWorld, belief: Floats) -> dict[str, float]:
-    """An agent's mean Brier score by each reading; it bets in the first round, $50 of $10,000 at least."""
-    q, p, o = belief[0], place.price[0], place.outcome
+    """Return an agent's Brier score by each reading; it bets in round 1, $50 of $10,000 at least."""
+    q = belief[0]
+    p = place.price[0]
+    o = place.outcome
     yes = q > p
     stake = np.where(yes, (q - p) / (1 - p), (p - q) / p)
     bet = stake / 4 >= 0.005

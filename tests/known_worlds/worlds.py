@@ -41,27 +41,27 @@ class KnownWorld:
 
 
 def sizes(shape: Shape, events: int, markets: int, rng: np.random.Generator) -> Ints:
-    """How many markets each event has: all the same, or a few large ones, log-normal with a sigma of 1."""
+    """Return how many markets each event has: all the same, or a few large ones, log-normal with sigma 1."""
     if shape == "equal":
         return np.full(events, markets)
     drawn = rng.lognormal(-0.5, 1.0, events) * markets
     return np.maximum(np.rint(drawn).astype(np.int64), 1)
 
 
-def chance(odds: Floats) -> Floats:
-    """The probability behind log-odds."""
+def odds_chance(odds: Floats) -> Floats:
+    """Return the probability behind log-odds."""
     return np.asarray(1 / (1 + np.exp(-odds)))
 
 
 def priced(odds: Floats, error: Floats, settings: Settings) -> Floats:
-    """What a price makes of log-odds: less extreme, with an error, in whole cents."""
-    return np.clip(chance(settings.price_shrink * odds + error).round(2), 0.01, 0.99)
+    """Turn log-odds into a price: less extreme, with an error, in whole cents."""
+    return np.clip(odds_chance(settings.price_shrink * odds + error).round(2), 0.01, 0.99)
 
 
 def world(
     count: Ints, rng: np.random.Generator, settings: Settings | None = None, middle: float = 0.0
 ) -> KnownWorld:
-    """A world with so many markets in each event; its numbers are the simulator's.
+    """Return a world with this many markets in each event; its figures are the simulator's.
 
     `middle` are the log-odds around which the markets lie: long shots far below 0.
     """
@@ -82,33 +82,33 @@ def world(
     error = known.price_noise * rng.standard_normal(odds.shape)
     price = priced(odds, np.where(ladder, error[:, first], error), known)
     draw = rng.random(event.size)
-    outcome = np.where(ladder, draw[first], draw) < chance(odds[-1])
+    outcome = np.where(ladder, draw[first], draw) < odds_chance(odds[-1])
     return KnownWorld(event, first, ladder, odds, price, outcome.astype(np.int64))
 
 
 def seer(world: KnownWorld, noise: float, rng: np.random.Generator) -> Floats:
-    """Forecasts of one who sees the truth up to a noise in log-odds, half of it the same on a whole event."""
+    """Return forecasts with a noise in log-odds, half of it shared by a whole event."""
     whole = rng.standard_normal(world.event.max() + 1)[world.event]
     own = rng.standard_normal(world.odds.shape)
-    return chance(world.odds + noise * (TOGETHER**0.5 * whole + (1 - TOGETHER) ** 0.5 * own))
+    return odds_chance(world.odds + noise * (TOGETHER**0.5 * whole + (1 - TOGETHER) ** 0.5 * own))
 
 
 def peer(world: KnownWorld, rng: np.random.Generator, settings: Settings | None = None) -> Floats:
-    """Forecasts just as good as the price: made as it is, with errors of their own. Their true gain is 0."""
+    """Return forecasts made as the price is, with errors of their own, whose true gain is 0."""
     known = settings or FAR_OFF
     error = known.price_noise * rng.standard_normal(world.odds.shape)
     return priced(world.odds, np.where(world.ladder, error[:, world.first], error), known)
 
 
 def played(world: KnownWorld, forecasts: Mapping[str, Floats], *, raw: bool = False) -> SeasonForecasts:
-    """A season in which all agents forecast every market in every round. `raw`: against even odds instead."""
+    """Return a season in which all agents forecast every market in every round; `raw` against even odds."""
     return together([(world, forecasts)], raw=raw)
 
 
 def together(
     parts: Sequence[tuple[KnownWorld, Mapping[str, Floats]]], *, raw: bool = False
 ) -> SeasonForecasts:
-    """A season of several worlds, each with agents of its own."""
+    """Return a season of several worlds, each with agents of its own."""
     columns: list[tuple[Floats | Ints, ...]] = []
     names: list[str] = []
     markets = events = 0
@@ -123,7 +123,8 @@ def together(
             rounds = instant + place * ROUNDS
             columns.append((who, rounds, market + markets, about, forecast.ravel(), mid, outcome))
             names.append(name)
-        markets, events = markets + shape[1], events + int(one.event.max()) + 1
+        markets = markets + shape[1]
+        events = events + int(one.event.max()) + 1
     agent, instant, market, event, forecast, reference, outcome = map(
         np.concatenate, zip(*columns, strict=True)
     )

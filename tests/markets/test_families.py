@@ -93,7 +93,8 @@ def test_amounts_by_different_times_are_no_ladder() -> None:
 
 
 def test_markets_of_two_events_are_never_one_family() -> None:
-    one, other = market("Will BTC reach $90k?", "a"), market("Will BTC reach $95k?", "b")
+    one = market("Will BTC reach $90k?", "a")
+    other = market("Will BTC reach $95k?", "b")
     assert families([one, other]) == []
 
 

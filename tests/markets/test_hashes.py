@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from markets.hashes import ADDED_TO_PAGES, FIGURES, digest, market_hash, quote_hash
 from markets.model import Level, Market, Quote
 
-TEXT, NUMBER = st.text(), st.integers(-(2**63), 2**63)
+TEXT = st.text()
+NUMBER = st.integers(-(2**63), 2**63)
 TIME = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=-9, minutes=30))]))
 PRICE = st.none() | NUMBER
 LEVELS = st.lists(st.builds(Level, NUMBER, NUMBER), max_size=3).map(tuple)

@@ -148,7 +148,7 @@ def recorded_questions(shared_data: Path) -> list[str]:
 
 
 def grouped(questions: Iterable[str]) -> dict[str, set[str]]:
-    """The questions of each ladder, each once."""
+    """Return the questions of each ladder, each once."""
     groups: dict[str, set[str]] = defaultdict(set)
     for question in questions:
         groups[event_key(question)].add(question)
@@ -166,7 +166,7 @@ def test_the_recorded_season_has_29_ladders_all_read_by_eye(shared_data: Path) -
 
 
 def venue_events(shared_data: Path, name: str) -> dict[str, list[str]]:
-    """The questions of each event of a recorded Polymarket answer."""
+    """Return the questions of each event of a recorded Polymarket answer."""
     path = shared_data / f"venues/polymarket/pmskill-2026-08/{name}.json"
     return {
         event["slug"]: [market["question"] for market in event["markets"]]
@@ -228,13 +228,13 @@ COMMON = re.compile(
 
 
 def bare(question: str) -> tuple[str, ...]:
-    """A question without numbers, months and words of comparison: a rule to hold the fine one against."""
+    """Strip a question of numbers, months and words of comparison, as a coarse rule to compare with."""
     words = re.findall(r"[^\W_]+", question.casefold())
     return tuple(word for word in words if not COMMON.fullmatch(word))
 
 
 def real_events(shared_data: Path) -> dict[str, set[tuple[str, str]]]:
-    """The venue's own events of each question in the recorded answers: its series, and its name in full."""
+    """Return the venue's own events of each question in the recorded answers: its series and full name."""
     found: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for path in sorted((shared_data / "venues/polymarket").rglob("*.json")):
         for event in objects(json.loads(path.read_text(encoding="utf-8"))):

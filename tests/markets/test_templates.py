@@ -32,7 +32,7 @@ def at(day: date, hour: int = 0) -> datetime:
 
 
 def a_river(**levels: str) -> Series:
-    """Levels by days of January, each published on the same day: `d05="3.9"`."""
+    """Return levels by days of January, each published on the same day: `d05="3.9"`."""
     return a_series(
         *[(f"2026-01-{name[1:]}", level, f"2026-01-{name[1:]}") for name, level in levels.items()]
     )
@@ -233,7 +233,8 @@ def second_hand(
     question: SeriesQuestion, rows: tuple[Observation, ...], wait: int
 ) -> Iterator[tuple[datetime, int | None]]:
     """Yield when a question turned to what, by looking every hour until three months after its day."""
-    base, way = float(question.base), question.template.split("-", 1)
+    base = float(question.base)
+    way = question.template.split("-", 1)
     last: object = "nothing"
     for hour in range(24 * 90):
         now = at(question.due) + timedelta(hours=hour)
@@ -257,7 +258,7 @@ def second_hand(
 
 
 def is_yes(way: list[str], base: float, value: float) -> bool:
-    """Whether a value means YES, in plain arithmetic."""
+    """Tell whether a value means YES, in plain arithmetic."""
     if way[0] in ("above", "below"):
         return value > float(way[1]) if way[0] == "above" else value < float(way[1])
     change = value - base if way[0] == "rise" else base - value

@@ -67,7 +67,7 @@ def a_listing(
 
 
 def a_price(name: str = "a", mid: int = 410_000, **others: Any) -> Listing:
-    """A market of which only a price is known."""
+    """Return a market of which only a price is known."""
     return a_listing(name, bid=None, ask=None, mid=mid, **others)
 
 

@@ -22,12 +22,12 @@ Case = Mapping[str, Any]
 
 
 def question(markets: int = 4) -> View:
-    """A view with so many markets on offer."""
+    """Return a view with this many markets on offer."""
     return a_view(*(a_listing(market=f"sim:{number}") for number in range(1, markets + 1)))
 
 
 def read(text: str, view: View) -> dict[str, int]:
-    """The probabilities that are taken from an answer, by the markets' short names."""
+    """Return the probabilities that are taken from an answer, by the markets' short names."""
     found = parse_answer(text, view)
     if isinstance(found, UnusableAnswer):
         return {}
@@ -36,7 +36,7 @@ def read(text: str, view: View) -> dict[str, int]:
 
 
 def fits(found: Mapping[str, int], want: Mapping[str, Any]) -> bool:
-    """Whether what was read is what was wanted."""
+    """Tell whether what was read is what was wanted."""
     [(rule, meant)] = want.items()
     wanted: Mapping[str, int] = meant if isinstance(meant, dict) else {}
     if rule == "read":
@@ -51,9 +51,10 @@ def fits(found: Mapping[str, int], want: Mapping[str, Any]) -> bool:
 
 
 def failures(path: Path) -> tuple[int, dict[str, str]]:
-    """How many cases a file has, and what was read of those that are not as wanted, by their ids."""
+    """Return how many cases a file has, and what was read of those that fail, by their ids."""
     cases: list[Case] = json.loads(path.read_text(encoding="utf-8"))["cases"]
-    view, wrong = question(), dict[str, str]()
+    view = question()
+    wrong = dict[str, str]()
     for case in cases:
         try:
             found = read(case["answer"], view)
@@ -66,7 +67,7 @@ def failures(path: Path) -> tuple[int, dict[str, str]]:
 
 
 def main(path: str) -> int:
-    """Prints how many cases passed and failed; the exit status."""
+    """Print how many cases passed and failed, and return the exit status."""
     count, wrong = failures(Path(path))
     for name, words in wrong.items():
         print(f"{name}: {words}")  # noqa: T201 - it is a command

@@ -44,7 +44,7 @@ class Walk:
 
 
 def faults(book: Book) -> set[str]:
-    """Everything that forbids trading on a book; nothing for a good one."""
+    """Return everything that forbids trading on a book; nothing for a good one."""
     if not book.bids and not book.asks:
         return {"no_book"}
     levels = [*book.bids, *book.asks]
@@ -52,7 +52,8 @@ def faults(book: Book) -> set[str]:
     found |= {"bad_book" for _, shares in levels if shares <= 0}
     if not book.bids or not book.asks:
         return found | {"one_sided"}
-    bid, ask = max(price for price, _ in book.bids), min(price for price, _ in book.asks)
+    bid = max(price for price, _ in book.bids)
+    ask = min(price for price, _ in book.asks)
     if bid > ask:
         found.add("crossed")
     if ask - bid > WIDE:
@@ -69,7 +70,9 @@ def buy(book: Book, side: str, dollars: Fraction, limit: Fraction | None = None)
     reach = queue[0][0] + WORST
     if limit is not None and limit < reach:
         reach = limit
-    taken, spent, beyond = [], Fraction(0), None
+    taken = []
+    spent = Fraction(0)
+    beyond = None
     for price, shares in queue:
         if price > reach:
             beyond = price
@@ -89,7 +92,10 @@ def sell(book: Book, side: str, shares: Fraction, limit: Fraction | None = None)
     reach = queue[0][0] - WORST
     if limit is not None and limit > reach:
         reach = limit
-    taken, got, rest, beyond = [], Fraction(0), shares, None
+    taken = []
+    got = Fraction(0)
+    rest = shares
+    beyond = None
     for price, wanted in queue:
         if price < reach:
             beyond = price
@@ -103,19 +109,19 @@ def sell(book: Book, side: str, shares: Fraction, limit: Fraction | None = None)
 
 
 def refusal(book: Book, walked: Walk) -> str | None:
-    """Why what was walked is no fill, if it is none."""
+    """Return why the result of a walk is no fill, if it is none."""
     if walked.shares == 0:
         return "unfilled"
     return "under_min_shares" if walked.shares < book.least else None
 
 
 def _fee(price: Fraction, rate: Fraction) -> Fraction:
-    """The fee on one share."""
+    """Return the fee on one share."""
     return rate * price * (1 - price)
 
 
 def _one_a_price(levels: Iterable[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
-    """The levels from the lowest price up, those of one price put together."""
+    """Return the levels from the lowest price up, those of one price merged."""
     found: dict[Fraction, Fraction] = {}
     for price, shares in levels:
         found[price] = found.get(price, Fraction(0)) + shares

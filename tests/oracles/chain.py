@@ -52,7 +52,7 @@ def facts_of_round(
 
 
 def chain_by_the_page(path: Path) -> list[str]:
-    """The hash of every head, in order."""
+    """Return the hash of every head, in order."""
     database = sqlite3.connect(path)
     late = late_calls(database)
     heads: list[str] = []

@@ -37,7 +37,7 @@ class Checked:
 
 
 def check(trace: Trace) -> Iterator[Checked]:
-    """Plays a trace, and lays each step beside what the file says of it."""
+    """Play a trace, and yield each step beside what the file says of it."""
     table = opened(trace)
     for number, step in enumerate(trace.steps):
         try:
@@ -51,7 +51,7 @@ def check(trace: Trace) -> Iterator[Checked]:
 
 
 def differences(told: Found, found: Found, where: str = "") -> Iterator[str]:
-    """What was found otherwise than told. Only what was found is looked at: `told` may say more."""
+    """Yield what differs from `told`; only what was found is compared, and `told` may say more."""
     for name, value in found.items():
         yield from _differs(told[name], value, name, f"{where}{name}")
 
@@ -67,7 +67,8 @@ def _differs(told: Any, found: Any, name: str, where: str) -> Iterator[str]:
 
 def _rows_differ(told: list[Found], found: list[Found], where: str) -> Iterator[str]:
     if where.endswith("positions"):
-        told, found = sorted(told, key=_place), sorted(found, key=_place)
+        told = sorted(told, key=_place)
+        found = sorted(found, key=_place)
     if len(told) != len(found):
         yield f"{where}: expected {len(told)} {_names(told)}, found {len(found)} {_names(found)}"
     for number, (one, other) in enumerate(zip(told, found, strict=False)):
@@ -83,7 +84,7 @@ def _names(rows: list[Found]) -> str:
 
 
 def _agree(told: Any, found: Any, tolerance: float) -> bool:
-    """Numbers with a fraction agree within the tolerance; whole numbers, words and flags as they are."""
+    """Tell whether fractions agree within the tolerance, and all other values exactly."""
     if isinstance(found, float) and isinstance(told, float):
         return abs(told - found) <= max(tolerance, FLOATS * abs(told))
     return type(told) is type(found) and told == found

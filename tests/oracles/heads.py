@@ -70,10 +70,11 @@ LINES = {
 
 
 def heads_by_the_page(path: Path, number: int) -> dict[int, str]:
-    """The head of each round of a cohort that is over, and under 0 that of what it froze."""
+    """Return the head of each finished round of a cohort, and under 0 that of what it froze."""
     database = sqlite3.connect(path)
     cohort, frozen = database.execute("SELECT id, frozen FROM cohort WHERE number = ?", (number,)).fetchone()
-    head, before = sha256(written(["cohort", number, sha256(written(frozen))])), ""
+    head = sha256(written(["cohort", number, sha256(written(frozen))]))
+    before = ""
     found = {0: head}
     rounds = "SELECT id, number, at, snapshot_id FROM round WHERE cohort_id = ? AND done ORDER BY number"
     for round_id, place, at, snapshot in database.execute(rounds, (cohort,)).fetchall():
@@ -89,7 +90,7 @@ def heads_by_the_page(path: Path, number: int) -> dict[int, str]:
 
 
 def as_listed(kind: str, rows: Iterable[Row]) -> Iterable[Row]:
-    """Rows with the hash of a page in its place, and of answers the first to each question."""
+    """Return rows with the hash of a page in its place, and only the first answer to each question."""
     if kind == "seen":
         return [[*row[:10], sha256(written([*row[10:19], *as_told(row[19:])]))] for row in rows]
     if kind != "answer":
@@ -102,15 +103,15 @@ def as_listed(kind: str, rows: Iterable[Row]) -> Iterable[Row]:
 
 
 def as_told(added: Row) -> Row:
-    """What earlier versions don't have, without what is empty at its end."""
+    """Leave out empty values at the end, which earlier versions don't have."""
     return as_told(added[:-1]) if added and not added[-1] else added
 
 
 def written(value: object) -> str:
-    """A value as canonical JSON."""
+    """Write a value as canonical JSON."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def sha256(text: str) -> str:
-    """The SHA-256 of a text."""
+    """Return the SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()

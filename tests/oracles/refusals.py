@@ -42,7 +42,7 @@ class RefusalCase:
         return BY_SERVER.get(first, "openai")
 
     def refuses(self, *forms: str) -> Callable[[WireRequest], Given]:
-        """Turned down for as long as one of these forms is asked for."""
+        """Refuse a request for as long as it asks for one of these forms."""
 
         def answer(request: WireRequest) -> Given:
             refused = form_of_body(request.body) in forms
@@ -52,13 +52,13 @@ class RefusalCase:
 
 
 def cases(path: Path) -> list[RefusalCase]:
-    """The cases of a file."""
+    """Return the cases of a file."""
     messages = json.loads(path.read_text("utf-8"))["messages"]
     return [RefusalCase(each["server"], int(each["status"]), each["message"]) for each in messages]
 
 
 async def failure(server: WireServer, mode: str, case: RefusalCase, *forms: str) -> str:
-    """What is wrong with how a case ends where these forms are refused; nothing where it is right."""
+    """Return what is wrong with a case's end where these forms are refused; nothing if it is right."""
     server.script(mode, case.refuses(*forms))
     settings = server.settings(case.wire, mode, api_key_env="KEY")
     if case.wire == "openai":
@@ -81,7 +81,7 @@ async def failure(server: WireServer, mode: str, case: RefusalCase, *forms: str)
 
 
 async def failures(found: list[RefusalCase]) -> list[str]:
-    """The cases that fail, and why."""
+    """Return the cases that fail, and why."""
     wrong = []
     with wires() as server:
         for place, case in enumerate(found):

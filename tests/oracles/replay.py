@@ -39,7 +39,7 @@ class Table:
     bought: list[Fill] = field(default_factory=list)
 
     def listings(self) -> Iterator[Listing]:
-        """Every market, and every outcome of those with several, at its price of now."""
+        """Yield every market, and every outcome of those with several, at its price of now."""
         for name, prices in self.prices.items():
             if isinstance(prices, dict):
                 for outcome, price in prices.items():
@@ -53,29 +53,29 @@ class Table:
         return Listing(page, Quote(MarketId(market), NOW, None, None, mid))
 
     def snapshot(self) -> Snapshot:
-        """What may be traded on, and what lots are worth."""
+        """Return what may be traded on, and what lots are worth."""
         return Snapshot(NOW, tuple(self.listings()))
 
     def lot(self, market: str, side: str) -> LotKey:
-        """Our name of a side of theirs. What makes no sense there makes none here."""
+        """Return our name for a side of theirs, invalid if theirs is."""
         if isinstance(self.prices.get(market), dict):
             return MarketId(f"{market}/{side}"), "YES"
         return MarketId(market), cast(Side, side.upper() if side.upper() in ("YES", "NO") else side)
 
     def named(self, lot: LotKey) -> Found:
-        """Their name of a lot of ours."""
+        """Return their name for a lot of ours."""
         market, _, outcome = lot[0].partition("/")
         return {"market": market, "side": outcome or lot[1]}
 
 
 def opened(trace: Trace) -> Table:
-    """The table before the first step."""
+    """Return the table before the first step."""
     account = fold([open_account(millionths(trace.initial_cash), NOW)])
     return Table(account, {start.market: start.price for start in trace.markets})
 
 
 def play(step: AnyStep, table: Table, label: str) -> Found:
-    """What a step brings, and the account after it."""
+    """Return the result of a step, and the account after it."""
     return _brings(step, table, label) | {"after": _after(table)}
 
 
@@ -133,7 +133,7 @@ def _sell(step: Sell, table: Table, label: str) -> Found:
 
 
 def _sale(key: LotKey, percentage: float, account: Holdings) -> Sale:
-    """A fraction of the lot; shares where the fraction is no whole number of millionths."""
+    """Sell a fraction of the lot, or shares if the fraction is no whole number of millionths."""
     fraction = Decimal(repr(percentage)) / 100
     if fraction * ONE == int(fraction * ONE):
         return Sale(*key, fraction=int(fraction * ONE))
@@ -156,7 +156,7 @@ def _end(market: str, table: Table) -> int:
 
 
 def _payout(market_id: MarketId, table: Table) -> int | None:
-    """What a YES share pays; None where nobody won, which is a refund."""
+    """Return what a YES share pays, or None if nobody won, which is a refund."""
     named = table.named((market_id, "YES"))
     winner = table.winners.get(named["market"])
     return None if winner is None else ONE * (winner.upper() == named["side"].upper())
@@ -184,7 +184,7 @@ def _position(key: LotKey, table: Table, snapshot: Snapshot) -> Found:
 
 
 def scores(table: Table) -> Found:
-    """The Brier score of every bet whose market was resolved, in the order of the bets, and their mean."""
+    """Return the Brier score of every bet on a resolved market, in the order of the bets, and their mean."""
     ended = [
         (fill, payout) for fill in table.bought if (payout := _payout(fill.market_id, table)) is not None
     ]
@@ -193,7 +193,8 @@ def scores(table: Table) -> Found:
 
 
 def _score(fill: Fill, outcome: int, table: Table) -> Found:
-    c, yes = _confidence(fill), fill.side == "YES"
+    c = _confidence(fill)
+    yes = fill.side == "YES"
     return table.named((fill.market_id, fill.side)) | {
         "amount": fill.amount / ONE,
         "c": c,

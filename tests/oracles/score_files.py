@@ -17,7 +17,7 @@ COLUMNS = (
 
 
 def as_file(cases: list[Found]) -> str:
-    """The questions of these cases, a forecast a line; of several options a line an option."""
+    """Write the questions of these cases, a forecast a line, or a line for each of several options."""
     out = StringIO()
     writer = csv.DictWriter(out, COLUMNS, restval="")
     writer.writeheader()
@@ -28,8 +28,9 @@ def as_file(cases: list[Found]) -> str:
 
 
 def lived(given: Found) -> list[Found]:
-    """The forecasts of a case that stood while its question was open."""
-    opens, closes = given["open_time"], given["actual_close_time"]
+    """Return the forecasts of a case that stood while its question was open."""
+    opens = given["open_time"]
+    closes = given["actual_close_time"]
     ends = [closes + 1 if row["end"] is None else row["end"] for row in given["forecasts"]]
     rows = zip(given["forecasts"], ends, strict=True)
     return [row for row, end in rows if row["start"] <= closes and end > opens]
@@ -64,7 +65,7 @@ def _lines(case: str, given: Found, row: Found) -> list[Found]:
 
 
 def outside_of(cases: list[Found]) -> list[str]:
-    """Whom the cases leave out of comparisons."""
+    """Return the forecasters that the cases leave out of comparisons."""
     return [
         f"{case['id']}/{name}"
         for case in cases
@@ -74,7 +75,7 @@ def outside_of(cases: list[Found]) -> list[str]:
 
 
 def differences(cases: list[Found], rows: dict[str, Found]) -> list[str]:
-    """Every score that the rows of `arena score` have otherwise; one that is not there is 0 on the site."""
+    """Return every score that differs in the rows of `arena score`; a missing one is 0 on the site."""
     wrong = []
     for case in cases:
         every = case["expected"]["per_forecaster"]

@@ -40,7 +40,7 @@ class Checked:
 
 
 def published(given: Found) -> Found:
-    """A figure of the seeds: the same number must be exact and, rounded, the printed one."""
+    """Check a figure of the seeds, exact and as printed, and return the exact one."""
     found = figure(given["what"])
     return {"exact": found, "published": found}
 
@@ -75,7 +75,7 @@ LIKE = {"total_take": "take"}
 
 
 def read(path: Path) -> list[Found]:
-    """The cases of a file."""
+    """Return the cases of a file."""
     try:
         cases = json.loads(path.read_text(encoding="utf-8"))["cases"]
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -90,7 +90,7 @@ def _is_case(case: Any) -> bool:
 
 
 def check(case: Found) -> Checked:
-    """Plays one case, and says what of it is wrong."""
+    """Play one case, and return what is wrong with it."""
     rule = RULES.get(case["rule"])
     if rule is None:
         return Checked(case["id"], case["rule"], (f"no rule {case['rule']!r}",))
@@ -102,7 +102,7 @@ def check(case: Found) -> Checked:
 
 
 def differences(told: Any, found: Any, tolerance: Any, where: tuple[str, ...] = ()) -> Iterator[str]:
-    """Every figure in `told` that was not found, or found otherwise. Words and flags are remarks."""
+    """Yield every figure in `told` that is missing or differs; words and flags are remarks."""
     if isinstance(told, dict):
         for name, value in told.items():
             part = found.get(name) if isinstance(found, dict) else None
@@ -118,19 +118,19 @@ def differences(told: Any, found: Any, tolerance: Any, where: tuple[str, ...] = 
 
 
 def _agree(told: float | None, found: Any, tolerance: float | None) -> bool:
-    """Whether both are nothing, or as near as the tolerance; without a tolerance nothing is asked."""
+    """Tell whether both are nothing, or within the tolerance; without a tolerance anything agrees."""
     if told is None or found is None:
         return told is found
     return tolerance is None or abs(told - found) <= tolerance or _same(told, found)
 
 
 def _same(told: float, found: float) -> bool:
-    """Infinities and what is not a number."""
+    """Tell whether both are the same infinity, or not a number."""
     return told == found or (math.isnan(told) and math.isnan(found))
 
 
 def within(tolerance: Any, where: tuple[str, ...]) -> float | None:
-    """The tolerance of a figure: one for all, or that of the outermost name that has its own."""
+    """Return the tolerance of a figure: one for all, or that of the outermost name with its own."""
     if not isinstance(tolerance, dict):
         return float(tolerance)
     for name in where:

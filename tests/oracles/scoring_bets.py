@@ -21,31 +21,32 @@ Found = dict[str, Any]
 
 
 def brier_of_forecast(given: Found) -> Found:
-    """A Brier score."""
+    """Return a Brier score."""
     return {"brier": brier.score([given["p_yes"]], [given["outcome"]])}
 
 
 def confidence_of_bet(given: Found) -> Found:
-    """The confidence that a stake implies, and the largest stake."""
+    """Return the confidence that a stake implies, and the largest stake."""
     largest = millionths(given["max_fraction"])
     said = confidence(given["bet_amount"], given["cash_balance"], largest)
     return {"confidence": float(said), "max_bet": given["cash_balance"] * largest / ONE}
 
 
 def brier_of_bet(given: Found) -> Found:
-    """A bet read as a forecast, and its Brier score."""
+    """Return a bet read as a forecast, and its Brier score."""
     forecast = float(implied_belief(given["side"] == "YES", given["implied_confidence"]))
     return {"f_yes": forecast, "brier": brier.score([forecast], [given["outcome_yes"]])}
 
 
 def skill(given: Found) -> Found:
-    """A Brier skill score."""
+    """Return a Brier skill score."""
     return {"bss": skill_ratio.ratio(given["brier"], given["reference"])}
 
 
 def bet_to_the_end(given: Found) -> Found:
-    """A bet bought and settled by the engine."""
-    account, side = an_account(), given["side"]
+    """Return a bet bought and settled by the engine."""
+    account = an_account()
+    side = given["side"]
     shown = a_snapshot(a_price(str(given["price"])))
     fills, _ = execute([a_bet(str(given["bet"]), side)], [], account, shown, SEED)
     account = fold(post(fills, account, NOW, "bet"), account)
@@ -56,7 +57,7 @@ def bet_to_the_end(given: Found) -> Found:
 
 
 def account_total(given: Found) -> Found:
-    """What an account is worth, and what it earned."""
+    """Return what an account is worth, and what it earned."""
     cash, value, bankroll = (millionths(given[name]) for name in ("cash", "positions", "initial"))
     total = Mark(NOW, cash, value, value, 0, 0, 0, 0).total
     pnl = total - bankroll
@@ -64,9 +65,11 @@ def account_total(given: Found) -> Found:
 
 
 def decomposed(given: Found) -> Found:
-    """A Brier score taken apart, Murphy's way and CORP's."""
-    forecasts, outcomes = given["p"], given["o"]
-    parts, best = murphy.decompose(forecasts, outcomes), corp.decompose(forecasts, outcomes)
+    """Decompose a Brier score, by Murphy and by CORP."""
+    forecasts = given["p"]
+    outcomes = given["o"]
+    parts = murphy.decompose(forecasts, outcomes)
+    best = corp.decompose(forecasts, outcomes)
     return {
         "brier": brier.score(forecasts, outcomes),
         "reliability": parts.reliability,
@@ -80,7 +83,7 @@ def decomposed(given: Found) -> Found:
 
 
 def recalibrate(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | None = None) -> Floats:
-    """The curve of CORP at each resolved row."""
+    """Return the curve of CORP at each resolved row."""
     rows = distinct_forecasts(forecast, outcome, market)
     fitted = corp.curve(rows.came, rows.weight)
     found: Floats = fitted[np.searchsorted(rows.value, np.asarray(forecast))]
@@ -88,16 +91,16 @@ def recalibrate(forecast: ArrayLike, outcome: ArrayLike, market: ArrayLike | Non
 
 
 def autocast_choice(given: Found) -> Found:
-    """Autocast's score of a choice."""
+    """Return Autocast's score of a choice."""
     return {"score": float(choice.each([given["p"]], [given["answer_index"]])[0])}
 
 
 def autocast_number(given: Found) -> Found:
-    """Autocast's score of a number."""
+    """Return Autocast's score of a number."""
     return {"score": float(numeric.each([given["p"]], [given["answer"]])[0])}
 
 
 def autocast_sum(given: Found) -> Found:
-    """Autocast's combined metric, in percent."""
+    """Return Autocast's combined metric, in percent."""
     means = (given[name] / 100 for name in ("tf_mean_pct", "mc_mean_pct", "num_mean_pct"))
     return {"combined_pct": 100 * combined.score(*means)}

@@ -26,29 +26,29 @@ STRATEGIES = {"honest": REVIEW + (1 - REVIEW) * LATER, "gaming": 0.99}
 
 
 def points(chance: float) -> float:
-    """A yes/no baseline score at an instant."""
+    """Return a yes/no baseline score at an instant."""
     return float(baseline.points(chance))
 
 
 def peers(chances: Sequence[float]) -> list[float]:
-    """Everyone's peer score where each gave so much to what happened."""
+    """Return everyone's peer score, given the probability that each gave to the outcome."""
     forecasts = chance_forecasts([*map(str, range(len(chances)))], np.zeros(len(chances)), chances)
     found: list[float] = peer.score(MetaculusQuestion(0, 1, 1), forecasts).score.tolist()
     return found
 
 
 def naive(p: float, six: bool) -> float:
-    """The naive score of a forecast that a die shows six."""
+    """Return the naive score of a forecast that a die shows six."""
     return p if six else 1 - p
 
 
 def logarithmic(p: float, six: bool) -> float:
-    """The log score of the same."""
+    """Return the log score of the same."""
     return float(log.each([p], [six])[0])
 
 
 def die(rule: str, p: str, case: str) -> float:
-    """The table of the die: a forecast of six, by what it shows, or its mean over the six faces."""
+    """Return a cell of the die's table: a forecast of six scored by one face, or on average."""
     scored = {"naive": naive, "log": logarithmic}[rule]
     if case == "average":
         return (scored(float(p), True) + 5 * scored(float(p), False)) / 6
@@ -56,14 +56,14 @@ def die(rule: str, p: str, case: str) -> float:
 
 
 def step(what: str) -> float:
-    """What it brings or costs to go from 99% to 99.9%."""
+    """Return what it gains or costs to go from 99% to 99.9%."""
     if what == "gain 99->99.9 right":
         return logarithmic(0.999, True) - logarithmic(0.99, True)
     return logarithmic(0.999, False) - logarithmic(0.99, False)
 
 
 def limit(rule: str, end: str, kind: str) -> float:
-    """The best and the worst score that the site's limits allow."""
+    """Return the best and the worst score that the site's limits allow."""
     best = end == "best"
     if rule == "peer":
         ends = (SHARPEST, FLOOR) if kind == "continuous" else (HIGHEST, LOWEST)
@@ -75,14 +75,14 @@ def limit(rule: str, end: str, kind: str) -> float:
 
 
 def example(name: str) -> float:
-    """The peer scores of three forecasters, as printed without the factor of 100."""
+    """Return the peer scores of three forecasters, as printed without the factor of 100."""
     scores = peers([float(np.exp(x)) for x in (-1, 1, 2)])
     found = dict(zip(("Alex", "Bailey", "Cory"), scores, strict=True))
     return (sum(scores) if name == "sum" else found[name]) / 100
 
 
 def five_days(day: str) -> float:
-    """40% on the second day, 70% on the third and fourth, 80% on the fifth."""
+    """Return the score of 40% on the second day, 70% on the third and fourth, 80% on the fifth."""
     said = binary(["a", "a", "a"], [1, 2, 4], [0.4, 0.7, 0.8], outcome=True)
     if day == "average":
         return float(baseline.score(MetaculusQuestion(0, 5, 5), said).score.sum())
@@ -92,13 +92,14 @@ def five_days(day: str) -> float:
 
 
 def expected(p: str, case: str) -> float:
-    """What to expect of saying p where 80% is true."""
-    yes, no = points(float(p)), points(1 - float(p))
+    """Return the expected score of p where 80% is true."""
+    yes = points(float(p))
+    no = points(1 - float(p))
     return {"yes": yes, "no": no, "exp": 0.8 * yes + 0.2 * no}[case]
 
 
 def fired(strategy: str, case: str) -> float:
-    """Alex's score: one forecast for the first week, 5% for the others; "avg" is its expectation."""
+    """Return Alex's score: one forecast for week 1, then 5%; "avg" is its expectation."""
     case, _, truncated = case.partition(", ")
     first = STRATEGIES[strategy]
     if case == "avg":
@@ -112,7 +113,7 @@ def fired(strategy: str, case: str) -> float:
 
 
 def of_question(number: str, name: str, what: str) -> float:
-    """A cell of the tables of seed 001: a day's median, a day's score, a question's score or coverage."""
+    """Return a cell of seed 001: a day's median or score, a question's score or coverage."""
     table = seed_001.TABLES[int(number)]
     said = seed_001.forecasts_of(table)
     if what.startswith("day"):
@@ -132,7 +133,7 @@ def _of_day(said: Forecasts, table: seed_001.Days, name: str, day: int) -> float
 
 
 def of_board(rule: str, name: str, what: str) -> float:
-    """A cell of the two leaderboards of seed 001."""
+    """Return a cell of the two leaderboards of seed 001."""
     places = seed_001.tournament(BOARDS[rule]).places
     if name == "total":
         return sum(line.take for line in places)
@@ -158,7 +159,7 @@ FIGURES: dict[str, Callable[..., float]] = {
 
 
 def figure(what: str) -> float:
-    """The figure of that name."""
+    """Return the figure of that name."""
     for pattern, worked_out in FIGURES.items():
         if matched := re.fullmatch(pattern, what):
             return worked_out(*matched.groups())

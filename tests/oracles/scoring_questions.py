@@ -29,7 +29,7 @@ SCORES = {
 
 
 def question_of(given: Found) -> MetaculusQuestion:
-    """The question of a case."""
+    """Return the question of a case."""
     opened, closed, scheduled = (
         given[f"{name}_time"] for name in ("open", "actual_close", "scheduled_close")
     )
@@ -37,9 +37,11 @@ def question_of(given: Found) -> MetaculusQuestion:
 
 
 def forecasts_of(given: Found) -> Forecasts:
-    """The forecasts of a case, whatever kind its question is of."""
-    rows, outcome = given["forecasts"], given["resolution_bucket"]
-    names, starts = [row["forecaster"] for row in rows], [row["start"] for row in rows]
+    """Return the forecasts of a case, for any kind of question."""
+    rows = given["forecasts"]
+    outcome = given["resolution_bucket"]
+    names = [row["forecaster"] for row in rows]
+    starts = [row["start"] for row in rows]
     ends = np.array([row["end"] for row in rows], dtype=float)
     base = np.isin(names, given["base_forecasters"]) if "base_forecasters" in given else None
     if given["question_type"] == "binary":
@@ -53,8 +55,9 @@ def forecasts_of(given: Found) -> Forecasts:
 
 
 def question(given: Found) -> Found:
-    """All scores of a question as the site has them."""
-    asked, forecasts = question_of(given), forecasts_of(given)
+    """Return all scores of a question as the site has them."""
+    asked = question_of(given)
+    forecasts = forecasts_of(given)
     found = {name: rule(asked, forecasts, "metaculus") for name, rule in SCORES.items()}
     return {
         "per_forecast": {name: _rows(scores) for name, scores in found.items()},
@@ -63,8 +66,9 @@ def question(given: Found) -> Found:
 
 
 def legacy_relative(given: Found) -> Found:
-    """Relative scores as the site has them, against the community's history in the file."""
-    forecasts, history = forecasts_of(given), given["aggregate_history"]
+    """Return relative scores as the site has them, against the community's history in the file."""
+    forecasts = forecasts_of(given)
+    history = given["aggregate_history"]
     then = np.array([entry["pmf"][given["resolution_bucket"]] for entry in history])
     steps = Steps(np.array([entry["start"] for entry in history], float), np.log(then), np.ones(then.size))
     found = relative.score(question_of(given), forecasts, "metaculus", steps)
@@ -82,7 +86,7 @@ def _named(found: Totals) -> Found:
 
 
 def median(given: Found) -> Found:
-    """The site's median."""
+    """Return the site's median."""
     oldest_first = given["values_oldest_first"]
     places = range(len(oldest_first))
     steps = community.recency_weighted(
@@ -92,13 +96,13 @@ def median(given: Found) -> Found:
 
 
 def prizes(given: Found) -> Found:
-    """Shares of a prize by take."""
+    """Return shares of a prize by take."""
     excluded = given["excluded_indices"]
     return {"percent": tournament.shares(given["takes_ranked"], given["minimum_percent"], excluded).tolist()}
 
 
 def peer_prizes(given: Found) -> Found:
-    """Takes and shares by sums of peer scores."""
+    """Return takes and shares by sums of peer scores."""
     take = tournament.takes(given["total_peer_scores_ranked"])
     excluded = given["excluded_indices"]
     shares = tournament.shares(take, given["minimum_percent"], excluded)
@@ -106,26 +110,28 @@ def peer_prizes(given: Found) -> Found:
 
 
 def binary_instant(given: Found) -> Found:
-    """A baseline score at an instant, yes/no."""
+    """Return a baseline score at an instant, yes/no."""
     return {"score": float(baseline.points(given["p_outcome"]))}
 
 
 def options_instant(given: Found) -> Found:
-    """A baseline score at an instant, several options."""
+    """Return a baseline score at an instant, several options."""
     count = given["n_options"]
     return {"score": float(baseline.points(given["p_outcome"], 1 / count, np.log(count)))}
 
 
 def number_instant(given: Found) -> Found:
-    """A baseline score at an instant, a number within its range."""
+    """Return a baseline score at an instant, a number within its range."""
     unknown = 1 - OUTSIDE * given["open_bounds"]
     return {"score": float(baseline.points(given["pdf_outcome"], unknown, 2.0))}
 
 
 def of_2022(given: Found) -> Found:
-    """A question of the tournament of 2022: medians by day, scores in both logarithms, coverage."""
-    table, days = given["values_at_outcome"], given["days"]
-    found, steps = seed_001.scored(table), community.median(seed_001.forecasts_of(table))
+    """Return a question of 2022's tournament: medians by day, scores in both logarithms, coverage."""
+    table = given["values_at_outcome"]
+    days = given["days"]
+    found = seed_001.scored(table)
+    steps = community.median(seed_001.forecasts_of(table))
     level = dict(zip(steps.time.tolist(), np.exp(steps.level), strict=True))
     known = dict(zip(steps.time.tolist(), steps.weight > 0, strict=True))
     scores = {name: found.of(name) if name in found.forecaster else (0.0, 0.0) for name in table}
@@ -138,7 +144,7 @@ def of_2022(given: Found) -> Found:
 
 
 def board_of_2022(given: Found) -> Found:
-    """The board of the tournament of 2022; coverage counts on the first days only, or on all."""
+    """Return the board of 2022's tournament, with coverage counted on the first days or on all."""
     counted = given["coverage_days"]
     if counted != list(range(1, len(counted) + 1)):
         raise ValueError(f"coverage_days must be the first days, not {counted}")

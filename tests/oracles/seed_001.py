@@ -40,7 +40,7 @@ POOL = 1000
 
 
 def forecasts_of(table: Days) -> Forecasts:
-    """One forecast for each day that has one, from the day before its number until its number."""
+    """Return one forecast for each day that has one, from the day before its number until its number."""
     rows = [
         (name, day, value)
         for name, days in table.items()
@@ -52,17 +52,17 @@ def forecasts_of(table: Days) -> Forecasts:
 
 
 def question_of(table: Days) -> MetaculusQuestion:
-    """A question that closes after the last day with a forecast."""
+    """Return a question that closes after the last day with a forecast."""
     last = max(k + 1 for days in table.values() for k, value in enumerate(days) if value is not None)
     return MetaculusQuestion(0, last, len(next(iter(table.values()))))
 
 
 def scored(table: Days, hidden: HiddenPeriod | None = None) -> Totals:
-    """Everybody's score of a question."""
+    """Return everybody's score of a question."""
     forecasts = forecasts_of(table)
     return totals(forecasts, score(question_of(table), forecasts, hidden))
 
 
 def tournament(hidden: HiddenPeriod | None = None, pool: float = POOL) -> TournamentBoard:
-    """The board of the three questions."""
+    """Return the board of the three questions."""
     return board([scored(table, hidden) for table in TABLES.values()], pool)

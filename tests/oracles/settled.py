@@ -15,7 +15,7 @@ Rows = list[dict[str, str]]
 
 
 def rows(folder: Path, name: str) -> Rows:
-    """A table of an export."""
+    """Return a table of an export."""
     with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         before = csv.field_size_limit(1 << 30)
         try:
@@ -25,13 +25,13 @@ def rows(folder: Path, name: str) -> Rows:
 
 
 def newest_ends(folder: Path) -> dict[str, int | None]:
-    """What a YES share of each market that has ended pays by the newest version; None for a refund."""
+    """Return what a YES share of each ended market pays by the newest version; None for a refund."""
     found = sorted(rows(folder, "resolutions"), key=lambda row: int(row["version"]))
     return {row["market_id"]: int(row["payout"]) if row["payout"] else None for row in found}
 
 
 def prices(folder: Path) -> dict[tuple[str, str], int]:
-    """The price of a YES share at the newest mark of each cohort, by cohort and market."""
+    """Return the price of a YES share at the newest mark of each cohort, by cohort and market."""
     marked: dict[str, str] = {}
     for row in rows(folder, "marks"):
         marked[row["cohort"]] = max(marked.get(row["cohort"], ""), row["at"])
@@ -45,8 +45,9 @@ def prices(folder: Path) -> dict[tuple[str, str], int]:
 
 
 def profits(folder: Path) -> dict[str, Fraction]:
-    """Profit and loss of each agent over all cohorts, in dollars."""
-    ends, now = newest_ends(folder), prices(folder)
+    """Return profit and loss of each agent over all cohorts, in dollars."""
+    ends = newest_ends(folder)
+    now = prices(folder)
     lots: dict[tuple[str, str, str, str], list[dict[str, str]]] = defaultdict(list)
     for fill in rows(folder, "fills"):
         lots[fill["cohort"], fill["agent"], fill["market_id"], fill["side"]].append(fill)
@@ -60,9 +61,12 @@ def profits(folder: Path) -> dict[str, Fraction]:
 def _lot(fills: Rows, price: int | None, side: str) -> int:
     cash = shares = cost = 0
     for fill in sorted(fills, key=lambda fill: (int(fill["round"]), int(fill["fill"]))):
-        amount, some = int(fill["amount"]), int(fill["shares"])
+        amount = int(fill["amount"])
+        some = int(fill["shares"])
         if fill["action"] == "buy":
-            cash, shares, cost = cash - amount, shares + some, cost + amount
+            cash = cash - amount
+            shares = shares + some
+            cost = cost + amount
         else:
             cash, shares, cost = cash + amount, shares - some, cost - -(-cost * some // shares)
     if price is None:
@@ -71,8 +75,9 @@ def _lot(fills: Rows, price: int | None, side: str) -> int:
 
 
 def win_rates(folder: Path) -> dict[str, float]:
-    """The share of each agent's bets on markets that ended YES or NO whose side won."""
-    ends, won = newest_ends(folder), defaultdict[str, list[bool]](list)
+    """Return the share of each agent's bets on markets that ended YES or NO whose side won."""
+    ends = newest_ends(folder)
+    won = defaultdict[str, list[bool]](list)
     for fill in rows(folder, "fills"):
         if fill["action"] == "buy" and ends.get(fill["market_id"]) in (0, ONE):
             won[fill["agent"]].append((ends[fill["market_id"]] == ONE) == (fill["side"] == "YES"))
@@ -80,7 +85,7 @@ def win_rates(folder: Path) -> dict[str, float]:
 
 
 def unpaid(folder: Path) -> list[Mapping[str, str]]:
-    """The last settlements of lots that were paid by another version than the newest."""
+    """Return the last settlements of lots that were paid by another version than the newest."""
     newest = {row["market_id"]: 0 for row in rows(folder, "resolutions")}
     for row in rows(folder, "resolutions"):
         newest[row["market_id"]] = max(newest[row["market_id"]], int(row["version"]))

@@ -28,7 +28,8 @@ READ = {4: "d5f7cd9f0670500a952bb598d15a16db88f34375c9e7ecfc76e4a033f087c4ea"}
 @pytest.mark.skipif(not SHARED.exists(), reason="the shared answers are not beside this repository")
 def test_a_reader_that_reads_otherwise_is_of_another_version() -> None:
     """`arena admin verify` reads answers again: what another version has read is no difference."""
-    view, cases = question(), json.loads(SHARED.read_text("utf-8"))["cases"]
+    view = question()
+    cases = json.loads(SHARED.read_text("utf-8"))["cases"]
     lines = []
     for case in cases:
         decision = repr(parse_answer(case["answer"], view))
@@ -57,7 +58,7 @@ MEANT = {name: round(chance * 1_000_000) for name, chance in CHANCES.items()}
 
 
 def forecasts(market: str = "market", chance: str = "probability", **more: object) -> list[dict[str, object]]:
-    """The items of an answer, by these keys."""
+    """Return the items of an answer, by these keys."""
     return [{market: name, **more, chance: value} for name, value in CHANCES.items()]
 
 
@@ -121,7 +122,7 @@ SCHEMA = json.dumps(
 
 
 def both(key: str, wrote: Callable[[float], object] = float) -> list[dict[str, object]]:
-    """The items of an answer that states YES and NO of each market under one key."""
+    """Return the items of an answer that states YES and NO of each market under one key."""
     return [
         {"market": name, key: {"yes": wrote(p), "NO": wrote(round(1 - p, 2))}} for name, p in CHANCES.items()
     ]

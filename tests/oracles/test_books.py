@@ -45,14 +45,15 @@ SAMPLED = 6
 
 
 def exact(value: int) -> Fraction:
-    """The number behind so many millionths."""
+    """Return the number behind this many millionths."""
     return Fraction(value, ONE)
 
 
 def as_listing(book: Book, market_id: str = RAIN) -> Listing:
-    """A book of the oracle as the engine knows it."""
+    """Return a book of the oracle as the engine knows it."""
     bids, asks = (tuple(Level(_whole(p), _whole(s)) for p, s in side) for side in (book.bids, book.asks))
-    bid, ask = (max((x.price for x in bids), default=None), min((x.price for x in asks), default=None))
+    bid = max((x.price for x in bids), default=None)
+    ask = min((x.price for x in asks), default=None)
     mid = None if book.mid is None else _whole(book.mid)
     quote = Quote(RAIN, NOW, bid, ask, mid, bids=bids, asks=asks)
     return Listing(a_market(market_id, fee_rate=_whole(book.rate), min_shares=_whole(book.least)), quote)
@@ -64,7 +65,7 @@ def _whole(value: Fraction) -> int:
 
 
 def tries(random: Random, book: Book) -> Iterator[tuple[Action, Side, int, int | None]]:
-    """Every size on every side, without a limit and with one near the best price."""
+    """Yield every size on every side, without a limit and with one near the best price."""
     for side, (action, size) in product(SIDES, WISHES):
         yield action, side, size, None
         best = _best(book, action, side)
@@ -73,7 +74,7 @@ def tries(random: Random, book: Book) -> Iterator[tuple[Action, Side, int, int |
 
 
 def _best(book: Book, action: Action, side: Side) -> int:
-    """The best price, or the middle where there is none."""
+    """Return the best price, or the middle if there is none."""
     if action == "buy":
         prices = [p for p, _ in book.asks] if side == "YES" else [1 - p for p, _ in book.bids]
         return _whole(min(prices, default=Fraction(1, 2)))
@@ -83,15 +84,14 @@ def _best(book: Book, action: Action, side: Side) -> int:
 
 def check(book: Book, listing: Listing, action: Action, side: Side, size: int, limit: int | None) -> str:
     """Compare one walk with the oracle's; the name of what came of it."""
-    shown, account = Snapshot(NOW, (listing,)), Holdings(RICH, lots={(RAIN, side): Lot(size, size)})
+    shown = Snapshot(NOW, (listing,))
+    account = Holdings(RICH, lots={(RAIN, side): Lot(size, size)})
     bets = [Bet(RAIN, side, size, limit)] if action == "buy" else []
     sales = [Sale(RAIN, side, size, limit=limit)] if action == "sell" else []
     fills, refused = execute(bets, sales, account, shown, RULES)
     assert len(fills) + len(refused) == 1
-    ours, through = (
-        match_listing(action, size, side, listing, RULES, limit),
-        (fills[0] if fills else refused[0]),
-    )
+    ours = match_listing(action, size, side, listing, RULES, limit)
+    through = fills[0] if fills else refused[0]
     wrong = faults(book)
     if wrong:
         assert isinstance(ours, Rejection), (wrong, ours)
@@ -117,7 +117,7 @@ def check(book: Book, listing: Listing, action: Action, side: Side, size: int, l
 
 
 def check_sums(ours: OrderMatch) -> list[FillLevel]:
-    """The levels are the fill. Returns them with those of one price put together."""
+    """Check that the levels add up to the fill, and return them with those of one price merged."""
     assert ours.shares == sum(level.shares for level in ours.levels)
     assert ours.amount == sum(level.amount for level in ours.levels)
     assert ours.fee == sum(level.fee for level in ours.levels)
@@ -129,8 +129,9 @@ def check_sums(ours: OrderMatch) -> list[FillLevel]:
 
 
 def check_bought(book: Book, ours: OrderMatch, walked: Walk, size: int) -> None:
-    """At most what was wanted is paid, nothing below its price, and no share is lost but to rounding."""
-    levels, each = check_sums(ours), 3 * len(ours.levels)
+    """Check that at most the wanted sum is paid, nothing below its price, no share lost but to rounding."""
+    levels = check_sums(ours)
+    each = 3 * len(ours.levels)
     lost = (each + 3) / exact(levels[-1].price)
     check_prices(levels, walked, lost)
     for level in levels:
@@ -143,7 +144,7 @@ def check_bought(book: Book, ours: OrderMatch, walked: Walk, size: int) -> None:
 
 
 def check_sold(book: Book, ours: OrderMatch, walked: Walk, size: int) -> None:
-    """The same shares to the millionth, and for each level what it is worth or a little less."""
+    """Check for the same shares to the millionth, and each level's worth or a little less."""
     levels = check_sums(ours)
     check_prices(levels, walked, Fraction(0))
     assert ours.shares == walked.shares * ONE <= size
@@ -155,7 +156,7 @@ def check_sold(book: Book, ours: OrderMatch, walked: Walk, size: int) -> None:
 
 
 def _with_fee(book: Book, price: Fraction, sign: int) -> Fraction:
-    """What one share costs with its fee, or brings without it."""
+    """Return what one share costs with its fee, or brings without it."""
     return price + sign * book.rate * price * (1 - price)
 
 
@@ -164,14 +165,14 @@ def _fee(book: Book, level: FillLevel) -> Fraction:
 
 
 def check_prices(levels: list[FillLevel], walked: Walk, lost: Fraction) -> None:
-    """The same prices in the same order; the oracle may reach one more, for what rounding has lost."""
+    """Check for the same prices in order; the oracle may reach one more, for what rounding has lost."""
     prices = [exact(level.price) for level in levels]
     assert prices == [price for price, _ in walked.levels[: len(prices)]]
     assert sum(shares for _, shares in walked.levels[len(prices) :]) * ONE <= lost
 
 
 def check_words(ours: OrderMatch, walked: Walk, rest: int) -> None:
-    """What is left is said with its reason, and nothing is said where nothing is left."""
+    """Check that a rest is reported with its reason, and nothing is reported without a rest."""
     if rest == 0:
         assert ours.left == ""
         assert walked.left * ONE <= 3 * len(ours.levels)
@@ -181,7 +182,8 @@ def check_words(ours: OrderMatch, walked: Walk, rest: int) -> None:
     elif walked.beyond is None:
         assert "the book is exhausted" in ours.left
     else:
-        next_price, reach = dollars(_whole(walked.beyond)), dollars(_whole(walked.reach))
+        next_price = dollars(_whole(walked.beyond))
+        reach = dollars(_whole(walked.reach))
         assert f" price is {next_price}, and " in ours.left
         assert ours.left.endswith(f" {reach}")
 
@@ -196,7 +198,8 @@ def test_a_real_book_is_walked_as_in_fractions(name: str, rate: str, shared_data
     )
     mid = (max(price for price, _ in bids) + min(price for price, _ in asks)) / 2
     book = Book(bids, asks, mid, Fraction(rate), Fraction(page["min_order_size"]))
-    listing, random = as_listing(book), Random(f"{name}/{rate}")
+    listing = as_listing(book)
+    random = Random(f"{name}/{rate}")
     ends = [check(book, listing, *wish) for wish in tries(random, book)]
     assert len(ends) == 32
     assert "filled" in ends
@@ -240,7 +243,7 @@ SPOILS = ("crossed", "one_sided", "empty", "range", "size", "wide", "gap", "leas
 
 
 def a_made_up_book(number: int) -> Book:
-    """The book of that number: always the same, in no order, with prices that come twice."""
+    """Return the book of that number, always the same, in random order, with repeated prices."""
     random = Random(f"books/{number}")
     tick = Fraction(random.choice((10, 1)), 1_000)
     bid = random.randrange(1, int(1 / tick) - 1)
@@ -253,31 +256,35 @@ def a_made_up_book(number: int) -> Book:
     ]
     random.shuffle(bids)
     random.shuffle(asks)
-    top, low = max(price for price, _ in bids), min(price for price, _ in asks)
+    top = max(price for price, _ in bids)
+    low = min(price for price, _ in asks)
     mid = (top + low) / 2 if random.random() < 0.9 else None
     book = Book(bids, asks, mid, Fraction(random.choice((0, 0, 1, 20_000, 50_000, 250_000)), ONE))
     return _spoilt(book, random.choice(SPOILS), random) if random.random() < 0.5 else book
 
 
 def _down(random: Random) -> int:
-    """How many ticks a level lies behind the best: many are near, some far."""
+    """Draw how many ticks a level lies behind the best: many are near, some far."""
     return random.choice((0, 1, 2, 3, random.randrange(40)))
 
 
 def _size(random: Random) -> Fraction:
-    """A level's shares: whole, in hundredths, or down to the last millionth; many are small."""
+    """Draw a level's shares: whole, in hundredths, or down to the last millionth; many are small."""
     unit = random.choice((1, 100, ONE))
     return Fraction(random.randrange(1, random.choice((10, 1_000, 50_000)) * unit), unit)
 
 
 def _spoilt(book: Book, how: str, random: Random) -> Book:
-    bids, asks, mid = list(book.bids), list(book.asks), book.mid
+    bids = list(book.bids)
+    asks = list(book.asks)
+    mid = book.mid
     if how == "crossed":
         bids.append((max(p for p, _ in bids) / 2 + Fraction(1, 2), Fraction(5)))
     elif how == "one_sided":
         random.choice((bids, asks)).clear()
     elif how == "empty":
-        bids, asks = [], []
+        bids = []
+        asks = []
     elif how == "range":
         price = random.choice(("0", "1", "1.2", "-0.1"))
         random.choice((bids, asks)).append((Fraction(price), Fraction(5)))
@@ -293,7 +300,7 @@ def _spoilt(book: Book, how: str, random: Random) -> Book:
 
 @cache
 def ends_of(batch: int) -> tuple[str, ...]:
-    """What came of every walk of a batch of made-up books, each compared with the oracle's."""
+    """Return the results of every walk of a batch of made-up books, each compared with the oracle's."""
     ends = list[str]()
     for number in range(batch, BOOKS, BATCHES):
         book = a_made_up_book(number)

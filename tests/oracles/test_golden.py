@@ -22,13 +22,13 @@ Place = tuple[str | int, ...]
 
 
 def content() -> dict[str, Any]:
-    """The file worked by hand."""
+    """Return the file worked by hand."""
     loaded: dict[str, Any] = json.loads(BY_HAND.read_text(encoding="utf-8"))
     return loaded
 
 
 def figures(value: Any, place: Place = ()) -> Iterator[Place]:
-    """Where in a file the numbers and flags are."""
+    """Yield the places of numbers and flags in a file."""
     if isinstance(value, dict | list):
         for name, part in value.items() if isinstance(value, dict) else enumerate(value):
             yield from figures(part, (*place, name))
@@ -37,7 +37,7 @@ def figures(value: Any, place: Place = ()) -> Iterator[Place]:
 
 
 def changed(loaded: dict[str, Any], place: Place, by: float) -> dict[str, Any]:
-    """The same with one figure changed, or a flag turned over."""
+    """Return the same with one figure changed, or a flag turned over."""
     loaded = deepcopy(loaded)
     part: Any = loaded
     for name in place[:-1]:
@@ -47,7 +47,7 @@ def changed(loaded: dict[str, Any], place: Place, by: float) -> dict[str, Any]:
 
 
 def played() -> Iterator[tuple[dict[str, Any], Found]]:
-    """Each step of the file worked by hand: what the file says, and what comes of it."""
+    """Yield each step of the file worked by hand: what the file says, and the result."""
     for trace in read(BY_HAND):
         table = opened(trace)
         for number, step in enumerate(trace.steps):

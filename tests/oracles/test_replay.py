@@ -48,17 +48,17 @@ class Files:
         return found
 
     def resolved(self, market: str) -> date | None:
-        """The day of its resolution."""
+        """Return the day of its resolution."""
         line = self.markets[market]
         return date.fromisoformat(line["resolution_date"][:10]) if line["resolved"] else None
 
     def known_end(self, market: str) -> datetime | None:
-        """When its resolution is known."""
+        """Return when its resolution is known."""
         day = self.resolved(market)
         return None if day is None else _after(day)
 
     def last_price(self, market: str, at: datetime) -> datetime | None:
-        """When the newest price that is known by then became so."""
+        """Return when the newest price that is known by then became known."""
         return max((_after(day) for day in self.prices[market] if _after(day) <= at), default=None)
 
 
@@ -78,12 +78,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def season(files: Files, place: Path, thorough: bool) -> Any:
-    """The null agents in weekly cohorts, played once for this file."""
+    """Return the null agents in weekly cohorts, played once for this file."""
     return played(place, files, thorough)
 
 
 def played(place: Path, files: Files, thorough: bool, **where: Any) -> Any:
-    """What the command says of a season."""
+    """Return what the command says of a season."""
     words = ("--start", START[thorough], "--end", "2026-08-16")
     return arena_json(place, "study", "replay", str(files.folder), *words, **where)
 
@@ -127,7 +127,8 @@ def test_what_ended_in_time_is_settled_and_the_rest_has_a_price_or_is_stale(
                     newest = files.last_price(own_id(lot.market_id), END)
                     assert newest is not None
                     assert (lot.stale != "") == (END - newest > FRESH)
-                    held, stale = held + 1, stale + (lot.stale != "")
+                    held = held + 1
+                    stale = stale + (lot.stale != "")
     assert season["open"] == {"positions": held, "stale": stale}
     assert held > stale > 0
 
@@ -142,7 +143,8 @@ def test_every_market_shown_had_a_price_and_no_known_end_and_nothing_was_learnt_
                 found = record.snapshot(stored.id, stored_round.at)
                 assert found is not None
                 for listing in found[1].shown:
-                    market, quote = own_id(listing.market.id), listing.quote
+                    market = own_id(listing.market.id)
+                    quote = listing.quote
                     known_end = files.known_end(market)
                     assert known_end is None or known_end > stored_round.at
                     assert quote is not None

@@ -44,7 +44,7 @@ def written(folder: Path, content: Any) -> Path:
 
 
 def figures(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Where the figures are."""
+    """Yield the places of the figures."""
     if isinstance(value, dict | list):
         for name, part in value.items() if isinstance(value, dict) else enumerate(value):
             yield from figures(part, (*place, name))
@@ -53,7 +53,7 @@ def figures(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str
 
 
 def changed(case: Found, place: tuple[str | int, ...]) -> Found:
-    """The same with one figure of what is expected a little higher."""
+    """Return the same with one figure of what is expected a little higher."""
     case = deepcopy(case)
     part: Any = case["expected"]
     for name in place[:-1]:
@@ -83,7 +83,8 @@ def test_a_figure_that_is_wrong_is_found(rule: str, cases: list[Found]) -> None:
 def test_the_community_of_our_own_is_the_one_in_the_file(cases: list[Found]) -> None:
     for case in cases:
         if case["rule"] == "metaculus_legacy_relative":
-            history, outcome = case["inputs"]["aggregate_history"], case["inputs"]["resolution_bucket"]
+            history = case["inputs"]["aggregate_history"]
+            outcome = case["inputs"]["resolution_bucket"]
             own = community.recency_weighted(forecasts_of(case["inputs"]))
             stood = own.weight > 0
             assert own.time[stood].tolist() == [entry["start"] for entry in history]
@@ -96,7 +97,8 @@ def test_every_misprint_is_listed_with_what_is_right(cases: list[Found]) -> None
     misprints = [case for case in cases if case["expected"].get("reproduces") is False]
     assert misprints
     for case in misprints:
-        printed, right = case["expected"]["published"], figure(case["inputs"]["what"])
+        printed = case["expected"]["published"]
+        right = figure(case["inputs"]["what"])
         line = f"|{printed} |{right:.4f} |".replace("-", "−")
         assert line in text, case["inputs"]["what"]
 

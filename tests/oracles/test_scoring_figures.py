@@ -41,7 +41,7 @@ MISPRINTED = {
 
 
 def rounded(what: str, printed: float) -> float:
-    """The figure to as many places as are printed."""
+    """Round the figure to as many places as are printed."""
     places = len(f"{printed}".partition(".")[2])
     return round(figure(what), places)
 

@@ -35,15 +35,16 @@ RULES = (
 
 @pytest.fixture(scope="module")
 def config(thorough: bool) -> str:
-    """The season's config, but for its rules."""
+    """Return the season's config without its rules."""
     return CONFIG.replace("WORLD", LARGE if thorough else SMALL)
 
 
 def _agrees(folder: Path, name: str) -> dict[str, Any]:
-    """The leaderboard, after its money was worked out from an export."""
+    """Return the leaderboard, after checking its money against an export."""
     arena_json(folder, "share", "export", name, "--force")
     board = agents_of(arena_json(folder, "board")["leaderboard"])
-    made, won = profits(folder / name), win_rates(folder / name)
+    made = profits(folder / name)
+    won = win_rates(folder / name)
     assert made.keys() <= board.keys() - {"market"}
     for agent in made:
         row = board[agent]

@@ -41,7 +41,7 @@ LATER_LABELS = Path(__file__).parent / "stories_later.csv"
 
 @pytest.fixture(scope="module")
 def computed(shared_data: Path) -> dict[str, dict[str, str]]:
-    """The story of each market, by the folder that it is from."""
+    """Return the story of each market, by the folder that it is from."""
     venues = shared_data / "venues"
     bundle = read(shared_data / "replay" / "polymarket-daily")
     return {
@@ -77,7 +77,7 @@ def test_of_a_hundred_labelled_later_no_more_are_wrong_than_were(
 
 
 def _labels(file: Path) -> tuple[list[tuple[str, str]], dict[tuple[str, str], str]]:
-    """The markets that are judged, and the story of each that is named."""
+    """Return the markets that are judged, and the story of each that is named."""
     with file.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     judged = [(row["source"], row["market"]) for row in rows if row["judged"] == "yes"]
@@ -94,7 +94,7 @@ def _labelled_mates(labelled: Mapping[tuple[str, str], str], who: tuple[str, str
 
 
 def _story(record: dict[str, Any], end: datetime) -> str:
-    """The story by the record's event, if it comes with one; else by the question."""
+    """Return the story by the record's event if there is one, else by the question."""
     events = event_of_market(record.get("events"))
     return story_of(events, "", end) or events.event if events else subject(record["question"], end)
 

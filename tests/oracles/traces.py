@@ -159,7 +159,7 @@ class Traces(BaseModel):
 
 
 def read(path: Path) -> list[Trace]:
-    """The traces of a file. Raises `NotTraces`, which names the file and what is wrong with it."""
+    """Read the traces of a file; raise `NotTraces`, which names the file and what is wrong with it."""
     try:
         content: Any = json.loads(path.read_text(encoding="utf-8"))
         return Traces.model_validate(content).traces

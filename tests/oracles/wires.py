@@ -47,7 +47,7 @@ class Tariff:
     tier: float = 1.0
 
     def charge(self, answer: ModelAnswer) -> float:
-        """Dollars for an answer."""
+        """Return dollars for an answer."""
         tokens = (answer.sent - answer.cached - answer.written) * self.input + answer.cached * self.cached
         tokens += answer.written * self.written + (answer.said + answer.thought) * self.output
         faster = self.tier if answer.tier in ("priority", "fast") else 1
@@ -70,12 +70,12 @@ Words = Callable[[Sequence[str]], str]
 
 
 def forecasts(markets: Sequence[str]) -> str:
-    """An answer for all of these markets."""
+    """Return an answer for all of these markets."""
     return json.dumps({"forecasts": [{"market": each, "probability": 0.4} for each in markets]})
 
 
 def says(answer: ModelAnswer = PLAIN, words: Words = forecasts) -> Callable[[WireRequest], ModelAnswer]:
-    """An answer about the markets of the question, at OpenRouter with what it charges."""
+    """Return an answer about the markets of the question, at OpenRouter with its price."""
 
     def given(asked: WireRequest) -> ModelAnswer:
         markets = list(dict.fromkeys(re.findall(r"### (m[0-9]+)\b", json.dumps(asked.body))))
@@ -108,7 +108,7 @@ class WireMode:
     halves: str = ""
 
     def asks_on(self, wire: str) -> int:
-        """So many on one of its wires."""
+        """Return this many agents on one of its wires."""
         return self.asks + (wire in self.halves.split())
 
 
@@ -160,7 +160,8 @@ class WireRow:
     faults: tuple[str, ...]
 
     def __str__(self) -> str:
-        silent, mark = MODES[self.mode].silent, "†" if MODES[self.mode].document else ""
+        silent = MODES[self.mode].silent
+        mark = "†" if MODES[self.mode].document else ""
         ratio = f"{self.booked / self.charged:.3f}" if self.charged else "-"
         words = "first ask: no wire tells" if silent else "within 1%"
         counts = "".join(f"{count:7}" for count in self.tokens)
@@ -173,12 +174,12 @@ TITLE = f"{'wire':11}{'mode':16}{'status':10}asks     in    out reason cached   
 
 
 def names(modes: Sequence[str] = tuple(MODES)) -> list[tuple[str, str]]:
-    """All wires with their modes, or with some of them."""
+    """Return all wires with their modes, or with some of them."""
     return [(wire, mode) for mode in modes for wire in MODES[mode].wires.split()]
 
 
 def _write(folder: Path, server: WireServer, agents: Sequence[tuple[str, str]], budget: str = "") -> None:
-    """The config of a line-up, and to each agent its script."""
+    """Write the config of a line-up, and give each agent its script."""
     text = HEAD + budget + "agents:\n"
     for wire, mode in agents:
         server.script(f"{wire}-{mode}", *MODES[mode].script)
@@ -190,7 +191,7 @@ def _write(folder: Path, server: WireServer, agents: Sequence[tuple[str, str]], 
 
 
 def rows(agents: Sequence[tuple[str, str]]) -> Iterator[WireRow]:
-    """The row of each of them, from one round."""
+    """Yield the row of each of them, from one round."""
     with TemporaryDirectory() as name, wires() as server:
         folder = Path(name)
         _write(folder, server, agents)
@@ -210,7 +211,7 @@ def _calls(folder: Path, agent: str) -> list[Any]:
 
 
 def dollars(asked: WireRequest) -> float:
-    """What the server charges for a question: OpenRouter as it says, others by their tariff."""
+    """Return what the server charges for a question: OpenRouter as it says, others by their tariff."""
     if asked.answer is None:
         return 0.0
     wire = asked.mode.partition("-")[0]  # two of them speak the same form
@@ -218,8 +219,10 @@ def dollars(asked: WireRequest) -> float:
 
 
 def _row(wire: str, mode: str, status: str, log: Sequence[WireRequest], calls: Sequence[Any]) -> WireRow:
-    want, charges = MODES[mode], [dollars(asked) for asked in log]
-    booked, charged = sum(call[4] or 0 for call in calls) / 1e6, sum(charges)
+    want = MODES[mode]
+    charges = [dollars(asked) for asked in log]
+    booked = sum(call[4] or 0 for call in calls) / 1e6
+    charged = sum(charges)
     faults = [f"{status}, not {want.status}"] if status != want.status else []
     if not len(log) == len(calls) == want.asks_on(wire):
         faults.append(f"{len(log)} asks and {len(calls)} in the record, not {want.asks_on(wire)}")
@@ -234,7 +237,7 @@ def _row(wire: str, mode: str, status: str, log: Sequence[WireRequest], calls: S
 
 
 def _held(script: Script, begun: Event, both: Event) -> Script:
-    """The same once two processes are at work; tells that one is."""
+    """Return the same once two processes are at work, and note that one is."""
 
     def given(asked: WireRequest) -> Given:
         begun.set()
@@ -245,19 +248,21 @@ def _held(script: Script, begun: Event, both: Event) -> Script:
 
 
 def _holders(folder: Path) -> set[str]:
-    """Who has played, or plays, a turn."""
+    """Return who has played, or is playing, a turn."""
     with closing(sqlite3.connect(folder / "arena.db")) as reader:
         return {holder for (holder,) in reader.execute("SELECT holder FROM claim")}
 
 
 def under_budget(agents: Sequence[tuple[str, str]], budget: float = BUDGET) -> tuple[float, bool]:
-    """Dollars charged where two processes may spend so much on two cohorts; whether they did so at once.
+    """Return the dollars charged by two processes under this budget, and whether they worked at once.
 
     A provider's own search is refused with a budget, so nobody searches.
     """
     agents = [(wire, mode) for wire, mode in agents if MODES[mode].settings != SEARCH]
     with TemporaryDirectory() as name, wires() as server:
-        folder, begun, both = Path(name), Event(), Event()
+        folder = Path(name)
+        begun = Event()
+        both = Event()
         _write(folder, server, agents, "budget: {arena: 0.000001}\n")
         arena(
             folder, "run", "--round"
@@ -265,7 +270,8 @@ def under_budget(agents: Sequence[tuple[str, str]], budget: float = BUDGET) -> t
         _write(folder, server, agents, f"budget: {{arena: {budget}}}\n")
         for wire, mode in agents:
             server.script(f"{wire}-{mode}", *(_held(each, begun, both) for each in MODES[mode].script))
-        earlier, processes = _holders(folder), []
+        earlier = _holders(folder)
+        processes = []
         for _ in range(2):
             processes.append(loaded().start(folder, "run", "--round", "--at", "2026-01-11T00:00Z"))
             while processes[0].runs and not begun.wait(0.01):

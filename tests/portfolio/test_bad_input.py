@@ -54,7 +54,7 @@ JUNK: list[Any] = [
 
 
 def held() -> Holdings:
-    """An account with $500 of YES in one market."""
+    """Return an account with $500 of YES in one market."""
     account = fold([open_account(usd(10_000), NOW)])
     fills, refused = execute([a_bet(500)], [], account, OPEN, SEED)
     assert refused == []
@@ -67,8 +67,9 @@ HELD = held()
 def refused(
     bets: Sequence[Bet], sales: Sequence[Sale] = (), snapshot: Snapshot = OPEN, rules: Rules = REALISTIC
 ) -> list[Rejection]:
-    """The refusals of a decision that brings nothing else: the hashes of ledger and holdings say so."""
-    head, seal = HELD.head, digest(HELD)
+    """Return the refusals of a decision, after checking that it changed neither ledger nor holdings."""
+    head = HELD.head
+    seal = digest(HELD)
     fills, rejections = execute(bets, sales, HELD, snapshot, rules)
     assert fills == []
     after = fold(post(fills, HELD, NOW, "fill:1"), HELD)
@@ -81,7 +82,7 @@ def refused(
 
 
 def codes(*given: Any, **more: Any) -> list[str]:
-    """The codes of those refusals."""
+    """Return the codes of those refusals."""
     return [rejection.code for rejection in refused(*given, **more)]
 
 
@@ -164,7 +165,7 @@ def test_a_reason_may_be_anything() -> None:
 
 
 def quoted(**changes: Any) -> Snapshot:
-    """The one market with a book, its quote changed."""
+    """Return the one market with a book, its quote changed."""
     assert BOOK.quote is not None
     return Snapshot(NOW, (replace(BOOK, quote=replace(BOOK.quote, **changes)),))
 

@@ -78,7 +78,8 @@ def test_no_order_of_orders_moves_more_cash_than_the_volume_allows(
 def test_a_bet_in_parts_buys_no_more_than_one_of_their_sum(
     rules: Rules, parts: list[int], side: Side
 ) -> None:
-    snapshot, rich = a_snapshot(listing()), an_account(10**6)
+    snapshot = a_snapshot(listing())
+    rich = an_account(10**6)
     (whole,), _ = execute([Bet(RAIN, side, sum(parts))], [], rich, snapshot, rules)
     split, _ = execute([Bet(RAIN, side, part) for part in parts], [], rich, snapshot, rules)
     assert whole.amount == min(sum(parts), VOLUME // 50) == sum(fill.amount for fill in split)
@@ -88,7 +89,8 @@ def test_a_bet_in_parts_buys_no_more_than_one_of_their_sum(
 @pytest.mark.parametrize("other", [Bet(RAIN, "NO", usd(3_000)), Sale(RAIN, "YES")])
 def test_what_is_sold_or_bought_on_the_other_side_gives_no_room_back(other: Bet | Sale) -> None:
     rules = changed_rules(REPLAY, FREE)
-    account, snapshot = an_account(10**6), a_snapshot(listing())
+    account = an_account(10**6)
+    snapshot = a_snapshot(listing())
     for number in range(5):
         order = Bet(RAIN, "YES", usd(3_000)) if number % 2 == 0 else other
         bets, sales = ([order], []) if isinstance(order, Bet) else ([], [order])
@@ -103,7 +105,8 @@ def test_what_is_sold_or_bought_on_the_other_side_gives_no_room_back(other: Bet 
 
 
 def test_the_thinner_side_of_a_book_limits_a_decision_too() -> None:
-    deep, thin = (("0.42", "9000"),), (("0.40", "500"), ("0.30", "9000"))
+    deep = (("0.42", "9000"),)
+    thin = (("0.40", "500"), ("0.30", "9000"))
     snapshot = a_snapshot(a_listing("0.40", "0.42", bids=thin, asks=deep, volume="1000000"))
     (fill,), _ = execute([Bet(RAIN, "YES", usd(500))], [], an_account(), snapshot, REPLAY)
     assert (fill.shares, fill.amount) == (usd(500), usd(210))  # as many as those who bid 40¢ want
@@ -133,7 +136,8 @@ def test_an_unknown_volume_is_no_volume_of_nothing(volume: str | None, spent: in
 
 
 def test_prices_looked_at_again_are_traded_on_at_the_volume_that_was_known_first() -> None:
-    bet, first = Bet(RAIN, "YES", usd(2_500)), a_snapshot(listing("5000"))
+    bet = Bet(RAIN, "YES", usd(2_500))
+    first = a_snapshot(listing("5000"))
     for again, spent in ((listing("1000000"), 100), (listing(None), 100)):
         (fill,), _ = execute([bet], [], an_account(), a_snapshot(again), REPLAY, first)
         assert fill.amount == usd(spent)
@@ -154,7 +158,7 @@ def test_which_rules_are_deep() -> None:
 
 
 def weeks(seed: int) -> tuple[list[Snapshot], list[Resolution]]:
-    """What a made-up season offers week by week, and how its markets end."""
+    """Return what a made-up season offers week by week, and how its markets end."""
     settings = Settings(seed=seed, weeks=10, markets=150, events=60)
     chance = seeded_chance(seed)
     world = build_world(settings, chance)

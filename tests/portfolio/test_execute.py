@@ -26,7 +26,8 @@ from tests.builders import (
     usd,
 )
 
-SUN, SNOW = MarketId("sim:sun"), MarketId("sim:snow")
+SUN = MarketId("sim:sun")
+SNOW = MarketId("sim:snow")
 PLAIN = SEED.model_copy(update={"base": "start", "merge": True})
 """The design's own order of things, at the mid and without fees, so that figures are round."""
 
@@ -39,28 +40,28 @@ def asked(
     snapshot: Snapshot = THREE,
     rules: Rules = PLAIN,
 ) -> tuple[list[Fill], list[Rejection]]:
-    """What these wishes bring; the account is a fresh one of $10,000 unless given."""
+    """Return the results of these orders, with a fresh account of $10,000 unless one is given."""
     bets = [wish for wish in wishes if isinstance(wish, Bet)]
     sales = [wish for wish in wishes if isinstance(wish, Sale)]
     return execute(bets, sales, account or an_account(), snapshot, rules)
 
 
 def refusals(*wishes: Bet | Sale, **given: Any) -> list[str]:
-    """The sentences, when nothing at all is filled."""
+    """Return the refusals' sentences, after checking that nothing is filled."""
     fills, refused = asked(*wishes, **given)
     assert fills == []
     return [rejection.message for rejection in refused]
 
 
 def codes(*wishes: Bet | Sale, **given: Any) -> list[str]:
-    """The codes, when nothing at all is filled."""
+    """Return the refusals' codes, after checking that nothing is filled."""
     fills, refused = asked(*wishes, **given)
     assert fills == []
     return [rejection.code for rejection in refused]
 
 
 def holding(*bets: Bet, snapshot: Snapshot = THREE) -> Holdings:
-    """A fresh account after these bets."""
+    """Return a fresh account after these bets."""
     account = an_account()
     fills, refused = execute(bets, [], account, snapshot, PLAIN)
     assert refused == []
@@ -79,7 +80,8 @@ def test_a_fill_remembers_what_was_wanted_and_what_it_was_filled_against() -> No
 
 def test_merged_bets_keep_the_tightest_limit_and_all_reasons() -> None:
     snapshot = a_snapshot(a_book([("0.40", "10000")], [("0.42", "100"), ("0.43", "100"), ("0.44", "100")]))
-    one, other = a_bet(100, limit="0.43", reason="a"), a_bet(100, limit="0.44", reason="b")
+    one = a_bet(100, limit="0.43", reason="a")
+    other = a_bet(100, limit="0.44", reason="b")
     ((bought,), _) = asked(one, other, snapshot=snapshot, rules=REALISTIC)
     assert (bought.wanted, bought.amount, bought.reason) == (usd(200), usd(85), "a; b")
 

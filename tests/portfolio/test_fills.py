@@ -40,13 +40,13 @@ ASKS = [("0.44", "1000"), ("0.42", "100"), ("0.43", "200")]
 
 
 def done(result: OrderMatch | Rejection) -> OrderMatch:
-    """The fill, which must not have been refused."""
+    """Return the fill, after checking that it wasn't refused."""
     assert isinstance(result, OrderMatch), result
     return result
 
 
 def refused(result: OrderMatch | Rejection) -> str:
-    """The code and the sentence of a refusal."""
+    """Return the code and the sentence of a refusal."""
     assert isinstance(result, Rejection), result
     return f"{result.code}: {result.message}"
 

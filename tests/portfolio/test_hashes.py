@@ -10,7 +10,9 @@ from markets.hashes import digest
 from portfolio.ledger import entry_hash, fill_hash
 from portfolio.model import Entry, Fill, FillLevel
 
-TEXTS, WHOLES, TIMES = st.text(), st.integers(-(2**63), 2**63), st.datetimes(timezones=st.just(UTC))
+TEXTS = st.text()
+WHOLES = st.integers(-(2**63), 2**63)
+TIMES = st.datetimes(timezones=st.just(UTC))
 LEVELS = st.lists(st.builds(FillLevel, *[WHOLES] * 4), max_size=3).map(tuple)
 
 

@@ -98,7 +98,8 @@ class Play(RuleBasedStateMachine):
             assert entry.number == len(self.entries) + 1
             assert entry.previous == (self.entries[-1].hash if self.entries else "")
             self.entries.append(entry)
-            was_owing, self.cash = self.cash < 0, self.cash + entry.cash
+            was_owing = self.cash < 0
+            self.cash = self.cash + entry.cash
             assert entry.balance == self.cash
             assert self.cash >= 0 or entry.kind == "reverse" or (was_owing and entry.cash >= 0)
             if entry.kind != "deposit":
@@ -110,7 +111,8 @@ class Play(RuleBasedStateMachine):
         key: LotKey = (MarketId(entry.market_id), "YES" if entry.side == "YES" else "NO")
         shares, cost = self.lots.get(key, (0, 0))
         assert entry.kind != "sell" or -entry.cost * shares >= cost * -entry.shares
-        shares, cost = shares + entry.shares, cost + entry.cost
+        shares = shares + entry.shares
+        cost = cost + entry.cost
         assert shares == entry.held >= 0
         assert cost >= 0 if shares else cost == 0
         self.lots[key] = shares, cost
@@ -124,7 +126,7 @@ class Play(RuleBasedStateMachine):
 
     @property
     def snapshot(self) -> Snapshot:
-        """What may be known now: some markets are on offer, some only held, some have vanished."""
+        """Return a snapshot: some markets are on offer, some only held, some have vanished."""
         here = [x for market, x in self.listings.items() if market not in self.gone]
         shown = tuple(x for x in here if x.market.id not in self.held)
         return Snapshot(NOW, shown, tuple(x for x in here if x.market.id in self.held))
@@ -147,13 +149,13 @@ class Play(RuleBasedStateMachine):
                 (place.add if name == change else place.discard)(market)
 
     def open_another(self, slot: int) -> None:
-        """A new market takes the place of one that is left alone from now on, but for corrections."""
+        """Replace a market by a new one; the old one is left alone, except for corrections."""
         self.slots[slot] = market = MarketId(f"sim:{self.opened}")
         self.listings[market] = listing(market, 50, 2, "book")
         self.opened += 1
 
     def close(self, market: MarketId) -> None:
-        """No more trading from now on."""
+        """Allow no more trading from now on."""
         closed = replace(self.listings[market].market, closes_at=NOW)
         self.listings[market] = replace(self.listings[market], market=closed)
 
@@ -171,9 +173,12 @@ class Play(RuleBasedStateMachine):
         self.decide(rules, bets, sales)
 
     def decide(self, rules: Rules, bets: list[Any], sales: list[Any]) -> None:
-        """One decision. It changes nothing but what is posted, and a refused wish changes nothing at all."""
-        wanted, offered = [self.bet(*bet) for bet in bets], [self.sale(*sale) for sale in sales]
-        before, seal, snapshot = self.account, digest(self.account), self.snapshot
+        """Decide once, and check that only what is posted changes anything, a refused order nothing."""
+        wanted = [self.bet(*bet) for bet in bets]
+        offered = [self.sale(*sale) for sale in sales]
+        before = self.account
+        seal = digest(self.account)
+        snapshot = self.snapshot
         fills, refused = execute(wanted, offered, before, snapshot, rules)
         assert digest(before) == seal
         self.check_fills(fills, snapshot, rules)
@@ -183,12 +188,12 @@ class Play(RuleBasedStateMachine):
         assert fills or (self.account.head == before.head and digest(self.account) == seal)
 
     def bet(self, slot: int, side: Side, part: int, limit: int | None) -> Bet:
-        """A wish to spend a part of the cash; of the bankroll by who owes."""
+        """Draw an order to spend a part of the cash, or of the bankroll of an account that owes."""
         cash = self.cash if self.cash >= 0 else BANKROLL
         return Bet(self.slots[slot], side, cash * part // ONE, limit)
 
     def sale(self, which: int, how: str, part: int, limit: int | None) -> Sale:
-        """A wish to sell all of a lot, a fraction, or shares: up to a tenth more than are held."""
+        """Draw an order to sell all of a lot, a fraction, or shares: up to a tenth more than are held."""
         lots = [*self.account.lots, (self.slots[0], SIDES[which % 2])]
         market, side = lots[which % len(lots)]
         held, _ = self.lots.get((market, side), (0, 0))
@@ -197,7 +202,7 @@ class Play(RuleBasedStateMachine):
         return Sale(market, side, fraction=part if how == "fraction" else None, limit=limit)
 
     def check_fills(self, fills: list[Fill], snapshot: Snapshot, rules: Rules) -> None:
-        """Each fill is one that could be had, and all of them are paid for by what there is."""
+        """Check that each fill was possible, and that the account can pay for all of them."""
         start = self.account.cash
         sold = sum(fill.amount for fill in fills if fill.action == "sell")
         bought = [fill for fill in fills if fill.action == "buy"]
@@ -214,7 +219,7 @@ class Play(RuleBasedStateMachine):
             assert fill.action == "sell" or fill.market_id in shown
 
     def check_fill(self, fill: Fill, on: Listing, rules: Rules) -> None:
-        """Within size, cap and price; on an open market and a quote that is not too old or too new."""
+        """Check size, cap and price, an open market, and a quote that is neither too old nor too new."""
         assert on.quote is not None
         assert on.market.closes_at > NOW
         assert 0 <= (NOW - on.quote.at).total_seconds() <= rules.max_quote_age
@@ -234,7 +239,7 @@ class Play(RuleBasedStateMachine):
         assert (fill.left == "") == (fill.wanted == (fill.amount if fill.action == "buy" else fill.shares))
 
     def check_prices(self, fill: Fill, quote: Quote, market: Market, rules: Rules) -> None:
-        """At prices of YES that the quote has for such an order, and in a book no more than its depth."""
+        """Check that prices of YES are the quote's for such an order, and a book's within its depth."""
         asks = (fill.action == "buy") == (fill.side == "YES")
         half = max(market.tick, 10_000) * (1 if asks else -1)
         single = {"mid": quote.mid, "quote": quote.ask if asks else quote.bid}
@@ -274,7 +279,7 @@ class Play(RuleBasedStateMachine):
         assert self.cash < 0
 
     def resolve(self, market: MarketId, payout: int | None, skips: int) -> None:
-        """A resolution comes, a few versions after the last one; all that are known are settled by."""
+        """Add a resolution, some versions after the last one, and settle by all that are known."""
         version = self.newest[market].version + skips if market in self.newest else skips
         latest = self.newest[market] = Resolution(market, version, NOW, payout)
         self.known.append(latest)
@@ -316,7 +321,7 @@ class Play(RuleBasedStateMachine):
             assert cash == (cost if payout is None else shares * yes_or_no // ONE)
 
     def teardown(self) -> None:
-        """The whole ledger, read from its first entry, says the same: its chain of hashes holds."""
+        """Check that the whole ledger, read from its first entry, agrees, with its chain of hashes."""
         assert fold(self.entries) == self.account
 
 
@@ -328,7 +333,7 @@ def without_the_refused(
     snapshot: Snapshot,
     rules: Rules,
 ) -> list[Fill]:
-    """What the decision brings when the wishes for lots in which nothing was filled are left out."""
+    """Return the decision's result without orders for lots in which nothing was filled."""
     lots = {(fill.action, fill.market_id, fill.side) for fill in fills}
     bets = [bet for bet in bets if ("buy", bet.market_id, bet.side) in lots]
     sales = [sale for sale in sales if ("sell", sale.market_id, sale.side) in lots]
@@ -337,12 +342,12 @@ def without_the_refused(
 
 
 def a_pair(market: MarketId) -> Holdings:
-    """As many NO as YES shares of a market."""
+    """Return as many NO as YES shares of a market."""
     return Holdings(lots={(market, side): Lot(PAIR, 0) for side in SIDES})
 
 
 def listing(market: MarketId, cents: int, half: int, how: str) -> Listing:
-    """A market with a quote: a book of three levels a side, less than that, or one of another time."""
+    """Draw a market's quote: a book of three levels a side, less than that, or one of another time."""
     bids = tuple(Level((cents - half - down) * 10_000, usd(300)) for down in range(3))
     asks = tuple(Level((cents + half + up) * 10_000, usd(300)) for up in range(3))
     at = {"stale": NOW - timedelta(minutes=16), "late": NOW + timedelta(seconds=1)}.get(how, NOW)

@@ -6,33 +6,28 @@ from typing import Any
 
 import pytest
 
-from markets.model import MarketId, Resolution, Snapshot
+from markets.model import MarketId, Resolution
 from portfolio.execute import execute
 from portfolio.ledger import LedgerError, entry_hash, fold, open_account, post, settle
 from portfolio.model import Bet, Entry, Fill, Holdings, Lot, LotKey, Sale
 from portfolio.rules import SEED
-from tests.builders import NOW, RAIN, a_bet, a_price, a_resolution, a_sale, a_snapshot, an_account, usd
+from tests.builders import NOW, RAIN, a_bet, a_resolution, a_sale, an_account, both_at, usd
 
 SUN = MarketId("sim:sun")
 
 
 def then(account: Holdings, *wishes: Bet | Sale, price: str = "0.40") -> tuple[Holdings, list[Entry]]:
-    """The account and its new entries after wishes that are all granted, every market at one price."""
+    """Return the account and its new entries after orders that are all filled, markets at one price."""
     bets = [wish for wish in wishes if isinstance(wish, Bet)]
     sales = [wish for wish in wishes if isinstance(wish, Sale)]
-    fills, refused = execute(bets, sales, account, prices(price), SEED)
+    fills, refused = execute(bets, sales, account, both_at(price), SEED)
     assert refused == []
     entries = post(fills, account, NOW, "fill:1")
     return fold(entries, account), entries
 
 
-def prices(price: str) -> Snapshot:
-    """Two markets at the same price."""
-    return a_snapshot(a_price(price), a_price(price, SUN))
-
-
 def settled(account: Holdings, *resolutions: Resolution) -> Holdings:
-    """The account after these resolutions."""
+    """Return the account after these resolutions."""
     return fold(settle(account, resolutions, NOW), account)
 
 
@@ -82,7 +77,7 @@ def test_only_a_correction_may_take_cash_below_zero() -> None:
             break
     account = settled(account, a_resolution("0", version=2))
     assert account.cash < 0
-    fills, refused = execute([a_bet(50, market=SUN)], [], account, prices("0.40"), SEED)
+    fills, refused = execute([a_bet(50, market=SUN)], [], account, both_at("0.40"), SEED)
     assert fills == []
     assert [rejection.code for rejection in refused] == ["in_debt"]
 
@@ -107,7 +102,7 @@ def test_a_lot_that_was_settled_is_not_bought_again() -> None:
     ended = settled(account, a_resolution("1"))
     with pytest.raises(LedgerError, match="is not a buy"):
         fold([forged(ended, bought)], ended)
-    fills, _ = execute([a_bet(500)], [], account, prices("0.40"), SEED)
+    fills, _ = execute([a_bet(500)], [], account, both_at("0.40"), SEED)
     with pytest.raises(LedgerError, match="is not a buy"):
         post(fills, ended, NOW, "fill:2")
 
@@ -131,7 +126,7 @@ def test_lots_are_settled_in_an_order_that_no_insertion_changes() -> None:
 
 
 def a_history() -> list[Entry]:
-    """A ledger with an entry of each kind."""
+    """Return a ledger with an entry of each kind."""
     first = open_account(usd(10_000), NOW)
     account, bought = then(fold([first]), a_bet(500), a_bet(400, "NO"), a_bet(300, market=SUN))
     account, sold = then(account, a_sale(fraction="0.5"), price="0.50")
@@ -204,7 +199,7 @@ def test_a_missing_or_repeated_or_swapped_entry_is_found() -> None:
 
 
 def forged(account: Holdings, like: Entry, **changes: Any) -> Entry:
-    """An entry that carries on the chain as if it were honest: its sums, links and hash are right."""
+    """Forge an entry that carries on the chain: its sums, links and hash are right."""
     links: dict[str, Any] = {"number": account.number + 1, "previous": account.head}
     entry = replace(like, **(links | changes))
     key: LotKey = (MarketId(entry.market_id), "YES" if entry.side == "YES" else "NO")
@@ -214,7 +209,7 @@ def forged(account: Holdings, like: Entry, **changes: Any) -> Entry:
 
 
 def moves(kind: str, cash: int, shares: int, cost: int, realised: int, **more: Any) -> dict[str, Any]:
-    """What an entry of a kind moves, in dollars and shares."""
+    """Return what an entry of a kind moves, in dollars and shares."""
     figures = {"cash": cash, "shares": shares, "cost": cost, "realised": realised}
     return {"kind": kind, **{name: usd(figure) for name, figure in figures.items()}, **more}
 
@@ -272,11 +267,11 @@ def test_a_second_settlement_of_a_version_is_no_entry() -> None:
 
 def test_more_than_is_held_or_owned_can_not_be_posted() -> None:
     account, _ = then(an_account(), a_bet(500))
-    fills, _ = execute([], [a_sale()], account, prices("0.40"), SEED)
+    fills, _ = execute([], [a_sale()], account, both_at("0.40"), SEED)
     sold: Fill = fills[0]
     with pytest.raises(LedgerError, match="not held"):
         post([sold, sold], account, NOW, "fill:2")
-    fills, _ = execute([a_bet(500)], [], account, prices("0.40"), SEED)
+    fills, _ = execute([a_bet(500)], [], account, both_at("0.40"), SEED)
     with pytest.raises(LedgerError, match=r"\) spends more cash than there is$"):
         post(fills, replace(account, cash=usd(499)), NOW, "fill:2")
     (spent,) = post(fills, replace(account, cash=usd(500)), NOW, "fill:2")
@@ -288,7 +283,8 @@ def test_entries_of_an_end_carry_its_time_and_the_version_behind_them() -> None:
     later = NOW + timedelta(days=3)
     ends = settle(account, [a_resolution("1"), a_resolution(None, SUN)], later)
     assert [(x.at, x.ref) for x in ends] == [(later, "resolution:1")] * 2
-    after, latest = fold(ends, account), later + timedelta(days=1)
+    after = fold(ends, account)
+    latest = later + timedelta(days=1)
     corrected = settle(after, [a_resolution("0", version=2)], latest)
     assert [(x.kind, x.at, x.ref) for x in corrected] == [
         ("reverse", latest, "resolution:2"),

@@ -33,14 +33,14 @@ LATER = st.timedeltas(timedelta(minutes=-1), timedelta(days=400))
 
 
 def accounts_of(sizes: st.SearchStrategy[int]) -> st.SearchStrategy[dict[str, Holdings]]:
-    """Up to four accounts, each with lots of some of ten sides; some hold nothing."""
+    """Draw up to four accounts, each with lots of some of ten sides; some hold nothing."""
     lots = st.dictionaries(st.sampled_from(KEYS), st.builds(Lot, sizes, sizes))
     held = st.builds(Holdings, st.integers(-MOST, MOST), st.integers(-MOST, MOST), lots)
     return st.dictionaries(st.text("abc", min_size=1, max_size=2), held, max_size=4)
 
 
 def snapshots(prices: st.SearchStrategy[int | None]) -> st.SearchStrategy[Snapshot]:
-    """Markets with whole, one-sided, old and missing quotes; some are listed twice, some never."""
+    """Draw markets with whole, one-sided, old and missing quotes; some are listed twice, some never."""
 
     def listing(market: MarketId, past: timedelta, seen: Seen, quoted: bool) -> Listing:
         return Listing(a_market(market), Quote(market, NOW - past, *seen) if quoted else None)
@@ -58,7 +58,7 @@ def by_loop(
 
 
 def an_account(*sizes: tuple[int, int]) -> Holdings:
-    """Lots of YES of one market after another: their shares and costs, in millionths."""
+    """Return lots of YES of one market after another: their shares and costs, in millionths."""
     return Holdings(lots={(market, "YES"): Lot(*size) for market, size in zip(MARKETS, sizes, strict=False)})
 
 
@@ -109,7 +109,8 @@ def test_many_lots_are_added_up_account_by_account() -> None:
 def test_sums_near_64_bits_are_those_of_the_loop() -> None:
     """Neither negative nor cut off, of one lot or several, of one account or of many together."""
     everywhere = a_snapshot(a_price("1", "sim:0"), a_price("1", "sim:1"))
-    near, bid = a_price("0.999999", "sim:0"), a_listing("0.99", "1", market="sim:0")
+    near = a_price("0.999999", "sim:0")
+    bid = a_listing("0.99", "1", market="sim:0")
     odd = a_price("10", "sim:0"), a_price("-10", "sim:0"), a_price("0")
     edges = [[], [(MOST // ONE // 4, 0)], [(MOST // ONE + 1, 0)], [(SAFE - 2, 1)], [(SAFE - 1, 1)]]
     for sizes in (*edges, [(MOST, 0), (MOST, 0)], [(0, MOST), (0, MOST)]):

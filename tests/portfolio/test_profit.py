@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from markets.millionths import ONE
-from markets.model import MarketId, Snapshot
+from markets.model import MarketId
 from portfolio.execute import execute
 from portfolio.ledger import fold, open_account, post, settle
 from portfolio.model import Bet, Entry, Holdings, LotKey, Sale, Side
 from portfolio.money import worth
 from portfolio.rules import SEED
 from portfolio.value import LotProfit, Profit, average_price, mark, profit_by_lot
-from tests.builders import NOW, RAIN, a_bet, a_price, a_resolution, a_sale, a_snapshot, usd
+from tests.builders import NOW, RAIN, a_bet, a_resolution, a_sale, both_at, usd
 
 SUN = MarketId("sim:sun")
 YES: LotKey = (RAIN, "YES")
@@ -46,12 +46,8 @@ class Life:
         return self
 
     def profit(self, price: str = "0.40") -> dict[LotKey, LotProfit]:
-        """By lot, what is held being worth so much a YES share."""
+        """Return profit by lot at this worth of a YES share."""
         return profit_by_lot(self.entries, values(self.held, price))
-
-
-def both_at(price: str) -> Snapshot:
-    return a_snapshot(a_price(price), a_price(price, SUN))
 
 
 def values(held: Holdings, price: str) -> dict[LotKey, int]:
@@ -138,7 +134,8 @@ def test_the_lots_add_up_to_the_account_to_the_last_millionth(
         life.then(*bets, *sales, price=at)
     for version, (market, payout) in enumerate(ends, 1):
         life.ended(payout, version, market)
-    held, seen = life.held, mark(life.held, both_at(price))
+    held = life.held
+    seen = mark(life.held, both_at(price))
     lots = life.profit(price)
     whole = sum((lot.money for lot in lots.values()), Profit())
     assert (whole.realised, whole.cost, whole.value) == (held.realised, seen.cost, seen.value)

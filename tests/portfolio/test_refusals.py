@@ -38,7 +38,7 @@ FORTY = a_price("0.40")
 
 
 def holding(bet: Bet) -> Holdings:
-    """A fresh account of $10,000 after one bet at 0.40."""
+    """Return a fresh account of $10,000 after one bet at 0.40."""
     account = an_account()
     fills, _ = execute([bet], [], account, a_snapshot(FORTY), PLAIN)
     return fold(post(fills, account, NOW, "fill:1"), account)
@@ -51,7 +51,7 @@ HELD = holding(a_bet(500))
 def refusal(
     wish: Bet | Sale, listing: Listing = FORTY, rules: Rules = PLAIN, account: Holdings = HELD
 ) -> Rejection:
-    """Why the only wish of a decision is not granted."""
+    """Return why the only order of a decision is refused."""
     bets, sales = ([wish], []) if isinstance(wish, Bet) else ([], [wish])
     fills, (refused,) = execute(bets, sales, account, a_snapshot(listing), rules)
     assert fills == []

@@ -17,7 +17,7 @@ from tests.builders import NOW, RAIN, a_bet, a_price, a_resolution, a_snapshot, 
 
 
 def played(bets: list[Bet], snapshot: Snapshot, account: Holdings | None = None) -> Holdings:
-    """The account after the bets, all of which must be accepted."""
+    """Return the account after the bets, all of which must be accepted."""
     account = account or an_account(10_000)
     fills, refused = execute(bets, [], account, snapshot, SEED)
     assert refused == []
@@ -25,7 +25,7 @@ def played(bets: list[Bet], snapshot: Snapshot, account: Holdings | None = None)
 
 
 def filled(bet: Bet, cash: int = 10_000, price: str = "0.40") -> Fill:
-    """What a bet brings to who has so much cash."""
+    """Return the result of a bet of an account with this much cash."""
     ((fill,), refused) = execute([bet], [], an_account(cash), a_snapshot(a_price(price)), SEED)
     assert refused == []
     return fill
@@ -54,7 +54,8 @@ def test_section_1_2_the_table_of_bets_and_the_confidence_they_imply(
 def test_section_1_2_a_quarter_of_the_cash_is_the_largest_bet_there_is(cash: int) -> None:
     largest = str(cash // 4)
     assert filled(a_bet(largest), cash).amount == usd(largest)
-    bets, snapshot = [a_bet(f"{largest}.000001")], a_snapshot(a_price("0.40"))
+    bets = [a_bet(f"{largest}.000001")]
+    snapshot = a_snapshot(a_price("0.40"))
     fills, refused = execute(bets, [], an_account(cash), snapshot, SEED)
     assert fills == []
     assert [rejection.code for rejection in refused] == ["over_cap"]
@@ -147,7 +148,8 @@ def test_appendix_a_shares_purchased_for_yes_and_no_at_many_prices() -> None:
 
 
 def test_appendix_a_confidence_is_measured_by_the_cash_at_bet_time_and_stops_at_one() -> None:
-    bets, snapshot = [a_bet(2_500), a_bet(1_500), a_bet(1_500)], a_snapshot(a_price("0.50"))
+    bets = [a_bet(2_500), a_bet(1_500), a_bet(1_500)]
+    snapshot = a_snapshot(a_price("0.50"))
     fills, refused = execute(bets, [], an_account(10_000), snapshot, SEED)
     assert refused == []
     assert [fill.base for fill in fills] == [usd(10_000), usd(7_500), usd(6_000)]

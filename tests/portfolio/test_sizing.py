@@ -138,8 +138,10 @@ def test_every_stake_is_within_the_rules_and_granted(
         for n, (_, bid, gap) in enumerate(markets)
     ]
     beliefs = {listing.market.id: p for listing, (p, _, _) in zip(listings, markets, strict=True)}
-    account, snapshot = Holdings(usd(cash)), a_snapshot(*listings)
-    placed, left = quarter_kelly(beliefs, account, snapshot, rules), account.cash
+    account = Holdings(usd(cash))
+    snapshot = a_snapshot(*listings)
+    placed = quarter_kelly(beliefs, account, snapshot, rules)
+    left = account.cash
     for bet in placed:
         base = left if rules.base == "running" else account.cash
         assert rules.min_bet <= bet.amount <= base * rules.max_bet // 10**6

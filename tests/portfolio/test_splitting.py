@@ -35,11 +35,12 @@ SALE = st.tuples(st.sampled_from(IDS), SIDE, st.none(), FRACTION, LIMIT).map(lam
 def listed(
     book: tuple[int, int, list[tuple[int, int]], list[tuple[int, int]], int], market_id: str = RAIN
 ) -> Listing:
-    """A market with a book whose asks begin some cents above its bids."""
+    """Return a market with a book whose asks begin some cents above its bids."""
     bid, gap, below, above, rate = book
     bids = tuple(Level((bid - down) * 10_000, shares) for down, shares in [(0, 10**6), *below])
     asks = tuple(Level((bid + gap + up) * 10_000, shares) for up, shares in [(0, 10**6), *above])
-    best, ask = bids[0].price, asks[0].price
+    best = bids[0].price
+    ask = asks[0].price
     quote = Quote(MarketId(market_id), NOW, best, ask, (best + ask) // 2, bids=bids, asks=asks)
     return Listing(a_market(market_id, fee_rate=rate), quote)
 

@@ -15,7 +15,7 @@ SUN = MarketId("sim:sun")
 
 
 def holding(*lots: tuple[LotKey, int, int], cash: int = 0) -> Holdings:
-    """Holdings of so many shares at a cost, given in dollars."""
+    """Return holdings of this many shares at a cost, given in dollars."""
     return Holdings(cash=usd(cash), lots={key: Lot(usd(shares), usd(cost)) for key, shares, cost in lots})
 
 
@@ -50,7 +50,8 @@ def test_what_is_on_offer_is_valued_by_the_price_on_offer() -> None:
 
 def test_each_lot_says_why_it_is_stale_and_how_old_its_price_is() -> None:
     minute = timedelta(minutes=1)
-    fresh, old = a_listing(market="sim:a", at=NOW - minute), a_listing(market="sim:b", at=NOW - 2 * minute)
+    fresh = a_listing(market="sim:a", at=NOW - minute)
+    old = a_listing(market="sim:b", at=NOW - 2 * minute)
     traded = a_listing("0.2", None, last="0.3", market="sim:c", at=NOW - 5 * minute)
     only_bid = a_listing("0.2", None, market="sim:d", at=NOW - 9 * minute)
     names = ("sim:a", "sim:b", "sim:c", "sim:d", "sim:e")
@@ -79,7 +80,8 @@ def test_the_age_of_a_mark_is_that_of_the_oldest_price_in_whole_seconds() -> Non
 
 
 def test_a_quote_that_is_exactly_as_old_as_allowed_is_not_stale() -> None:
-    minute, tick = timedelta(minutes=1), timedelta(microseconds=1)
+    minute = timedelta(minutes=1)
+    tick = timedelta(microseconds=1)
     stale = [
         mark(holding((YES, 1, 0)), a_snapshot(a_listing(at=NOW - past)), minute).stale
         for past in (minute, minute + tick)

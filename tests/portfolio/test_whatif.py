@@ -36,7 +36,7 @@ def step(
     held: str | None = None,
     **beliefs: str,
 ) -> WhatIfStep:
-    """Week `number`; `held` are the YES shares of rain that the record says were there."""
+    """Return week `number`; `held` are the YES shares of rain that the record says were there."""
     fresh = (replace(x, quote=x.quote and replace(x.quote, at=week(number))) for x in listings)
     return WhatIfStep(
         a_snapshot(*fresh, at=week(number)) if listings else replace(a_snapshot(), at=week(number), shown=()),
@@ -64,7 +64,8 @@ TWO_BETS = step(0, RAINY, SNOWY, bets=[a_bet(450), a_bet(600, "NO", SNOW)])
 
 
 def test_at_the_quote_each_open_share_costs_half_the_spread_more_than_at_the_mid() -> None:
-    at_mid, at_quote = play([TWO_BETS], MID), play([TWO_BETS], QUOTE)
+    at_mid = play([TWO_BETS], MID)
+    at_quote = play([TWO_BETS], QUOTE)
     assert at_quote.holdings.lots == {
         (RAIN, "YES"): Lot(usd(900), usd(450)),  # 450 / 0.50
         (SNOW, "NO"): Lot(usd(1000), usd(600)),  # 600 / (1 − 0.40)
@@ -285,8 +286,9 @@ SIZINGS = st.sampled_from([as_recorded, flat_stake(usd(100)), flat_stake(usd(123
 def season(
     drawn: Sequence[tuple[list[int], list[Bet], list[Sale], tuple[MarketId, str | None] | None]],
 ) -> list[WhatIfStep]:
-    """Steps as drawn; each market ends once, and what has ended is offered no more."""
-    steps, ended = list[WhatIfStep](), dict[MarketId, Resolution]()
+    """Draw steps in which each market ends once, and is offered no more after that."""
+    steps = list[WhatIfStep]()
+    ended = dict[MarketId, Resolution]()
     for number, (bids, bets, sales, ending) in enumerate(drawn):
         if ending is not None and ending[0] not in ended:
             ended[ending[0]] = a_resolution(ending[1], ending[0], at=week(number))
@@ -325,6 +327,6 @@ def test_what_came_of_other_rules_played_again_by_the_same_rules_is_the_same_led
 
 
 def _held(outcome: WhatIfOutcome, at: datetime) -> dict[LotKey, int]:
-    """The shares in each lot before the fills of a time."""
+    """Return the shares in each lot before the fills of a time."""
     entries = [x for x in outcome.entries if x.at < at or (x.at == at and not x.ref.startswith("fill:"))]
     return {key: lot.shares for key, lot in fold(entries).lots.items()}

@@ -8,10 +8,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def command(*words: str) -> list[str]:
-    """A command line of `arena`."""
+    """Return a command line of `arena`."""
     return [sys.executable, "-m", "arena.cli.main", *words]
 
 
 def environment(home: Path = ROOT, /, **more: str) -> dict[str, str]:
-    """This process's environment, with the packages of a checkout first."""
+    """Return this process's environment, with the packages of a checkout first."""
     return {**os.environ, "PYTHONPATH": str(home), **more}

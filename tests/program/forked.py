@@ -62,7 +62,7 @@ class Forked:
 
     @property
     def runs(self) -> bool:
-        """Whether it has not ended yet."""
+        """Tell whether it has not ended yet."""
         return not self.ended.is_set()
 
     def signal(self, number: int) -> None:
@@ -71,7 +71,7 @@ class Forked:
             os.kill(self.pid, number)
 
     def said(self) -> str:
-        """All that it has said until now."""
+        """Return all output until now."""
         return self.log.read_text("utf-8")
 
     def wait(self) -> int:
@@ -97,22 +97,23 @@ class Forks:
     one: threading.Lock = field(default_factory=threading.Lock)
 
     def start(self, folder: Path, *words: str, **more: str) -> Forked:
-        """`arena` with these words, in a folder, and with more in its environment."""
+        """Start `arena` with these words, in a folder, and with more in its environment."""
         self.count += 1
         log = folder / f"log.{self.count}"
         log.touch()
         return self._start(folder, log, log, words, environment(**more))
 
     def in_terminal(self, folder: Path, terminal: Path, *words: str, **more: str) -> Forked:
-        """`arena` with these words, in a folder, which reads from a terminal and writes to it."""
+        """Start `arena` with these words, in a folder, which reads from a terminal and writes to it."""
         return self._start(folder, terminal, terminal, words, environment(**more), terminal)
 
     def run(
         self, folder: Path, words: Sequence[str], environ: Mapping[str, str]
     ) -> "subprocess.CompletedProcess[str]":
-        """`arena` with these words, to its end."""
+        """Run `arena` with these words, to its end."""
         with TemporaryDirectory() as name:
-            out, err = Path(name) / "out", Path(name) / "err"
+            out = Path(name) / "out"
+            err = Path(name) / "err"
             out.touch()
             err.touch()
             ran = self._start(folder, out, err, words, environ)
@@ -138,7 +139,7 @@ class Forks:
             return self.fresh.get(timeout=TIMEOUT)
 
     def listen(self) -> None:
-        """Hear of those that were started, and of those that have ended."""
+        """Receive news of processes that were started, and of those that have ended."""
         for line in self.hears:
             pid, told = json.loads(line)
             if isinstance(told, str):
@@ -152,7 +153,7 @@ class Forks:
 
 @contextmanager
 def forking() -> Iterator[str]:
-    """The socket of a process that others are forked from, for as long as the block lasts."""
+    """Yield the socket of a process that others are forked from, for as long as the block lasts."""
     pipe = subprocess.PIPE
     with TemporaryDirectory() as folder:
         words = [sys.executable, "-m", "tests.program.forked", f"{folder}/socket"]
@@ -166,7 +167,7 @@ def forking() -> Iterator[str]:
 
 @contextmanager
 def forks() -> Iterator[Forks]:
-    """What starts processes; none of them outlives the block."""
+    """Yield what starts processes; none of them outlives the block."""
     with ExitStack() as held:
         place = os.environ.get(SHARED) or held.enter_context(forking())
         parent = held.enter_context(socket.socket(socket.AF_UNIX))
@@ -225,7 +226,7 @@ def _reap(*_: object) -> None:
 
 
 def _become(folder: str, streams: Sequence[str], words: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Be the program from now on, or what plays tests; the exit status."""
+    """Become the program, or a runner of tests, and return the exit status."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
     for number, path in enumerate(streams):
@@ -340,7 +341,7 @@ COMMANDS = (
 
 
 def _load() -> None:
-    """All that any command needs, before it is asked for."""
+    """Load all that any command needs, before it is asked for."""
     from tests.shared_caches import share_caches
 
     share_caches()
@@ -354,7 +355,7 @@ def _load() -> None:
 
 
 def _warm_up() -> None:
-    """All that a process does but once, so that none of those to come does it."""
+    """Do everything that a process does only once, so that no forked one has to."""
     from typer.testing import CliRunner
 
     from arena.cli.main import app

@@ -20,14 +20,14 @@ SUNDAY = datetime(2026, 1, 4, tzinfo=UTC)
 
 
 def clock_at(folder: Path, at: datetime = SUNDAY) -> Path:
-    """The folder's clock, set to a time."""
+    """Return the folder's clock, set to a time."""
     file = folder / "clock"
     file.write_text(f"{at.isoformat()}\n", "utf-8")
     return file
 
 
 def address(folder: Path, record: str) -> str:
-    """A record's address: that of a server as it is, a file's in the folder."""
+    """Return a record's address: that of a server as it is, a file's in the folder."""
     return record if "://" in record else str(folder / record)
 
 
@@ -38,7 +38,8 @@ def rehearse(
     tell: Callable[[Run, RunEvent], None] = lambda _run, _event: None,
 ) -> tuple[RunProgress, list[RunEvent]]:
     """Run the arena of a folder by its clock until it is over; how it stands then, and all that it told."""
-    opened, events = Record.open(address(folder, record)), list[RunEvent]()
+    opened = Record.open(address(folder, record))
+    events = list[RunEvent]()
 
     def told(event: RunEvent) -> None:
         events.append(event)
@@ -59,12 +60,12 @@ def rehearse(
 
 
 def content(folder: Path, record: str = "arena.db") -> dict[str, Any]:
-    """What is in a folder's record."""
+    """Return what is in a folder's record."""
     return content_at(address(folder, record))
 
 
 def content_at(place: str) -> dict[str, Any]:
-    """What is in a record: its hash, how much of everything, which cohorts have ended, what is wrong."""
+    """Return a record's content: its hash, its counts, which cohorts have ended, and what is wrong."""
     opened = Record.open(place)
     try:
         with reading(opened.engine) as connection:
@@ -77,7 +78,7 @@ def content_at(place: str) -> dict[str, Any]:
 
 
 def rows(folder: Path, query: str, record: str = "arena.db") -> list[tuple[Any, ...]]:
-    """The answer of a folder's record to a question in SQL."""
+    """Return the answer of a folder's record to a query in SQL."""
     opened = Record.open(address(folder, record))
     try:
         with reading(opened.engine) as connection:

@@ -27,7 +27,7 @@ AGREES = {"ok": True, "differences": [], "count": 0, "left_out": {}}
 
 @cache
 def loaded() -> Forks:
-    """What this process starts the program with, from its first use to its end."""
+    """Return what this process starts the program with, from its first use to its end."""
     held = ExitStack()
     atexit.register(held.close)
     return held.enter_context(forks())
@@ -56,7 +56,7 @@ def arena(folder: Path, *words: str, home: Path = ROOT, **more: str) -> "subproc
 
 
 def _is_free() -> bool:
-    """Whether the program may start a loop and take signals here: a browser's driver, say, has a loop."""
+    """Tell whether a program may start a loop and take signals here, which a browser's driver prevents."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -65,7 +65,7 @@ def _is_free() -> bool:
 
 
 def arena_json(folder: Path, *words: str, home: Path = ROOT, status: int = 0, **more: str) -> Any:
-    """What `arena … --json` answers. The exit status of `arena status` goes by the health that it tells."""
+    """Return the output of `arena … --json`; the exit status of `arena status` follows the health in it."""
     done = arena(folder, *words, "--json", home=home, **more)
     good = (0, 2) if words[0] == "status" else (status,)
     assert done.returncode in good, done.stdout[-2000:] + done.stderr[-2000:]
@@ -74,7 +74,7 @@ def arena_json(folder: Path, *words: str, home: Path = ROOT, status: int = 0, **
 
 @contextmanager
 def provider(log: Path) -> Iterator[str]:
-    """The demo's provider as a process of its own, which outlives the arenas that ask it."""
+    """Yield the demo's provider as a process of its own, which outlives the arenas that ask it."""
     words = [sys.executable, "-m", "agents.demo.provider", "--log", str(log)]
     server = subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
@@ -87,7 +87,7 @@ def provider(log: Path) -> Iterator[str]:
 
 
 def demo_config(folder: Path, line_up: str | None = None, **settings: object) -> Path:
-    """examples/demo.yaml in a folder, with some of its single-line settings or its whole line-up changed."""
+    """Write examples/demo.yaml into a folder, with some single-line settings or the whole line-up changed."""
     text = (ROOT / "examples" / "demo.yaml").read_text("utf-8")
     for name, value in settings.items():
         text, found = re.subn(rf"(?m)^( *{name}: ).*$", rf"\g<1>{value}", text, count=1)
@@ -108,7 +108,7 @@ def simulated_config(
     cohorts: str = "rounds: 3, count: 2",
     more: str = "",
 ) -> str:
-    """A config of these agents, each a block of YAML in braces, in a small world; its text."""
+    """Write a config of these agents, blocks of YAML in braces, in a small world, and return its text."""
     lines = "".join(f"  - {agent}\n" for agent in agents)
     markets = f"{{venue: {venue}, show: {show}, {venue}: {{start: 2026-01-04, {world}}}}}"
     text = f"markets: {markets}\ncohorts: {{{cohorts}}}\n{more}agents:\n{lines}"
@@ -117,5 +117,5 @@ def simulated_config(
 
 
 def agents_of(board: list[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """A leaderboard's rows by agent."""
+    """Return a leaderboard's rows by agent."""
     return {row["agent"]: row for row in board}

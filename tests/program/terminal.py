@@ -19,7 +19,7 @@ class Terminal:
         self.text = ""
 
     def until(self, words: str, seconds: float = 60) -> str:
-        """All that is printed until these words are."""
+        """Return everything printed up to these words."""
         end = timer() + seconds
         while words not in self.text and timer() < end:
             if select.select([self.master], [], [], 0.1)[0]:

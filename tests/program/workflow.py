@@ -20,7 +20,7 @@ INSTALL = "python -m pip install -r requirements.txt"
 
 
 def git(folder: Path, *words: str) -> str:
-    """What git prints in a folder."""
+    """Return what git prints in a folder."""
     command = ["git", "-c", "protocol.file.allow=always", "-C", str(folder), *words]
     done = subprocess.run(command, env=environment(**OWNER), capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{words}: {done.stderr}"
@@ -35,12 +35,12 @@ class Hosted:
 
     @property
     def origin(self) -> Path:
-        """The repository that everyone pushes to."""
+        """Return the repository that everyone pushes to."""
         return self.folder / "origin.git"
 
     @property
     def owner(self) -> Path:
-        """The owner's clone."""
+        """Return the owner's clone."""
         return self.folder / "owner"
 
     def publish(self) -> None:
@@ -53,19 +53,19 @@ class Hosted:
         git(self.owner, "push", "-qu", "origin", "main")
 
     def runner(self, name: str, branch: str = "main") -> Path:
-        """A fresh checkout, as shallow as that of a workflow."""
+        """Return a fresh checkout, as shallow as that of a workflow."""
         place = self.folder / name
         git(self.folder, "clone", "-q", "--depth=1", "-b", branch, f"file://{self.origin}", str(place))
         return place
 
     def clone(self, name: str) -> Path:
-        """A whole clone, as anyone makes one."""
+        """Return a whole clone, as anyone makes one."""
         place = self.folder / name
         git(self.folder, "clone", "-q", f"file://{self.origin}", str(place))
         return place
 
     def command(self, runner: Path, workflow: str = "season") -> list[str]:
-        """The steps of a workflow, as a runner's shell takes them; only what is installed is here already."""
+        """Return the steps of a workflow as a runner's shell takes them, with installed programs replaced."""
         tools = self.folder / "tools"
         tools.mkdir(exist_ok=True)
         for name, line in (
@@ -83,7 +83,7 @@ class Hosted:
     def steps(
         self, runner: Path, workflow: str = "season", **more: str
     ) -> "subprocess.CompletedProcess[str]":
-        """What came of a workflow's steps on a runner."""
+        """Run a workflow's steps on a runner."""
         return subprocess.run(
             self.command(runner, workflow),
             cwd=runner,
@@ -94,7 +94,7 @@ class Hosted:
         )
 
     def at_once(self, runners: Sequence[Path], **more: str) -> list[tuple[int, str]]:
-        """The status and the errors of a season's steps on several runners at the same time."""
+        """Return the status and the errors of a season's steps on several runners at the same time."""
         running = [
             subprocess.Popen(
                 self.command(runner),

@@ -26,7 +26,7 @@ Believe = Callable[[float], float]
 
 
 def towards_even(price: float) -> float:
-    """What a model says that knows the price and is less sure."""
+    """Return the answer of a model that knows the price and is less sure."""
     return round(0.5 + 0.6 * (price - 0.5), 4)
 
 
@@ -49,8 +49,12 @@ class LocalModel(Server):
         port: int = 0,
     ) -> None:
         super().__init__(port)
-        self.speed, self.spend, self.believe, self.reason = speed, spend, believe, reason
-        self.faults, self.afterwards = faults or {}, afterwards
+        self.speed = speed
+        self.spend = spend
+        self.believe = believe
+        self.reason = reason
+        self.faults = faults or {}
+        self.afterwards = afterwards
         self.models: tuple[str, ...] = MODELS
         self.slot = threading.Lock()
         self.calls = 0
@@ -92,7 +96,7 @@ class LocalModel(Server):
 def answer_to(
     user: str, believe: Believe, reason: str = "", wanted: set[str] | None = None
 ) -> tuple[str, int, int]:
-    """What a model makes of the questions in a prompt, and the tokens of the prompt and of the answer."""
+    """Return a model's answers to the questions in a prompt, and the tokens of the prompt and the answer."""
     prices = {question.question: question.price for question in past_questions()}
     forecasts = [
         {"market": name, "reason": reason, "probability": believe(prices.get(question, 0.5))}
@@ -106,7 +110,7 @@ def answer_to(
 
 @contextmanager
 def local_model(speed: float, spend: Callable[[float], None], **more: Any) -> Iterator[LocalModel]:
-    """The server for as long as the block lasts."""
+    """Yield the server for as long as the block lasts."""
     with serving(LocalModel(speed, spend, **more)) as server:
         yield server
 

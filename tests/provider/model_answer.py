@@ -42,7 +42,7 @@ class ModelAnswer:
 
     @property
     def got(self) -> int:
-        """All tokens that came back."""
+        """Return all tokens that came back."""
         return self.said + self.thought
 
 
@@ -74,6 +74,6 @@ def sse(data: Any, name: str = "") -> bytes:
 
 
 def halves(text: str) -> Iterator[str]:
-    """A text in two parts, so that a stream can break between them."""
+    """Yield a text in two parts, so that a stream can break between them."""
     middle = len(text) // 2
     yield from (part for part in (text[:middle], text[middle:]) if part)

@@ -48,7 +48,7 @@ class OpenAiChat:
             check_strict(form["json_schema"]["schema"])
 
     def whole(self, answer: ModelAnswer, body: Body) -> Any:
-        """The answer in one piece."""
+        """Return the answer in one piece."""
         content = list(answer.parts) or answer.text
         message = {"role": "assistant", "content": content, **self.thinking(answer)}
         message["annotations"] = [
@@ -85,15 +85,15 @@ class OpenAiChat:
         return head | self.more(answer)
 
     def thinking(self, answer: ModelAnswer) -> dict[str, Any]:
-        """OpenAI's own chat shows none; servers that speak like it do."""
+        """Return no thinking, as OpenAI's own chat; servers that speak like it show some."""
         return {"reasoning_content": answer.thinking} if answer.thinking else {}
 
     def more(self, answer: ModelAnswer) -> dict[str, Any]:
-        """What else the answer says."""
+        """Return the other fields of the answer."""
         return {}
 
     def usage(self, answer: ModelAnswer) -> dict[str, Any]:
-        """The count of tokens: the answer's have those of thinking in them, but for some servers."""
+        """Return the count of tokens; the answer's include those of thinking, except for some servers."""
         said = answer.said if answer.thought_apart else answer.got
         return {
             "prompt_tokens": answer.sent,
@@ -107,10 +107,11 @@ class OpenAiChat:
         }
 
     def events(self, answer: ModelAnswer, body: Body) -> Iterator[bytes]:
-        """The answer as a stream, which ends with the count of tokens if that is asked for."""
+        """Yield the answer as a stream, which ends with the count of tokens if that is asked for."""
         whole = self.whole(answer, body)
         [choice] = whole.pop("choices")
-        usage, message = whole.pop("usage"), choice["message"]
+        usage = whole.pop("usage")
+        message = choice["message"]
         head = whole | {"object": "chat.completion.chunk"}
 
         def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
@@ -128,7 +129,7 @@ class OpenAiChat:
         yield sse("[DONE]")
 
     def error(self, refused: Refused) -> Any:
-        """An error in this server's form."""
+        """Return an error in this server's form."""
         return {"error": {"message": refused.message, "type": refused.code, "code": refused.code}}
 
 
@@ -138,7 +139,7 @@ class OpenRouter(OpenAiChat):
     name = "openrouter"
 
     def check(self, body: Body) -> None:
-        """It ignores what it doesn't know."""
+        """Check nothing, as a server that ignores what it doesn't know."""
 
     def thinking(self, answer: ModelAnswer) -> dict[str, Any]:
         return {"reasoning": answer.thinking} if answer.thinking else {}
@@ -181,7 +182,7 @@ class Responses:
         check_told(uses, told)
 
     def whole(self, answer: ModelAnswer, body: Body) -> Any:
-        """The response in one piece."""
+        """Return the response in one piece."""
         output: list[dict[str, Any]] = []
         if answer.thought or answer.thinking:
             summary = [{"type": "summary_text", "text": answer.thinking}] if answer.thinking else []
@@ -230,7 +231,7 @@ class Responses:
         }
 
     def events(self, answer: ModelAnswer, body: Body) -> Iterator[bytes]:
-        """The response as a stream."""
+        """Yield the response as a stream."""
         whole = self.whole(answer, body)
         yield sse({"type": "response.created", "response": whole | {"output": [], "usage": None}})
         for part in halves(answer.thinking):
@@ -242,17 +243,17 @@ class Responses:
         yield sse({"type": f"response.{kind}", "response": whole})
 
     def error(self, refused: Refused) -> Any:
-        """As its chat has it."""
+        """Return an error in the form of its chat."""
         return OpenAiChat().error(refused)
 
 
 def body_size(body: Body) -> int:
-    """Something that is another in each step of a conversation, as the ids of a provider are."""
+    """Return a value that differs in each step of a conversation, as the ids of a provider do."""
     return len(json.dumps(dict(body)))
 
 
 def check_strict(schema: Any) -> None:
-    """OpenAI's rule for strict schemas: objects are closed, and all that they may have is required."""
+    """Check OpenAI's rule for strict schemas: objects are closed, and all their fields are required."""
     if isinstance(schema, list):
         for each in schema:
             check_strict(each)

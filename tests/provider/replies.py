@@ -34,7 +34,7 @@ class Asked:
 
     @property
     def form(self) -> str:
-        """The form that is asked for: json_schema, json_object, or none."""
+        """Return the form that is asked for: json_schema, json_object, or none."""
         return str((self.body.get("response_format") or {}).get("type", ""))
 
 
@@ -42,7 +42,7 @@ Behaviour = Reply | Callable[[Asked], Reply]
 
 
 def completion(content: str | None, finish: str = "stop", refusal: str | None = None, **more: Any) -> bytes:
-    """A chat completion; `usage` and whatever else as given."""
+    """Return a chat completion; `usage` and other fields as given."""
     message = {"role": "assistant", "content": content, "refusal": refusal}
     choice = {"index": 0, "finish_reason": finish, "message": message}
     body = {"id": "1", "object": "chat.completion", "created": 0, "model": "served-1", "choices": [choice]}
@@ -50,23 +50,23 @@ def completion(content: str | None, finish: str = "stop", refusal: str | None = 
 
 
 def error(message: str, code: str = "") -> bytes:
-    """An error as such servers word it."""
+    """Return an error as such servers word it."""
     return json.dumps({"error": {"message": message, "type": "invalid_request_error", "code": code}}).encode()
 
 
 def says(content: str | None, finish: str = "stop", **more: Any) -> Reply:
-    """A completion with the usual count of tokens."""
+    """Return a completion with the usual count of tokens."""
     return Reply(completion(content, finish, **{"usage": USAGE, **more}))
 
 
 def fails(status: int, message: str = "no", code: str = "", **headers: str) -> Reply:
-    """An error; `retry_after="7"` becomes the header Retry-After."""
+    """Return an error; `retry_after="7"` becomes the header Retry-After."""
     named = {name.replace("_", "-"): text for name, text in headers.items()}
     return Reply(error(message, code), status, named)
 
 
 def late(behaviour: Reply, seconds: float) -> Reply:
-    """The same, after so many seconds."""
+    """Return the same, after this many seconds."""
     return replace(behaviour, after=seconds)
 
 
@@ -81,7 +81,7 @@ def _key_in_every_field(asked: Asked) -> Reply:
 
 
 def _formless(*forms: str) -> Callable[[Asked], Reply]:
-    """Turns down these forms of answer, as a server does that doesn't know them."""
+    """Refuse these forms of answer, as a server does that doesn't know them."""
 
     def answer(asked: Asked) -> Reply:
         if asked.form in forms:
@@ -99,7 +99,7 @@ FOR_ONE, NAMED = _forecast("0.4")[len('{"forecasts": [') : -2], re.compile(r"^##
 
 
 def for_all_markets(reply: Reply, asked: Asked) -> Reply:
-    """A reply whose one forecast is said of every market that the question is about."""
+    """Return a reply that repeats its one forecast for every market of the question."""
     questions = [str(message["content"]) for message in asked.body["messages"] if message["role"] == "user"]
     names = (
         NAMED.findall("".join(questions[:1])) or re.findall(r"\bm[0-9]+\b", "".join(questions[-1:])) or ["m1"]
@@ -109,8 +109,8 @@ def for_all_markets(reply: Reply, asked: Asked) -> Reply:
     return replace(reply, body=reply.body.replace(one, every)) if reply.body.count(one) == 1 else reply
 
 
-def _bet(amount: str, market: str = "m1") -> str:
-    return f'{{"market": "{market}", "side": "YES", "amount": {amount}}}'
+def _bet(amount: str) -> str:
+    return f'{{"market": "m1", "side": "YES", "amount": {amount}}}'
 
 
 GOOD = f'{{"forecasts": [{{"market": "m1", "probability": 0.4}}], "bets": [{_bet("120")}], "sales": []}}'
@@ -209,5 +209,5 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
 
 
 def asked(request: Request, at: float) -> Asked:
-    """The call that a request makes."""
+    """Return the call that a request makes."""
     return Asked(json.loads(request.body), request.headers, at, request.at_once)

@@ -35,26 +35,26 @@ class FaultyProvider(Server):
 
     @property
     def requests(self) -> Counter[str]:
-        """How often each model was asked."""
+        """Count how often each model was asked."""
         return Counter(call.model for call in self.log)
 
     @property
     def last(self) -> Mapping[str, Any]:
-        """The body of the last call."""
+        """Return the body of the last call."""
         return self.log[-1].body
 
     @property
     def key(self) -> str:
-        """The Authorization of the last call."""
+        """Return the Authorization of the last call."""
         return self.log[-1].key
 
     @property
     def most_at_once(self) -> int:
-        """How many calls were being answered at the same time, at most."""
+        """Return how many calls were being answered at the same time, at most."""
         return max((call.at_once for call in self.log), default=0)
 
     def script(self, model: str, *behaviours: Behaviour) -> None:
-        """What the next calls of a model get, one each; the last one for ever."""
+        """Set what the next calls of a model get, one each, and the last one for ever."""
         with self.lock:
             self._scripts[model] = list(behaviours)
 
@@ -78,7 +78,7 @@ class FaultyProvider(Server):
 
 @contextmanager
 def faulty(latency: float = 0.0) -> Iterator[FaultyProvider]:
-    """The server for as long as the block lasts."""
+    """Yield the server for as long as the block lasts."""
     with serving(FaultyProvider(latency)) as server:
         yield server
 

@@ -73,19 +73,19 @@ THOUGHT = ModelAnswer(thinking="Rain is likely.", thought=8_000)
 
 
 def _without_form(request: WireRequest) -> Given:
-    """Turned down for as long as a form is asked for."""
+    """Refuse a request for as long as a form is asked for."""
     refused = Refused("response_format is not supported here")
     return ModelAnswer() if form_of_body(request.body) == "prompt" else refused
 
 
 def _without_seed(request: WireRequest) -> Given:
-    """Turned down for as long as a seed is sent, wherever in the body."""
+    """Refuse a request for as long as a seed is sent, wherever in the body."""
     refused = Refused("Unknown parameter: 'seed'.")
     return refused if '"seed"' in json.dumps(request.body) else ModelAnswer()
 
 
 def form_of_body(body: Body) -> str:
-    """Which form of answer a question asks for, on any wire: schema, json or prompt."""
+    """Return which form of answer a question asks for, on any wire: schema, json or prompt."""
     names = "response_format text output_config output_format format generationConfig tools"
     text = json.dumps({name: body.get(name) for name in names.split()})
     if "probability" in text:
@@ -135,17 +135,17 @@ class WireServer(Server):
         self._scripts: dict[str, list[Script]] = {}
 
     def settings(self, wire: str, mode: str = "good", **more: Any) -> dict[str, Any]:
-        """The keys of an agent's block that lead to a wire and a mode."""
+        """Return the keys of an agent's block that lead to a wire and a mode."""
         model, ending = MODELS[wire]
         return {"model": model, "base_url": f"{self.url}/{mode}{ending}"} | more
 
     def script(self, mode: str, *behaviours: Script) -> None:
-        """What the next questions in a mode get."""
+        """Set what the next questions in a mode get."""
         with self.lock:
             self._scripts[mode] = list(behaviours)
 
     def charged(self, wire: str, input_price: float, output_price: float) -> float:
-        """Dollars for every answer on a wire, at prices in dollars per million tokens."""
+        """Return dollars for every answer on a wire, at prices in dollars per million tokens."""
         answers = [asked.answer for asked in self.log if asked.wire == wire and asked.answer is not None]
         return sum(each.sent * input_price + each.got * output_price for each in answers) / 1_000_000
 
@@ -206,12 +206,12 @@ _COUNT = re.compile(r'"(\w*(?:_tokens|TokenCount|eval_count|_requests))": ([0-9]
 
 
 def _with_counts(text: bytes, count: str) -> bytes:
-    """An answer with its counts of tokens written in another way."""
+    """Return an answer with its counts of tokens written in another way."""
     return _COUNT.sub(lambda found: f'"{found[1]}": {count.format(found[2])}', text.decode()).encode()
 
 
 @contextmanager
 def wires() -> Iterator[WireServer]:
-    """The server for as long as the block lasts."""
+    """Yield the server for as long as the block lasts."""
     with serving(WireServer()) as server:
         yield server

@@ -44,7 +44,7 @@ class Anthropic:
                 raise Refused("Expected `thinking` before `tool_use`, as it was signed")
 
     def whole(self, answer: ModelAnswer, body: Body) -> Any:
-        """The message in one piece."""
+        """Return the message in one piece."""
         content: list[dict[str, Any]] = []
         if answer.thinking:
             content.append({"type": "thinking", "thinking": answer.thinking, "signature": "s"})
@@ -76,9 +76,10 @@ class Anthropic:
         }  # fmt: skip
 
     def events(self, answer: ModelAnswer, body: Body) -> Iterator[bytes]:
-        """The message as a stream."""
+        """Yield the message as a stream."""
         whole = self.whole(answer, body)
-        usage, content = whole["usage"], whole["content"]
+        usage = whole["usage"]
+        content = whole["content"]
 
         def event(kind: str, **more: Any) -> bytes:
             return sse({"type": kind, **more}, kind)
@@ -109,7 +110,7 @@ class Anthropic:
         yield event("message_stop")
 
     def error(self, refused: Refused) -> Any:
-        """An error in this server's form."""
+        """Return an error in this server's form."""
         return {"type": "error", "error": {"type": refused.code, "message": refused.message}}
 
 
@@ -119,7 +120,7 @@ def _blocks(message: Body) -> list[dict[str, Any]]:
 
 
 def _object(given: str) -> Any:
-    """What a tool is given, at a server that knows objects only."""
+    """Return what a tool is given, at a server that knows objects only."""
     try:
         return json.loads(given)
     except (ValueError, RecursionError):
@@ -153,7 +154,7 @@ class Gemini:
                 raise Refused("Function call is missing a thought_signature in functionCall parts")
 
     def whole(self, answer: ModelAnswer, body: Body) -> Any:
-        """The response in one piece."""
+        """Return the response in one piece."""
         usage = {
             "promptTokenCount": answer.sent, "candidatesTokenCount": answer.said,
             "thoughtsTokenCount": answer.thought, "cachedContentTokenCount": answer.cached,
@@ -186,7 +187,7 @@ class Gemini:
         return head | {"candidates": [candidate]}
 
     def events(self, answer: ModelAnswer, body: Body) -> Iterator[bytes]:
-        """The response as a stream of one or two parts."""
+        """Yield the response as a stream of one or two parts."""
         whole = self.whole(answer, body)
         [candidate] = whole.get("candidates", [{}])
         for part in (candidate.get("content") or {}).get("parts", [])[:-1]:
@@ -200,7 +201,7 @@ class Gemini:
         yield sse(whole | ({"candidates": [candidate]} if candidate else {}))
 
     def error(self, refused: Refused) -> Any:
-        """An error in this server's form."""
+        """Return an error in this server's form."""
         names = {400: "INVALID_ARGUMENT", 429: "RESOURCE_EXHAUSTED", 403: "PERMISSION_DENIED"}
         status = names.get(refused.status, "UNAVAILABLE")
         return {"error": {"code": refused.status, "message": refused.message, "status": status}}
@@ -214,7 +215,7 @@ class Ollama:
     window: ClassVar[int] = 4_096
 
     def check(self, body: Body) -> None:
-        """Its options are known by name."""
+        """Check that its options are known by name."""
         options = body.get("options") or {}
         take_only(options, "num_predict num_ctx seed temperature top_k top_p stop", 'invalid option "{}"')
         form = body.get("format")
@@ -226,12 +227,12 @@ class Ollama:
             raise Refused("every call of a tool must be followed by its result")
 
     def read_tokens(self, body: Body) -> int:
-        """How much of the question is read: no more than the window has room for."""
+        """Return how much of the question is read: no more than the window has room for."""
         asked = len(json.dumps(body.get("messages") or body.get("prompt") or "")) // 4
         return min(asked, int((body.get("options") or {}).get("num_ctx", self.window)))
 
     def whole(self, answer: ModelAnswer, body: Body) -> Any:
-        """The answer in one piece."""
+        """Return the answer in one piece."""
         message: dict[str, Any] = {"role": "assistant", "content": answer.text}
         if answer.thinking:
             message["thinking"] = answer.thinking
@@ -246,7 +247,7 @@ class Ollama:
         }  # fmt: skip
 
     def events(self, answer: ModelAnswer, body: Body) -> Iterator[bytes]:
-        """Lines of JSON, the last of which has the counts."""
+        """Yield lines of JSON, the last of which has the counts."""
         whole = self.whole(answer, body)
         for part in halves(answer.text):
             said = {"message": {"role": "assistant", "content": part}, "response": part, "done": False}
@@ -255,7 +256,7 @@ class Ollama:
         yield (json.dumps(last) + "\n").encode()
 
     def error(self, refused: Refused) -> Any:
-        """An error in this server's form."""
+        """Return an error in this server's form."""
         return {"error": refused.message}
 
 

@@ -12,7 +12,7 @@ CHAIN = ("head", "row")
 
 
 def of(agent: str, table: str = "turn") -> str:
-    """The condition for an agent's rows."""
+    """Return the condition for an agent's rows."""
     ids = f"(SELECT id FROM entrant WHERE name = '{agent}')"
     own = f"entrant_id IN {ids}"
     return (
@@ -26,7 +26,7 @@ LAST_LOOK = f"(SELECT snapshot_id FROM round WHERE id = {LAST_ROUND})"
 
 
 def gone(round_id: str, look: str, entries: str) -> tuple[str, ...]:
-    """A round that never was: all that is of it goes."""
+    """Delete a round with everything that belongs to it."""
     turns = f"(SELECT id FROM turn WHERE round_id = {round_id})"
     return (
         f"DELETE FROM fill_level WHERE fill_id IN (SELECT id FROM fill WHERE turn_id IN {turns})",
@@ -41,7 +41,7 @@ def gone(round_id: str, look: str, entries: str) -> tuple[str, ...]:
 
 
 def cohort_gone(number: int) -> tuple[str, ...]:
-    """A cohort that never was."""
+    """Delete a cohort with everything that belongs to it."""
     entrants = f"(SELECT id FROM entrant WHERE cohort_id = {number})"
     rounds = f"(SELECT id FROM round WHERE cohort_id = {number})"
     turns = f"(SELECT id FROM turn WHERE round_id IN {rounds})"
@@ -58,12 +58,12 @@ def cohort_gone(number: int) -> tuple[str, ...]:
 
 
 def one(table: str, change: str, where: str = "1") -> tuple[str]:
-    """A change to the first row of a table for which something holds."""
+    """Change the first row of a table for which a condition holds."""
     return (f"UPDATE {table} SET {change} WHERE rowid = (SELECT min(rowid) FROM {table} WHERE {where})",)
 
 
 def drop(table: str, where: str = "1", which: str = "max") -> tuple[str]:
-    """The last row of a table goes for which something holds."""
+    """Delete the last row of a table for which a condition holds."""
     return (f"DELETE FROM {table} WHERE rowid = (SELECT {which}(rowid) FROM {table} WHERE {where})",)
 
 
@@ -325,12 +325,12 @@ ATTACKS: dict[str, tuple[str, ...]] = {
 
 
 def tells(found: Difference) -> bool:
-    """Whether it is more than a hash or the chain that gives an attack away."""
+    """Tell whether a difference other than a hash or the chain reveals an attack."""
     return found.field not in (*SEALS, *CHAIN) and found.table != "head"
 
 
 def assert_found(record: TamperedRecord, heads: list[str], rewritten: bool = True) -> None:
-    """An attack is found; where hashes alone give it away, also with all of them and the chain rewritten."""
+    """Check that an attack is found, and one that only hashes reveal also after rewriting them all."""
     for _ in range(6):
         found = record.differences(tells)
         assert found, "nothing is found"

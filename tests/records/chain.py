@@ -34,24 +34,24 @@ LISTED = {
 
 
 def published(path: Path) -> list[str]:
-    """The lines that a record would have published."""
+    """Return the lines that a record would have published."""
     with open_read_only(str(path)) as engine, reading(engine) as connection:
         return published_by(connection)
 
 
 def published_by(connection: Connection) -> list[str]:
-    """The same of an open record."""
+    """Return the same for an open record."""
     return [json.dumps(head) for head in read_heads_after(connection, 0, 1_000)]
 
 
 def found_in(path: Path, heads: Sequence[str] = ()) -> Differences:
-    """All that verifying finds in the record of a file, with heads that were published."""
+    """Return all that verifying finds in the record of a file, with heads that were published."""
     with open_read_only(str(path)) as engine, reading(engine) as connection:
         return find(connection, None, published=heads or None)
 
 
 def rechain(path: Path) -> None:
-    """One head over all that is there, in place of those there were."""
+    """Write one head over everything, in place of the existing ones."""
     tamper(path, "DELETE FROM head")
     engine = connect(path)
     try:
@@ -62,7 +62,7 @@ def rechain(path: Path) -> None:
 
 
 def rewrite_heads(database: sqlite3.Connection) -> None:
-    """Every head over what it covered, as that is now: without change, each comes out as it was.
+    """Write every head anew over what it covered; if nothing changed, all stay the same.
 
     What is gone is left out, and what no head covered is added to the last one.
     """
@@ -70,7 +70,8 @@ def rewrite_heads(database: sqlite3.Connection) -> None:
     new = {kind: facts.copy() for kind, facts in now.items() if kind not in ("entry", "call")}
     late = late_calls(database)
     heads = database.execute("SELECT id, number, cohort, round, at, members FROM head ORDER BY number")
-    previous, rows = "", heads.fetchall()
+    previous = ""
+    rows = heads.fetchall()
     for number, (head_id, _, cohort, round_number, at, members) in enumerate(rows, 1):
         listed: dict[str, list[list[Any]]] = {}
         for kind, lines in json.loads(members).items():

@@ -14,12 +14,12 @@ SIX_ROUNDS = ("demo", "--headless", "--rounds", "6")
 
 
 def six_rounds(folders: pytest.TempPathFactory) -> Path:
-    """The folder of the first six decision times."""
+    """Return the folder of the first six decision times."""
     return made_once("demo of six rounds", folders, lambda folder: _play(folder, *SIX_ROUNDS))
 
 
 def the_demo(folders: pytest.TempPathFactory) -> Path:
-    """The folder of all of it, played on from those."""
+    """Return the folder of all of it, played on from those."""
 
     def make(folder: Path) -> None:
         shutil.copy(six_rounds(folders) / "demo.db", folder)
@@ -29,12 +29,12 @@ def the_demo(folders: pytest.TempPathFactory) -> Path:
 
 
 def small_demo(folder: Path) -> Path:
-    """A config of the demo with a quarter of its markets."""
+    """Return a config of the demo with a quarter of its markets."""
     return demo_config(folder, show=20, markets=150, events=55)
 
 
 def the_small_demo(folders: pytest.TempPathFactory) -> Path:
-    """The folder of a whole season of the demo in a small world, with its config."""
+    """Return the folder of a whole season of the demo in a small world, with its config."""
 
     def make(folder: Path) -> None:
         small_demo(folder)
@@ -44,7 +44,7 @@ def the_small_demo(folders: pytest.TempPathFactory) -> Path:
 
 
 def said_of(folder: Path) -> Any:
-    """What `arena demo --json` answered there."""
+    """Return what `arena demo --json` answered there."""
     return json.loads((folder / "said.json").read_text("utf-8"))
 
 

@@ -77,12 +77,12 @@ AT_WORK = (
 
 
 def week(number: int) -> datetime:
-    """The decision time of a week, from 0."""
+    """Return the decision time of a week, from 0."""
     return NOW + number * WEEK
 
 
 def a_cohort(number: int, starts_at: datetime, rules: Rules, *names: str, rounds: int = 3) -> Cohort:
-    """A cohort of model-like agents with $10,000 each."""
+    """Return a cohort of model-like agents with $10,000 each."""
     settings = {"model": "demo/é", "prompt": "bet", "of": ["ann"]}
     return Cohort(
         number=number,
@@ -103,8 +103,10 @@ def a_cohort(number: int, starts_at: datetime, rules: Rules, *names: str, rounds
 
 
 def the_news(market: MarketId, at: datetime) -> tuple[Article, ...]:
-    """Two articles on a market: a new one, and one that bears a day only and stays the same."""
-    fresh, old, address = at - timedelta(hours=36), NOW - timedelta(days=3), "https://x.example/é"
+    """Return two articles on a market: a new one, and an unchanged one with a day but no time."""
+    fresh = at - timedelta(hours=36)
+    old = NOW - timedelta(days=3)
+    address = "https://x.example/é"
     read = at + timedelta(minutes=1)
     ends = old.replace(hour=11, minute=59, second=59) + timedelta(days=1)
     return (
@@ -114,7 +116,7 @@ def the_news(market: MarketId, at: datetime) -> tuple[Article, ...]:
 
 
 def the_book(market: MarketId, at: datetime, step: int = 0) -> Listing:
-    """A book of two levels a side, around a price of its own that moves with the weeks."""
+    """Return a book of two levels a side, around a price of its own that moves with the weeks."""
     middle = 40 + 5 * MARKETS.index(market) + step
     bids, asks = ([(f"0.{middle + sign * k}", "400") for k in (1, 2)] for sign in (-1, 1))
     page = {"event_id": "sky" if market in (SUN, WIND) else "fall", "fee_rate": usd("0.02")}
@@ -125,7 +127,7 @@ def the_book(market: MarketId, at: datetime, step: int = 0) -> Listing:
 
 
 def said(reply: str | None, stage: Stage = "final", error: CallError | None = None) -> Call:
-    """One attempt at a question."""
+    """Return one attempt at a question."""
     prompt = Prompt((Message("system", PROMPT), Message("user", "sim:sun at 40¢…")), seed=5, stage=stage)
     known: dict[str, Any] = {"model": "demo-1", "finish": "stop", "fingerprint": "fp", "host": "east"}
     if reply == "1":
@@ -153,7 +155,7 @@ class Season:
 
     @classmethod
     def begun(cls, path: Path, cohort: Cohort) -> "Season":
-        """A new record in which a cohort has begun its first round, and is shown all books."""
+        """Return a new record in which a cohort has begun its first round, and is shown all books."""
         season = cls(Record.open(str(path)))
         season.start(cohort)
         at = cohort.starts_at
@@ -161,12 +163,12 @@ class Season:
         return season
 
     def differences(self) -> list[Difference]:
-        """What verifying finds in it."""
+        """Return what verifying finds in it."""
         with reading(self.record.engine) as connection:
             return verify(connection)
 
     def start(self, cohort: Cohort) -> None:
-        """A cohort with its bankrolls."""
+        """Start a cohort with its bankrolls."""
         deposits = {e.name: open_account(cohort.bankroll, cohort.starts_at) for e in cohort.entrants}
         self.record.write(add_cohort, cohort, {digest(PROMPT): PROMPT}, deposits)
 
@@ -202,9 +204,10 @@ class Season:
         second: Snapshot | None = None,
         bent: Callable[[Turn], Turn] = lambda turn: turn,
     ) -> Turn:
-        """An entrant's part of the newest round of a cohort; by other rules, or bent, to test who checks."""
+        """Write an entrant's turn in a cohort's newest round, by other rules or changed if a test wishes."""
         stored = self.record.cohorts()[number - 1]
-        stored_round, key = self.record.read(read_rounds, stored.id)[-1], stored.entrant_ids[name]
+        stored_round = self.record.read(read_rounds, stored.id)[-1]
+        key = stored.entrant_ids[name]
         tokens = self.record.write(claim_turns, stored_round.id, [key], "me", lambda _: False)
         for call in calls:
             before = self.record.read(read_calls, stored_round.id, [key]).get(key, [])
@@ -227,7 +230,7 @@ class Season:
         return turn
 
     def replace_settings(self, number: int, name: str, settings: Mapping[str, Any]) -> None:
-        """An entrant without a good turn takes other settings in the newest round of a cohort."""
+        """Give an entrant without a good turn other settings in the newest round of a cohort."""
         stored = self.record.cohorts()[number - 1]
         (entrant,) = (each for each in stored.cohort.entrants if each.name == name)
         stored_round = self.record.read(read_rounds, stored.id)[-1]
@@ -251,7 +254,7 @@ class Season:
 def decides(
     *wishes: Bet | Sale, status: DecisionStatus = "played", note: str = "", **chances: str
 ) -> Decision:
-    """What an agent believes and wants: `decides(a_bet(500, market=SUN), sun="0.6")`."""
+    """Return what an agent believes and orders: `decides(a_bet(500, market=SUN), sun="0.6")`."""
     return Decision(
         forecasts=tuple(
             Forecast(MarketId(f"sim:{key}"), chance, reason="so") for key, chance in chances.items()
@@ -264,7 +267,7 @@ def decides(
 
 
 def build(path: Path | str, weeks: int = 5, watched: bool = False, looks_again: bool = True) -> Record:
-    """The small season in a new record, or its first weeks; before it, if so wished, a venue was watched.
+    """Build the small season in a new record, or its first weeks, after syncs of a venue if so wished.
 
     In a file it is a copy of the one that was played first.
     """
@@ -284,7 +287,7 @@ def _built(weeks: int, watched: bool, looks_again: bool, _schema: str) -> bytes:
 
 
 def build_anew(path: Path | str, weeks: int = 5, watched: bool = False, looks_again: bool = True) -> Record:
-    """The same, and played again."""
+    """Build the same anew."""
     season = Season(Record.open(str(path)), looks_again=looks_again)
     if watched:
         watch(season.record)
@@ -295,13 +298,13 @@ def build_anew(path: Path | str, weeks: int = 5, watched: bool = False, looks_ag
 
 
 def play_on(season: Season, weeks: range) -> None:
-    """Some weeks of the season, counted from 0."""
+    """Play some weeks of the season, counted from 0."""
     for play in (_first_week, _second_week, _third_week, _fourth_week, _last_week)[weeks.start : weeks.stop]:
         play(season)
 
 
 def at_work(record: Record) -> None:
-    """Somebody is on duty: a call under way, a provider that wants a pause, a job, something to tell."""
+    """Put somebody on duty: a call under way, a provider that wants a pause, a job, an incident."""
     hour = NOW + timedelta(hours=1)
     rows: dict[type[TableRow], dict[str, object]] = {
         LeaseRow: {"name": "run", "token": 1, "holder": "me", "beat": 0, "renewed_at": NOW},
@@ -324,7 +327,7 @@ def at_work(record: Record) -> None:
 
 
 def watch(record: Record) -> None:
-    """Four syncs of another venue: prices change, one is pruned, a market goes and comes back."""
+    """Write four syncs of another venue: prices change, one is pruned, a market goes and comes back."""
     for day, prices in enumerate(({FOG: 3, MIST: 1}, {FOG: 5}, {FOG: 5, MIST: 1}, {FOG: 6, MIST: 1, DEW: 2})):
         at = NOW + timedelta(days=day - 9)
         aside = QuarantinedRecord(
@@ -384,7 +387,7 @@ def _second_week(season: Season) -> None:
 
 
 def _again() -> Snapshot:
-    """The second week an hour later: prices have moved, and one is gone."""
+    """Return the second week an hour later: prices have moved, and one is gone."""
     later = week(1) + timedelta(hours=1)
     listings = [the_book(market, later, 2) for market in MARKETS]
     return Snapshot(week(1), (replace(listings[0], quote=None), *listings[1:]), taken_at=later)
@@ -430,5 +433,5 @@ def _last_week(season: Season) -> None:
 
 
 def replace_cap(rules: Rules) -> Rules:
-    """The rules with books as wide as those here allowed."""
+    """Return the rules with spreads allowed as wide as those of these books."""
     return rules.model_copy(update={"max_spread": usd("0.10")})

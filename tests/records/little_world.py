@@ -1,5 +1,6 @@
-"""A world small enough to hold in the hand: a venue that says what it is told to, and minds of a line."""
+"""A minimal world for tests: a venue with scripted prices, and agents of a few lines."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -8,12 +9,15 @@ from agents.model import Agent, Ask, Call, CallError, Decision, Forecast, Messag
 from arena.cohorts.schedule import Plan
 from arena.record.hashes import state_hash
 from arena.record.model.calendar import Cadence
-from arena.record.model.cohort import Cohort, Entrant
+from arena.record.model.cohort import Cohort, Entrant, RoundReport
+from arena.record.model.incident import RecordedIncident
 from arena.record.model.lease import holder_name
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.cohorts import add_cohort
+from arena.record.write.operations import read_recent_incidents
+from arena.rounds.round import play_round
 from arena.rounds.world import Player, World
 from markets.model import Listing, MarketId, Resolution
 from markets.universe import Universe
@@ -28,7 +32,7 @@ RULES = REALISTIC.model_copy(update={"fill": "quote", "fee": "none"})
 
 @dataclass
 class LittleVenue:
-    """Markets at prices of its own; those in `silent` it no longer knows. It may tell more than is asked."""
+    """Markets at prices of its own, without those in `silent`; with `tells_all` all ends are told."""
 
     mids: dict[str, int] = field(default_factory=lambda: {RAIN: 40, "sim:snow": 60})
     endings: list[Resolution] = field(default_factory=list)
@@ -54,12 +58,13 @@ class LittleVenue:
 
     def _listing(self, market: str, at: datetime) -> Listing:
         mid = self.mids[market]
-        bid, ask = (f"0.{mid - 1}", "10000"), (f"0.{mid + 1}", "10000")
+        bid = (f"0.{mid - 1}", "10000")
+        ask = (f"0.{mid + 1}", "10000")
         return a_book([bid], [ask], market, at=at, closes_at=self.closes_at)
 
 
 def says(probability: str, *bets: tuple[str, str]) -> Agent:
-    """An agent that states one probability for everything and buys YES: `says("0.7", ("500", RAIN))`."""
+    """Return an agent that states one probability and buys YES: `says("0.7", ("500", RAIN))`."""
 
     async def decide(view: View, ask: Ask) -> Decision:
         shown = [listing.market.id for listing in view.snapshot.shown]
@@ -70,13 +75,13 @@ def says(probability: str, *bets: tuple[str, str]) -> Agent:
 
 
 async def asks(view: View, ask: Ask) -> Decision:
-    """An agent that asks its model one thing and says nothing; without an answer it has failed."""
+    """Ask the model once and decide nothing, or raise its error."""
     call = await ask(Prompt((Message("user", f"round {view.round}"),), view.seed))
     return Decision(status="failed", note=call.error.code) if call.error else Decision()
 
 
 async def breaks(view: View, ask: Ask) -> Decision:
-    """An agent with a bug."""
+    """Raise an error, as an agent with a bug."""
     raise ZeroDivisionError("no such luck")
 
 
@@ -100,7 +105,7 @@ def a_world(
     model: Callable[[Prompt], Awaitable[Call]] | None = None,
     now: datetime = NOW,
 ) -> World:
-    """The doors, with this venue and these minds behind them."""
+    """Return the doors, with this venue and these agents behind them."""
     answer = model or LittleModel()
     return World(
         venue=lambda cohort: venue,
@@ -112,7 +117,7 @@ def a_world(
 
 
 def a_cohort(names: Sequence[str], rules: Rules = RULES, bankroll: int = 10_000, **of: str) -> Cohort:
-    """A cohort of these agents that decides weekly from NOW on; `kelly="ann"` makes one of the other."""
+    """Return a cohort of these agents that decides weekly from NOW; `kelly="ann"` bets ann's forecasts."""
     return Cohort(
         number=1,
         starts_at=NOW,
@@ -140,7 +145,7 @@ def a_plan(
     every: timedelta = WEEK,
     first: datetime = NOW,
 ) -> Plan:
-    """Cohorts of ann alone, of which one starts each week from `first` on."""
+    """Return cohorts of ann alone, of which one starts each week from `first` on."""
 
     def freeze(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
         shape = replace(a_cohort(["ann"]), number=number, starts_at=at)
@@ -150,18 +155,34 @@ def a_plan(
 
 
 def begun(record: Record, cohort: Cohort) -> StoredCohort:
-    """The cohort, started in the record."""
+    """Return the cohort, started in the record."""
     deposits = {e.name: open_account(cohort.bankroll, cohort.starts_at) for e in cohort.entrants}
     record.write(add_cohort, cohort, {}, deposits)
     return record.cohorts()[-1]
 
 
+def begun_live(record: Record, *names: str, **of: str) -> StoredCohort:
+    """Return a cohort of these agents at a live venue, started in the record."""
+    return begun(record, live(a_cohort(names, RULES, 10_000, **of)))
+
+
 def live(cohort: Cohort) -> Cohort:
-    """The same cohort at a venue where time is real."""
+    """Return the same cohort at a venue where time is real."""
     return replace(cohort, stamp="live")
 
 
+def play(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
+    """Play a round, and return its report."""
+    return asyncio.run(play_round(stored, number, world, record))
+
+
+def incidents_of(record: Record) -> list[RecordedIncident]:
+    """Return all incidents of a record, oldest first."""
+    with reading(record.engine) as connection:
+        return read_recent_incidents(connection, 99)[::-1]
+
+
 def hash_of(record: Record) -> str:
-    """The hash of all that a record holds."""
+    """Return the hash of all that a record holds."""
     with reading(record.engine) as connection:
         return state_hash(connection)

@@ -28,12 +28,12 @@ QUANTILES = {
 
 
 def a_question(market: MarketId) -> Listing:
-    """A question that isn't of yes or no, without a price."""
+    """Return a question of another kind than yes or no, without a price."""
     return Listing(a_market(market, form=FORMS[market].text, closes_at=week(9)), None)
 
 
 def stated(weights: tuple[int, int, int], *markets: MarketId) -> list[Forecast]:
-    """What an agent answers to these questions; the weights are those of the options."""
+    """Return an agent's answers to these questions; the weights are those of the options."""
     forecasts = []
     for market in markets:
         if market == SUN:

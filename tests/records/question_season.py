@@ -39,7 +39,7 @@ def play(
     asked_once: Collection[str] = (),
     unpriced: Collection[str] = (),
 ) -> Record:
-    """A cohort of four agents that is asked `size` questions of yes or no, and so many of each other kind.
+    """Play a cohort of four agents on `size` yes-or-no questions, and this many of each other kind.
 
     Each round asks a third of them, and the first third again. A share of them has ended; those who are
     `silent` answer no other kind but in the first round. `settings` are those of agents. Kinds that are
@@ -76,7 +76,7 @@ def play(
 
 
 def a_page(kind: str, number: int) -> Market:
-    """A question of a kind; every third numeric one is an event with the option question of its number."""
+    """Return a question of a kind; every third numeric one shares the event of an option question."""
     name = MarketId(f"q:{kind}-{number}")
     event = f"event {kind} {number}"
     if kind == "numeric" and number % 3 == 0:
@@ -87,7 +87,7 @@ def a_page(kind: str, number: int) -> Market:
 
 
 def _form(kind: str, number: int) -> QuestionForm:
-    """A question's form; half of those of options have odds, and half of the ranges are open above."""
+    """Return a question's form; half of those of options have odds, half of the ranges are open above."""
     chance = Random(f"form {kind} {number}")
     if kind == "multiple_choice":
         odds = normalized([chance.randint(1, 9) for _ in OPTIONS]) if number % 2 else ()

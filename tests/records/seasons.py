@@ -58,11 +58,12 @@ def play(
     rules: str = "realistic",
     show: int = 20,
 ) -> Path:
-    """The record of a season of two cohorts and five decision times, or of the first few of them.
+    """Return the record of a season of two cohorts and five decision times, or of the first few of them.
 
     Where there is none yet it is a copy of the one that was played first.
     """
-    database, config = folder / "season.db", folder / "config.yaml"
+    database = folder / "season.db"
+    config = folder / "config.yaml"
     lines = "".join(f"  - {agent}\n" for agent in agents)
     config.write_text(CONFIG.format(rules=rules, show=show) + lines, encoding="utf-8")
     if database.exists():
@@ -76,14 +77,15 @@ def play(
 @cache
 def _played(text: str, times: int | None) -> bytes:
     with TemporaryDirectory() as folder:
-        database, config = Path(folder) / "season.db", Path(folder) / "config.yaml"
+        database = Path(folder) / "season.db"
+        config = Path(folder) / "config.yaml"
         config.write_text(text, encoding="utf-8")
         asyncio.run(_play(config, database, times))
         return database.read_bytes()
 
 
 def worked_out(database: Path) -> Path:
-    """The record with all that pages need worked out, as `arena run` leaves it."""
+    """Return the record with its cache computed, as `arena run` leaves it."""
     record = Record.open(str(database))
     refresh_cache(record, NOW)
     record.close()
@@ -91,7 +93,7 @@ def worked_out(database: Path) -> Path:
 
 
 def shared_season(folders: pytest.TempPathFactory) -> Path:
-    """A whole season, all worked out, made once for all processes of this run; it is only read."""
+    """Return a whole season with its cache, made once for all processes of this run, and only to be read."""
     return made_once("season", folders, lambda folder: worked_out(play(folder))) / "season.db"
 
 

@@ -45,7 +45,7 @@ class TamperedRecord:
 
     @contextmanager
     def undone(self) -> Iterator[None]:
-        """Whatever is changed within is as it was afterwards."""
+        """Undo afterwards whatever is changed within."""
         self.driver.execute("BEGIN")
         try:
             yield
@@ -59,7 +59,7 @@ class TamperedRecord:
         verified: VerifiedHead = NOTHING_VERIFIED,
         part: int | None = None,
     ) -> list[Difference]:
-        """What verifying finds, with heads that were published; nothing more once one is `enough`.
+        """Return what verifying finds, with heads that were published, up to one that is `enough`.
 
         The triggers stand in the schema then, and are not at work. What was `verified` before is passed over,
         but for a part.
@@ -81,7 +81,7 @@ class TamperedRecord:
         return found
 
     def value(self, statement: str, values: Sequence[Any] = ()) -> Any:
-        """The one value that a question has for an answer."""
+        """Return the one value that a query returns."""
         return self.driver.execute(statement, values).fetchone()[0]
 
 

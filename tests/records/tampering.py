@@ -16,7 +16,7 @@ def tamper(path: Path, *statements: str, values: tuple[Any, ...] = ()) -> None:
 
 @contextmanager
 def unguarded(database: sqlite3.Connection) -> Iterator[None]:
-    """While the triggers are away; afterwards they are as they were, and so is the version of the schema."""
+    """Remove the triggers for as long as the block lasts; the version of the schema stays the same."""
     for setting in ("foreign_keys = OFF", "ignore_check_constraints = ON", "synchronous = OFF"):
         database.execute(f"PRAGMA {setting}")
     columns = "type, name, tbl_name, rootpage, sql"

@@ -12,19 +12,19 @@ from tests.venue_server.server import VenueServer, venue_server
 
 @pytest.fixture(scope="session")
 def forked() -> Forks:
-    """Starts `arena` without the seconds that it takes to load."""
+    """Start `arena` without the seconds that it takes to load."""
     return loaded()
 
 
 @pytest.fixture
 def venue() -> Iterator[VenueServer]:
-    """A venue over HTTP, which answers what a test tells it to."""
+    """Yield a venue over HTTP, which gives the answers that a test sets."""
     with venue_server() as server:
         yield server
 
 
 @pytest.fixture
 def provider() -> Iterator[FaultyProvider]:
-    """A provider over HTTP, whose models answer as they are named."""
+    """Yield a provider over HTTP, whose models answer as their names say."""
     with faulty() as server:
         yield server

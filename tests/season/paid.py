@@ -11,7 +11,7 @@ from markets.hashes import digest
 
 
 def stored_questions(database: Path) -> set[str]:
-    """The questions whose answers are in the record, named as the provider's log names them."""
+    """Return the questions whose answers are in the record, named as the provider's log names them."""
     if not database.exists():
         return set()
     with closing(sqlite3.connect(database)) as connection:
@@ -24,10 +24,10 @@ def stored_questions(database: Path) -> set[str]:
 
 
 def question(model: str, messages: list[dict[str, Any]], seed: int) -> str:
-    """The name of a question, as the demo's provider notes it."""
+    """Return the name of a question, as the demo's provider notes it."""
     return digest([model, [Message(**each) for each in messages], seed])
 
 
 def asked_in(log: Path) -> list[str]:
-    """The questions in a log of the demo's provider."""
+    """Return the questions in a log of the demo's provider."""
     return [json.loads(line)["hash"] for line in log.read_text("utf-8").splitlines()] if log.exists() else []

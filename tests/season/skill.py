@@ -31,7 +31,7 @@ def told_pairs_of(season: Any) -> dict[Pair, str]:
 
 
 def gaps(seasons: Iterable[Any]) -> dict[str, list[float]]:
-    """For each pair, by how much the worse agent's stated Brier is above the better one's, world by world."""
+    """Return, for each pair and world, the worse agent's stated Brier score minus the better one's."""
     boards: list[Board] = [agents_of(season["leaderboard"]) for season in seasons]
     return {
         f"{worse} − {better}": [b[worse]["brier_stated"] - b[better]["brier_stated"] for b in boards]

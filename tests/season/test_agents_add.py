@@ -45,7 +45,7 @@ def server() -> Iterator[WireServer]:
 
 
 def _plain(body: Any) -> ModelAnswer | Refused:
-    """A server that takes no schema."""
+    """Answer as a server that takes no schema."""
     if "response_format" in body and body["response_format"]["type"] == "json_schema":
         return Refused("response_format json_schema is not supported", 400)
     return ModelAnswer(text=FORTY)
@@ -63,7 +63,8 @@ def there(server: WireServer, mode: str = "forty", wire: str = "openai") -> tupl
 
 
 def test_one_question_is_asked_and_what_it_took_is_written(folder: Path, server: WireServer) -> None:
-    before, asked = (folder / "config.yaml").read_text("utf-8"), len(server.log)
+    before = (folder / "config.yaml").read_text("utf-8")
+    asked = len(server.log)
     found = arena_json(folder, "add", *there(server), "--yes", **KEY)
     after = (folder / "config.yaml").read_text("utf-8")
     assert len(server.log) == asked + 1
@@ -203,7 +204,8 @@ def test_in_a_terminal_a_typo_is_offered_its_name_and_the_cost_is_agreed_to(
 
 
 def test_ctrl_c_leaves_the_file_as_it_was(folder: Path, server: WireServer) -> None:
-    before, asked = (folder / "config.yaml").read_bytes(), len(server.log)
+    before = (folder / "config.yaml").read_bytes()
+    asked = len(server.log)
     terminal = Terminal(folder, "add", *there(server, "slow"), "--yes", **KEY)
     deadline = timer() + 60
     while len(server.log) == asked and timer() < deadline:

@@ -26,12 +26,12 @@ def server() -> Iterator[FaultyProvider]:
 
 
 def answers(model: str, fingerprint: str) -> Any:
-    """A good answer by a model that reports itself so."""
+    """Return a good answer by a model that reports this name."""
     return says(GOOD, model=model, system_fingerprint=fingerprint)
 
 
 def eve(server: FaultyProvider, more: str = "") -> str:
-    """An agent that asks the faulty provider."""
+    """Return an agent that asks the faulty provider."""
     return (
         f'{{name: eve, model: openai/plays, base_url: "{server.url}", {PRICE}, released: 2025-10-01{more}}}'
     )
@@ -69,7 +69,7 @@ def test_before_anything_was_played_the_config_is_listed_and_no_file_is_made(
 
 @pytest.fixture(scope="module")
 def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Eve in two cohorts: in the second with a prompt of her own, whose words have changed since."""
+    """Return a season of eve in two cohorts, in the second with her own prompt, whose text has changed."""
     folder = tmp_path_factory.mktemp("season")
     (folder / "mine.md").write_text("{% block user %}Say.{% endblock %}", "utf-8")
     with faulty() as server:

@@ -32,19 +32,19 @@ def server() -> Iterator[FaultyProvider]:
 
 
 def write(folder: Path, *agents: str, cohorts: str = "", budget: str = "{}") -> Path:
-    """A config of these agents."""
+    """Write a config of these agents."""
     more = f"budget: {budget}\n"
     simulated_config(folder, *agents, show=6, cohorts=f"rounds: 4, count: 2{cohorts}", more=more)
     return folder
 
 
 def asks(model: str, server: FaultyProvider, more: str = "") -> str:
-    """An agent called eve that asks the faulty provider."""
+    """Return an agent called eve that asks the faulty provider."""
     return f'{{name: eve, model: openai/{model}, base_url: "{server.url}", {PRICE}, timeout: 20s{more}}}'
 
 
 def tried(folder: Path, *words: str, status: int = 0) -> Any:
-    """What a try says, with the folder as it was before."""
+    """Return the output of a try, after checking that the folder is as it was before."""
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     found = said(folder, "show", "turn", "--play", *words, status=status)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
@@ -52,13 +52,13 @@ def tried(folder: Path, *words: str, status: int = 0) -> Any:
 
 
 def copy(folder: Path, other: Path) -> None:
-    """The record of a folder in another one."""
+    """Copy the record of a folder into another one."""
     (other / "arena.db").write_bytes((folder / "arena.db").read_bytes())
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three decision times, in which sharp, random and kelly played all."""
+    """Return three decision times, in which sharp, random and kelly played all."""
     folder = write(tmp_path_factory.mktemp("played"), *PLAYERS)
     for _ in range(3):
         said(folder, "run", "--round")
@@ -78,7 +78,7 @@ FILL = "market_id, side, action, shares, amount, fee"
 
 
 def turn_of(folder: Path, name: str, cohort: int, number: int) -> dict[str, Any]:
-    """A recorded turn, in the form in which a try tells it."""
+    """Return a recorded turn in the form of a try's output."""
     ((turn, cash),) = rows_in(folder / "arena.db", TURN, name, cohort, number)
     stated = rows_in(
         folder / "arena.db", "SELECT market_id, stage, probability FROM forecast WHERE turn_id = ?", turn
@@ -92,7 +92,7 @@ def turn_of(folder: Path, name: str, cohort: int, number: int) -> dict[str, Any]
 
 
 def outcome(found: Any) -> dict[str, Any]:
-    """What a try tells of a turn, in the same form."""
+    """Return what a try says about a turn, in the same form."""
     forecasts = [(x["market"], x["stage"], x["probability"]) for x in found["decision"]["forecasts"]]
     keys = ("market", "side", "action", "shares", "amount", "fee")
     fills = [tuple(fill[key] for key in keys) for fill in found["fills"]]

@@ -34,13 +34,13 @@ def players(provider: FaultyProvider, count: int, more: str = "") -> list[str]:
 
 
 def ways(played: Any) -> dict[str, str]:
-    """How the turns of the agents with a model ended; `budget` for those that one stopped."""
+    """Return how the turns of agents with a model ended; `budget` for those that a budget stopped."""
     turns = [turn for turn in played["rounds"][0]["turns"] if turn["agent"] != "market"]
     return {turn["agent"]: turn["stopped_by"] or turn["status"] for turn in turns}
 
 
 def calls(folder: Path) -> list[tuple[str, int | None, str | None]]:
-    """The calls in the record: the agent, what each cost, how it failed."""
+    """Return the calls in the record: the agent, what each cost, how it failed."""
     query = "SELECT name, cost, error_code FROM call JOIN entrant ON entrant.id = entrant_id ORDER BY call.id"
     with closing(sqlite3.connect(folder / "arena.db")) as reader:
         return list(reader.execute(query))

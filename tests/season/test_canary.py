@@ -92,7 +92,7 @@ def provider() -> Iterator[FaultyProvider]:
 
 
 def an_arena(folder: Path, provider: FaultyProvider, models: Iterable[str]) -> None:
-    """An arena in which every agent but one has a model with a fault, or with a key in its mouth."""
+    """Write an arena in which all models but one have a fault, or repeat a key."""
     line_up = [agent(name, provider.url) for name in sorted(models)]
     line_up += [agent("401-at-home", provider.url, "HOME_API_KEY")]
     (folder / "config.yaml").write_text(CONFIG + "".join(line_up), "utf-8")
@@ -100,14 +100,14 @@ def an_arena(folder: Path, provider: FaultyProvider, models: Iterable[str]) -> N
 
 
 def tellers(folder: Path) -> list[str]:
-    """The files that hold a piece of a key, whatever they are."""
+    """Return the files that hold a piece of a key, of any type."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != ".env")
     assert any(path.suffix == ".db" for path in files)
     return [path.name for path in files if any(piece.encode() in path.read_bytes() for piece in FOUND)]
 
 
 def check(run: CompletedProcess[str], status: int = 0) -> None:
-    """It ended as it had to, and said nothing of a key."""
+    """Check that it ended with this status, and showed nothing of a key."""
     assert run.returncode == status, run.stdout[-2000:] + run.stderr[-2000:]
     assert not [piece for piece in FOUND if piece in run.stdout + run.stderr]
     assert "Traceback" not in run.stdout + run.stderr

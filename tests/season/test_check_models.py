@@ -20,12 +20,12 @@ cohorts: {rounds: 2, count: 1}
 
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The key that all agents send, in this process and in those that it starts."""
+    """Set the key that all agents send, in this process and in those that it starts."""
     monkeypatch.setenv("CANARY_KEY", KEY)
 
 
 def an_arena(folder: Path, provider: FaultyProvider, *models: str, head: str = HEAD, more: str = "") -> None:
-    """Agents with these models, each called a-MODEL, and one without."""
+    """Write agents with these models, each called a-MODEL, and one without."""
     where = f'base_url: "{provider.url}", api_key_env: CANARY_KEY, price: {{input: 10, output: 30}}'
     blocks = [f'  - {{name: "a-{name}", model: "openai/{name}", {where}, timeout: 20s}}\n' for name in models]
     text = head + "agents:\n  - kind: market\n" + "".join(blocks) + more.replace("WHERE", where)
@@ -33,7 +33,7 @@ def an_arena(folder: Path, provider: FaultyProvider, *models: str, head: str = H
 
 
 def tried(folder: Path, *agents: str, venues: tuple[str, ...] = (), status: int = 0) -> list[dict[str, Any]]:
-    """What comes of trying the models of these agents, as JSON has it."""
+    """Return the result of trying the models of these agents, as JSON has it."""
     live = check_live(load(folder / "config.yaml", os.environ), venues, agents, quiet=True)
     assert live_status(live) == status
     return list(live["models"])

@@ -17,7 +17,7 @@ KEY = "c4nary-k3y-9x8y7z"
 
 @pytest.fixture
 def folder(tmp_path: Path, provider: FaultyProvider, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An arena on a venue and a model of this machine, and a key in its `.env`."""
+    """Return an arena on a venue and a model of this machine, and a key in its `.env`."""
     (tmp_path / ".env").write_text(f"CANARY_KEY={KEY}\n", "utf-8")
     return tmp_path
 

@@ -22,13 +22,13 @@ HEX = set("0123456789abcdef")
 
 
 def write(folder: Path, *agents: str, **more: Any) -> str:
-    """A config of these agents; its text."""
+    """Write a config of these agents, and return its text."""
     world = "weeks: 8, markets: 60, events: 20"
     return simulated_config(folder, *(agents or BEFORE), world=world, **more)
 
 
 def error(folder: Path, *words: str, status: int = 1) -> tuple[str, str]:
-    """The code and the words of what was refused."""
+    """Return the code and the words of what was refused."""
     found = said(folder, *words, status=status)["error"]
     return found["code"], f"{found['message']} → {found['mend']}"
 
@@ -39,7 +39,7 @@ def states(folder: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two cohorts; between their starts the config has changed. Three decision times were played."""
+    """Play two cohorts over three decision times, with a change of the config between their starts."""
     folder = tmp_path_factory.mktemp("season")
     for times, agents, show in ((1, BEFORE, 4), (2, AFTER, 5)):
         write(folder, *agents, show=show)
@@ -50,7 +50,7 @@ def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(season: Path, tmp_path: Path) -> Path:
-    """The season, to be changed."""
+    """Return the season, to be changed."""
     return Path(shutil.copytree(season, tmp_path / "copy"))
 
 
@@ -296,7 +296,7 @@ def test_a_changed_prompt_counts_for_later_cohorts_only(tmp_path: Path) -> None:
 
 
 def said_without_config(folder: Path, *words: str) -> Any:
-    """What is answered where there is a record and no config."""
+    """Return the output where there is a record and no config."""
     (folder / "config.yaml").rename(folder / "other.yaml")
     return arena_json(folder, *words, "--database", "arena.db")
 

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from tests.arena.scores.files.test_forecastbench import question
-from tests.program.running import arena_json as answer
 from tests.provider.replies import Asked, says
 from tests.provider.server import FaultyProvider, faulty
-from tests.season.test_forecastbench import is_clean, publish, stop_after
+from tests.season.test_forecastbench import arena_json, is_clean, publish, stop_after
 from tests.serving import Reply
 
 DUE = "2026-03-01"
@@ -29,14 +28,14 @@ TOGETHER = re.compile(r"Will question 1 resolve (YES|NO) and question 2 (YES|NO)
 
 
 def stated(numbers: list[int], ways: tuple[int, ...]) -> float:
-    """What the model says: sure of odd and even, and more so of pairs that are near each other."""
+    """Return the model's answer: sure of odd and even, and surer of pairs that are near each other."""
     right = all((number % 2 == 1) == (way == 1) for number, way in zip(numbers, ways, strict=True))
     near = 0.01 * abs(numbers[0] - numbers[-1])
     return round(0.75 - near if right else 0.1 + near, 2)
 
 
 def replied(call: Asked) -> Reply:
-    """A forecast for each market of the question, which is about one number or two."""
+    """Return a forecast for each market of the question, which is about one number or two."""
     text = "".join(str(message["content"]) for message in call.body["messages"] if message["role"] == "user")
     parts = {part: int(number) for part, number in PART.findall(text)}
     forecasts = []
@@ -63,7 +62,7 @@ def provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Faulty
 
 
 def world(folder: Path, provider: FaultyProvider) -> None:
-    """A config with one model, a clock, and a published set without combinations."""
+    """Write a config with one model, a clock, and a published set without combinations."""
     agent = f"{{name: sharp, model: openai/fake-1, base_url: '{provider.url}', max_tokens: 4000, "
     lines = [
         "database: arena.db",
@@ -88,7 +87,7 @@ def world(folder: Path, provider: FaultyProvider) -> None:
 
 
 def came_to(source: str, name: str) -> tuple[float, bool]:
-    """What a single question comes to, and whether it has: one market is open yet, at 0.4."""
+    """Return a single question's value, and whether it has ended: one market is still open, at 0.4."""
     number = int(name[1:])
     if source == "manifold" and number % 4 == 0:
         return 0.4, False
@@ -96,7 +95,7 @@ def came_to(source: str, name: str) -> tuple[float, bool]:
 
 
 def resolved(folder: Path) -> None:
-    """What single questions came to; nothing is said of combinations."""
+    """Publish how single questions ended, and nothing about combinations."""
     rows = []
     for source, letter, days in (("manifold", "m", ["2026-03-20"]), ("fred", "d", DAYS)):
         for number in range(12):
@@ -108,12 +107,8 @@ def resolved(folder: Path) -> None:
     publish(folder, "resolution_sets", f"{DUE}_resolution_set.json", header | {"resolutions": rows})
 
 
-def arena_json(*words: str, status: int = 0) -> Any:
-    return answer(Path(), *words, status=status)
-
-
 def by_hand(asked: Any, say: Any) -> dict[str, float]:
-    """The mean squared errors of both halves, from the set and the ends of its single questions."""
+    """Return the mean squared errors of both halves, from the set and the ends of its single questions."""
     errors: dict[str, list[float]] = {"dataset": [], "market": []}
     for one in asked["questions"]:
         ids = one["id"] if isinstance(one["id"], list) else [one["id"]]
@@ -130,7 +125,7 @@ def by_hand(asked: Any, say: Any) -> dict[str, float]:
 
 
 def naively(half: str, numbers: list[int], ways: tuple[int, ...]) -> float:
-    """Both as if independent: a market at its price, a data question at even odds."""
+    """Forecast both as if independent: a market at its price, a data question at even odds."""
     chance = 1.0
     for way in ways:
         share = 0.25 if half == "market" else 0.5

@@ -12,19 +12,19 @@ from tests.season.skill import BEST_AND_WORST, BY_DESIGN, RIGHT, gaps, play, tol
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, thorough: bool) -> Path:
-    """The demo as it comes with THOROUGH=1, and in a world of a quarter of its markets otherwise."""
+    """Return the demo in full with THOROUGH=1, and otherwise in a world of a quarter of its markets."""
     return the_demo(tmp_path_factory) if thorough else the_small_demo(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
 def season(folder: Path) -> Any:
-    """What the demo answered."""
+    """Return the demo's output."""
     return said_of(folder)
 
 
 @pytest.fixture(scope="module")
 def first_time(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The folder of the first decision time in a small world, and what the demo printed there."""
+    """Return the folder of the first decision time in a small world, and what the demo printed there."""
     folder = tmp_path_factory.mktemp("first time")
     done = arena(folder, "demo", "--rounds", "1", "--config", str(small_demo(folder)))
     assert done.returncode == 0, done.stderr

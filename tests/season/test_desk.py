@@ -42,7 +42,7 @@ class Guest:
     key: str
 
     def ask(self, path: str, body: bytes | None = None) -> tuple[int, Any]:
-        """The status and what is answered."""
+        """Return the status and the body of an answer."""
         try:
             with urlopen(Request(self.url + path, body, {"Authorization": f"Bearer {self.key}"})) as found:
                 return found.status, json.load(found)
@@ -55,7 +55,7 @@ class Guest:
         return self.ask(words, decision if isinstance(decision, bytes) else json.dumps(decision).encode())
 
     def turn(self) -> Any:
-        """The turn that is open, once one is."""
+        """Return the open turn, once there is one."""
         return until(lambda: found if (found := self.ask("/v1/turn")[1])["turn"] else None)
 
 
@@ -78,7 +78,7 @@ def bets(view: Mapping[str, Any], share: float) -> dict[str, Any]:
 
 
 def desk(folder: Path, *words: str) -> tuple[Forked, str]:
-    """A desk as a process, and where it is."""
+    """Start a desk as a process, and return it with its address."""
     process = loaded().start(folder, "outside", "desk", "--port", "8650", *words)
     found = until(lambda: re.search(r"http://\S+", process.said()) or not process.runs)
     assert process.runs, process.said()
@@ -86,14 +86,14 @@ def desk(folder: Path, *words: str) -> tuple[Forked, str]:
 
 
 def of_agent(folder: Path, name: str, what: str, record: str = "demo.db") -> list[tuple[Any, ...]]:
-    """Something of an agent's calls or turns."""
+    """Return a column of an agent's calls or turns."""
     table = "call" if what in ("messages", "reply", "error_code") else "turn"
     query = f"SELECT {what} FROM {table} t JOIN entrant e ON e.id = t.entrant_id WHERE e.name = '{name}'"
     return rows(folder, f"{query} ORDER BY t.id", record)
 
 
 def registered_words(url: str) -> list[str]:
-    """The words after the program's name that a host finds in `server.json`, for a desk at an address."""
+    """Return the words after the program's name in `server.json`, for a desk at an address."""
     [package] = json.loads((ROOT / "server.json").read_text("utf-8"))["packages"]
     words = []
     for argument in package["packageArguments"]:
@@ -104,7 +104,7 @@ def registered_words(url: str) -> list[str]:
 
 
 async def by_protocol(url: str, key: str, share: float) -> dict[str, Any]:
-    """A turn by the Model Context Protocol's own client: its tools, and what each answered."""
+    """Play a turn with the Model Context Protocol's own client, and return its tools and their answers."""
     from mcp import Client, StdioServerParameters, stdio_client
     from mcp.types import TextContent
 
@@ -132,7 +132,7 @@ async def by_protocol(url: str, key: str, share: float) -> dict[str, Any]:
 
 
 def own_program(folder: Path, **there: str) -> "subprocess.Popen[str]":
-    """The whole agent of the page on agents from outside, with nothing but Python's own library."""
+    """Run the whole agent of the page on agents from outside, with only the standard library."""
     page = (ROOT / "docs" / "outside.md").read_text("utf-8")
     text = page.partition("```python\n")[2].partition("```")[0]
     assert sum(1 for line in text.splitlines() if line.strip()) <= 24
@@ -149,9 +149,11 @@ def test_all_are_killed_in_mid_turn_and_one_record_stands(tmp_path: Path) -> Non
     }
 
     first, url = desk(tmp_path)
-    ann, cat = Guest(url, keys["ann"]), Guest(url, keys["cat"])
+    ann = Guest(url, keys["ann"])
+    cat = Guest(url, keys["cat"])
     playing = loaded().start(tmp_path, "run", "--round")
-    before, missed = ann.turn(), cat.turn()
+    before = ann.turn()
+    missed = cat.turn()
     until(lambda: of_agent(tmp_path, "sharp", "reply") and of_agent(tmp_path, "prog", "reply"))
     fills = ann.send(bets(before["view"], 0.5), preview=True)[1]["fills"]
     assert [(fill["action"], fill["option"]) for fill in fills] == [("buy", "no")]
@@ -287,7 +289,8 @@ def test_on_postgresql_an_assistant_and_a_program_are_killed_too(
 
     second, url = desk(tmp_path, *here)
     playing = loaded().start(tmp_path, "run", "--round", *here)
-    ann, asked = Guest(url, keys["ann"]), len(of_agent(tmp_path, "sharp", "reply", address))
+    ann = Guest(url, keys["ann"])
+    asked = len(of_agent(tmp_path, "sharp", "reply", address))
     assert ann.turn() == before
     told = asyncio.run(by_protocol(url, keys["bob"], 0.4))
     assert told["view"] == seen, "who comes again sees the same"

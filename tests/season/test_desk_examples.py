@@ -54,7 +54,7 @@ async def query(*, prompt, options):
 
 
 def said_by(script: str, folder: Path) -> dict[str, Any]:
-    """What an example hands to the framework that stands in the folder."""
+    """Return what an example hands to the framework that stands in the folder."""
     text = (EXAMPLES / script).read_text("utf-8")
     (folder / script).write_text(text, "utf-8")
     there = environment(ARENA_KEY="arena_k", ARENA_MCP="arena outside mcp --url 'http://desk here'")

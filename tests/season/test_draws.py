@@ -16,7 +16,8 @@ from tests.season.test_run_live import time_of
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
 from tests.venue_server.server import Asked, VenueServer
 
-DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
 COUNT, SHOWN = 250, 8
 CONFIG = """\
 markets:
@@ -33,7 +34,7 @@ agents: [{{kind: market}}]
 
 @pytest.fixture
 def wire(tmp_path: Path, venue: VenueServer) -> PolymarketWire:
-    """A folder at a venue of 250 markets, whose prices move by the day; fifty of them are too small."""
+    """Serve a venue of 250 markets, fifty too small, whose prices move by the day, to a folder."""
     places = {"venue": venue.url, "gamma": GAMMA, "clob": CLOB}
     (tmp_path / "config.yaml").write_text(CONFIG.format(shown=SHOWN, **places), "utf-8")
     clock_at(tmp_path)
@@ -60,8 +61,9 @@ def wire(tmp_path: Path, venue: VenueServer) -> PolymarketWire:
 
 
 def draws(folder: Path) -> tuple[int, Differences]:
-    """How many draws of a folder's record come out the same, and what differs."""
-    record, found = Record.open(str(folder / "arena.db")), Differences(None)
+    """Return how many draws of a folder's record are reproduced, and what differs."""
+    record = Record.open(str(folder / "arena.db"))
+    found = Differences(None)
     try:
         with reading(record.engine) as connection:
             return check_draws(connection, found), found

@@ -40,7 +40,8 @@ agents:
   - kind: reader
 """
 WORDS = "title: News of {day}\npublished: {day}\nsource: Paper\nmarkets: {markets}\n\nSomething of {day}.\n"
-BEFORE, AFTER = ("2026-01-02", "2026-01-16", "2026-01-17"), ("2026-01-18", "2026-02-06", "2026-02-20T10:00Z")
+BEFORE = ("2026-01-02", "2026-01-16", "2026-01-17")
+AFTER = ("2026-01-18", "2026-02-06", "2026-02-20T10:00Z")
 LEAK = "It was over on 4 May 2027. So much"
 """What an article of January can't know."""
 LAST = "2026-01-18"
@@ -48,7 +49,7 @@ LAST = "2026-01-18"
 
 
 def played(folder: Path, *days: str) -> Any:
-    """The replay with articles of these days on every market."""
+    """Play the replay with articles of these days on every market."""
     simulated(folder / "spring", markets=15, events=6)
     (folder / "extensions").mkdir()
     (folder / "extensions" / "reader.py").write_text(READER, "utf-8")
@@ -64,7 +65,7 @@ def played(folder: Path, *days: str) -> Any:
 
 
 def names(folder: Path) -> list[str]:
-    """The ids of the recording's markets."""
+    """Return the ids of the recording's markets."""
     lines = (folder / "spring" / "prices.csv").read_text("utf-8").splitlines()[1:]
     return sorted({line.split(",")[1] for line in lines})
 
@@ -79,7 +80,7 @@ SHOWN = """SELECT round.at, article.published_at, article.dated FROM evidence
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The replay with the articles before a day, and with later ones too."""
+    """Return the replay with the articles before a day, and with later ones too."""
     early, late = (tmp_path_factory.mktemp(name) for name in ("early", "late"))
     played(early, *BEFORE)
     played(late, *BEFORE, *AFTER)
@@ -130,7 +131,8 @@ def test_the_record_verifies_and_says_what_was_set_aside(folders: tuple[Path, Pa
 
 
 def test_playing_it_again_in_another_process_gathers_nothing(folders: tuple[Path, Path]) -> None:
-    folder, gathered = folders[0], "SELECT id, hash FROM gathering ORDER BY id"
+    folder = folders[0]
+    gathered = "SELECT id, hash FROM gathering ORDER BY id"
     before = rows_in(folder / "arena.db", gathered)
     (folder / "news" / "2026-01-02.md").unlink()
     assert loaded().start(folder, "study", "replay", "spring", "--database", "arena.db").wait() == 0

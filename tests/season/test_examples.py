@@ -15,26 +15,23 @@ from tests.program.rehearsal import clock_at, content, content_at, rehearse, row
 from tests.program.running import AGREES, arena_json
 from tests.provider.replies import GOOD, says
 from tests.provider.server import FaultyProvider
-from tests.venue_server.polymarket import CLOB, GAMMA, RAIN_BOOK, PolymarketWire, a_book, a_market
+from tests.venue_server.polymarket import CLOB, GAMMA, rain_and_snow
 from tests.venue_server.server import venue_server
 
 EXAMPLES = {path.stem: path for path in (ROOT / "examples").glob("*.yaml")}
 PLAYED = ("card", "five-providers", "blind-or-shown", "prompt-ab", "local-model")
 PROVIDERS = ("ANTHROPIC", "OPENAI", "GEMINI", "DEEPSEEK", "MISTRAL")
 KEYS = {f"{name}_API_KEY": "canary" for name in PROVIDERS}
-SNOW_BOOK = a_book("1002", bids=[("0.40", "900")], asks=[("0.42", "900")])
 
 
 @pytest.fixture
 def venue() -> Iterator[str]:
     with venue_server() as server:
-        names = ("1001", "1002")
-        markets = [a_market(name, endDate="2026-01-25T00:00:00Z", volume="20000") for name in names]
-        yield PolymarketWire(markets, [RAIN_BOOK, SNOW_BOOK]).serve(server)
+        yield rain_and_snow(endDate="2026-01-25T00:00:00Z", volume="20000").serve(server)
 
 
 def placed(folder: Path, name: str, provider: FaultyProvider | None = None, venue: str = "") -> Path:
-    """The examples in a folder, one of them as config.yaml with its models and venue on this machine."""
+    """Copy the examples into a folder, one as config.yaml with its models and venue on this machine."""
     shutil.copytree(ROOT / "examples", folder, dirs_exist_ok=True)
     text = EXAMPLES.get(name, ROOT / "config.yaml").read_text("utf-8")
     if provider is not None:

@@ -60,19 +60,19 @@ agents:
 
 
 def run(*words: object) -> Result:
-    """What the command line answers, in this process."""
+    """Return what the command line answers, in this process."""
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def told(*words: object, status: int = 0) -> Any:
-    """What `arena … --json` answers."""
+    """Return what `arena … --json` answers."""
     answer = run(*words, "--json")
     assert answer.exit_code == status, answer.output
     return json.loads(answer.stdout)
 
 
 def refereed(folder: Path) -> list[str]:
-    """The differences that the referee finds."""
+    """Return the differences that the referee finds."""
     return referee.referee(folder)
 
 
@@ -83,7 +83,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def small(folder: Path) -> Path:
-    """The small record, whose every figure is on file, as JSON."""
+    """Return the small record, whose every figure is on file, as JSON."""
     with closing(build(folder / "small.db", watched=True)):
         exported(folder / "small.db", folder / "small", "json")
     return folder / "small"
@@ -91,14 +91,16 @@ def small(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def demo(folder: Path) -> Any:
-    """Four rounds of a small demo, in which a model is asked over HTTP."""
+    """Return four rounds of a small demo, in which a model is asked over HTTP."""
     config = demo_config(folder, LINE_UP, show=40, markets=150, events=55)
     words = ("--rounds", "4", "--database", "demo.db")
     return arena_json(folder, "demo", "--headless", *words, "--config", str(config))
 
 
 def test_a_season_goes_out_and_comes_in_by_the_command_line(demo: Any, folder: Path) -> None:
-    place, old, new = folder / "season.zip", folder / "demo.db", folder / "copy.db"
+    place = folder / "season.zip"
+    old = folder / "demo.db"
+    new = folder / "copy.db"
     out = told("share", "export", place, "--format", "parquet", "--database", old)
     assert out["state_hash"] == demo["state_hash"]
     assert out["rows"] == sum(file["rows"] for file in out["files"].values()) > 1_000

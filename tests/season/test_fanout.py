@@ -24,7 +24,7 @@ agents:
 
 
 def a_season(folder: Path, at_once: int) -> str:
-    """The state hash of two rounds."""
+    """Return the state hash of two rounds."""
     folder.mkdir()
     (folder / "config.yaml").write_text(CONFIG.format(at_once=at_once), "utf-8")
     found = arena_json(folder, "demo", "--headless", "--config", "config.yaml", "--database", "season.db")

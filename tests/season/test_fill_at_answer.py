@@ -13,24 +13,14 @@ from tests.provider.server import FaultyProvider
 from tests.records.little_world import WEEK
 from tests.season.test_run_live import CONFIG, LATER, time_of
 from tests.serving import Reply
-from tests.venue_server.polymarket import (
-    CLOB,
-    GAMMA,
-    PolymarketWire,
-    Raw,
-    a_book,
-    a_book_end,
-    a_market,
-    an_end,
-)
+from tests.venue_server.polymarket import CLOB, GAMMA, NAMES, PolymarketWire, Raw, a_book, a_market
 from tests.venue_server.server import VenueServer
 
-NAMES = ("1001", "1002")
 RULES = "cohorts: {rules: {from: realistic, fill_at: answer},"
 
 
 def priced(wire: PolymarketWire, bid: str, ask: str) -> None:
-    """Both markets cost so much from now on."""
+    """Set the prices of both markets from now on."""
     shown: Raw = {"bestBid": float(bid), "bestAsk": float(ask), "lastTradePrice": float(bid)}
     wire.markets = [a_market(name, endDate=LATER, **shown) for name in NAMES]
     wire.books = [a_book(name, [(bid, "9000")], [(ask, "9000")]) for name in NAMES]
@@ -49,7 +39,7 @@ def test_an_order_is_filled_at_the_price_of_when_its_answer_is_in(
 
     def ends() -> None:
         if time_of(tmp_path) >= SUNDAY + 2 * WEEK and not wire.ends:
-            wire.markets, wire.ends = [an_end(name) for name in NAMES], [a_book_end(name) for name in NAMES]
+            wire.end_all()
 
     venue.before.append(lambda _: ends())
     provider.script("eve", thinks)

@@ -35,13 +35,13 @@ ASKED = re.compile(r"^### (m[0-9]+)$[^#]*Is ([0-9]+) odd", re.MULTILINE)
 
 
 def chance(model: str, number: int) -> float:
-    """What a model says of a number: more certain with its own, and right."""
+    """Return a model's forecast for a number: right, and surer the higher its own number is."""
     edge = int(model.rpartition("-")[2]) * 0.05
     return round(0.5 + (edge if number % 2 else -edge), 2)
 
 
 def answered(call: Asked) -> Reply:
-    """A forecast for every market that the question names."""
+    """Return a forecast for every market that the question names."""
     text = "".join(str(message["content"]) for message in call.body["messages"] if message["role"] == "user")
     forecasts = [
         {"market": name, "reason": "so it is", "probability": chance(call.model, int(number))}
@@ -62,7 +62,7 @@ def provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Faulty
 
 
 def world(folder: Path, provider: FaultyProvider, budget: str = "{arena: 10}") -> None:
-    """A config with eight agents, a clock, and the published files of a round."""
+    """Write a config with eight agents, a clock, and the published files of a round."""
     lines = [
         "database: arena.db",
         "markets: {venue: polymarket, show: 10}",
@@ -95,7 +95,7 @@ def publish(folder: Path, kind: str, name: str, data: Any) -> None:
 
 
 def resolved(folder: Path, **changes: float) -> None:
-    """What the questions came to: odd ones to YES; with changes, by id."""
+    """Publish how questions ended: odd ones YES; with changes, by id."""
     data = [
         {"id": f"d{i}", "source": "fred", "direction": None, "resolution_date": day, "resolved": True,
          "resolved_to": changes.get(f"d{i}", float(i % 2))}
@@ -125,7 +125,9 @@ def stop_after(
     by: signal.Signals = signal.SIGKILL,
 ) -> Forked:
     """Let the agents answer until so many questions were asked, and end them by a signal."""
-    started, ended, whole = list[Forked](), list[int](), provider.respond
+    started = list[Forked]()
+    ended = list[int]()
+    whole = provider.respond
 
     def respond(request: Request) -> Reply:
         if len(provider.log) >= asked and started and not ended:
@@ -141,12 +143,12 @@ def stop_after(
 
 
 def arena_json(*words: str, status: int = 0) -> Any:
-    """What `arena … --json` answers, in the folder of the test."""
+    """Return what `arena … --json` answers, in the folder of the test."""
     return answer(Path(), *words, status=status)
 
 
 def is_clean(folder: Path) -> bool:
-    """Whether `arena admin verify` finds nothing."""
+    """Tell whether `arena admin verify` finds nothing."""
     with open_read_only(str(folder / "arena.db")) as engine, reading(engine) as connection:
         return verify(connection) == []
 
@@ -202,7 +204,8 @@ def test_a_round_there_and_back(tmp_path: Path, provider: FaultyProvider) -> Non
     rows = {one["forecaster"]: one for one in arena_json(*BOARD, filed, "--agents")["rows"]}
     here = {"Naive Forecaster", "Imputed Forecaster", "Random Uniform"}
     assert {"a8", "a8 (scratchpad with freeze values)", *here} <= set(rows)
-    kept, file = rows["a8 (scratchpad with freeze values)"], rows["a8"]
+    kept = rows["a8 (scratchpad with freeze values)"]
+    file = rows["a8"]
     assert [kept[name] for name in ("dataset", "market")] == [file[name] for name in ("dataset", "market")]
     assert file["dataset"] == pytest.approx((8 * 0.1**2 + 2 * 0.9**2) / 10)
     assert file["market"] == pytest.approx((9 * 0.1**2 + 0.3**2) / 10)
@@ -298,13 +301,13 @@ POOLS: dict[str, Callable[[list[float]], float]] = {
 
 
 def said_by(model: int, prompt: str, number: int) -> float:
-    """What one of the nine says of a question: each something else."""
+    """Return one of the nine's answer to a question, each another one."""
     edge = 0.08 * model + 0.05 * [*PROMPTS].index(prompt) + 0.01 * number
     return round(0.5 + (edge if number % 2 else -edge), 2)
 
 
 def of_the_nine(call: Asked) -> Reply:
-    """The answer of a model to one of the three prompts."""
+    """Return the answer of a model to one of the three prompts."""
     text = "".join(str(message["content"]) for message in call.body["messages"])
     (prompt,) = (name for name, words in PROMPTS.items() if words in text)
     number = int(re.findall(r"Is (\d+) odd", text)[0])

@@ -116,7 +116,7 @@ def traced() -> Iterator[Tracer]:
 
 @pytest.fixture(scope="module")
 def tracer(tmp_path_factory: pytest.TempPathFactory) -> Tracer:
-    """What was traced in a short season: agents with models ask, others follow them, markets are settled."""
+    """Trace a short season in which agents with models ask, others follow them, and markets are settled."""
     folder = tmp_path_factory.mktemp("traced")
     world = "weeks: 4, markets: 30, events: 10"
     simulated_config(

@@ -76,7 +76,7 @@ def provider() -> Iterator[FaultyProvider]:
 
 @pytest.fixture(scope="module")
 def season(tmp_path_factory: pytest.TempPathFactory, provider: FaultyProvider) -> Path:
-    """The folder of a whole season."""
+    """Return the folder of a whole season."""
     folder = tmp_path_factory.mktemp("hidden")
     prepare(folder, provider.url)
     arena_json(folder, *PLAY)
@@ -85,7 +85,7 @@ def season(tmp_path_factory: pytest.TempPathFactory, provider: FaultyProvider) -
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory, provider: FaultyProvider) -> Path:
-    """The folder of its first two rounds: the hidden period is not over."""
+    """Return the folder of its first two rounds, in which the hidden period is not over."""
     folder = tmp_path_factory.mktemp("begun")
     prepare(folder, provider.url)
     arena_json(folder, *PLAY, "--rounds", str(HIDDEN))
@@ -97,7 +97,7 @@ def figures(text: str) -> set[float]:
 
 
 def told_by_round(folder: Path) -> dict[tuple[str, int], str]:
-    """All that each agent was told in each round: prompts, documents, the results of its tools."""
+    """Return all that each agent was told in each round: prompts, documents, the results of its tools."""
     told: dict[tuple[str, int], str] = defaultdict(str)
     calls = """SELECT e.name, r.number, c.messages FROM call c JOIN round r ON r.id = c.round_id
         JOIN entrant e ON e.id = c.entrant_id"""
@@ -110,14 +110,14 @@ def told_by_round(folder: Path) -> dict[tuple[str, int], str]:
 
 
 def prices_until(folder: Path, number: int) -> set[float]:
-    """Every price figure that the record has until a round."""
+    """Return every price figure that the record has until a round."""
     query = f"""SELECT bid, ask, mid, last FROM quote
         WHERE at <= (SELECT at FROM round WHERE number = {number})"""
     return {price / 1e6 for row in rows(folder, query, "demo.db") for price in row if price is not None}
 
 
 def stated_until(folder: Path, number: int) -> dict[str, set[float]]:
-    """What each agent forecast until a round."""
+    """Return what each agent forecast until a round."""
     query = f"""SELECT e.name, f.probability FROM forecast f JOIN turn t ON t.id = f.turn_id
         JOIN round r ON r.id = t.round_id JOIN entrant e ON e.id = t.entrant_id WHERE r.number <= {number}"""
     stated: dict[str, set[float]] = defaultdict(set)
@@ -321,7 +321,7 @@ def test_what_was_computed_in_the_hidden_period_is_stale_after_it(begun: Path, t
 
 
 def takes_by_loops(folder: Path) -> dict[str, float]:
-    """Takes of the seed's tournament, market by market and span by span, from the record's columns."""
+    """Return takes of the seed's tournament, market by market and span by span, from the record's columns."""
     with open_read_only(str(folder / "demo.db")) as engine, reading(engine) as connection:
         columns = read_forecast_columns(connection, 1)
         known = read_known(connection, columns)[columns.market]

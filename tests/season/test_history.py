@@ -30,7 +30,8 @@ from tests.venue_server.polymarket import (
 from tests.venue_server.server import Asked, VenueServer, status
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
 SPAN = ("--since", "2026-01-01", "--until", "2026-02-12")
 COUNT = 60
 
@@ -40,7 +41,7 @@ def stamp(at: datetime) -> str:
 
 
 def config(folder: Path, venue: str, **settings: Any) -> Path:
-    """A config that says where the venue is, fast enough for a test."""
+    """Return a config with the venue's address, at a rate that is fast enough for a test."""
     places = json.dumps({**settings, "per_second": 5_000})
     agents = "agents: [{kind: market}, {kind: constant}]"
     file = folder / f"{venue}.yaml"
@@ -51,10 +52,12 @@ def config(folder: Path, venue: str, **settings: Any) -> Path:
 
 
 def polymarket(count: int = COUNT) -> PolymarketWire:
-    """Markets of January, most of them closed, with a price an hour for as long as they were open."""
-    rng, wire = Random("1/history"), PolymarketWire()
+    """Serve markets of January, most of them closed, with a price for every hour in which they were open."""
+    rng = Random("1/history")
+    wire = PolymarketWire()
     for n in range(count):
-        name, closed = str(1001 + n), START + (10 + rng.randrange(40)) * DAY
+        name = str(1001 + n)
+        closed = START + (10 + rng.randrange(40)) * DAY
         more: dict[str, Any] = {
             "slug": f"rain-{n}",
             "startDate": stamp(START - 5 * DAY),
@@ -117,11 +120,9 @@ def test_killed_twice_it_goes_on_and_nothing_is_asked_twice(tmp_path: Path, venu
 
 
 def killed_after(folder: Path, file: Path, venue: VenueServer, answers: int) -> int:
-    """The status of a run that is killed once so many questions were asked in all."""
-    started, words = (
-        list[Forked](),
-        ("study", "bundle", "past", "polymarket", *SPAN, "--config", str(file), "--json"),
-    )
+    """Return the status of a run that is killed after this many questions in all."""
+    started = list[Forked]()
+    words = ("study", "bundle", "past", "polymarket", *SPAN, "--config", str(file), "--json")
 
     def kill(_asked: Asked) -> Reply | None:
         if len(venue.log) >= answers and started:

@@ -41,7 +41,9 @@ from tests.trusted import load_trusted
 from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_book, a_market
 from tests.venue_server.server import RESET, VenueServer, status
 
-MINUTE, HOUR, WEEK = timedelta(minutes=1), timedelta(hours=1), timedelta(weeks=1)
+MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
+WEEK = timedelta(weeks=1)
 KEY = "cn4ry-0f-the-key"
 HOOK_SECRET = "canary-of-the-webhook"
 CONFIG = """\
@@ -75,7 +77,7 @@ class Receiver(Server):
         return Reply(b"")
 
     def of(self, event: str) -> list[dict[str, Any]]:
-        """The messages of an event."""
+        """Return the messages of an event."""
         return [message for message in self.told if message["event"] == event]
 
 
@@ -119,7 +121,7 @@ class Arena:
         return arena(self.folder, *words, CANARY_AUTH_KEY=KEY, ARENA_WEBHOOK=hook)
 
     def status(self, *words: str) -> dict[str, Any]:
-        """What `arena status` says as JSON; in words it says the same, and holds no secret."""
+        """Return `arena status` as JSON, after checking that its text agrees and holds no secret."""
         more = (*words, "--clock", "clock", "--database", self.record)
         shown = self.command("status", *more)
         told = self.command("status", "--json", *more)
@@ -142,7 +144,7 @@ class Arena:
         return found
 
     def reasons(self, *codes: str) -> dict[str, dict[str, Any]]:
-        """The reasons that the status gives, by code; besides these `codes` there is none but the usual."""
+        """Return the status's reasons by code, after checking that there are none but these and the usual."""
         found = {reason["code"]: reason for reason in self.status()["reasons"]}
         usual = {"not_running", "no_good_turn", "disk", "backup"}
         assert set(found) - usual == set(codes), found
@@ -169,7 +171,7 @@ def instant(at: datetime) -> str:
 
 
 def over(world: Arena, at: datetime) -> None:
-    """Nothing goes on any more, and what was says until when."""
+    """Check that no incident is going on, and that each has its end."""
     found = world.status()
     assert [told["kind"] for told in found["incidents"] if told["ended_at"] is None] == []
     shown = world.command("status", "--incidents", "--database", world.record).stdout
@@ -223,7 +225,8 @@ def test_3_a_quota_and_a_rate_limit_for_hours(world: Arena) -> None:
     for hour in range(3):
         world.once(SUNDAY + hour * HOUR)
     found = world.reasons("quota_spent", "rate_limited")
-    quota, limit = found["quota_spent"], found["rate_limited"]
+    quota = found["quota_spent"]
+    limit = found["rate_limited"]
     assert "says that a quota is used up: eve" in quota["text"]
     assert "limits requests: bob" in limit["text"]
     assert "You exceeded your current quota" in quota["cause"]
@@ -240,7 +243,7 @@ def test_3_a_quota_and_a_rate_limit_for_hours(world: Arena) -> None:
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[Path]:
-    """A disk of 64 MB, where this machine lets us have one."""
+    """Yield a disk of 64 MB, if this machine allows one."""
     disk = folder / "disk"
     disk.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", disk], capture_output=True)

@@ -32,7 +32,7 @@ Asked = tuple[tuple[str, str], ...]
 
 @pytest.fixture(scope="module")
 def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a season, and of its export."""
+    """Return the folder of a season, and of its export."""
     folder = tmp_path_factory.mktemp("inspect")
     simulated_config(folder, *LINE_UP, show=8, cohorts="rounds: 2, count: 2")
     arena_json(folder, "demo", "--headless", "--config", "config.yaml", "--database", "demo.db")

@@ -51,7 +51,7 @@ class JumpingClock:
         self.at = later
 
     def close(self) -> None:
-        """Nothing is left behind."""
+        """Leave nothing behind."""
 
 
 class Killed(BaseException):
@@ -60,7 +60,7 @@ class Killed(BaseException):
 
 @pytest.fixture
 def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyProvider]:
-    """A provider whose model answers, until it is told otherwise."""
+    """Yield a provider whose model answers, until it is told otherwise."""
     monkeypatch.setattr("arena.calls.recorded_ask.RETRY_WAITS", (0.0, 0.0))
     with faulty() as server:
         server.script("eve", BEHAVIOURS["plays"])
@@ -69,7 +69,7 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyProvider]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What is in the record of the season that nothing interrupted."""
+    """Return what is in the record of the season that nothing interrupted."""
     folder = tmp_path_factory.mktemp("whole")
     with faulty() as server:
         server.script("eve", BEHAVIOURS["plays"])

@@ -23,7 +23,7 @@ SCORES = "\n".join(
 
 
 def keys(value: Any, path: str = "") -> Iterator[str]:
-    """Where something stands in an answer, every place once."""
+    """Yield each path of an answer once."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield f"{path}.{key}".lstrip(".")
@@ -35,12 +35,13 @@ def keys(value: Any, path: str = "") -> Iterator[str]:
 
 
 def answers(folder: Path) -> dict[str, list[str]]:
-    """The keys of what every command answers in a folder with a config, a record and two files."""
+    """Return the keys of every command's output, in a folder with a config, a record and two files."""
     demo_config(folder, show=12, markets=60, events=25)
     arena_json(folder, "demo", "--headless", "--rounds", "3", "--config", "config.yaml", *HERE)
     (folder / "scores.csv").write_text(SCORES, "utf-8")
     (folder / "cup.yaml").write_text("form: peer\npool: 100\nforecasts: scores.csv\n", "utf-8")
-    found, market = {}, ""
+    found = {}
+    market = ""
     for line in json.loads(GOLDEN.read_text("utf-8")):
         words = [word.format(market=market) for word in line.split()]
         told = json.loads(arena(folder, *HERE, *words, "--json").stdout)

@@ -16,7 +16,7 @@ COMPLETE = ("cohort", "entrant", "snapshot", "call", "turn", "fill", "entry", "r
 
 
 def rows_of(database: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """The complete rows of every table of facts, with their ids."""
+    """Return the complete rows of every table of facts, with their ids."""
     if not database.exists():
         return {}
     with sqlite3.connect(database) as connection:
@@ -82,7 +82,9 @@ def test_a_folder_of_questions_is_picked_up_in_the_middle_of_a_round(tmp_path: P
 
 def ends_as_if_unbroken(folder: Path, season: list[str], times: int, at_once: int) -> None:
     """Play a season whole, then again with kills in between, and hold the two against each other."""
-    log, database, chance = folder / "requests", folder / "killed.db", Random("when to kill")
+    log = folder / "requests"
+    database = folder / "killed.db"
+    chance = Random("when to kill")
     words = ["demo", "--headless", *season, "--resume", "--database", str(database)]
     with provider(log) as url:
         whole = arena_json(
@@ -91,7 +93,8 @@ def ends_as_if_unbroken(folder: Path, season: list[str], times: int, at_once: in
         asked_by_whole = asked_in(log)
         kept: dict[str, list[tuple[Any, ...]]] = {}
         for _ in range(times):
-            stored, asked = stored_questions(database), len(asked_in(log))
+            stored = stored_questions(database)
+            asked = len(asked_in(log))
             run = loaded().start(folder, *words, ARENA_DEMO_PROVIDER=url)
             sleep(chance.uniform(0, 1.5 / times) * whole["seconds"])
             run.kill()
@@ -100,7 +103,8 @@ def ends_as_if_unbroken(folder: Path, season: list[str], times: int, at_once: in
             for table, rows in kept.items():
                 assert found[table][: len(rows)] == rows, f"complete rows of {table} changed"
             kept = found
-        stored, asked = stored_questions(database), len(asked_in(log))
+        stored = stored_questions(database)
+        asked = len(asked_in(log))
         resumed = arena_json(folder, *words, ARENA_DEMO_PROVIDER=url)
         assert not stored & set(asked_in(log)[asked:])
     assert resumed["state_hash"] == whole["state_hash"]

@@ -21,21 +21,12 @@ from markets.venues.polymarket import Settings, venue
 from portfolio.rules import REALISTIC
 from tests.builders import NOW, a_bet, usd
 from tests.records.little_world import WEEK, a_cohort, a_world, begun, live
-from tests.venue_server.polymarket import (
-    CLOB,
-    GAMMA,
-    RAIN_BOOK,
-    PolymarketWire,
-    a_book,
-    a_book_end,
-    a_market,
-    an_end,
-)
+from tests.venue_server.polymarket import CLOB, GAMMA, a_book_end, an_end, rain_and_snow
 from tests.venue_server.server import VenueServer
 
-RAIN, SNOW = MarketId("polymarket:1001"), MarketId("polymarket:1002")
+RAIN = MarketId("polymarket:1001")
+SNOW = MarketId("polymarket:1002")
 LATER = "2026-12-31T00:00:00Z"
-SNOW_BOOK = a_book("1002", bids=[("0.40", "900")], asks=[("0.42", "900")])
 
 
 @pytest.fixture
@@ -48,14 +39,14 @@ def record(tmp_path: Path) -> Iterator[Record]:
 
 
 async def buyer(view: View, _ask: Ask) -> Decision:
-    """$100 on rain and $100 against snow, once."""
+    """Bet $100 on rain and $100 against snow, once."""
     said = tuple(Forecast(x.market.id, 0.5) for x in view.snapshot.shown)
     bets = (a_bet(100, market=RAIN), a_bet(100, "NO", SNOW)) if view.round == 1 else ()
     return Decision(said, bets)
 
 
 def play(stored: StoredCohort, number: int, url: str, record: Record) -> RoundReport:
-    """A round half a minute after its time."""
+    """Play a round half a minute after its time."""
     at = stored.cohort.calendar.time(number)
 
     async def played() -> RoundReport:
@@ -74,9 +65,7 @@ def play(stored: StoredCohort, number: int, url: str, record: Record) -> RoundRe
 
 
 def test_four_weeks(venue: VenueServer, record: Record) -> None:
-    wire = PolymarketWire(
-        [a_market("1001", endDate=LATER), a_market("1002", endDate=LATER)], [RAIN_BOOK, SNOW_BOOK]
-    )
+    wire = rain_and_snow(endDate=LATER)
     url = wire.serve(venue)
     universe = a_cohort(["ann"]).universe.model_copy(update={"closes_within": 10**9})
     cohort = replace(a_cohort(["ann"], REALISTIC), rounds=5, venue="polymarket", universe=universe)
@@ -95,7 +84,8 @@ def test_four_weeks(venue: VenueServer, record: Record) -> None:
     disputed = an_end(
         "1002", umaResolutionStatus="disputed", umaResolutionStatuses='["proposed", "disputed"]'
     )
-    wire.markets, wire.books = [disputed], []
+    wire.markets = [disputed]
+    wire.books = []
     play(stored, 2, url, record)
     account = record.holdings(stored.id)["ann"]
     assert account.cash == usd(9_800)

@@ -30,7 +30,7 @@ SUNDAYS = start("sun 00:00")
 
 @pytest.fixture
 def folder(tmp_path: Path, venue: VenueServer) -> Path:
-    """A working folder whose live venue has two open markets."""
+    """Return a working folder whose live venue has two open markets."""
     closes = f"{now() + timedelta(days=300):%Y-%m-%dT%H:%M:%SZ}"
     PolymarketWire([a_market(name, endDate=closes) for name in ("1001", "1002")]).serve(venue)
     text = CONFIG.format(url=venue.url, gamma=GAMMA, clob=CLOB)
@@ -82,7 +82,8 @@ def test_a_day_that_is_still_to_come_is_waited_for(folder: Path) -> None:
 
 
 def test_one_rule_says_where_live_starts_begin() -> None:
-    minute, sunday = WEDNESDAY.replace(second=0), datetime(2026, 1, 11, tzinfo=UTC)
+    minute = WEDNESDAY.replace(second=0)
+    sunday = datetime(2026, 1, 11, tzinfo=UTC)
     assert first_starts(SUNDAYS, None, (), WEDNESDAY) == FirstStarts(sunday, minute, outside=1)
     assert first_starts(SUNDAYS, None, (), sunday) == FirstStarts(sunday, sunday)
     assert first_starts(SUNDAYS, sunday, (), WEDNESDAY) == FirstStarts(sunday)

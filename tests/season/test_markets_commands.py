@@ -30,7 +30,7 @@ LISTS = f"{GAMMA}/markets/keyset"
 
 @pytest.fixture
 def wire(venue: VenueServer) -> PolymarketWire:
-    """Three open markets."""
+    """Serve three open markets."""
     found = PolymarketWire([an_open("1001"), an_open("1002", question="Will it snow?"), an_open("1003")])
     found.serve(venue)
     return found
@@ -38,14 +38,14 @@ def wire(venue: VenueServer) -> PolymarketWire:
 
 @pytest.fixture
 def folder(tmp_path: Path, venue: VenueServer, wire: PolymarketWire) -> Path:
-    """A working folder whose config names that venue."""
+    """Return a working folder whose config names that venue."""
     text = CONFIG.format(url=venue.url, gamma=GAMMA, clob=CLOB)
     (tmp_path / "config.yaml").write_text(text, "utf-8")
     return tmp_path
 
 
 def an_open(name: str, bid: float = 0.4, **changes: Any) -> Raw:
-    """A market that stays open for long, at a price."""
+    """Return a market that stays open for long, at a price."""
     prices = {"bestBid": bid, "bestAsk": round(bid + 0.02, 2), "lastTradePrice": bid}
     return a_market(name, **({"endDate": LATER} | prices | changes))
 

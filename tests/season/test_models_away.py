@@ -23,14 +23,14 @@ NEXT = ("run", "--round", "--at", "2026-01-11T00:00Z")
 
 @pytest.fixture
 def folder(tmp_path: Path, provider: FaultyProvider) -> Path:
-    """A folder with a season of a model that answers, if its server is asked to."""
+    """Return a folder with a season of a model that answers, if its server is asked to."""
     (tmp_path / "config.yaml").write_text(CONFIG.format(url=provider.url), "utf-8")
     provider.script("eve", fails(400, "never asked"))
     return tmp_path
 
 
 def statuses(folder: Path, *words: str, status: int) -> list[tuple[str, str, str]]:
-    """When a round was played, and how the turns of this call ended."""
+    """Return when a round was played, and how the turns of this call ended."""
     told = arena_json(folder, *words, status=status)
     return [
         (one["at"][:10], turn["agent"], turn["status"]) for one in told["rounds"] for turn in one["turns"]

@@ -77,12 +77,12 @@ def test_a_season_has_one_hash_on_both_databases_and_no_fact_is_changed(
 
 
 def driven(address: str) -> str:
-    """An address of the arena's as the driver takes it."""
+    """Return an address of the arena's as the driver takes it."""
     return address.replace("postgresql+psycopg://", "postgresql://", 1)
 
 
 def agents_told(folder: Path, database: str) -> list[Any]:
-    """What is said of an agent, and what it does when it is tried; without what a clock says."""
+    """Return an agent's pages and the result of trying it, without times."""
     shown = arena_json(folder, "show", "agent", "sharp", "--database", database)["record"]
     listed = arena_json(folder, "show", "agents", "--database", database)
     tried = arena_json(folder, "show", "turn", "--play", "sharp", "--database", database)

@@ -42,10 +42,14 @@ BY_FILE = """from pathlib import Path
 
 
 def past(folder: Path) -> Path:
-    """Eight markets with a price a day, a book each week and an end, of which every other is corrected."""
-    pages, prices, books, ends = list[Any](), list[str](), list[Any](), list[str]()
+    """Return eight markets with a daily price, a weekly book and an end; every other one is corrected."""
+    pages = list[Any]()
+    prices = list[str]()
+    books = list[Any]()
+    ends = list[str]()
     for n in range(8):
-        name, last = f"m{n}", 12 + 3 * n
+        name = f"m{n}"
+        last = 12 + 3 * n
         close = f"{START + timedelta(days=last):%Y-%m-%d}"
         pages += [page(name, close=close), page(name, close=close, rules="New", seen="2026-01-25")]
         for day in range(last):

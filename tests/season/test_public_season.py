@@ -17,27 +17,16 @@ from tests.provider.replies import GOOD, says
 from tests.provider.server import FaultyProvider
 from tests.season.paid import asked_in
 from tests.season.test_desk import desk, of_agent, own_program, until
-from tests.venue_server.polymarket import (
-    CLOB,
-    GAMMA,
-    RAIN_BOOK,
-    PolymarketWire,
-    a_book,
-    a_book_end,
-    a_market,
-    an_end,
-)
+from tests.venue_server.polymarket import CLOB, GAMMA, rain_and_snow
 from tests.venue_server.server import VenueServer
 
 CARELESS = "kind: command\ncommand: [sh, steal.sh]\n"
 RECORD = "arena.db"
-NAMES = ("1001", "1002")
-SNOW_BOOK = a_book("1002", bids=[("0.40", "900")], asks=[("0.42", "900")])
 
 
 @pytest.fixture
 def hosted(tmp_path: Path) -> Hosted:
-    """A small public season at the simulator, as `arena init --public` makes it, published by its owner."""
+    """Return a small simulated public season of `arena init --public`, published by its owner."""
     made = Hosted(tmp_path)
     arena(tmp_path, "init", "owner", "--public", "--venue", "simulator", "--yes")
     path = made.owner / "config.yaml"
@@ -51,7 +40,7 @@ def hosted(tmp_path: Path) -> Hosted:
 
 
 def entrant(hosted: Hosted, name: str, block: str) -> "subprocess.CompletedProcess[str]":
-    """A pull request with one file, and what its check says; it is merged if it is right."""
+    """Open a pull request with one file, return what its check says, and merge it if it is right."""
     git(hosted.owner, "checkout", "-qb", name, "main")
     path = hosted.owner / "entrants" / f"{name}.yaml"
     path.parent.mkdir(exist_ok=True)
@@ -68,12 +57,12 @@ def entrant(hosted: Hosted, name: str, block: str) -> "subprocess.CompletedProce
 
 
 def verified(clone: Path, status: int = 0) -> Any:
-    """What a clone shows."""
+    """Return what a clone shows."""
     return arena_json(clone, "admin", "verify", "--published", ".", status=status)
 
 
 def turns_of(place: Path) -> list[tuple[Any, ...]]:
-    """The agents' turns that are on the branch, by cohort and round."""
+    """Return the agents' turns that are on the branch, by cohort and round."""
     lines = git(place, "show", "origin/season:record/turns.csv").splitlines()
     return [tuple(line.split(",")[:3]) for line in lines[1:] if re.match(r"\d+,\d+,", line)]
 
@@ -273,14 +262,13 @@ def test_a_live_season_goes_on_from_runner_to_runner(
     git(hosted.owner, "commit", "-qam", "Play live")
     git(hosted.owner, "push", "-q")
     later = (now() + timedelta(days=30)).isoformat()
-    wire = PolymarketWire([a_market(name, endDate=later) for name in NAMES], [RAIN_BOOK, SNOW_BOOK])
+    wire = rain_and_snow(endDate=later)
     wire.serve(venue)
 
     played = hosted.steps(hosted.runner("one"))
     assert played.returncode == 0, played.stdout + played.stderr
     assert "1 round, 2 turns" in played.stdout
-    wire.markets = [an_end(name, closedTime=f"{now() + timedelta(seconds=9):%F %T}+00") for name in NAMES]
-    wire.ends = [a_book_end(name) for name in NAMES]
+    wire.end_all(closedTime=f"{now() + timedelta(seconds=9):%F %T}+00")
     sleep(1)  # git dates commits by whole seconds
     settled = hosted.steps(hosted.runner("two"))
     assert settled.returncode == 0, settled.stdout + settled.stderr

@@ -23,7 +23,7 @@ AGENTS = "agents:\n  - {kind: market}\n  - {kind: constant, p: 0.5}\n"
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Hosted:
-    """Three weeks of two agents that ask no model, with a clone `good`."""
+    """Return three weeks of two agents without a model, with a clone `good`."""
     made = Hosted(tmp_path_factory.mktemp("played"))
     arena(made.folder, "init", "owner", "--public", "--venue", "simulator", "--yes")
     path = made.owner / "config.yaml"
@@ -38,7 +38,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Hosted:
 
 @pytest.fixture
 def clone(played: Hosted, tmp_path: Path) -> Path:
-    """A clone of one's own to spoil."""
+    """Return a clone to spoil."""
     return copytree(played.folder / "good", tmp_path / "clone")
 
 
@@ -57,7 +57,7 @@ def put(clone: Path, tree: str, *parents: str) -> str:
 
 
 def with_file(clone: Path, tree: str, path: str, content: bytes, mode: str = "100644") -> str:
-    """A tree with one file more, or another."""
+    """Return a tree with one more file, or with one replaced."""
     (clone / "new").write_bytes(content)
     blob = git(clone, "hash-object", "-w", "--no-filters", "new")
     folder, _, name = path.rpartition("/")

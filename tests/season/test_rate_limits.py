@@ -39,7 +39,7 @@ def limited(wait: float) -> Refused:
 
 
 def write(folder: Path, server: WireServer, **models: str) -> None:
-    """A line-up of models at one server, each in the mode of its own name."""
+    """Write a line-up of models at one server, each in the mode of its own name."""
     where = server.settings("openai", "all")["base_url"]
     blocks = [
         f'  - {{name: {name}, model: openai/{name}, base_url: "{where}", price: {{input: 1, output: 2}},'
@@ -50,7 +50,7 @@ def write(folder: Path, server: WireServer, **models: str) -> None:
 
 
 def by_model(server: WireServer, **given: Given) -> None:
-    """What each model gets; those without one get a good answer."""
+    """Set what each model gets; those not named get a good answer."""
 
     def answer(asked: WireRequest) -> Given:
         special = given.get(asked.body["model"])
@@ -123,7 +123,7 @@ def test_while_a_model_is_waited_for_the_others_turns_are_in_and_round_and_statu
 
 
 def turns_in(database: Path) -> set[str]:
-    """Whose turns are in the record."""
+    """Return the agents whose turns are in the record."""
     if not database.exists():
         return set()
     query = "SELECT name FROM turn JOIN entrant ON entrant.id = entrant_id WHERE status = 'played'"

@@ -40,7 +40,7 @@ agents:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A working folder with a recording of nine weeks in `spring`."""
+    """Return a working folder with a recording of nine weeks in `spring`."""
     folder = tmp_path_factory.mktemp("replay")
     simulated(folder / "spring")
     return folder
@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def season(folder: Path) -> Any:
-    """The recording played as it comes, once for this file."""
+    """Return the recording played as it comes, once for this file."""
     return arena_json(folder, "study", "replay", "spring")
 
 
@@ -66,7 +66,7 @@ def lasting(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def decided(database: Path, until: str) -> list[tuple[Any, ...]]:
-    """Every snapshot and turn up to a day, by their hashes."""
+    """Return every snapshot and turn up to a day, by their hashes."""
     turns = """SELECT cohort.number, round.number, entrant.name, turn.hash, snapshot.hash
         FROM turn JOIN round ON round.id = turn.round_id JOIN cohort ON cohort.id = round.cohort_id
         JOIN entrant ON entrant.id = turn.entrant_id JOIN snapshot ON snapshot.id = round.snapshot_id
@@ -75,7 +75,7 @@ def decided(database: Path, until: str) -> list[tuple[Any, ...]]:
 
 
 def entrants(database: Path) -> list[str]:
-    """The line-up of the first cohort."""
+    """Return the line-up of the first cohort."""
     rows = rows_in(database, "SELECT name FROM entrant WHERE cohort_id = 1 ORDER BY position")
     return [name for (name,) in rows]
 
@@ -131,7 +131,8 @@ def test_playing_it_again_says_that_it_is_done(season: Any, folder: Path) -> Non
 def test_killed_or_stopped_in_the_middle_it_goes_on_to_the_same_end(
     season: Any, folder: Path, tmp_path: Path, thorough: bool
 ) -> None:
-    chance, database = Random("when to stop"), tmp_path / "stopped.db"
+    chance = Random("when to stop")
+    database = tmp_path / "stopped.db"
     words = ["study", "replay", str(folder / "spring"), "--database", str(database)]
     signals = [signal.SIGINT, signal.SIGKILL] * (5 if thorough else 1)
     statuses = []
@@ -148,7 +149,7 @@ def test_killed_or_stopped_in_the_middle_it_goes_on_to_the_same_end(
 
 
 def _written(database: Path) -> int:
-    """How much a process has put into a record, its log included."""
+    """Return how much a process has written into a record, including its log."""
     files = (database, database.with_name(f"{database.name}-wal"))
     return sum(file.stat().st_size for file in files if file.exists())
 
@@ -186,7 +187,8 @@ def test_the_cohorts_rules_and_agents_of_a_config_play(folder: Path, tmp_path: P
 
 def test_prices_after_a_day_change_nothing_that_was_decided_up_to_it(folder: Path, tmp_path: Path) -> None:
     """Looking ahead would show: from a day on all prices are thrown anew."""
-    day, found = "2026-02-01", []
+    day = "2026-02-01"
+    found = []
     for name in ("one", "two"):
         _with_prices_thrown_from(day, folder / "spring", tmp_path / name)
         arena_json(tmp_path, "study", "replay", name, "--end", "2026-02-09")
@@ -198,7 +200,7 @@ def test_prices_after_a_day_change_nothing_that_was_decided_up_to_it(folder: Pat
 
 
 def _with_prices_thrown_from(day: str, source: Path, folder: Path) -> None:
-    """A copy without books in which all prices known after a day are thrown, by the luck of its name."""
+    """Make a copy without books, with all prices known after a day drawn by the seed of its name."""
     folder.mkdir()
     for name in ("markets.jsonl", "resolutions.csv"):
         (folder / name).write_bytes((source / name).read_bytes())

@@ -32,7 +32,7 @@ ROLES = ("arena", "arena_worker", "arena_reader")
 
 @pytest.fixture(scope="module")
 def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """A database in which deploy/roles.sql was run, by the role that comes to it; each has its password."""
+    """Yield a database's addresses by role, each with its password, after running deploy/roles.sql in it."""
     secrets = tmp_path_factory.mktemp("secrets")
     for role in ROLES:
         (secrets / role).write_text(f"{role}-password\n", "utf-8")

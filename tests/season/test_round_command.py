@@ -97,7 +97,8 @@ def test_a_round_that_was_missed_is_not_played_after_a_later_one(folder: Path) -
 
 
 def test_an_agent_added_later_is_told_with_which_cohort_it_joins(folder: Path) -> None:
-    scheduled, added = CONFIG.replace("count: 2", "count: 3"), "  - {kind: constant, p: 0.4}\n"
+    scheduled = CONFIG.replace("count: 2", "count: 3")
+    added = "  - {kind: constant, p: 0.4}\n"
     last = scheduled.replace("count: 3", "count: 1")
     (folder / "config.yaml").write_text(last, "utf-8")
     assert "joins" not in arena(folder, "run", "--round").stdout

@@ -58,7 +58,8 @@ def an_arena(folder: Path, run: str = WEEKLY, agents: str = AGENTS, rounds: int 
 
 
 def play_as_the_demo_does(folder: Path) -> None:
-    config, record = load(folder / "config.yaml"), Record.open(str(folder / "demo.db"))
+    config = load(folder / "config.yaml")
+    record = Record.open(str(folder / "demo.db"))
 
     async def season() -> None:
         async with open_world(config, record) as world:
@@ -133,7 +134,8 @@ def test_calls_under_way_are_paid_once_when_the_lease_cannot_be_renewed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For longer than it is held; the answers come seconds after that."""
-    keep, lost = leader.keep_lease, list[int]()
+    keep = leader.keep_lease
+    lost = list[int]()
     with faulty(latency=3.0) as provider:
 
         async def keep_until_asked(record: Record, token: int) -> None:
@@ -167,13 +169,14 @@ def test_prices_read_between_rounds_are_no_reason_to_refuse_a_backup(tmp_path: P
 def test_told_to_stop_while_a_backup_is_made_it_breaks_it_off_and_nothing_went_wrong(tmp_path: Path) -> None:
     an_arena(tmp_path, WEEKLY.replace("backup: off", "backup: 1w"), rounds=1, count=1)
     loop = asyncio.new_event_loop()
-    closed, running = threading.Event(), list[Run]()
+    closed = threading.Event()
+    running = list[Run]()
 
     def told(run: Run, event: RunEvent) -> None:
         running[:] = [run]
 
     def stopping() -> None:
-        """Ctrl-C, as the copy is there and is about to be verified."""
+        """Press Ctrl-C when the copy is written and about to be verified."""
         loop.call_soon_threadsafe(running[0].stop.signal)
         assert closed.wait(60)
 
@@ -208,7 +211,7 @@ def test_run_again_when_all_is_over_it_changes_nothing_and_says_so(tmp_path: Pat
 
 
 def killing(place: int) -> Callable[[], None]:
-    """Raises Killed the time it is called that often."""
+    """Return a function that raises Killed on its nth call."""
     left = [place]
 
     def kill() -> None:
@@ -258,7 +261,7 @@ def test_with_all_jobs_killed_before_any_write_it_ends_as_if_unbroken(tmp_path: 
 
 
 def leaderboard(folder: Path) -> dict[str, Mapping[str, Any]]:
-    """The rows of `arena board --json`, by agent."""
+    """Return the rows of `arena board --json`, by agent."""
     return agents_of(arena_json(folder, "board")["leaderboard"])
 
 
@@ -319,7 +322,8 @@ def test_the_last_settlement_shows_on_the_leaderboard(tmp_path: Path) -> None:
     before = leaderboard(tmp_path)
     rehearse(tmp_path)
     assert rows(tmp_path, OPEN) == [(0,)]
-    after, paid = leaderboard(tmp_path), dict(rows(tmp_path, LEDGERS))
+    after = leaderboard(tmp_path)
+    paid = dict(rows(tmp_path, LEDGERS))
     for name in ("oracle", "kelly"):
         assert after[name]["pnl"] == (paid[name] - 2_000 * ONE) / ONE, "nothing is held: all is in cash"
         assert after[name]["pnl"] != before[name]["pnl"]

@@ -11,22 +11,14 @@ from tests.program.rehearsal import SUNDAY, clock_at, content, rehearse, rows
 from tests.provider.replies import GOOD, fails, says
 from tests.provider.server import FaultyProvider, faulty
 from tests.serving import Reply
-from tests.venue_server.polymarket import (
-    CLOB,
-    GAMMA,
-    RAIN_BOOK,
-    PolymarketWire,
-    a_book,
-    a_book_end,
-    a_market,
-    an_end,
-)
+from tests.venue_server.polymarket import CLOB, GAMMA, PolymarketWire, a_market, rain_and_snow
 from tests.venue_server.server import Asked, VenueServer, reply, status
 
 MINUTE = timedelta(minutes=1)
-HOUR, DAY, WEEK = timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+WEEK = timedelta(weeks=1)
 LATER = "2026-12-31T00:00:00Z"
-SNOW_BOOK = a_book("1002", bids=[("0.40", "900")], asks=[("0.42", "900")])
 CONFIG = """\
 markets:
   venue: polymarket
@@ -51,7 +43,7 @@ Down = Callable[[datetime], bool]
 
 @pytest.fixture
 def every(thorough: bool) -> timedelta:
-    """From one round to the next: a week with THOROUGH=1, three days otherwise."""
+    """Return the time between rounds: a week with THOROUGH=1, three days otherwise."""
     return WEEK if thorough else 3 * DAY
 
 
@@ -71,20 +63,19 @@ def an_arena(
     catch_up: str = "latest",
     looks: str = "",
 ) -> PolymarketWire:
-    """A folder at a venue with two markets, both over one such time after the last round by its clock."""
+    """Return a folder at a venue with two markets, both ended at one such time after the last round."""
     shape = {"venue": venue.url, "gamma": GAMMA, "clob": CLOB, "provider": provider.url}
-    days, over_at = every // DAY, SUNDAY + rounds * every
+    days = every // DAY
+    over_at = SUNDAY + rounds * every
     text = CONFIG.format(rounds=rounds, catch_up=catch_up, looks=looks or f"{days}d", days=days, **shape)
     (folder / "config.yaml").write_text(text, "utf-8")
     clock_at(folder)
-    names = ("1001", "1002")
-    wire = PolymarketWire([a_market(name, endDate=LATER) for name in names], [RAIN_BOOK, SNOW_BOOK])
+    wire = rain_and_snow(endDate=LATER)
     wire.serve(venue)
 
     def by_the_clock(asked: Asked) -> None:
         if time_of(folder) >= over_at and not wire.ends:
-            wire.markets = [an_end(name) for name in names]
-            wire.ends = [a_book_end(name) for name in names]
+            wire.end_all()
 
     venue.before.append(by_the_clock)
     return wire
@@ -107,7 +98,7 @@ def statuses(folder: Path) -> list[tuple[int, str]]:
 
 
 def looked(folder: Path) -> list[tuple[int, datetime]]:
-    """To the minute when the prices of each round were looked at."""
+    """Return when the prices of each round were read, to the minute."""
     query = "SELECT number, taken_at FROM round JOIN snapshot ON snapshot.id = snapshot_id ORDER BY number"
     return [(number, datetime.fromisoformat(f"{at[:16]}Z")) for number, at in rows(folder, query)]
 
@@ -187,7 +178,8 @@ def test_a_turn_that_failed_is_tried_again_for_six_hours_and_then_is_over(
     rehearse(tmp_path)
     assert statuses(tmp_path) == [(1, "played"), (2, "failed")]
     tries = [at for (at,) in rows(tmp_path, "SELECT made_at FROM call ORDER BY made_at")]
-    hours, day = [at[:13] for at in tries], f"{SUNDAY + every:%Y-%m-%d}"
+    hours = [at[:13] for at in tries]
+    day = f"{SUNDAY + every:%Y-%m-%d}"
     assert hours.count(f"{day}T00") > hours.count(f"{day}T04") == 1
     assert max(tries) <= f"{day}T06:00:01"
     assert content(tmp_path)["differences"] == []

@@ -55,7 +55,7 @@ def a_folder(folder: Path, text: str) -> Path:
 
 
 def said(run: Forked, kind: str) -> Any:
-    """The first thing of that kind that it says, once it has."""
+    """Return the first output of that kind, once there is one."""
     while True:
         over = not run.runs
         for told in map(json.loads, run.said().rpartition("\n")[0].splitlines()):
@@ -85,7 +85,9 @@ def test_killed_again_and_again_it_does_everything_once_and_ends_in_the_same_has
     tmp_path: Path, thorough: bool, forked: Forks
 ) -> None:
     """Each life ends soon after some sign of it: a line that it said, or a question that it asked."""
-    kills, chance, log = 200 if thorough else 2, Random("when to kill"), tmp_path / "requests"
+    kills = 200 if thorough else 2
+    chance = Random("when to kill")
+    log = tmp_path / "requests"
     long = LONG.format(**(MANY_WEEKS if thorough else FEW_WEEKS))
     whole, killed = (a_folder(tmp_path / name, long) for name in ("whole", "killed"))
     words = ("run", "--log", "json", "--clock", "clock", "--database", "arena.db")
@@ -96,18 +98,22 @@ def test_killed_again_and_again_it_does_everything_once_and_ends_in_the_same_has
         asked = asked_in(log)
         signs = len(unbroken.said().splitlines()) + len(asked)
         for _ in range(kills):
-            stored, before = stored_questions(killed / "arena.db"), len(asked_in(log))
-            run, enough = start(killed, *words), chance.randint(0, 2 * signs // kills)
+            stored = stored_questions(killed / "arena.db")
+            before = len(asked_in(log))
+            run = start(killed, *words)
+            enough = chance.randint(0, 2 * signs // kills)
             while run.runs and len(run.said().splitlines()) + len(asked_in(log)) - before < enough:
                 sleep(0.002)
             sleep(chance.uniform(0, 0.03))
             run.kill()
             assert not stored & set(asked_in(log)[before:]), "a stored answer was asked for again"
-        stored, before = stored_questions(killed / "arena.db"), len(asked_in(log))
+        stored = stored_questions(killed / "arena.db")
+        before = len(asked_in(log))
         last = start(killed, *words)
         assert last.wait() == 0, last.said()
         assert not stored & set(asked_in(log)[before:])
-    ran, resumed = content(whole), content(killed)
+    ran = content(whole)
+    resumed = content(killed)
     assert (ran["differences"], {ended is None for _, ended in ran["ended"]}) == ([], {False})
     assert resumed == ran
     assert resumed["calls"] == len(asked)
@@ -137,7 +143,7 @@ def test_a_second_one_stands_by_and_takes_over_when_the_first_is_killed(
 
 
 def signalled(when: Callable[[], bool], *pauses: float) -> threading.Thread:
-    """Sends this process SIGTERM as soon as something is so, and again after each of the pauses."""
+    """Send this process SIGTERM once a condition holds, and again after each of the pauses."""
 
     def wait() -> None:
         while not when():
@@ -153,7 +159,7 @@ def signalled(when: Callable[[], bool], *pauses: float) -> threading.Thread:
 
 
 def run_here(folder: Path, log: Path) -> Any:
-    """`arena run` in this process, which takes its signals."""
+    """Play `arena run` in this process, which takes its signals."""
     with log.open("w", encoding="utf-8") as stream:
         return play(
             load(folder / "config.yaml"),
@@ -232,7 +238,8 @@ ENDS = [("run --round", 130, "stopped; 1 turn done, and kept\n→ arena run --ro
 def test_ctrl_c_keeps_what_was_played_sums_it_up_and_the_next_start_plays_the_rest(
     tmp_path: Path, provider: FaultyProvider, forked: Forks, words: str, status: int, end: str
 ) -> None:
-    folder, here = an_arena_with(provider, tmp_path / "arena", 60.0, "0s"), ("--database", "arena.db")
+    folder = an_arena_with(provider, tmp_path / "arena", 60.0, "0s")
+    here = ("--database", "arena.db")
     run = forked.start(folder, *words.split(), *here)
     while not (provider.log and rows(folder, "SELECT 1 FROM turn")):
         assert run.runs, run.said()

@@ -53,7 +53,7 @@ class Unwell(Server):
 
 
 def an_arena(folder: Path) -> int:
-    """A folder with a config whose arena answers at a port that is free; the port."""
+    """Write a config of an arena that answers at a free port, and return the port."""
     with socket.socket() as knock:
         knock.bind(("127.0.0.1", 0))
         port = int(knock.getsockname()[1])

@@ -121,7 +121,7 @@ def test_an_agent_is_shown_with_what_is_told_of_it(season: Path, board: Any) -> 
 
 
 def peers_by_loops(columns: ForecastColumns, outside: set[str], rounds: int) -> dict[str, float]:
-    """Sums over markets of peer scores in the first rounds of each, instant by instant."""
+    """Return sums over markets of peer scores in the first rounds of each, instant by instant."""
     by_market: dict[int, list[int]] = defaultdict(list)
     for row in np.flatnonzero(columns.outcome >= 0).tolist():
         by_market[int(columns.market[row])].append(row)

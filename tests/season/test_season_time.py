@@ -17,7 +17,7 @@ agents: [{kind: oracle}]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a season that has not begun."""
+    """Return a folder with a season that has not begun."""
     (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
     return tmp_path
 

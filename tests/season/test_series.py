@@ -41,7 +41,7 @@ agents:
 
 
 def a_history() -> dict[str, Versions]:
-    """Values of each weekday, published on the next day.
+    """Return values of each weekday, published on the next day.
 
     Friday the 9th is revised on the 28th, from 13 to 7. The series has nothing after the third of February.
     """
@@ -72,7 +72,7 @@ class GrowingFolder:
 
 
 def live_weeks(folder: Path, grow: Callable[[datetime], None], between: Callable[[int], None]) -> None:
-    """Live through the weeks by command: each Sunday the world has moved on, and what is due is done."""
+    """Live through the weeks by command: each Sunday, move the world on and do what is due."""
     for week in range(LOOKS):
         at = SUNDAY + week * WEEK + timedelta(minutes=1)
         grow(at)
@@ -83,7 +83,7 @@ def live_weeks(folder: Path, grow: Callable[[datetime], None], between: Callable
 
 
 def ends_of(folder: Path) -> dict[str, list[int | None]]:
-    """What each question came to, version by version."""
+    """Return the end of each question, version by version."""
     ends: dict[str, list[int | None]] = {}
     for market, payout in rows(folder, ENDS, RECORD):
         ends.setdefault(market, []).append(None if payout is None else payout // 10**6)
@@ -91,14 +91,15 @@ def ends_of(folder: Path) -> dict[str, list[int | None]]:
 
 
 def expected_ends() -> dict[str, list[int | None]]:
-    """What each question came to, worked out from the history by hand: the value of the Friday before."""
+    """Return each question's end, computed from the history by hand: the value of the Friday before."""
     history = a_history()
     ends: dict[str, list[int | None]] = {}
     last_day = max(history)
     for week, days in product(range(ROUNDS), (7, 14)):
         asked = (SUNDAY + week * WEEK).date()
         due = asked + days * DAY
-        base_day, end_day = str(asked - 2 * DAY), str(due - 2 * DAY)
+        base_day = str(asked - 2 * DAY)
+        end_day = str(due - 2 * DAY)
         base = float(next(v for v, said in reversed(history[base_day]) if said < str(asked)))
         for ask, limit in (("rise", base), ("above-12", 12.0)):
             name = f"series:river:{ask}:{asked}:{base_day}:{base:g}@{due}"

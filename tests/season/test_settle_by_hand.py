@@ -29,7 +29,7 @@ from tests.builders import NOW, RAIN, usd
 from tests.program.running import AGREES, arena_json
 from tests.records.full_record import Season
 from tests.records.full_record import a_cohort as a_small_cohort
-from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, live, says
+from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, begun_live, says
 from tests.records.mixed_record import CUP, FORMS, LAUNCH, SALES, a_question, stated
 
 DAY = timedelta(days=1)
@@ -40,10 +40,10 @@ BUYERS = {"ann": says("0.7", ("500", RAIN)), "bob": says("0.6", ("300", RAIN))}
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder with a record in which ann and bob hold rain, which closed and was never settled."""
+    """Yield a folder whose record has ann and bob holding rain, which closed and was never settled."""
     record = Record.open(str(tmp_path / "arena.db"))
     venue = LittleVenue(closes_at=NOW + 3 * DAY)
-    stored = begun(record, live(a_cohort(["ann", "bob"])))
+    stored = begun_live(record, "ann", "bob")
     play(stored, 1, venue, record)
     record.close()
     yield tmp_path
@@ -121,7 +121,7 @@ def test_a_held_market_is_told_two_weeks_after_it_closed_until_it_is_settled(fol
 
 def test_a_market_that_was_closed_early_is_told_once_it_had_no_price_for_two_weeks(tmp_path: Path) -> None:
     with closing(opened(tmp_path)) as record:
-        stored = begun(record, live(a_cohort(["ann"])))
+        stored = begun_live(record, "ann")
         play(stored, 1, LittleVenue(closes_at=NOW + 99 * WEEK), record)
         note_unsettled(record, NOW + 5 * WEEK)
         assert noted(record) == [], "nobody has looked since: it may be open"
@@ -143,7 +143,7 @@ def test_what_is_made_up_or_held_by_nobody_is_not_told(tmp_path: Path) -> None:
 
 def test_on_postgresql_they_are_told_and_decided_the_same(new_server_record: Callable[[], str]) -> None:
     with closing(Record.open(new_server_record())) as record:
-        stored = begun(record, live(a_cohort(["ann", "bob"])))
+        stored = begun_live(record, "ann", "bob")
         play(stored, 1, LittleVenue(closes_at=NOW + 3 * DAY), record)
         note_unsettled(record, NOW + 17 * DAY)
         assert len(noted(record)) == 1
@@ -311,7 +311,7 @@ def test_an_open_market_and_one_of_another_world_are_refused(tmp_path: Path, sta
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Path:
-    """A folder with a live record of questions of options, of a number and of a date, which have closed."""
+    """Return a live record of questions of options, a number and a date, all of them closed."""
     season = Season(Record.open(str(tmp_path / "arena.db")))
     season.start(replace(a_small_cohort(1, NOW, REALISTIC, "ann"), stamp="live", evidence="none"))
     closed = [a_question(market) for market in FORMS]

@@ -47,7 +47,7 @@ PLANTED = "It will go on, they say. Dockers went back to work on 4 May 2026."
 
 
 def uses(asked: Asked, *tools: tuple[str, dict[str, Any]]) -> Reply:
-    """A request for tools, with ids that are never the same."""
+    """Return a request for tools, with ids that never repeat."""
     calls = [
         {
             "id": f"id-{asked.at}-{number}",
@@ -62,7 +62,7 @@ def uses(asked: Asked, *tools: tuple[str, dict[str, Any]]) -> Reply:
 
 
 def curious(asked: Asked) -> Reply:
-    """Searches, reads what it found first, looks at prices and notes, writes a note, and bets."""
+    """Search, read the first result, look at prices and notes, write a note, and bet."""
     told = [message["content"] for message in asked.body["messages"] if message["role"] == "tool"]
     if len(told) == 0:
         return uses(asked, ("search", {"query": "the strike"}))
@@ -87,7 +87,7 @@ def provider() -> Iterator[FaultyProvider]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, provider: FaultyProvider) -> Path:
-    """A replay with tools, played into `first.db`; the article of the 20th was not out at its first round."""
+    """Play a replay with tools into `first.db`; the article of the 20th came after its first round."""
     folder = tmp_path_factory.mktemp("tools")
     simulated(folder / "spring", markets=15, events=6)
     (folder / "news").mkdir()
@@ -143,7 +143,8 @@ def test_what_came_later_and_what_tells_odds_is_withheld(folder: Path) -> None:
         ]
     days = [[each["url"][-10:] for each in json.loads(sources)] for _, sources, _ in found]
     assert days == [["2026-01-02"], ["2026-01-03", "2026-01-02"]]
-    searched, read = told(folder / "first.db", "search")[1], told(folder / "first.db", "read")[1]
+    searched = told(folder / "first.db", "search")[1]
+    read = told(folder / "first.db", "read")[1]
     assert ("x" * 3_000 in searched, "x" * 3_000 in read) == (False, True)
 
 
@@ -182,7 +183,8 @@ def test_verify_judges_again(folder: Path, tmp_path: Path, change: str, words: s
 def test_verify_finds_a_suspect_that_was_shown(folder: Path, tmp_path: Path) -> None:
     database = copied(folder, tmp_path)
     day, late = "A strike. Calm.", "Dockers went back to work on 4 May 2026."
-    title, article_hash = "News of 2026-01-02", digest(["News of 2026-01-02", late])
+    title = "News of 2026-01-02"
+    article_hash = digest(["News of 2026-01-02", late])
     known = digest([title, day])
     changed(
         database,
@@ -195,7 +197,7 @@ def test_verify_finds_a_suspect_that_was_shown(folder: Path, tmp_path: Path) -> 
 
 
 def copied(folder: Path, target: Path) -> Path:
-    """A copy of the first record, whose results can be changed."""
+    """Return a copy of the first record, whose results can be changed."""
     database = target / "arena.db"
     with closing(sqlite3.connect(folder / "first.db")) as source, closing(sqlite3.connect(database)) as copy:
         source.backup(copy)
@@ -240,7 +242,7 @@ def test_an_export_has_it_all(folder: Path) -> None:
 
 
 def guesses(asked: Asked) -> Reply:
-    """0.5 on all markets with tools, of which it asks for one first; else 0.7."""
+    """State 0.5 on all markets if there are tools, after using one, and 0.7 otherwise."""
     tools = "tools" in asked.body
     if tools and asked.body["messages"][-1]["role"] != "tool":
         return uses(asked, ("search", {"query": "the strike"}))
@@ -279,7 +281,8 @@ def test_the_board_says_who_had_tools_and_a_duel_what_they_bought(
     assert found["b"]["skill_per_dollar"] == pytest.approx(rows["one"]["skill"] / 1.2)
     assert found["gain"] == -data["gap"]
     assert found["gain_per_dollar"] == pytest.approx(-data["gap"] / 0.6)
-    gain, each = f"{found['gain']:+.4f}", f"{found['gain_per_dollar']:+.4f}"
+    gain = f"{found['gain']:+.4f}"
+    each = f"{found['gain_per_dollar']:+.4f}"
     tools = "search, read, price_history, book, notes"
     assert arena(tmp_path, "board", "one", "two").stdout.splitlines()[-3:] == [
         "Cost: one $1.20 (3 requests for tools $0.60, answers $0.60); two $0.60.",
@@ -320,13 +323,13 @@ LOST = "SELECT coalesce(sum(worst), 0) FROM reservation"
 
 
 def held(database: Path) -> tuple[int, int]:
-    """Calls that were answered, and what may be spent: on calls, and on those that were lost."""
+    """Return the answered calls, and the sums reserved for calls and for those that were lost."""
     [(answered, cost)], [(lost,)] = rows_in(database, ANSWERED), rows_in(database, LOST)
     return answered, (cost or 0) + lost
 
 
 def conversations(database: Path) -> set[str]:
-    """The questions whose answers are in a record, as the provider was asked them."""
+    """Return the questions whose answers are in a record, as the provider was asked them."""
     found = rows_in(database, "SELECT messages, seed FROM call WHERE error_code IS NULL")
     return {
         json.dumps([[step_message(one) or {"role": one.role, "content": one.content} for one in said], seed])
@@ -337,11 +340,15 @@ def conversations(database: Path) -> set[str]:
 
 def test_killed_between_steps_it_goes_on_where_it_was(folder: Path, provider: FaultyProvider) -> None:
     """In the middle of conversations, once a step later each time; what was answered is asked no more."""
-    database, words = folder / "killed.db", ("study", "replay", "spring", "--database", "killed.db")
-    whole, hung = arena_json(folder, "study", "replay", "spring", "--database", "first.db"), list[Asked]()
-    kills, first = (1, 3, 4, 6, 7), len(provider.log)
+    database = folder / "killed.db"
+    words = ("study", "replay", "spring", "--database", "killed.db")
+    whole = arena_json(folder, "study", "replay", "spring", "--database", "first.db")
+    hung = list[Asked]()
+    kills = (1, 3, 4, 6, 7)
+    first = len(provider.log)
     for step in kills:
-        known, begun = conversations(database) if database.exists() else set(), len(provider.log)
+        known = conversations(database) if database.exists() else set()
+        begun = len(provider.log)
 
         def hangs(asked: Asked, last: int = begun + step) -> Reply:
             if len(provider.log) < last:
@@ -350,8 +357,10 @@ def test_killed_between_steps_it_goes_on_where_it_was(folder: Path, provider: Fa
             return replace(curious(asked), after=60.0)
 
         provider.script("curious", hangs)
-        run, both = loaded().start(folder, *words), len(hung) + 2
-        idle, asked = 0, begun
+        run = loaded().start(folder, *words)
+        both = len(hung) + 2
+        idle = 0
+        asked = begun
         while run.runs and len(hung) < both and idle < 100:  # the other may have ended before
             sleep(0.01)
             idle = idle + 1 if len(hung) == both - 1 and len(provider.log) == asked else 0
@@ -359,7 +368,8 @@ def test_killed_between_steps_it_goes_on_where_it_was(folder: Path, provider: Fa
         assert run.runs, run.said()
         run.kill()
         assert not known & {said(asked) for asked in provider.log[begun:]}
-    known, begun = conversations(database), len(provider.log)
+    known = conversations(database)
+    begun = len(provider.log)
     assert any('"tool"' in question for question in known), "it was killed in mid-conversation"
     provider.script("curious", curious)
     resumed = arena_json(folder, *words)
@@ -391,7 +401,8 @@ def test_in_two_processes_at_once_budgets_hold_to_the_cent(
     """Two cohorts are due, of which each process plays one; eight and a half calls are eight."""
     database = "arena.db" if kind == "sqlite" else request.getfixturevalue("new_server_record")()
     (tmp_path / "news").symlink_to(folder / "news")
-    model, begun = MODEL.format(name="curious", url=provider.url), len(provider.log)
+    model = MODEL.format(name="curious", url=provider.url)
+    begun = len(provider.log)
     file = tmp_path / "config.yaml"
 
     def configure(dollars: str) -> None:

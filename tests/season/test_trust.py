@@ -96,7 +96,7 @@ READING = (
 
 
 def every_command(places: Places, before: str = "") -> Iterator[str]:
-    """The commands of the surface, each with the words before it."""
+    """Yield the commands of the surface, each with the words before it."""
     for name, place in places.items():
         if isinstance(place, str):
             yield f"{before}{name}"
@@ -112,7 +112,7 @@ def test_every_command_is_here() -> None:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the record of one round."""
+    """Return a folder with the record of one round."""
     path = tmp_path_factory.mktemp("played")
     (path / "config.yaml").write_text(PLAYED, "utf-8")
     done = CliRunner().invoke(app, ["run", "--round", "--config", str(path / "config.yaml")])
@@ -122,7 +122,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Somebody else's folder, whose extensions leave a trace, and a record of one round."""
+    """Return somebody else's folder, whose extensions leave a trace, and a record of one round."""
     copytree(played, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
@@ -211,7 +211,7 @@ LOUD = (
 
 @pytest.fixture(scope="module")
 def begun(played: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The record in which a second cohort has started, with extensions that work."""
+    """Return the record in which a second cohort has started, with extensions that work."""
     path = tmp_path_factory.mktemp("begun")
     copytree(played, path, dirs_exist_ok=True)
     add_loud_code(path)
@@ -230,7 +230,7 @@ def add_loud_code(path: Path) -> None:
 
 @pytest.fixture
 def loud(folder: Path, begun: Path) -> Path:
-    """A trusted folder whose extensions work and leave a trace, with a record in which they have played."""
+    """Return a trusted folder with a record that its working extensions, which leave a trace, have played."""
     copytree(begun, folder, dirs_exist_ok=True)
     add_loud_code(folder)
     assert trusted(folder, "--trust-extensions") == 0
@@ -249,7 +249,7 @@ def test_reading_in_a_trusted_folder_runs_nothing_either(
 
 
 def compared() -> tuple[dict[str, Any], str]:
-    """How the second cohort differs from the next, as JSON and in words."""
+    """Return how the second cohort differs from the next, as JSON and in words."""
     command = ["show", "cohort", "2", "next"]
     data = CliRunner().invoke(app, [*command, "--json"])
     text = CliRunner().invoke(app, command)

@@ -38,7 +38,7 @@ def _library() -> None:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalModel]:
-    """A server where Ollama would be, and a dead port where LM Studio would."""
+    """Yield a server where Ollama would be, with a dead port where LM Studio would."""
     with local_model(300, at_once) as model:
         servers = (ModelServer("Ollama", model.url), ModelServer("LM Studio", "http://127.0.0.1:9/v1"))
         monkeypatch.setattr("agents.llm.local_servers.USUAL_SERVERS", servers)
@@ -260,7 +260,7 @@ def test_a_server_that_dies_midway_leaves_a_report_on_what_came(tmp_path: Path, 
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """Ctrl-C means to the tests what it did before."""
+    """Give Ctrl-C back the meaning that it had before."""
     before = signal.getsignal(signal.SIGINT)
     yield
     signal.signal(signal.SIGINT, before)

@@ -16,7 +16,7 @@ SENT = says(ModelAnswer(sent=20_000))
 
 
 def nonsense(asked: WireRequest) -> Given:
-    """A good answer with 10^9 tokens of each sort."""
+    """Return a good answer with 10^9 tokens of each sort."""
     answer = SENT(asked)
     return Manner(answer, count="1000000000")
 

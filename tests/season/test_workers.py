@@ -62,7 +62,7 @@ AGENTS, LATENCY, PATIENCE = 8, 0.5, 120.0
 
 @contextmanager
 def process(forked: Forks, folder: Path, *words: str) -> Iterator[Forked]:
-    """A process of the arena; it is gone at the end."""
+    """Yield a process of the arena, which is gone at the end."""
     running = forked.start(folder, *words)
     try:
         yield running
@@ -96,11 +96,12 @@ def suspend(process: Forked, address: str, is_full: Callable[[], bool]) -> None:
 
 
 def expire(address: str, pid: str, *tables: str) -> None:
-    """The leases of a process are over: a minute and a half that a test can't wait.
+    """Expire the leases of a process, without the minute and a half of waiting.
 
     Nothing was heard of any worker in that time, so that all jobs under way are given to others.
     """
-    over, mine = "beat = NULL", f"holder LIKE '%/{pid}/%'"
+    over = "beat = NULL"
+    mine = f"holder LIKE '%/{pid}/%'"
     with psycopg.connect(address, autocommit=True) as connection:
         for table in tables:
             connection.execute(f"UPDATE {table} SET {over} WHERE {mine}".encode())
@@ -147,7 +148,7 @@ def test_stopped_killed_and_cut_off_they_play_each_turn_once(tmp_path: Path, for
 
 
 def check(address: str, there: FaultyProvider) -> None:
-    """Every turn once, all of it true, no stored answer asked for again, and no more spent than allowed."""
+    """Check that each turn is there once and true, no stored answer was asked again, no limit passed."""
     with closing(Record.open(address)) as record, reading(record.engine) as connection:
         assert verify(connection) == []
         [stored] = record.cohorts()
@@ -186,7 +187,8 @@ def test_a_replay_by_workers_is_the_replay(
     tmp_path: Path, new_server_record: Callable[[], str], forked: Forks
 ) -> None:
     """The workers need not have the recording."""
-    folder, there = simulated(tmp_path / "recorded", weeks=4, markets=20, events=8), new_server_record()
+    folder = simulated(tmp_path / "recorded", weeks=4, markets=20, events=8)
+    there = new_server_record()
     (tmp_path / "config.yaml").write_text("markets: {venue: simulator}\nagents: [{kind: market}]\n", "utf-8")
     words = ("study", "replay", str(folder), "--agents", "market,random")
     here = arena_json(tmp_path, *words, "--database", "here.db")
@@ -207,7 +209,8 @@ def test_without_workers_the_turns_are_played_by_who_runs_the_schedule_which_say
     """They are waited for once, not in every round; what is played is the same season."""
     monkeypatch.setattr("arena.rounds.dispatch.LONGEST_SILENCE", 0.2)
     monkeypatch.setattr("arena.rounds.dispatch.REQUEUE_EVERY", 0.1)
-    address, itself = new_server_record(), tmp_path / "itself"
+    address = new_server_record()
+    itself = tmp_path / "itself"
     for folder, record, workers in ((itself, "arena.db", "false"), (tmp_path, address, "true")):
         folder.mkdir(exist_ok=True)
         text = WORLD_ALONE.format(database=record, workers=workers)
@@ -243,7 +246,8 @@ def test_a_worker_outlives_an_outage_that_is_longer_than_its_pool_waits(
     monkeypatch.setattr("arena.record.write.turn_queue.POOL_WAIT", 0.2)
     monkeypatch.setattr("arena.rounds.worker.DATABASE_WAITS", (0.1,))
     (tmp_path / "config.yaml").write_text("markets: {venue: simulator}\nagents: [{kind: market}]\n", "utf-8")
-    told, stop = list[JobOutcome | str](), asyncio.Event()
+    told = list[JobOutcome | str]()
+    stop = asyncio.Event()
 
     async def heard(is_so: Callable[[], bool]) -> None:
         await asyncio.to_thread(until, is_so, f"more than {told}")

@@ -34,7 +34,7 @@ NO_LISTS = (
 
 
 def broken(records: list[Any], rng: random.Random, deep: bool = False) -> tuple[list[Any], int, str]:
-    """A copy with one thing wrong in one record: which record, and where."""
+    """Return a copy with one thing wrong in one record: which record, and where."""
     number = rng.randrange(len(records))
     found = [copy.deepcopy(raw) if place == number else raw for place, raw in enumerate(records)]
     if rng.random() < 0.05:
@@ -56,7 +56,7 @@ def broken(records: list[Any], rng: random.Random, deep: bool = False) -> tuple[
 
 
 def changed(body: bytes, rng: random.Random) -> bytes:
-    """A page that is cut off, or has some other bytes in it."""
+    """Return a page that is cut off, or has some other bytes in it."""
     if rng.random() < 0.3:
         return body[: rng.randrange(len(body))]
     found = bytearray(body)
@@ -66,7 +66,7 @@ def changed(body: bytes, rng: random.Random) -> bytes:
 
 
 def sane(listing: Listing) -> bool:
-    """Whether a price could be one."""
+    """Tell whether a price could be one."""
     quote = listing.quote
     if quote is None:
         return True
@@ -83,7 +83,7 @@ def sane(listing: Listing) -> bool:
 
 
 def well_told(aside: list[QuarantinedRecord]) -> bool:
-    """Whether each thing set aside has a name, a code and a reason, in text that can be kept anywhere."""
+    """Tell whether each rejected record has a name, a code and a reason, in storable text."""
     texts = [text for item in aside for text in (item.record, item.code, item.reason)]
     return all(text and text.isprintable() and len(text) < 1_000 for text in texts) and all(
         len(item.raw) <= 2_000 for item in aside
@@ -91,7 +91,7 @@ def well_told(aside: list[QuarantinedRecord]) -> bool:
 
 
 def check(calm: Answer[Any], said: Answer[Any], lost: int, where: str, silent: bool = False) -> None:
-    """All but what was broken is answered as before, and what was broken is answered or told."""
+    """Check that only what was broken is answered otherwise than before, or reported."""
     whole = {item.market.id if isinstance(item, Listing) else item.market_id: item for item in calm.said}
     now = {item.market.id if isinstance(item, Listing) else item.market_id: item for item in said.said}
     same = sum(now.get(name) == item for name, item in whole.items())

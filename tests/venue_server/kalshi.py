@@ -18,7 +18,7 @@ JUNK = {"ticker": "KXMVE-1", "event_ticker": "KXMVE", "mve_collection_ticker": "
 
 
 def a_market(ticker: str = "RAIN-26-A", **changes: Any) -> Raw:
-    """An open market that costs 40 to 42 cents; a change to None leaves the field out."""
+    """Return an open market that costs 40 to 42 cents; a change to None leaves the field out."""
     raw = {
         "ticker": ticker,
         "event_ticker": ticker.rpartition("-")[0],
@@ -46,7 +46,7 @@ def a_market(ticker: str = "RAIN-26-A", **changes: Any) -> Raw:
 
 
 def an_end(ticker: str = "RAIN-26-A", dollars: str | None = "1.0000", **changes: Any) -> Raw:
-    """A market that is paid: without a result of its own unless one is given."""
+    """Return a market that is paid, without a result of its own unless one is given."""
     return a_market(
         ticker,
         **(
@@ -62,7 +62,7 @@ def an_end(ticker: str = "RAIN-26-A", dollars: str | None = "1.0000", **changes:
 
 
 def an_event(*markets: Raw, ticker: str = "RAIN-26", **changes: Any) -> Raw:
-    """An event with its markets nested in it."""
+    """Return an event with its markets nested in it."""
     series = ticker.partition("-")[0]
     raw = {"event_ticker": ticker, "series_ticker": series, "category": "Climate", "markets": list(markets)}
     return raw | changes
@@ -73,7 +73,7 @@ def a_series(ticker: str = "RAIN", **changes: Any) -> Raw:
 
 
 def a_book(yes: Sequence[tuple[str, str]], no: Sequence[tuple[str, str]]) -> Raw:
-    """A book as it is sent: bids on either side."""
+    """Return a book as it is sent: bids on either side."""
     return {"yes_dollars": [list(level) for level in yes], "no_dollars": [list(level) for level in no]}
 
 
@@ -98,7 +98,7 @@ class KalshiWire:
 
     @property
     def markets(self) -> list[Any]:
-        """Those nested in events, and those that stand alone."""
+        """Return those nested in events, and those that stand alone."""
         nested = (raw["markets"] for raw in self.events if isinstance(raw, dict) and "markets" in raw)
         return [market for markets in nested if isinstance(markets, list) for market in markets] + self.alone
 
@@ -121,8 +121,9 @@ class KalshiWire:
         return server.url + ROOT
 
     def _events(self, asked: Asked) -> Any:
-        """Cursors are opaque; two hundred events are the most of a page."""
-        size, after = int(asked.params.get("limit", 100)), asked.params.get("cursor")
+        """Answer with a page of at most two hundred events, under an opaque cursor."""
+        size = int(asked.params.get("limit", 100))
+        after = asked.params.get("cursor")
         if size > 200 or asked.params.get("status") != "open":
             return status(400)
         start = int(after.removeprefix("from:")) if after else 0
@@ -135,8 +136,9 @@ class KalshiWire:
         return {"events": found, "cursor": f"from:{end}" if end < len(events) else ""}
 
     def _markets(self, asked: Asked, markets: list[Any]) -> Any:
-        """Several tickers are one text with commas here; repeated ones are refused. Lists have a status."""
-        size, after = int(asked.params.get("limit", 100)), asked.params.get("cursor")
+        """Answer with markets: tickers joined by commas, never repeated, or a list by status."""
+        size = int(asked.params.get("limit", 100))
+        after = asked.params.get("cursor")
         if len(asked.query.get("tickers", [])) > 1 or size > 1000:
             return status(400)
         found = [raw for raw in markets if isinstance(raw, dict)]
@@ -159,16 +161,17 @@ class KalshiWire:
         return _named("series", self.series, "ticker", asked)
 
     def _candles(self, asked: Asked, markets: list[Any]) -> Any:
-        """The candles of a market, where that is one of these."""
+        """Answer with the candles of a market that is one of these."""
         name = asked.path.removesuffix("/candlesticks").rpartition("/")[2]
         if name not in {raw["ticker"] for raw in markets}:
             return status(404)
-        start, end = int(asked.params["start_ts"]), int(asked.params["end_ts"])
+        start = int(asked.params["start_ts"])
+        end = int(asked.params["end_ts"])
         found = [raw for raw in self.candles.get(name, []) if start <= raw["end_period_ts"] <= end]
         return {"candlesticks": found}
 
     def _books(self, asked: Asked) -> Any:
-        """Here each ticker is a parameter of its own: one with commas is one ticker, whose book is empty."""
+        """Answer with books by repeated tickers; one with commas is one ticker, whose book is empty."""
         tickers = asked.query.get("tickers", [])
         if not 1 <= len(tickers) <= 100:
             return status(400)

@@ -11,12 +11,12 @@ ONLY_ON_ITS_OWN_PAGE = ("textDescription", "description", "groupSlugs")
 
 
 def ms(year: int, month: int, day: int, hour: int = 0) -> int:
-    """A time as the venue writes it."""
+    """Return a time as the venue writes it."""
     return int(datetime(year, month, day, hour, tzinfo=UTC).timestamp()) * 1_000
 
 
 def a_market(name: str = "rain", **changes: Any) -> Raw:
-    """An open market at 41%; a change to None leaves the field out."""
+    """Return an open market at 41%; a change to None leaves the field out."""
     raw = {
         "id": name,
         "question": "Will it rain?",
@@ -36,7 +36,7 @@ def a_market(name: str = "rain", **changes: Any) -> Raw:
 
 
 def an_end(name: str = "rain", resolution: str | None = "YES", **changes: Any) -> Raw:
-    """A market that has ended, with a probability beside its resolution as on the wire."""
+    """Return a market that has ended, with a probability beside its resolution as on the wire."""
     ended = {
         "isResolved": True,
         "resolution": resolution,
@@ -78,8 +78,9 @@ class ManifoldWire:
         return reply(found[0]) if found else status(404)
 
     def _search(self, asked: Asked) -> Any:
-        """By topic, as so many after so many."""
-        start, size = int(asked.params["offset"]), int(asked.params["limit"])
+        """Answer a search by topic, with offset and limit."""
+        start = int(asked.params["offset"])
+        size = int(asked.params["limit"])
         found = [raw for raw in self.markets if asked.params["topicSlug"] in raw.get("groupSlugs", [])]
         return [_brief(raw) for raw in found[start : start + size]]
 
@@ -93,8 +94,9 @@ class ManifoldWire:
 
 
 def _page(records: list[Any], asked: Asked, brief: bool = False) -> Any:
-    """At most a thousand, those after the one named in `before`."""
-    size, before = int(asked.params.get("limit", 500)), asked.params.get("before")
+    """Answer with at most a thousand markets, those after the one named in `before`."""
+    size = int(asked.params.get("limit", 500))
+    before = asked.params.get("before")
     if not 1 <= size <= 1000:
         return status(400)
     names = [raw.get("id") if isinstance(raw, dict) else None for raw in records]

@@ -31,7 +31,8 @@ def polymarket(count: int, seed: int = 1, size: int = 1_500) -> list[Raw]:
     rng = random.Random(f"{seed}/polymarket")
     found: list[Raw] = []
     while len(found) < count:
-        event, subject = str(100_000 + len(found)), rng.choice(SUBJECTS)
+        event = str(100_000 + len(found))
+        subject = rng.choice(SUBJECTS)
         ends = START + timedelta(days=rng.randrange(1, 400), minutes=rng.randrange(1_440))
         titles: list[str] = []
         for leg in range(min(rng.randrange(1, 7), count - len(found))):
@@ -54,12 +55,13 @@ def polymarket(count: int, seed: int = 1, size: int = 1_500) -> list[Raw]:
 
 
 def kalshi(count: int, seed: int = 1) -> list[Raw]:
-    """Events with open markets, so many markets in all."""
+    """Return events with open markets, this many markets in all."""
     rng = random.Random(f"{seed}/kalshi")
     events: list[Raw] = []
     left = count
     while left:
-        legs, name = min(rng.randrange(1, 7), left), f"KXTEST-{len(events)}"
+        legs = min(rng.randrange(1, 7), left)
+        name = f"KXTEST-{len(events)}"
         left -= legs
         bids = [rng.randrange(1, 98) for _ in range(legs)]
         markets = [
@@ -93,7 +95,7 @@ def manifold(count: int, seed: int = 1) -> list[Raw]:
 
 
 def serve(server: VenueServer, records: list[Raw]) -> str:
-    """Polymarket's open markets as pages written once, so that serving them costs next to nothing."""
+    """Serve Polymarket's open markets as pages written once, so that serving them costs next to nothing."""
     pages: dict[str | None, Reply] = {}
     for start in range(0, max(len(records), 1), A_PAGE):
         page: Raw = {"markets": records[start : start + A_PAGE]}
@@ -110,7 +112,7 @@ def serve(server: VenueServer, records: list[Raw]) -> str:
 
 @contextmanager
 def elsewhere(count: int, seed: int = 1, size: int = 1_500) -> Iterator[str]:
-    """Where Polymarket is served by another process, so that this one's CPU time is the client's alone."""
+    """Serve Polymarket in another process, so that this one's CPU time is the client's alone."""
     words = [str(count), f"--seed={seed}", f"--size={size}"]
     command = [sys.executable, "-m", "tests.venue_server.many", *words]
     with subprocess.Popen(
@@ -129,7 +131,7 @@ def _words(rng: random.Random, count: int) -> str:
 
 
 def _padded(raw: Raw, key: str, size: int, rng: random.Random) -> Raw:
-    """The record with as much text under a key as makes it so many bytes long."""
+    """Pad the record with text under a key until it is this many bytes long."""
     missing = max(size - len(json.dumps(raw | {key: ""})), 1)
     sentence = f"{_words(rng, 40)}. "
     return raw | {key: (sentence * (missing // len(sentence) + 1))[:missing]}

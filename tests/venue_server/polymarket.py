@@ -17,17 +17,17 @@ MOST_SECONDS = 15 * 86_400
 
 
 def token(name: str, outcome: str = "Yes") -> str:
-    """What the order book calls an outcome of a market here: digits, and more than a number holds."""
+    """Return the order book's name of an outcome: digits, and more than a number holds."""
     return f"{9 if outcome == 'Yes' else 8}{name.zfill(76)}"
 
 
 def condition(name: str) -> str:
-    """What the order book calls a market here."""
+    """Return the order book's name of a market."""
     return f"0x{name.zfill(64)}"
 
 
 def a_market(name: str = "1001", outcomes: Sequence[str] = ("Yes", "No"), **changes: Any) -> Raw:
-    """An open market that costs 40 to 42 cents; a change to None leaves the field out."""
+    """Return an open market that costs 40 to 42 cents; a change to None leaves the field out."""
     raw = {
         "id": name,
         "question": "Will it rain?",
@@ -62,7 +62,7 @@ def a_market(name: str = "1001", outcomes: Sequence[str] = ("Yes", "No"), **chan
 
 
 def an_end(name: str = "1001", yes: str = "1", no: str = "0", **changes: Any) -> Raw:
-    """A market that the oracle is done with; closed ones are `active` still."""
+    """Return a market that the oracle is done with; closed ones are `active` still."""
     ended: Raw = {
         "closed": True,
         "acceptingOrders": False,
@@ -76,7 +76,7 @@ def an_end(name: str = "1001", yes: str = "1", no: str = "0", **changes: Any) ->
 
 
 def a_book_end(name: str = "1001", won: str | None = "Yes", half: bool = False, **changes: Any) -> Raw:
-    """A market's page at the order book."""
+    """Return a market's page at the order book."""
     return {
         "condition_id": condition(name),
         "closed": True,
@@ -91,7 +91,7 @@ def a_book_end(name: str = "1001", won: str | None = "Yes", half: bool = False, 
 def a_book(
     name: str, bids: Sequence[tuple[str, str]], asks: Sequence[tuple[str, str]], **changes: Any
 ) -> Raw:
-    """A book of Yes, in the order given; on the wire the worst level comes first."""
+    """Return a book of Yes, in the order given; on the wire the worst level comes first."""
     sides = {"bids": bids, "asks": asks}
     return {
         "market": condition(name),
@@ -107,6 +107,9 @@ RAIN_BOOK = a_book(
     bids=[("0.01", "900"), ("0.39", "200"), ("0.4", "100.25")],
     asks=[("0.99", "800"), ("0.43", "300"), ("0.42", "50.5")],
 )
+SNOW_BOOK = a_book("1002", bids=[("0.40", "900")], asks=[("0.42", "900")])
+NAMES = ("1001", "1002")
+"""The markets of these two books."""
 
 
 @dataclass
@@ -123,8 +126,13 @@ class PolymarketWire:
     stuck: bool = False
     many_books: bool = True
 
+    def end_all(self, **changes: Any) -> None:
+        """End the two markets of `NAMES` with YES."""
+        self.markets = [an_end(name, **changes) for name in NAMES]
+        self.ends = [a_book_end(name) for name in NAMES]
+
     def serve(self, server: VenueServer) -> str:
-        """Answer from now on; where from."""
+        """Answer requests from now on, and return the server's address."""
         server.route(f"{GAMMA}/markets/keyset", self._by_cursor)
         server.route(f"{GAMMA}/tags/slug/", self._tag)
         server.route(f"{GAMMA}/events/slug/", self._event)
@@ -136,8 +144,9 @@ class PolymarketWire:
         return server.url
 
     def _by_cursor(self, asked: Asked) -> Any:
-        """Only `after_cursor` counts. Many ids go into one question; the last page has no next one."""
-        size, after = int(asked.params.get("limit", 20)), asked.params.get("after_cursor")
+        """Answer by `after_cursor` alone, with many ids to a question; the last page has no next one."""
+        size = int(asked.params.get("limit", 20))
+        after = asked.params.get("after_cursor")
         if size > A_PAGE or "offset" in asked.query:
             return status(422)
         found = self._chosen(asked)
@@ -147,7 +156,8 @@ class PolymarketWire:
 
     def _chosen(self, asked: Asked) -> list[Any]:
         """Open markets, or closed ones: never both. Tags are there for those who ask for them."""
-        closed, names = asked.params.get("closed") == "true", asked.query.get("id")
+        closed = asked.params.get("closed") == "true"
+        names = asked.query.get("id")
         found = [raw for raw in self.markets if (_get(raw, "closed") is True) is closed]
         if (slugs := asked.query.get("slug")) is not None:
             found = [raw for raw in found if _get(raw, "slug") in slugs]
@@ -160,7 +170,8 @@ class PolymarketWire:
         if asked.params.get("order") == "volumeNum":
             found = sorted(found, key=_volume, reverse=asked.params.get("ascending") == "false")
         found = found if names is None else [raw for raw in found if _get(raw, "id") in names]
-        least, latest = float(asked.params.get("volume_num_min", 0)), asked.params.get("end_date_max", "~")
+        least = float(asked.params.get("volume_num_min", 0))
+        latest = asked.params.get("end_date_max", "~")
         found = [x for x in found if least <= _volume(x) and str(_get(x, "endDate") or "") <= latest]
         if (liquid := asked.params.get("liquidity_num_min")) is not None:
             found = [x for x in found if float(_get(x, "liquidityNum") or 0) >= float(liquid)]
@@ -177,7 +188,7 @@ class PolymarketWire:
         return {"slug": name, "markets": [{"id": raw["id"]} for raw in found]} if found else status(404)
 
     def _books(self, asked: Asked) -> Any:
-        """Books of many tokens; those that it doesn't know are left out without a word."""
+        """Answer with books of many tokens, silently leaving out unknown ones."""
         if not self.many_books or len(asked.body) > MOST_BOOKS:
             return status(400)
         wanted = [item["token_id"] for item in asked.body]
@@ -193,15 +204,17 @@ class PolymarketWire:
         return found[0] if found else status(404)
 
     def _history(self, asked: Asked) -> Any:
-        start, end = int(asked.params["startTs"]), int(asked.params["endTs"])
+        start = int(asked.params["startTs"])
+        end = int(asked.params["endTs"])
         if end - start > MOST_SECONDS:
             return status(400)
         points = self.past.get(asked.params["market"], [])
         return {"history": [point for point in points if start <= point["t"] <= end]}
 
     def _histories(self, server: VenueServer, asked: Asked) -> Any:
-        """As the route for one answers for each; one that is refused spoils it for all."""
-        tokens, one = asked.body["markets"], server._routes[f"{CLOB}/prices-history"]
+        """Answer with the history of each as the route for one does; a refused one spoils all."""
+        tokens = asked.body["markets"]
+        one = server._routes[f"{CLOB}/prices-history"]
         names = {"startTs": "start_ts", "endTs": "end_ts", "fidelity": "fidelity"}
         query = {name: [str(asked.body[key])] for name, key in names.items()}
         found = {each: one(Asked(asked.path, {**query, "market": [each]})) for each in tokens}
@@ -223,3 +236,8 @@ def _volume(raw: Any) -> float:
 
 def _untagged(raw: Any) -> Any:
     return {name: value for name, value in raw.items() if name != "tags"} if isinstance(raw, dict) else raw
+
+
+def rain_and_snow(**changes: Any) -> PolymarketWire:
+    """Return a wire with two open markets and their books."""
+    return PolymarketWire([a_market(name, **changes) for name in NAMES], [RAIN_BOOK, SNOW_BOOK])

@@ -42,7 +42,7 @@ LIST_OF_ENDS = "nautilus-py/markets.json"
 
 
 def markets(folder: Path) -> list[Raw]:
-    """Every market recorded from Gamma, each once, with its event and tags as a list of markets has them."""
+    """Return every market recorded from Gamma once, with its event and tags as in a list of markets."""
     found: dict[str, Raw] = {}
     for name in AS_MARKETS:
         for raw in _many(_read(folder, name)):
@@ -55,24 +55,24 @@ def markets(folder: Path) -> list[Raw]:
 
 
 def with_its_event(event: Raw) -> Iterator[Raw]:
-    """The markets of an event, each with that and its tags as a list of markets has them."""
+    """Yield the markets of an event, each with that and its tags as in a list of markets."""
     about = {key: value for key, value in event.items() if key not in ("markets", "tags")}
     for raw in event["markets"]:
         yield raw | {"events": [about], "tags": event.get("tags", [])}
 
 
 def books(folder: Path) -> list[Raw]:
-    """The recorded books."""
+    """Return the recorded books."""
     return [_read(folder, name) for name in BOOKS]
 
 
 def ends(folder: Path) -> list[Raw]:
-    """The recorded pages of markets at the order book, the newest shape first."""
+    """Return the recorded pages of markets at the order book, the newest shape first."""
     return [*(_read(folder, name) for name in ENDS), *_read(folder, LIST_OF_ENDS)["data"]]
 
 
 def past(folder: Path) -> list[Raw]:
-    """The recorded prices of some market's past."""
+    """Return the recorded prices of some market's past."""
     points: list[Raw] = _read(folder, "sppburke-2026-10/prices_history_first20.json")["history"]
     return points
 
@@ -82,6 +82,6 @@ def _read(folder: Path, name: str) -> Any:
 
 
 def _many(page: Any) -> Iterator[Raw]:
-    """The records of a page, of a search, or the one that it is."""
+    """Yield the records of a page, of a search, or the one that it is."""
     search = isinstance(page, dict) and "events" in page and "id" not in page
     yield from page["events"] if search else page if isinstance(page, list) else [page]

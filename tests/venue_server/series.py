@@ -30,7 +30,7 @@ class SeriesWire:
         return server.url
 
     def told(self, name: str) -> dict[str, Versions]:
-        """The versions told by today, by date."""
+        """Return the versions published by today, by date."""
         told = {}
         for day, versions in self.series[name].items():
             by_now = [version for version in versions if date.fromisoformat(version[1]) <= self.today]
@@ -39,7 +39,7 @@ class SeriesWire:
         return told
 
     def graph(self, asked: Asked) -> Any:
-        """The table behind a graph: the newest value of each date."""
+        """Return the table behind a graph: the newest value of each date."""
         name = asked.params["id"]
         if name not in self.series:
             return NO_PAGE
@@ -47,7 +47,7 @@ class SeriesWire:
         return reply("\n".join([f"observation_date,{name}", *rows, ""]).encode())
 
     def api(self, asked: Asked) -> Any:
-        """All versions of each value, with the days on which they were the newest."""
+        """Return all versions of each value, with the days on which they were the newest."""
         name = asked.params["series_id"]
         if name not in self.series or asked.params["api_key"] != "k" * 32:
             return status(400)
@@ -78,7 +78,7 @@ class SeriesWire:
         }
 
     def dbnomics(self, asked: Asked) -> Any:
-        """A document with the periods and their values side by side."""
+        """Return a document with the periods and their values side by side."""
         codes = asked.path.removeprefix(DBNOMICS)
         if codes not in self.series:
             return status(404)

@@ -30,7 +30,7 @@ Answer = Callable[[Asked], Any]
 
 
 def reply(value: Any, status: int = 200, **headers: str) -> Reply:
-    """JSON, or the bytes themselves; `retry_after="3"` becomes the header Retry-After.
+    """Return JSON, or the bytes themselves; `retry_after="3"` becomes the header Retry-After.
 
     Infinity is written as a number that JSON allows.
     """
@@ -39,7 +39,7 @@ def reply(value: Any, status: int = 200, **headers: str) -> Reply:
 
 
 def status(code: int, **headers: str) -> Reply:
-    """An error with nothing useful in it."""
+    """Return an error with nothing useful in it."""
     return reply({"error": "no"}, code, **headers)
 
 
@@ -64,25 +64,25 @@ class VenueServer(Server):
 
     @property
     def counts(self) -> Counter[str]:
-        """How often each path was asked for."""
+        """Count the requests for each path."""
         return Counter(asked.path for asked in self.log)
 
     def route(self, path: str, answer: Answer | Any) -> None:
-        """What a path answers: a function of what was Asked, or always the same.
+        """Set a path's answer: a function of the `Asked`, or always the same.
 
         A path that ends in a slash answers for everything below it that has no route of its own.
         """
         self._routes[path] = answer if callable(answer) else lambda _: answer
 
     def fail(self, path: str, *faults: Reply, forever: bool = False) -> None:
-        """The next requests for a path get these, one each; the last one for ever, if so wished."""
+        """Answer the next requests for a path with these, one each, the last one for ever if so wished."""
         with self.lock:
             self._faults[path] = list(faults)
             if forever:
                 self._forever[path] = faults[-1]
 
     def mend(self) -> None:
-        """No more faults."""
+        """Remove all faults."""
         with self.lock:
             self._faults.clear()
             self._forever.clear()
@@ -110,6 +110,6 @@ class VenueServer(Server):
 
 @contextmanager
 def venue_server() -> Iterator[VenueServer]:
-    """The server for as long as the block lasts."""
+    """Yield the server for as long as the block lasts."""
     with serving(VenueServer()) as server:
         yield server

@@ -29,7 +29,7 @@ class Answer(Generic[T]):
 
     @property
     def codes(self) -> list[tuple[str, str]]:
-        """Which record was set aside, and by which code."""
+        """Return which record was set aside, and by which code."""
         return [(item.record, item.code) for item in self.aside]
 
 
@@ -50,18 +50,22 @@ class Line:
         self._runner.close()
 
     def kalshi(self, question: Callable[[Kalshi], Awaitable[T]], **settings: Any) -> Answer[T]:
-        """What Kalshi answers."""
-        made, http = KalshiSettings(url=self.url, **settings), self._client("")
+        """Return what Kalshi answers."""
+        made = KalshiSettings(url=self.url, **settings)
+        http = self._client("")
         return self._visit(lambda report: Kalshi(made, http, report), question)
 
     def manifold(self, question: Callable[[Manifold], Awaitable[T]], **settings: Any) -> Answer[T]:
-        """What Manifold answers."""
-        made, http = ManifoldSettings(url=self.url, **settings), self._client("")
+        """Return what Manifold answers."""
+        made = ManifoldSettings(url=self.url, **settings)
+        http = self._client("")
         return self._visit(lambda report: Manifold(made, http, report), question)
 
     def polymarket(self, question: Callable[[Polymarket], Awaitable[T]], **settings: Any) -> Answer[T]:
-        """What Polymarket answers."""
-        made, gamma, clob = PolymarketSettings(**settings), self._client(GAMMA), self._client(CLOB)
+        """Return what Polymarket answers."""
+        made = PolymarketSettings(**settings)
+        gamma = self._client(GAMMA)
+        clob = self._client(CLOB)
         return self._visit(lambda report: Polymarket(made, gamma, clob, report), question)
 
     def _open(self, root: str) -> HttpClient:
@@ -80,23 +84,23 @@ class Line:
 
 
 def kalshi(url: str, question: Callable[[Kalshi], Awaitable[T]], **settings: Any) -> Answer[T]:
-    """What Kalshi answers from there, without a pause between two attempts."""
+    """Return what Kalshi answers from there, without a pause between two attempts."""
     with Line(url) as line:
         return line.kalshi(question, **settings)
 
 
 def manifold(url: str, question: Callable[[Manifold], Awaitable[T]], **settings: Any) -> Answer[T]:
-    """What Manifold answers from there."""
+    """Return what Manifold answers from there."""
     with Line(url) as line:
         return line.manifold(question, **settings)
 
 
 def polymarket(url: str, question: Callable[[Polymarket], Awaitable[T]], **settings: Any) -> Answer[T]:
-    """What Polymarket answers from there."""
+    """Return what Polymarket answers from there."""
     with Line(url) as line:
         return line.polymarket(question, **settings)
 
 
 async def at_once(_seconds: float) -> None:
-    """A wait that takes no time."""
+    """Wait without taking time."""
     await asyncio.sleep(0)

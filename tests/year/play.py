@@ -46,7 +46,7 @@ class YearAccount:
     lots: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def buy(self, world: YearWorld, market: int, ask: int, second: int, ref: str) -> tuple[int, int, Line]:
-        """A hundred shares of YES: what they cost, the fee in it, and the entry."""
+        """Buy a hundred shares of YES, and return their cost, the fee in it, and the entry."""
         fee = -(-RATE * SHARES * ask * (ONE - ask) // ONE**3)
         amount = SHARES * ask // ONE + fee
         shares, cost = self.lots.get(market, (0, 0))
@@ -55,7 +55,7 @@ class YearAccount:
         return amount, fee, self._entry(second, "buy", world.names[market], moved, shares + SHARES, ref)
 
     def settle(self, world: YearWorld, second: int) -> list[Line]:
-        """The entries of all lots whose market has ended, in the order of the markets' names."""
+        """Return the entries of all lots whose market has ended, in the order of the markets' names."""
         ended = [market for market in self.lots if ends(market) <= second]
         return [self._close(world, market) for market in sorted(ended, key=world.names.__getitem__)]
 
@@ -66,7 +66,8 @@ class YearAccount:
         return self._entry(ends(market), "settle", world.names[market], moved, 0, "resolution:1")
 
     def _entry(self, second: int, kind: str, market: str, moved: dict[str, int], held: int, ref: str) -> Line:
-        self.number, self.cash = self.number + 1, self.cash + moved["cash"]
+        self.number = self.number + 1
+        self.cash = self.cash + moved["cash"]
         self.realised += moved["realised"]
         said = {"number": self.number, "at": text(second), "kind": kind, "market_id": market, "side": "YES"}
         row = said | moved | {"balance": self.cash, "held": held, "ref": ref, "previous": self.head}
@@ -74,7 +75,7 @@ class YearAccount:
         return (self.id, *row.values(), self.head)
 
     def mark(self, second: int, snapshot: int, seen: Seen) -> Line:
-        """What all is worth at a snapshot, in which every market is that anyone holds."""
+        """Return the value of all lots at a snapshot that has every market that anyone holds."""
         lots = [(shares, *seen[market]) for market, (shares, _) in self.lots.items()]
         value = sum(shares * price.mid // ONE for shares, price, _ in lots)
         liquidation = sum(shares * price.bid // ONE for shares, price, _ in lots)
@@ -90,7 +91,9 @@ class YearAccount:
         )
 
 
-ROUNDS, LIFE, LAST = 5, 12, 52 * WEEK - HOUR
+ROUNDS = 5
+LIFE = 12
+LAST = 52 * WEEK - HOUR
 """Rounds of a cohort, the weeks until its last position has settled, and when the record is looked at."""
 SHOWN, AHEAD = 40, 8
 """How many markets a round shows, and in how many weeks they end."""
@@ -106,14 +109,14 @@ class Team:
     accounts: list[YearAccount]
 
     def looks(self, marks: int) -> Iterator[tuple[int, int]]:
-        """The seconds at which it looks at the markets, each with its number, from 0."""
+        """Yield the seconds at which it looks at the markets, each with its number, from 0."""
         for number in range(LIFE * marks + 1):
             second = (self.number - 1) * WEEK + number * WEEK // marks
             if second <= LAST:
                 yield second, number
 
     def is_over(self, second: int) -> bool:
-        """Whether nothing comes after that."""
+        """Tell whether nothing comes after that."""
         return second == (self.number - 1 + LIFE) * WEEK
 
 
@@ -136,7 +139,7 @@ class Pages:
     ids: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
     def next_id(self, table: str) -> int:
-        """The id of a new row."""
+        """Return the id of a new row."""
         self.ids[table] += 1
         return self.ids[table]
 
@@ -157,8 +160,9 @@ def snapshot_at(world: YearWorld, pages: Pages, team: Team, second: int, number:
 
 
 def markets_of(world: YearWorld, cohort: int, week: int) -> list[int]:
-    """The markets of a round: of each of the next weeks' ends a few."""
-    kinds, now = world.size.kinds, cohort - 1 + week
+    """Return the markets of a round: a few of the ends of each of the next weeks."""
+    kinds = world.size.kinds
+    now = cohort - 1 + week
     places = range(min(SHOWN, AHEAD * kinds))
     return [
         (cohort * 5 + week * 3 + place // AHEAD) % kinds * ENDS + now + 1 + place % AHEAD for place in places
@@ -166,8 +170,10 @@ def markets_of(world: YearWorld, cohort: int, week: int) -> list[int]:
 
 
 def _snapshot(world: YearWorld, pages: Pages, team: Team, look: YearSnapshot, first: int) -> None:
-    """Its rows; the first of its quotes is so many seconds old."""
-    newest, sealed, shown = world.newest(look.second), [], len(look.shown)
+    """Write its rows; the first of its quotes is this many seconds old."""
+    newest = world.newest(look.second)
+    sealed = []
+    shown = len(look.shown)
     for place, market in enumerate((*look.shown, *look.held)):
         quoted = max(newest * world.size.step, look.second - (FRESH if place else first))
         price = world.prices[market][world.level(market, newest)]
@@ -182,7 +188,7 @@ def _snapshot(world: YearWorld, pages: Pages, team: Team, look: YearSnapshot, fi
 
 
 def mark(pages: Pages, team: Team, look: YearSnapshot) -> None:
-    """Everyone's holdings at a snapshot."""
+    """Mark everyone's holdings at a snapshot."""
     seen: Seen = look.seen
     pages.rows["mark"] += [account.mark(look.second, look.id, seen) for account in team.accounts]
 
@@ -192,11 +198,12 @@ BOUGHT, LEFT_OUT = 12, 6
 ODDS = 100
 """One turn in so many fails, and one is malformed."""
 WHY = "It has come to pass in most years, the papers expect it, and nothing heard since speaks against it."
-QUESTION, ANSWER = "p" * 5_900, "r" * 3_000
+QUESTION = "p" * 5_900
+ANSWER = "r" * 3_000
 
 
 def play_round(world: YearWorld, pages: Pages, team: Team, look: YearSnapshot, number: int) -> None:
-    """A round with everyone's turn."""
+    """Play a round with everyone's turn."""
     round_id = pages.next_id("round")
     pages.rows["round"].append((round_id, team.number, number, text(look.second), look.id, 1))
     for account in team.accounts:
@@ -217,9 +224,10 @@ def _turn(
     look: YearSnapshot,
     place: dict[str, Any],
 ) -> None:
-    """What somebody believes and buys; nothing where the turn was not played."""
+    """Write an agent's forecasts and bets, or a turn that was not played."""
     key, round_id = keys
-    cash, shown = account.cash, look.shown if place["verdict"] == "played" else []
+    cash = account.cash
+    shown = look.shown if place["verdict"] == "played" else []
     said = [_forecast(world, key, market) for market in shown]
     wanted = [m for n, m in enumerate(shown[:BOUGHT]) if (account.id + n + round_id) % LEFT_OUT]
     bets = list[dict[str, Any]]()
@@ -248,7 +256,7 @@ def _buy(
     market: int,
     place: Sequence[int],
 ) -> int:
-    """A fill with its level and its entry; gives what was spent."""
+    """Write a fill with its level and its entry, and return what was spent."""
     position, base, round_id = place
     price, age = look.seen[market]
     ref = f"fill:{round_id}:{position}"
@@ -279,7 +287,7 @@ def _buy(
 def _call(
     turn: int, round_id: int, account: YearAccount, place: dict[str, Any], second: int
 ) -> tuple[Any, ...]:
-    """A question and its answer."""
+    """Write a question and its answer."""
     messages = [{"content": QUESTION, "role": "user"}]
     said = {
         "stage": "final",

@@ -49,12 +49,12 @@ TEXT = "strftime('%Y-%m-%dT%H:%M:%S.000000Z', {}, 'unixepoch')"
 
 
 def at(seconds: str) -> str:
-    """The text of an instant, from its seconds."""
+    """Return the text of an instant, from its seconds."""
     return TEXT.format(seconds)
 
 
 def count(name: str, until: str) -> str:
-    """A table of whole numbers from 0 up to, not including, a bound."""
+    """Return a table of whole numbers from 0 up to, not including, a bound."""
     return (
         f"{name}(k) AS (SELECT 0 WHERE 0 < {until} UNION ALL SELECT k + 1 FROM {name} WHERE k + 1 < {until})"
     )
@@ -82,20 +82,21 @@ WORK = (
 
 
 def size(scale: float, agents: int | None = None) -> Size:
-    """The parts of a record that is so much of a whole one, or has so many agents all the same."""
-    agents, kinds = agents or max(2, round(AGENTS * scale)), max(1, round(KINDS * scale))
+    """Return the size of a record that is this part of a whole one, or has this many agents all the same."""
+    agents = agents or max(2, round(AGENTS * scale))
+    kinds = max(1, round(KINDS * scale))
     weeks = sum(min(LIFE, COHORTS - number) for number in range(COHORTS))
     marks = max(1, ceil(MARKS * scale / (agents * weeks)))
     return Size(agents, marks, kinds, max(10, ceil(QUOTES * scale / (ENDS * kinds))))
 
 
 def make(path: Path, scale: float = 1.0, seed: int = 1) -> Size:
-    """A new record there of so much of a year; one that already exists is replaced."""
+    """Make a new record there of this part of a year, in place of one that exists."""
     return make_of(path, size(scale), seed)
 
 
 def make_of(path: Path, found: Size, seed: int = 1) -> Size:
-    """The same of a size that is given in full."""
+    """Make the same, of a size that is given in full."""
     for end in ("", "-wal", "-shm"):
         path.with_name(path.name + end).unlink(missing_ok=True)
     record = Record.open(str(path))
@@ -111,7 +112,7 @@ def make_of(path: Path, found: Size, seed: int = 1) -> Size:
 
 
 def a_cohort(number: int, agents: int, seed: int) -> Cohort:
-    """A cohort with as long a line-up as wanted, half of it models."""
+    """Return a cohort with a line-up of this length, half of it models."""
     settings = {"model": "openai/made-up", "prompt": "bet", "prices": "shown"}
     return Cohort(
         number=number,
@@ -134,7 +135,7 @@ def a_cohort(number: int, agents: int, seed: int) -> Cohort:
 
 
 def fill(base: sqlite3.Connection, world: YearWorld, cohorts: list[Cohort]) -> None:
-    """All that a year brings, in one transaction, and with a journal again afterwards."""
+    """Write all that a year brings in one transaction without a journal, which is restored afterwards."""
     for pragma in ("journal_mode = OFF", "synchronous = OFF", "foreign_keys = ON", "cache_size = -400000"):
         base.execute(f"PRAGMA {pragma}")
     base.execute("BEGIN IMMEDIATE")
@@ -153,7 +154,7 @@ def fill(base: sqlite3.Connection, world: YearWorld, cohorts: list[Cohort]) -> N
 
 
 def teams(base: sqlite3.Connection, cohorts: list[Cohort]) -> list[Team]:
-    """The cohorts as they start: with a bankroll each."""
+    """Return the cohorts as they start, with a bankroll each."""
     heads = dict(base.execute("SELECT entrant_id, hash FROM entry"))
     found = []
     for cohort in cohorts:
@@ -168,7 +169,7 @@ def teams(base: sqlite3.Connection, cohorts: list[Cohort]) -> list[Team]:
 
 
 def played(world: YearWorld, teams: list[Team]) -> Iterator[Pages]:
-    """What all have played in the order of time, a few looks at a time; whoever gets it takes the rows."""
+    """Yield what all have played in order of time, a few looks at a time; the caller takes the rows."""
     looks = sorted((at, team.number, look) for team in teams for at, look in team.looks(world.size.marks))
     pages = Pages()
     for place, (second, cohort, number) in enumerate(looks, 1):
@@ -182,16 +183,17 @@ def played(world: YearWorld, teams: list[Team]) -> Iterator[Pages]:
 
 
 def write(base: sqlite3.Connection, table: str, lines: Iterable[Line]) -> None:
-    """Rows of a table as its first version had them. Those without their number get one."""
+    """Write rows of a table as its first version had them; those without a number get one."""
     columns = [column.name for column in METADATA.tables[table].columns if not column.info["added"]]
     if table in NUMBERED:
         columns.remove("id")
-    names, marks = ", ".join(f'"{name}"' for name in columns), ", ".join("?" * len(columns))
+    names = ", ".join(f'"{name}"' for name in columns)
+    marks = ", ".join("?" * len(columns))
     base.executemany(f'INSERT INTO "{table}" ({names}) VALUES ({marks})', lines)
 
 
 def cover(path: Path) -> None:
-    """The heads that cover what was put in: what belongs to no round, some at a time, then each round."""
+    """Write the heads: facts that belong to no round, some at a time, then each round."""
     record = Record.join(str(path))
     with record.engine.begin() as connection:
         for kind, query in BEFORE.items():
@@ -206,7 +208,7 @@ def cover(path: Path) -> None:
 
 
 def finish(base: sqlite3.Connection, world: YearWorld) -> None:
-    """Cohorts that are over, and rows that no hash is taken over."""
+    """End cohorts that are over, and write rows that no hash covers."""
     last = "SELECT max(at) FROM snapshot WHERE cohort_id = cohort.id"
     base.execute(f"UPDATE cohort SET ended_at = ({last}) WHERE number <= ?", (COHORTS - LIFE,))
     values = {

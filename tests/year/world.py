@@ -17,10 +17,14 @@ from markets.hashes import digest, timestamp_text
 from markets.millionths import ONE
 
 START = datetime(2026, 1, 4, tzinfo=UTC)
-HOUR, WEEK = 3_600, 7 * 24 * 3_600
+HOUR = 3_600
+WEEK = 7 * 24 * 3_600
 COHORTS, ENDS = 52, 64
 """Weeks of a record, and those in which markets can end."""
-LEVELS, CENT, SHARES, RATE = 40, 10_000, 100 * ONE, 40_000
+LEVELS = 40
+CENT = 10_000
+SHARES = 100 * ONE
+RATE = 40_000
 """Prices of a market, what lies between two of them, the shares at each, the venue's fee."""
 Line = tuple[Any, ...]
 
@@ -36,12 +40,12 @@ class Size:
 
     @property
     def markets(self) -> int:
-        """All markets."""
+        """Return how many markets there are."""
         return ENDS * self.kinds
 
     @property
     def step(self) -> int:
-        """The seconds between two quotes of a market."""
+        """Return the seconds between two quotes of a market."""
         return COHORTS * WEEK // self.quotes
 
 
@@ -59,7 +63,7 @@ class YearPrice(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def text(second: int) -> str:
-    """The instant so many seconds after the start, as a record has it."""
+    """Return the instant this many seconds after the start, as a record has it."""
     return timestamp_text(START + timedelta(seconds=second))
 
 
@@ -72,17 +76,17 @@ class YearWorld:
 
     @cached_property
     def names(self) -> list[str]:
-        """Their ids."""
+        """Return their ids."""
         return [f"year:{market:05}" for market in range(self.size.markets)]
 
     @cached_property
     def pages(self) -> list[Line]:
-        """Their pages, as rows of `market_version`."""
+        """Return their pages, as rows of `market_version`."""
         return [self._page(market) for market in range(self.size.markets)]
 
     @cached_property
     def prices(self) -> list[list[YearPrice]]:
-        """The prices that each may have."""
+        """Return the prices that each may have."""
         return [[_price(name, 500_000 + level * CENT) for level in range(LEVELS)] for name in self.names]
 
     def _page(self, market: int) -> Line:
@@ -101,25 +105,29 @@ class YearWorld:
         return (market + 1, name, 1, text(0), *said.values(), digest(said | {"id": name}))
 
     def level(self, market: int, step: int) -> int:
-        """Which of its prices a market has with its quote of that number."""
+        """Return the index of a market's price in its quote of that number."""
         return (market * 7919 + step * 104729 + self.seed * 15485863) % (100 * LEVELS) // 100
 
     def newest(self, second: int) -> int:
-        """The number of the newest quotes."""
+        """Return the number of the newest quotes."""
         return min(second // self.size.step, self.size.quotes - 1)
 
     def quotes(self) -> Iterator[Line]:
-        """Every quote, as a row."""
+        """Yield every quote, as a row."""
         for step in range(self.size.quotes):
-            at, first = text(step * self.size.step), step * self.size.markets + 1
+            at = text(step * self.size.step)
+            first = step * self.size.markets + 1
             for market, (name, prices) in enumerate(zip(self.names, self.prices, strict=True)):
                 yield (first + market, name, at, *prices[self.level(market, step)])
 
     def syncs(self) -> Iterator[Line]:
-        """A reading of the catalogue every hour; the first sees all markets come, and none ever goes."""
+        """Yield an hourly reading of the catalogue; the first sees all markets come, and none ever goes."""
         named = zip(self.names, self.prices, strict=True)
         said = [[f'"{name}":"{price.hash}"' for price in prices] for name, prices in named]
-        sightings, previous, seen, known = dict.fromkeys(self.names, 1), "", "", -1
+        sightings = dict.fromkeys(self.names, 1)
+        previous = ""
+        seen = ""
+        known = -1
         for number in range(1, COHORTS * WEEK // HOUR + 1):
             second = (number - 1) * HOUR
             if known != self.newest(second):
@@ -139,7 +147,7 @@ class YearWorld:
             yield (number, *row.values(), previous)
 
     def resolutions(self) -> Iterator[Line]:
-        """How the markets ended that did, as rows."""
+        """Yield how the markets ended that did, as rows."""
         for market, name in enumerate(self.names):
             if ends(market) < COHORTS * WEEK:
                 at = text(ends(market))
@@ -155,17 +163,19 @@ class YearWorld:
 
 
 def ends(market: int) -> int:
-    """The second at which a market ends."""
+    """Return the second at which a market ends."""
     return market % ENDS * WEEK
 
 
 def payout(market: int) -> int:
-    """What a share of YES pays."""
+    """Return what a share of YES pays."""
     return market // ENDS % 2 * ONE
 
 
 def _price(name: str, mid: int) -> YearPrice:
-    bid, ask, volume = mid - CENT, mid + CENT, 20_000 * ONE
+    bid = mid - CENT
+    ask = mid + CENT
+    volume = 20_000 * ONE
     book = {"asks": [[ask, SHARES]], "bids": [[bid, SHARES]]}
     sides = {side: [{"price": p, "shares": s} for p, s in levels] for side, levels in book.items()}
     said = {"market_id": name, "bid": bid, "ask": ask, "mid": mid, "last": None, "volume": volume}

@@ -91,7 +91,8 @@ def test_a_forecast_with_a_fault_is_refused_and_the_others_stand(change: dict[st
 
 
 def test_orders_with_a_fault_are_refused() -> None:
-    bet, sale = {"market": SHOWN[0], "option": "yes", "amount": 60}, {"market": SHOWN[0], "option": "yes"}
+    bet = {"market": SHOWN[0], "option": "yes", "amount": 60}
+    sale = {"market": SHOWN[0], "option": "yes"}
     found = decision(
         bets=[bet | {"amount": -1}, bet | {"option": "YES"}, bet | {"amount": 1e300}, bet | {"side": "YES"}],
         sales=[sale | {"shares": 1, "fraction": 0.5}, sale | {"fraction": 0}, sale | {"market": "none"}, 3],

@@ -35,7 +35,7 @@ POOLS: dict[str, Callable[[Sequence[int]], int]] = {
 
 
 def nearest(value: Fraction) -> int:
-    """The nearest whole number, a half upwards."""
+    """Return the nearest whole number, with halves rounded up."""
     return floor(value + HALF)
 
 
@@ -47,7 +47,7 @@ def average_log(values: Sequence[Decimal]) -> Decimal:
 
 
 def is_nearest(found: int, exact: Decimal) -> bool:
-    """Whether it is the nearest millionth, where a hundred digits can tell."""
+    """Tell whether it is the nearest millionth, as a hundred digits decide it."""
     return abs(PRECISE.subtract(exact, Decimal(found))) <= Decimal("0.5") + Decimal(10) ** -80
 
 
@@ -59,7 +59,8 @@ def test_mean_and_median_are_those_of_exact_fractions(ps: list[int]) -> None:
 
 @given(PROBABILITIES, st.integers(0, ONE // 2 - 1))
 def test_a_trimmed_mean_leaves_out_as_many_at_each_end(ps: list[int], trim: int) -> None:
-    left, out = sorted(ps), floor(Fraction(trim, ONE) * len(ps))
+    left = sorted(ps)
+    out = floor(Fraction(trim, ONE) * len(ps))
     for _ in range(out):
         left.remove(min(left))
         left.remove(max(left))
@@ -104,11 +105,12 @@ def test_pools_by_hand(name: str, ps: list[int], pooled: int) -> None:
     assert POOLS[name](ps) == pooled
 
 
-A, B = MarketId("sim:a"), MarketId("sim:b")
+A = MarketId("sim:a")
+B = MarketId("sim:b")
 
 
 def said(*probabilities: int, amount: int = 0, note: str = "") -> Decision:
-    """A sample that states these for the markets a and b, and bets on a."""
+    """Return a sample that states these for the markets a and b, and bets on a."""
     forecasts = tuple(
         Forecast(m, millionths=p, reason=f"{p}") for m, p in zip((A, B), probabilities, strict=False)
     )
@@ -166,13 +168,15 @@ def test_rejections_say_from_which_sample_they_are() -> None:
 
 
 VIEW = a_view()
-FORECAST, BET, SALE = stated(B, "0.4"), Bet(B, "YES", usd("60")), Sale(B, "NO", fraction=usd("0.5"))
+FORECAST = stated(B, "0.4")
+BET = Bet(B, "YES", usd("60"))
+SALE = Sale(B, "NO", fraction=usd("0.5"))
 GOOD = Decision((FORECAST,), (BET,), (SALE,), (Rejection("odd", "an odd wish"),), note="so it is")
 HUGE = 10**5000
 
 
 def slip(kind: Any, *values: Any, **named: Any) -> Any:
-    """An item whose values are not of their declared types."""
+    """Return an item whose values are not of their declared types."""
     return kind(*values, **named)
 
 

@@ -33,7 +33,7 @@ DAYS = {name: f"2026-0{place}-01" for place, name in enumerate(VALUES, 1)}
 
 
 def quantiles_text(values: Mapping[str, object]) -> str:
-    """Quantiles by percent as a forecast holds them."""
+    """Return quantiles by percent as a forecast holds them."""
     pairs = tuple((int(name[1:]) * 10_000, str(value)) for name, value in values.items())
     return Distribution(quantiles=pairs).text
 
@@ -58,7 +58,7 @@ STRICT = {
 
 
 def read(answer: object) -> dict[MarketId, int | str]:
-    """What is taken from an answer, by market."""
+    """Return what is accepted of an answer, by market."""
     text = answer if isinstance(answer, str) else json.dumps(answer)
     decision = parse_answer(text, VIEW)
     if isinstance(decision, UnusableAnswer):
@@ -67,7 +67,7 @@ def read(answer: object) -> dict[MarketId, int | str]:
 
 
 def refused(*forecasts: object) -> list[str]:
-    """Why items are refused."""
+    """Return why items are refused."""
     decision = parse_answer(json.dumps({"forecasts": forecasts}), VIEW)
     assert isinstance(decision, Decision)
     return [rejection.message for rejection in decision.rejections]

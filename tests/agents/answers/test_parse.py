@@ -15,7 +15,7 @@ UNCLOSED = '<think>{"a": ' * 30_000
 
 
 def says(probability: str) -> str:
-    """An answer with one probability for m1, as it is written."""
+    """Return an answer with one probability for m1, spelled as given."""
     return f'{{"forecasts": [{{"market": "m1", "probability": {probability}}}]}}'
 
 

@@ -67,7 +67,7 @@ fractions = st.floats(0, 1)
 
 
 def objects(text: str) -> Iterator[str]:
-    """What follows each brace, as far as an item may reach, with its quotes escaped or not."""
+    """Yield what follows each brace, as far as an item may reach, with its quotes escaped or not."""
     for part in (text, text.replace('\\"', '"')):
         for brace in re.finditer(r"\{", part):
             yield part[brace.end() : brace.end() + MOST_ITEM]
@@ -78,7 +78,7 @@ NUMBER = re.compile(r"[0-9]+(?:,[0-9]{3})*\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+
 
 
 def numbers(text: str) -> Iterator[int]:
-    """Every number of a text in millionths, none more than is spelled out; percentages as shares too."""
+    """Yield every number of a text in millionths as spelled out, and percentages as shares too."""
     for digits in NUMBER.findall(text):
         try:
             number = Decimal(digits.replace(",", ""))
@@ -90,7 +90,7 @@ def numbers(text: str) -> Iterator[int]:
 
 
 def spelled_out(wish: Bet | Sale, text: str) -> bool:
-    """Whether some object of the text names the market, the side and the size of this wish."""
+    """Tell whether some object of the text names the market, the side and the size of this order."""
     number = {market: name[1:] for name, market in MARKETS.items()}[wish.market_id]
     for item in objects(text):
         if not re.search(rf"(?<![1-9]){number}(?![0-9])", item) or wish.side.lower() not in item.lower():
@@ -105,7 +105,7 @@ def spelled_out(wish: Bet | Sale, text: str) -> bool:
 
 
 def check(text: str) -> Decision | UnusableAnswer:
-    """Reads the text, and holds what comes of it against what the text spells out."""
+    """Read the text, and check that the result holds nothing that the text doesn't spell out."""
     read = parse_answer(text, VIEW)
     if isinstance(read, UnusableAnswer):
         assert 0 < len(read.message) < 200
@@ -122,7 +122,7 @@ def check(text: str) -> Decision | UnusableAnswer:
 
 
 def cut(text: str, *places: float) -> list[int]:
-    """Places in a text, from parts of its length, in their order."""
+    """Return places in a text, from fractions of its length, in order."""
     return sorted(round(place * len(text)) for place in places)
 
 
@@ -135,9 +135,7 @@ def test_a_good_answer_is_taken_whole_however_it_is_wrapped() -> None:
 
 @st.composite
 def spoiled(draw: st.DrawFn) -> str:
-    """A good answer with up to six changes: a piece instead of another or put in, a part left out or twice,
-    a byte changed, or the back of another answer.
-    """
+    """Return a good answer with up to six changes: pieces replaced, added, lost or doubled, or a byte."""
     text = draw(texts)
     for _ in range(draw(st.integers(1, 6))):
         start, end = cut(text, draw(fractions), draw(fractions))
@@ -250,14 +248,14 @@ def test_an_order_with_a_key_that_is_not_known_is_never_made(key: str, value: ob
 
 
 def check_decision(text: str) -> Decision:
-    """The decision of an answer that can be used."""
+    """Return the decision of an answer that can be used."""
     read = check(text)
     assert isinstance(read, Decision)
     return read
 
 
 def stated(items: list[str]) -> dict[str, int]:
-    """The probabilities that are read of items, by their markets."""
+    """Return the probabilities that are read of items, by their markets."""
     read = check_decision(f'{{"forecasts": [{", ".join(items)}]}}')
     return {forecast.market_id: forecast.millionths for forecast in read.forecasts}
 

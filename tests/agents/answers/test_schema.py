@@ -17,7 +17,7 @@ VIEW = a_view()
 
 
 def made_by(rule: dict[str, Any]) -> st.SearchStrategy[Any]:
-    """Anything that a schema allows; markets are named well more often than by chance."""
+    """Draw anything that a schema allows, with real markets named more often than by chance."""
     if "enum" in rule:
         return st.sampled_from(rule["enum"])
     match rule["type"]:
@@ -37,7 +37,7 @@ def made_by(rule: dict[str, Any]) -> st.SearchStrategy[Any]:
 
 
 def objects(rule: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every object in a schema."""
+    """Return every object in a schema."""
     inner = [*rule.get("properties", {}).values(), *([rule["items"]] if "items" in rule else [])]
     return ([rule] if rule["type"] == "object" else []) + [found for one in inner for found in objects(one)]
 

@@ -48,7 +48,7 @@ class Stored:
 
 
 def stored() -> list[Stored]:
-    """Every stored answer."""
+    """Return every stored answer."""
     found: list[Stored] = []
     for path in sorted(FOLDER.glob("*.toml")):
         page = tomllib.loads(path.read_text("utf-8"))
@@ -65,7 +65,7 @@ def _case(file: str, **raw: Any) -> Stored:
 
 
 def _rows(file: str, table: Mapping[str, Any]) -> Iterator[Stored]:
-    """A case for every line of a table."""
+    """Yield a case for every line of a table."""
     assert set(table) <= TABLE, f"{file}: {table['subject']} has keys that mean nothing: {set(table) - TABLE}"
     for outcome in ("means", "refused", "broken"):
         for written, value in table.get(outcome, {}).items():
@@ -83,7 +83,7 @@ def _rows(file: str, table: Mapping[str, Any]) -> Iterator[Stored]:
 
 
 def _spelled_out(answer: str) -> str:
-    """«0.4» is short for an answer that says 0.4 for m1 and nothing else."""
+    """Expand «0.4» into an answer that says 0.4 for m1 and nothing else."""
     front = '{"forecasts": [{"market": "m1", "probability": '
     return answer.replace("«", front).replace("»", "}]}")
 
@@ -99,7 +99,7 @@ VIEW = a_view(
 
 
 def read(answer: Stored) -> Decision | UnusableAnswer:
-    """What the parser makes of it; what a model was cut short in is read by the agent that asked."""
+    """Return what the parser reads; an answer that was cut short is read by the agent that asked."""
     if answer.finish == "stop":
         return parse_answer(answer.answer, VIEW, "blind" if answer.stage == "blind" else "final")
     call = Call(Prompt(()), answer.answer, finish=answer.finish)

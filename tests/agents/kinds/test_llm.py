@@ -53,13 +53,13 @@ def cut_off(reply: str) -> Call:
 
 
 def items(*names: str, probability: float = 0.2, **more: Any) -> str:
-    """An answer for these markets alone."""
+    """Return an answer for these markets alone."""
     forecasts = [{"market": name, "probability": probability} for name in names]
     return json.dumps({"forecasts": forecasts} | more)
 
 
 def belief(probability: float) -> str:
-    """A whole answer that says the same of every market."""
+    """Return a whole answer that says the same of every market."""
     return items("m1", "m2", "m3", probability=probability)
 
 

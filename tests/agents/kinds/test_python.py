@@ -68,7 +68,8 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
 def test_what_can_not_be_called_is_seen_before_it_is(tmp_path: Path, case: str) -> None:
     function, arguments, said = WRONG[case]
     text = SAYS + "HEAD = 1\ndef needy(view, ask, p): ...\ndef narrow(view): ...\n"
-    settings, beside_config = Settings(function=function, arguments=arguments), given(tmp_path, text)
+    settings = Settings(function=function, arguments=arguments)
+    beside_config = given(tmp_path, text)
     ((key, words),) = settings.faults(beside_config)
     assert key == "function"
     assert said in words

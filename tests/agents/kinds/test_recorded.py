@@ -67,7 +67,8 @@ def test_a_move_counts_in_the_first_round_at_or_after_its_time() -> None:
 def test_every_move_is_played_once_over_the_rounds_of_a_cohort() -> None:
     reasons: list[str] = []
     for number in range(-2, 3):
-        now, snapshot = NOW + number * WEEK, a_view().snapshot
+        now = NOW + number * WEEK
+        snapshot = a_view().snapshot
         view = replace(a_view(), snapshot=replace(snapshot, at=now), since=now - WEEK)
         reasons += [bet.reason for bet in decide(MOVES, view).bets]
     assert reasons == ["long past", "a week ago", "since", "just now", "too late"]

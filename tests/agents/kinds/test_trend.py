@@ -20,12 +20,12 @@ FIRST = date(2026, 1, 1)
 ASKED = date(2026, 3, 1)
 
 
-def a_listing_of(values: list[float], template: str = "rise", days: int = 7, shown: int = 100) -> Listing:
-    """A question about a series with a value each day until the one before it is asked."""
+def a_listing_of(values: list[float], template: str = "rise", shown: int = 100) -> Listing:
+    """Return a question about a series that has a value for each day until the one before it is asked."""
     start = ASKED - len(values) * DAY
     rows = [(str(start + n * DAY), f"{value:.6f}", str(start + n * DAY)) for n, value in enumerate(values)]
     series = a_series(*rows)
-    rule = AskingRule((template,), (days,), wait=30, shown=shown)
+    rule = AskingRule((template,), (7,), wait=30, shown=shown)
     [question] = questions_on(series, ASKED, rule)
     assert isinstance(question, SeriesQuestion)
     return Listing(market_of(question, series, rule), None)
@@ -52,7 +52,8 @@ def test_naive_and_trend_agree_with_a_second_hand(template: str, seed: int) -> N
     values = [100.0]
     for _ in range(59):
         values.append(round(values[-1] + chance.gauss(0.1, 1), 6))
-    base, days = values[-1], 8
+    base = values[-1]
+    days = 8
     way, _, figure = template.partition("-")
     amount = float(figure.removesuffix("pct") or 0)
     limit = {"rise": base + amount, "fall": base - amount}.get(way, amount)
@@ -94,7 +95,8 @@ def test_only_what_is_shown_counts() -> None:
     """A baseline sees no more than any agent: with fewer values shown it says something else."""
     chance = Random(1)
     values = [chance.gauss(0, 1) for _ in range(60)]
-    long, short = a_listing_of(values), a_listing_of(values, shown=12)
+    long = a_listing_of(values)
+    short = a_listing_of(values, shown=12)
     assert stated(trend, trend.Settings(), long) != stated(trend, trend.Settings(), short)
     assert stated(trend, trend.Settings(), short) == stated(
         trend, trend.Settings(), a_listing_of(values[-12:])

@@ -204,7 +204,7 @@ def test_a_template_says_that_it_asks_for_forecasts_alone() -> None:
 
 
 def second(committed: str = "0", *, number: int = 2) -> PromptPart:
-    """The part that asks about m2 and m3."""
+    """Return the part that asks about m2 and m3."""
     return PromptPart(number, 2, tuple(map(MarketId, THREE[1:])), usd(committed))
 
 
@@ -277,7 +277,7 @@ ODD_PRICES = st.integers(10_001, 999_998).filter(lambda price: price % 1_000)
 
 
 def a_full_view(prices: list[int], words: str = "") -> View:
-    """A round with all that can be told, and every price in it one of these; the agent's own are others."""
+    """Return a round with every part of a prompt, all prices in it one of these, the agent's own others."""
     some = iter(prices)
 
     def quote(market: MarketId) -> Quote:

@@ -23,13 +23,13 @@ CUT = re.compile(r"^\| (.*?) ?… \[cut: ([\d,]+) of ([\d,]+) characters\]$", re
 
 
 def long_view(*lengths: int, letter: str = "x") -> View:
-    """Markets m1, m2 … with rules of these lengths."""
+    """Return a view of markets m1, m2 … with rules of these lengths."""
     listings = (a_listing(market=f"sim:{n}", rules=letter * length) for n, length in enumerate(lengths))
     return a_view(*listings)
 
 
 def asked(view: View, tokens: int | None, part: PromptPart | None = None) -> tuple[str, int]:
-    """The user's message, and the tokens of all messages."""
+    """Return the user's message, and the tokens of all messages."""
     messages = render(BET, view, tokens=tokens, part=part).messages
     return messages[-1].content, tokens_of(messages)
 
@@ -70,7 +70,8 @@ def test_little_of_the_budget_is_left_unused() -> None:
 def test_a_prompt_fits_or_says_by_how_much_it_does_not(texts: list[tuple[int, str]], budget: int) -> None:
     listings = (a_listing(market=f"sim:{n}", rules=letter * k) for n, (k, letter) in enumerate(texts))
     view = a_view(*listings)
-    template, known = compile_template(BET), prompt_facts(PromptContext(view, longest=0))
+    template = compile_template(BET)
+    known = prompt_facts(PromptContext(view, longest=0))
     least = tokens_of([Message(role, template.filled(role, known)) for role in ROLES])
     if min(least, asked(view, None)[1]) > budget:
         with pytest.raises(TooLong) as told:

@@ -55,7 +55,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[VenueServer]:
 
 
 def search(server: VenueServer, **settings: Any) -> tuple[list[FoundArticle], list[QuarantinedRecord]]:
-    """What a search by words brings, and what was set aside."""
+    """Return what a search by words finds, and what was withheld."""
     asides: list[QuarantinedRecord] = []
     quick = {"url": server.url, "per_second": 1_000, "timeout": 0.5} | settings
 

@@ -23,7 +23,7 @@ ARTICLE = f"{HEAD}url: https://news.example/clouds\n\nThe first rain\nof the yea
 def ask(
     folder: Path, market: Market = LISBON, **settings: object
 ) -> tuple[list[FoundArticle], list[QuarantinedRecord]]:
-    """What the folder has on a market, and what was set aside."""
+    """Return what the folder has on a market, and what was withheld."""
     asides: list[QuarantinedRecord] = []
     source = research(Settings.model_validate({"path": folder, **settings}), asides.append)
     return asyncio.run(source.articles(market, NOW)), asides
@@ -211,7 +211,7 @@ def test_the_folder_is_read_anew_at_each_decision_time(tmp_path: Path) -> None:
 
 
 def shelf(*texts: str, places: int = 25_000, late: int = 0) -> ArticleIndex:
-    """An article a day, the last of them today; `late` of them come after."""
+    """Return an article a day, the last of them today, and `late` of them after that."""
     index = ArticleIndex(places)
     for n, text in enumerate(texts):
         day = NOW - timedelta(days=len(texts) - 1 - n - late, minutes=1)

@@ -43,7 +43,7 @@ def server() -> Iterator[VenueServer]:
 def ask(
     server: VenueServer, market: Market | str = FED, timeout: float = 1.0, **settings: Any
 ) -> tuple[list[FoundArticle], list[QuarantinedRecord]]:
-    """What GDELT has on a market or to some words, and what was set aside."""
+    """Return what GDELT has on a market or for some words, and what was withheld."""
     asides: list[QuarantinedRecord] = []
 
     async def asked() -> list[FoundArticle]:

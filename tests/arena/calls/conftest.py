@@ -14,7 +14,7 @@ from tests.records.full_record import SUN, WEEK, Season, a_cohort, the_book
 
 @pytest.fixture(scope="session")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of a record in which nothing was asked yet: to be copied."""
+    """Return the file of a record in which nothing was asked yet, to be copied."""
     path = tmp_path_factory.mktemp("begun") / "record.db"
     season = Season(Record.open(str(path)))
     season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob", "eve"))
@@ -26,7 +26,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def record(begun: Path, tmp_path: Path) -> Iterator[Record]:
-    """A copy of it."""
+    """Yield a copy of it."""
     opened = Record.open(str(shutil.copy(begun, tmp_path / "record.db")))
     yield opened
     opened.close()

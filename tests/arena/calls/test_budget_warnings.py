@@ -19,7 +19,7 @@ def dollars(amount: float) -> int:
 
 
 def an_agent(name: str = "ann", **changes: Any) -> Estimate:
-    """A call costs 1 cent or, at most, 20,000 tokens at $1 and 10,000 at $4: 6 cents; its repeat 8."""
+    """Return an agent whose call costs 1 cent, at most 6 with all its tokens, and 8 with its retry."""
     shape = {
         "low": Usage(1, 6_000, 1_000, dollars(0.01)),
         "expected": Usage(2, 60_000, 20_000, dollars(0.14)),
@@ -61,7 +61,8 @@ def test_each_limit_is_held_against_what_it_is_for(
 
 
 def test_two_agents_share_a_round_and_not_their_own_limits() -> None:
-    ann, bob = an_agent("ann"), an_agent("bob")
+    ann = an_agent("ann")
+    bob = an_agent("bob")
     assert codes(ann, bob, round=0.27, agent=0.70) == [("may_stop", "round", "")]
     assert codes(ann, bob, round=0.28, agent=0.70) == []
 

@@ -99,7 +99,8 @@ def test_every_question_is_counted(tmp_path: Path, block: str, questions: int) -
 
 
 def test_parts_forecast_every_market_once(tmp_path: Path) -> None:
-    whole, parts = one(tmp_path, "samples: 1").low, one(tmp_path, "batch: 5").low
+    whole = one(tmp_path, "samples: 1").low
+    parts = one(tmp_path, "batch: 5").low
     assert abs(parts.tokens_out - whole.tokens_out) <= 3 * 15  # a part has a frame of its own
     assert parts.tokens_in > whole.tokens_in  # and the rules again
 
@@ -115,7 +116,8 @@ def test_evidence_may_cost_and_may_be_missing(tmp_path: Path) -> None:
     (tmp_path / "articles").mkdir()
     evidence = "evidence: {from: folder, folder: {path: articles}, per_market: 2, characters: 500}\n"
     prompt = "prompt: scratchpad_with_evidence"
-    none, some = one(tmp_path, prompt), one(tmp_path, prompt, head=evidence + HEAD)
+    none = one(tmp_path, prompt)
+    some = one(tmp_path, prompt, head=evidence + HEAD)
     assert some.low == none.low
     assert some.first.tokens_in - none.first.tokens_in >= 12 * 2 * 500
 

@@ -20,7 +20,8 @@ class Provider:
     """Answers after some rounds of the loop, or with errors in the order given; counts who is there."""
 
     def __init__(self, *errors: CallError | None, ticks: int = 3):
-        self.errors, self.ticks = list(errors), ticks
+        self.errors = list(errors)
+        self.ticks = ticks
         self.here: Counter[str] = Counter()
         self.most: Counter[str] = Counter()
         self.served: list[str] = []
@@ -41,7 +42,7 @@ class Provider:
 
 
 def play(limiter: RateLimiter, provider: Provider, calls: Sequence[tuple[str, str]]) -> list[Call]:
-    """All these calls, each of an agent at a provider, at once."""
+    """Make all these calls at once, each of an agent at a provider."""
 
     async def all_at_once() -> list[Call]:
         asked = [provider.ask(limiter, where, who) for where, who in calls]
@@ -58,7 +59,8 @@ def play(limiter: RateLimiter, provider: Provider, calls: Sequence[tuple[str, st
 def test_never_more_than_allowed_and_everyone_in_the_end(
     calls: list[tuple[str, str]], at_once: int, per_provider: int
 ) -> None:
-    limiter, provider = RateLimiter(at_once, per_provider, batch=CallBatch(most=1_000)), Provider()
+    limiter = RateLimiter(at_once, per_provider, batch=CallBatch(most=1_000))
+    provider = Provider()
     assert len(play(limiter, provider, calls)) == len(calls)
     assert provider.most["all"] <= at_once
     assert all(provider.most[name] <= per_provider for name in "xyz")
@@ -91,7 +93,8 @@ def test_a_provider_is_left_alone_for_as_long_as_it_asks() -> None:
     async def go() -> tuple[bool, bool]:
         provider = Provider(waits, ticks=0)
         await provider.ask(limiter, "x", "a")
-        later, other = provider.ask(limiter, "x", "b"), provider.ask(limiter, "y", "c")
+        later = provider.ask(limiter, "x", "b")
+        other = provider.ask(limiter, "y", "c")
         await other
         held = not later.done()
         await asyncio.wait_for(later, 10)
@@ -187,7 +190,8 @@ def test_calls_start_in_bunches_a_little_apart() -> None:
 
 def test_who_comes_alone_starts_at_once() -> None:
     async def one_by_one() -> list[float]:
-        limiter, waited = RateLimiter(), list[float]()
+        limiter = RateLimiter()
+        waited = list[float]()
         for number in range(2 * BATCH_SIZE):
             came = asyncio.get_running_loop().time()
             async with limiter.slot("x", f"a{number}"):

@@ -29,7 +29,8 @@ class Provider:
     """Answers in the order given, and counts."""
 
     def __init__(self, *errors: CallError | None):
-        self.errors, self.asked = list(errors), 0
+        self.errors = list(errors)
+        self.asked = 0
 
     async def __call__(self, prompt: Prompt) -> Call:
         self.asked += 1
@@ -63,7 +64,7 @@ def play(
 
 
 def kept(record: Record) -> list[tuple[int, Call]]:
-    """The attempts in the record, each with its number."""
+    """Return the attempts in the record, each with its number."""
     with record.engine.connect() as connection:
         numbers = connection.exec_driver_sql("SELECT attempt FROM call ORDER BY stage, sample, attempt")
         attempts = list(numbers.scalars())

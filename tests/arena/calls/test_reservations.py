@@ -58,7 +58,7 @@ class Provider:
 def limited(
     record: Record, call: int | None = None, limiter: RateLimiter | None = None, **limits: int
 ) -> CallReservations:
-    """Reservations with these limits, in millionths of a dollar."""
+    """Return reservations with these limits, in millionths of a dollar."""
     scopes: Sequence[Scope] = ("round", "agent", "day", "arena")
     return CallReservations(
         Budget(call, {scope: limits[scope] for scope in scopes if scope in limits}),
@@ -75,7 +75,7 @@ def play(
     worst: int | None = ONE,
     at: datetime = NOW,
 ) -> list[Call]:
-    """A call of each of these, all at once, each kept when it has ended."""
+    """Make a call of each of these, all at once, and keep each when it has ended."""
     world = replace(a_world(LittleVenue(), {}, now=at), reservations=reservations)
     mind = Player(asks, provider, lambda prompt: worst, "x")
 
@@ -250,7 +250,7 @@ def test_who_was_taken_over_asks_no_more(record: Record) -> None:
 
 
 def end_pause(record: Record) -> None:
-    """The provider has been left alone for as long as it asked, and its model has answered since."""
+    """Let the provider's pause pass, and its model answer again."""
     with record.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE lane SET paused_until = '2000-01-01T00:00:00.000000Z'")
         connection.exec_driver_sql("DELETE FROM model_limit")
@@ -267,7 +267,7 @@ def test_a_lane_is_never_narrower_than_one(record: Record) -> None:
 
 
 def ways(record: Record, reservations: CallReservations, **models: Provider) -> dict[str, Ask]:
-    """By name a way to each of these models, all of one provider; each is asked by an entrant of its own."""
+    """Return a way to each model by name, all of one provider, each asked by an entrant of its own."""
     world = replace(a_world(LittleVenue(), {}), reservations=reservations)
     return {
         name: way_to(

@@ -20,7 +20,7 @@ AT = datetime(2026, 1, 4, 12, tzinfo=UTC)
 
 
 def record(folder: Path, venue: str, urls: Mapping[str, str], timeout: float = 20.0) -> Path:
-    """The file of a recording of a venue at these addresses; its client doesn't wait between attempts."""
+    """Record a venue at these addresses into a file, with a client that doesn't wait between attempts."""
     settings = json.dumps({**urls, "per_second": 1000})
     text = f"markets: {{venue: {venue}, {venue}: {settings}}}\nagents: [{{kind: market}}]\n"
     (folder / "config.yaml").write_text(text, "utf-8")
@@ -38,7 +38,7 @@ def record(folder: Path, venue: str, urls: Mapping[str, str], timeout: float = 2
 
 @contextmanager
 def hurried(timeout: float) -> Iterator[None]:
-    """No pause between two attempts, of which there are two, and so many seconds for each."""
+    """Allow two attempts of this many seconds each, with no pause between them."""
     inner = http.HttpClient.__init__
 
     def init(self: http.HttpClient, *args: Any, **options: Any) -> None:
@@ -50,7 +50,7 @@ def hurried(timeout: float) -> Iterator[None]:
 
 @contextmanager
 def offline() -> Iterator[None]:
-    """No socket can be connected to anything, not even on this machine."""
+    """Let no socket connect to anything, not even on this machine."""
 
     def refuse(*_: object) -> NoReturn:
         raise AssertionError("a replay reached for a network")
@@ -60,7 +60,7 @@ def offline() -> Iterator[None]:
 
 
 def reread(cassette: Cassette) -> list[VenueReading]:
-    """What the adapters read of a cassette without a network."""
+    """Return what the adapters read of a cassette without a network."""
 
     async def read() -> list[VenueReading]:
         return [(await replayed(tape, cassette.taken)).reading for tape in cassette.venues]

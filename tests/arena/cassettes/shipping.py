@@ -50,7 +50,7 @@ class Shipped:
         return f"{self.venue}-{self.at:%Y-%m-%d}.json"
 
     def made(self, folder: Path) -> Cassette:
-        """The cassette as it is made of the records in a folder, its answers in order."""
+        """Return the cassette as it is made of the records in a folder, its answers in order."""
         with TemporaryDirectory() as place, venue_server() as server:
             self.serve(server, folder / "venues" / self.venue)
             urls = {"url": server.url}
@@ -78,7 +78,7 @@ class Shipped:
 
 
 def skill_polymarket(server: VenueServer, folder: Path) -> None:
-    """Markets of the events that were found, each with its event."""
+    """Write markets of the events that were found, each with its event."""
     found: dict[str, Raw] = {}
     for path in sorted((folder / "pmskill-2026-08").glob("*.json")):
         page = read(path)
@@ -93,7 +93,7 @@ def manhattan_polymarket(server: VenueServer, folder: Path) -> None:
 
 
 def skill_kalshi(server: VenueServer, folder: Path) -> None:
-    """Markets under the names of their event and series, of which no more was recorded."""
+    """Write markets under the names of their event and series, of which no more was recorded."""
     events: dict[str, list[Raw]] = {}
     for raw in read(folder / "pmskill-2026-08" / "kalshi_markets_new_fields.json")["markets"]:
         events.setdefault(raw["event_ticker"], []).append(raw)

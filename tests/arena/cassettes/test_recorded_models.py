@@ -27,7 +27,7 @@ def server() -> Iterator[WireServer]:
 
 
 def recorded(server: WireServer, wire: str, mode: str, **more: object) -> tuple[Call, ModelTapes]:
-    """The call about one model of a wire, and what was taped of it."""
+    """Return the call of one model of a wire, and what was taped of it."""
     environ = {"KEY": KEY}
     values = {**server.settings(wire, mode), "api_key_env": "KEY", **more}
     settings = ModelSettings.model_validate(values)

@@ -30,7 +30,7 @@ NOON = int(AT.timestamp())
 
 
 def serve_polymarket(server: VenueServer, **more: Any) -> Urls:
-    """An open market with a book and a past, and one that has ended."""
+    """Serve an open market with a book and a past, and one that has ended."""
     points = [{"t": NOON - hours * HOUR, "p": 0.4} for hours in (40, 30, 20)]
     polymarket.PolymarketWire(
         [polymarket.a_market(**more), polymarket.an_end("1002")],
@@ -136,7 +136,7 @@ PLANTED = {
 
 
 def planted(value: Any) -> Any:
-    """A value with the secrets in their places."""
+    """Return a value with the secrets in their places."""
     if isinstance(value, dict):
         return {planted(name): planted(item) for name, item in value.items()}
     if isinstance(value, list):
@@ -255,7 +255,7 @@ def test_a_venue_that_is_none_of_the_network_is_refused_by_name(tmp_path: Path) 
 
 
 def record_other(folder: Path, venue: str) -> None:
-    """Asks for another venue than the config's."""
+    """Ask for another venue than the config's."""
     from arena.cassettes.recording import CassetteRecording
     from arena.config import load
 

@@ -20,12 +20,13 @@ agents: [{kind: market}]
 """
 
 
-run, told = partial(invoke, "admin"), partial(answered, "admin")
+run = partial(invoke, "admin")
+told = partial(answered, "admin")
 
 
 @pytest.fixture(scope="module")
 def week(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record of one week."""
+    """Return a record of one week."""
     path = tmp_path_factory.mktemp("week") / "season.db"
     build(path, 1).close()
     return path
@@ -33,7 +34,7 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def here(week: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder, with a config and a record."""
+    """Return a working folder with a config and a record."""
     monkeypatch.chdir(tmp_path)
     shutil.copy(week, tmp_path)
     (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")

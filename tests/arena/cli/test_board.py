@@ -50,7 +50,7 @@ ORDER = "Sorted by rank, then by the lower end of the interval."
 
 
 def board_of(*rows: LeaderboardRow, told: tuple[tuple[str, str], ...] = (), events: int = 40) -> Leaderboard:
-    """A board with its verdict: of the pairs told the first is better."""
+    """Return a board with its verdict, in which the first of each pair is better."""
     pairs = [PairEvidence(better, worse, 0.02, 0.0, 1.0, None, events, None) for better, worse in told]
     candidates = [
         Candidate(x.agent, x.is_reference, None if x.ranked else x.why_not, x.copies, x.skill, x.skill_low)
@@ -72,7 +72,7 @@ def board_of(*rows: LeaderboardRow, told: tuple[tuple[str, str], ...] = (), even
 
 
 def found_of(board: Leaderboard, calibration: Mapping[str, str] = {}, **more: Any) -> dict[str, Any]:
-    """What the command has for JSON."""
+    """Return the command's JSON data."""
     texts = [{"agent": name, "text": text} for name, text in calibration.items()]
     about = {"simulated": False, "thinking": [], "later_models": {}, "calibration": texts}
     return leaderboard_data(board) | about | more

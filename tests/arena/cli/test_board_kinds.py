@@ -19,7 +19,7 @@ MONEY = ("P/L", "return", "win rate", "open positions", "implied")
 
 @pytest.fixture(scope="module")
 def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A season of all kinds in which enough has ended."""
+    """Return a season of all kinds in which enough has ended."""
     place = tmp_path_factory.mktemp("season") / "season.db"
     play(place, size=24).close()
     return place

@@ -26,7 +26,7 @@ def unpacked(file: Path) -> Any:
 
 
 def combined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """A combination as the sets of 2024 have it."""
+    """Return a combination as the sets of 2024 have it."""
     dates: Any = "N/A"
     if first["source"] not in MARKETS:
         dates = sorted({*first["resolution_dates"], *second["resolution_dates"]})
@@ -53,7 +53,7 @@ def people(shared_data: Path) -> Path:
 
 
 def of_2024(paper: Any, people: Path) -> dict[str, Any]:
-    """The human set of 2024, with those combinations of the other set whose parts are both in it."""
+    """Return the human set of 2024, with the other set's combinations whose parts are both in it."""
     asked: dict[str, Any] = unpacked(people / "2024-07-21-human.json.gz")
     by_id = {(question["source"], question["id"]): question for question in asked["questions"]}
     pairs: dict[tuple[str, str, str], None] = {}
@@ -71,7 +71,7 @@ def written(file: Path, data: Any) -> Path:
 
 
 def ends_of(paper: Any) -> dict[Key, float]:
-    """What single questions came to: data questions by date, markets as they were last noted."""
+    """Return how single questions ended: data questions by date, markets as they were last noted."""
     ends: dict[Key, float] = {}
     for row in paper["resolutions"]:
         if isinstance(row["id"], str):
@@ -81,7 +81,7 @@ def ends_of(paper: Any) -> dict[Key, float]:
 
 
 def with_the_slip(paper: Any, asked: Any, medians: dict[Key, float]) -> tuple[list[float], list[float]]:
-    """Squared errors as the paper has them: the second part of data questions is at its first date."""
+    """Return squared errors as the paper has them, the second part of data questions at its first date."""
     ends = ends_of(paper)
     errors: tuple[list[float], list[float]] = ([], [])
     for one in asked["questions"]:
@@ -106,7 +106,7 @@ def with_the_slip(paper: Any, asked: Any, medians: dict[Key, float]) -> tuple[li
 
 
 def medians_of(filed: Any) -> dict[Key, float]:
-    """The median forecast of the individuals, by question and date."""
+    """Return the median forecast of the individuals, by question and date."""
     said: dict[Key, list[float]] = {}
     for row in filed["forecasts"]:
         said.setdefault((row["source"], row["id"], row["resolution_date"]), []).append(row["forecast"])

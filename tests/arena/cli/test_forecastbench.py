@@ -29,7 +29,8 @@ from tests.rows import rows_in
 from tests.serving import Reply, Request, Server, serving
 
 BENCH = ("study", "forecastbench")
-run, answer = partial(invoke, *BENCH), partial(answered, *BENCH)
+run = partial(invoke, *BENCH)
+answer = partial(answered, *BENCH)
 SITE_COLUMNS = [
     "Rank", "Team", "Model Organization", "Model", "Dataset", "N dataset", "Dataset 95% CI", "Market",
     "N market", "Market 95% CI", "Overall", "N", "Overall 95% CI", "Supers > Forecaster?",
@@ -130,7 +131,7 @@ def test_the_papers_tables_by_command(bench: Path, tmp_path: Path, table: str) -
 
 
 def round_files(folder: Path) -> list[object]:
-    """A small round: data questions at two horizons, markets of which one is open, two forecasters."""
+    """Write a small round: data questions at two horizons, one open market among others, two forecasters."""
     data = [
         {"id": f"d{i}", "source": "fred", "direction": None, "resolution_date": day, "resolved": True,
          "resolved_to": float(i % 2)}
@@ -311,7 +312,7 @@ def test_what_a_board_cannot_be_made_of(tmp_path: Path, change: list[str], said:
 
 
 def keep(folder: Path) -> list[object]:
-    """A record, a config, and a folder of published files."""
+    """Write a record, a config, and a folder of published files."""
     for name, part in (
         ("q.json", "question_sets/2026-03-01-llm.json"),
         ("r.json", "resolution_sets/2026-03-01_resolution_set.json"),
@@ -323,7 +324,7 @@ def keep(folder: Path) -> list[object]:
 
 
 def record_of(folder: Path) -> list[object]:
-    """The options that name a config with an agent that needs no key, and its record."""
+    """Return the options that name a record, and a config with an agent that needs no key."""
     (folder / "config.yaml").write_text("markets: {venue: polymarket, show: 10}\nagents: [{kind: market}]\n")
     (folder / "clock").write_text("2026-03-01T12:00Z\n")
     return ["--config", folder / "config.yaml", "--database", folder / "arena.db"]
@@ -470,7 +471,7 @@ SET, LATEST, RESOLVED = "2026-03-01-llm.json", "latest-llm.json", "2026-03-01_re
 
 
 def over_http(folder: Path, replies: dict[str, list[Reply]], *given: object) -> tuple[Any, int]:
-    """What a command answers that reads from a server, and how many files the record has then."""
+    """Return a command's output when it reads from a server, and how many files the record has then."""
     with serving(Published(replies)) as server:
         done = run(*given, "--from", f"{server.url}/datasets", *record_of(folder))
     return done, rows_in(folder / "arena.db", "SELECT count(*) FROM benchmark_file")[0][0]
@@ -478,8 +479,10 @@ def over_http(folder: Path, replies: dict[str, list[Reply]], *given: object) -> 
 
 def test_published_files_come_over_the_network(tmp_path: Path) -> None:
     files = round_files(tmp_path)[4:]
-    asked, pointer = (tmp_path / "q.json").read_bytes(), Reply(f"{SET}\n".encode())
-    busy, packed = Reply(b"", 429, {"Retry-After": "0"}), {"Content-Encoding": "gzip"}
+    asked = (tmp_path / "q.json").read_bytes()
+    pointer = Reply(f"{SET}\n".encode())
+    busy = Reply(b"", 429, {"Retry-After": "0"})
+    packed = {"Content-Encoding": "gzip"}
     set_file = Reply(gzip.compress(asked), headers=packed)
     done, kept = over_http(tmp_path, {LATEST: [pointer], SET: [busy, set_file]}, *READ, "--json")
     assert (done.exit_code, kept, json.loads(done.stdout)["set"]["new"]) == (0, 1, True)
@@ -504,7 +507,7 @@ def test_a_set_is_read_where_it_is_published_only_while_the_record_has_none_that
     given = [*READ, *record_of(tmp_path), "--clock", tmp_path / "clock"]
 
     def sets(*words: object, newest: str = SET, asked: int) -> str:
-        """The set that is answered, when it has to be asked of the server so many times."""
+        """Return the set that is answered, when the server has to be asked this many times."""
         server = Published(replies | {LATEST: [Reply(newest.encode())]})
         with serving(server):
             monkeypatch.setattr("arena.rounds.benchmark_rounds.PUBLISHED", f"{server.url}/datasets")

@@ -116,7 +116,7 @@ def test_in_a_terminal_it_asks_three_things(tmp_path: Path) -> None:
 
 
 def typed(folder: Path, *answers: str) -> str:
-    """What `arena init` shows in a terminal in which these answers are typed."""
+    """Return what `arena init` shows in a terminal in which these answers are typed."""
     ours, theirs = pty.openpty()
     os.write(ours, "".join(answers).encode())
     bare = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TERM": "dumb"}

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[3]
 def arena(
     *words: str, cwd: Path = ROOT, env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """The program, run from the checkout in a process of its own, with an environment without keys.
+    """Run the program from the checkout in a process of its own, with an environment without keys.
 
     Where other packages come first it is started afresh.
     """
@@ -39,12 +39,12 @@ def arena(
 
 
 def below(group: TyperGroup, name: str) -> Any:
-    """The command of that name in a group."""
+    """Return the command of that name in a group."""
     return group.get_command(group.context_class(group), name)
 
 
 def commands(group: TyperGroup, path: str = "arena") -> Iterator[tuple[str, Any]]:
-    """Every command with its whole name, and every group before those in it."""
+    """Yield every command with its whole name, and every group before its members."""
     for name in group.commands:
         command = below(group, name)
         yield f"{path} {name}", command
@@ -59,7 +59,7 @@ LEAVES = {name: command for name, command in ALL.items() if not isinstance(comma
 
 
 def help_of(name: str, columns: int = 80) -> str:
-    """What --help of a command prints in a terminal of so many columns."""
+    """Return what --help of a command prints in a terminal of this many columns."""
     done = arena(*name.split()[1:], "--help", env={"COLUMNS": str(columns)})
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -93,7 +93,7 @@ def test_help_fits_one_screen_and_teaches(name: str) -> None:
 
 
 def sample_of(text: str) -> tuple[str, list[str]] | None:
-    """The example of a help that has a sample of its output, and the lines of the sample."""
+    """Return the example of a help text that shows its output, and the lines of that output."""
     found = re.search(
         r"^Example: arena (.+)\n\n((?:    .*\n|\n(?=    ))+)", cleandoc(text) + "\n", re.MULTILINE
     )
@@ -117,7 +117,7 @@ TYPED = re.compile(r"\barena((?: [a-z]+)+)((?: [^\s`”\"'|)]+)*)")
 
 
 def written() -> dict[str, str]:
-    """The texts of the project in which commands are named, but for those on former times."""
+    """Return the texts of the project that name commands, without those about former versions."""
     listed = subprocess.run(["git", "ls-files", *TEXTS], cwd=ROOT, capture_output=True, text=True, check=True)
     left_out = ("CHANGELOG.md", "arena/cli/surface.py", "tests/arena/cli/test_main.py")
     return {name: (ROOT / name).read_text("utf-8") for name in listed.stdout.split() if name not in left_out}
@@ -218,7 +218,8 @@ def test_a_wrong_command_line_is_told_in_text_or_json_with_a_status_of_its_own(
     built: Path, words: tuple[str, ...], message: str
 ) -> None:
     line = ("--database", str(built), *words)
-    text, data = arena(*line), arena(*line, "--json")
+    text = arena(*line)
+    data = arena(*line, "--json")
     assert (text.returncode, text.stdout, text.stderr.splitlines()[0]) == (64, "", message)
     assert (data.returncode, data.stderr) == (64, "")
     assert json.loads(data.stdout)["error"]["message"] == message

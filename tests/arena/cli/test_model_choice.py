@@ -36,7 +36,7 @@ class ModelList(Server):
 
 @pytest.fixture
 def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelList]:
-    """A server where Ollama is expected, and nothing at the other usual ports."""
+    """Yield a server where Ollama is expected, with nothing at the other usual ports."""
     with serving(ModelList()) as server:
         there = replace(USUAL_SERVERS[0], base_url=f"http://127.0.0.1:{server.server_port}/v1")
         monkeypatch.setattr(local_servers, "USUAL_SERVERS", (there,))
@@ -45,7 +45,7 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelList]:
 
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No server of models on this machine."""
+    """Hide every server of models on this machine."""
     dead = [replace(server, base_url="http://127.0.0.1:1/v1") for server in USUAL_SERVERS]
     monkeypatch.setattr(local_servers, "USUAL_SERVERS", tuple(dead))
 

@@ -17,7 +17,7 @@ Weeks = Callable[[int], Path]
 
 @pytest.fixture(scope="session")
 def weeks(tmp_path_factory: pytest.TempPathFactory) -> Weeks:
-    """The small record after so many weeks, each made once."""
+    """Return the small record after this many weeks, each made once."""
     made: dict[int, Path] = {}
 
     def after(number: int) -> Path:
@@ -30,12 +30,12 @@ def weeks(tmp_path_factory: pytest.TempPathFactory) -> Weeks:
 
 
 def run(record: Path, *arguments: str, command: str = "show positions") -> Any:
-    """What the command line answers."""
+    """Return what the command line answers."""
     return invoke(*command.split(), "--database", record, *arguments)
 
 
 def said(record: Path, *arguments: str, command: str = "show positions") -> Any:
-    """The answer as JSON."""
+    """Return the answer as JSON."""
     return answered(*command.split(), "--database", record, *arguments)
 
 
@@ -74,7 +74,8 @@ def test_a_lot_that_is_held_with_its_average_its_price_and_how_old_that_is(weeks
 
 def test_a_lot_that_was_sold_in_part_settled_and_corrected(weeks: Weeks) -> None:
     """Half was sold for 148.52068; the rest was paid 357.770811, which the venue took back."""
-    before, after = lots(weeks(3), *ANN)["sim:sun", "YES"], lots(weeks(4), *ANN)["sim:sun", "YES"]
+    before = lots(weeks(3), *ANN)["sim:sun", "YES"]
+    after = lots(weeks(4), *ANN)["sim:sun", "YES"]
     assert (before["sold"], before["settled"], before["shares"]) == (357.77081, 357.770811, 0)
     assert (before["received"], before["realised"]) == (506.291491, 206.291491)
     assert (after["sold"], after["settled"], after["shares"]) == (357.77081, 357.770811, 0)
@@ -183,8 +184,9 @@ def test_a_question_is_shown_as_text_in_one_line(weeks: Weeks, tmp_path: Path) -
 
 
 def changed(record: Path, folder: Path, statement: str) -> Path:
-    """A copy of the record, changed past its triggers."""
-    source, target = sqlite3.connect(record), sqlite3.connect(folder / "changed.db", isolation_level=None)
+    """Return a copy of the record, changed past its triggers."""
+    source = sqlite3.connect(record)
+    target = sqlite3.connect(folder / "changed.db", isolation_level=None)
     source.backup(target)
     source.close()
     for (trigger,) in target.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():

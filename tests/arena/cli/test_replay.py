@@ -15,7 +15,7 @@ DAILY = [f"v,a,2026-01-{day:02},0.4" for day in range(2, 30)]
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path) -> Iterator[Path]:
-    """A working folder with a bundle `small` in it."""
+    """Yield a working folder with a bundle `small` in it."""
     before = Path.cwd()
     os.chdir(tmp_path)
     a_bundle(tmp_path / "small", [page(**ended("2026-01-30", 1))], DAILY)

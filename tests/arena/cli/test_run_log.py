@@ -56,7 +56,8 @@ def test_what_others_wrote_can_neither_clear_nor_colour_the_screen(record: Recor
 
 
 def test_lines_of_json_hold_what_happened_and_quiet_ones_only_trouble() -> None:
-    loud, quiet = StringIO(), StringIO()
+    loud = StringIO()
+    quiet = StringIO()
     for event in (RunEvent(NOW, "job", EVIL, {"due": "then"}), RunEvent(NOW, "failed", "no luck")):
         LineLog(loud, as_json=True, quiet=False).report(event)
         LineLog(quiet, as_json=False, quiet=True).report(event)

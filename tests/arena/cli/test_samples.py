@@ -61,7 +61,7 @@ NUMBER = re.compile(r"[-+$×]*\d[\d,.:%]*")
 
 @pytest.fixture
 def folder(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, thorough: bool) -> Path:
-    """A working folder with the demo's config and record, an export of it, and forecasts in a file.
+    """Return a folder with the demo's config and record, an export of it, and forecasts in a file.
 
     The record is of the whole demo, or of its first rounds where tests have to be quick.
     """
@@ -79,7 +79,7 @@ def folder(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, thorough: b
 
 
 def is_printed(line: str, printed: list[str], exactly: bool) -> bool:
-    """Whether a line of a sample was printed; if not exactly, whatever its numbers are."""
+    """Tell whether a line of a sample was printed, exactly or with other numbers."""
     if exactly:
         pattern = re.escape(line).replace("…", ".*")
         return any(re.fullmatch(pattern, text) for text in printed)

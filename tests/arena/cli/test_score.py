@@ -20,7 +20,7 @@ FIELDS = {
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to work in."""
+    """Return a folder to work in."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -45,7 +45,8 @@ def test_who_is_better_is_told_of_a_file_and_not_of_its_categories(here: Path) -
     start = date(2024, 1, 1)
     lines = [f"{HEAD},market_probability,time,resolved,category"]
     for week in range(120):
-        made, known = start + timedelta(weeks=week), start + timedelta(weeks=week, days=6)
+        made = start + timedelta(weeks=week)
+        known = start + timedelta(weeks=week, days=6)
         rest = f"{week % 2},0.5,{made},{known},{'ab'[week % 3 == 0]}"
         lines += [f"q{week},ann,{(0.1, 0.9)[week % 2]},{rest}", f"q{week},bob,{(0.7, 0.3)[week % 2]},{rest}"]
     (here / "f.csv").write_text("\n".join(lines), "utf-8")

@@ -18,7 +18,7 @@ Found = dict[str, Any]
 
 
 def rows_of(folder: Path, text: str, *options: str, form: str = "f.csv") -> dict[str, Found]:
-    """What the command says of each forecaster of a file."""
+    """Return what the command says of each forecaster of a file."""
     (folder / form).write_text(text)
     done = invoke("score", str(folder / form), "--json", *options)
     found = json.loads(done.stdout)
@@ -44,7 +44,7 @@ def binary(name: str, p: float, yes: bool, question: str = "", **times: Any) -> 
 
 
 def choice(name: str, p: float, of: int) -> list[Found]:
-    """The option that happens gets p, the others share the rest."""
+    """Return probabilities in which the option that happens gets p, and the others share the rest."""
     shares = {"a": p} | {f"b{k}": (1 - p) / (of - 1) for k in range(1, of)}
     own = {"question": name, "forecaster": name, "outcome": "a"} | LIFE
     return [own | {"option": option, "probability": share} for option, share in shares.items()]
@@ -105,7 +105,8 @@ def firing() -> Iterable[Found]:
         for case in FIRED:
             closes = 1 if case.startswith("fired now") else WEEKS
             life = {"close": closes, "scheduled_close": closes if "no trunc" in case else WEEKS}
-            name, yes = f"{strategy} {case}", case != "not fired"
+            name = f"{strategy} {case}"
+            yes = case != "not fired"
             yield from binary(name, first, yes, "", **life)
             if closes > 1:
                 yield from binary(name, LATER, yes, "", **(life | {"time": 1}))
@@ -177,8 +178,9 @@ INSTANT = ("baseline_binary_instant", "baseline_mc_instant", "baseline_continuou
 
 
 def instant(case: Found) -> list[Found]:
-    """What a case forecasts, as lines."""
-    name, given = case["id"], case["inputs"]
+    """Return the forecasts of a case, as lines."""
+    name = case["id"]
+    given = case["inputs"]
     if "p_yes" in given:
         return binary(name, given["p_yes"], bool(given["outcome"]))
     if "pdf_outcome" in given:
@@ -192,7 +194,8 @@ def instant(case: Found) -> list[Found]:
 def test_prizes_by_command(cases: list[Found], tmp_path: Path) -> None:
     """Sums of peer scores, each against one forecaster with even odds, who wins nothing."""
     for case in (case for case in cases if case["rule"] == "peer_tournament_prize"):
-        given, told = case["inputs"], case["expected"]
+        given = case["inputs"]
+        told = case["expected"]
         scores = given["total_peer_scores_ranked"]
         chances = {f"f{k}": 0.5 * math.exp(score / 100) for k, score in enumerate(scores)}
         lines = [f"q,{name},{chance!r}" for name, chance in chances.items()]
@@ -218,7 +221,8 @@ def test_decompositions_by_command(cases: list[Found], tmp_path: Path) -> None:
     ]
     rows = rows_of(tmp_path, as_csv(lines), "--parts")
     for case in own:
-        row, told = rows[case["id"]], case["expected"]
+        row = rows[case["id"]]
+        told = case["expected"]
         for name in ("brier", "reliability", "resolution", "uncertainty"):
             assert row[name] == pytest.approx(told[name], abs=1e-10)
         for name in ("miscalibration", "discrimination"):
@@ -247,7 +251,7 @@ def test_autocast_by_command(cases: list[Found], tmp_path: Path) -> None:
 
 
 def compare(rows: dict[str, Found], cases: list[Found], blanks: list[float], column: str) -> None:
-    """Each forecaster has the score of its own case, and knows nothing of the others."""
+    """Check that each forecaster has the score of its own case, and knows nothing of the others."""
     for case, blank in zip(cases, blanks, strict=True):
         told = (case["expected"]["score"] + sum(blanks) - blank) / len(cases)
         assert rows[case["id"]][column] == pytest.approx(told, abs=1e-12)

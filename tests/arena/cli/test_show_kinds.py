@@ -14,7 +14,7 @@ from tests.rows import rows_in
 
 @pytest.fixture(scope="module")
 def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A season of all kinds without a market."""
+    """Return a season of all kinds without a market."""
     place = tmp_path_factory.mktemp("season") / "season.db"
     play(place, size=6, ended=1.0, rules=REALISTIC.model_copy(update={"money": False})).close()
     return place

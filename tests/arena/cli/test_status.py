@@ -28,7 +28,7 @@ from markets.hashes import timestamp_text
 from tests.arena.config_files import write
 from tests.builders import NOW, RAIN
 from tests.program.running import arena, simulated_config
-from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live, says
+from tests.records.little_world import LittleVenue, a_cohort, a_world, begun_live, live, says
 
 DAY = timedelta(days=1)
 CONFIG = """\
@@ -41,10 +41,10 @@ LONG = "a-model-with-a-very-long-name-" + "x" * 34
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A working folder whose record has a live cohort of which a round was played long ago."""
+    """Return a folder whose record has a live cohort that played a round long ago."""
     write(tmp_path, CONFIG)
     with closing(Record.open(str(tmp_path / "arena.db"))) as record:
-        stored = begun(record, live(a_cohort(["ann", LONG])))
+        stored = begun_live(record, "ann", LONG)
         minds = {"ann": says("0.7", ("500", RAIN)), LONG: says("0.6")}
         asyncio.run(play_round(stored, 1, a_world(LittleVenue(), minds), record))
     return tmp_path
@@ -58,12 +58,12 @@ def happens(folder: Path, kind: Any, subject: str, **data: Any) -> None:
 
 
 def to_do(folder: Path) -> dict[str, str]:
-    """What `arena status` says is to be done: each command by its code."""
+    """Return what `arena status` recommends: each command by its code."""
     return {task["code"]: task["command"] for task in status_of(folder)["today"]}
 
 
 def status_of(folder: Path, *words: str) -> Any:
-    """What `arena status` says; its exit status goes by the health."""
+    """Return what `arena status` says, after checking that its exit status matches the health."""
     done = arena(folder, "status", *words, "--json")
     found = json.loads(done.stdout)
     assert done.returncode == (0 if found["health"] in ("ok", "waiting") else 2), done.stderr
@@ -138,7 +138,7 @@ def budget(scope: str, spent: int, limit: int) -> Status:
 
 
 def playing(leader: LeaderStatus | None = None, **of: Any) -> Status:
-    """A live cohort that plays, with a process that leads or without one."""
+    """Return a live cohort that plays, with a process that leads or without one."""
     return Status(NOW, leader=leader, playing=(StoredCohort(1, COHORT, {}, None),), **of)
 
 

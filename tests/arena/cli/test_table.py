@@ -115,7 +115,8 @@ def test_notes_are_of_the_columns_that_are_shown() -> None:
 @pytest.mark.parametrize("columns", [80, 132])
 def test_a_leaderboard_in_a_terminal(columns: int, built: Path, tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-    words, width = ("board", "--database", str(built)), {"COLUMNS": str(columns), "TERM": "xterm"}
+    words = ("board", "--database", str(built))
+    width = {"COLUMNS": str(columns), "TERM": "xterm"}
     status = loaded().in_terminal(tmp_path, Path(os.ttyname(theirs)), *words, **width).wait()
     os.close(theirs)
     text = os.read(ours, 10_000).decode()

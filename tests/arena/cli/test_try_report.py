@@ -25,7 +25,7 @@ async def never_asked(_prompt: Prompt) -> Call:
 
 
 def data(given: Given, released: date | None = None, **more: Any) -> dict[str, Any]:
-    """What a trial with these answers shows."""
+    """Return what a trial with these answers shows."""
     settings = asking_settings({"model": "openai/mine"})
     questions = [question for question, _ in given]
     trial = QuickTrial(settings, never_asked, questions, 0, 120, float, took=74.4, asked=len(given))
@@ -45,9 +45,9 @@ def answers(count: int, seed: int) -> Given:
     return [(question, round(chance.random(), 2)) for question in past_questions()[:count]]
 
 
-def asked_on(day: date, number: int = 0, outcome: int = 1, price: float = 0.4) -> PastQuestion:
+def asked_on(day: date, number: int = 0, outcome: int = 1) -> PastQuestion:
     link = "https://a.example"
-    return PastQuestion(f"id{number}", "Will it rain?", "", day, price, date(2026, 3, 9), outcome, link)
+    return PastQuestion(f"id{number}", "Will it rain?", "", day, 0.4, date(2026, 3, 9), outcome, link)
 
 
 MARCH = date(2026, 3, 1)

@@ -14,7 +14,7 @@ from tests.records.tampering import unguarded
 
 @pytest.fixture
 def record(tmp_path: Path) -> Path:
-    """A record of one week."""
+    """Return a record of one week."""
     build(tmp_path / "record.db", 1).close()
     return tmp_path / "record.db"
 

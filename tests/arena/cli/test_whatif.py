@@ -17,14 +17,14 @@ from tests.records.full_record import build
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record of five weeks with everything in it."""
+    """Return a record of five weeks with everything in it."""
     path = tmp_path_factory.mktemp("whatif") / "record.db"
     build(path).close()
     return path
 
 
 def run(record: Path, *arguments: str) -> Any:
-    """What the command line answers; the record is the same before and after."""
+    """Return what the command line answers, after checking that the record stays the same."""
     before = sha256(record.read_bytes()).hexdigest()
     answer = invoke("study", "whatif", "--database", record, *arguments)
     assert sha256(record.read_bytes()).hexdigest() == before

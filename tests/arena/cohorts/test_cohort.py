@@ -55,7 +55,7 @@ def test_a_ring_is_refused_by_name() -> None:
 
 
 def stored(number: int, week: int | None = None, **stood: datetime) -> StoredCohort:
-    """A cohort that starts in a week, by default its own, and what became of it."""
+    """Return a cohort that starts in a week, by default its own, and its outcome."""
     starts_at = SUNDAY + (number - 1 if week is None else week) * WEEK
     return StoredCohort(number, a_cohort(number, starts_at), {}, **({"ended_at": None} | stood))
 
@@ -103,7 +103,8 @@ def test_a_cohort_is_doing_one_thing(
 
 
 def test_the_next_round_is_the_first_that_is_not_over_and_was_not_passed_by() -> None:
-    cohort, times = a_cohort(), [SUNDAY + week * WEEK for week in range(5)]
+    cohort = a_cohort()
+    times = [SUNDAY + week * WEEK for week in range(5)]
     assert next_round_number(cohort, {}, None, None) == 1
     assert next_round_number(cohort, {1: True}, times[0], times[0]) == 2
     assert next_round_number(cohort, {1: True, 2: False}, times[1], times[1]) == 2

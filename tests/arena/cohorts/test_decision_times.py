@@ -19,7 +19,7 @@ HOUR = timedelta(hours=1)
 
 
 def walked(rounds: int, every: timedelta, count: int, keep: int) -> dict[int, list[datetime]]:
-    """The times at which each cohort of a season decides."""
+    """Return the times at which each cohort of a season decides."""
     shape = replace(a_cohort(["ann"]), rounds=rounds, every=every)
     cohorts = [replace(shape, number=n, starts_at=NOW + (n - 1) * WEEK) for n in range(1, count + 1)]
     end = cohorts[-1].calendar.time(rounds)

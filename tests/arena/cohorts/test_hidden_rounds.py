@@ -18,7 +18,7 @@ FIGURES = ("0.612345", "0.387655", "0.4321", "0.5432", "612345", "432100", "5432
 
 
 def a_view(number: int) -> View:
-    """A view of a round with prices, odds, history, siblings, past forecasts and what another agent said."""
+    """Return a view with prices, odds, history, siblings, past forecasts and another agent's words."""
     priced = a_price("0.4321", "v:1")
     options = Listing(a_market("v:2", event_id="colours", form=ODDS), None)
     snapshot = Snapshot(NOW, (priced, options))

@@ -23,7 +23,8 @@ from arena.config.sections import RunSection, WatchSection
 from arena.record.model.cohort import JobState
 
 NOW = datetime(2026, 3, 4, 12, 34, 56, tzinfo=UTC)
-DAY, WEEK = timedelta(days=1), timedelta(weeks=1)
+DAY = timedelta(days=1)
+WEEK = timedelta(weeks=1)
 CADENCES = (
     "10s",
     "every 6 hours",
@@ -67,7 +68,8 @@ def done(at: datetime, failures: int = 0) -> JobState:
 def test_the_times_around_an_instant_are_a_period_apart_and_no_time_lies_between(
     job: Job, at: datetime
 ) -> None:
-    before, after = job.latest(at), job.following(at)
+    before = job.latest(at)
+    after = job.following(at)
     assert before <= at < after
     assert after - before == job.cadence.every
     assert job.latest(before) == before
@@ -97,7 +99,9 @@ def test_durations_count_from_midnight_of_a_sunday_and_weekdays_are_those_of_the
     ],
 )
 def test_every_hour_has_its_time_on_odd_nights_wherever_one_is(zone: str, night: datetime) -> None:
-    job, at, found = Job("quotes", cadence("1h")), night - timedelta(seconds=1), []
+    job = Job("quotes", cadence("1h"))
+    at = night - timedelta(seconds=1)
+    found = []
     while at < night + DAY:
         at = job.following(at)
         found.append(at)
@@ -116,7 +120,8 @@ def test_what_was_missed_many_times_is_done_once_for_the_last_of_them() -> None:
 
 
 def test_what_was_never_done_or_broken_off_is_due_at_once() -> None:
-    job, newest = Job("marks", cadence("1d")), NOW.replace(hour=0, minute=0, second=0)
+    job = Job("marks", cadence("1d"))
+    newest = NOW.replace(hour=0, minute=0, second=0)
     assert job_due_at(job, None, NOW) == newest
     assert job_due_at(job, JobState("marks", newest, newest), NOW) == newest
 

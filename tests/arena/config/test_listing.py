@@ -38,7 +38,7 @@ agents:
 
 
 def plain(config: Config) -> Config:
-    """A config without its file, and without where in the file its agents stand."""
+    """Return a config without its file and the places of its agents in it."""
     agents = tuple(replace(agent, line=0) for agent in config.agents)
     rules = config.cohorts.rules_block.model_validate({"from": config.cohorts.rules_block.start_from})
     cohorts = config.cohorts.model_copy(update={"rules_block": rules})

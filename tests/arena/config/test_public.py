@@ -18,7 +18,7 @@ ANN = "model: demo/sharp\nreasoning: low\n"
 
 
 def faults(folder: Path, entrants: Mapping[str, str], config: str = OWNER) -> list[str]:
-    """The mistakes of a public season, without the folder's name."""
+    """Return the mistakes of a public season, without the folder's name."""
     for name, text in entrants.items():
         write(folder, text, f"entrants/{name}")
     with pytest.raises(ConfigErrors) as caught:

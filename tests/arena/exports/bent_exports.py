@@ -19,20 +19,20 @@ Line = dict[str, Any]
 
 
 def exported(database: Path | str, place: Path, form: str = "csv", **more: Any) -> ExportManifest:
-    """An export of a record."""
+    """Export a record."""
     how = {name: more.pop(name) for name in ("force", "progress") if name in more}
     with open_read_only(str(database)) as engine:
         return export(engine, place, ExportRequest(FORMS[form], **more), MADE_AT, "1.0", **how)
 
 
 def lines(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file, as a newcomer reads them."""
+    """Return the rows of a CSV file, as a newcomer reads them."""
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """All files of an export but the manifest."""
+    """Return all files of an export but the manifest."""
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.name != NAME}
 
 
@@ -66,7 +66,7 @@ def seal(folder: Path, **claims: Any) -> None:
 
 @contextmanager
 def nothing_is_left(folder: Path) -> Iterator[None]:
-    """Afterwards the folder is as it was."""
+    """Check afterwards that the folder is as it was."""
     before = sorted(path.name for path in folder.iterdir())
     yield
     assert sorted(path.name for path in folder.iterdir()) == before

@@ -33,7 +33,7 @@ from tests.rows import state_of
 
 @pytest.fixture(scope="module")
 def season(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small record as CSV."""
+    """Return the small record as CSV."""
     folder = tmp_path_factory.mktemp("exports") / "season"
     exported(built, folder)
     return folder
@@ -56,7 +56,7 @@ def test_every_column_of_every_fact_is_exported_and_nothing_of_who_is_at_work() 
 
 
 def sheets() -> list[ExportTable]:
-    """Every table of an export."""
+    """Return every table of an export."""
     return [*(each.sheet for each in FACTS), *(each.sheet for each in COMPUTED)]
 
 
@@ -222,8 +222,9 @@ def test_a_season_that_plays_meanwhile_is_exported_as_it_was(tmp_path: Path, for
 
 @pytest.fixture(scope="module")
 def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record with thirty megabytes of books."""
-    path, levels = tmp_path_factory.mktemp("crowded") / "record.db", "[1,2]," * 900
+    """Return a record with thirty megabytes of books."""
+    path = tmp_path_factory.mktemp("crowded") / "record.db"
+    levels = "[1,2]," * 900
     with closing(Record.open(str(path))) as record, record.engine.begin() as connection:
         insert_lines(connection, MarketRow.__table__, ("id", "first_seen_at"), [("sim:a", NOW)])
         names = ("market_id", "at", "volume", "book", "hash")

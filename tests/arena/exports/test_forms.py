@@ -38,7 +38,7 @@ rows = st.tuples(
 
 
 def there_and_back(form: str, values: list[Row]) -> list[Row]:
-    """The rows written to a file and read again."""
+    """Return rows that were written to a file and read again."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows"
         assert FORMS[form].write(path, COLUMNS, values) == len(values)

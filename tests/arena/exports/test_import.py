@@ -37,7 +37,7 @@ from tests.builders import NOW
 
 @pytest.fixture(scope="module")
 def exports(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small record in every form, to be copied."""
+    """Return the small record in every form, to be copied."""
     folder = tmp_path_factory.mktemp("exports")
     for form in FORMS:
         exported(built, folder / form, form)
@@ -47,19 +47,19 @@ def exports(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def season(exports: Path, tmp_path: Path) -> Path:
-    """The small record as CSV, to be bent."""
+    """Return the small record as CSV, to be damaged."""
     return Path(shutil.copytree(exports / "csv", tmp_path / "in" / "season"))
 
 
 @pytest.fixture
 def new(tmp_path: Path) -> Path:
-    """Where the new record is to be, in a folder of its own."""
+    """Return the path of the new record, in a folder of its own."""
     (tmp_path / "out").mkdir()
     return tmp_path / "out" / "new.db"
 
 
 def refused(place: Path, new: Path, *said: str) -> ArenaError:
-    """That an import is refused in these words, and leaves nothing behind."""
+    """Check that an import is refused in these words, and leaves nothing behind."""
     with nothing_is_left(new.parent), pytest.raises(ArenaError) as caught:
         restore(place, str(new))
     for words in said:
@@ -198,7 +198,8 @@ def test_one_changed_byte_of_any_file_is_found(season: Path, new: Path, thorough
 
 
 def test_one_changed_byte_of_a_zip_changes_nothing_or_is_found(exports: Path, new: Path) -> None:
-    data, dice = (exports / "season.zip").read_bytes(), random.Random("zip")
+    data = (exports / "season.zip").read_bytes()
+    dice = random.Random("zip")
     bent = new.parent.parent / "bent.zip"
     found = 0
     for _ in range(12):
@@ -273,7 +274,7 @@ def test_links_are_not_followed(season: Path, new: Path) -> None:
 
 
 def zipped(folder: Path, place: Path, **odd: Any) -> Path:
-    """A folder as a ZIP, with `name` written as `as_name`, of other contents, or with other attributes."""
+    """Zip a folder, with `name` written as `as_name`, of other contents, or with other attributes."""
     with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.iterdir()):
             about = zipfile.ZipInfo(odd.get("as_name", path.name) if path.name == "fills.csv" else path.name)
@@ -321,7 +322,7 @@ Change = Callable[[Path], object]
 
 
 def cell(name: str, column: str, value: str, row: int = 2) -> Change:
-    """Another value in a row of a CSV file."""
+    """Put another value into a row of a CSV file."""
 
     def change(rows: list[list[str]]) -> None:
         rows[row][rows[0].index(column)] = value
@@ -330,17 +331,17 @@ def cell(name: str, column: str, value: str, row: int = 2) -> Change:
 
 
 def table(change: Callable[[list[list[str]]], object]) -> Change:
-    """Other rows of a CSV file."""
+    """Put other rows into a CSV file."""
     return lambda folder: bend(folder, "marks.csv", change)
 
 
 def end(data: bytes) -> Change:
-    """More bytes at the end of a CSV file."""
+    """Append bytes to a CSV file."""
     return lambda folder: (folder / "marks.csv").write_bytes((folder / "marks.csv").read_bytes() + data)
 
 
 def line(text: str) -> Change:
-    """Another first line of a JSON file."""
+    """Replace the first line of a JSON file."""
 
     def change(folder: Path) -> None:
         _, _, rest = (folder / "marks.jsonl").read_text("utf-8").partition("\n")
@@ -350,7 +351,7 @@ def line(text: str) -> Change:
 
 
 def value(**values: object) -> Change:
-    """Other values in the first line of a JSON file."""
+    """Put other values into the first line of a JSON file."""
     return lambda folder: bend_json(folder, "marks.jsonl", 0, **values)
 
 
@@ -450,7 +451,8 @@ def test_what_was_changed_together_with_the_manifest_is_found(
 
 
 def test_parquet_with_a_time_that_no_calendar_has(tmp_path: Path) -> None:
-    columns, path = [ExportColumn("at", "time", "when")], tmp_path / "table.parquet"
+    columns = [ExportColumn("at", "time", "when")]
+    path = tmp_path / "table.parquet"
     times = pa.array([0, 2**62], pa.int64()).cast(pa.timestamp("us", tz="UTC"))
     schema = pa.schema([pa.field("at", times.type, nullable=False)])
     parquet.write_table(pa.Table.from_arrays([times], schema=schema), path)

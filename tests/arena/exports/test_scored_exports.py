@@ -35,7 +35,7 @@ SEASONS: dict[str, dict[str, Any]] = {
 
 
 def tables(record: Record, place: Path, form: str) -> tuple[ForecastTable, ForecastTable]:
-    """A season's forecasts as its record has them, and as an export has."""
+    """Return a season's forecasts as its record has them, and as an export has."""
     export(record.engine, place, ExportRequest(form_of(form)), NOW, "1")
     with reading(record.engine) as connection:
         return read_all_kinds(connection), read_export(place)
@@ -50,7 +50,8 @@ def report_of(table: ForecastTable) -> dict[str, Any]:
 def test_an_export_is_scored_as_its_record(tmp_path: Path, season: dict[str, Any]) -> None:
     ours, theirs = tables(play(tmp_path / "season.db", **season), tmp_path / "export", "csv")
     for field in fields(ours):
-        one, other = getattr(ours, field.name), getattr(theirs, field.name)
+        one = getattr(ours, field.name)
+        other = getattr(theirs, field.name)
         if isinstance(one, np.ndarray):
             assert np.array_equal(one, other, equal_nan=True), field.name
         elif field.name not in ("forms", "name", "notes", "titles"):

@@ -19,7 +19,7 @@ CENTRAL_FIELDS = {"method": 10, "crc": 16, "size": 24}
 
 
 def zstandard_zip(text: bytes, crc: int) -> bytes:
-    """A ZIP whose only member is packed with Zstandard, which Python writes from 3.14 on."""
+    """Return a ZIP whose only member is packed with Zstandard, which Python writes from 3.14 on."""
     packed = pa.compress(text, codec="zstd", asbytes=True)
     stream = BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:

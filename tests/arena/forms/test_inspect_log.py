@@ -58,7 +58,8 @@ def test_a_log_is_read_packed_or_not() -> None:
         ("9", None),
         ("10", None),
     ]
-    first, options = data.forecasts[0], data.forecasts[4]
+    first = data.forecasts[0]
+    options = data.forecasts[4]
     assert (first.forecaster, first.price, first.reason) == ("owl/1", 0.6, "clouds")
     assert first.made == datetime(2026, 2, 20, tzinfo=UTC)
     assert first.place == SourceLine("logs/a.json", 1, "samples")

@@ -92,7 +92,8 @@ def test_answers_in_windows_meet_the_crowd_of_their_window() -> None:
     data = prophet.read([prophet_events(), answers])
 
     prices = {(x.question, x.made): x.price for x in data.forecasts if x.price is not None}
-    first, second = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
+    first = datetime(2026, 3, 1, tzinfo=UTC)
+    second = datetime(2026, 3, 2, tzinfo=UTC)
     assert prices == {
         ("match: Ann", first): 0.6,
         ("match: Bo", first): 0.5,

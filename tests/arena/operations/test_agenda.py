@@ -18,7 +18,8 @@ from arena.record.queries.progress import BegunRound, CohortProgress
 from tests.builders import NOW
 from tests.records.little_world import WEEK, a_cohort, live
 
-HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 
 
 def cohort(number: int = 1, rounds: int = 5, real: bool = True) -> Cohort:
@@ -64,7 +65,7 @@ def at_work(
 
 
 def steps(found: DueWork) -> list[tuple[str, str, int]]:
-    """What may be done: whose, what, and how many days after NOW it was due."""
+    """Return what may be done: whose, what, and how many days after NOW it was due."""
     return [(one.name, one.step, (one.at - NOW).days) for one in found.due]
 
 
@@ -145,7 +146,8 @@ def test_missed_starts_too(policy: CatchUp, starts: list[int], missed: list[int]
 
 
 def test_failed_turns_are_tried_again_with_growing_pauses_until_their_time_is_over() -> None:
-    left, at = played(1, done=False, failed=1, taken=HOUR), NOW + 2 * HOUR
+    left = played(1, done=False, failed=1, taken=HOUR)
+    at = NOW + 2 * HOUR
     once = tried("cohort 1", NOW, at, 4)
     waits = due_work(at_work(at, course(cohort(), left), jobs=[once]))
     assert [one.after for one in waits.due] == [at + timedelta(minutes=8)]
@@ -170,7 +172,8 @@ def test_a_venue_that_is_down_is_asked_again_after_a_pause() -> None:
 
 def test_turns_that_are_missing_are_played_at_once_and_live_ones_not_on_old_prices() -> None:
     broken = played(1, done=False, pending=2)
-    soon, late = NOW + HOUR, NOW + 7 * HOUR
+    soon = NOW + HOUR
+    late = NOW + 7 * HOUR
     assert steps(due_work(at_work(soon, course(cohort(), broken)))) == [("cohort 1", "play", 0)]
     assert steps(due_work(at_work(late, course(cohort(), broken)))) == [("cohort 1", "close", 0)]
     made_up = course(cohort(real=False), broken)
@@ -188,10 +191,13 @@ def test_a_round_that_waits_gives_way_to_the_next_one() -> None:
 
 def test_whatever_fails_rests_before_it_is_tried_again() -> None:
     """A round of a made-up world whose time is long over, and two rounds of a cohort that both fail."""
-    made_up, first = cohort(real=False), played(1, done=False, pending=2)
+    made_up = cohort(real=False)
+    first = played(1, done=False, pending=2)
     two_live = course(cohort(), played(1, done=False, failed=1, taken=WEEK - HOUR))
     for one, real in ((course(made_up, first), False), (two_live, True)):
-        now, jobs, tries = NOW + WEEK + HOUR, dict[str, JobState](), list[datetime]()
+        now = NOW + WEEK + HOUR
+        jobs = dict[str, JobState]()
+        tries = list[datetime]()
         for _ in range(4):
             while ready := [x for x in due_work(at_work(now, one, jobs=[*jobs.values()], real=real)).due
                             if x.after is None or x.after <= now]:  # fmt: skip
@@ -203,7 +209,8 @@ def test_whatever_fails_rests_before_it_is_tried_again() -> None:
 
 
 def test_a_try_that_was_broken_off_is_made_again_at_once() -> None:
-    soon, failed = NOW + HOUR, tried("cohort 1", NOW, NOW + HOUR / 2, failures=5)
+    soon = NOW + HOUR
+    failed = tried("cohort 1", NOW, NOW + HOUR / 2, failures=5)
     broken_off = replace(failed, started_at=soon, ended_at=None)
     for one in (course(cohort()), course(cohort(), played(1, done=False, failed=1))):
         waits, goes_on = (due_work(at_work(soon, one, jobs=[job])) for job in (failed, broken_off))
@@ -215,7 +222,8 @@ def test_a_paused_cohort_is_tracked_and_a_stopped_one_asks_nobody_any_more() -> 
     at = NOW + WEEK
     for state in (course(cohort(), played(1), paused=NOW), course(cohort(), played(1), stopped=NOW)):
         assert steps(due_work(at_work(at, state))) == [("cohort 1", "track", 7)]
-    broken, soon = played(1, done=False, pending=1), NOW + HOUR
+    broken = played(1, done=False, pending=1)
+    soon = NOW + HOUR
     halted = due_work(at_work(soon, course(cohort(), broken, stopped=soon)))
     assert steps(halted) == [("cohort 1", "close", 0)]
     rests = due_work(at_work(soon, course(cohort(), broken, paused=soon)))
@@ -302,7 +310,7 @@ NEXT_MARKS = MARKS.latest(NOW + WEEK)
 
 
 def tasks_of(due: tuple[Due, ...], now: datetime, real: bool) -> list[str]:
-    """What may be done of this and of marks, which are due too."""
+    """Return what may be done of this, and of marks, which are due too."""
     done = {"marks": JobState("marks", NEXT_MARKS - WEEK, NOW, NOW)}
     return [task.name for task in due_tasks(DueWork(due, {}, None, (), over=False), [MARKS], done, now, real)]
 

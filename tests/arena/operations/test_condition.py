@@ -34,7 +34,7 @@ def after(
     one: StoredCohort = COHORT,
     **more: Any,
 ) -> Status:
-    """How an arena stands so many minutes after its only round was due."""
+    """Return how an arena stands this many minutes after its only round was due."""
     shape: dict[str, Any] = {
         "at": minutes(length),
         "leader": leader,
@@ -50,7 +50,8 @@ def codes(status: Status) -> list[str]:
 
 SIMULATED = replace(COHORT, cohort=replace(COHORT.cohort, stamp="simulated"))
 PAUSED = replace(COHORT, paused_at=NOW)
-PLAYED, FAILED = {"played": 1}, {"played": 1, "failed": 2}
+PLAYED = {"played": 1}
+FAILED = {"played": 1, "failed": 2}
 WORDS: list[tuple[Status, str, list[str]]] = [
     (after(9999, DONE), "ok", []),
     (after(5), "waiting", ["due"]),

@@ -71,7 +71,7 @@ class Visitor:
         return await self.ask("/v1/turn", "POST", params=words, content=text)
 
     async def turn(self, wanted: bool = True) -> Any:
-        """The turn that is open, once there is one; or that none is, once that is so."""
+        """Return the open turn once there is one, or nothing once there is none."""
         for _ in range(2_000):
             found = (await self.ask("/v1/turn"))[1]
             if (found["turn"] is not None) == wanted:
@@ -81,7 +81,7 @@ class Visitor:
 
 
 def from_outside(cohort: Cohort, *names: str, wait: float = 60.0) -> Cohort:
-    """A cohort in which these agents come from outside."""
+    """Return a cohort in which these agents come from outside."""
     settings = outside.Settings(wait=wait).model_dump(mode="json")
     entrants = (
         Entrant(x.position, x.name, "outside", settings) if x.name in names else x for x in cohort.entrants
@@ -90,14 +90,16 @@ def from_outside(cohort: Cohort, *names: str, wait: float = 60.0) -> Cohort:
 
 
 def open_to_all(world: World) -> World:
-    """A world with a desk."""
-    given, players = Given(), world.player
+    """Return a world with a desk."""
+    given = Given()
+    players = world.player
 
     def player(cohort: Cohort, entrant: Entrant) -> Player:
         if entrant.kind != "outside":
             return players(cohort, entrant)
         settings = outside.Settings.model_validate(entrant.settings)
-        agent, ask = outside.agent(settings, given), outside.ask(settings, given)
+        agent = outside.agent(settings, given)
+        ask = outside.ask(settings, given)
         return Player(agent, ask, lambda _: 0, looks_outside=True, wait=settings.wait)
 
     return replace(world, player=player, desk=DeskTurns())
@@ -106,10 +108,11 @@ def open_to_all(world: World) -> World:
 def played(
     record: Record, stored: StoredCohort, world: World, guests: Mapping[str, Guest], number: int = 1
 ) -> dict[str, Turn]:
-    """The turns of a round at which these guests come to a desk that is open meanwhile."""
+    """Return the turns of a round at which these guests come to a desk that is open meanwhile."""
 
     async def together() -> dict[str, Turn]:
-        stop, ports = asyncio.Event(), asyncio.Queue[int]()
+        stop = asyncio.Event()
+        ports = asyncio.Queue[int]()
         serving = asyncio.create_task(
             serve_desk(record, "127.0.0.1", 0, lambda: NOW, stop, ports.put_nowait, wrong_key_delay=0.01)
         )
@@ -133,7 +136,7 @@ def forecasts(view: Mapping[str, Any], chances: Mapping[str, float]) -> dict[str
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def either(request: pytest.FixtureRequest, empty: Path, tmp_path: Path) -> Iterator[Record]:
-    """A record of either kind."""
+    """Yield a record of either kind."""
     if request.param == "sqlite":
         address = str(tmp_path / "arena.db")
     else:
@@ -183,7 +186,8 @@ def test_who_copies_the_live_price_at_the_deadline_has_no_skill(either: Record) 
 def test_a_decision_counts_once_and_in_time(either: Record) -> None:
     cohort = a_cohort(["ann", "bob"])
     apart = from_outside(from_outside(cohort, "ann"), "bob", wait=0.3)
-    stored, saw = begun(either, apart), dict[str, Any]()
+    stored = begun(either, apart)
+    saw = dict[str, Any]()
 
     async def ann(guest: Visitor) -> None:
         turn = await guest.turn()
@@ -430,7 +434,8 @@ def test_silent_connections_do_not_shut_the_desk(record: Record, head: bytes) ->
     stored = begun(record, from_outside(a_cohort(["ann"]), "ann"))
 
     async def asks(guest: Visitor) -> None:
-        turn, url = await guest.turn(), guest.http.base_url
+        turn = await guest.turn()
+        url = guest.http.base_url
         silent = [await asyncio.open_connection(url.host, url.port or 0) for _ in range(MOST_WAITING + 6)]
         for _, writer in silent:
             writer.write(head)
@@ -450,7 +455,7 @@ SCHEMAS = Path(__file__).with_name("openapi-3.1.schema.json")
 
 
 def _forms(document: Any) -> dict[str, Draft202012Validator]:
-    """A validator for each of the document's schemas."""
+    """Return a validator for each of the document's schemas."""
     registry = Registry().with_resource(
         "desk", Resource.from_contents(document, default_specification=DRAFT202012)
     )

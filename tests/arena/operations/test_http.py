@@ -46,7 +46,7 @@ from arena.rounds.round import play_round
 from tests.arena.config_files import SMALL, mistakes, write
 from tests.arena.operations.held_threads import begun_at_once
 from tests.builders import NOW, usd
-from tests.records.little_world import LittleVenue, a_cohort, a_world, asks, begun, live
+from tests.records.little_world import LittleVenue, a_world, asks, begun_live
 
 HERE = "127.0.0.1"
 HOUR = timedelta(hours=1)
@@ -64,7 +64,7 @@ def free_port() -> int:
 async def asked(
     status: Status | Callable[[], Status], patience: float = 5
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """The endpoint, and a client that asks it."""
+    """Yield the endpoint, and a client that asks it."""
     source = status if callable(status) else lambda: status
     endpoint = Endpoint(HERE, free_port())
     async with (
@@ -75,7 +75,7 @@ async def asked(
 
 
 def run(status: Status | Callable[[], Status], *paths: str, method: str = "GET") -> list[httpx.Response]:
-    """What these paths answer."""
+    """Return what these paths answer."""
 
     async def play() -> list[httpx.Response]:
         async with asked(status) as client:
@@ -85,7 +85,7 @@ def run(status: Status | Callable[[], Status], *paths: str, method: str = "GET")
 
 
 async def said_to(port: int, *parts: bytes, pause: float = 0) -> bytes:
-    """What is answered to these bytes, sent one after another."""
+    """Return the answer to these bytes, sent one after another."""
     reader, writer = await asyncio.open_connection(HERE, port)
     try:
         for part in parts:
@@ -141,7 +141,8 @@ def test_health_while_a_round_plays(tmp_path: Path) -> None:
     """The model answers only once the endpoint was asked: so it was, in the middle of the round."""
 
     async def play() -> httpx.Response:
-        answered, thinking = asyncio.Event(), asyncio.Event()
+        answered = asyncio.Event()
+        thinking = asyncio.Event()
 
         async def thinks(prompt: Prompt) -> Call:
             thinking.set()
@@ -159,7 +160,7 @@ def test_health_while_a_round_plays(tmp_path: Path) -> None:
 
     config = load(write(tmp_path, SMALL))
     record = Record.open(str(tmp_path / "arena.db"))
-    stored = begun(record, live(a_cohort(["ann"])))
+    stored = begun_live(record, "ann")
     answer = asyncio.run(play())
     record.close()
     assert answer.status_code == 200
@@ -303,7 +304,7 @@ SILENT = b"GET /health HTTP/1.1\r\n"
 
 @asynccontextmanager
 async def silent_crowd(port: int, size: int) -> AsyncIterator[None]:
-    """So many connections that send a line and no more."""
+    """Yield this many connections that send a line and no more."""
     writers = [(await asyncio.open_connection(HERE, port))[1] for _ in range(size)]
     for writer in writers:
         writer.write(SILENT)
@@ -330,7 +331,8 @@ def test_the_oldest_connection_of_whoever_holds_most_is_dropped_first() -> None:
         async def stay() -> None:
             await asyncio.Event().wait()
 
-        places, tasks = ConnectionPlaces(3), dict[str, asyncio.Task[None]]()
+        places = ConnectionPlaces(3)
+        tasks = dict[str, asyncio.Task[None]]()
         for name, holder in (("quiet", "a"), ("first", "b"), ("second", "b"), ("new", "c"), ("newer", "b")):
             tasks[name] = asyncio.create_task(stay())
             places.add(tasks[name], holder)
@@ -393,7 +395,7 @@ def test_a_body_that_is_too_long_is_read_to_its_end_so_that_the_answer_arrives()
         return HttpResponse(200, b"")
 
     def send(port: int, size: int) -> int:
-        """As plain clients do: all of the body first, then the answer."""
+        """Send the whole body first, then read the answer, as plain clients do."""
         head = f"POST / HTTP/1.1\r\nContent-Length: {size}\r\n\r\n".encode()
         with socket.create_connection((HERE, port), timeout=20) as connection:
             connection.sendall(head + b" " * size)
@@ -479,7 +481,7 @@ FULL = replace(
 
 
 def samples(text: str) -> dict[str, float]:
-    """Every figure by its name and labels, read by another program than the one that wrote it."""
+    """Return every figure by its name and labels, read by another library than the one that wrote it."""
     return {
         f"{sample.name}{sorted(sample.labels.items()) or ''}": sample.value
         for family in text_string_to_metric_families(text)

@@ -15,9 +15,8 @@ from arena.operations.incidents import (
     note_rounds,
     note_venue,
 )
-from arena.record.model.incident import MOST_TRIES, Incident, RecordedIncident, RoundEnd, round_incidents
+from arena.record.model.incident import MOST_TRIES, Incident, RoundEnd, round_incidents
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.operations import drop_untold, read_recent_incidents, read_untold, record_delivery
 from arena.record.write.sync import VenueSource, add_catalogue
 from arena.rounds.round import play_round
@@ -34,6 +33,8 @@ from tests.records.little_world import (
     a_world,
     asks,
     begun,
+    begun_live,
+    incidents_of,
     live,
     says,
 )
@@ -44,15 +45,9 @@ END = RoundEnd(2, 3, NOW, False, {"ann": "failed", "bob": None}, frozenset({"ann
 DOWN = VenueError("timeout", "sky did not answer within 20 s")
 
 
-def noted(record: Record) -> list[RecordedIncident]:
-    """All incidents, oldest first."""
-    with reading(record.engine) as connection:
-        return read_recent_incidents(connection, 99)[::-1]
-
-
 def told(record: Record) -> list[tuple[str, str, bool]]:
-    """Kind and subject of each, and whether it goes on."""
-    return [(x.incident.kind, x.incident.subject, x.ended_at is None) for x in noted(record)]
+    """Return kind and subject of each, and whether it goes on."""
+    return [(x.incident.kind, x.incident.subject, x.ended_at is None) for x in incidents_of(record)]
 
 
 def kinds(found: list[Incident]) -> list[str]:
@@ -60,7 +55,7 @@ def kinds(found: list[Incident]) -> list[str]:
 
 
 def play(record: Record, agents: dict[str, Agent], models: set[str]) -> None:
-    """A live cohort that plays a round in which no model answers."""
+    """Play a round of a live cohort in which no model answers."""
     cohort = live(a_cohort(list(agents)))
     entrants = tuple(replace(x, settings={"model": "m"} if x.name in models else {}) for x in cohort.entrants)
     stored = begun(record, replace(cohort, entrants=entrants))
@@ -73,12 +68,13 @@ def test_models_that_all_fail_are_told_once_until_a_newer_round_tells_what_was_l
     assert told(record) == [("all_agents_failed", "1/1", True)]
     note_rounds(record, NOW + HOUR)
     assert told(record) == [("all_agents_failed", "1/1", True)]
-    stored, agents = record.cohorts()[0], {"ann": asks, "null": SAYS}
+    stored = record.cohorts()[0]
+    agents = {"ann": asks, "null": SAYS}
     later = NOW + WEEK
     asyncio.run(play_round(stored, 2, a_world(LittleVenue(), agents, LittleModel(), later), record))
     note_rounds(record, later)
     assert told(record) == [("all_agents_failed", "1/1", False), ("round_failed", "1/1", False)]
-    assert noted(record)[0].ended_at == later
+    assert incidents_of(record)[0].ended_at == later
 
 
 def test_a_round_in_which_only_some_have_failed_tells_nothing_while_they_are_tried_again() -> None:
@@ -95,7 +91,8 @@ def test_an_agent_that_keeps_failing_or_has_no_price_is_told_once_and_when_it_is
 ) -> None:
     def end(number: int, ann: str, *unpriced: str) -> RoundEnd:
         statuses = {"ann": ann, "bob": "played"}
-        at, models = NOW + number * WEEK, frozenset({"ann", "bob"})
+        at = NOW + number * WEEK
+        models = frozenset({"ann", "bob"})
         return RoundEnd(1, number, at, True, statuses, models, {}, unpriced=frozenset(unpriced))
 
     rounds = [end(1, "failed"), end(2, "failed", "bob"), end(3, "failed", "bob"), end(4, "played")]
@@ -117,12 +114,12 @@ def test_a_budget_that_stops_agents_is_told_once_a_decision_time(record: Record)
         words = "a call may cost $0.0200, and $19.9900 of today's $20.0000 is spent"
         return Call(prompt, None, cost=0, error=CallError("budget", words, retry=False))
 
-    stored = begun(record, live(a_cohort(["ann", "null"])))
+    stored = begun_live(record, "ann", "null")
     world = a_world(LittleVenue(), {"ann": asks, "null": SAYS}, refused)
     for _ in range(2):
         asyncio.run(play_round(stored, 1, world, record))
         note_rounds(record, NOW)
-    (only,) = noted(record)
+    (only,) = incidents_of(record)
     assert (only.incident.kind, only.incident.subject) == ("budget_reached", timestamp_text(NOW))
     assert only.incident.data["agents"] == ["ann"]
     assert "today's $20.0000 is spent" in only.incident.data["message"]
@@ -156,7 +153,7 @@ def test_rounds_that_were_missed_or_broken_off_have_failed(record: Record) -> No
         ("round_failed", f"{timestamp_text(NOW)}/disk_full", False),
         ("round_failed", f"start/{timestamp_text(NOW)}", False),
     ]
-    assert "anyone" not in str(noted(record))
+    assert "anyone" not in str(incidents_of(record))
 
 
 def test_rounds_and_jobs_tell_of_a_venue_that_is_down_and_that_it_is_back(record: Record) -> None:
@@ -167,11 +164,11 @@ def test_rounds_and_jobs_tell_of_a_venue_that_is_down_and_that_it_is_back(record
     note_job(record, "quotes", "sky", NOW, ArenaError("disk_full", "no room"))
     assert told(record)[0][2]
     note_job(record, "catalogue", "sky", NOW + HOUR, None)
-    assert noted(record)[0].ended_at == NOW + HOUR
+    assert incidents_of(record)[0].ended_at == NOW + HOUR
     note_played(record, "sky", NOW, NOW + 2 * HOUR, caused_by(DOWN))
     assert told(record)[1][2]
     note_played(record, "sky", NOW, NOW + 3 * HOUR, None)
-    assert noted(record)[1].ended_at == NOW + 3 * HOUR
+    assert incidents_of(record)[1].ended_at == NOW + 3 * HOUR
 
 
 def test_a_backup_that_finds_differences_is_told_until_one_finds_none(record: Record) -> None:
@@ -199,7 +196,7 @@ def test_the_daily_check_ends_what_it_has_found_itself_and_a_backup_ends_all(rec
 
 
 def caused_by(trouble: VenueError) -> ArenaError:
-    """The error that a venue's trouble is made into."""
+    """Return the error that a venue's failure becomes."""
     error = venue_error(trouble)
     error.__cause__ = trouble
     return error
@@ -210,7 +207,7 @@ def test_a_cohort_that_ends_is_told_in_the_same_breath_and_once(record: Record) 
     asyncio.run(play_round(stored, 1, a_world(LittleVenue(), {"ann": SAYS}), record))
     for _ in range(2):
         end_cohort_if_over(stored, NOW, True, record)
-    (only,) = noted(record)
+    (only,) = incidents_of(record)
     assert only.incident.data == {"cohort": 1, "rounds": 1, "agents": 1}
     assert record.cohorts()[0].ended_at == NOW
 
@@ -230,7 +227,7 @@ def test_with_nobody_to_tell_what_is_there_is_let_go_and_what_comes_later_is_not
     drop_untold(record.engine)
     note_venue(record, "b", NOW, DOWN)
     assert [x.incident.subject for x in read_untold(record.engine, NOW, 9)] == [f"b@{timestamp_text(NOW)}"]
-    assert [x.tries for x in noted(record)] == [MOST_TRIES, 0]
+    assert [x.tries for x in incidents_of(record)] == [MOST_TRIES, 0]
 
 
 def test_a_rising_share_of_rejected_records_is_told_until_it_is_usual(record: Record) -> None:

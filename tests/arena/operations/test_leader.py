@@ -114,7 +114,8 @@ def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: Record) -
     first = take(record, "elsewhere/1/one")
 
     async def waits() -> tuple[int | None, int]:
-        stop, words = asyncio.Event(), list[str]()
+        stop = asyncio.Event()
+        words = list[str]()
         waiting = asyncio.create_task(
             wait_to_lead(record, "host/2/two", stop, lambda: words.append("waits"), fail)
         )
@@ -131,7 +132,7 @@ def test_a_second_one_waits_says_so_once_and_ends_when_told_to(record: Record) -
 
 @pytest.fixture
 def shut(tmp_path: Path, record: Record, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
-    """Another program at the same record, and nobody waits long for it."""
+    """Open the record in another program too, with short waits for it."""
     record.close()
     monkeypatch.setattr(opening, "BUSY_MS", 20)
     with closing(sqlite3.connect(tmp_path / "arena.db", isolation_level=None)) as other:

@@ -30,7 +30,7 @@ def text_of(result: CallToolResult) -> str:
 
 
 def with_client(url: str, key: str, use: Callable[[Client], Awaitable[Any]]) -> Any:
-    """What comes of a client whose server speaks to a desk at an address."""
+    """Return the result of a client whose server speaks to a desk at an address."""
 
     async def play() -> Any:
         headers = {"Authorization": f"Bearer {key}"} if key else {}

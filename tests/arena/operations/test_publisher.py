@@ -28,7 +28,7 @@ FAIL = "import pathlib, sys; sys.exit('no net') if pathlib.Path('down').exists()
 
 
 def command(program: str) -> str:
-    """A program of Python, as a config has it."""
+    """Return a program of Python, as a config has it."""
     return json.dumps([sys.executable, "-c", program])
 
 
@@ -37,7 +37,7 @@ def the_config(folder: Path, block: str) -> Config:
 
 
 def go_on(record: Record, number: int) -> None:
-    """One more head."""
+    """Write one more head."""
     record.write(add_head, NOW, {"tool": [[number, "0" * 64]]})
 
 

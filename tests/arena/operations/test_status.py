@@ -34,6 +34,7 @@ from tests.records.little_world import (
     a_world,
     asks,
     begun,
+    begun_live,
     breaks,
     live,
     says,
@@ -45,7 +46,7 @@ FAR = datetime.max.replace(tzinfo=NOW.tzinfo) - timedelta(days=999)
 
 
 def played(record: Record, at: datetime = NOW) -> None:
-    """A live cohort whose first round is played: one buys twice, one asks a model, one fails."""
+    """Play the first round of a live cohort: one buys twice, one asks a model, one fails."""
     stored = begun(record, live(a_cohort(list(AGENTS))))
     asyncio.run(play_round(stored, 1, a_world(LittleVenue(), AGENTS, now=at), record))
 
@@ -81,7 +82,8 @@ def test_a_round_is_counted_turn_by_turn(record: Record) -> None:
 
 
 def test_what_was_settled_is_held_no_more(record: Record) -> None:
-    stored, venue = begun(record, a_cohort(["ann"])), LittleVenue(endings=[a_resolution("1", at=NOW + WEEK)])
+    stored = begun(record, a_cohort(["ann"]))
+    venue = LittleVenue(endings=[a_resolution("1", at=NOW + WEEK)])
     world = a_world(venue, AGENTS)
     for number in (1, 2):
         asyncio.run(play_round(stored, number, world, record))
@@ -89,7 +91,8 @@ def test_what_was_settled_is_held_no_more(record: Record) -> None:
 
 
 def test_a_market_that_went_silent_is_held_at_an_old_price(record: Record) -> None:
-    stored, venue = begun(record, live(a_cohort(["ann"]))), LittleVenue()
+    stored = begun_live(record, "ann")
+    venue = LittleVenue()
     asyncio.run(play_round(stored, 1, a_world(venue, AGENTS), record))
     venue.silent.add(RAIN)
     asyncio.run(play_round(stored, 2, a_world(venue, AGENTS, now=NOW + WEEK), record))
@@ -216,7 +219,7 @@ SMALL = {
 
 @contextmanager
 def asked(engine: Engine) -> Iterator[list[tuple[str, Any]]]:
-    """Every question that is put to the database."""
+    """Yield every statement that is sent to the database."""
     found: list[tuple[str, Any]] = []
 
     def note(_: Any, cursor: Any, statement: str, parameters: Any, *more: Any) -> None:
@@ -228,7 +231,7 @@ def asked(engine: Engine) -> Iterator[list[tuple[str, Any]]]:
 
 
 def plans(engine: Engine, questions: list[tuple[str, Any]]) -> list[tuple[str, str]]:
-    """The steps by which the database answers each question, beside the question."""
+    """Return the steps by which the database answers each statement, beside the statement."""
     with engine.connect() as connection:
         return [
             (row[3], statement)

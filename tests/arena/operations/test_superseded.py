@@ -1,8 +1,6 @@
 """A leader that was taken over while it worked: it learns so by its next write, and does nothing more."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -21,37 +19,24 @@ from arena.record.model.cohort import JobState
 from arena.record.record import Record
 from arena.record.write.operations import LeaseLost, put_job, take_lease
 from arena.record.write.sync import VenueSource
+from tests.arena.config_files import MARKS_ONLY
 from tests.builders import NOW
 from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, says
 
-CONFIG = """\
-markets: {venue: polymarket, polymarket: {url: "http://127.0.0.1:9", book_url: "http://127.0.0.1:9"}}
-cohorts: {first: 2100-01-03}
-run: {marks: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}
-agents:
-  - kind: market
-"""
-
-
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    with closing(Record.open(str(tmp_path / "arena.db"))) as opened:
-        yield opened
-
 
 def taken_over(record: Record) -> None:
-    """Another process leads from now on."""
+    """Let another process lead from now on."""
     record.write_unfenced(take_lease, LEADER_LEASE, "elsewhere.invalid/1/x", lambda _: True)
 
 
 async def ends_in_time(context: JobContext, _at: datetime) -> str:
-    """A job that writes nothing more after it was taken over."""
+    """Write nothing more after another process took over."""
     taken_over(context.record)
     return "done"
 
 
 async def writes_too_late(context: JobContext, at: datetime) -> str:
-    """A job that does."""
+    """Write after another process took over."""
     taken_over(context.record)
     context.record.write(put_job, JobState("late", at, at))
     return "done"
@@ -61,7 +46,7 @@ async def writes_too_late(context: JobContext, at: datetime) -> str:
 def test_a_leader_that_was_taken_over_reports_that_and_no_trouble(
     job: Any, record: Record, tmp_path: Path
 ) -> None:
-    (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
+    (tmp_path / "config.yaml").write_text(MARKS_ONLY, "utf-8")
     events: list[str] = []
 
     def tell(event: RunEvent) -> None:

@@ -26,7 +26,7 @@ from arena.scores.rules.comparisons.duel_evidence import PairEvidence
 from arena.scores.verdict import Candidate, SeasonState, Verdict, make_verdict
 from tests.arena.config_files import SMALL, write
 from tests.builders import NOW
-from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, live, says
+from tests.records.little_world import LittleVenue, a_world, begun_live, says
 
 DAY = timedelta(days=1)
 ROOM = Surroundings(free=10**12)
@@ -116,7 +116,7 @@ def test_a_board_without_a_verdict_says_that_nothing_has_resolved() -> None:
 
 
 def test_once_a_week_the_webhook_hears_of_it(record: Record, tmp_path: Path) -> None:
-    stored = begun(record, live(a_cohort(["ann"])))
+    stored = begun_live(record, "ann")
     world = a_world(LittleVenue(), {"ann": says("0.7")}, now=NOW)
     asyncio.run(play_round(stored, 1, world, record))
     told = load(write(tmp_path, SMALL + "watch: {webhook: 'https://hooks.example/T'}\n"))

@@ -37,10 +37,14 @@ from arena.record.model.cohort import JobState
 from arena.record.queries.cohorts import StoredCohort
 from arena.record.queries.progress import BegunRound, CohortProgress
 from arena.record.record import Record
+from tests.arena.config_files import MARKS_ONLY
 from tests.builders import NOW
 from tests.records.little_world import a_cohort, live
 
-SECOND, HOUR, DAY, WEEK = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1), timedelta(weeks=1)
+SECOND = timedelta(seconds=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+WEEK = timedelta(weeks=1)
 WAITS = 60
 """Seconds after which a test that nothing wakes has failed."""
 
@@ -99,7 +103,7 @@ def test_all_that_is_scheduled_has_a_trigger_of_apscheduler() -> None:
 
 @pytest.fixture
 def patient() -> Iterator[None]:
-    """Nobody looks up by himself."""
+    """Keep every waiter from looking up by itself."""
     with patch.object(wake, "LONGEST_SLEEP", DAY):
         yield
 
@@ -160,19 +164,11 @@ def test_told_to_stop_it_waits_no_longer_and_what_is_no_schedule_any_more_has_no
     waiting(use)
 
 
-CONFIG = """\
-markets: {venue: polymarket, polymarket: {url: "http://127.0.0.1:9", book_url: "http://127.0.0.1:9"}}
-cohorts: {first: 2100-01-03}
-run: {marks: 1w, catalogue: off, quotes: off, resolutions: off, scores: off, backup: off}
-agents:
-  - kind: market
-"""
-
-
 @pytest.mark.usefixtures("patient")
 def test_arena_run_is_woken_by_the_scheduler_until_a_failing_job_is_done(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
-    record, events = Record.open(str(tmp_path / "arena.db")), list[str]()
+    (tmp_path / "config.yaml").write_text(MARKS_ONLY, "utf-8")
+    record = Record.open(str(tmp_path / "arena.db"))
+    events = list[str]()
 
     async def marks(_site: JobContext, _at: datetime) -> str:
         if len(events) < 4:
@@ -206,11 +202,11 @@ class BrokenOnce:
         stop.set()
 
     def close(self) -> None:
-        """Nothing is left behind."""
+        """Leave nothing behind."""
 
 
 def test_a_step_that_fails_is_reported_and_followed_by_another(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text(CONFIG, "utf-8")
+    (tmp_path / "config.yaml").write_text(MARKS_ONLY, "utf-8")
     record = Record.open(str(tmp_path / "arena.db"))
     broken = BrokenOnce()
     failures = list[str]()

@@ -39,7 +39,6 @@ from arena.record.model.incident import (
     UNPRICED,
     Incident,
     IncidentKind,
-    RecordedIncident,
     RoundEnd,
     agent_incident,
     agent_over,
@@ -63,7 +62,6 @@ from arena.record.model.incident import (
 )
 from arena.record.model.status import CatalogueRead
 from arena.record.record import Record
-from arena.record.schema.database import reading
 from arena.record.write.operations import read_recent_incidents
 from arena.rounds.round import play_round
 from arena.scores.leaderboard import Leaderboard, LeaderboardRow
@@ -72,7 +70,7 @@ from markets.hashes import timestamp_text
 from markets.venue import VenueError
 from tests.arena.config_files import SMALL, mistakes, write
 from tests.builders import NOW
-from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, says
+from tests.records.little_world import LittleVenue, a_cohort, a_world, begun, incidents_of, says
 from tests.serving import Reply as Answer
 from tests.serving import Request, Server, serving
 
@@ -96,14 +94,8 @@ class Receiver(Server):
 
     @property
     def said(self) -> list[dict[str, Any]]:
-        """The messages that came."""
+        """Return the messages that came."""
         return [json.loads(request.body) for request in self.got]
-
-
-def told(record: Record) -> list[RecordedIncident]:
-    """All incidents, oldest first."""
-    with reading(record.engine) as connection:
-        return read_recent_incidents(connection, 99)[::-1]
 
 
 def tell_all(record: Record, url: str, at: datetime = NOW, seconds: float = 5) -> list[str]:
@@ -136,7 +128,7 @@ def test_what_has_happened_arrives_as_json_and_once(record: Record) -> None:
         }
     ]
     assert receiver.got[0].headers["Content-Type"] == "application/json"
-    assert told(record)[0].told_at == NOW
+    assert incidents_of(record)[0].told_at == NOW
 
 
 @pytest.mark.parametrize(
@@ -161,7 +153,7 @@ def test_a_message_that_does_not_arrive_is_put_off_with_the_reason(
         assert tell_all(record, receiver.url) == []  # not yet
     assert words in said
     assert "retrying in 0:00:30" in said
-    (only,) = told(record)
+    (only,) = incidents_of(record)
     assert (only.told_at, only.tries, only.next_try_at) == (None, 1, NOW + timedelta(seconds=30))
     assert len(receiver.got) == 1
 
@@ -170,18 +162,19 @@ def test_it_is_sent_again_after_pauses_that_grow_also_by_another_process(
     record: Record, tmp_path: Path
 ) -> None:
     note_venue(record, "sky", NOW, DOWN)
-    at, pauses = NOW, list[float]()
+    at = NOW
+    pauses = list[float]()
     with serving(Receiver(*[Answer(b"", 503)] * 4, OK)) as receiver:
         for _ in range(5):
             again = Record.open(str(tmp_path / "arena.db"))
             tell_all(again, receiver.url, at)
-            next_at = told(again)[0].next_try_at
+            next_at = incidents_of(again)[0].next_try_at
             again.close()
             if next_at is not None:
                 pauses.append((next_at - at).total_seconds())
                 at = next_at
     assert pauses == [30, 60, 120, 240]
-    assert told(record)[0].told_at == at
+    assert incidents_of(record)[0].told_at == at
     assert len({message["id"] for message in receiver.said}) == 1
 
 
@@ -189,16 +182,17 @@ def test_who_asks_for_more_time_is_given_it(record: Record) -> None:
     note_venue(record, "sky", NOW, DOWN)
     with serving(Receiver(Answer(b"", 429, {"Retry-After": "600"}))) as receiver:
         tell_all(record, receiver.url)
-    assert told(record)[0].next_try_at == NOW + timedelta(seconds=600)
+    assert incidents_of(record)[0].next_try_at == NOW + timedelta(seconds=600)
 
 
 def test_after_a_day_it_is_given_up_and_that_is_said(record: Record) -> None:
     note_venue(record, "sky", NOW, DOWN)
-    at, said = NOW, list[str]()
+    at = NOW
+    said = list[str]()
     with serving(Receiver(Answer(b"", 500))) as receiver:
         while len(said) < MOST_TRIES:
             said += tell_all(record, receiver.url, at)
-            at = told(record)[0].next_try_at or at
+            at = incidents_of(record)[0].next_try_at or at
         assert tell_all(record, receiver.url, at + 99 * HOUR) == []
     assert timedelta(hours=23) < at - NOW < timedelta(hours=26)
     assert "giving up after a day" in said[-1]
@@ -310,7 +304,8 @@ def test_a_webhook_that_hangs_holds_no_round_up_and_no_stop(record: Record) -> N
         stop.set()
         await task
 
-    said, stored = list[str](), begun(record, a_cohort(["ann"]))
+    said = list[str]()
+    stored = begun(record, a_cohort(["ann"]))
     with serving(Receiver(Answer(b"", how="hang"))) as receiver:
         asyncio.run(play())
     assert len(said) in (1, 2)
@@ -455,10 +450,12 @@ SOON = timedelta(milliseconds=10)
 
 
 def pings(record: Record, receiver: Receiver, done: Callable[[], bool], good: bool = True) -> list[str]:
-    """What is said while steps are good, until something is done."""
+    """Return what is sent while steps succeed, until something is done."""
 
     async def play() -> list[str]:
-        step, stop, said = asyncio.Event(), asyncio.Event(), list[str]()
+        step = asyncio.Event()
+        stop = asyncio.Event()
+        said = list[str]()
         address = ping_of({"ARENA_PING": f"{receiver.url}/{CANARY}"})
         pinging = asyncio.create_task(keep_pinging(record, address, step, lambda: NOW, stop, said.append))
         for _ in range(400):

@@ -10,7 +10,7 @@ from arena.record.schema.statements import insert_lines
 
 
 def of_version(record: Path, address: str, version: str) -> str:
-    """A record in a new database, without the tables and columns that came after a version of the schema."""
+    """Return a record without the tables and columns that came after a version of the schema."""
     engine = connect(address)
     upgrade(engine, version)
     with open_read_only(str(record), older=True) as source, reading(source) as here, engine.begin() as there:

@@ -27,7 +27,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def minute(number: int) -> datetime:
-    """So many minutes after NOW."""
+    """Return the time this many minutes after NOW."""
     return NOW + number * MINUTE
 
 
@@ -56,7 +56,7 @@ PRICES = st.dictionaries(
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Look]:
-    """Looks in the order in which they reach the record: syncs as time goes, snapshots at any time."""
+    """Draw looks in the order in which they reach the record: syncs by time, snapshots at any time."""
     count = draw(st.integers(1, LONGEST))
     minutes = draw(st.permutations(range(count)))
     syncs = [draw(st.booleans()) for _ in minutes]
@@ -73,7 +73,7 @@ def histories(draw: st.DrawFn) -> list[Look]:
 
 
 def begun(empty: Path, path: Path) -> Record:
-    """A new record with a cohort that can take snapshots."""
+    """Return a new record with a cohort that can take snapshots."""
     record = Record(connect(shutil.copy(empty, path)))
     cohort = replace(a_cohort(1, NOW, SEED, "ann"), stamp="live")  # looked at as it pleases
     record.write(add_cohort, cohort, {digest(PROMPT): PROMPT}, {"ann": open_account(cohort.bankroll, NOW)})
@@ -82,7 +82,7 @@ def begun(empty: Path, path: Path) -> Record:
 
 @contextmanager
 def played(empty: Path, looks: Sequence[Look]) -> Iterator[Record]:
-    """A record of its own with these looks in it."""
+    """Yield a record of its own with these looks in it."""
     with TemporaryDirectory() as folder, closing(begun(empty, Path(folder) / "record.db")) as record:
         for look in looks:
             keep(record, look)
@@ -90,7 +90,7 @@ def played(empty: Path, looks: Sequence[Look]) -> Iterator[Record]:
 
 
 def keep(record: Record, look: Look) -> None:
-    """One look into the record."""
+    """Write one look into the record."""
     if look.sync:
         record.write(add_catalogue, VenueSource("sky", "live"), look.listings, minute(look.minute))
     else:
@@ -98,12 +98,12 @@ def keep(record: Record, look: Look) -> None:
 
 
 def plainly(looks: Sequence[Look], market: MarketId, at: datetime) -> Quote | None:
-    """What a market cost at an instant by a plain list of all that was ever seen."""
+    """Return what a market cost at an instant, by a plain list of all that was ever seen."""
     seen = [listing.quote for look in looks for listing in look.listings if listing.market.id == market]
     known = [quote for quote in seen if quote is not None and quote.at <= at]
     return max(known, key=lambda quote: quote.at, default=None)
 
 
 def all_times() -> list[datetime]:
-    """Every half minute of a history, and one before and after."""
+    """Return every half minute of a history, and one before and after."""
     return [NOW - MINUTE + step * MINUTE / 2 for step in range(2 * LONGEST + 4)]

@@ -10,6 +10,6 @@ STATE_HASH = "e61cbf7ae361a4948515390bef0429020f0a2f66cc898356b3b24b72a3c145e9"
 
 
 def old_record(path: Path) -> Path:
-    """That record, imported into a file."""
+    """Import that record into a file."""
     restore(EXPORT, str(path))
     return path

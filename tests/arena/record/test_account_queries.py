@@ -39,7 +39,8 @@ def test_turns_are_counted_by_round_and_by_version(built: Path) -> None:
     record = Record(connect(built, read_only=True))
     with reading(record.engine) as connection:
         first, second = (read_played_turns(connection, stored.id) for stored in record.cohorts())
-        looked, profits = read_newest_snapshot_times(connection), read_profits(connection)
+        looked = read_newest_snapshot_times(connection)
+        profits = read_profits(connection)
     record.close()
     assert status_counts(first) == {
         1: {"played": 2, "malformed": 1},
@@ -59,7 +60,8 @@ def test_turns_are_counted_by_round_and_by_version(built: Path) -> None:
 def test_profits_are_the_last_marks_less_every_deposit_with_what_is_owed(weeks: int, tmp_path: Path) -> None:
     record = build(tmp_path / "record.db", weeks)
     with reading(record.engine) as connection:
-        profits, owed = read_profits(connection), read_owed(connection)
+        profits = read_profits(connection)
+        owed = read_owed(connection)
         accounts = {(one.cohort, one.agent): one for one in read_accounts(connection)}
         slow: dict[int, dict[str, int]] = {}
         for stored in read_cohorts(connection):

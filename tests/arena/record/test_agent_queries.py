@@ -48,7 +48,8 @@ def test_turns_calls_and_forecasts_are_those_of_the_dossier(name: str, engine: E
     with reading(engine) as connection:
         known = agent_details(connection, name)
         answers = read_call_sums(connection, own)
-        statuses, stages = read_counts(connection, "turns", own), read_counts(connection, "forecasts", own)
+        statuses = read_counts(connection, "turns", own)
+        stages = read_counts(connection, "forecasts", own)
     assert known is not None
     assert [statuses.get(key, {}) for key in own] == [stay.statuses for stay in known.cohorts]
     assert sum(each.get("final", 0) for each in stages.values()) == known.forecasts
@@ -65,7 +66,8 @@ def test_turns_calls_and_forecasts_are_those_of_the_dossier(name: str, engine: E
 def test_fills_and_refusals_are_counted(name: str, path: Path, engine: Engine) -> None:
     own = ids(engine, name)
     with reading(engine) as connection:
-        actions, refused = read_counts(connection, "fills", own), read_counts(connection, "rejections", own)
+        actions = read_counts(connection, "fills", own)
+        refused = read_counts(connection, "rejections", own)
     for table, column, found in (("fill", "action", actions), ("rejection", "code", refused)):
         query = (
             f"SELECT turn.entrant_id, {column}, count(*) FROM {table} JOIN turn ON turn.id = turn_id "
@@ -142,7 +144,7 @@ def test_every_question_goes_by_an_index(path: Path) -> None:
 
 
 def everything(database: str) -> list[Any]:
-    """What the page of an agent reads, of every agent."""
+    """Read what the page of an agent reads, of every agent."""
     engine = connect(database, read_only=True)
     found: list[Any] = []
     with reading(engine) as connection:

@@ -21,7 +21,7 @@ TIME = {"sqlite": "TEXT", "postgresql": "TIMESTAMP WITH TIME ZONE"}
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of a database for a new record."""
+    """Return the address of a database for a new record."""
     if request.param == "sqlite":
         return str(tmp_path / "arena.db")
     new_record: Callable[[], str] = request.getfixturevalue("new_server_record")

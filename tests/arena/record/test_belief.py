@@ -52,7 +52,9 @@ prices = st.integers(1, ONE - 1)
 @given(belief=st.integers(0, ONE), price=prices)
 def test_a_quarter_kelly_stake_read_back_gives_the_belief(belief: int, price: int) -> None:
     """Kelly's fraction is (q − p)/(1 − p) on YES and (p − q)/p on NO; a quarter of it is staked."""
-    q, p, base = Fraction(belief, ONE), Fraction(price, ONE), 10_000
+    q = Fraction(belief, ONE)
+    p = Fraction(price, ONE)
+    base = 10_000
     yes = q > p
     stake = base * ((q - p) / (1 - p) if yes else (p - q) / p) / 4
     read = anchored_belief(yes, confidence(float(stake), base), float(p))

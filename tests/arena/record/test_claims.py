@@ -40,23 +40,23 @@ from tests.records.full_record import SUN, Season, a_cohort, decides, said, the_
 
 
 def gone(*holders: str) -> Callable[[Hold], bool]:
-    """That these holders, and no others, are dead."""
+    """Say that these holders, and no others, are dead."""
     return lambda hold: hold.holder in holders
 
 
 def nobody(hold: Hold) -> bool:
-    """No holder is dead."""
+    """Say that no holder is dead."""
     return False
 
 
 @pytest.fixture
 def record(tmp_path: Path) -> Record:
-    """A record with a round that waits for two turns."""
+    """Return a record with a round that waits for two turns."""
     return waiting(tmp_path / "record.db")
 
 
 def waiting(path: Path) -> Record:
-    """A new record with a round that waits for two turns."""
+    """Return a new record with a round that waits for two turns."""
     season = Season(Record.open(str(path)))
     season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob"))
     season.look(1, NOW, the_book(SUN, NOW))
@@ -132,7 +132,7 @@ def test_nobody_plays_without_a_claim(record: Record) -> None:
 
 @pytest.fixture(scope="module")
 def lasting(tmp_path_factory: pytest.TempPathFactory) -> Record:
-    """A record for many examples."""
+    """Return a record for many examples."""
     return waiting(tmp_path_factory.mktemp("claims") / "record.db")
 
 
@@ -282,7 +282,8 @@ def test_a_heart_beats_while_the_block_lasts_and_outlives_a_database_that_is_awa
     monkeypatch.setattr(lease, "HEARTBEAT_INTERVAL", timedelta(milliseconds=1))
 
     async def go() -> tuple[int, int]:
-        beats, enough = 0, asyncio.Event()
+        beats = 0
+        enough = asyncio.Event()
 
         def renew() -> None:
             nonlocal beats

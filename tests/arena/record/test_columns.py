@@ -14,7 +14,7 @@ from tests.arena.small_record import SmallRecord
 
 @pytest.fixture
 def record() -> Iterator[SmallRecord]:
-    """One cohort of ann and bob; rain and snow are one event, vote another; round 1 shows all three."""
+    """Yield a cohort of ann and bob, whose round 1 shows rain and snow of one event, and vote of another."""
     with SmallRecord() as record:
         record.cohort(1, ann="llm", bob="llm")
         record.market("rain", "weather")
@@ -25,7 +25,7 @@ def record() -> Iterator[SmallRecord]:
 
 
 def stated_rows(rows: ForecastColumns) -> list[tuple[str, str, int, int, bool]]:
-    """Agent, market, forecast, mid, stated: as a reader would list them."""
+    """Return agent, market, forecast, mid and stated, as a reader would list them."""
     columns = (rows.agent, rows.market, rows.forecast, rows.mid, rows.stated)
     named = [(rows.agents[a], rows.markets[m], f, mid, s) for a, m, f, mid, s in zip(*columns, strict=True)]
     return [(a, m, int(f), int(mid), bool(s)) for a, m, f, mid, s in named]
@@ -189,7 +189,8 @@ def test_one_cohort_can_be_read_alone(record: SmallRecord) -> None:
 
 
 def test_an_empty_record_has_empty_columns(record: SmallRecord) -> None:
-    stated, bets = read_forecast_columns(record.connection), read_bet_columns(record.connection)
+    stated = read_forecast_columns(record.connection)
+    bets = read_bet_columns(record.connection)
     assert stated.agent.size == bets.agent.size == 0
     assert (stated.agents, bets.markets) == ((), ())
 

@@ -83,7 +83,7 @@ def test_a_url_is_taken_as_it_is() -> None:
 
 
 def code_of(path: Path | str, *, read_only: bool) -> str:
-    """The code of the error that opening brings."""
+    """Return the code of the error that opening raises."""
     with pytest.raises(ArenaError) as caught:
         connect(path, read_only=True) if read_only else Record.open(str(path))
     assert str(path) in caught.value.message
@@ -130,7 +130,8 @@ def test_a_record_of_a_newer_arena(read_only: bool, copy: Path) -> None:
 
 
 def test_a_reader_sees_one_state_while_another_writes(copy: Path) -> None:
-    record, engine = Record.open(str(copy)), connect(copy, read_only=True)
+    record = Record.open(str(copy))
+    engine = connect(copy, read_only=True)
     count = "SELECT count(*) FROM cohort WHERE ended_at IS NOT NULL"
     with reading(engine) as connection:
         before = connection.exec_driver_sql(count).scalar()
@@ -147,7 +148,7 @@ SECRET = "hush-hush"
 
 @pytest.fixture
 def refusing() -> Iterator[int]:
-    """The port of a server that speaks PostgreSQL's protocol as far as to refuse the password."""
+    """Yield the port of a server that speaks PostgreSQL's protocol until it refuses the password."""
     said = b'SFATAL\x00C28P01\x00Mpassword authentication failed for user "ann"\x00\x00'
 
     class Refuse(StreamRequestHandler):
@@ -164,7 +165,7 @@ def refusing() -> Iterator[int]:
 
 @pytest.fixture
 def silent() -> Iterator[int]:
-    """A server that lets everyone in and says nothing; after some seconds it hangs up."""
+    """Yield the port of a server that accepts everyone, says nothing, and hangs up after some seconds."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         hangs_up = Timer(8, server.close)
         hangs_up.start()
@@ -173,7 +174,7 @@ def silent() -> Iterator[int]:
 
 
 def refused(address: str) -> ArenaError:
-    """The error that opening a record at an address brings; it never repeats the password."""
+    """Return the error that opening a record at an address raises, after checking it for the password."""
     with pytest.raises(ArenaError) as caught:
         Record.open(address)
     assert SECRET not in f"{caught.value.message} {caught.value.hint}"
@@ -330,7 +331,8 @@ def add_prompt(engine: Engine) -> None:
 
 
 def test_a_fact_that_another_process_wrote_first(copy: Path) -> None:
-    mine, theirs = connect(copy), connect(copy)
+    mine = connect(copy)
+    theirs = connect(copy)
     add_prompt(theirs)
     with pytest.raises(ArenaError) as caught:
         add_prompt(mine)

@@ -108,12 +108,12 @@ Heads = Mapping[int, Mapping[int, str]]
 
 
 def hash_of(record: Path | TamperedRecord) -> str:
-    """The state hash of the record in a file, or in memory."""
+    """Return the state hash of the record in a file, or in memory."""
     return state_hash(record.connection) if isinstance(record, TamperedRecord) else state_of(record)
 
 
 def heads_of(record: Path | TamperedRecord) -> Heads:
-    """The heads of every cohort in a file, or in memory, from the first that started on."""
+    """Return the heads of every cohort in a file, or in memory, from the first to start."""
     if isinstance(record, TamperedRecord):
         return _heads(record.connection)
     with open_read_only(str(record)) as engine, reading(engine) as connection:
@@ -145,7 +145,7 @@ def both(record: TamperedRecord) -> tuple[str, Heads]:
 
 
 def changed(record: TamperedRecord, table: str, column: str, where: str = "1") -> None:
-    """Another value of the same type in the last row."""
+    """Put another value of the same type into the last row."""
     kind = TABLES[table].c[column].type
     if isinstance(kind, UtcTime):
         value = "'2026-01-04T12:00:00.000001Z'"

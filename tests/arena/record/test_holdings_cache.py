@@ -20,7 +20,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def season(path: Path) -> Season:
-    """A record in which ann and bob have a round to play, and somebody has looked at their accounts."""
+    """Return a record in which ann and bob have a round to play, and whose accounts were read before."""
     season = Season(Record.open(str(path)))
     season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob"))
     season.look(1, NOW, the_book(SUN, NOW))

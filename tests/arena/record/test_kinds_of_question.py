@@ -38,7 +38,7 @@ ADDED_BY_0013 = (("market_version", "form"), ("resolution", "answer"), ("forecas
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record with questions of every kind; it is only read."""
+    """Return a record with questions of every kind, only to be read."""
     path = tmp_path_factory.mktemp("mixed") / "record.db"
     build_mixed(path).close()
     return path
@@ -46,7 +46,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of a new database."""
+    """Return the address of a new database."""
     if request.param == "sqlite":
         return str(tmp_path / "arena.db")
     new_database: Callable[[], str] = request.getfixturevalue("new_database")

@@ -25,7 +25,7 @@ ASKED = ("ann", "search", '{"query":"sun"}')
 
 @pytest.fixture
 def record(tmp_path: Path) -> Iterator[Record]:
-    """A record with a round that is over and one that is not."""
+    """Yield a record with a round that is over and one that is not."""
     with closing(Record.open(str(tmp_path / "record.db"))) as opened:
         season = Season(opened)
         season.start(replace(a_cohort(1, NOW, REALISTIC, "ann"), evidence=NO_EVIDENCE))

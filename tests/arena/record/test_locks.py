@@ -36,13 +36,13 @@ TERMS = ReservationTerms(Budget(limits={"arena": 1_000}), 2, lambda _: False)
 
 
 def nobody(hold: Hold) -> bool:
-    """No holder is dead."""
+    """Say that no holder is dead."""
     return False
 
 
 @pytest.fixture(scope="module")
 def address(new_server_record: Callable[[], str]) -> str:
-    """A record on a server: a round with claims, a duty, a turn at the desk, a provider that was asked."""
+    """Return a record on a server: a round with claims, a duty, a turn at the desk, a provider asked."""
     where = new_server_record()
     season = Season(Record.open(where))
     season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob", "eve"))
@@ -69,7 +69,7 @@ def keeps_call(connection: Connection) -> None:
 
 
 def writes_turn(connection: Connection) -> None:
-    """Under a token of long ago, so that nothing is written."""
+    """Write a turn under a token that has expired, so that nothing is written."""
     turn = Turn("ann", usd(10_000), decides(sun="0.5"))
     assert add_turns(connection, 1, (1, 1), [TurnUnderClaim(1, 99, turn)], "1") == {}
 

@@ -13,7 +13,7 @@ from tests.builders import NOW
 
 
 def answers(*marks: str, name: str = "ann") -> list[ReportedModel]:
-    """Answers an hour apart, each as `model` or `model/fingerprint`."""
+    """Return answers an hour apart, each as `model` or `model/fingerprint`."""
     return [
         ReportedModel(name, mark.partition("/")[0], mark.partition("/")[2], NOW + timedelta(hours=hour))
         for hour, mark in enumerate(marks)

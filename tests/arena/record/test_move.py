@@ -36,7 +36,7 @@ from tests.records.full_record import SUN, Season, a_cohort, build, decides, rep
 
 @pytest.fixture
 def there(new_database: Callable[[], str]) -> str:
-    """The address of a new and empty database."""
+    """Return the address of a new and empty database."""
     return new_database()
 
 
@@ -46,7 +46,7 @@ def rows_of(path: Path) -> list[str]:
 
 
 def moved(address: str | Path, to: str | Path) -> str:
-    """The state hash of a record that was moved."""
+    """Return the state hash of a record that was moved."""
     with open_read_only(str(address)) as engine:
         return move_record(engine, str(to), verified_content).state_hash
 
@@ -135,7 +135,8 @@ def test_what_does_not_arrive_as_it_was_is_not_kept(
 def test_a_backup_of_a_server_is_a_file_of_one_instant(there: str, tmp_path: Path) -> None:
     """What is written while it is made is not in it."""
     build(there, 1).close()
-    before, record = hash_of(there), Record.open(there)
+    before = hash_of(there)
+    record = Record.open(there)
 
     def write(stage: str, done: int, _: int | None) -> None:
         if stage == "copying" and record.cohorts()[0].ended_at is None:
@@ -179,7 +180,7 @@ def test_an_older_backup_is_not_restored_into_a_server(
 
 
 def shape(engine: Engine) -> dict[str, object]:
-    """Every table with its columns, and every index."""
+    """Return every table with its columns, and every index."""
     found = inspect(engine)
     return {
         name: (

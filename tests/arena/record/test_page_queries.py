@@ -55,7 +55,8 @@ def most_quoted(record: Path) -> str:
 
 @pytest.mark.parametrize("most", [2, 3, 5, 20])
 def test_thinned_prices_are_those_that_stood_at_even_distances(copy: Path, most: int) -> None:
-    built, market = copy, most_quoted(copy)
+    built = copy
+    market = most_quoted(copy)
     with sqlite3.connect(copy) as plain:  # hours apart at first, then days
         plain.executemany(
             "INSERT INTO quote (market_id, at, mid, volume, book, hash) VALUES (?, ?, ?, 0, '{}', 'h')",
@@ -122,7 +123,7 @@ def test_a_market_is_listed_by_its_newest_page_and_its_newest_end(copy: Path) ->
 
 
 def unseen(record: Path, *markets: str) -> None:
-    """Markets that no agent was shown: the last page of another, under their ids."""
+    """Add markets that no agent was shown: the last page of another, under their ids."""
     page = (
         "version, at, event_id, question, rules, category, opens_at, closes_at, tick, fee_rate, min_shares, "
         "story"
@@ -149,7 +150,7 @@ def test_markets_are_shown_last_by_their_newest_round(built: Path) -> None:
 
 
 def everything(record: str | Path) -> list[Any]:
-    """Whatever the pages read, of every market and every turn."""
+    """Read everything that the pages read, of every market and every turn."""
     with looking(record) as connection:
         shown = shown_last(connection)
         ids = sorted(shown)

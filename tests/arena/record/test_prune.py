@@ -49,7 +49,8 @@ def test_what_is_referred_to_or_newest_never_goes(looks: list[Look], edge: int, 
             plan = plan_pruning(connection, older_than)
             assert prune_quotes(connection, older_than, NOW + timedelta(days=1)) == plan
         with reading(record.engine) as connection:
-            after, used = quote_rows(connection), set(connection.scalars(select(SnapshotItemRow.quote_id)))
+            after = quote_rows(connection)
+            used = set(connection.scalars(select(SnapshotItemRow.quote_id)))
             assert after <= before
             assert len(before) - len(after) == plan.goes
             assert {row[0] for row in after} >= used - {None}

@@ -49,7 +49,7 @@ from tests.records.full_record import RAIN, SUN, Season, a_cohort, build, decide
 
 @pytest.fixture
 def season(tmp_path: Path) -> Season:
-    """An empty record with one cohort."""
+    """Return an empty record with one cohort."""
     season = Season(Record.open(str(tmp_path / "record.db")))
     season.start(a_cohort(1, NOW, REALISTIC, "ann", "bob"))
     return season
@@ -98,7 +98,8 @@ def test_what_a_market_says_is_kept_each_time_it_changes(season: Season) -> None
 
 
 def test_resolutions_are_kept_once_and_known_in_their_time(season: Season) -> None:
-    first, second = a_resolution("1", SUN, at=week(1)), a_resolution(None, SUN, 2, at=week(2))
+    first = a_resolution("1", SUN, at=week(1))
+    second = a_resolution(None, SUN, 2, at=week(2))
     season.look(1, NOW, the_book(SUN, NOW))
     assert season.record.read(read_unresolved_markets, NOW) == [SUN]
     assert season.record.write(add_resolutions, [first, first], week(1)) == 1
@@ -136,7 +137,8 @@ def test_a_price_between_rounds_is_one_of_a_market_that_is_followed(
 
 def test_final_forecasts_come_back_and_others_do_not(season: Season) -> None:
     season.look(1, NOW, the_book(SUN, NOW), the_book(RAIN, NOW))
-    blind, final = Forecast(SUN, 0.4, "blind"), Forecast(SUN, 0.6, reason="so")
+    blind = Forecast(SUN, 0.4, "blind")
+    final = Forecast(SUN, 0.6, reason="so")
     season.turn(1, "ann", Decision((final, blind)))
     assert season.record.read(read_final_forecasts, 1, ["ann", "bob"]) == {"ann": (final,)}
     assert (
@@ -230,7 +232,7 @@ CALLS = st.builds(
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Record:
-    """A record with one round, for many calls."""
+    """Return a record with one round, for many calls."""
     return build(tmp_path_factory.mktemp("asked") / "record.db", 1)
 
 
@@ -293,7 +295,7 @@ WRITTEN = list[tuple[int, Turn]]
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Record, WRITTEN]:
-    """The small record, and every turn as it went in, with the cohort it was played in."""
+    """Return the small record, and every turn as it was written, with its cohort."""
     kept: WRITTEN = []
     turn = full_record.Season.turn
 
@@ -306,7 +308,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Record, WR
 
 
 def told(turn: Turn) -> Turn:
-    """A turn without second look, hash of settings, and what an answer got wrong, which is a rejection."""
+    """Return a turn without second look, hash of settings, and an answer's faults, which are rejections."""
     forecasts = tuple(sorted(turn.decision.forecasts, key=lambda each: (each.stage, each.market_id)))
     decision = replace(turn.decision, forecasts=forecasts, rejections=())
     return replace(turn, decision=decision, second=None, settings="")

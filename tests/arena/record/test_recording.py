@@ -27,7 +27,8 @@ from tests.builders import NOW, a_listing, a_resolution, listed, usd
 
 DAY = timedelta(days=1)
 SKY = VenueSource("sky", "live")
-FOG, MIST = MarketId("sky:fog"), MarketId("sky:mist")
+FOG = MarketId("sky:fog")
+MIST = MarketId("sky:mist")
 
 
 def wrote(
@@ -40,7 +41,8 @@ def wrote(
 def test_a_season_that_was_watched_reads_the_same_from_its_bundle(record: Record, tmp_path: Path) -> None:
     """At every midnight each market has the page, the price and the end that the record knew then."""
     settings = Settings(weeks=2, markets=20, events=8, jump_rate=0.2, outage_rate=0.1)
-    world, start = venue(settings), datetime.combine(settings.start, datetime.min.time(), UTC)
+    world = venue(settings)
+    start = datetime.combine(settings.start, datetime.min.time(), UTC)
     looks = [start + number * DAY / 3 for number in range(3 * 30)]
     for at in looks:
         record.write(add_catalogue, VenueSource("simulator", "simulated"), asyncio.run(listed(world, at)), at)
@@ -78,7 +80,8 @@ def test_only_a_stretch_of_time_is_told(record: Record, tmp_path: Path) -> None:
         at = NOW + number * DAY
         listing = a_listing("0.10", f"0.2{number}", market=FOG, at=at, question=f"Fog {number // 2}?")
         record.write(add_catalogue, SKY, [listing], at)
-    since, until = NOW + 1.5 * DAY, NOW + 4.5 * DAY
+    since = NOW + 1.5 * DAY
+    until = NOW + 4.5 * DAY
     assert wrote(record, tmp_path / "some", since, until) == WriteCounts(pages=3, prices=3, resolutions=0)
     told = read(tmp_path / "some").markets[FOG]
     assert [page.question for page in told.pages] == ["Fog 0?", "Fog 1?", "Fog 2?"]

@@ -23,7 +23,8 @@ from markets.venue import QuarantinedRecord
 from tests.arena.record.histories import begun, minute, played
 from tests.builders import NOW, a_listing, a_market, a_resolution, usd
 
-FOG, MIST = MarketId("sky:fog"), MarketId("sky:mist")
+FOG = MarketId("sky:fog")
+MIST = MarketId("sky:mist")
 
 
 @pytest.fixture
@@ -69,7 +70,8 @@ def test_what_cannot_be_is_set_aside_and_the_rest_kept(
 
 
 def test_a_numbered_version_is_kept_once(record: Record) -> None:
-    first, second = a_resolution("1", FOG), a_resolution("0", FOG, version=2)
+    first = a_resolution("1", FOG)
+    second = a_resolution("0", FOG, version=2)
     assert record.write(add_resolutions, [first, second, replace(first, payout=0)], NOW) == 2
     assert record.write(add_resolutions, [replace(first, payout=5), second], NOW) == 0
     assert told(record) == [(FOG, 1, ONE), (FOG, 2, 0)]
@@ -92,7 +94,7 @@ CUP_FORM = QuestionForm("multiple_choice", ("Red", "Blue")).text
 
 
 def with_a_question(record: Record) -> Record:
-    """The record once a question of options was seen too."""
+    """Return the record after a question of options was seen too."""
     page = a_market(CUP, form=CUP_FORM)
     record.write(add_catalogue, VenueSource("sky", "live"), [Listing(page, None)], minute(1))
     return record

@@ -32,14 +32,14 @@ def hash_of(path: Path) -> str:
 
 @pytest.fixture(scope="module")
 def saved(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A backup of the small record: to be restored, never changed."""
+    """Return a backup of the small record, to be restored, never changed."""
     with open_read_only(str(built)) as engine:
         return backup(engine, tmp_path_factory.mktemp("saved"), 1, NOW, verified_content).path
 
 
 @pytest.fixture
 def other(tmp_path: Path) -> Path:
-    """Another record, of one week, in the place that is restored to."""
+    """Put another record, of one week, at the place that is restored to."""
     build(tmp_path / "record.db", 1).close()
     return tmp_path / "record.db"
 
@@ -49,7 +49,7 @@ def put(file: Path, target: Path, force: bool = False) -> RestoreResult:
 
 
 def refused(file: Path, target: Path, force: bool = True) -> ArenaError:
-    """Why a file can't be restored; nothing beside it or in its place has changed for having been tried."""
+    """Return why a file can't be restored, after checking that trying changed nothing."""
     before = {path: path.read_bytes() for path in target.parent.iterdir()}
     with pytest.raises(ArenaError) as caught:
         put(file, target, force)
@@ -161,7 +161,8 @@ def test_no_file_and_the_record_itself_are_no_backup_of_it(other: Path, tmp_path
 
 
 def test_a_truncated_file_wherever_cut(saved: Path, other: Path, tmp_path: Path, thorough: bool) -> None:
-    whole, chance = saved.read_bytes(), Random("where to cut")
+    whole = saved.read_bytes()
+    chance = Random("where to cut")
     places = [1, 15, 16, 99, 100, 4096, len(whole) - 1, len(whole) - 4096]
     places += [chance.randrange(len(whole)) for _ in range(200 if thorough else 6)]
     for place in places:
@@ -173,7 +174,8 @@ def test_a_truncated_file_wherever_cut(saved: Path, other: Path, tmp_path: Path,
 
 def test_a_file_with_damaged_pages(saved: Path, other: Path, tmp_path: Path, thorough: bool) -> None:
     """Whatever is overwritten is found, or is room that nothing stood in."""
-    whole, chance = saved.read_bytes(), Random("what to damage")
+    whole = saved.read_bytes()
+    chance = Random("what to damage")
     content = hash_of(saved)
     for trial in range(100 if thorough else 8):
         place = chance.randrange(100, len(whole) - 512)

@@ -37,7 +37,7 @@ def record(empty: Path, tmp_path: Path) -> Iterator[Record]:
 
 
 def catalogue(at: int, count: int = 30, ask: str = "0.42") -> list[Listing]:
-    """So many markets at one minute; every third has no price."""
+    """Return this many markets at one minute; every third has no price."""
     listings = [a_listing("0.40", ask, market=f"sky:{number:03}", at=minute(at)) for number in range(count)]
     return [replace(x, quote=None) if place % 3 == 2 else x for place, x in enumerate(listings)]
 
@@ -47,7 +47,7 @@ def sync(record: Record, at: int, listings: list[Listing], *asides: QuarantinedR
 
 
 def rows(record: Record) -> dict[str, int]:
-    """How many rows there are of everything that a sync writes."""
+    """Count the rows of everything that a sync writes."""
     database = sqlite3.connect(str(record.engine.url.database))
     try:
         return {t: database.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in FACTS}
@@ -93,7 +93,8 @@ def test_changes_are_told_apart(record: Record) -> None:
 
 
 def test_a_market_that_is_listed_twice_counts_once(record: Record) -> None:
-    first, again = catalogue(1, 1)[0], a_listing("0.60", "0.61", market="sky:000", at=minute(1))
+    first = catalogue(1, 1)[0]
+    again = a_listing("0.60", "0.61", market="sky:000", at=minute(1))
     assert counted(sync(record, 1, [first, again])) == (1, 1, 0, 1, 0, 0)
     with reading(record.engine) as connection:
         assert read_listings_as_of(connection, ["sky:000"], minute(1)) == [again]
@@ -158,7 +159,7 @@ class BrokenOffError(Exception):
 
 
 def broken_off(record: Record, statement: int, at: int, listings: list[Listing]) -> bool:
-    """A sync that breaks off before a statement; False where it never comes so far."""
+    """Break off a sync before a statement, and tell whether it came so far."""
     left = [statement]
 
     def count(*_: Any) -> None:
@@ -178,7 +179,9 @@ def broken_off(record: Record, statement: int, at: int, listings: list[Listing])
 
 def test_a_sync_that_breaks_off_anywhere_leaves_nothing_half(record: Record) -> None:
     sync(record, 1, catalogue(1, 1_010))
-    before, now, statement = rows(record), catalogue(2, 1_020, ask="0.43"), 0
+    before = rows(record)
+    now = catalogue(2, 1_020, ask="0.43")
+    statement = 0
     while broken_off(record, statement, 2, now):
         assert rows(record) == before, f"broken off before statement {statement}"
         statement += 1
@@ -226,7 +229,7 @@ def test_what_was_set_aside_is_listed_newest_first_and_by_kind(record: Record) -
 
 @pytest.fixture
 def two(record: Record, tmp_path: Path) -> Path:
-    """Two syncs: a price changes, a market goes."""
+    """Make two syncs between which a price changes and a market goes."""
     sync(record, 1, catalogue(1, 6))
     sync(record, 2, catalogue(2, 4, ask="0.43"))
     with reading(record.engine) as connection:

@@ -30,7 +30,7 @@ def engine(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[En
 
 @pytest.fixture
 def connection(engine: Engine) -> Iterator[Connection]:
-    """What a test changes is never committed."""
+    """Yield a connection whose changes are never committed."""
     with engine.connect() as connection:
         yield connection
 

@@ -50,7 +50,7 @@ ADDED_BY_0006 = {
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, built: Path, tmp_path: Path) -> str:
-    """The address of a database with the small record."""
+    """Return the address of a database with the small record."""
     if request.param == "sqlite":
         address = str(tmp_path / "arena.db")
     else:

@@ -36,7 +36,7 @@ CATALOGUE = (
 
 
 def made_until(address: str, last: str) -> None:
-    """The tables as the library made them whose newest migration that was; none says how far they are."""
+    """Create the tables as the library's migrations up to that one did; none says how far they are."""
     with psycopg.connect(queue_address(address)) as connection:
         for path in sorted(Path(SchemaManager.get_migrations_path()).glob("*.sql")):
             if path.name[: len(last)] <= last:
@@ -45,13 +45,13 @@ def made_until(address: str, last: str) -> None:
 
 
 def catalogue(address: str) -> list[list[Any]]:
-    """All that the server knows of the queue's tables."""
+    """Return all that the server knows of the queue's tables."""
     with psycopg.connect(queue_address(address)) as connection:
         return [sorted(connection.execute(f"SELECT {query}".encode()).fetchall()) for query in CATALOGUE]
 
 
 async def queued(address: str, jobs: list[TurnJob]) -> tuple[int, set[str]]:
-    """Jobs put into the queue, and what is in it then of the first round."""
+    """Put jobs into the queue, and return its jobs of the first round."""
     async with open_queue(address) as app:
         await enqueue_turns(app, jobs)
         return await count_open_jobs(app, 1, 1), await agents_of_open_jobs(app, 1, 1)
@@ -61,7 +61,8 @@ async def queued(address: str, jobs: list[TurnJob]) -> tuple[int, set[str]]:
 def test_tables_of_an_older_library_become_those_of_this_one_with_the_jobs_in_them(
     new_database: Callable[[], str], last: str
 ) -> None:
-    old, new = new_database(), new_database()
+    old = new_database()
+    new = new_database()
     made_until(old, last)
     with psycopg.connect(queue_address(old)) as connection:
         connection.execute(

@@ -45,7 +45,8 @@ follow_imports = skip
 
 
 def test_mypy_names_each_fault(tmp_path: Path) -> None:
-    file, settings = tmp_path / "faults.py", tmp_path / "mypy.ini"
+    file = tmp_path / "faults.py"
+    settings = tmp_path / "mypy.ini"
     file.write_text(HEAD + "\n".join(FAULTS) + "\n", "utf-8")
     settings.write_text(SETTINGS, "utf-8")
     own = ["--config-file", str(settings), "--cache-dir", os.devnull, str(file)]

@@ -23,7 +23,7 @@ from arena.record.schema.turn import CallRow
 from arena.record.schema.work import DeskKeyRow, IncidentRow, ReservationRow
 from arena.record.write.calls import add_call
 from arena.record.write.desk import open_desk_turn, put_desk_key
-from arena.record.write.evidence import GatheredEvidence, add_evidence
+from arena.record.write.evidence import GatheredEvidence, add_evidence, read_evidence
 from arena.record.write.operations import add_incident, put_job, read_jobs
 from arena.record.write.reservations import free_reservation, read_pauses, reserve
 from portfolio.rules import REALISTIC
@@ -37,7 +37,7 @@ TERMS = ReservationTerms(Budget(), 9, lambda _: False)
 
 @pytest.fixture
 def record(tmp_path: Path) -> Iterator[Record]:
-    """A record with two rounds that wait for a turn."""
+    """Yield a record with two rounds that wait for a turn."""
     with closing(Record.open(str(tmp_path / "record.db"))) as opened:
         season = Season(opened)
         season.start(a_cohort(1, NOW, REALISTIC, "ann"))
@@ -71,6 +71,11 @@ def test_an_article_that_is_gathered_again_is_there_once(record: Record) -> None
     for round_id in (1, 2):
         gathered = GatheredEvidence({SUN: the_news(SUN, NOW)})
         record.write(add_evidence, round_id, (1, round_id), gathered)
+    shown = [len(record.read(read_evidence, round_id)[SUN]) for round_id in (1, 2)]
+    with record.engine.connect() as connection:
+        stored = connection.exec_driver_sql("SELECT count(*) FROM article").scalar_one()
+    # The older of the two articles is the same in both rounds, which had gathered it before.
+    assert (shown, stored) == ([2, 2], 3)
 
 
 def test_a_job_has_one_state_the_last(record: Record) -> None:

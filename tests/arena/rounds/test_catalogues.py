@@ -21,7 +21,7 @@ from arena.rounds.settlement import VenueSync, sync_venue
 from markets.model import MarketId, Resolution
 from markets.venue import EVERY_MARKET, Catalogue, CatalogueFilter
 from tests.builders import NOW
-from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, live, says
+from tests.records.little_world import WEEK, LittleVenue, a_world, begun_live, says
 
 HOUR = timedelta(hours=1)
 SKY = VenueSource("little", "live")
@@ -58,7 +58,8 @@ def ongoing(record: Record) -> list[str]:
 
 @pytest.mark.parametrize("size", [0, 19])
 def test_a_round_waits_six_hours_for_a_whole_catalogue_and_then_plays(record: Record, size: int) -> None:
-    stored, venue = begun(record, live(a_cohort(["ann"]))), a_venue()
+    stored = begun_live(record, "ann")
+    venue = a_venue()
     play(stored, 1, venue, NOW, record)
     venue.size = size
     second = NOW + WEEK
@@ -85,7 +86,8 @@ def test_a_round_waits_six_hours_for_a_whole_catalogue_and_then_plays(record: Re
 
 
 def test_a_catalogue_that_is_whole_again_is_played_at_once(record: Record) -> None:
-    stored, venue = begun(record, live(a_cohort(["ann"]))), a_venue()
+    stored = begun_live(record, "ann")
+    venue = a_venue()
     play(stored, 1, venue, NOW, record)
     with pytest.raises(ArenaError, match="incomplete"):
         play(stored, 2, replace(venue, size=3), NOW + WEEK, record)
@@ -136,7 +138,8 @@ def test_a_catalogue_that_stays_small_counts_after_a_day(record: Record) -> None
 
 
 def test_a_round_a_week_later_does_not_wait_again(record: Record) -> None:
-    stored, venue = begun(record, live(a_cohort(["ann"]))), a_venue()
+    stored = begun_live(record, "ann")
+    venue = a_venue()
     play(stored, 1, venue, NOW, record)
     venue.size = 5
     with pytest.raises(ArenaError, match="incomplete"):
@@ -171,7 +174,8 @@ def test_a_reading_that_was_limited_on_purpose_is_taken(record: Record) -> None:
 
 
 def test_the_webhook_is_not_told_that_the_venue_is_down(record: Record) -> None:
-    stored, venue = begun(record, live(a_cohort(["ann"]))), a_venue()
+    stored = begun_live(record, "ann")
+    venue = a_venue()
     play(stored, 1, venue, NOW, record)
     with pytest.raises(ArenaError, match="incomplete") as caught:
         play(stored, 2, replace(venue, size=3), NOW + WEEK, record)

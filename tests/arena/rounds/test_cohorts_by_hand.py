@@ -37,7 +37,7 @@ def play(at: datetime, plan: Plan, world: World, record: Record) -> None:
 
 
 def play_next(plan: Plan, world: World, record: Record, times: int = 1) -> list[datetime]:
-    """So many decision times, one after another as `arena run --round` finds them."""
+    """Play this many decision times, one after another, as `arena run --round` finds them."""
     played = []
     for _ in range(times):
         played.append(next_decision_time(plan, record, live=False, now=NOW))
@@ -50,7 +50,7 @@ def by_hand(at: datetime, plan: Plan, record: Record) -> Cohort:
 
 
 def decided(record: Record) -> dict[int, list[datetime]]:
-    """The times at which each cohort has decided."""
+    """Return the times at which each cohort has decided."""
     return {
         x.cohort.number: [stored_round.at for stored_round in record.read(read_rounds, x.id)]
         for x in record.cohorts()
@@ -62,7 +62,7 @@ def one(record: Record, number: int) -> StoredCohort:
 
 
 def doing(record: Record, keep: int = 5) -> list[str]:
-    """What each cohort is doing."""
+    """Return the state of each cohort."""
     with reading(record.engine) as connection:
         return [each.state for each in cohort_overviews(connection, keep, NOW)]
 
@@ -77,7 +77,8 @@ def ended(record: Record) -> list[datetime | None]:
 def test_a_cohort_started_by_hand_decides_at_times_of_its_own_and_the_schedule_goes_on(
     record: Record,
 ) -> None:
-    venue, plan = LittleVenue(), a_plan()
+    venue = LittleVenue()
+    plan = a_plan()
     world = a_world(venue, AGENTS)
     play_next(plan, world, record)
     assert by_hand(NOW + 3 * DAY, plan, record).number == 2
@@ -132,7 +133,8 @@ def test_one_more_cohort_is_among_the_newest(record: Record) -> None:
 
 def test_a_cohort_decides_when_it_froze_it_whatever_the_config_says_by_now(record: Record) -> None:
     world = a_world(LittleVenue(), AGENTS)
-    before, after = a_plan(3, 1, every=2 * DAY), a_plan(3, 1)
+    before = a_plan(3, 1, every=2 * DAY)
+    after = a_plan(3, 1)
     play_next(before, world, record)
     assert play_next(after, world, record, 2) == [NOW + 2 * DAY, NOW + 4 * DAY]
     assert plan_as_begun(after, record).next_after(NOW + 4 * DAY) is None
@@ -209,7 +211,8 @@ def test_a_round_that_was_broken_off_keeps_nobody_waiting_once_its_cohort_is_hal
 
 
 def test_a_stopped_cohort_is_tracked_until_its_last_position_settles(record: Record) -> None:
-    venue, plan = LittleVenue(), a_plan(rounds=4, count=1)
+    venue = LittleVenue()
+    plan = a_plan(rounds=4, count=1)
     world = a_world(venue, AGENTS)
     play_next(plan, world, record)
     record.write_unfenced(stop_cohort, one(record, 1).id, NOW)

@@ -42,7 +42,7 @@ class Diarist:
 
 
 def told(cohort: Cohort, **contexts: dict[str, bool] | None) -> Cohort:
-    """The cohort, whose agents have such a `context` among their settings, or none."""
+    """Return the cohort, whose agents have this `context` among their settings, or none."""
     settings: dict[str, dict[str, Any]] = {
         name: {} if each is None else {"context": Context(**each).model_dump()}
         for name, each in contexts.items()
@@ -51,7 +51,7 @@ def told(cohort: Cohort, **contexts: dict[str, bool] | None) -> Cohort:
 
 
 def keep(record: Record, at: datetime, *listings: Listing) -> None:
-    """A sync that finds these."""
+    """Write a sync that finds these."""
     record.write(add_catalogue, VenueSource("little", "simulated"), listings, at)
 
 
@@ -102,7 +102,8 @@ def test_nothing_is_told_that_was_known_later_or_only_just_then(record: Record) 
 
 
 def test_the_history_is_that_of_a_plain_list(record: Record) -> None:
-    draws, quotes = Random(5), defaultdict[str, list[Quote]](list)
+    draws = Random(5)
+    quotes = defaultdict[str, list[Quote]](list)
     for number, hours in enumerate(sorted(draws.sample(range(-60 * 24, 48), 60))):
         at = NOW + timedelta(hours=hours)
         seen = draws.sample([f"sim:{n}" for n in range(20)], 4)

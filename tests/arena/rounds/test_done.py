@@ -10,18 +10,17 @@ import pytest
 from agents.model import Ask, Call, CallError, Decision, Prompt, View
 from arena.config import load
 from arena.errors import ArenaError
-from arena.record.model.cohort import RoundReport
 from arena.record.queries.cohorts import StoredCohort, has_marks, read_rounds
 from arena.record.record import Record
 from arena.record.write.turns import claim_turns
 from arena.rounds.benchmark_rounds import read_questions
 from arena.rounds.forecasting import AskingMethod, answered_by, begin_set, play_set
-from arena.rounds.round import close_round, play_round, track_cohort
+from arena.rounds.round import close_round, track_cohort
 from arena.rounds.world import World
 from tests.arena.config_files import write
 from tests.arena.scores.files.test_forecastbench import DUE, QUESTIONS, question
 from tests.builders import NOW
-from tests.records.little_world import LittleVenue, a_cohort, a_world, asks, begun
+from tests.records.little_world import LittleVenue, a_cohort, a_world, asks, begun, play
 
 AWAY = CallError("unreachable", "it is away", retry=True)
 
@@ -50,10 +49,6 @@ def stored(record: Record) -> StoredCohort:
 @pytest.fixture
 def world(model: AwayModel) -> World:
     return a_world(LittleVenue(), {"eve": asks}, model)
-
-
-def play(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
-    return asyncio.run(play_round(stored, number, world, record))
 
 
 def test_a_round_that_was_closed_is_not_played_again(

@@ -62,7 +62,8 @@ def test_anyone_can_repeat_the_draws_of_a_record(record: Record) -> None:
     for number in (1, 2, 3):
         asyncio.run(play_round(stored, number, world, record))
         frozen = record.cohorts()[-1].cohort
-        at, seed = frozen.calendar.time(number), seed_for(frozen.seed, "draw", number)
+        at = frozen.calendar.time(number)
+        seed = seed_for(frozen.seed, "draw", number)
         offered = asyncio.run(listed(venue(SEASON), at))
         Random(number).shuffle(offered)
         shown = snapshot(record, frozen, number).shown
@@ -91,7 +92,8 @@ def test_a_market_that_a_venue_lists_twice_is_shown_once(record: Record) -> None
 def test_what_is_held_is_seen_though_the_rule_no_longer_lets_it_in(record: Record) -> None:
     cheap = a_cohort(["ann"]).universe.model_copy(update={"max_price": usd("0.70")})
     cohort = replace(a_cohort(["ann"]), universe=cheap)
-    stored, little = begun(record, cohort), LittleVenue()
+    stored = begun(record, cohort)
+    little = LittleVenue()
     world = a_world(little, {"ann": says("0.7", ("500", RAIN))})
     asyncio.run(play_round(stored, 1, world, record))
     assert [x.market.id for x in snapshot(record, cohort, 1).shown] == [RAIN, "sim:snow"]

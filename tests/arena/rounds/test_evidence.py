@@ -12,8 +12,8 @@ from agents.evidence import FoundArticle, RefusedQueryError, ResearchError
 from agents.guard import Guard
 from agents.model import Agent, Article, Ask, Decision, View
 from agents.research import folder
-from arena.record.model.cohort import Cohort, RoundReport
-from arena.record.queries.cohorts import StoredCohort, read_rounds
+from arena.record.model.cohort import Cohort
+from arena.record.queries.cohorts import read_rounds
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.cohorts import add_snapshot
@@ -24,7 +24,7 @@ from arena.rounds.round import play_round, take_snapshot
 from arena.rounds.world import World
 from markets.model import Market, MarketId
 from tests.builders import NOW, RAIN
-from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, hash_of, live, says
+from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, hash_of, live, play, says
 
 SNOW = MarketId("sim:snow")
 
@@ -39,8 +39,8 @@ class Looker:
         self.views.append(view)
         return Decision()
 
-    def titles(self, number: int = -1) -> dict[MarketId, list[str]]:
-        return {market: [x.title for x in found] for market, found in self.views[number].evidence.items()}
+    def titles(self) -> dict[MarketId, list[str]]:
+        return {market: [x.title for x in found] for market, found in self.views[-1].evidence.items()}
 
 
 @dataclass
@@ -59,7 +59,7 @@ class LittlePaper:
         return self.articles_on.get(market.id, [])
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Close nothing, for nothing is open."""
 
 
 def news(title: str, published: str = "2026-01-02", source: str = "Paper") -> FoundArticle:
@@ -74,10 +74,6 @@ def reads(paper: LittlePaper, agents: dict[str, Agent], now: datetime = NOW, **v
     return replace(a_world(LittleVenue(**venue), agents, now=now), research=lambda cohort: paper)
 
 
-def play(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
-    return asyncio.run(play_round(stored, number, world, record))
-
-
 def asides(record: Record) -> list[StoredQuarantine]:
     with reading(record.engine) as connection:
         return read_quarantine(connection)
@@ -85,7 +81,8 @@ def asides(record: Record) -> list[StoredQuarantine]:
 
 def test_everyone_in_a_round_sees_the_same_articles_and_the_source_is_asked_once(record: Record) -> None:
     paper = LittlePaper({RAIN: [news("Clouds"), news("Sun", "2026-01-03T12:00Z")]})
-    ann, bob = Looker(), Looker()
+    ann = Looker()
+    bob = Looker()
     stored = begun(record, with_evidence(a_cohort(["ann", "bob"])))
     report = play(stored, 1, reads(paper, {"ann": ann, "bob": bob}), record)
     assert (report.done, report.trouble) == (True, ())
@@ -97,7 +94,8 @@ def test_everyone_in_a_round_sees_the_same_articles_and_the_source_is_asked_once
 
 
 def test_without_a_source_nothing_is_gathered_and_nothing_is_stored(record: Record) -> None:
-    paper, ann = LittlePaper({RAIN: [news("Clouds")]}), Looker()
+    paper = LittlePaper({RAIN: [news("Clouds")]})
+    ann = Looker()
     stored = begun(record, a_cohort(["ann"]))
     play(stored, 1, reads(paper, {"ann": ann}), record)
     assert (paper.asked, ann.titles()) == ([], {})
@@ -113,9 +111,13 @@ def test_a_view_knows_when_the_cohort_decided_before(record: Record) -> None:
 
 
 def test_the_guard_keeps_back_what_is_too_late_and_the_record_counts_it(record: Record) -> None:
-    late, undated, site = news("Late", "2026-01-05"), news("When?", "soon"), news("Odds", source="Metaculus")
-    good, older = news("Clouds"), news("Old", "2026-01-01")
-    paper, ann = LittlePaper({RAIN: [late, undated, site, good, older]}), Looker()
+    late = news("Late", "2026-01-05")
+    undated = news("When?", "soon")
+    site = news("Odds", source="Metaculus")
+    good = news("Clouds")
+    older = news("Old", "2026-01-01")
+    paper = LittlePaper({RAIN: [late, undated, site, good, older]})
+    ann = Looker()
     stored = begun(record, with_evidence(a_cohort(["ann"]), per_market=1))
     play(stored, 1, reads(paper, {"ann": ann}), record)
     assert ann.titles() == {RAIN: ["Clouds"]}
@@ -126,7 +128,8 @@ def test_the_guard_keeps_back_what_is_too_late_and_the_record_counts_it(record: 
 
 @pytest.mark.parametrize("prices", ["shown", "hidden", "after"])
 def test_odds_are_always_withheld_where_an_agent_is_asked_without_prices(record: Record, prices: str) -> None:
-    paper, ann = LittlePaper({RAIN: [news("Clouds"), news("Polymarket: 80% rain")]}), Looker()
+    paper = LittlePaper({RAIN: [news("Clouds"), news("Polymarket: 80% rain")]})
+    ann = Looker()
     cohort = with_evidence(a_cohort(["ann"]), odds="shown")
     entrant = replace(cohort.entrants[0], settings={**cohort.entrants[0].settings, "prices": prices})
     stored = begun(record, replace(cohort, entrants=(entrant,)))
@@ -141,7 +144,8 @@ def test_odds_are_always_withheld_where_an_agent_is_asked_without_prices(record:
 def test_a_refused_query_concerns_its_market_alone(record: Record) -> None:
     mids = {f"sim:{number}": 40 for number in range(9)}
     refusal = RefusedQueryError("refused_query", "GDELT refuses the query: too short")
-    paper, ann = LittlePaper({"sim:8": [news("Flakes")]}, down={*mids} - {"sim:8"}, fault=refusal), Looker()
+    paper = LittlePaper({"sim:8": [news("Flakes")]}, down={*mids} - {"sim:8"}, fault=refusal)
+    ann = Looker()
     stored = begun(record, with_evidence(a_cohort(["ann"])))
     report = play(stored, 1, reads(paper, {"ann": ann}, mids=mids), record)
     assert (len(paper.asked), ann.titles()) == (9, {"sim:8": ["Flakes"]})
@@ -171,7 +175,8 @@ def test_nothing_from_the_day_of_the_close_is_shown(record: Record) -> None:
 
 def test_a_restart_uses_what_is_stored_and_gathers_nothing_again(record: Record) -> None:
     """Broken off between evidence and turns; meanwhile the source says something else."""
-    paper, ann = LittlePaper({RAIN: [news("Clouds")]}), Looker()
+    paper = LittlePaper({RAIN: [news("Clouds")]})
+    ann = Looker()
     stored = begun(record, with_evidence(a_cohort(["ann"])))
 
     async def dies(view: View, ask: Ask) -> Decision:
@@ -187,7 +192,8 @@ def test_a_restart_uses_what_is_stored_and_gathers_nothing_again(record: Record)
 
 
 def test_a_source_that_was_silent_is_not_asked_again_in_the_round(record: Record) -> None:
-    paper, ann = LittlePaper(down={RAIN, SNOW}), Looker()
+    paper = LittlePaper(down={RAIN, SNOW})
+    ann = Looker()
     stored = begun(record, with_evidence(a_cohort(["ann"])))
     play(stored, 1, reads(paper, {"ann": ann}), record)
     paper.down.clear()
@@ -207,7 +213,8 @@ def test_a_source_that_was_silent_is_not_asked_again_in_the_round(record: Record
 def test_a_source_that_is_down_for_a_market_stops_nothing_and_is_told(
     record: Record, fault: BaseException, code: str, words: str
 ) -> None:
-    paper, ann = LittlePaper({SNOW: [news("Flakes")]}, down={RAIN}, fault=fault), Looker()
+    paper = LittlePaper({SNOW: [news("Flakes")]}, down={RAIN}, fault=fault)
+    ann = Looker()
     stored = begun(record, with_evidence(a_cohort(["ann"])))
     report = play(stored, 1, reads(paper, {"ann": ann}), record)
     assert report.done
@@ -220,7 +227,8 @@ def test_a_source_that_is_down_for_a_market_stops_nothing_and_is_told(
 
 @pytest.mark.parametrize("answer", [[5], ["text"], [news(cast(str, 5))], [None]])
 def test_an_answer_that_is_none_stops_nothing_either(record: Record, answer: list[Any]) -> None:
-    paper, ann = LittlePaper({RAIN: answer, SNOW: [news("Flakes")]}), Looker()
+    paper = LittlePaper({RAIN: answer, SNOW: [news("Flakes")]})
+    ann = Looker()
     stored = begun(record, with_evidence(a_cohort(["ann"])))
     report = play(stored, 1, reads(paper, {"ann": ann}), record)
     assert ann.titles() == {SNOW: ["Flakes"]}
@@ -248,7 +256,8 @@ def test_a_source_that_is_down_altogether_is_soon_left_alone(record: Record) -> 
 
 
 def test_cohorts_that_decide_at_one_time_share_what_was_found(record: Record) -> None:
-    paper, ann = LittlePaper({RAIN: [news("Clouds"), news("Sun")]}), Looker()
+    paper = LittlePaper({RAIN: [news("Clouds"), news("Sun")]})
+    ann = Looker()
     first = begun(record, with_evidence(a_cohort(["ann"])))
     second = begun(record, replace(with_evidence(a_cohort(["ann"]), per_market=1), number=2))
     world = reads(paper, {"ann": ann})
@@ -272,7 +281,8 @@ def test_a_live_round_that_is_too_late_gathers_nothing(record: Record) -> None:
 
 def test_two_processes_that_gather_for_a_round_keep_the_first_one(record: Record) -> None:
     stored = begun(record, with_evidence(a_cohort(["ann"])))
-    ann, other = Looker(), LittlePaper({RAIN: [news("First")]})
+    ann = Looker()
+    other = LittlePaper({RAIN: [news("First")]})
 
     @dataclass
     class Slow(LittlePaper):
@@ -290,7 +300,8 @@ def test_what_comes_later_changes_nothing_that_was_decided_before(tmp_path: Path
     later = [news("Tomorrow", "2026-01-04"), news("In a week", "2026-01-12T00:00Z"), news("When?", "soon")]
     for more in ([], later):
         record = Record.open(str(tmp_path / f"{len(more)}.db"))
-        paper, ann = LittlePaper({RAIN: [*more, news("Clouds")]}), Looker()
+        paper = LittlePaper({RAIN: [*more, news("Clouds")]})
+        ann = Looker()
         stored = begun(record, with_evidence(a_cohort(["ann"])))
         play(stored, 1, reads(paper, {"ann": ann}, now=NOW + timedelta(seconds=len(more))), record)
         hashes.append((hash_of(record), ann.titles()))

@@ -115,7 +115,7 @@ def record(tmp_path: Path) -> Any:
 
 
 def published(folder: Path, due: str = "2026-01-01") -> FileSource:
-    """A published set of an earlier day, whose dates move along."""
+    """Return a published set of an earlier day, with its dates moved."""
     days = [(date.fromisoformat(due) + timedelta(days=days)).isoformat() for days in (7, 30)]
     frozen: dict[str, Any] = {"freeze_datetime": f"{due}T00:00:00+00:00", "freeze_datetime_value": "0.4"}
     closes = "2026-06-01T00:00:00+00:00"
@@ -138,7 +138,8 @@ def test_the_records_markets_are_candidates_if_they_are_decided_after_the_day(re
     with reading(record.engine) as connection:
         found = {one.id: one for one in record_candidates(connection, OPEN, DUE, NOW)}
     assert found.keys() == {*(f"M{number}" for number in range(6)), "GDP:rise"}
-    market, series = found["M1"], found["GDP:rise"]
+    market = found["M1"]
+    series = found["GDP:rise"]
     assert (market.source, market.category) == ("kalshi", "b")
     assert market.item["freeze_datetime_value"] == "0.41"
     assert market.item["url"].startswith("https://kalshi.com/markets/")
@@ -202,7 +203,7 @@ BENCH = ("study", "forecastbench", "run", "--dry")
 
 
 def place(folder: Path) -> list[object]:
-    """A config and a clock of a record of its own."""
+    """Return a config and a clock of a record of its own."""
     folder.mkdir()
     (folder / "config.yaml").write_text("markets: {venue: polymarket, show: 10}\nagents: [{kind: market}]\n")
     (folder / "clock").write_text("2026-02-28T12:00Z\n")

@@ -36,7 +36,8 @@ def following(plan: Plan, record: Record) -> datetime:
 
 
 def test_times_come_one_after_another_until_all_is_settled(record: Record) -> None:
-    venue, plan = LittleVenue(), a_plan()
+    venue = LittleVenue()
+    plan = a_plan()
     world = a_world(venue, AGENTS)
     for week in range(3):
         assert following(plan, record) == NOW + week * WEEK
@@ -78,7 +79,8 @@ def test_a_live_round_is_not_played_before_its_time_nor_long_after(record: Recor
 
 
 def test_numbers_come_from_the_record_though_weeks_were_missed(record: Record) -> None:
-    plan, world = a_plan(count=None), a_world(LittleVenue(), AGENTS)
+    plan = a_plan(count=None)
+    world = a_world(LittleVenue(), AGENTS)
     play(NOW, plan, world, record)
     play(NOW + 3 * WEEK, plan, world, record)
     assert [stored.cohort.number for stored in record.cohorts()] == [1, 2]
@@ -126,11 +128,12 @@ def test_a_cohort_that_was_stopped_has_no_decision_to_come_once_it_has_ended(rec
 
 def test_a_correction_paid_between_two_times_is_no_time_broken_off(record: Record) -> None:
     async def buys(view: View, _ask: Ask) -> Decision:
-        """RAIN in the first cohort's first round, snow in the second's."""
+        """Buy rain in the first cohort's first round, snow in the second's."""
         market = RAIN if view.snapshot.at < NOW + WEEK else "sim:snow"
         return Decision((), (a_bet("500", "YES", market),) if view.round == 1 else ())
 
-    venue, plan = LittleVenue(endings=[a_resolution("1", at=NOW + timedelta(days=1))]), a_plan()
+    venue = LittleVenue(endings=[a_resolution("1", at=NOW + timedelta(days=1))])
+    plan = a_plan()
     world = a_world(venue, {"ann": buys})
     for week in range(3):
         play(NOW + week * WEEK, plan, world, record)
@@ -148,7 +151,8 @@ def test_a_correction_paid_between_two_times_is_no_time_broken_off(record: Recor
 
 
 def test_a_plan_has_the_times_of_its_cohorts_and_finds_the_next_from_any_instant() -> None:
-    plan, endless = a_plan(5, 3), a_plan(5, None)
+    plan = a_plan(5, 3)
+    endless = a_plan(5, None)
     assert plan.decision_times() == [NOW + week * WEEK for week in range(7)]
     twice_a_week = Plan(NOW, Cadence(timedelta(days=3)), 2, 2, 5, plan.freeze)
     assert [(at - NOW).days for at in twice_a_week.decision_times()] == [0, 3, 7, 10]

@@ -31,7 +31,7 @@ LARGEST = 200_000
 
 @pytest.fixture(scope="module")
 def script() -> Any:
-    """The script that chose the questions: a program, and no part of a package."""
+    """Import the script that chose the questions, which is no part of a package."""
     spec = spec_from_file_location("choosing", ROOT / "scripts" / "past_questions.py")
     assert spec is not None
     assert spec.loader is not None

@@ -70,7 +70,7 @@ def tried(
     most: int | None = None,
     model: str = "qwen3:8b",
 ) -> QuickTrial:
-    """A trial of the model at an address."""
+    """Try the model at an address."""
     settings = asking_settings({"model": f"openai/{model}", "base_url": url, "price": price})
     ask = make_ask(settings, timer, {})
     trial = QuickTrial(settings, ask, questions_to_ask(None), most, seconds, timer, timed=False)
@@ -93,7 +93,7 @@ def _library() -> None:
 
 
 def believed() -> Mapping[str, float]:
-    """What the server's model says of each question."""
+    """Return what the server's model says of each question."""
     return {question.id: towards_even(question.price) for question in past_questions()}
 
 
@@ -207,13 +207,11 @@ class ModelInLine:
             return Call(prompt, text, tokens_in=sent, tokens_out=said, cost=2 * sent + 10 * said)
 
 
-def tried_in_line(
-    model: ModelInLine, seconds: float = 120.0, price: Mapping[str, float] = FREE
-) -> QuickTrial:
-    """A trial of such a model: no second passes in truth."""
+def tried_in_line(model: ModelInLine, price: Mapping[str, float] = FREE) -> QuickTrial:
+    """Try such a model without letting real time pass."""
     settings = asking_settings({"model": "openai/qwen3:8b", "base_url": "http://127.0.0.1:9", "price": price})
     with closing(JumpingLoop()) as loop:
-        trial = QuickTrial(settings, model.ask, questions_to_ask(None), None, seconds, loop.time)
+        trial = QuickTrial(settings, model.ask, questions_to_ask(None), None, 120.0, loop.time)
         loop.run_until_complete(trial.run())
     return trial
 

@@ -20,7 +20,7 @@ def on(day: int, month: int = 1) -> datetime:
 
 
 def replay(folder: Path, *ends: str, start: date | None = None, end: date | None = None) -> Replay:
-    """A replay of January, in which a market for each of these ends is priced."""
+    """Return a replay of January, in which a market for each of these ends is priced."""
     names = [chr(ord("a") + place) for place in range(len(ends) or 1)]
     pages = [page(name, **(ended(ends[place], 1) if ends else {})) for place, name in enumerate(names)]
     rows = [f"v,{name},{day},0.4" for name in names for day in JANUARY]

@@ -46,17 +46,15 @@ from tests.records.little_world import (
     a_world,
     asks,
     begun,
+    begun_live,
     breaks,
     hash_of,
     live,
+    play,
     says,
 )
 
 BUYER = says("0.7", ("500", RAIN))
-
-
-def play(stored: StoredCohort, number: int, world: World, record: Record) -> RoundReport:
-    return asyncio.run(play_round(stored, number, world, record))
 
 
 def turn_of(report: RoundReport, name: str) -> Turn:
@@ -77,11 +75,13 @@ def test_a_round_is_settled_shown_played_and_marked(record: Record) -> None:
 
 
 def test_played_again_it_changes_nothing_and_asks_nobody(record: Record) -> None:
-    model, venue = LittleModel(), LittleVenue()
+    model = LittleModel()
+    venue = LittleVenue()
     stored = begun(record, a_cohort(["ann", "eve"]))
     world = a_world(venue, {"ann": BUYER, "eve": asks}, model)
     play(stored, 1, world, record)
-    before, counts = hash_of(record), record.read(count_facts)
+    before = hash_of(record)
+    counts = record.read(count_facts)
     venue.mids[RAIN] = 90
     again = play(stored, 1, world, record)
     assert (again.turns, again.done) == ((), True)
@@ -170,7 +170,7 @@ def test_an_impossible_ending_is_not_kept_and_keeps_no_other_from_being_paid(rec
 def test_a_held_market_the_venue_is_silent_about_has_the_newest_price_ever_seen(record: Record) -> None:
     """A sync between the rounds has seen it at 0.45."""
     venue = LittleVenue()
-    stored = begun(record, live(a_cohort(["ann"])))
+    stored = begun_live(record, "ann")
     play(stored, 1, a_world(venue, {"ann": BUYER}), record)
     venue.mids[RAIN] = 45
     between = NOW + timedelta(days=3)
@@ -186,14 +186,14 @@ def test_a_held_market_the_venue_is_silent_about_has_the_newest_price_ever_seen(
 
 
 def _totals(record: Record) -> list[tuple[str, int]]:
-    """What everyone was worth, mark by mark."""
+    """Return everyone's worth, mark by mark."""
     query = "SELECT e.name, m.cash + m.value FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
     with reading(record.engine) as connection:
         return [(name, total) for name, total in connection.exec_driver_sql(query)]
 
 
 def _marks(record: Record) -> list[tuple[str, int, int]]:
-    """Who held how many stale lots, and how old the oldest price was, mark by mark."""
+    """Return who held how many stale lots, and the oldest price's age, mark by mark."""
     query = "SELECT e.name, m.stale, m.age FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
     with reading(record.engine) as connection:
         return [(name, stale, age) for name, stale, age in connection.exec_driver_sql(query)]
@@ -323,7 +323,8 @@ def test_a_round_left_unplayed_is_over_when_the_next_one_comes(
     record: Record, time_passes: bool, status: str
 ) -> None:
     """Its prices are past, except in a world that waits: there it is played first."""
-    model, cohort = LittleModel(), a_cohort(["eve"])
+    model = LittleModel()
+    cohort = a_cohort(["eve"])
     stored = begun(record, live(cohort) if time_passes else cohort)
     world = a_world(LittleVenue(), {"eve": asks}, model)
     _open_round(stored, world, record)
@@ -405,7 +406,7 @@ def test_when_the_disk_is_full_the_round_stops_with_a_clear_word_and_goes_on_lat
 
 def test_a_live_turn_is_not_played_on_prices_that_are_history(record: Record) -> None:
     model = LittleModel(down=1)
-    stored = begun(record, live(a_cohort(["eve", "ann"])))
+    stored = begun_live(record, "eve", "ann")
     soon = a_world(LittleVenue(), {"eve": asks, "ann": BUYER}, model, now=NOW + timedelta(hours=1))
     play(stored, 1, soon, record)
     late = replace(soon, now=lambda: NOW + timedelta(hours=8))
@@ -418,7 +419,7 @@ def test_a_live_market_is_traded_at_the_price_of_the_moment_and_the_snapshot_say
 ) -> None:
     """The machine woke up ten minutes late: the prices are those of then, neither old nor of the future."""
     seen = NOW + timedelta(minutes=10)
-    stored = begun(record, live(a_cohort(["ann"])))
+    stored = begun_live(record, "ann")
     turn = turn_of(play(stored, 1, a_world(LittleVenue(), {"ann": BUYER}, now=seen), record), "ann")
     assert [fill.quote_at for fill in turn.fills] == [seen]
     found = record.snapshot(stored.id, NOW)
@@ -432,7 +433,7 @@ def test_a_live_market_is_traded_at_the_price_of_the_moment_and_the_snapshot_say
 
 def test_a_live_turn_that_was_missed_is_late_and_not_asked(record: Record) -> None:
     model = LittleModel()
-    stored = begun(record, live(a_cohort(["eve"])))
+    stored = begun_live(record, "eve")
     world = a_world(LittleVenue(), {"eve": asks}, model)
     _open_round(stored, world, record)
     late = replace(world, now=lambda: NOW + timedelta(hours=7))
@@ -445,7 +446,7 @@ def test_a_live_round_that_is_begun_late_is_played_on_the_prices_of_then_and_has
     record: Record,
 ) -> None:
     model = LittleModel(down=1)
-    stored = begun(record, live(a_cohort(["eve"])))
+    stored = begun_live(record, "eve")
     begins = NOW + timedelta(hours=30)
     for passed, asked in ((0, 1), (6, 2)):
         at = begins + timedelta(hours=passed)
@@ -496,7 +497,7 @@ def test_a_claim_is_renewed_for_as_long_as_an_agent_thinks(
 
 
 def _open_round(stored: StoredCohort, world: World, record: Record) -> None:
-    """The round up to its snapshot, as a process leaves it that is killed there."""
+    """Play the round up to its snapshot, as a process leaves it that is killed there."""
 
     async def look() -> None:
         await settle_cohort(stored, NOW, world, record)
@@ -593,8 +594,9 @@ def test_where_asking_again_is_of_no_use_a_round_is_played_without_the_venue(rec
 
 
 def test_a_live_venue_that_is_down_is_asked_again_while_there_is_time(record: Record) -> None:
-    stored = begun(record, live(a_cohort(["ann"])))
-    venue, at = Down(), NOW + WEEK
+    stored = begun_live(record, "ann")
+    venue = Down()
+    at = NOW + WEEK
     play(stored, 1, a_world(venue, {"ann": BUYER}), record)
     before = hash_of(record)
     with pytest.raises(
@@ -621,8 +623,10 @@ def test_where_one_cohorts_venue_is_down_the_others_are_played_all_the_same(reco
     def nobody_starts(number: int, at: datetime) -> tuple[Cohort, dict[str, str]]:
         raise AssertionError("all that play have started")
 
-    down, up = Down(), LittleVenue()
-    first, second = live(a_cohort(["ann"])), live(replace(a_cohort(["ann"]), number=2))
+    down = Down()
+    up = LittleVenue()
+    first = live(a_cohort(["ann"]))
+    second = live(replace(a_cohort(["ann"]), number=2))
     begun(record, first)
     begun(record, second)
     world = a_world(up, {"ann": says("0.7")})

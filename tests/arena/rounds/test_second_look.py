@@ -34,7 +34,7 @@ from tests.records.little_world import (
     a_world,
     asks,
     begun,
-    live,
+    begun_live,
     says,
 )
 
@@ -50,12 +50,12 @@ class Afternoon:
     at = NOW
 
     def moves(self, **mids: int) -> None:
-        """An hour later prices are others."""
+        """Move the prices an hour later."""
         self.at += HOUR
         self.venue.mids |= {f"sim:{name}": mid for name, mid in mids.items()}
 
     def world(self, agents: Mapping[str, Agent], outside: Collection[str] = (), down: int = 0) -> World:
-        """Its doors. Those of `outside` may look there."""
+        """Return the world of a round, with a second look for those in `outside`."""
         world = a_world(self.venue, agents, LittleModel(down))
         players = world.player
 
@@ -70,7 +70,7 @@ def play(stored: StoredCohort, number: int, world: World, record: Record) -> dic
 
 
 def buys_late(afternoon: Afternoon) -> Agent:
-    """States the live price of an hour later, and buys rain."""
+    """State the live price of an hour later, and buy rain."""
 
     async def decide(view: View, ask: Ask) -> Decision:
         afternoon.moves(rain=45, snow=70)
@@ -82,7 +82,7 @@ def buys_late(afternoon: Afternoon) -> Agent:
 
 
 def thinks(afternoon: Afternoon, hours: int) -> Agent:
-    """Asks its model, and answers when so many hours have passed."""
+    """Ask the model, and answer after this many hours."""
 
     async def decide(view: View, ask: Ask) -> Decision:
         await asks(view, ask)
@@ -93,14 +93,14 @@ def thinks(afternoon: Afternoon, hours: int) -> Agent:
 
 
 async def asks_and_buys(view: View, ask: Ask) -> Decision:
-    """Asks its model, which may have no answer, and buys rain."""
+    """Ask the model, which may have no answer, and buy rain."""
     decision = await asks(view, ask)
     return decision if decision.status == "failed" else Decision(bets=(a_bet(100, "YES", RAIN),))
 
 
 def test_who_copies_the_live_price_at_its_deadline_has_skill_0(record: Record) -> None:
     afternoon = Afternoon(LittleVenue())
-    stored = begun(record, live(a_cohort(["ann", "bob", "kim"], kim="ann")))
+    stored = begun_live(record, "ann", "bob", "kim", kim="ann")
     agents = {"ann": buys_late(afternoon), "bob": says("0.5", ("100", RAIN)), "kim": says("0.5")}
     turns = play(stored, 1, afternoon.world(agents, outside=["ann"]), record)
     assert [(fill.quote_at, fill.levels[0].price) for fill in turns["ann"].fills] == [
@@ -115,7 +115,8 @@ def test_who_copies_the_live_price_at_its_deadline_has_skill_0(record: Record) -
     mids = {
         name: stated.mid[first & (stated.agent == place)].tolist() for place, name in enumerate(stated.agents)
     }
-    later, shown = [usd("0.45"), usd("0.70")], [usd("0.40"), usd("0.60")]
+    later = [usd("0.45"), usd("0.70")]
+    shown = [usd("0.40"), usd("0.60")]
     assert mids == {"ann": later, "bob": shown, "kim": later}  # kim is made from ann, who looks outside
     skills = {row.agent: row.skill for row in record.read(read_scores)}
     assert skills["ann"] == 0
@@ -135,7 +136,8 @@ def test_who_copies_the_live_price_at_its_deadline_has_skill_0(record: Record) -
 def test_what_is_tried_again_is_filled_at_the_worse_price_where_the_venue_can_be_asked(
     stamp: str, pretended: bool, mid: int, price: str, record: Record
 ) -> None:
-    afternoon, agents = Afternoon(LittleVenue()), {"eve": asks_and_buys, "ann": says("0.5", ("100", RAIN))}
+    afternoon = Afternoon(LittleVenue())
+    agents = {"eve": asks_and_buys, "ann": says("0.5", ("100", RAIN))}
     stored = begun(record, replace(a_cohort(["eve", "ann"]), stamp=stamp))
     world = replace(afternoon.world(agents, down=1), pretended=pretended)
     first = play(stored, 1, world, record)
@@ -149,10 +151,8 @@ def test_what_is_tried_again_is_filled_at_the_worse_price_where_the_venue_can_be
 @pytest.mark.parametrize("by_worker", [False, True])
 def test_what_a_restart_has_left_over_is_filled_at_the_price_of_then(by_worker: bool, record: Record) -> None:
     afternoon = Afternoon(LittleVenue())
-    stored, world = (
-        begun(record, live(a_cohort(["ann"]))),
-        afternoon.world({"ann": says("0.5", ("100", RAIN))}),
-    )
+    stored = begun_live(record, "ann")
+    world = afternoon.world({"ann": says("0.5", ("100", RAIN))})
     snapshot = asyncio.run(take_snapshot(stored, NOW, world, record, 1))
     record.write(add_snapshot, stored.id, 1, snapshot, 1)
     afternoon.moves(rain=60)
@@ -172,7 +172,7 @@ def test_what_a_restart_has_left_over_is_filled_at_the_price_of_then(by_worker: 
 def test_a_turn_that_is_taken_over_from_a_worker_is_filled_at_the_price_of_then(record: Record) -> None:
     """Its round was begun just now, but nobody knows when the worker before had asked."""
     afternoon = Afternoon(LittleVenue())
-    stored = begun(record, live(a_cohort(["ann"])))
+    stored = begun_live(record, "ann")
     world = afternoon.world({"ann": says("0.5", ("100", RAIN))})
     snapshot = asyncio.run(take_snapshot(stored, NOW, world, record, 1))
     record.write(add_snapshot, stored.id, 1, snapshot, 1)
@@ -191,7 +191,7 @@ def test_a_turn_that_is_taken_over_from_a_worker_is_filled_at_the_price_of_then(
 
 def test_without_a_price_of_then_nothing_is_traded_and_nothing_is_proven(record: Record) -> None:
     afternoon = Afternoon(LittleVenue())
-    stored = begun(record, live(a_cohort(["ann"])))
+    stored = begun_live(record, "ann")
 
     async def knows(view: View, ask: Ask) -> Decision:
         afternoon.venue.silent.add(RAIN)
@@ -206,7 +206,7 @@ def test_without_a_price_of_then_nothing_is_traded_and_nothing_is_proven(record:
 
 def test_an_answer_after_its_window_is_late_and_states_and_trades_nothing(record: Record) -> None:
     afternoon = Afternoon(LittleVenue())
-    stored = begun(record, live(a_cohort(["ann", "bob"])))
+    stored = begun_live(record, "ann", "bob")
     agents = {"ann": thinks(afternoon, 7), "bob": says("0.5")}
     ann = play(stored, 1, afternoon.world(agents, down=0), record)["ann"]
     note = "answered 7 h after its prices, and a turn has 6 h"
@@ -222,7 +222,7 @@ def test_an_answer_after_its_window_is_late_and_states_and_trades_nothing(record
 
 def test_what_closes_while_an_agent_thinks_is_not_traded(record: Record) -> None:
     afternoon = Afternoon(LittleVenue(closes_at=NOW + HOUR))
-    stored = begun(record, live(a_cohort(["ann"])))
+    stored = begun_live(record, "ann")
     turn = play(stored, 1, afternoon.world({"ann": thinks(afternoon, 2)}), record)["ann"]
     assert [refused.code for refused in turn.rejections] == ["closed_since"]
     assert (turn.decision.status, turn.fills) == ("played", ())
@@ -237,7 +237,7 @@ def test_where_the_venue_is_down_when_the_answer_is_in_the_turn_is_tried_again(r
             return await super().listings(at, markets)
 
     afternoon = Afternoon(NoRoute())
-    stored = begun(record, live(a_cohort(["ann"])))
+    stored = begun_live(record, "ann")
 
     async def knows(view: View, ask: Ask) -> Decision:
         if afternoon.at == NOW:

@@ -15,7 +15,7 @@ from arena.rounds.round import play_round
 from arena.rounds.season import play_time
 from arena.rounds.world import World
 from tests.builders import NOW
-from tests.records.little_world import LittleVenue, a_cohort, a_plan, a_world, begun, live, says
+from tests.records.little_world import LittleVenue, a_plan, a_world, begun_live, says
 
 LATE = NOW + timedelta(hours=7)
 STATES = says("0.7")
@@ -38,7 +38,7 @@ def clock() -> HandClock:
 
 @pytest.fixture
 def stored(record: Record) -> StoredCohort:
-    return begun(record, live(a_cohort(["ann"])))
+    return begun_live(record, "ann")
 
 
 def a_live_world(clock: HandClock, agent: Any = STATES) -> World:
@@ -58,7 +58,7 @@ def test_an_answer_that_takes_too_long_is_late(
 
 
 def test_a_round_whose_time_is_over_is_not_begun(clock: HandClock, record: Record) -> None:
-    stored = begun(record, live(a_cohort(["ann"])))
+    stored = begun_live(record, "ann")
     clock.at = LATE
     assert asyncio.run(play_time(NOW, a_plan(), a_live_world(clock), record)) == []
     assert record.read(read_rounds, stored.id) == []

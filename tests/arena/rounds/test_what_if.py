@@ -25,7 +25,16 @@ from markets.venue import QuarantinedRecord
 from portfolio.rules import SEED
 from portfolio.sizing import quarter_kelly
 from tests.builders import NOW, RAIN, a_bet, a_listing, a_resolution, a_sale, usd
-from tests.records.little_world import WEEK, LittleVenue, a_cohort, a_world, begun, hash_of, live, says
+from tests.records.little_world import (
+    WEEK,
+    LittleVenue,
+    a_cohort,
+    a_world,
+    begun,
+    begun_live,
+    hash_of,
+    says,
+)
 
 SNOW = MarketId("sim:snow")
 BUYER = says("0.7", ("500", RAIN))
@@ -35,7 +44,7 @@ NO_ANSWER = QuarantinedRecord("sim", "", "page", "timeout", "no answer")
 
 
 async def trader(view: View, ask: Ask) -> Decision:
-    """Buys both markets, then sells part of one and all of the other, wants too much, and buys once more."""
+    """Buy both markets, sell part of one and all of the other, ask for too much, and buy once more."""
     moves = {
         1: Decision(bets=(a_bet(400), a_bet(300, "NO", SNOW), a_bet(200))),
         2: Decision(sales=(a_sale("333.333333"), a_sale(side="NO", market=SNOW), a_sale("7", "NO"))),
@@ -46,7 +55,7 @@ async def trader(view: View, ask: Ask) -> Decision:
 
 
 async def bettor(view: View, ask: Ask) -> Decision:
-    """Bets a quarter of the Kelly stake on what it states."""
+    """Bet a quarter of the Kelly stake on each stated probability."""
     beliefs = {listing.market.id: usd("0.55") for listing in view.snapshot.shown}
     forecasts = tuple(Forecast(market, millionths=p) for market, p in beliefs.items())
     return Decision(forecasts, quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules))
@@ -55,7 +64,7 @@ async def bettor(view: View, ask: Ask) -> Decision:
 def play(
     record: Record, cohort: Cohort, agents: Mapping[str, Agent], venue: LittleVenue, *rounds: int
 ) -> StoredCohort:
-    """Rounds of a cohort, which is begun with its first one."""
+    """Play rounds of a cohort, which begins with the first one."""
     stored = begun(record, cohort) if 1 in rounds else record.cohorts()[cohort.number - 1]
     for number in rounds:
         asyncio.run(play_round(stored, number, a_world(venue, agents), record))
@@ -115,7 +124,7 @@ def _ledgers(record: Record) -> dict[str, list[str]]:
 
 
 def _profits(record: Record) -> dict[str, int]:
-    """What everyone had won by the last mark, as the record keeps it."""
+    """Return everyone's profit by the last mark, as the record keeps it."""
     query = "SELECT e.name, m.cash + m.value FROM mark m JOIN entrant e ON e.id = m.entrant_id ORDER BY m.at"
     with reading(record.engine) as connection:
         return {name: total - usd(10_000) for name, total in connection.exec_driver_sql(query)}
@@ -164,7 +173,7 @@ def test_where_nothing_was_stated_quarter_kelly_has_nothing_to_bet_on(record: Re
 
 def test_wishes_that_came_too_late_stay_too_late(record: Record) -> None:
     venue = LittleVenue(closes_at=NOW + timedelta(hours=2))
-    stored = begun(record, live(a_cohort(["ann"])))
+    stored = begun_live(record, "ann")
     later = a_world(venue, {"ann": BUYER}, now=NOW + timedelta(hours=3))
     asyncio.run(play_round(stored, 1, later, record))
     for change in (AS_IT_WAS, Change(stakes="flat"), Change(values={"fill": "mid"})):
@@ -180,7 +189,8 @@ def test_wishes_that_came_too_late_stay_too_late(record: Record) -> None:
 
 def test_nothing_is_paid_in_another_history_before_it_was_learnt(record: Record) -> None:
     """The venue tells in the third week what was over in the first: until then nobody could know."""
-    venue, stake = LittleVenue(), Change(values={"max_bet": usd("0.50")})
+    venue = LittleVenue()
+    stake = Change(values={"max_bet": usd("0.50")})
     agents = {"ann": says("0.7", ("4100", RAIN))}
     play(record, a_cohort(["ann"]), agents, venue, 1, 2)
     record.quarantine([NO_ANSWER], NOW + WEEK)
@@ -213,7 +223,8 @@ def test_what_was_settled_for_a_time_that_is_not_played_yet_is_no_difference(rec
 
 
 def test_what_only_this_history_holds_at_the_end_ends_as_it_did_later(record: Record) -> None:
-    agents, venue = {"ann": says("0.7", ("4100", RAIN))}, LittleVenue()
+    agents = {"ann": says("0.7", ("4100", RAIN))}
+    venue = LittleVenue()
     first = replace(a_cohort(["ann"]), rounds=1)
     stored = play(record, first, agents, venue, 1)
     record.write(end_cohort, stored.id, NOW)
@@ -226,7 +237,8 @@ def test_what_only_this_history_holds_at_the_end_ends_as_it_did_later(record: Re
 
 
 def test_a_correction_that_came_after_the_end_is_paid_here_too(record: Record) -> None:
-    venue, first = LittleVenue(), replace(a_cohort(["ann"]), rounds=2)
+    venue = LittleVenue()
+    first = replace(a_cohort(["ann"]), rounds=2)
     stored = play(record, first, {"ann": BUYER}, venue, 1)
     venue.endings.append(a_resolution("1", at=NOW + timedelta(days=3)))
     play(record, first, {"ann": BUYER}, venue, 2)
@@ -244,7 +256,8 @@ class WithoutBooks(LittleVenue):
     """A venue that knows a bid and an ask, and nothing of how much is behind them."""
 
     def _listing(self, market: str, at: datetime) -> Listing:
-        bid, ask = f"0.{self.mids[market] - 1}", f"0.{self.mids[market] + 1}"
+        bid = f"0.{self.mids[market] - 1}"
+        ask = f"0.{self.mids[market] + 1}"
         return a_listing(bid, ask, market=market, at=at, closes_at=self.closes_at)
 
 

@@ -1,8 +1,8 @@
 """A worker whose queue is away: it comes back by itself, and hurries nobody meanwhile."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,6 @@ from arena.record.write.turn_queue import PlayTurns
 from arena.rounds import worker
 from arena.rounds.worker import TurnQueue, serve_turns
 from tests.arena.config_files import SMALL, write
-
-
-@pytest.fixture
-def record(tmp_path: Path) -> Iterator[Record]:
-    with closing(Record.open(str(tmp_path / "arena.db"))) as opened:
-        yield opened
 
 
 def test_a_queue_that_is_gone_is_looked_for_less_and_less_often(
@@ -43,7 +37,7 @@ def test_a_queue_that_is_gone_is_looked_for_less_and_less_often(
         yield
 
     async def works(_app: Any, _play: PlayTurns, _at_once: int, _grace: float) -> None:
-        """For a moment, and then it is away again."""
+        """Work for a moment, then return."""
 
     monkeypatch.setattr(worker, "sleep_unless_stopped", pause)
     config = load(write(tmp_path, SMALL))

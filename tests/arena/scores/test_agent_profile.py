@@ -16,7 +16,7 @@ from tests.records.full_record import build
 
 @pytest.fixture(scope="module", params=[1, 5], ids=["a week", "all weeks"])
 def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
-    """The small record that has everything in it, early and late."""
+    """Yield the small record that has everything in it, early and late."""
     path = tmp_path_factory.mktemp("portrait") / "record.db"
     build(path, request.param).close()
     with open_read_only(str(path)) as engine, reading(engine) as connection:

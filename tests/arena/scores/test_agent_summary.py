@@ -26,7 +26,7 @@ WHERE entrant.name = ?
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The small record, with one more cohort in which ann's provider changes its mind."""
+    """Return the small record, with one more cohort in which ann's provider changes its model."""
     file = tmp_path_factory.mktemp("asked") / "record.db"
     season = Season(build(file))
     for number, marks in ((3, ("demo-1/fp", "demo-1/fq")), (4, ("demo-2/fq", "demo-2/"))):
@@ -51,7 +51,7 @@ def engine(path: Path) -> Iterator[Engine]:
 
 
 def raw(path: Path, name: str) -> list[dict[str, Any]]:
-    """The rows of an agent's calls as they are."""
+    """Return the rows of an agent's calls as they are."""
     with sqlite3.connect(path) as connection:
         connection.row_factory = sqlite3.Row
         return [dict(row) for row in connection.execute(CALLS, (name,))]
@@ -66,7 +66,8 @@ def of(engine: Engine, name: str) -> AgentDetails:
 
 @pytest.mark.parametrize("name", ["ann", "bob", "eve"])
 def test_calls_tokens_costs_and_errors_are_those_of_the_rows(name: str, path: Path, engine: Engine) -> None:
-    found, rows = of(engine, name), raw(path, name)
+    found = of(engine, name)
+    rows = raw(path, name)
     assert sum(each.calls for each in found.calls) == len(rows)
     assert sum(each.tokens_in for each in found.calls) == sum(row["tokens_in"] for row in rows)
     assert sum(each.tokens_out for each in found.calls) == sum(row["tokens_out"] for row in rows)
@@ -97,7 +98,8 @@ def test_how_turns_ended_cohort_by_cohort_and_what_was_forecast(engine: Engine) 
 
 def test_what_answered_when_and_where_it_changed(engine: Engine) -> None:
     with reading(engine) as connection:
-        served, rows = read_served_models(connection, "ann"), read_reported_models(connection)
+        served = read_served_models(connection, "ann")
+        rows = read_reported_models(connection)
         seen = changed_since(connection, rows[0].at)
     assert [(each.model, each.fingerprint, each.answers) for each in served] == [
         ("demo-1", "fp", 5),
@@ -137,7 +139,7 @@ def test_as_many_questions_for_four_cohorts_as_for_one(tmp_path: Path, engine: E
 
 
 def asked_of(engine: Engine) -> int:
-    """How many statements all of this takes."""
+    """Count the statements that all of this takes."""
     made: list[str] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:

@@ -43,7 +43,7 @@ from tests.records.seasons import play, shared_season
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
-    """A season of two cohorts, and all that is worked out from it."""
+    """Yield a season of two cohorts with its cache computed."""
     whole = shared_season(tmp_path_factory)
     found = Record.open(str(shutil.copy(whole, tmp_path_factory.mktemp("season") / "season.db")))
     yield found
@@ -100,7 +100,8 @@ def test_the_histogram_counts_every_stated_probability(connection: Connection) -
 
 
 def test_remarks_are_true(connection: Connection) -> None:
-    material, profile = read_inputs(connection), PROFILE.read(connection, "random")
+    material = read_inputs(connection)
+    profile = PROFILE.read(connection, "random")
     assert profile is not None
     rows = rows_of_agent(material.stated, "random")
     gain = ((rows.mid - ONE * rows.outcome) ** 2 - (rows.forecast - ONE * rows.outcome) ** 2) / ONE**2
@@ -113,7 +114,9 @@ def test_remarks_are_true(connection: Connection) -> None:
         staked = bets.amount[here & (bets.market == bets.markets.index(remark.market_id))]
         assert staked.sum() == remark.staked
         assert (remark.side == "") == (remark.staked == 0)
-        price, said, outcome = remark.price, remark.forecast, remark.outcome
+        price = remark.price
+        said = remark.forecast
+        outcome = remark.outcome
         assert isclose(remark.gain, (price - outcome) ** 2 - (said - outcome) ** 2, abs_tol=1e-12)
 
 
@@ -151,7 +154,7 @@ def test_what_was_computed_in_another_way_is_computed_anew() -> None:
 
 @pytest.fixture
 def copy(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Record]:
-    """The same, to be changed."""
+    """Yield the same, to be changed."""
     found = Record.open(str(shutil.copy(shared_season(tmp_path_factory), tmp_path / "season.db")))
     yield found
     found.close()
@@ -227,7 +230,8 @@ def test_parts_of_an_agent_are_the_same_computed_and_have_all_that_is_resolved(
 
 
 def test_a_profile_is_read_from_the_cache_until_something_is_marked_after_it(copy: Record) -> None:
-    newest, row = copy.read(read_newest_time), copy.read(read_rollup, PROFILE.name_of("oracle"))
+    newest = copy.read(read_newest_time)
+    row = copy.read(read_rollup, PROFILE.name_of("oracle"))
     assert newest is not None
     assert row is not None
     fresh = copy.read(compute_agent_profile, "oracle").gain
@@ -246,7 +250,8 @@ def test_the_command_says_parts_as_a_table_and_as_json(record: Record) -> None:
         database = str(record.engine.url.database)
         return CliRunner().invoke(app, ["show", "agent", "oracle", "--database", database, *more])
 
-    table, found = said("--by", "horizon"), json.loads(said("--by", "horizon", "--json").output)["parts"]
+    table = said("--by", "horizon")
+    found = json.loads(said("--by", "horizon", "--json").output)["parts"]
     expected = record.read(agent_slices, "oracle", "horizon")
     assert (found["by"], [row["part"] for row in found["parts"]]) == ("horizon", [x.name for x in expected])
     assert [row["skill"] for row in found["parts"]] == [one.gain.skill for one in expected]
@@ -261,7 +266,8 @@ def test_before_anything_has_ended_it_says_so(tmp_path: Path) -> None:
     record = Record.open(str(play(tmp_path, times=1)))
     refresh_cache(record, NOW)
     with reading(record.engine) as connection:
-        profile, duels = PROFILE.read(connection, "random"), DUELS.read(connection, "random")
+        profile = PROFILE.read(connection, "random")
+        duels = DUELS.read(connection, "random")
     record.close()
     assert profile is not None
     assert isnan(profile.value.profile.calibration.parts.brier)

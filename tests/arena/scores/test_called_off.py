@@ -20,7 +20,7 @@ ANNULLED = ("q:yes_no-0", "q:multiple_choice-0", "q:numeric-0")
 
 @pytest.fixture(scope="module")
 def season(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForecastTable]:
-    """A season of three questions of each of three kinds; one of each was annulled, the others are open."""
+    """Yield a season of three kinds of question, three each: one annulled, the others open."""
     path = tmp_path_factory.mktemp("season") / "season.db"
     record = play(path, kinds=("multiple_choice", "numeric"), size=3, ended=0)
     ends = [Resolution(MarketId(name), 1, week(3), None, "the test") for name in ANNULLED]

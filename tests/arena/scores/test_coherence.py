@@ -15,7 +15,7 @@ LADDER = MarketFamily("race", "nested", (RED, BLUE, GREEN))
 
 @pytest.fixture
 def record() -> SmallRecord:
-    """Three markets of one event, two rounds, and an agent that is sure of too much in the first."""
+    """Return three markets of one event over two rounds, and an agent that overclaims in the first."""
     record = SmallRecord()
     record.cohort(1, ann="llm", bob="llm")
     for name in (RED, BLUE, GREEN):

@@ -31,7 +31,7 @@ POINTS = {"multiple_choice": 100, "numeric": 50, "date": 50}
 
 @pytest.fixture(scope="module")
 def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a season in which everybody answered everything, with a hidden round."""
+    """Return the folder of a season in which everybody answered everything, with a hidden round."""
     folder = tmp_path_factory.mktemp("kinds")
     play(folder / "demo.db", hidden=HIDDEN).close()
     return folder

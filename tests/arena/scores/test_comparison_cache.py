@@ -24,7 +24,7 @@ from tests.records.full_record import build
 
 @pytest.fixture
 def record(tmp_path: Path) -> Iterator[Record]:
-    """A small record of some weeks."""
+    """Yield a small record of some weeks."""
     record = build(tmp_path / "record.db", 4)
     yield record
     record.close()

@@ -81,7 +81,7 @@ def test_twins_have_the_same_settings_in_every_cohort() -> None:
 
 
 def of_kinds(*kinds: str) -> list[LineUpEntry]:
-    """A line-up of ann, bob and cho, whose settings differ."""
+    """Return a line-up of ann, bob and cho, whose settings differ."""
     return [
         LineUpEntry(1, name, f'{kind} {{"as": "{name}"}}')
         for name, kind in zip(("ann", "bob", "cho"), kinds, strict=True)
@@ -176,7 +176,8 @@ def test_a_duel_is_fought_on_common_rows_or_by_way_of_the_market() -> None:
     found = compare_two(rows, "ann", "bob")
     assert (found.by, found.rows, found.winner()) == ("rows", 160, "ann")
     apart = take_rows(rows, (rows.agent == 0) == (rows.event % 2 == 0))
-    one, other = compare_two(apart, "ann", "bob"), compare_two(apart, "bob", "ann")
+    one = compare_two(apart, "ann", "bob")
+    other = compare_two(apart, "bob", "ann")
     assert (one.by, one.rows, other.gap) == ("market", 0, -(one.gap or 0))
 
 

@@ -40,7 +40,7 @@ def number(text: str) -> Fraction:
 
 
 def cdf(points: list[tuple[Fraction, Fraction]], at: Fraction) -> Fraction:
-    """A piecewise linear cdf through (place, share) points: 0 before the first, 1 after the last."""
+    """Return a piecewise linear cdf through (place, share) points: 0 before the first, 1 after the last."""
     if at < points[0][0]:
         return Fraction(0)
     for (left, low), (right, high) in reversed(list(pairwise(points))):
@@ -50,9 +50,11 @@ def cdf(points: list[tuple[Fraction, Fraction]], at: Fraction) -> Fraction:
 
 
 def density(form: dict[str, Any], answer: str, said: dict[str, Any]) -> tuple[Fraction, Fraction]:
-    """What an answer gave to what happened, and what knowing nothing gives."""
-    low, high = number(form["low"]), number(form["high"])
-    is_low, is_high = bool(form.get("open_low")), bool(form.get("open_high"))
+    """Return the density that an answer gave to the outcome, and the density of knowing nothing."""
+    low = number(form["low"])
+    high = number(form["high"])
+    is_low = bool(form.get("open_low"))
+    is_high = bool(form.get("open_high"))
 
     def place(text: str) -> Fraction:
         return (number(text) - low) / (high - low)
@@ -60,7 +62,8 @@ def density(form: dict[str, Any], answer: str, said: dict[str, Any]) -> tuple[Fr
     quantiles = [(place(text), Fraction(share, 1_000_000)) for share, text in said["quantiles"]]
     (first, first_share), (second, second_share) = quantiles[:2]
     (before, before_share), (last, last_share) = quantiles[-2:]
-    start, end = Fraction(0), Fraction(1)
+    start = Fraction(0)
+    end = Fraction(1)
     if is_low:
         start = first - first_share * (second - first) / (second_share - first_share)
     if is_high:
@@ -68,7 +71,8 @@ def density(form: dict[str, Any], answer: str, said: dict[str, Any]) -> tuple[Fr
     points = [(start, Fraction(0)), *quantiles, (end, Fraction(1))]
 
     def floored(edge: Fraction) -> Fraction:
-        least, most = cdf(points, Fraction(0)), cdf(points, Fraction(1))
+        least = cdf(points, Fraction(0))
+        most = cdf(points, Fraction(1))
         shape = (cdf(points, edge) - least + edge / 100) / (most - least + Fraction(1, 100))
         below = max(least, Fraction(is_low, 1000))
         above = max(1 - most, Fraction(is_high, 1000))
@@ -87,7 +91,7 @@ def instant(text: str) -> float:
 
 
 def over_time(stated: dict[float, dict[str, tuple[float, float]]], closes: float, planned: float) -> Any:
-    """Everyone's baseline and peer score of one question, instant by instant; (density, nothing) by name."""
+    """Return everyone's baseline and peer score of one question, from (density, nothing) by name."""
     times = sorted(stated)
     life = planned - times[0]
     baselines: dict[str, float] = defaultdict(float)

@@ -22,7 +22,7 @@ ROUGHLY = 1e-12
 
 @pytest.fixture
 def record() -> Iterator[SmallRecord]:
-    """Two rounds of ann and bob. Rain came, snow did not, the vote is open.
+    """Yield two rounds of ann and bob, in which rain came, snow did not, and the vote is open.
 
     ann, squared errors: rain .3² and .1², in the mean .05; snow .1²; so (.05 + .01) / 2 = .03.
     The market on the same rows: rain .6² and .4², in the mean .26; snow .2²; so (.26 + .04) / 2 = .15.
@@ -227,7 +227,7 @@ def test_a_cohort_before_its_first_round_is_all_none() -> None:
 
 
 def a_random_record(seed: int) -> SmallRecord:
-    """Some cohorts, agents, markets and rounds, with everything that can be missing now and then missing."""
+    """Draw some cohorts, agents, markets and rounds, with each thing that can be missing missing at times."""
     chance = random.Random(f"{seed}/record")
 
     def number() -> str:
@@ -251,7 +251,8 @@ def a_random_record(seed: int) -> SmallRecord:
                 record.turn(cohort, turn, agent, status, **said)
                 for name in chance.sample(names, chance.randint(0, 3)):
                     paid = [(f"0.{chance.randint(1, 9)}", f"{chance.randint(1, 900)}") for _ in range(2)]
-                    side, action = chance.choice(["YES", "NO"]), chance.choice(["buy", "buy", "sell"])
+                    side = chance.choice(["YES", "NO"])
+                    action = chance.choice(["buy", "buy", "sell"])
                     base = f"{chance.randint(5000, 15000)}"
                     size = f"{chance.randint(50, 3000)}"
                     record.fill((cohort, turn, agent), name, side, size, *paid, base=base, action=action)
@@ -263,7 +264,8 @@ def a_random_record(seed: int) -> SmallRecord:
 def test_the_order_of_rows_changes_no_digit(seed: int, chance: random.Random) -> None:
     with a_random_record(seed) as record:
         accounts = read_accounts(record.connection)
-        stated, bets = read_forecast_columns(record.connection), read_bet_columns(record.connection)
+        stated = read_forecast_columns(record.connection)
+        bets = read_bet_columns(record.connection)
     orders = (np.array(chance.sample(range(n), n), dtype=int) for n in (stated.agent.size, bets.agent.size))
     mixed = take_rows(stated, next(orders)), take_rows(bets, next(orders))
     assert score_agents(accounts, *mixed) == score_agents(accounts, stated, bets)

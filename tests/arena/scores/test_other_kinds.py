@@ -17,7 +17,7 @@ from tests.records.question_season import LINE_UP, play
 
 
 def figures_of(record: Record) -> dict[str, object]:
-    """All that is computed of yes/no questions, as it is cached."""
+    """Return all figures of yes/no questions, as they are cached."""
     with reading(record.engine) as connection:
         inputs = read_inputs(connection)
         slices = {by: slice_gains(inputs.stated, by) for by in BY}

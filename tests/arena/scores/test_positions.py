@@ -27,7 +27,7 @@ from tests.records.full_record import RAIN, SNOW, SUN, WIND, build
 
 @pytest.fixture(scope="module", params=range(1, 6), ids=lambda weeks: f"{weeks} weeks")
 def record(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
-    """The small record that has everything in it, after each of its weeks."""
+    """Yield the small record that has everything in it, after each of its weeks."""
     path = tmp_path_factory.mktemp("traded") / "record.db"
     build(path, request.param).close()
     with open_read_only(str(path)) as engine, reading(engine) as connection:

@@ -38,7 +38,7 @@ SHOWN = """
 
 
 def csv_of(path: Path) -> str:
-    """The season as a file, written from its rows with the plain rules of docs/scoring.md."""
+    """Write the season as a file, from its rows and the plain rules of docs/scoring.md."""
     rows = rows_in(path, SHOWN)
     shown = defaultdict(list)
     for row in rows:
@@ -123,7 +123,7 @@ def table_of(record: Record) -> ForecastTable:
 
 
 def reports(path: Path, **season: Any) -> tuple[FileReport, FileReport]:
-    """What a season comes to by its record, and by the file of it."""
+    """Return the reports of a season by its record, and by the file of it."""
     ours = table_of(play(path, **season))
     theirs = replace(read_forecasts("season.csv", csv_of(path)), as_of=ours.as_of)
     choices = ScoreChoices(outside=ours.outside, references=ours.references, rule="autocast")
@@ -131,7 +131,7 @@ def reports(path: Path, **season: Any) -> tuple[FileReport, FileReport]:
 
 
 def assert_alike(ours: Any, theirs: Any, place: str = "") -> None:
-    """The same in every figure, but for the last digits."""
+    """Check that every figure is the same, except for the last digits."""
     if isinstance(theirs, dict):
         assert ours.keys() == theirs.keys(), place
         for key, value in theirs.items():
@@ -153,7 +153,8 @@ def assert_alike(ours: Any, theirs: Any, place: str = "") -> None:
 )
 def test_a_season_is_scored_as_a_file_of_it_is(tmp_path: Path, season: dict[str, Any]) -> None:
     ours, theirs = reports(tmp_path / "season.db", **season)
-    one, other = report_data(ours), report_data(theirs)
+    one = report_data(ours)
+    other = report_data(theirs)
     for data in (one, other):
         for name in ("name", "notes"):
             del data[name]

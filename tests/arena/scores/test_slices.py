@@ -15,7 +15,7 @@ from tests.arena.stated_rows import BEGAN, DAY, a_season
 
 
 def labels(rows: ForecastColumns, by: str) -> list[str]:
-    """The slice of each row."""
+    """Return the slice of each row."""
     names, place = BY[by](rows)
     return [names[number] for number in place]
 
@@ -61,7 +61,8 @@ def test_where_all_is_resolved_a_provisional_score_is_the_score() -> None:
 
 def test_an_open_market_counts_by_its_latest_price_by_hand() -> None:
     rows = take_rows(a_season({"ann": 0.5}), np.arange(2))
-    forecasts, mids = np.array([800_000, 500_000]), np.array([600_000, 500_000])
+    forecasts = np.array([800_000, 500_000])
+    mids = np.array([600_000, 500_000])
     open_ones = replace(rows, forecast=forecasts, mid=mids, outcome=np.array([OPEN, NO_SCORE]))
     [one] = provisional_scores(open_ones, np.array([0.75, 0.5, *[np.nan] * 78]))
     assert one.brier_stated == pytest.approx(0.75 * 0.2**2 + 0.25 * 0.8**2)

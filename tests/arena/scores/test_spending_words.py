@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 
-from arena.scores.rules.comparisons.duel import Duel
 from arena.scores.spending import DuelCosts, DuelSpending, spending_sentences
 
 PLAIN = DuelCosts("bob", (), 0, 0.0, 0.0, 0.5, 0.5, 0.01, 0.02)
 CURIOUS = DuelCosts("ann", ("search",), 1_200, 1.0, 0.0, 0.5, 1.5, 0.03, 0.02)
 BOUGHT = DuelSpending(CURIOUS, PLAIN, True, "ann", 0.02, 1.0, 0.02, 0.01, 0.03)
-CLEAR = Duel("ann", "bob", 400, 90, 40, 33.3, 0.02, 0.005, 0.001, None, low=0.01, high=0.03)
 
 
 def test_what_tools_bought_is_told_by_the_dollar_with_its_interval() -> None:

@@ -31,12 +31,12 @@ FOUR = [
 
 
 def told(better: str, worse: str, since: float = MARCH) -> PairEvidence:
-    """A pair that has been told since then."""
+    """Return a pair that has been told since then."""
     return PairEvidence(better, worse, 0.01, since, 1.0, None, 60, None)
 
 
 def untold(better: str, worse: str, weeks_more: float | None = None) -> PairEvidence:
-    """A pair of which nothing is told yet."""
+    """Return a pair of which nothing is told yet."""
     return PairEvidence(better, worse, 0.001, None, 1.0, None, 60, weeks_more)
 
 

@@ -47,7 +47,7 @@ AGENTS = (
 
 @pytest.fixture(scope="session")
 def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A season that models and rules have played; wide quotes are refused in it, and nothing is cached."""
+    """Return a season of models and rules, in which wide quotes are refused and nothing is cached."""
     rules = "{from: realistic, max_spread: 0.03}"
 
     def make(folder: Path) -> Path:
@@ -57,13 +57,14 @@ def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def with_an_idle_end(path: Path) -> Path:
-    """The record once it has learnt how a market ended that nobody holds."""
+    """Return the record after a market that nobody holds has ended."""
     with closing(sqlite3.connect(path)) as database:
         market, at = database.execute(
             "SELECT id, (SELECT max(at) FROM snapshot) FROM market "
             "WHERE id NOT IN (SELECT market_id FROM entry UNION SELECT market_id FROM resolution)"
         ).fetchone()
-    when, record = datetime.fromisoformat(at), Record.open(str(path))
+    when = datetime.fromisoformat(at)
+    record = Record.open(str(path))
     record.write(add_resolutions, [a_resolution("1", market, at=when)], when)
     record.close()
     return path
@@ -71,13 +72,13 @@ def with_an_idle_end(path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def heads(season: Path) -> list[str]:
-    """The heads of the season, as they were published."""
+    """Return the heads of the season, as they were published."""
     return published(season)
 
 
 @pytest.fixture(scope="session")
 def attacked(season: Path) -> Iterator[TamperedRecord]:
-    """The season in memory, for all attacks."""
+    """Yield the season in memory, for all attacks."""
     held = TamperedRecord(season)
     yield held
     held.close()
@@ -177,7 +178,7 @@ def test_an_attack_is_found_whatever_is_written_back(
 
 @pytest.fixture(scope="session")
 def season_of_kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record with questions of every kind."""
+    """Return a record with questions of every kind."""
     path = tmp_path_factory.mktemp("kinds") / "record.db"
     build_mixed(path).close()
     return path
@@ -185,7 +186,7 @@ def season_of_kinds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def of_kinds(season_of_kinds: Path) -> Iterator[TamperedRecord]:
-    """That record in memory."""
+    """Yield that record in memory."""
     held = TamperedRecord(season_of_kinds)
     assert held.differences() == []
     yield held
@@ -221,7 +222,7 @@ WHO_ANSWERS = ("constant", "random", "naive", "sharp", "careful", "parts", "crow
 
 @pytest.fixture(scope="session")
 def answered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TamperedRecord]:
-    """A season on a folder of questions, which models and rules have answered, in memory."""
+    """Yield a season on a folder of questions, answered by models and rules, in memory."""
     folder = tmp_path_factory.mktemp("answered")
     shutil.copytree(ROOT / "examples" / "questions", folder / "questions")
     (folder / "config.yaml").write_text(QUESTIONS, encoding="utf-8")
@@ -274,7 +275,7 @@ def test_a_forecast_that_is_gone_is_named_by_its_market_and_stage(attacked: Tamp
 
 @pytest.fixture(scope="session")
 def cached(season: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TamperedRecord]:
-    """The season in memory with all that is cached of it."""
+    """Yield the season in memory with its cache computed."""
     path = worked_out(Path(shutil.copy(season, tmp_path_factory.mktemp("cached") / "record.db")))
     held = TamperedRecord(path)
     assert held.differences() == []
@@ -292,12 +293,12 @@ def test_a_cache_that_was_changed_is_found(cached: TamperedRecord) -> None:
 
 @pytest.fixture(scope="session")
 def noted(season: Path) -> VerifiedHead:
-    """How far the season was verified: all of it."""
+    """Return the note that the whole season was verified."""
     return verified_whole(season)
 
 
 def verified_whole(path: Path) -> VerifiedHead:
-    """The note of a whole verification, as a nightly run leaves it."""
+    """Return the note of a whole verification, as a nightly run leaves it."""
     with open_read_only(str(path)) as engine, reading(engine) as connection:
         note = keep_verified(connection, path, NOW)
     Path(f"{path}.verified").unlink()
@@ -338,7 +339,7 @@ def test_an_old_row_is_read_again_by_one_run_in_a_fortnight(
 
 
 def tells_all(_found: Difference) -> bool:
-    """The first difference is enough."""
+    """Stop at the first difference."""
     return True
 
 

@@ -47,7 +47,9 @@ def forge(path: Path, entrant: int, **changes: dict[int, int]) -> None:
         f"SELECT {', '.join(COLUMNS)} FROM entry WHERE entrant_id = ? ORDER BY number", (entrant,)
     ).fetchall()
     database.close()
-    balance, previous, held = 0, "", dict[tuple[str, str], int]()
+    balance = 0
+    previous = ""
+    held = dict[tuple[str, str], int]()
     for row in (dict(zip(COLUMNS, values, strict=True)) for values in rows):
         row |= {column: more[row["number"]] for column, more in changes.items() if row["number"] in more}
         lot = row["market_id"], row["side"]
@@ -131,7 +133,7 @@ def test_a_profit_forged_in_an_entry_that_was_verified_is_found_once_its_cohort_
 
 @pytest.fixture
 def season(tmp_path: Path) -> Season:
-    """A cohort that trades the book and doesn't merge bets, in its first round."""
+    """Return a cohort that trades the book and doesn't merge bets, in its first round."""
     return Season.begun(tmp_path / "record.db", a_cohort(1, NOW, RULES, "ann"))
 
 
@@ -248,7 +250,7 @@ def test_a_merged_bet_is_the_sum_of_its_sound_legs_alone(tmp_path: Path) -> None
 
 
 def each_alone(season: Season, *wishes: Bet | Sale) -> Callable[[Turn], Turn]:
-    """A turn whose wishes were each filled on the whole book, as if the others took nothing from it."""
+    """Return a turn whose orders were each filled on the whole book, as if there were no others."""
     held = season.record.holdings(1)["ann"]
     at = season.record.read(read_rounds, 1)[-1].at
     looked = season.record.snapshot(1, at)

@@ -23,7 +23,7 @@ TAMPERED = (
 
 
 def fork_context(_how: str) -> BaseContext:
-    """Processes that need not load all of the arena again."""
+    """Return processes that need not load all of the arena again."""
     return multiprocessing.get_context("fork")
 
 
@@ -39,7 +39,8 @@ def test_as_much_is_found_and_told_by_two_processes_as_by_one(
     most: int | None, tampered: tuple[Path, Connection]
 ) -> None:
     """All of it on a server, always: see `test_streams`."""
-    one, two = list[str](), list[str]()
+    one = list[str]()
+    two = list[str]()
     path, connection = tampered
     alone = find(connection, most, lambda x: one.append(x.message))
     parted = find(connection, most, lambda x: two.append(x.message), address=str(path), processes=2)

@@ -16,12 +16,12 @@ TOLD = "turns of an earlier reader, checked by hash only"
 
 @pytest.fixture(scope="session", params=range(READER_VERSION + 1))
 def read_by(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Path]:
-    """A season that a version of the reader has read, and that version."""
+    """Return a season that a version of the reader has read, and that version."""
     return request.param, season_read_by(request.param, tmp_path_factory.mktemp(f"reader-{request.param}"))
 
 
 def season_read_by(version: int, folder: Path) -> Path:
-    """A season of its own for each version: seasons of one config are played once."""
+    """Play a season of its own for each version; seasons of one config are played once."""
     with patch("arena.rounds.turns.READER_VERSION", version):
         return play(folder, AGENTS, 2, show=11 + version)
 

@@ -19,7 +19,7 @@ WITHOUT = {
 
 
 def listed(rule: Rule) -> list[str]:
-    """The texts that a rule lists."""
+    """Return the texts that a rule lists."""
     return re.findall(r"'(\w+)'", rule.holds)
 
 

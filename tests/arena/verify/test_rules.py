@@ -45,14 +45,14 @@ YES: LotKey = (SUN, "YES")
 
 @pytest.fixture
 def season(tmp_path: Path) -> Season:
-    """A cohort that has begun its first round: ann holds SUN, bob has yet to play."""
+    """Return a cohort that has begun its first round: ann holds SUN, bob has yet to play."""
     season = Season.begun(tmp_path / "record.db", a_cohort(1, NOW, RULES, "ann", "bob"))
     season.turn(1, "ann", decides(a_bet(100, market=SUN)))
     return season
 
 
 def found(season: Season) -> list[Difference]:
-    """What verifying finds; hashes are not among it."""
+    """Return what verifying finds, after checking that no hash is among it."""
     differences = season.differences()
     assert not [d for d in differences if d.field in ("hash", "previous", "prompt_hash")]
     return differences
@@ -63,7 +63,7 @@ def fields(season: Season) -> set[tuple[str, str]]:
 
 
 def bent_fill(**changes: Any) -> Callable[[Turn], Turn]:
-    """A turn whose first fill says something else; its entries are left as they were."""
+    """Change the first fill of a turn, and leave its entries as they were."""
 
     def bend(turn: Turn) -> Turn:
         fill: Fill = replace(turn.fills[0], **changes)
@@ -73,7 +73,7 @@ def bent_fill(**changes: Any) -> Callable[[Turn], Turn]:
 
 
 def write(season: Season, *, name: str = "ann", **entry: Any) -> Entry:
-    """One more entry in a ledger, whatever it says, rightly sealed and added up."""
+    """Write one more entry into a ledger, whatever it says, with the right hash and balance."""
     stored = season.record.cohorts()[0]
     account = LaxAccount(season.record.holdings(1)[name])
     line = account.write(**entry)
@@ -88,7 +88,7 @@ class LaxAccount(Account):
     """An account that takes everything."""
 
     def apply(self, entry: Entry) -> None:
-        """Nothing is checked."""
+        """Apply an entry without a check."""
 
 
 def test_what_is_right_passes(season: Season) -> None:
@@ -165,7 +165,8 @@ def test_a_fill_of_more_or_less_than_the_depth_allows(
     season = Season(Record.open(str(tmp_path / "record.db")))
     bare = RULES.model_copy(update={"fill": "quote"})
     season.start(a_cohort(1, NOW, bare.model_copy(update=CAPPED), "ann"))
-    shown, traded = the_book(SUN, NOW), None if volume is None else usd(volume)
+    shown = the_book(SUN, NOW)
+    traded = None if volume is None else usd(volume)
     assert shown.quote is not None  # its thinner side has 800 shares, for $328
     season.look(1, NOW, replace(shown, quote=replace(shown.quote, volume=traded)))
     turn = season.turn(
@@ -297,7 +298,7 @@ def test_an_end_before_the_end(season: Season) -> None:
 
 
 def ended(season: Season, payout: str | None = "1", version: int = 1) -> None:
-    """SUN has ended."""
+    """End SUN."""
     season.record.write(add_resolutions, [a_resolution(payout, SUN, version, NOW)], NOW)
 
 

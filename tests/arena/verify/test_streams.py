@@ -36,7 +36,7 @@ SIDES = {"asks": [{"price": 420_000, "shares": 10**6}, {"price": 430_000, "share
 
 
 def longer(path: Path, quotes: int, looks: int) -> None:
-    """A small record with prices that nobody used, and with looks at a cohort that holds nothing more."""
+    """Lengthen a small record by unused prices, and by looks at a cohort that holds nothing more."""
     build(path, watched=True).close()
     with closing(sqlite3.connect(path)) as base, unguarded(base):
         base.executemany(
@@ -54,14 +54,14 @@ def longer(path: Path, quotes: int, looks: int) -> None:
 
 
 def unused(number: int) -> tuple[object, ...]:
-    """A price from before anybody played."""
+    """Return a price from before anybody played."""
     said = {"market_id": SUN, "bid": None, "ask": 420_000, "mid": None, "last": None, "volume": number}
     at = instant_text(NOW - timedelta(days=20) + timedelta(seconds=number))
     return SUN, at, 420_000, number, BOOK, digest(said | SIDES)
 
 
 def look(base: sqlite3.Connection, at: datetime) -> list[object]:
-    """An empty snapshot of the first cohort, and everyone's mark, which is as the last one was."""
+    """Write an empty snapshot of the first cohort, and everyone's mark, which repeats the last one."""
     said = {"at": instant_text(at), "taken_at": instant_text(at)}
     sealed = digest(said | {"cohort": 1, "items": []})
     statement = "INSERT INTO snapshot (cohort_id, at, taken_at, catalogue, hash) VALUES (1, ?, ?, '', ?)"
@@ -76,7 +76,7 @@ def look(base: sqlite3.Connection, at: datetime) -> list[object]:
 
 
 def peak(path: Path, work: Callable[[Connection], object]) -> int:
-    """The most memory that some work on a record takes at a time."""
+    """Return the peak memory of some work on a record."""
     engine = connect(path, read_only=True)
     try:
         with reading(engine) as connection:
@@ -192,7 +192,7 @@ def test_a_price_has_one_hash_however_its_book_is_written(book: str, copy: Path)
 
 
 def wrong_quotes(path: Path) -> list[str]:
-    """Quotes with a hash that is not theirs."""
+    """Return quotes with a hash that is not theirs."""
     check = PartCheck(NOTHING_VERIFIED, None, unpaid=True)
     with open_read_only(str(path)) as engine, reading(engine) as connection:
         return [d.key for d in check.find(connection, "check_prices").listed if d.field == "hash"]

@@ -28,7 +28,7 @@ AGENTS = ("{kind: random}", "{kind: market}", "{name: sharp, model: demo/sharp}"
 
 
 def verified(path: Path, *words: str, status: int = 0) -> int:
-    """The head after which the command began, by how it ended."""
+    """Return the head after which the command began, by how it ended."""
     told = arena_json(path.parent, "admin", "verify", "--database", str(path), *words, status=status)
     assert told["ok"] == (status == 0)
     return int(told["from_head"])
@@ -41,19 +41,19 @@ def last_head(path: Path) -> int:
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The beginning of a season, to be copied."""
+    """Return the beginning of a season, to be copied."""
     return worked_out(play(tmp_path_factory.mktemp("begun"), AGENTS, 2))
 
 
 @pytest.fixture
 def unverified(begun: Path, tmp_path: Path) -> Path:
-    """The beginning of a season."""
+    """Return the beginning of a season."""
     return Path(shutil.copytree(begun.parent, tmp_path / "season")) / begun.name
 
 
 @pytest.fixture
 def record(unverified: Path) -> Path:
-    """The beginning of a season, which was verified."""
+    """Return the beginning of a season, which was verified."""
     assert verified(unverified) == 0
     return unverified
 
@@ -128,7 +128,7 @@ def test_a_copy_or_a_spoilt_note_is_verified_whole(record: Path) -> None:
 
 
 def read_next_part(path: Path, at: datetime) -> VerifiedHead:
-    """One run of the daily check."""
+    """Run the daily check once."""
     with open_read_only(str(path)) as engine, reading(engine) as connection:
         return verify_next_part(connection, path, path.name, at)
 

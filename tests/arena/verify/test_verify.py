@@ -59,30 +59,31 @@ SEALED_BY = {
 
 
 def differences(path: Path) -> list[Difference]:
-    """What verifying finds in the record of a file."""
+    """Return what verifying finds in the record of a file."""
     with open_read_only(str(path)) as engine, reading(engine) as connection:
         return verify(connection)
 
 
 def some(keys: list[tuple[Any, ...]], thorough: bool) -> list[tuple[Any, ...]]:
-    """All of the rows, or one in the middle and the last."""
+    """Return all of the rows, or one in the middle and the last."""
     return keys if thorough else sorted({keys[len(keys) // 3], keys[-1]})
 
 
 def rows_of(driver: sqlite3.Connection, table: Table) -> list[tuple[Any, ...]]:
-    """The primary keys of a table's rows."""
+    """Return the primary keys of a table's rows."""
     keys = ", ".join(f'"{column.name}"' for column in table.primary_key.columns)
     return driver.execute(f'SELECT {keys} FROM "{table.name}" ORDER BY {keys}').fetchall()
 
 
 def of_key(table: Table) -> str:
-    """The condition for the row of a key."""
+    """Return the condition for the row of a key."""
     return " AND ".join(f'"{column.name}" = ?' for column in table.primary_key.columns)
 
 
 def others(table: Table, column: str, value: Any) -> Iterator[Any]:
-    """Other values for a field: a near one, a far one, nothing, and what can't be read."""
-    kind, nullable = table.c[column].type, table.c[column].nullable
+    """Yield other values for a field: a near one, a far one, nothing, and one that can't be read."""
+    kind = table.c[column].type
+    nullable = table.c[column].nullable
     if isinstance(kind, UtcTime):
         yield f"2026-01-0{3 if (table.name, column) == BEFORE else 9}T12:00:00.000001Z"
         yield "soon"
@@ -109,13 +110,13 @@ def change(record: TamperedRecord, table: Table, column: str, key: tuple[Any, ..
 
 
 def names(found: list[Difference], table: str) -> bool:
-    """Whether one of the differences is about a row of the table, or its seal, which says so."""
+    """Tell whether a difference names a row of the table, or the seal that names it."""
     seal = SEALED_BY.get(table)
     return any(d.table == table or (d.table == seal and table in d.message) for d in found)
 
 
 def until_named(record: TamperedRecord, table: str, whole: bool) -> list[Difference]:
-    """What verifying finds until it names a change in the table, or to its end."""
+    """Return what verifying finds until it names a change in the table, or to its end."""
     return record.differences(lambda one: not whole and names([one], table))
 
 
@@ -141,7 +142,9 @@ def test_a_changed_field_is_named(table: str, column: str, tampered: TamperedRec
 
     Verifying goes on to its end for texts of the last row, and with THOROUGH=1; else until it says so.
     """
-    shape, tried, turn = TABLES[table], 0, CHECKED.index((table, column))
+    shape = TABLES[table]
+    tried = 0
+    turn = CHECKED.index((table, column))
     keys = some(rows_of(tampered.driver, shape), thorough)
     last = keys[-1]
     for place, key in enumerate(keys[:: -1 if turn % 2 else 1], turn // 2):
@@ -238,7 +241,7 @@ def test_junk_in_a_field_is_a_difference_and_not_a_crash(
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A record of one week in which nothing is wrong."""
+    """Return a record of one week in which nothing is wrong."""
     path = tmp_path_factory.mktemp("sound") / "record.db"
     build(path, 1).close()
     return str(path)

@@ -12,11 +12,12 @@ from tests.builders import usd
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "bundles.md"
 EXAMPLE = re.compile(r"`([\w.]+)`:\n\n```\w+\n(.*?)```", re.DOTALL)
-RAIN, SNOW = MarketId("polymarket:0xa1"), MarketId("polymarket:0xa2")
+RAIN = MarketId("polymarket:0xa1")
+SNOW = MarketId("polymarket:0xa2")
 
 
 def example(folder: Path) -> Path:
-    """The files of the page in a folder."""
+    """Write the files of the page into a folder."""
     for name, text in EXAMPLE.findall(PAGE.read_text("utf-8")):
         (folder / name).write_text(text, "utf-8")
     return folder

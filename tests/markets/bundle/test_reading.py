@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +11,14 @@ from markets.bundle import BadBundle, Bundle, check, read
 from markets.bundle.model import MOST
 from markets.model import Level, MarketId, Resolution
 from tests.builders import usd
-from tests.bundles import HEADER, a_bundle, ended, page
+from tests.bundles import HEADER, a_bundle, ended, on, page
 
-A, B = MarketId("v:a"), MarketId("v:b")
-
-
-def on(day: int, hour: int = 0, month: int = 1) -> datetime:
-    return datetime(2026, month, day, hour, tzinfo=UTC)
+A = MarketId("v:a")
+B = MarketId("v:b")
 
 
 def told(folder: Path) -> list[str]:
-    """The mistakes of a bundle as they are printed; reading it must fail with the same ones."""
+    """Return a bundle's mistakes as they are printed, after checking that reading it fails with the same."""
     report = check(folder)
     assert not report.ok
     assert report.content is None
@@ -34,7 +30,7 @@ def told(folder: Path) -> list[str]:
 
 
 def events(folder: Path, *pages: dict[str, Any]) -> list[str]:
-    """The events of markets a, b, c …"""
+    """Return the events of markets a, b, c …"""
     bundle = read(a_bundle(folder, pages, ["v,a,2026-01-03,0.4"]))
     return [record.pages[0].event_id for record in bundle.markets.values()]
 
@@ -42,7 +38,8 @@ def events(folder: Path, *pages: dict[str, Any]) -> list[str]:
 def test_a_price_of_a_day_counts_from_the_next_day_on(tmp_path: Path) -> None:
     record = read(a_bundle(tmp_path, prices=["v,a,2026-01-03,0.4", "v,a,2026-01-05,0.7"])).markets[A]
     assert record.quote(on(3, 23)) is None
-    first, second = record.quote(on(4)), record.quote(on(9))
+    first = record.quote(on(4))
+    second = record.quote(on(9))
     assert first is not None
     assert second is not None
     assert (first.mid, first.at) == (usd("0.4"), on(4))

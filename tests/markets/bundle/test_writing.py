@@ -32,7 +32,7 @@ SNOW = "sim:snow"
 
 
 def seen(*listings: Listing, at: datetime = NOW, ends: Iterable[Resolution] = ()) -> list[Sighting]:
-    """One look at these markets."""
+    """Return one look at these markets."""
     return [Sighting(at, listings, tuple(ends))]
 
 
@@ -181,7 +181,7 @@ def test_a_bundle_made_by_hand_grows_even_without_a_last_line_break(tmp_path: Pa
 
 
 def refusal(folder: Path, *listings: Listing) -> VenueError:
-    """Why nothing is written, and nothing must have changed."""
+    """Return why nothing is written, after checking that nothing has changed."""
     before = files(folder)
     with pytest.raises(VenueError) as caught:
         write(folder, seen(*(listings or (a_listing(),))))
@@ -216,8 +216,9 @@ class PowerCut(BaseException):
 
 
 def cut_after(monkeypatch: pytest.MonkeyPatch, syncs: int, fault: BaseException) -> None:
-    """Once so many files have been put on disk, the next one can't be, and only that one."""
-    left, sync = [syncs], os.fsync
+    """Fail to write the next file, and only that one, once this many are on disk."""
+    left = [syncs]
+    sync = os.fsync
 
     def failing(file: int) -> None:
         left[0] -= 1

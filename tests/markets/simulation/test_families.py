@@ -37,7 +37,7 @@ def world(chosen: Settings) -> Simulator:
 
 
 def open_events(chosen: Settings, at: datetime) -> list[Event]:
-    """The markets on offer, those of an event together, where it has several."""
+    """Return the markets on offer by event, for events with several."""
     events: dict[str, Event] = defaultdict(list)
     for listing in asyncio.run(listed(world(chosen), at)):
         events[listing.market.event_id].append(listing)
@@ -46,7 +46,7 @@ def open_events(chosen: Settings, at: datetime) -> list[Event]:
 
 @cache
 def all_events(chosen: Settings) -> list[Event]:
-    """Every event with several markets that there ever is."""
+    """Return every event with several markets that there ever is."""
     found = {event[0].market.event_id: event for at in SUNDAYS for event in open_events(chosen, at)}
     return list(found.values())
 
@@ -60,7 +60,7 @@ def ends(chosen: Settings, event: Event, at: datetime = END) -> list[Resolution]
 
 
 def payouts(chosen: Settings, event: Event) -> list[int | None]:
-    """What each pays in the end."""
+    """Return what each pays in the end."""
     last = {end.market_id: end.payout for end in ends(chosen, event)}
     assert len(last) == len(event)
     return [last[listing.market.id] for listing in event]
@@ -162,7 +162,7 @@ def test_an_event_of_one_market_is_a_family_of_none() -> None:
 
 @cache
 def last_truths(chosen: Settings) -> list[list[tuple[float, int]]]:
-    """Event by event, the last true probability of each market and how it ended."""
+    """Return, event by event, the last true probability of each market and how it ended."""
     return [
         [
             (world(chosen).truth(listing.market.id, END) / ONE, 1 if paid == ONE else 0)
@@ -218,7 +218,8 @@ def test_every_season_is_coherent(
     )  # fmt: skip
     for at in (START, START + timedelta(days=9), START + timedelta(days=15)):
         for event in open_events(chosen, at):
-            found, paid = truths(chosen, event, at), payouts(chosen, event)
+            found = truths(chosen, event, at)
+            paid = payouts(chosen, event)
             assert all(0 < p < ONE for p in found)
             ladder = len({event_key(listing.market.question) for listing in event}) == 1
             assert falls(found) if ladder else sum(found) == ONE

@@ -27,7 +27,8 @@ from tests.markets.simulation.test_simulator import without_other_kinds
 START = datetime(2026, 1, 4, tzinfo=UTC)
 END = START + timedelta(weeks=60)
 SUNDAYS = [START + timedelta(weeks=n) for n in range(20)]
-HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 WIDE: dict[str, Any] = {
     "exclusive_share": 0.3, "ladder_share": 0.3, "jump_rate": 0.05, "fraction_share": 0.1,
     "delay_share": 0.3, "corrected_share": 0.2, "unquoted_rate": 0.1, "outage_rate": 0.1,
@@ -49,13 +50,13 @@ def catalogue(world: Simulator, at: datetime) -> list[Listing]:
 
 @cache
 def shown(world: Simulator) -> dict[MarketId, Listing]:
-    """Every market that was ever on offer on a Sunday, as it was first seen."""
+    """Return every market that was ever on offer on a Sunday, as it was first seen."""
     found = [listing for at in reversed(SUNDAYS) for listing in catalogue(world, at)]
     return {listing.market.id: listing for listing in found}
 
 
 def ends(world: Simulator, at: datetime = END) -> dict[MarketId, list[Resolution]]:
-    """All versions of how each market ended that are known by then."""
+    """Return all versions of how each market ended that are known by then."""
     found: dict[MarketId, list[Resolution]] = {market: [] for market in shown(world)}
     for end in asyncio.run(world.resolutions(at, list(found))):
         found[end.market_id].append(end)
@@ -64,7 +65,8 @@ def ends(world: Simulator, at: datetime = END) -> dict[MarketId, list[Resolution
 
 def test_what_is_off_is_not_spoken_of_and_what_is_on_names_another_world() -> None:
     for key, value in WIDE.items():
-        off, wide = Settings.model_validate({key: 0}), Settings.model_validate({key: value})
+        off = Settings.model_validate({key: 0})
+        wide = Settings.model_validate({key: value})
         assert off == Settings()
         assert set(off.model_dump()) == set(PlainSettings.model_fields)
         assert Settings.model_validate(wide.model_dump(mode="json")) == wide
@@ -89,7 +91,7 @@ def test_settings_without_sense_are_refused_by_name(chosen: dict[str, Any], said
 
 
 def steps(world: Simulator) -> list[int]:
-    """How far the truth of each market moved from Sunday to Sunday."""
+    """Return how far the truth of each market moved from Sunday to Sunday."""
     found = []
     for market, listing in shown(world).items():
         times = [at for at in SUNDAYS if listing.market.opens_at <= at < listing.market.closes_at]
@@ -98,7 +100,8 @@ def steps(world: Simulator) -> list[int]:
 
 
 def test_news_moves_the_truth_at_one_go() -> None:
-    calm, newsy = steps(a_season()), steps(a_season(jump_rate=0.03, jump_size=2.5))
+    calm = steps(a_season())
+    newsy = steps(a_season(jump_rate=0.03, jump_size=2.5))
     assert max(calm) < 250_000
     assert sum(step > 300_000 for step in newsy) > 10
     assert sum(step < 100_000 for step in newsy) > len(newsy) / 2
@@ -112,7 +115,7 @@ def test_a_fraction_pays_whole_cents() -> None:
 
 
 def waits(world: Simulator) -> list[timedelta]:
-    """How long after its close the end of each market is known."""
+    """Return how long after its close the end of each market is known."""
     pages = {market: listing.market.closes_at for market, listing in shown(world).items()}
     return [versions[0].known_at - pages[market] for market, versions in ends(world).items()]
 
@@ -136,7 +139,8 @@ def test_a_market_whose_end_is_late_is_closed_and_unresolved_meanwhile() -> None
 
 
 def test_a_corrected_end_is_wrong_first_and_right_days_later() -> None:
-    world, plain = a_season(corrected_share=0.3, corrected_days=5), a_season()
+    world = a_season(corrected_share=0.3, corrected_days=5)
+    plain = a_season()
     right = {name(market): versions[0].payout for market, versions in ends(plain).items()}
     corrected = [versions for versions in ends(world).values() if len(versions) > 1]
     assert abs(len(corrected) - 0.3 * len(right)) < 4 * (0.21 * len(right)) ** 0.5
@@ -152,12 +156,13 @@ def test_a_corrected_end_is_wrong_first_and_right_days_later() -> None:
 
 
 def name(market: MarketId) -> str:
-    """A market without its world."""
+    """Return a market's name without its world."""
     return market.rpartition(":")[2]
 
 
 def test_a_silent_market_has_a_page_and_no_quote_for_the_day() -> None:
-    world, loud = a_season(unquoted_rate=0.2), a_season()
+    world = a_season(unquoted_rate=0.2)
+    loud = a_season()
     silent = 0
     for at in SUNDAYS:
         for here, there in zip(catalogue(world, at), catalogue(loud, at), strict=True):
@@ -173,7 +178,7 @@ def test_a_silent_market_has_a_page_and_no_quote_for_the_day() -> None:
 
 
 def outages(world: Simulator, times: Iterable[datetime]) -> list[VenueError | None]:
-    """What the venue says at these times when it is out, at each of its doors alike."""
+    """Return the errors of an outage at these times, after checking that every call raises the same."""
 
     async def asked() -> list[list[VenueError | None]]:
         return [[await refused(ask) for ask in doors(at)] for at in times]
@@ -258,7 +263,8 @@ def test_nothing_that_a_wide_season_shows_depends_on_a_later_day(days: int) -> N
     def forked(purpose: str, day: date) -> Random:
         return seeded_chance(1 if day <= last else 2)(purpose, day)
 
-    one, other = season(chosen), Simulator(chosen, forked)
+    one = season(chosen)
+    other = Simulator(chosen, forked)
     ids = list(shown(one))
     for at in (START, START + timedelta(days=days // 2, hours=15), START + timedelta(days=days, hours=23.9)):
         assert catalogue(one, at) == catalogue(other, at)

@@ -45,7 +45,7 @@ def season(seed: int) -> Simulator:
 
 @cache
 def everything(world: Simulator) -> list[Listing]:
-    """Every market that ever was, as its page read in the end."""
+    """Return every market that ever was, as its page read in the end."""
     ids = sorted({x.market.id for at in LOOKS for x in catalogue(world, at)})
     return asyncio.run(world.listings(END, ids))
 
@@ -55,7 +55,7 @@ def ends(world: Simulator, at: datetime = END) -> list[Resolution]:
 
 
 def fingerprint(seed: int) -> str:
-    """One text for all that a season has to say on its Sundays."""
+    """Return one text for all that a season shows on its Sundays."""
     world = venue(Settings(seed=seed))
     listings = [catalogue(world, at) for at in SUNDAYS]
     truths = [
@@ -102,7 +102,8 @@ def test_worlds_of_different_settings_share_no_id() -> None:
 
 
 def test_seasons_of_one_seed_draw_alike_whatever_else_is_set() -> None:
-    dear, cheap = venue(Settings(fee_rate=50_000)), venue(Settings(fee_rate=0))
+    dear = venue(Settings(fee_rate=50_000))
+    cheap = venue(Settings(fee_rate=0))
     for one, other in zip(catalogue(dear, START), catalogue(cheap, START), strict=True):
         assert (one.market.question, one.mid) == (other.market.question, other.mid)
 
@@ -147,12 +148,14 @@ def test_prices_are_legal_on_every_day(world: Simulator) -> None:
 
 
 def assert_legal(listing: Listing) -> None:
-    quote, tick = listing.quote, listing.market.tick
+    quote = listing.quote
+    tick = listing.market.tick
     assert quote is not None
     assert quote.bid is not None
     assert quote.ask is not None
     assert quote.mid is not None
-    bids, asks = [x.price for x in quote.bids], [x.price for x in quote.asks]
+    bids = [x.price for x in quote.bids]
+    asks = [x.price for x in quote.asks]
     assert 0 < quote.bid < quote.mid < quote.ask < ONE
     assert 2 * quote.mid == quote.bid + quote.ask
     assert (bids[0], asks[0]) == (quote.bid, quote.ask)
@@ -184,7 +187,8 @@ def test_prices_and_truths_move_within_the_day_and_little_by_little(world: Simul
 
 def test_however_often_it_is_looked_at_it_is_the_same_world(world: Simulator) -> None:
     at = SUNDAYS[5] + timedelta(hours=7, minutes=15)
-    watched, fresh = season(2), venue(Settings(seed=2))
+    watched = season(2)
+    fresh = venue(Settings(seed=2))
     for n in range(50):
         catalogue(watched, at + timedelta(hours=2 * n - 70))
     assert digest(catalogue(watched, at)) == digest(catalogue(fresh, at))
@@ -255,7 +259,8 @@ def test_nothing_that_is_shown_depends_on_a_later_day(days: int) -> None:
     def forked(purpose: str, day: date) -> Random:
         return seeded_chance(1 if day <= last else 2)(purpose, day)
 
-    one, other = season(1), Simulator(Settings(), forked)
+    one = season(1)
+    other = Simulator(Settings(), forked)
     ids = [x.market.id for x in everything(one)]
     for at in (START, START + timedelta(days=days // 2, hours=15), START + timedelta(days=days, hours=23.9)):
         assert catalogue(one, at) == catalogue(other, at)

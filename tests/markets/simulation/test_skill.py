@@ -28,7 +28,7 @@ def price(world: Simulator, listing: Listing, at: datetime) -> int:
 
 
 def weighed(world: Simulator, listing: Listing, at: datetime) -> int:
-    """The price as one witness among others, each weighed by how close it is and how old."""
+    """Weigh the price as one source among others, each by its accuracy and its age."""
     weights = 1 / Settings().price_noise ** 2
     total = weights * log_odds(listing.mid or 0)
     for day, source, percent in LINE.findall(listing.market.rules):
@@ -40,7 +40,7 @@ def weighed(world: Simulator, listing: Listing, at: datetime) -> int:
 
 
 def averaged(world: Simulator, listing: Listing, at: datetime) -> int:
-    """The plain mean of all that was said, whoever said it."""
+    """Return the plain mean of all that was said, by anybody."""
     said = [int(percent) for _, _, percent in LINE.findall(listing.market.rules)]
     return sum(said) * 10_000 // len(said)
 
@@ -64,7 +64,7 @@ FORECASTERS = {
 
 
 def briers(seed: int) -> dict[str, float]:
-    """Each forecaster's mean squared error: within a market over its Sundays, then over markets."""
+    """Return each forecaster's mean squared error, first over a market's Sundays, then over markets."""
     world = venue(Settings(seed=seed))
     shown: dict[str, list[tuple[Listing, datetime]]] = {}
     for at in SUNDAYS:

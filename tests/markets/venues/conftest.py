@@ -9,6 +9,6 @@ from tests.venue_server.server import VenueServer, venue_server
 
 @pytest.fixture
 def server() -> Iterator[VenueServer]:
-    """A server on which tests put a venue's answers."""
+    """Yield a server on which tests put a venue's answers."""
     with venue_server() as started:
         yield started

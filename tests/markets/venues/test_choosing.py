@@ -40,7 +40,8 @@ POLYMARKET = [
 
 def test_polymarket_is_asked_for_what_is_named_alone(server: VenueServer) -> None:
     rule = a_rule(slugs=("vote",), events=("rain", "nowhere"), tags=("sports", "weather"))
-    wire, wanted = PolymarketWire(POLYMARKET), filter_for([rule], NOW)
+    wire = PolymarketWire(POLYMARKET)
+    wanted = filter_for([rule], NOW)
     read = polymarket(wire.serve(server), lambda venue: venue.catalogue(NOW, wanted))
     assert drawn(read, rule) == {"1", "2", "3", "4"}
     assert read.codes == [("event nowhere", "missing")]
@@ -65,7 +66,8 @@ def test_what_is_not_wanted_is_left_out_by_any_name(server: VenueServer) -> None
 
 
 def test_figures_are_there_where_they_are_asked_for(server: VenueServer) -> None:
-    wire, rule = PolymarketWire(POLYMARKET), a_rule(min_volume_24h=usd(50), min_liquidity=usd(1_000))
+    wire = PolymarketWire(POLYMARKET)
+    rule = a_rule(min_volume_24h=usd(50), min_liquidity=usd(1_000))
     read = polymarket(wire.serve(server), lambda venue: venue.catalogue(NOW, filter_for([rule], NOW)))
     assert server.log[0].params["liquidity_num_min"] == "1000"
     told = {x.market.id[-1]: (x.quote.volume_24h, x.quote.liquidity) for x in read.said.listings if x.quote}
@@ -78,7 +80,8 @@ def test_figures_are_there_where_they_are_asked_for(server: VenueServer) -> None
 
 
 def test_rules_that_want_others_read_the_whole_list() -> None:
-    named, any_one = a_rule(tags=("a",), min_liquidity=5), a_rule(unknown_figures=True)
+    named = a_rule(tags=("a",), min_liquidity=5)
+    any_one = a_rule(unknown_figures=True)
     both = filter_for([named, any_one], NOW)
     assert (both.only_named, both.tags, both.min_liquidity, both.figures) == (False, ("a",), 0, True)
 

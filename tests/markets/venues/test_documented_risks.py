@@ -17,7 +17,7 @@ RAIN = MarketId("polymarket:1001")
 
 
 def refusing(server: VenueServer, path: str, parameter: str) -> None:
-    """Has a list refuse every question with a parameter, as "order fields are not valid" does."""
+    """Make a list refuse every question with a parameter, as "order fields are not valid" does."""
     inner = server._routes[path]
     server.route(path, lambda asked: status(422) if parameter in asked.query else inner(asked))
 

@@ -45,7 +45,7 @@ def resolutions(server: VenueServer, wire: KalshiWire, *ids: str, at: datetime =
 def quoted(
     server: VenueServer, book: Any = None, **changes: Any
 ) -> tuple[Quote | None, list[tuple[str, str]]]:
-    """The quote of one market with these prices and this book, and what was set aside."""
+    """Return the quote of one market with these prices and this book, and what was set aside."""
     books = {} if book is None else {"RAIN-26-A": book}
     answer = listings(server, KalshiWire([an_event(a_market(**changes))], books=books))
     return answer.said[0].quote, answer.codes
@@ -177,7 +177,8 @@ def test_the_fee_is_that_of_the_event_or_its_series_and_the_usual_where_nobody_k
     events = [an_event(a_market(f"F{n}-26-A"), ticker=f"F{n}-26", **FEES[n][0]) for n in numbers]
     wire = KalshiWire(events, [a_series(f"F{n}", **FEES[n][1]) for n in numbers])
     rates = [usd("0.07" if rate == "unknown" else rate) for *_, rate in FEES]
-    offered, chosen = catalogue(server, wire), listings(server, wire, *(f"kalshi:F{n}-26-A" for n in numbers))
+    offered = catalogue(server, wire)
+    chosen = listings(server, wire, *(f"kalshi:F{n}-26-A" for n in numbers))
     for answer in (offered, chosen):
         assert [x.market.fee_rate for x in answer.said] == rates
     unknown = [(f"F{n}-26", "unknown_fee") for n in numbers if FEES[n][2] == "unknown"]

@@ -72,7 +72,7 @@ def load(path: Path) -> Any:
 
 
 def rows(answer: Answer[Any]) -> list[tuple[Any, ...]]:
-    """The answer in the form of the tables above."""
+    """Return the answer in the form of the tables above."""
     found = []
     for listing in answer.said:
         quote = quote_of(listing)
@@ -140,7 +140,8 @@ def test_a_deep_book_is_read_best_first(server: VenueServer, recorded: Path) -> 
     market = load(recorded / "pmvl" / "kalshi-market.json")["market"]
     book = load(recorded / "pmvl" / "kalshi-orderbook.json")["orderbook_fp"]
     wire = KalshiWire(alone=[market], books={market["ticker"]: book})
-    ids, at = [MarketId(f"kalshi:{market['ticker']}")], datetime(2026, 8, 9, 12, tzinfo=UTC)
+    ids = [MarketId(f"kalshi:{market['ticker']}")]
+    at = datetime(2026, 8, 9, 12, tzinfo=UTC)
     [listing] = kalshi(wire.serve(server), lambda venue: venue.listings(at, ids)).said
     quote = quote_of(listing)
     assert (quote.bid, quote.ask, quote.mid, quote.last) == tuple(
@@ -165,7 +166,8 @@ def test_a_book_with_one_side_and_the_fees_of_its_series(server: VenueServer, re
     book = load(recorded / "pmvl" / "kalshi_orderbook.json")["orderbook_fp"]
     series = load(recorded / "pmvl" / "kalshi_series.json")["series"]
     wire = KalshiWire(alone=[market], books={market["ticker"]: book}, series=[series])
-    ids, at = [MarketId("kalshi:KXBTCD-26JUL2502-T74299.99")], datetime(2026, 7, 25, 5, 30, tzinfo=UTC)
+    ids = [MarketId("kalshi:KXBTCD-26JUL2502-T74299.99")]
+    at = datetime(2026, 7, 25, 5, 30, tzinfo=UTC)
     answer = kalshi(wire.serve(server), lambda venue: venue.listings(at, ids))
     [listing] = answer.said
     quote = quote_of(listing)

@@ -213,7 +213,8 @@ def test_a_page_without_its_list_is_no_answer(server: VenueServer, shape: Shape,
 
 def test_a_list_that_is_no_whole_one_is_incomplete(server: VenueServer, shape: Shape) -> None:
     """Where its pages repeat themselves, have no end, or name a next one that can't be asked for."""
-    url, path = shape.serve(server, []), shape.paths["catalogue"]
+    url = shape.serve(server, [])
+    path = shape.paths["catalogue"]
     settings = {"newest": 3_000} if shape.name == "manifold" else {"pages": 6}
     numbers = map(str, count(2_000))
     nameless = [{"question": "?"}, None] if shape.name == "manifold" else shape.page(["1001"], 7)

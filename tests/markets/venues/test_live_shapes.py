@@ -53,7 +53,8 @@ def test_what_drifted_is_named(
 def test_the_other_venues_and_a_model(
     server: VenueServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    event, book = kalshi.an_event(kalshi.a_market()), {"RAIN-26-A": kalshi.BOOK}
+    event = kalshi.an_event(kalshi.a_market())
+    book = {"RAIN-26-A": kalshi.BOOK}
     url = kalshi.KalshiWire([event], [kalshi.a_series()], books=book).serve(server)
     with faulty() as provider:
         provider.script("m", says(GOOD))

@@ -101,7 +101,8 @@ def test_only_what_can_be_traded_on_now_is_in_the_catalogue(server: VenueServer)
     closed = a_market("closed", closeTime=ms(2026, 1, 4, 12))
     early = a_market("early", createdTime=ms(2026, 1, 4, 13))
     endless = a_market("endless", closeTime=None)
-    beyond, farther = a_market("beyond", closeTime=10**16), a_market("farther", closeTime=10**30)
+    beyond = a_market("beyond", closeTime=10**16)
+    farther = a_market("farther", closeTime=10**30)
     ended = an_end("ended", closeTime=ms(2026, 3, 1))
     answer = catalogue(server, ended, closed, early, endless, beyond, farther)
     assert (names(answer), answer.aside) == (["endless", "beyond", "farther"], [])
@@ -145,7 +146,8 @@ def test_markets_and_prices_that_make_no_sense_are_set_aside_alone(server: Venue
 
 
 def test_a_hair_over_one_is_one_and_a_price_of_nothing_is_a_price(server: VenueServer) -> None:
-    sure, never = a_market(probability=1.000000000000004), a_market("snow", probability=1.6e-12)
+    sure = a_market(probability=1.000000000000004)
+    never = a_market("snow", probability=1.6e-12)
     assert [listing.quote.mid for listing in catalogue(server, sure, never).said] == [usd(1), 0]
 
 

@@ -117,7 +117,8 @@ def test_ended_markets_of_2026(server: VenueServer, recorded: Path) -> None:
 
 def test_a_market_on_its_own_page(server: VenueServer, recorded: Path) -> None:
     raw = load(recorded / "pymanifold-2022" / "test_resolve_market_binary_0.json")
-    ids, at = [MarketId("manifold:l6jsJPhOWSztXtzqhpU7")], datetime(2022, 10, 12, tzinfo=UTC)
+    ids = [MarketId("manifold:l6jsJPhOWSztXtzqhpU7")]
+    at = datetime(2022, 10, 12, tzinfo=UTC)
     answer = manifold(ManifoldWire([raw]).serve(server), lambda venue: venue.listings(at, ids))
     [listing] = answer.said
     assert (listing.market.question, quote_of(listing).mid) == ("test binary market", usd("0.504975"))

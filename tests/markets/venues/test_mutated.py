@@ -25,7 +25,8 @@ from tests.venue_server.server import Asked, VenueServer, reply
 from tests.venue_server.visit import Answer, Line
 
 TIMES = 150 if os.environ.get("THOROUGH") == "1" else 50
-JULY, AUGUST = datetime(2026, 7, 25, 3, tzinfo=UTC), datetime(2026, 8, 9, 12, tzinfo=UTC)
+JULY = datetime(2026, 7, 25, 3, tzinfo=UTC)
+AUGUST = datetime(2026, 8, 9, 12, tzinfo=UTC)
 OCTOBER_2022 = datetime(2022, 10, 11, tzinfo=UTC)
 
 
@@ -70,8 +71,9 @@ def payouts(answer: Answer[list[Resolution]]) -> dict[MarketId, int | None]:
 def try_broken(
     name: str, records: list[Any], ask: Callable[[list[Any]], Answer[Any]], deep: float = 0.0
 ) -> Iterator[tuple[Answer[Any], str]]:
-    """What is answered to records of which one is broken, each time held against what was before."""
-    calm, rng = ask(records), random.Random(name)
+    """Yield the answers to records one of which is broken, each beside the answer of before."""
+    calm = ask(records)
+    rng = random.Random(name)
     for _ in range(TIMES):
         found, number, where = broken(records, rng, deep=rng.random() < deep)
         nested = records[number].get("markets", [0]) if isinstance(records[number], dict) else [0]
@@ -138,7 +140,8 @@ def test_a_catalogue_of_manifold(server: VenueServer, line: Line, shared_data: P
 
 
 def test_ends_of_manifold(server: VenueServer, line: Line, shared_data: Path) -> None:
-    markets, kinds = on_manifold(shared_data), ("YES", "NO", "CANCEL")
+    markets = on_manifold(shared_data)
+    kinds = ("YES", "NO", "CANCEL")
     ended = [raw for raw in markets if raw["outcomeType"] == "BINARY" and raw.get("resolution") in kinds]
     chosen = [raw for kind in kinds for raw in ended if raw["resolution"] == kind][::60]
     chosen += [raw for raw in markets if raw["id"] == "TaOWd6RLq4npElKPhJOS"]
@@ -207,7 +210,8 @@ def test_the_order_books_word(
     katana = next(raw for raw in on_polymarket if raw["id"] == "1460332")
     wire = PolymarketWire([katana])
     wire.serve(server)
-    rng, paid = random.Random("polymarket/word"), 0
+    rng = random.Random("polymarket/word")
+    paid = 0
     for _ in range(TIMES):
         wire.ends, _number, where = broken([recorded.ends(shared_data)[2]], rng, deep=True)
         said = line.polymarket(lambda venue: venue.resolutions(AUGUST, ids("polymarket", ["1460332"])))
@@ -233,7 +237,9 @@ def test_bytes_changed_on_the_way(
         (f"{GAMMA}/markets/keyset", {"markets": on_polymarket[:30]}, partial(line.polymarket, offered(JULY))),
     ]
     for path, page, ask in pages:
-        body, rng, codes = json.dumps(page).encode(), random.Random(path), set()
+        body = json.dumps(page).encode()
+        rng = random.Random(path)
+        codes = set()
         for _ in range(TIMES):
             server.route(path, partial(by_before, reply(changed(body, rng))))
             try:

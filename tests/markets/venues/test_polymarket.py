@@ -44,7 +44,7 @@ def listings(server: VenueServer, wire: PolymarketWire, *ids: str, at: datetime 
 
 
 def quoted(server: VenueServer, book: Raw | None = RAIN_BOOK, **changes: Any) -> tuple[Any, list[str]]:
-    """The quote of one market with these prices and this book, and the codes of what was set aside."""
+    """Return the quote of one market with these prices and this book, and the codes of what was set aside."""
     books = [] if book is None else [book]
     answer = listings(server, PolymarketWire([a_market(**changes)], books))
     assert {record for record, _ in answer.codes} <= {"1001"}
@@ -52,7 +52,7 @@ def quoted(server: VenueServer, book: Raw | None = RAIN_BOOK, **changes: Any) ->
 
 
 def refusal(quote: Quote) -> str | None:
-    """Why a bet on this quote isn't filled, by the rules of live arenas; None if it is."""
+    """Return why a bet on this quote isn't filled by the rules of live arenas, or None if it is."""
     snapshot = a_snapshot(Listing(our_market(RAIN), quote))
     _, refused = execute([a_bet(100, market=RAIN)], [], an_account(), snapshot, REALISTIC)
     return refused[0].code if refused else None
@@ -67,12 +67,12 @@ def many(count: int) -> list[Raw]:
 
 
 def each(*changes: Raw) -> list[Raw]:
-    """The markets 1001, 1002 … with one change each; None leaves a field out."""
+    """Return the markets 1001, 1002 … with one change each; None leaves a field out."""
     return [a_market(str(1001 + n), **change) for n, change in enumerate(changes)]
 
 
 def told(cases: Sequence[tuple[Any, str]]) -> list[tuple[str, str]]:
-    """What is to be told of the markets 1001, 1002 …, where anything is."""
+    """Return what is to be told of the markets 1001, 1002 …, without those that need no remark."""
     return [(str(1001 + n), code) for n, (_, code) in enumerate(cases) if code]
 
 
@@ -114,7 +114,8 @@ def test_yes_is_found_by_its_name_not_by_its_place(server: VenueServer) -> None:
 
 
 def test_of_any_two_outcomes_the_first_is_yes_and_the_question_says_so(server: VenueServer) -> None:
-    prices, tokens = json.dumps(["0.41", "0.59"]), json.dumps([token("1001", "Yes"), token("1001", "No")])
+    prices = json.dumps(["0.41", "0.59"])
+    tokens = json.dumps([token("1001", "Yes"), token("1001", "No")])
     sides = {"question": "FaZe vs. illwill", "outcomePrices": prices, "clobTokenIds": tokens}
     game = a_market("1001", ["FaZe", "illwill"], **sides)
     answer = listings(server, PolymarketWire([game], [RAIN_BOOK]))
@@ -163,7 +164,8 @@ def test_what_is_open_is_on_offer_or_counted(server: VenueServer) -> None:
 
 
 def test_the_venue_leaves_out_what_the_rule_does_not_want(server: VenueServer) -> None:
-    thin, late = a_market("1002", volume="99"), a_market("1003", endDate="2026-05-01T00:00:00Z")
+    thin = a_market("1002", volume="99")
+    late = a_market("1003", endDate="2026-05-01T00:00:00Z")
     wire = PolymarketWire([a_market(), thin, late])
     wanted = CatalogueFilter(usd(1000), datetime(2026, 4, 1, tzinfo=UTC))
     read = polymarket(wire.serve(server), lambda venue: venue.catalogue(NOW, wanted))
@@ -493,7 +495,8 @@ def test_the_book_of_another_market_is_not_believed(server: VenueServer) -> None
 
 def test_a_list_that_was_broken_off_is_read_on_from_there(server: VenueServer) -> None:
     wire = PolymarketWire(many(250))
-    url, number = wire.serve(server), count(1)
+    url = wire.serve(server)
+    number = count(1)
     server.route(LISTS, lambda asked: status(500) if next(number) in (3, 4) else wire._by_cursor(asked))
 
     async def twice(venue: Polymarket) -> Catalogue:
@@ -503,7 +506,8 @@ def test_a_list_that_was_broken_off_is_read_on_from_there(server: VenueServer) -
         return await venue.catalogue(NOW + minutes)
 
     for minutes, asked in ((timedelta(minutes=15), 5), (timedelta(minutes=16), 7)):
-        number, before = count(1), server.counts[LISTS]
+        number = count(1)
+        before = server.counts[LISTS]
         read = polymarket(url, twice).said
         assert [x.market.id for x in read.listings] == [f"polymarket:{1001 + n}" for n in range(250)]
         assert {x.quote.at for x in read.listings if x.quote} == {NOW + minutes}

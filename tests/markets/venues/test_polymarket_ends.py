@@ -23,12 +23,13 @@ from tests.venue_server.polymarket import (
 from tests.venue_server.server import HTML, RESET, VenueServer, status
 from tests.venue_server.visit import Answer, polymarket
 
-RAIN, SNOW = MarketId("polymarket:1001"), MarketId("polymarket:1002")
+RAIN = MarketId("polymarket:1001")
+SNOW = MarketId("polymarket:1002")
 CLOSED_AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 def ended(server: VenueServer, *markets: Any, ends: list[Any] | None = None) -> Answer[Any]:
-    """How the markets 1001 and 1002 ended, and what the order book says of it."""
+    """Return how the markets 1001 and 1002 ended, and what the order book says of it."""
     wire = PolymarketWire([*markets], ends=ends or [])
     return polymarket(wire.serve(server), lambda venue: venue.resolutions(NOW, [RAIN, SNOW]))
 

@@ -15,7 +15,8 @@ from tests.venue_server.polymarket import PolymarketWire
 from tests.venue_server.server import VenueServer
 from tests.venue_server.visit import Answer, polymarket
 
-JULY, AUGUST = datetime(2026, 7, 25, 6, tzinfo=UTC), datetime(2026, 8, 18, 19, tzinfo=UTC)
+JULY = datetime(2026, 7, 25, 6, tzinfo=UTC)
+AUGUST = datetime(2026, 8, 18, 19, tzinfo=UTC)
 
 PRICES = {
     "1654958": ("0.734", "0.737", "0.7355", "0.734", "27163273.273136"),

@@ -13,16 +13,13 @@ from markets.venue import Venue, VenueError
 from markets.venues import simulator
 from markets.venues.recorded import LATEST_END, NO_BET, RecordedVenue, Settings, stamp, venue
 from tests.builders import listed, result_of, usd
-from tests.bundles import a_bundle, ended, page, simulated
+from tests.bundles import a_bundle, ended, on, page, simulated
 
-A, B = MarketId("v:a"), MarketId("v:b")
+A = MarketId("v:a")
+B = MarketId("v:b")
 START = datetime(2026, 1, 4, tzinfo=UTC)
 TIMES = [START + timedelta(hours=31 * n) for n in range(60)]
 DAILY = [f"v,a,2026-01-{day:02},0.{day:02}" for day in range(3, 20)]
-
-
-def on(day: int, hour: int = 0, month: int = 1) -> datetime:
-    return datetime(2026, month, day, hour, tzinfo=UTC)
 
 
 def recorded(folder: Path, *lines: Any, **more: Any) -> RecordedVenue:
@@ -31,7 +28,7 @@ def recorded(folder: Path, *lines: Any, **more: Any) -> RecordedVenue:
 
 
 def offered(world: Venue, at: datetime) -> dict[MarketId, int | None]:
-    """The markets on offer with their mids."""
+    """Return the markets on offer with their mids."""
     return {x.market.id: x.mid for x in result_of(listed(world, at))}
 
 
@@ -138,9 +135,11 @@ def test_where_every_time_is_exact_a_late_end_is_one_that_came_late(tmp_path: Pa
 
 
 def a_month(folder: Path, from_day: int, luck: str) -> RecordedVenue:
-    """Twelve markets with daily prices and ends; what is dated from a day on depends on the luck."""
-    early, late = Random("before"), Random(luck)
-    prices, pages = [], []
+    """Return twelve markets with daily prices and ends; what is dated from a day on depends on the luck."""
+    early = Random("before")
+    late = Random(luck)
+    prices = []
+    pages = []
     for name in "abcdefghijkl":
         last = early.randrange(5, 25)
         payout = (late if last + 1 >= from_day else early).randrange(2)

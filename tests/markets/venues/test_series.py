@@ -126,7 +126,8 @@ def test_a_listing_is_the_one_of_the_catalogue_and_stays_so(files: Path) -> None
 
 
 def test_a_faulty_file_is_told_by_line_and_field_and_its_questions_wait(files: Path) -> None:
-    good, bad = files / "lake.csv", files / "river.csv"
+    good = files / "lake.csv"
+    bad = files / "river.csv"
     for path in (good, bad):
         path.write_text(a_table(ROWS, "date,value"), "utf-8")
     opened = a_venue(files)

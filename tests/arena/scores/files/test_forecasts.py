@@ -19,7 +19,7 @@ def csv(*lines: str) -> str:
 
 
 def refused(text: str) -> str:
-    """What is said of a file that can't be scored, with a hint."""
+    """Return the error of a file that can't be scored, with its hint."""
     with pytest.raises(ArenaError) as caught:
         read_forecasts("f.csv", text)
     assert caught.value.hint
@@ -123,11 +123,12 @@ def test_whatever_the_times_a_file_is_scored_or_refused(rows: list[tuple[str, ..
 
 
 def scored_or_refused(text: str) -> None:
-    """Either a board in both modes, or what is wrong with the file; nothing else."""
+    """Check that a file gets a board in both modes, or an error that says what is wrong with it."""
     try:
         table = read_forecasts("f.csv", text)
     except ArenaError as error:
-        said, hint = str(error), error.hint
+        said = str(error)
+        hint = error.hint
     else:
         said, hint = "f.csv is scored", "nothing"
         assert score_file(table).rows
@@ -177,7 +178,8 @@ def test_a_large_plain_file_is_read_as_one_with_quotes() -> None:
     lines = [f"q{row // 9}, f{row % 9} ,0.{row % 97:02}0,{row // 9 % 2},{'x' * 60}" for row in range(18_000)]
     lines[5] = ""
     plain = "\r\n".join([f"{HEAD},note", *lines, ""])
-    fast, slow = read_forecasts("f", plain), read_forecasts("f", plain.replace("question", '"question"', 1))
+    fast = read_forecasts("f", plain)
+    slow = read_forecasts("f", plain.replace("question", '"question"', 1))
     assert (fast.questions, fast.forecasters, fast.ignored) == (slow.questions, slow.forecasters, ("note",))
     for column in ("question", "forecaster", "probability", "outcome"):
         assert np.array_equal(getattr(fast, column), getattr(slow, column))

@@ -59,7 +59,7 @@ TIMED = f"{HEAD},event,time,resolved"
 
 
 def season(options: range, questions: int = 400) -> str:
-    """sharp, one in the middle of it and the price, one that guesses, and a copy; some as two options."""
+    """Return a season of one sharp agent, one between it and the price, a guesser and a copy."""
     rng = Random(5)
     lines = [TIMED]
     for q in range(questions):
@@ -113,12 +113,12 @@ def test_two_options_are_scored_as_the_yes_no_question_that_they_are(options: ra
         assert asdict(pair) == pytest.approx(asdict(same))
 
 
-def three_ways(questions: int = 300, copied: int = 40) -> str:
-    """Six outcomes, of which sharp knows more than the odds; near repeats them on all but one option."""
+def three_ways() -> str:
+    """Return six outcomes on which sharp beats the odds; near repeats them on all but one option."""
     rng = Random(3)
     names = "abcdef"
     lines = [TIMED]
-    for q in range(questions):
+    for q in range(300):
         weights = [rng.uniform(0.05, 1) for _ in names]
         chances = [weight / sum(weights) for weight in weights]
         off = [chance * rng.choice([0.5, 1.5]) for chance in chances]
@@ -175,7 +175,8 @@ def test_odds_are_scaled_and_missing_ones_leave_a_forecast_out_of_skill_alone() 
         assert all(f",{price}\n" in MATCH for price in prices)
     margin = MATCH.replace(",0.5\n", ",0.55\n").replace(",0.25\n", ",0.275\n")
     margin = margin.replace(",0.2\n", ",0.22\n").replace(",0.3\n", ",0.33\n")
-    fair, dear = scored(f"{HEAD}\n{MATCH}"), scored(f"{HEAD}\n{margin}")
+    fair = scored(f"{HEAD}\n{MATCH}")
+    dear = scored(f"{HEAD}\n{margin}")
     assert row_of(dear, "ann").skill == pytest.approx(row_of(fair, "ann").skill)
     [note] = set(dear.notes) - set(fair.notes)
     assert note == ("odds scaled to add up to 1: 2 forecasts with a margin of +10.0%")
@@ -251,7 +252,8 @@ NUMBERS = "question,forecaster,q10,q50,q90,outcome,low,high\n"
 def test_a_number_left_empty_is_unanswered() -> None:
     rows = "a,ann,10,20,30,25,0,100\nb,ann,10,20,30,25,0,100\na,bob,12,20,30,25,0,100\nb,bob,,,,25,0,100\n"
     found = scored(NUMBERS + rows + "c,ann,,,,25,0,100\nc,bob,,,,25,0,100\n")
-    ann, bob = row_of(found, "ann"), row_of(found, "bob")
+    ann = row_of(found, "ann")
+    bob = row_of(found, "bob")
     assert [(row.questions, row.missing) for row in (ann, bob)] == [(2, 1), (1, 2)]
     alone = scored(NUMBERS + rows[: rows.index("a,bob")])
     assert ann.baseline == alone.rows[0].baseline

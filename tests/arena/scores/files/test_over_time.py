@@ -21,7 +21,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> ForecastTable:
 
 
 def assert_same(table: ForecastTable, outside: tuple[str, ...]) -> None:
-    """With the community as one more, which is scored question by question, all others stay as they are."""
+    """Check that scoring the community as one more forecaster leaves all others as they are."""
     at_once = score_questions(table, "exact", outside)
     one_by_one = score_questions(table, "exact", outside, community=True)
     own = one_by_one.who < len(table.forecasters)

@@ -22,7 +22,7 @@ def table_of(lines: Sequence[str], head: str = HEAD) -> ForecastTable:
 
 
 def season() -> list[str]:
-    """Forty questions: ann is sharp, bob says what ann says, and eve says the price; half come true."""
+    """Return forty questions, half true: ann is sharp, bob repeats ann, and eve repeats the price."""
     lines = []
     for number in range(40):
         outcome = number % 2
@@ -167,7 +167,8 @@ def test_two_options_are_as_calibrated_as_the_yes_no_question_that_they_are(repo
     assert [one.came_to for one in found.worst] == ["yes", "no", "no"]
     assert [one.price for one in found.worst] == pytest.approx([0.38, 0.57, 0.45])
 
-    twice, once = found.calibration[0].diagram, report.calibration[0].diagram
+    twice = found.calibration[0].diagram
+    once = report.calibration[0].diagram
     low, high = once.deciles
     wrong = (low.rows * low.observed + high.rows * (1 - high.observed)) / 40
     assert [(x.place, x.rows) for x in twice.deciles] == [(1, 40), (8, 40)]

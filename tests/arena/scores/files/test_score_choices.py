@@ -154,8 +154,9 @@ def test_who_is_outside_changes_nobodys_peer_score() -> None:
 
 
 def world(questions: int, hard_for: str = "") -> str:
-    """good is 0.1 off the truth, bad 0.3; `hard_for` answers only the questions that nobody can tell."""
-    rng, lines = random.Random(2), ["question,forecaster,probability,outcome,event"]
+    """Return a good forecaster, a bad one, and `hard_for`, which answers only the unpredictable questions."""
+    rng = random.Random(2)
+    lines = ["question,forecaster,probability,outcome,event"]
     for q in range(questions):
         hard = q % 2
         truth = 0.5 if hard else rng.choice((0.05, 0.95))
@@ -179,7 +180,8 @@ def test_every_mean_has_an_interval_by_event() -> None:
 
 def test_against_another_on_common_questions() -> None:
     found = scored(world(200), against="bad")
-    good, bad = row_of(found, "good").gap, row_of(found, "bad").gap
+    good = row_of(found, "good").gap
+    bad = row_of(found, "bad").gap
     assert good is not None
     assert bad is not None
     assert good.low is not None
@@ -190,7 +192,8 @@ def test_against_another_on_common_questions() -> None:
 def test_adjusting_takes_out_how_hard_questions_were() -> None:
     """good answers the hard half alone: worse by its plain mean, better once difficulty is allowed for."""
     found = scored(world(400, hard_for="good"), adjusted=True)
-    good, bad = row_of(found, "good"), row_of(found, "bad")
+    good = row_of(found, "good")
+    bad = row_of(found, "bad")
     assert (good.brier or 0) > (bad.brier or 1)
     assert (good.adjusted or 1) < (bad.adjusted or 0)
     assert any(
@@ -232,7 +235,8 @@ def test_leaving_an_answer_out_improves_no_score_and_no_place(
     fewer = own[:left_out] + own[left_out + 1 :]
     head = "question,forecaster,probability,outcome,event"
     before, after = (scored("\n".join([head, *rows, *each])) for each in (own, fewer))
-    whole, less = row_of(before, "some"), row_of(after, "some")
+    whole = row_of(before, "some")
+    less = row_of(after, "some")
     assert (less.filled["brier"] or 0) >= (whole.filled["brier"] or 0) - 1e-12
     assert (less.brier_skill or 0) <= (whole.brier_skill or 0) + 1e-12
     assert {score for score, value in less.filled.items() if value is not None} == {"brier"}

@@ -96,9 +96,9 @@ def test_with_twenty_events_there_is_an_interval() -> None:
     assert (good.reason, good.events_effective) == (None, 30)
 
 
-def many_events(events: int, size: int, seed: int = 1) -> list[str]:
-    """Events of so many questions at uniform prices that are true, and one whose forecasts are dull."""
-    chance = Random(seed)
+def many_events(events: int, size: int) -> list[str]:
+    """Return events of this many questions at true uniform prices, and one with dull forecasts."""
+    chance = Random(1)
     lines = []
     for number in range(events * size):
         price = round(chance.uniform(0.01, 0.99), 2)
@@ -203,7 +203,7 @@ def test_a_late_close_counts_in_the_mode_of_the_site_alone() -> None:
 
 
 def season_lines(events: int, weeks: int, truth: float = 0.0) -> list[str]:
-    """sharp knows more than the price, blank copies it, lazy answers the first quarter."""
+    """Return lines of sharp, which beats the price, blank, which copies it, and lazy, which soon stops."""
     rng = Random(5)
     lines = []
     for event in range(events):
@@ -245,7 +245,7 @@ def test_without_times_a_file_is_looked_at_once() -> None:
 
 
 def told_in(found: FileScores) -> list[PairVerdict]:
-    """What is told of pairs in a file."""
+    """Return what is told of pairs in a file."""
     assert found.verdict is not None
     return list(found.verdict.told)
 

@@ -1,7 +1,6 @@
 """Sources of forecasts: their form, outcomes and prices of other files, what is unanswered or skipped."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,7 @@ def source(name: str, text: str | bytes) -> SourceFile:
 
 
 def read(text: str, *, outcomes: str = "", prices: str = "", **choices: Any) -> ForecastTable:
-    """What is read of a file f.csv beside others."""
+    """Return what is read of a file f.csv beside others."""
     if outcomes:
         choices["outcomes"] = (source("o.csv", outcomes),)
     if prices:
@@ -184,7 +183,8 @@ def test_an_empty_probability_is_unanswered_and_counts_as_missing() -> None:
     text = f"{HEAD},outcome\nrain,ann,0.8,1\nrain,bob,,1\nsnow,ann,,0\nsnow,bob,,0\nhail,bob,0.5,1\n"
     table = read(text)
     scores = score_file(table)
-    ann, bob = row_of(scores, "ann"), row_of(scores, "bob")
+    ann = row_of(scores, "ann")
+    bob = row_of(scores, "bob")
     assert (ann.questions, ann.missing, bob.questions, bob.missing) == (1, 2, 1, 2)
     assert ann.filled["brier"] == pytest.approx((0.04 + 1 + 1) / 3)
     assert "unanswered: 3 forecasts without a probability (bob 2, ann 1)" in scores.notes
@@ -203,10 +203,10 @@ def test_options_of_which_one_is_empty_are_unanswered_and_missing() -> None:
         assert "unanswered: 1 forecast without a probability (bob 1)" in scores.notes
 
 
-def repeated(forecasters: Sequence[str] = ("ann", "bob")) -> str:
-    """A key that names two questions each, which a day and a running number both tell apart."""
+def repeated() -> str:
+    """Return rows whose key names two questions each, which a day or a running number tells apart."""
     lines = ["ticker,forecaster,probability,outcome,day,latency"]
-    for place, name in enumerate(forecasters):
+    for place, name in enumerate(("ann", "bob")):
         rest = f"{name},0.5"
         lines += [f"T{n // 2},{rest},{n % 2},day {n % 2},{place * 100 + n}" for n in range(12)]
     return "\n".join(lines)

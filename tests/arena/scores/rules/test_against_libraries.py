@@ -31,7 +31,8 @@ def test_brier_and_the_isotonic_curve_are_those_of_scores(pairs: list[tuple[int,
     from xarray import DataArray
 
     forecast, outcome = (np.array(column, dtype=float) for column in zip(*pairs, strict=True))
-    f, o = DataArray(forecast / 100, dims="row"), DataArray(outcome, dims="row")
+    f = DataArray(forecast / 100, dims="row")
+    o = DataArray(outcome, dims="row")
     assert brier.score(forecast / 100, outcome) == pytest.approx(float(brier_score(f, o)), abs=1e-12)
     theirs = isotonic_fit(f, o)
     curve = dict(zip(theirs["fcst_sorted"], theirs["regression_values"], strict=True))

@@ -12,7 +12,8 @@ from arena.scores.rules.autocast import choice, combined, numeric
 
 @given(st.lists(st.tuples(st.integers(0, 100), st.integers(0, 1)), min_size=1, max_size=20))
 def test_of_two_options_it_is_the_brier_score(rows: list[tuple[int, int]]) -> None:
-    yes, answers = [f / 100 for f, _ in rows], [answer for _, answer in rows]
+    yes = [f / 100 for f, _ in rows]
+    answers = [answer for _, answer in rows]
     found = choice.each([[1 - f, f] for f in yes], answers)
     assert found.mean() == pytest.approx(brier.score(yes, answers), abs=1e-12)
 

@@ -39,7 +39,8 @@ rows = st.lists(st.tuples(st.integers(0, 1000), st.sampled_from([0, 1, -1])), mi
 
 @given(rows)
 def test_every_resolved_forecast_is_in_one_bin(rows: list[tuple[int, int]]) -> None:
-    forecasts, outcomes = [f / 1000 for f, _ in rows], [o for _, o in rows]
+    forecasts = [f / 1000 for f, _ in rows]
+    outcomes = [o for _, o in rows]
     found = calibration.bins(forecasts, outcomes)
     assert sum(b.count for b in found) == sum(o >= 0 for o in outcomes)
     for b in found:
@@ -48,8 +49,10 @@ def test_every_resolved_forecast_is_in_one_bin(rows: list[tuple[int, int]]) -> N
 
 @given(rows)
 def test_the_calibration_error_is_never_above_the_brier_score(rows: list[tuple[int, int]]) -> None:
-    forecasts, outcomes = [f / 1000 for f, _ in rows], [o for _, o in rows]
-    error, whole = calibration.score(forecasts, outcomes), brier.score(forecasts, outcomes)
+    forecasts = [f / 1000 for f, _ in rows]
+    outcomes = [o for _, o in rows]
+    error = calibration.score(forecasts, outcomes)
+    whole = brier.score(forecasts, outcomes)
     assert math.isnan(whole) or error <= whole + 1e-12
 
 

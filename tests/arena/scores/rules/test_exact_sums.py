@@ -14,7 +14,7 @@ short = st.integers(-(10**6), 10**6).map(lambda n: n / 1000)
 
 
 def many(values: list[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The values again and again, until no loop over them would be fast."""
+    """Repeat the values until no loop over them would be fast."""
     return np.resize(np.array(values), FEW + 20_000)
 
 
@@ -54,7 +54,8 @@ def test_the_order_of_a_million_changes_no_digit() -> None:
 
 @given(st.lists(st.tuples(short, st.integers(-1, 5)), min_size=1))
 def test_a_market_counts_once_whatever_it_is_called(rows: list[tuple[float, int]]) -> None:
-    values, market = np.array([value for value, _ in rows]), [label for _, label in rows]
+    values = np.array([value for value, _ in rows])
+    market = [label for _, label in rows]
     by_market = [[value for value, label in rows if label == one] for one in set(market)]
     wanted = math.fsum(math.fsum(part) / len(part) for part in by_market) / len(by_market)
     names = [f"m{label}" for label in market]

@@ -73,7 +73,7 @@ def ask(
     waits: Waits | None = None,
     **changes: Any,
 ) -> Any:
-    """What a client is told, asked in an event loop of its own and closed again."""
+    """Ask in an event loop of its own with a client that is closed again, and return the answer."""
 
     async def asked() -> Any:
         options: dict[str, Any] = {
@@ -97,12 +97,12 @@ def told(server: VenueServer, waits: Waits | None = None, **changes: Any) -> Ven
 
 
 def patience(fault: str) -> float:
-    """Seconds to wait for an answer: few for one that never ends, enough on a busy machine for all else."""
+    """Return the seconds to wait for an answer: few for one that never ends, else plenty."""
     return 0.5 if fault == "drip" else 5.0
 
 
 def helps(error: VenueError, code: str) -> bool:
-    """Whether an error says who, what and how to mend it."""
+    """Tell whether an error says who, what and how to mend it."""
     assert error.code == code
     return "127.0.0.1" in error.message and "/page" in error.message and bool(error.hint)
 
@@ -194,7 +194,8 @@ def test_the_wait_that_a_venue_asks_for_is_kept(
 def test_a_wait_that_makes_no_sense_is_as_none(server: VenueServer) -> None:
     dates = ("Sun, 99 Jan 2026 12:00:09 GMT", f"Sun, 04 Jan 2026 12:00:09 +{'9' * 20}")
     for nonsense in ("", "soon", "-3", "1e9", "٣", *dates):
-        waits, header = Waits(), nonsense.encode().decode("latin-1")
+        waits = Waits()
+        header = nonsense.encode().decode("latin-1")
         server.fail("/page", replace(status(429), headers={"Retry-After": header}))
         assert ask(server, waits=waits) == {"price": "0.40"}
         assert 0.3 < sum(waits) < 0.7

@@ -13,7 +13,7 @@ LATER = datetime(2027, 1, 1, tzinfo=UTC)
 
 
 def values(file: str, text: str, lag: int | None = None) -> dict[str, list[tuple[str, str]]]:
-    """What a text has, by series: dates and values as they were known in the end."""
+    """Return a text's dates and values by series, as they were known in the end."""
     found = {}
     for series in read_series(file, text, lag):
         known = known_values(series, LATER)

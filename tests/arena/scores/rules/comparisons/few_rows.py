@@ -15,7 +15,7 @@ The event is the market's name up to a slash.
 
 
 def season_of(rows: Iterable[Row]) -> SeasonForecasts:
-    """The season of these rows."""
+    """Return the season of these rows."""
     agent, market, instant, forecast, price, outcome = map(list, zip(*rows, strict=True))
     agents, who = factorize(agent)
     _, what = factorize(market)
@@ -27,7 +27,7 @@ def season_of(rows: Iterable[Row]) -> SeasonForecasts:
 
 
 def drawn(seed: int, events: int, agents: dict[str, float], markets: int = 3, rounds: int = 2) -> list[Row]:
-    """Rows of agents that see the truth up to a noise; the price has one of 0.15."""
+    """Draw rows of agents that see the truth up to a noise; that of the price is 0.15."""
     rng = np.random.default_rng(seed)
     rows: list[Row] = []
     for event in range(events):

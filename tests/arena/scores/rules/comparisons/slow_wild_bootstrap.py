@@ -7,7 +7,7 @@ from math import fsum, sqrt
 def p_value(
     totals: Sequence[float], counts: Sequence[float], null: float, signs: Sequence[Sequence[float]]
 ) -> float:
-    """(1 + draws at least as far off) / (1 + draws); `signs` are one row a draw."""
+    """Return (1 + draws at least as far off) / (1 + draws); `signs` are one row a draw."""
     n = fsum(counts)
     mean = fsum(totals) / n
     parts = [s - k * null for s, k in zip(totals, counts, strict=True)]

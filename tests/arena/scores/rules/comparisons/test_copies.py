@@ -5,7 +5,7 @@ from tests.arena.scores.rules.comparisons.few_rows import Row, drawn, season_of
 
 
 def also(rows: list[Row], name: str, of: str, shift: float = 0.0, every: int = 1) -> list[Row]:
-    """Another agent, which says what one of them says; every so many rows shifted."""
+    """Add an agent that repeats one of the others, with every few rows shifted."""
     own = [row for row in rows if row[0] == of]
     return [
         (name, *row[1:3], min(row[3] + (shift if place % every == 0 else 0.0), 1.0), *row[4:])

@@ -42,7 +42,8 @@ def test_without_common_rows_nothing_is_said() -> None:
 
 def test_who_forecasts_better_wins_from_either_side() -> None:
     season = season_of(drawn(1, 60, {"ann": 0.02, "bob": 0.4}))
-    one, other = duel(season, "ann", "bob"), duel(season, "bob", "ann")
+    one = duel(season, "ann", "bob")
+    other = duel(season, "bob", "ann")
     assert one.winner() == other.winner() == "ann"
     assert one.gap == pytest.approx(-(other.gap or 0))
     assert one.p == other.p

@@ -37,17 +37,17 @@ Starts = dict[str, float]
 
 
 def a_table(seed: int = 1) -> Table:
-    """Ten weeks of ten stories."""
+    """Return ten weeks of ten stories."""
     return table(10, 10, np.random.default_rng(seed))
 
 
 def two(of: Table, better: float = 0.1, worse: float = 1.5) -> DuelRows:
-    """One that sees much more than the other."""
+    """Return two agents, of which one sees much more than the other."""
     return duel_rows(of, np.stack([of.seen(better), of.seen(worse)]))
 
 
 def since(pair: PairEvidence) -> float:
-    """The time of the look at which a pair was told."""
+    """Return the time of the look at which a pair was told."""
     assert pair.since is not None
     return float(pair.since)
 
@@ -109,7 +109,8 @@ def test_a_pair_that_is_told_both_ways_is_not_told() -> None:
     """After half of the time the better one becomes the worse one, for long enough to be told too."""
     of = table(40, 10, np.random.default_rng(1))
     is_late = of.made >= 70
-    good, bad = of.seen(0.1), of.seen(3.0)
+    good = of.seen(0.1)
+    bad = of.seen(3.0)
     rows = duel_rows(of, np.stack([np.where(is_late, bad, good), np.where(is_late, good, bad)]))
     first = replace(rows, known=np.where(rows.known <= 70, rows.known, np.inf))
     assert [pair.better for pair in told_pairs(first)] == ["entry 0"]
@@ -263,7 +264,8 @@ def test_weeks_more_are_as_many_as_it_takes_half_of_the_time() -> None:
 
 def test_copies_are_no_entries_and_one_who_stops_copying_begins_then() -> None:
     of = a_table()
-    good, bad = of.seen(0.1), of.seen(1.5)
+    good = of.seen(0.1)
+    bad = of.seen(1.5)
     told = told_pairs(duel_rows(of, np.stack([good, bad, good, bad + 0.004])))
     assert [(pair.better, pair.worse) for pair in told] == [("entry 0", "entry 1")]
 
@@ -280,7 +282,7 @@ def test_without_a_rival_nothing_is_told(lines: int) -> None:
 
 @st.composite
 def line_ups(draw: st.DrawFn) -> tuple[Starts, dict[str, str]]:
-    """When up to twelve entries begin, and whose they are."""
+    """Draw when up to twelve entries begin, and whose they are."""
     names = [f"entry {number}" for number in range(draw(st.integers(0, 12)))]
     starts = {name: float(draw(st.integers(0, 4))) for name in names}
     return starts, {name: draw(st.sampled_from("abc")) for name in names}

@@ -13,26 +13,26 @@ PRICES = np.random.default_rng(1).uniform(0.2, 0.8, (ROUNDS, MARKETS))
 
 
 def season(*forecasts: np.ndarray) -> StatedRows:
-    """Rows of agents by round and market; NaN where one states nothing."""
+    """Return rows of agents by round and market, with NaN where one states nothing."""
     table = np.stack(forecasts)
     agent, instant, market = np.nonzero(~np.isnan(table))
     return StatedRows(agent, instant, market, table[agent, instant, market], PRICES[instant, market])
 
 
 def opinion(seed: int) -> np.ndarray:
-    """Forecasts of somebody with a mind of their own."""
+    """Return independent forecasts."""
     return np.random.default_rng(seed).uniform(0.05, 0.95, (ROUNDS, MARKETS))
 
 
 def during(forecasts: np.ndarray, first: int, last: int) -> np.ndarray:
-    """Only the rounds from the first to the last one, which is not among them."""
+    """Keep only the rounds from the first up to the last one, which is left out."""
     kept = np.full_like(forecasts, np.nan)
     kept[first:last] = forecasts[first:last]
     return kept
 
 
 def after(forecasts: np.ndarray, later: np.ndarray, change: int) -> np.ndarray:
-    """Somebody who says other things from one round on."""
+    """Change an agent's forecasts from one round on."""
     return np.concatenate([forecasts[:change], later[change:]])
 
 
@@ -84,7 +84,7 @@ def test_an_entry_is_whoever_stated_forecasts_of_their_own(forecasts: list[np.nd
 
 @st.composite
 def histories(draw: st.DrawFn) -> np.ndarray:
-    """Agents that join, stop, copy one another or the price, and change their minds."""
+    """Draw agents that join, stop, copy one another or the price, and change their behaviour."""
     minds = [PRICES, *(opinion(seed) for seed in range(3))]
     agents = []
     for _ in range(draw(st.integers(1, 6))):

@@ -14,12 +14,12 @@ from arena.scores.rules.comparisons.events import Information, information, sum_
 
 
 def known(prices: Sequence[float], apart: Sequence[float], events: Sequence[int]) -> Information:
-    """What one row a market tells."""
+    """Return the information of one row a market."""
     return information(np.array(apart), np.array(prices), np.arange(len(prices)), np.array(events))
 
 
 def worth(prices: Sequence[float], apart: Sequence[float], events: Sequence[int]) -> float:
-    """Effective events of one row a market."""
+    """Return the effective events of one row a market."""
     return known(prices, apart, events).effective
 
 
@@ -165,7 +165,8 @@ def test_a_value_is_averaged_within_markets_and_added_up_within_events(
     within: dict[int, list[float]] = defaultdict(list)
     for market, value in rows:
         within[market].append(value / 1000)
-    total, count = [0.0] * 4, [0] * 4
+    total = [0.0] * 4
+    count = [0] * 4
     for market, values in within.items():
         total[event_of[market]] += sum(values) / len(values)
         count[event_of[market]] += 1

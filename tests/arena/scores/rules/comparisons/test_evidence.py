@@ -20,7 +20,7 @@ def of(rows: list[Row]) -> EvidenceRows:
 
 
 def by_hand(rows: list[Row], look: float) -> float:
-    """The capital at a look: story by story, forecast by forecast."""
+    """Return the capital at a look, story by story, forecast by forecast."""
     capital = []
     for stake in STAKES:
         product_of_stories = 1.0
@@ -40,7 +40,7 @@ def by_hand(rows: list[Row], look: float) -> float:
 
 
 def _worst(bets: list[tuple[Row, float]], look: float = -1.0) -> float:
-    """What the bets gain at least, when at a look some markets have ended."""
+    """Return the least that the bets gain, when some markets have ended at a look."""
     worst = 0.0
     for market in {row[1] for row, _ in bets}:
         own = [(row, weight) for row, weight in bets if row[1] == market]
@@ -64,7 +64,7 @@ CENTS = st.integers(1, 99).map(lambda cents: cents / 100)
 
 @st.composite
 def seasons(draw: st.DrawFn) -> list[Row]:
-    """Markets of a few stories, each forecast once or more before its end."""
+    """Draw markets of a few stories, each forecast once or more before its end."""
     rows: list[Row] = []
     for market in range(draw(st.integers(1, 8))):
         end = draw(st.integers(3, 9))
@@ -138,7 +138,7 @@ HAPPENED = np.array([1.0, 0.0, 0.0])
 
 
 def on_options(odds: np.ndarray) -> float:
-    """The evidence of one forecast of three options beside these odds."""
+    """Return the evidence of one forecast of three options beside these odds."""
     zero = np.zeros(3)
     question = np.zeros(3, dtype=np.int64)
     return evidence(

@@ -13,8 +13,8 @@ from arena.scores.rules.comparisons.season_rows import check_season
 from tests.arena.scores.rules.comparisons.few_rows import Row, drawn, season_of
 
 
-def gain_of(rows: list[Row], agent: str = "ann") -> Gain:
-    return next(gain for gain in gains(season_of(rows)) if gain.agent == agent)
+def gain_of(rows: list[Row]) -> Gain:
+    return next(gain for gain in gains(season_of(rows)) if gain.agent == "ann")
 
 
 def test_two_rounds_of_one_market_count_once() -> None:

@@ -10,7 +10,7 @@ from tests.known_worlds.worlds import Shape
 
 @pytest.fixture(scope="module")
 def some(thorough: bool) -> int:
-    """Seasons: of 30 events that come in 5%, 4 are not yet remarkable and 6 are, at three in a thousand.
+    """Return seasons of 30 events at 5%: 4 that happen are not yet remarkable at three in a thousand, 6 are.
 
     With THOROUGH=1 of 60, where 10 are, at one in a thousand.
     """

@@ -12,7 +12,7 @@ from tests.arena.scores.rules.comparisons.few_rows import Row, drawn, season_of
 
 
 def two(seed: int, ann: float = 0.1, bob: float = 0.3) -> SeasonForecasts:
-    """ann and bob, each with 60 events of its own."""
+    """Return ann and bob, each with 60 events of its own."""
     theirs: list[Row] = [
         (agent, market.replace("e", "f"), instant, forecast, price, outcome)
         for agent, market, instant, forecast, price, outcome in drawn(seed + 1000, 60, {"bob": bob})
@@ -21,9 +21,10 @@ def two(seed: int, ann: float = 0.1, bob: float = 0.3) -> SeasonForecasts:
 
 
 def slow(season: SeasonForecasts, gap: float, seed: int) -> float:
-    """p as its formula reads."""
+    """Compute p as its formula reads."""
     a, b = (sums_of(season, season.of(name)) for name in ("ann", "bob"))
-    na, nb = fsum(a.count), fsum(b.count)
+    na = fsum(a.count)
+    nb = fsum(b.count)
     events = range(len(season.events))
     theta = (fsum(a.total) - gap * na + fsum(b.total)) / (na + nb)
 

@@ -15,7 +15,7 @@ NAMES = [f"event {number}" for number in range(12)]
 
 
 def sums(seed: int, events: int = 12, shift: float = 0.0) -> EventSums:
-    """Events of one to six markets whose values are skewed."""
+    """Draw events of one to six markets whose values are skewed."""
     rng = np.random.default_rng(seed)
     count = rng.integers(1, 7, events).astype(float)
     return EventSums(count * (rng.exponential(0.1, events) - 0.1 + shift), count)

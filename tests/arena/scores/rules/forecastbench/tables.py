@@ -16,7 +16,7 @@ MARKETS = {"infer", "manifold", "metaculus", "polymarket"}
 
 
 def a_panel(forecasts: Mapping[str, Sequence[float | None]], outcomes: list[float], **options: Any) -> Panel:
-    """A table from each forecaster's forecasts in turn, None for one left out; options are by question."""
+    """Return a table from each forecaster's forecasts in turn, None for one left out; options by question."""
     rows = [
         (name, f"q{place:03}", p, outcomes[place])
         for name, said in forecasts.items()
@@ -31,14 +31,17 @@ def a_panel(forecasts: Mapping[str, Sequence[float | None]], outcomes: list[floa
 def some_panel(
     seed: int, forecasters: int, questions: int, missing: float = 0.0, outside: float = 0.0, strata: int = 1
 ) -> Panel:
-    """A table of chance forecasts with gaps; forecaster 0 answers all, and is always of the sample."""
+    """Draw a table of forecasts with gaps; forecaster 0 answers all, and is always in the sample."""
     chance = np.random.default_rng(seed)
     who, what = (places.ravel() for places in np.indices((forecasters, questions)))
     kept = (chance.random(who.size) >= missing) | (who == 0)
     outcome = chance.integers(0, 2, questions).astype(float)
-    outsider, aged = chance.random(forecasters) < outside, chance.random(who.size) < outside
+    outsider = chance.random(forecasters) < outside
+    aged = chance.random(who.size) < outside
     fits = ~(outsider[who] | aged) | (who == 0)
-    who, what, fits = who[kept], what[kept], fits[kept]
+    who = who[kept]
+    what = what[kept]
+    fits = fits[kept]
     return panel(
         [f"f{i:04}" for i in who],
         [f"q{j:05}" for j in what],
@@ -52,7 +55,7 @@ def some_panel(
 
 
 def golden(shared_data: Path, order: int | None = None) -> tuple[Panel, Panel]:
-    """The golden forecasts as two tables, datasets and markets, with the rows shuffled if asked."""
+    """Return the golden forecasts as two tables, datasets and markets, with the rows shuffled if asked."""
     with gzip.open(shared_data / "forecastbench" / "golden_forecasts.csv.gz", "rt", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     if order is not None:

@@ -12,7 +12,7 @@ from tests.arena.scores.rules.forecastbench.tables import a_panel, some_panel
 
 
 def slowly(table: Panel, times: list[int]) -> list[float]:
-    """By hand: every drawn question a question of its own, a column for each, the regression solved whole."""
+    """Solve the whole regression, with every drawn question a question and a column of its own."""
     drawn = [question for question, n in enumerate(times) for _ in range(n)]
     fitted = [
         (i, copy) for copy, j in enumerate(drawn) for i in range(len(table.forecasters)) if table.fits[i, j]

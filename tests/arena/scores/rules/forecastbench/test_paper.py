@@ -33,7 +33,7 @@ def always_half(resolutions: list[dict[str, Any]]) -> Panel:
 
 
 def the_row(paper: dict[str, Any], table: str) -> PaperScores:
-    """Datasets count at each horizon, a market once however often its price was noted."""
+    """Return a question's row: datasets count at each horizon, a market once however often it was priced."""
     human = {(source, question) for source, question in paper["human_ids"]}
     seen = [
         r
@@ -48,7 +48,8 @@ def the_row(paper: dict[str, Any], table: str) -> PaperScores:
 
 @pytest.mark.parametrize("table", ["table2", "table3"])
 def test_always_half_has_the_published_figures(paper: dict[str, Any], table: str) -> None:
-    wanted, row = paper["expected"][table], the_row(paper, table)
+    wanted = paper["expected"][table]
+    row = the_row(paper, table)
     assert (row.n.dataset, row.n.market) == (wanted["n_dataset"], wanted["n_market"])
     assert round(row.brier.dataset or 0, 3) == wanted["dataset"]
     assert round(row.brier.market or 0, 3) == wanted["market"]
@@ -65,7 +66,7 @@ def test_always_half_has_the_published_interval_but_for_one_last_digit(paper: di
 
 
 def slowly(dataset: Panel, market: Panel, name: str, best: str, draws: int) -> tuple[float, float]:
-    """p and `better` of one forecaster by the paper's notes, a draw at a time."""
+    """Compute p and `better` of one forecaster by the paper's notes, a draw at a time."""
     chance = np.random.default_rng(4)
     apart = [part.row(name) - part.row(best) for part in (dataset, market)]
     seen = float(np.mean([values.mean() for values in apart]))
@@ -78,7 +79,8 @@ def slowly(dataset: Panel, market: Panel, name: str, best: str, draws: int) -> t
 
 
 def test_p_and_share_of_better_questions_are_those_of_the_notes() -> None:
-    dataset, market = some_panel(1, 4, 60), some_panel(2, 4, 40)
+    dataset = some_panel(1, 4, 60)
+    market = some_panel(2, 4, 40)
     best, *others = paper_leaderboard(dataset, market, draws=20_000)
     assert (best.p, best.better) == (None, None)
     for row in others:
@@ -88,7 +90,8 @@ def test_p_and_share_of_better_questions_are_those_of_the_notes() -> None:
 
 
 def test_the_interval_is_that_of_t() -> None:
-    dataset, market = some_panel(1, 3, 30), some_panel(2, 3, 12)
+    dataset = some_panel(1, 3, 30)
+    market = some_panel(2, 3, 12)
     for row in paper_leaderboard(dataset, market, draws=10):
         errors = [stats.sem(part.row(row.forecaster)) for part in (dataset, market)]
         ends = stats.t.interval(0.95, 11, loc=row.brier.overall, scale=math.hypot(*errors) / 2)
@@ -121,6 +124,7 @@ def test_a_type_of_one_question_has_no_interval() -> None:
 
 
 def test_a_gap_is_an_error_that_names_it() -> None:
-    whole, gap = a_panel({"a": [0.3], "b": [0.2]}, [0]), a_panel({"a": [0.3, None], "b": [0.1, 0.2]}, [0, 1])
+    whole = a_panel({"a": [0.3], "b": [0.2]}, [0])
+    gap = a_panel({"a": [0.3, None], "b": [0.1, 0.2]}, [0, 1])
     with pytest.raises(ValueError, match="'a' has no forecast on 'q001'"):
         paper_leaderboard(whole, gap)

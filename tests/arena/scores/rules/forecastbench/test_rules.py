@@ -52,7 +52,7 @@ def test_a_table_too_big_for_memory_is_refused() -> None:
 
 
 def by_hand(table: Panel) -> list[tuple[list[float], list[float]]]:
-    """Each forecaster's Brier scores, and everybody's on the same questions."""
+    """Return each forecaster's Brier scores, and everybody's on the same questions."""
     found = []
     for row in table.brier:
         answered = np.flatnonzero(~np.isnan(row))
@@ -134,7 +134,7 @@ def test_intervals_and_shares_as_numpy_and_counting_have_them(drawn: Any) -> Non
 
 
 def two_types(**more: list[float | None]) -> tuple[Panel, Panel]:
-    """Six questions of each type, answered by the naive one, the market's price, and whoever is given."""
+    """Return six questions of each type, answered by the naive one, the price, and those given."""
     said: dict[str, list[float | None]] = {
         "Naive Forecaster": [0.4, 0.5, 0.6, 0.5, 0.3, 0.5],
         "Imputed Forecaster": [0.5, 0.4, 0.7, 0.6, 0.2, 0.5],

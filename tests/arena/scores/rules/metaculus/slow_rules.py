@@ -73,7 +73,7 @@ class Told:
 
 
 def lives(name: str) -> st.SearchStrategy[list[Said]]:
-    """Up to three forecasts of one forecaster, one after the other, sometimes withdrawn in between."""
+    """Draw up to three consecutive forecasts of one forecaster, sometimes withdrawn in between."""
 
     def build(cuts: list[int], values: list[int], kept: list[bool]) -> list[Said]:
         ends: list[int | None] = [*cuts[1:], None]
@@ -86,7 +86,7 @@ def lives(name: str) -> st.SearchStrategy[list[Said]]:
 
 
 def told(names: str = "abcd", outside: str = "xy") -> st.SearchStrategy[Told]:
-    """Questions that may close early or late, with forecasters inside and outside the base."""
+    """Draw questions that may close early or late, with forecasters inside and outside the base."""
 
     def build(times: tuple[int, int, int, int], rows: tuple[list[Said], ...]) -> Told:
         opens, first, second, spot = times

@@ -11,9 +11,11 @@ from arena.scores.rules.metaculus.table import SCORES, question_scores
 
 
 def a_grid(seed: int) -> tuple[ForecastGrid, list[MetaculusQuestion]]:
-    """Questions of some rounds each, with gaps, early ends and some outside the base."""
+    """Return questions of some rounds each, with gaps, early ends and some outside the base."""
     rng = np.random.default_rng(seed)
-    agents, parts, lives = int(rng.integers(2, 7)), [], []
+    agents = int(rng.integers(2, 7))
+    parts = []
+    lives = []
     for question in range(6):
         times = np.sort(rng.choice(20, int(rng.integers(1, 6)), replace=False)).astype(np.float64)
         said = np.where(

@@ -88,11 +88,13 @@ def test_the_site_s_score_equals_a_slow_transcription(case: Told) -> None:
     spans = [(t, u, logs) for (t, logs), (u, _) in pairwise([*begins, (case.closes, [])])]
 
     def score(one: Said) -> tuple[float, float]:
-        low, high = max(one.start, case.opens), min(one.end or case.closes, case.closes)
+        low = max(one.start, case.opens)
+        high = min(one.end or case.closes, case.closes)
         total = covered = 0.0
         for t, u, logs in spans:
             if low <= t < high:
-                n, length = len(logs), (u - t) / (case.scheduled - case.opens)
+                n = len(logs)
+                length = (u - t) / (case.scheduled - case.opens)
                 if n > 1:
                     total += 100 * n / (n - 1) * (math.log(one.chance) - sum(logs) / n) * length
                 covered += length
@@ -107,7 +109,8 @@ def test_the_site_s_score_equals_a_slow_transcription(case: Told) -> None:
 @given(told(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_no_digit(case: Told, chance: Random) -> None:
     order = np.array(chance.sample(range(len(case.said)), len(case.said)), dtype=int)
-    forecasts, mixed = case.forecasts, rows_of(case.forecasts, order)
+    forecasts = case.forecasts
+    mixed = rows_of(case.forecasts, order)
     for rule in (peer.score, peer.spot):
         for mode in ("exact", "metaculus"):
             found = rule(case.question, forecasts, mode)

@@ -51,7 +51,8 @@ def test_the_site_s_score_equals_a_slow_transcription(case: Told) -> None:
     spans = list(pairwise([*begins, (case.closes, 1.0)]))
 
     def score(one: Said) -> float:
-        low, high = max(one.start, case.opens), min(one.end or case.closes, case.closes)
+        low = max(one.start, case.opens)
+        high = min(one.end or case.closes, case.closes)
         steps = [(u - t, m) for (t, m), (u, _) in spans if low <= t < high]
         return sum(math.log2(one.chance / m) * length for length, m in steps) / (case.closes - case.opens)
 
@@ -61,12 +62,13 @@ def test_the_site_s_score_equals_a_slow_transcription(case: Told) -> None:
 
 
 def slow_median(stood: list[Said]) -> float:
-    """Of those who stand, oldest first and then by name: the value at half of the weight."""
+    """Return the value at half of the weight of the standing forecasts, oldest first and then by name."""
     n = len(stood)
     aged = sorted(stood, key=lambda s: (s.start, s.who))
     weight = {s: math.exp(math.sqrt(i) - math.sqrt(n)) if n > 2 else 1.0 for i, s in enumerate(aged, 1)}
     rising = sorted(stood, key=lambda s: s.chance)
-    total, below = sum(weight.values()), 0.0
+    total = sum(weight.values())
+    below = 0.0
     for one, after in pairwise([*rising, rising[-1]]):
         below += weight[one]
         if below > total / 2:
@@ -79,7 +81,8 @@ def slow_median(stood: list[Said]) -> float:
 @given(told(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_no_digit(case: Told, chance: Random) -> None:
     order = np.array(chance.sample(range(len(case.said)), len(case.said)), dtype=int)
-    forecasts, mixed = case.forecasts, rows_of(case.forecasts, order)
+    forecasts = case.forecasts
+    mixed = rows_of(case.forecasts, order)
     for mode in ("exact", "metaculus"):
         found, moved = (relative.score(case.question, one, mode).score for one in (forecasts, mixed))
         assert np.array_equal(found[order], moved)

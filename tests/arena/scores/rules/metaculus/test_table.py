@@ -12,12 +12,15 @@ from arena.scores.rules.metaculus.table import ResolvedRows, TableTimes, cell_sc
 
 
 def test_times_make_it_what_a_single_question_gives() -> None:
-    time, one = np.array([1.0, 3.0, 2.0]), np.ones(3)
-    chance, who = np.array([0.8, 0.6, 0.4]), np.array([0, 0, 1])
+    time = np.array([1.0, 3.0, 2.0])
+    one = np.ones(3)
+    chance = np.array([0.8, 0.6, 0.4])
+    who = np.array([0, 0, 1])
     times = TableTimes(time, 0 * one, 5 * one, 8 * one)
     rows = ResolvedRows(np.zeros(3, np.intp), who, chance, one, np.full(3, True), times)
     found = cell_scores(rows, "exact")
-    said, question = binary(["a", "a", "b"], time, chance, outcome=True), MetaculusQuestion(0, 5, 8)
+    said = binary(["a", "a", "b"], time, chance, outcome=True)
+    question = MetaculusQuestion(0, 5, 8)
     rules = baseline.score, peer.score, relative.score
     expected = [totals(said, rule(question, said)).of("a")[0] for rule in rules]
     assert found.values[:, 0] == pytest.approx([*expected, 0.5, np.nan, np.nan], nan_ok=True)

@@ -62,7 +62,7 @@ def test_nobody_has_no_board() -> None:
 
 
 def slow_shares(takes: list[float], minimum: float, excluded: set[int]) -> list[float]:
-    """Strike off the least who is under the minimum until nobody is."""
+    """Strike off the least share under the minimum until there is none."""
     left = {k: take for k, take in enumerate(takes) if take > 0 and k not in excluded}
     while left and min(left.values()) / sum(left.values()) < minimum:
         del left[min(left, key=lambda k: (left[k], -k))]

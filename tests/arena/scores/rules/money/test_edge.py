@@ -22,7 +22,8 @@ rows = st.lists(
 
 
 def test_the_error_covers_the_truth_as_often_as_it_should(thorough: bool) -> None:
-    rng, seasons = np.random.default_rng(3), 1000 if thorough else 150
+    rng = np.random.default_rng(3)
+    seasons = 1000 if thorough else 150
     inside = 0
     for _ in range(seasons):
         truth = np.repeat(rng.uniform(0.3, 0.7, 60), 3)
@@ -36,7 +37,8 @@ def test_the_error_covers_the_truth_as_often_as_it_should(thorough: bool) -> Non
 @given(rows)
 def test_it_is_the_weighted_least_squares_through_the_origin(rows: list[Any]) -> None:
     b, m, o, event, market = (np.array(column) for column in zip(*rows, strict=True))
-    found, there = proven_edge(b, m, o, event, market), o >= 0
+    found = proven_edge(b, m, o, event, market)
+    there = o >= 0
     if not np.any(b[there] != m[there]):
         assert math.isnan(found.share)
         return

@@ -14,7 +14,7 @@ from markets.millionths import ONE
 
 
 def slow(values: list[int]) -> float:
-    """Every pair of a peak and a later value."""
+    """Return the largest fall over every pair of a peak and a later value."""
     pairs = [(s, t) for t in range(len(values)) for s in range(t + 1)]
     return max((values[s] - values[t]) / max(values[: s + 1]) for s, t in pairs)
 

@@ -25,7 +25,8 @@ def won(event: str, paid: int, value: int = ONE, state: State = "settled") -> Ma
 
 @pytest.mark.parametrize("tie", TIES)
 def test_fair_bets_win_nothing_on_average(tie: EventTie) -> None:
-    held, price = np.array([100.0, -50.0, 20.0]), np.array([0.2, 0.5, 0.1])
+    held = np.array([100.0, -50.0, 20.0])
+    price = np.array([0.2, 0.5, 0.1])
     drawn = winnings(held, price, tie, 40_000, np.random.default_rng(1))
     assert abs(drawn.mean()) < 4 * drawn.std() / 200
 
@@ -58,7 +59,7 @@ def test_one_bet_has_a_band_that_is_read_off_its_price_and_no_percentile() -> No
 
 
 def lucky(events: int) -> Luck:
-    """Even bets, all of which were won."""
+    """Return even bets, all of which were won."""
     bets = [bet(f"m{number}", 0.5) for number in range(events)]
     ends = {f"m{number}": won(f"e{number}", 100) for number in range(events)}
     return luck(bets, ends, {}, np.random.default_rng(1))

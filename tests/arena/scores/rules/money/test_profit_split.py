@@ -71,7 +71,8 @@ def test_a_no_bet_is_the_mirror_of_a_yes_bet() -> None:
 
 
 def test_an_edge_counts_for_as_much_as_it_has_proved_real() -> None:
-    rows, end = [buy(2000, 0.5, 0.5, belief=0.6)], ended(0, 2000)
+    rows = [buy(2000, 0.5, 0.5, belief=0.6)]
+    end = ended(0, 2000)
     half = split_profit(rows, end, {"e": 0.5})
     assert half == ProfitSplit(edge=50 * DOLLAR, sizing=50 * DOLLAR, luck=-1100 * DOLLAR)
     assert split_profit(rows, end, {"e": 0.0}) == ProfitSplit(luck=-1000 * DOLLAR)

@@ -39,7 +39,8 @@ def test_the_parts_are_those_of_model_diagnostics(seed: int) -> None:
     from model_diagnostics.scoring import SquaredError, decompose
 
     rng = np.random.default_rng(seed)
-    f, m = rng.integers(0, 101, 300) / 100, rng.integers(0, 60, 300)
+    f = rng.integers(0, 101, 300) / 100
+    m = rng.integers(0, 60, 300)
     o = (rng.random(300) < f**2).astype(int)
     weights = 1 / np.bincount(m)[m]
     theirs = decompose(y_obs=o, y_pred=f, weights=weights, scoring_function=SquaredError())
@@ -53,7 +54,8 @@ def test_the_parts_are_those_of_model_diagnostics(seed: int) -> None:
 def test_the_parts_add_up_to_the_brier_score_of_the_leaderboard(rows: Rows) -> None:
     f, o, m = columns(rows)
     whole = brier.score(f, o, m)
-    a, b = corp.decompose(f, o, m), murphy.decompose(f, o, m)
+    a = corp.decompose(f, o, m)
+    b = murphy.decompose(f, o, m)
     sums = (
         a.brier,
         a.miscalibration - a.discrimination + a.uncertainty,
@@ -65,7 +67,8 @@ def test_the_parts_add_up_to_the_brier_score_of_the_leaderboard(rows: Rows) -> N
 
 @given(rows, st.randoms(use_true_random=False))
 def test_the_order_of_rows_changes_no_digit(rows: Rows, chance: Any) -> None:
-    one, other = columns(rows), columns(chance.sample(rows, len(rows)))
+    one = columns(rows)
+    other = columns(chance.sample(rows, len(rows)))
     assert repr(corp.decompose(*one)) == repr(corp.decompose(*other))
     assert repr(murphy.decompose(*one)) == repr(murphy.decompose(*other))
     drawn = [repr(diagram.null(f, o, np.random.default_rng(7), m, draws=3)) for f, o, m in (one, other)]

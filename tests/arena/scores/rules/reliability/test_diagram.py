@@ -11,14 +11,14 @@ from arena.scores.rules.reliability.diagram import worlds
 
 
 def season(rng: np.random.Generator, markets: int, rounds: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Calibrated forecasts of markets over rounds: one belief a market, said again every round."""
+    """Return calibrated forecasts of markets over rounds: one belief a market, repeated every round."""
     belief = rng.integers(1, 20, markets) / 20
     ended = (rng.random(markets) < belief).astype(int)
     return np.repeat(belief, rounds), np.repeat(ended, rounds), np.repeat(np.arange(markets), rounds)
 
 
 def alarms(seasons: int, draws: int, by_market: bool) -> float:
-    """How often a calibrated forecaster is called miscalibrated at 10%."""
+    """Return how often a calibrated forecaster is called miscalibrated at 10%."""
     rng = np.random.default_rng(5)
     found = 0
     for _ in range(seasons):
@@ -37,7 +37,9 @@ def test_rounds_of_one_market_taken_for_separate_ones_would_raise_false_alarms()
 
 
 def test_the_band_holds_the_curve_of_the_calibrated_nine_times_in_ten() -> None:
-    rng, inside, tenths = np.random.default_rng(11), list[bool](), list[bool]()
+    rng = np.random.default_rng(11)
+    inside = list[bool]()
+    tenths = list[bool]()
     for _ in range(40):
         f, o, m = season(rng, markets=100, rounds=1)
         shown = diagram.diagram(f, o, rng, m, draws=200)

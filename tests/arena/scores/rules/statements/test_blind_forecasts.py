@@ -19,7 +19,8 @@ rows = st.lists(
 @pytest.mark.parametrize("way", [0.0, 0.3, 1.0, 1.2, -0.2])
 def test_the_share_of_the_way_that_answers_went_is_found(way: float) -> None:
     rng = np.random.default_rng(1)
-    b, m = rng.uniform(0.3, 0.7, 200), rng.uniform(0.3, 0.7, 200)
+    b = rng.uniform(0.3, 0.7, 200)
+    m = rng.uniform(0.3, 0.7, 200)
     found = blind_effect(b, b + way * (m - b), m, rng.random(200) < m)
     assert found.pull == pytest.approx(way)
 

@@ -15,15 +15,16 @@ tenths = st.lists(st.integers(0, 20).map(lambda n: n / 20), min_size=2, max_size
 
 
 def states(shape: str, size: int) -> np.ndarray:
-    """What each market pays in every way that the event can end."""
+    """Return what each market pays in every way that the event can end."""
     if shape == "nested":
         return np.tri(size + 1, size, -1)
     return np.eye(size) if shape == "exhaustive" else np.vstack([np.eye(size), np.zeros(size)])
 
 
 def by_program(p: list[float], shape: str) -> float:
-    """The most that is sure: shares s of a claim that pays 0 to 1 in every state, bought, or sold."""
-    pays, size = states(shape, len(p)), len(p)
+    """Return the largest sure gain per claim, bought or sold, by linear programming over the states."""
+    pays = states(shape, len(p))
+    size = len(p)
     best = 0.0
     for sign in (1, -1):
         sure = np.hstack([-sign * (pays - np.array(p)), np.ones((len(pays), 1))])
@@ -70,7 +71,8 @@ def test_a_column_is_its_events_one_by_one_in_any_order(
     found = coherence(p, event, shape, rung=rung)
     losses = []
     for number in sorted(set(event)):
-        own, kind = [row[1] for row in table if row[0] == number], shapes[number]
+        own = [row[1] for row in table if row[0] == number]
+        kind = shapes[number]
         if kind != "alone" and (len(own) > 1 or kind == "exhaustive"):
             losses.append(dutch_book(own, kind).profit)
     assert found.events == len(losses)
