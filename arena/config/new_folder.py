@@ -126,11 +126,17 @@ def make_folder(folder: Path, at: datetime, new: NewArena) -> tuple[list[str], l
     program = str(PROGRAM).replace("%", "%%")
     files = {
         "config.yaml": config_text(new, at.date()),
-        ".env.example": ENV_EXAMPLE,
+        ".env.example": env_example(new.models),
         ".gitignore": GITIGNORE,
         "arena.service": UNIT.format(user=getuser(), folder=place, program=program),
     }
     return write_files(folder, files)
+
+
+def env_example(models: Sequence[Block]) -> str:
+    """Return the template of `.env`, with a line for each key that these models name themselves."""
+    named = dict.fromkeys(str(block["api_key_env"]) for block in models if block.get("api_key_env"))
+    return ENV_EXAMPLE + "".join(f"# {name}=\n" for name in named if f"# {name}=" not in ENV_EXAMPLE)
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> tuple[list[str], list[str]]:

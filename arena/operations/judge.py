@@ -631,7 +631,7 @@ def _waits(status: Status) -> Iterator[HealthReason]:
         yield HealthReason(
             word="waiting",
             code="not_running",
-            text="`arena run` is not running, so no rounds start",
+            text="`arena run` is not running: rounds start once it does, or cron starts it",
             cause=cause,
             since=since,
         )

@@ -378,7 +378,7 @@ async def run_step(leader: Leader) -> bool:
         return True
 
     if running.once and not (waiting and record.watch.is_in_doubt()):
-        names = [step.name for step in work.due] + [task.name for task in waiting]
+        names = [_left_text(step) for step in work.due] + [task.name for task in waiting]
         running.progress.left = tuple(dict.fromkeys(names))
         return False
 
@@ -387,6 +387,13 @@ async def run_step(leader: Leader) -> bool:
         return True
 
     return await _sleep(work, states, now, leader)
+
+
+def _left_text(step: Due) -> str:
+    """Return the name of a step that is left to a later start, and when it may be tried again."""
+    if step.after is None:
+        return step.name
+    return f"{step.name} (next try {step.after:{MINUTE_FORMAT}} UTC)"
 
 
 def _watch_clock(leader: Leader, states: Mapping[str, JobState], now: datetime) -> None:

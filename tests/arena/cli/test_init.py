@@ -174,3 +174,10 @@ def test_where_no_folder_can_be_made_it_says_so(tmp_path: Path) -> None:
             make_folder(folder, WEDNESDAY, DEMO)
         assert caught.value.code == "not_writable"
         assert str(path) in caught.value.message
+
+
+def test_the_template_of_keys_has_a_line_for_each_key_that_a_model_names(tmp_path: Path) -> None:
+    models = ({"model": "openai/a", "api_key_env": "KEY_A"}, {"model": "openai/b", "api_key_env": "KEY_A"})
+    make_folder(tmp_path, WEDNESDAY, NewArena("kalshi", models, None))
+    lines = (tmp_path / ".env.example").read_text("utf-8").splitlines()
+    assert (lines.count("# KEY_A="), lines.count("# OPENAI_API_KEY=")) == (1, 1)
