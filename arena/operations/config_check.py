@@ -126,7 +126,7 @@ def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Ite
 
     if check.missing_keys:
         keys = [f"{name} needs {variable}" for name, variable in check.missing_keys.items()]
-        hint = "set it here or in .env; the agent joins at the next round"
+        hint = "set it here or in .env; it plays from the next round, a new agent from the next cohort"
         yield ConfigWarning(f"Missing keys: {', '.join(keys)}", hint)
 
     for key in check.untold:

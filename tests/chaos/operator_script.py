@@ -104,12 +104,21 @@ class Operator:
         self.season.note(f"arena {change.line}, before {at} in {PROCESS.get()}: {outcome}")
         return True
 
+    def is_too_early(self, task: DueTask, work: DueWork) -> bool:
+        """Tell whether the next command comes before a task, and something older of another cohort is left."""
+        if self.given == len(self.script) or task.at < self.time(self.script[self.given]):
+            return False
+        return any(step.at < self.time(self.script[self.given]) for step in work.due)
+
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Have every scheduler wait for the operator before it begins something."""
 
         async def do(task: DueTask, work: DueWork, states: Mapping[str, JobState], leader: Leader) -> None:
             is_of_season = task.due is not None or task.name in SEASON_JOBS
+            if is_of_season and self.is_too_early(task, work):
+                await asyncio.sleep(REST)
+                return
             if is_of_season and (PROCESS.get() in self.outdated or await self.changes_before(task.at)):
                 return
             await DO(task, work, states, leader)

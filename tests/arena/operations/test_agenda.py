@@ -189,6 +189,16 @@ def test_a_round_that_waits_gives_way_to_the_next_one() -> None:
     assert steps(found) == [("cohort 1", "play", 7)]
 
 
+def test_a_round_that_waits_does_not_give_way_to_a_mere_look() -> None:
+    """A look would close it, and its failed turns have six hours from their own prices on."""
+    left = played(1, done=False, failed=1, taken=WEEK - HOUR)
+    jobs = [tried("cohort 1", NOW, NOW + WEEK, failures=5)]
+    both = course(cohort(), left), course(cohort(2))
+    found = due_work(at_work(NOW + WEEK + HOUR / 60, *both, count=2, keep=1, jobs=jobs))
+    first = next(step for step in found.due if step.name == "cohort 1")
+    assert (first.step, first.at, first.after is not None) == ("play", NOW, True)
+
+
 def test_whatever_fails_rests_before_it_is_tried_again() -> None:
     """A round of a made-up world whose time is long over, and two rounds of a cohort that both fail."""
     made_up = cohort(real=False)
