@@ -149,7 +149,7 @@ def search_terms(question: str, most: int, rules: str = "") -> tuple[SearchTerm,
     A term that would stand alone gets another: the first name in the rules, or "price" for what is traded.
 
     >>> [term.ways[0] for term in search_terms("Will Nova 5 be released before Nov 5, 2026?", 4)]
-    ['Nova 5']
+    ['Nova 5', '2026']
     """
     asked = _SIDES.sub("", question)
     terms = _terms(asked)

@@ -263,8 +263,8 @@ def cohort_due(progress: CohortProgress, situation: DueSituation) -> tuple[Due |
         return coming, missed
 
     retry = _retry(unfinished, stored, situation)
-    # Only a live round gives way, and to a later one alone: a mere look at the cohort would close it. Elsewhere
-    # no time passes, so a season plays in order.
+    # Only a live round gives way, and only to a later one: a mere look at the cohort would close it.
+    # Elsewhere no time passes, so a season plays in order.
     gives_way = stored.cohort.stamp == "live" and retry.rests(situation.now)
     if coming is None or coming.step != "play" or not gives_way:
         return retry, missed

@@ -105,7 +105,7 @@ class Operator:
         return True
 
     def is_too_early(self, task: DueTask, work: DueWork) -> bool:
-        """Tell whether the next command comes before a task, and something older of another cohort is left."""
+        """Tell whether the next command comes before a task, and something older is still left."""
         if self.given == len(self.script) or task.at < self.time(self.script[self.given]):
             return False
         return any(step.at < self.time(self.script[self.given]) for step in work.due)
