@@ -303,6 +303,7 @@ def test_turns_in_progress_end_though_their_queue_is_lost(monkeypatch: pytest.Mo
             with pytest.raises(ArenaError, match="the queue's database can't be reached"):
                 await run_worker(app, play, 1, 0.05)
         assert begun.is_set()
+        await asyncio.to_thread(server.start)  # whoever opened it stops it
 
     with a_server() as server:
         address = database(server.get_uri(), "arena")
