@@ -273,7 +273,7 @@ class _Asked:
 
     @property
     def is_single(self) -> bool:
-        """Whether few texts name the subject, so that its name alone says what one is about."""
+        """Return whether few texts name the subject, so that its name alone tells what a text is about."""
         kinds = self.subject.kinds
         is_paired = PAIRED.search(self.subject.question) is not None
         return bool(kinds & SINGLED) and not kinds & DAILY and not is_paired
@@ -320,9 +320,9 @@ def _asked(question: str) -> _Asked:
         ways.get(term.kind, []).append(tuple(map(_bare, term.ways)))
     ways["name"] = [(*each, *names_abroad(each)) for each in _whole_names(question, ways["name"])]
     if "level" in kinds_of(question):
-        ways["name"] += [
-            goods for word, goods in say.GOODS.items() if re.search(rf"\b{word}\b", question, re.IGNORECASE)
-        ]
+        for word, called in say.GOODS.items():
+            if re.search(rf"\b{word}\b", question, re.IGNORECASE):
+                ways["name"].append(called)
 
     # The verb of the question is no word of its subject.
     asking = [words for words in say.ENDS if re.search(rf"\b(?:{words})\b", question, re.IGNORECASE)]
@@ -451,9 +451,9 @@ def _of_threshold(part: _Part, title: str, asked: _Asked, at: datetime) -> Itera
             if not has_figure(_bare(words), threshold) or not asked.is_named(f"{words} {context}"):
                 continue
             question = asked.subject.question
-            if not _may_answer(words, question, at) or (
-                asked.subject.statistics and is_elsewhere(words, question)
-            ):
+            if not _may_answer(words, question, at):
+                continue
+            if asked.subject.statistics and is_elsewhere(words, question):
                 continue
             on_day = _is_at_the_time(words, asked, at)
             if tells_threshold(_bare(words), _bare(context), threshold, on_day):

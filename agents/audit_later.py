@@ -1,11 +1,11 @@
 """Finds what only a later page has: rows of tables, headings of results, months told as over. Pure."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from datetime import datetime
 
 from agents.audit_foreign import OPEN as OPEN_ABROAD
+from agents.audit_threshold import without_accents
 from agents.audit_words import CLAUSE, COMING, EARLIER, OPEN, PAST
 from agents.written_dates import MONTHS, WrittenDate
 
@@ -38,7 +38,7 @@ UNSURE = re.compile(
     re.IGNORECASE,
 )
 SOON = 4
-"""A month without a year is one to come only if it is among the next so many."""
+"""A month without a year counts as a coming one only this many months ahead."""
 _NAMES = "|".join(sorted((name for name in MONTHS if len(name) > 3), key=len, reverse=True))
 MONTH = re.compile(
     rf"\b(?:in|im|en|em|early|late|mid|of|since|a|à|au|(?:anfang|ende|mitte|seit)|(?:début|fin|mi)"
@@ -69,23 +69,18 @@ _APPOINTED = re.compile(
     r"|wahl\w*|elecci\w+|élections?|eleiç\w+|elezion\w+|zum|für|para|pour|per|until|by|for|to|from|of)\b",
     re.IGNORECASE,
 )
-"""Between a verb and a month: what is to be in it, and not what was."""
+"""Between a verb and a month: the month is that of a plan, not of what the verb tells."""
 _BETWEEN = re.compile(r"\b(?:between|zwischen|entre|tra|fra|k[öo]nnt\w+)\b", re.IGNORECASE)
 FEW = 40
-"""A verb has a month within so many characters."""
+"""The most characters between a verb and the month that it is about."""
 
 
 def is_past_abroad(clause: str) -> bool:
     """Return whether a clause in another language than English tells of something over, and of no plan."""
-    bare = _bare(clause)
+    bare = without_accents(clause)
     if OPEN_ABROAD.search(bare) or _PLANNED_ABROAD.search(bare):
         return False
     return _PAST_ABROAD.search(clause) is not None
-
-
-def _bare(text: str) -> str:
-    """Return a text without accents."""
-    return unicodedata.normalize("NFD", text).encode("ascii", "ignore").decode()
 
 
 def is_of_results(sentence: str, day: WrittenDate) -> bool:
@@ -119,7 +114,7 @@ def months_over(sentence: str, at: datetime) -> Iterator[int]:
         clause = sentence[begin : end.start() if end else len(sentence)]
         if any(words.search(clause) for words in (COMING, OPEN, EARLIER, UNSURE, _BETWEEN)):
             continue
-        if OPEN_ABROAD.search(_bare(clause)):
+        if OPEN_ABROAD.search(without_accents(clause)):
             continue
 
         verbs = [

@@ -215,8 +215,8 @@ def _own_names(kinds: frozenset[Kind], names: Sequence[Sequence[str]]) -> tuple[
         for way in ways:
             last = way.split()[-1]
             decided = len(way.split()) > 2 and last in DECIDED
-            stormy = "disaster" in kinds and _STORM.fullmatch(way) is not None
-            if stormy:
+            is_storm = "disaster" in kinds and _STORM.fullmatch(way) is not None
+            if is_storm:
                 own.append(last)
             numbered = way != last and _NUMERAL.fullmatch(last) is not None and are_made
             if decided or numbered:
@@ -298,7 +298,7 @@ def is_score_line(text: str, names: Sequence[Sequence[str]]) -> bool:
     for match in _SCORE_LINE.finditer(text):
         first = _called(match[1], names)
         second = _called(match[2], names)
-        if first and second and (first | second) != first & second:
+        if first and second and first != second:
             return True
     return False
 
@@ -325,7 +325,7 @@ def _beaten_ways(names: Sequence[Sequence[str]]) -> re.Pattern[str] | None:
 
 
 def _ousted_ways(names: Sequence[Sequence[str]]) -> re.Pattern[str] | None:
-    """Return how a text says that one of these is out of a tournament, at whichever stage of it."""
+    """Return a pattern for texts that say one of these is out of a tournament, at any stage."""
     ways = list(chain.from_iterable(names))
     if not ways:
         return None

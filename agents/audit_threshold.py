@@ -451,7 +451,7 @@ def is_of_other_quarter(text: str, question: str) -> bool:
     asked = _quarters(question)
     if not asked:
         return False
-    named = _quarters(_bare(text))
+    named = _quarters(without_accents(text))
     return bool(named) and not named & asked
 
 
@@ -460,6 +460,6 @@ def _quarters(text: str) -> set[int]:
     return {number for number, words in enumerate(_QUARTERS, 1) if words.search(text)}
 
 
-def _bare(text: str) -> str:
+def without_accents(text: str) -> str:
     """Return a text without accents."""
     return unicodedata.normalize("NFD", text).encode("ascii", "ignore").decode()
