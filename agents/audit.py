@@ -21,7 +21,7 @@ from agents import audit_words as say
 from agents.audit_aftermath import AHEAD, is_aftermath
 from agents.audit_exonyms import names_abroad, words_abroad
 from agents.audit_kinds import PAIRED, deeds_asked, kinds_of
-from agents.audit_later import is_of_results, is_past_abroad, months_over
+from agents.audit_later import is_of_results, is_past_abroad, tells_coming_month
 from agents.audit_outcomes import (
     EXPECTATION,
     FORESEEN,
@@ -95,7 +95,9 @@ def audit(
     parts = [_Part(place, words, _folded(words), _sentences(words)) for place, words in places]
     if prices and (odds := next((each for part in parts for each in _of_odds(part)), None)):
         return odds
-    days = [*_of_url(url, at), *(each for part in parts for each in _of_dates(part, at))]
+    days = list(_of_url(url, at))
+    for part in parts:
+        days += (*_of_dates(part, at), *_of_months(part, at))
     certain = (each for each in days if each.verdict == "dated later")
     answers = (each for part in parts for asked in questions for each in _of_answer(part, title, asked, at))
     live = (each for part in parts for each in _of_live(part))
@@ -216,8 +218,13 @@ def _of_dates(part: _Part, at: datetime) -> Iterator[AuditFinding]:
                 yield AuditFinding("dated later" if day.first > at else "unsure", sentence, part.place)
             elif day.at > at and _has_happened(sentence, day):
                 yield AuditFinding("dated later", sentence, part.place)
-    for start in months_over(part.words, at):
-        yield AuditFinding("dated later", part.sentence(start), part.place)
+
+
+def _of_months(part: _Part, at: datetime) -> Iterator[AuditFinding]:
+    """Yield sentences that tell of a coming month as if it were over."""
+    for _, sentence in part.sentences:
+        if tells_coming_month(sentence, at):
+            yield AuditFinding("dated later", sentence, part.place)
 
 
 def _is_of_page(sentence: str, day: WrittenDate) -> bool:

@@ -1,7 +1,6 @@
 """Finds what only a later page has: rows of tables, headings of results, months told as over. Pure."""
 
 import re
-from collections.abc import Iterator
 from datetime import datetime
 
 from agents.audit_foreign import OPEN as OPEN_ABROAD
@@ -97,11 +96,11 @@ def is_of_results(sentence: str, day: WrittenDate) -> bool:
     return ROW.match(after) is not None or ENTRY.match(after) is not None
 
 
-def months_over(sentence: str, at: datetime) -> Iterator[int]:
-    """Yield where a sentence tells of a coming month as of one that is over.
+def tells_coming_month(sentence: str, at: datetime) -> bool:
+    """Return whether a sentence tells of a coming month as if it were over.
 
-    >>> list(months_over("since the arms gripped it in August", datetime(2026, 7, 1)))
-    [26]
+    >>> tells_coming_month("since the arms gripped it in August", datetime(2026, 7, 1))
+    True
     """
     for match in MONTH.finditer(sentence):
         ahead = (MONTHS[match["month"].casefold()] - at.month) % 12
@@ -125,4 +124,5 @@ def months_over(sentence: str, at: datetime) -> Iterator[int]:
             continue
         last = max(verb.end() for verb in verbs)
         if match.start() - last <= FEW and not _APPOINTED.search(sentence, last, match.start()):
-            yield match.start()
+            return True
+    return False

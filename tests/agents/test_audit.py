@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from agents.audit import MOST_JUDGED, AuditFinding, Verdict, audit
+from agents.audit import LONGEST, MOST_JUDGED, AuditFinding, Verdict, audit
+from agents.audit_later import tells_coming_month
 from agents.written_dates import written_dates
 
 PLANTED = Path(__file__).parent / "planted_articles.jsonl"
@@ -177,3 +178,16 @@ def test_what_stands_behind_all_that_is_judged_has_no_verdict() -> None:
     later = " Updated 3 July 2026"
     assert audit("", "a" * (MOST_JUDGED - len(later)) + later, "", ASKED, AT).verdict == "dated later"
     assert audit("", "a" * MOST_JUDGED + later, "", ASKED, AT).verdict == "clean"
+
+
+def test_rules_for_months_see_a_text_in_pieces_of_bounded_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each month of a piece is held against all of it, so the cost of a piece grows with its square."""
+    lengths = list[int]()
+
+    def seen(sentence: str, at: datetime) -> bool:
+        lengths.append(len(sentence))
+        return tells_coming_month(sentence, at)
+
+    monkeypatch.setattr("agents.audit.tells_coming_month", seen)
+    audit("", "in August it was over " * 5_000, "", ASKED, datetime(2026, 7, 1, tzinfo=UTC))
+    assert 0 < max(lengths) <= LONGEST
