@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from dashboard.words import JOINER
 from markets.registry import load
-from tests.browser.watching import PATIENCE, Watched, apart, open_at, settled
+from tests.browser.watching import LOOKED_AT, PATIENCE, Watched, apart, open_at, settled
 from tests.dashboard.addresses import addresses, path_of
 from tests.dashboard.hostile import TOGETHER, hostile
 from tests.dashboard.payloads import ELSEWHERE, HOSTILE_TEXTS
@@ -73,10 +73,19 @@ def dashboard(spoiled: Spoiled) -> Iterator[Served]:
 
 
 def unfold(page: Page) -> None:
-    folded = page.get_by_test_id("stExpander").locator("details:not([open]) summary:visible")
-    while folded.count():
-        folded.first.click()
-    settled(page)
+    """Open all folds, first Streamlit's own, then those of the tables in them.
+
+    While a part's content arrives, Streamlit hides the other folds for a moment and may lose a click on them: a
+    fold counts as open once it is still so after a reader's look.
+    """
+    for closed in (
+        page.locator("[data-testid=stExpander] > details:not([open]) > summary"),
+        page.locator("[data-testid=stExpander] details:not([open]) > summary:visible"),
+    ):
+        while closed.count():
+            closed.first.click()
+            page.wait_for_timeout(LOOKED_AT)
+            settled(page)
 
 
 def harmless(page: Page) -> None:
@@ -105,6 +114,7 @@ def test_the_page_of_a_market_shows_them_as_they_are(
         heading = page.get_by_role("heading", level=1).first
         assert (heading.text_content() or "").replace(JOINER, "") == flat(question, 1_000)
         assert heading.locator(IN_A_TITLE).count() == 0
+        expect(page.get_by_test_id("stCode").last).to_be_attached(timeout=PATIENCE)
         unfold(page)
         assert flat(category, 300) in (page.locator("section.box").first.text_content() or "")
         expect(page.get_by_test_id("stCode").last).to_be_visible()
