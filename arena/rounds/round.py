@@ -271,7 +271,7 @@ async def finish_earlier_rounds(stored: StoredCohort, at: datetime, world: World
 
         statuses = record.read(read_turn_statuses, earlier.id)
         left = unfinished_turns(stored.entrant_ids, statuses)
-        if may_go_on and (left or record.read(read_retried_turns, earlier.id)):
+        if may_go_on and (left or record.read(read_retried_turns, stored, earlier.id)):
             await play_round(stored, earlier.number, world, record)
         if may_go_on and not world.leaves_failed:
             check_models_answered(stored, earlier, record)

@@ -40,6 +40,7 @@ from arena.record.model.cohort import NO_EVIDENCE, Cohort, Entrant, Turn
 from arena.record.model.lease import heartbeat
 from arena.record.model.reservation import Payer
 from arena.record.queries.cohorts import (
+    EXCLUDED,
     StoredCohort,
     StoredRound,
     read_calls,
@@ -235,7 +236,7 @@ def ready_entrants(wave: Sequence[Entrant], playable: Set[str], pending: Set[str
 def exclusion_reason(entrant: Entrant, failed: Collection[str]) -> str:
     """Return why an entrant is not asked, if an agent that it is made from has failed; else nothing."""
     missing = [name for name in forecast_sources(entrant.settings) if name in failed]
-    return f"{', '.join(missing)} failed" if missing else ""
+    return ", ".join(missing) + EXCLUDED if missing else ""
 
 
 def awaited_by(entrant: Entrant, stored: StoredCohort, statuses: Mapping[int, str], world: World) -> str:

@@ -472,10 +472,27 @@ def read_held_turns(connection: Connection, round_id: int) -> set[int]:
     return set(connection.scalars(HELD_TURNS, {"round_id": round_id}))
 
 
-def read_retried_turns(connection: Connection, round_id: int) -> set[int]:
-    """Return the entrants whose failed turns a process tries again now, or died trying: it may have paid."""
-    statuses = read_turn_statuses(connection, round_id)
-    return {key for key in read_held_turns(connection, round_id) if statuses.get(key) == "failed"}
+FAILED_NOTES = select(TurnRow.entrant_id, TurnRow.note).where(
+    TurnRow.round_id == ROUND_ID, TurnRow.status == "failed"
+)
+EXCLUDED = " failed"
+"""What the note of a turn says of the agents without whose forecasts it could not be played."""
+
+
+def read_retried_turns(connection: Connection, stored: StoredCohort, round_id: int) -> set[int]:
+    """Return the entrants whose failed turns are not over, as another try of the round was broken off.
+
+    A process tries such a turn again now, or died trying, and may have paid; or the agents without which the
+    turn could not be played have played by now.
+    """
+    notes = dict(connection.execute(FAILED_NOTES, {"round_id": round_id}).all())
+    retried = read_held_turns(connection, round_id) & notes.keys()
+    for key, note in notes.items():
+        missing = note.removesuffix(EXCLUDED).split(", ")
+        missing_ids = {stored.entrant_ids.get(name, key) for name in missing}
+        if note.endswith(EXCLUDED) and missing_ids.isdisjoint(notes):
+            retried.add(key)
+    return retried
 
 
 FORECAST_COLUMNS = (

@@ -6,7 +6,7 @@ look-ups in indices.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -38,7 +38,7 @@ class BegunRound:
 
     Of one that isn't, `pending` counts the turns that are missing, and `failed` those that have failed;
     `unanswered` are those of the failed whose model gave no answer, `retried` those that a process tries
-    again, or died trying.
+    again, or died trying, and those that can be played now that others were.
     """
 
     number: int
@@ -70,9 +70,9 @@ NEWEST_SNAPSHOTS = select(SnapshotRow.cohort_id, SnapshotRow.at, HAS_MARKS.exist
 def read_progress(connection: Connection, line_ups: LineUps) -> list[CohortProgress]:
     """Return all cohorts, oldest first; of those that have ended only the cohort itself."""
     cohorts = read_cohorts(connection, line_ups)
-    sizes = {stored.id: len(stored.entrant_ids) for stored in cohorts if stored.ended_at is None}
-    newest = {row.cohort_id: row for row in connection.execute(NEWEST_SNAPSHOTS, {"ids": list(sizes)})}
-    rounds = _read_begun_rounds(connection, sizes)
+    ongoing = {stored.id: stored for stored in cohorts if stored.ended_at is None}
+    newest = {row.cohort_id: row for row in connection.execute(NEWEST_SNAPSHOTS, {"ids": list(ongoing)})}
+    rounds = _read_begun_rounds(connection, ongoing)
 
     progress = []
     for stored in cohorts:
@@ -85,32 +85,35 @@ def read_progress(connection: Connection, line_ups: LineUps) -> list[CohortProgr
     return progress
 
 
-def _read_begun_rounds(connection: Connection, sizes: dict[int, int]) -> dict[int, list[BegunRound]]:
-    """Return the rounds that have begun of these cohorts, given with the sizes of their line-ups."""
+def _read_begun_rounds(
+    connection: Connection, cohorts: Mapping[int, StoredCohort]
+) -> dict[int, list[BegunRound]]:
+    """Return the rounds that have begun of these cohorts, by the id of the cohort."""
     query = (
         select(RoundRow.id, RoundRow.cohort_id, RoundRow.number, RoundRow.at)
         .add_columns(SnapshotRow.taken_at, RoundRow.done)
         .from_joined(RoundRow, SnapshotRow)
-        .where(col(RoundRow.cohort_id).in_(sizes))
+        .where(col(RoundRow.cohort_id).in_(cohorts))
         .order_by(RoundRow.cohort_id, RoundRow.number)
     )
     rounds: dict[int, list[BegunRound]] = defaultdict(list)
     for row in connection.execute(query).all():
+        stored = cohorts[row.cohort_id]
         pending = 0
         failed = 0
         unanswered = 0
         retried = 0
         if not row.done:
             statuses = list(read_turn_statuses(connection, row.id).values())
-            pending = sizes[row.cohort_id] - len(statuses)
+            pending = len(stored.entrant_ids) - len(statuses)
             failed = statuses.count("failed")
         if failed:
             unanswered = len(read_unanswered_turns(connection, row.id))
-            retried = len(read_retried_turns(connection, row.id))
+            retried = len(read_retried_turns(connection, stored, row.id))
 
         is_done = bool(row.done)
         counts = pending, failed, unanswered, retried
-        rounds[row.cohort_id].append(BegunRound(row.number, row.at, row.taken_at, is_done, *counts))
+        rounds[stored.id].append(BegunRound(row.number, row.at, row.taken_at, is_done, *counts))
     return rounds
 
 

@@ -20,10 +20,12 @@ from arena.record.queries.cohorts import (
     StoredCohort,
     count_facts,
     read_resolutions,
+    read_retried_turns,
     read_rounds,
     read_taken_at,
     read_turn_statuses,
 )
+from arena.record.queries.progress import read_progress
 from arena.record.record import Record
 from arena.record.schema.database import reading
 from arena.record.write.cohorts import add_snapshot
@@ -32,6 +34,7 @@ from arena.record.write.turns import TurnUnderClaim, claim_turns, release_claims
 from arena.rounds.round import mark_cohort, play_round, take_snapshot, track_cohort
 from arena.rounds.season import play_time
 from arena.rounds.settlement import settle_cohort
+from arena.rounds.turns import play_turns
 from arena.rounds.world import World
 from arena.verify import verify
 from markets.model import Listing, MarketId, Resolution
@@ -250,6 +253,33 @@ def test_those_made_from_one_that_failed_wait_for_it_to_be_tried_again(record: R
         ("eve", "played"),
         ("kim", "played"),
     ]
+
+
+def test_those_made_from_one_that_has_played_since_it_failed_are_played_before_the_next_round(
+    record: Record,
+) -> None:
+    """The process that tried the round again ended between the two turns."""
+
+    async def follows(view: View, ask: Ask) -> Decision:
+        return Decision(view.stated["eve"])
+
+    stored = begun(record, a_cohort(["kim", "eve"], kim="eve"))
+    world = a_world(LittleVenue(), {"kim": follows, "eve": asks}, LittleModel(down=1))
+    play(stored, 1, world, record)
+    [round_1] = record.read(read_rounds, stored.id)
+    assert record.read(read_retried_turns, stored, round_1.id) == set(), "eve is still away"
+
+    async def retry_eve() -> None:
+        async for _ in play_turns(stored, round_1, world, record, late=False, again=True, only=["eve"]):
+            pass
+
+    asyncio.run(retry_eve())
+    assert record.read(read_retried_turns, stored, round_1.id) == {stored.entrant_ids["kim"]}
+    [progress] = record.read(read_progress, record.line_ups)
+    assert (progress.rounds[0].failed, progress.rounds[0].retried) == (1, 1)
+
+    play(stored, 2, world, record)
+    assert {*record.read(read_turn_statuses, round_1.id).values()} == {"played"}
 
 
 def test_those_made_from_one_that_another_process_plays_wait_for_it(record: Record) -> None:
