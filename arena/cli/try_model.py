@@ -100,7 +100,10 @@ def ask_questions(name: str, trial: QuickTrial) -> None:
     if not trial.answers:
         code, _, message = plain(trial.fault).partition(": ")
         reason = f"{name} gave no usable answer: {shortened(message, LONGEST_EXAMPLE)}"
-        raise ArenaError(code, reason, HINTS.get(code, "try another model; a slow one needs more --minutes"))
+        hint = HINTS.get(code, "try another model; a slow one needs more --minutes")
+        if code == "auth" and trial.settings.base_url is not None and trial.settings.api_key_env is None:
+            hint = "no key was sent: name its variable with --key-env"
+        raise ArenaError(code, reason, hint)
 
 
 def trial_data(model: str, trial: QuickTrial, released: date | None, options: ModelOptions) -> dict[str, Any]:

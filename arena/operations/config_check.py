@@ -9,6 +9,7 @@ from agents.research.folder import ArticleCount
 from arena.cohorts.freeze import stamp_of
 from arena.config import Config
 from arena.config.environment import environment, missing_keys, readable_env
+from arena.config.sections import SEASONS, FixedSections
 from arena.forms.asked_questions import read_public_folder
 from arena.rounds.adapters import unfrozen_settings
 from arena.rounds.line_up_cost import LineUpCost
@@ -124,6 +125,11 @@ def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Ite
             hint = "add `price: {input: …, output: …}` to it, in dollars per million tokens"
             yield ConfigWarning(f"No price is known for {name}", hint)
 
+    overridden = _overridden_keys(config)
+    if overridden:
+        message = f"The config itself sets {', '.join(overridden)}, so `season: {config.season}` does not"
+        yield ConfigWarning(message, "take out the keys that the season should set")
+
     if check.missing_keys:
         keys = [f"{name} needs {variable}" for name, variable in check.missing_keys.items()]
         hint = "set it here or in .env; it plays from the next round, a new agent from the next cohort"
@@ -141,6 +147,23 @@ def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Ite
     if check.readable_env:
         message = f"Others on this machine can read the keys in {check.readable_env}"
         yield ConfigWarning(message, f"chmod 600 {quote(check.readable_env)}")
+
+
+def _overridden_keys(config: Config) -> list[str]:
+    """Return the keys of the preset season that the config sets otherwise."""
+    if config.season is None:
+        return []
+
+    keys = SEASONS[config.season]
+    markets = {"venue": config.markets.venue, **keys["markets"]}
+    preset = FixedSections.model_validate({**keys, "markets": markets})
+
+    overridden = []
+    for section, names in keys.items():
+        for name in names:
+            if getattr(getattr(config, section), name) != getattr(getattr(preset, section), name):
+                overridden.append(f"{section}.{name}")
+    return overridden
 
 
 def _question_warnings(config: Config, check: ConfigCheck) -> Iterator[ConfigWarning]:

@@ -136,6 +136,15 @@ def test_check_says_which_keys_a_venue_tells_nothing_of(
     assert told in text
 
 
+def test_check_says_which_keys_of_a_preset_season_the_config_sets_itself(tmp_path: Path) -> None:
+    fast = "season: fast\nmarkets: {venue: simulator, closes_within: 2w, order: lot}\n"
+    write(tmp_path, fast + "cohorts: {decide: weekly}\nagents: [{kind: market}]\n")
+    text = " ".join(arena("check", cwd=tmp_path).stdout.split())
+    assert "The config itself sets markets.order, cohorts.decide, so `season: fast` does not" in text
+    write(tmp_path, "season: fast\nmarkets: {venue: simulator}\nagents: [{kind: market}]\n")
+    assert "season: fast" not in arena("check", cwd=tmp_path).stdout
+
+
 def test_of_a_public_season_a_mock_turn_without_a_forecast_is_an_error(tmp_path: Path) -> None:
     text = SMALL.replace("  - kind: market\n", "  - {name: sharp, model: demo/sharp, prompt_tokens: 1000}\n")
     write(tmp_path, text)
