@@ -1,6 +1,7 @@
 """`arena run --list`: the jobs of `arena run`, and the next times at which cohorts start or decide."""
 
 from pathlib import Path
+from shlex import quote
 
 from arena.cli.options import Options, clock_of
 from arena.cli.output import minute, plain, typed
@@ -14,11 +15,12 @@ def list_work(chosen: Options, clock: Path | None) -> None:
     """Show the jobs and the next decisions. Nothing is written, and a record need not be there."""
     config = chosen.load()
     agenda = read_agenda(config, clock_of(clock)().now())
-    chosen.answer(agenda, schedule_page)
+    run = "run" if clock is None else f"run --clock {quote(str(clock))}"
+    chosen.answer(agenda, schedule_page, agenda, run)
 
 
-def schedule_page(agenda: Agenda) -> Page:
-    """Yield the jobs, then the decisions to come."""
+def schedule_page(agenda: Agenda, run: str) -> Page:
+    """Yield the jobs, then the decisions to come, then how to `run` them."""
     rows = []
     for job in agenda.jobs:
         result = plain(job.note)
@@ -34,4 +36,4 @@ def schedule_page(agenda: Agenda) -> Page:
     if agenda.decisions:
         decisions = [(minute(decision.at), decision.what) for decision in agenda.decisions]
         yield Table(("decision (UTC)", "what"), decisions)
-    yield f"Next: {typed('run')}"
+    yield f"Next: {typed(run)}"

@@ -278,8 +278,9 @@ def test_the_list_says_what_is_done_when_without_doing_it(tmp_path: Path) -> Non
     assert (jobs["marks"]["cadence"], jobs["marks"]["last"]) == ("weekly", None)
     assert (jobs["quotes"]["cadence"], jobs["quotes"]["next"]) == ("off", None)
     assert [each["what"] for each in fresh["decisions"]] == ["a cohort starts, due now"]
-    for word in ("marks", "off", "due now"):
-        assert word in arena(folder, "run", "--list", "--clock", "clock").stdout
+    listed = arena(folder, "run", "--list", "--clock", "clock").stdout
+    for word in ("marks", "off", "due now", "run --clock clock"):
+        assert word in listed
 
 
 def test_a_rehearsal_does_not_touch_the_arenas_own_record(tmp_path: Path) -> None:
