@@ -92,11 +92,11 @@ def cannot_answer(data: Data) -> bool:
 
 
 def is_faulty(data: Data) -> bool:
-    """Tell whether a model can't answer, files have faults, or a mock turn of a public season failed."""
+    """Tell whether a model can't answer, files or the record can't be read, or a public mock turn failed."""
     questions = data["questions"] or {}
     has_faults = bool(data["file_faults"] or questions.get("faults"))
     mock_turn_failed = data["public"] and not all(agent["forecasts"] for agent in data["cost"]["agents"])
-    return cannot_answer(data) or has_faults or mock_turn_failed
+    return cannot_answer(data) or has_faults or mock_turn_failed or bool(data["record_trouble"])
 
 
 def check_page(data: Data, choice: TableChoice) -> Page:
@@ -210,8 +210,6 @@ def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
     if data["differs_from"] is not None:
         yield "changes", changes_text(data)
     yield "record", data["database"]
-    if data["record_trouble"]:
-        yield "", f"it can't be read: {data['record_trouble']}"
 
 
 def evidence_text(data: Data) -> str:

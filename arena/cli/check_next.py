@@ -36,6 +36,9 @@ def ends_text(data: Data) -> str:
 
 def start_text(data: Data) -> str:
     """Return the next start in words."""
+    if data["record_trouble"]:
+        return f"unknown, as the record can't be read: {data['record_trouble']}"
+
     count = data["cohorts"]
     by_hand = data["cohorts_by_hand"]
     if data["next_start"] is None:

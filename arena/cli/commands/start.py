@@ -328,8 +328,8 @@ def check(
     """Check the config: who plays, what that costs, and what is wrong.
 
     Costs are written as expected (low–high). All mistakes are listed at once, with file, line and key;
-    nothing is played or changed. The exit status is 1 if there are any, or if a model can't answer with its
-    settings. With DIR it checks that folder or cassette instead.
+    nothing is played or changed. The exit status is 1 if there are any, if a model can't answer with its
+    settings, or if the record can't be read. With DIR it checks that folder or cassette instead.
 
     Only --live spends money, a fraction of a cent. Its exit status is 1 if nothing could be reached, 2 if
     only part could.
@@ -374,6 +374,7 @@ def check(
     if is_faulty(data):
         status = 1
 
-    chosen.answer({"ok": not status} | data, lambda _: ["", f"Next: {typed(data['next_command'])}"])
+    coming = "check" if data["record_trouble"] else data["next_command"]
+    chosen.answer({"ok": not status} | data, lambda _: ["", f"Next: {typed(coming)}"])
     if status:
         raise typer.Exit(status)
