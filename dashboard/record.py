@@ -19,6 +19,7 @@ import streamlit as st
 
 from agents.model import USABLE_STATUSES
 from arena.clock import now
+from arena.cohorts.cohort import ADDRESS_KEY
 from arena.errors import ArenaError
 from arena.operations.health import Status
 from arena.operations.status import read_status_by_config
@@ -211,12 +212,14 @@ Colours = Mapping[str, str]
 class SeasonOverview:
     """The record at a glance: cohorts oldest first, agents as (name, kind) in line-up order.
 
-    `models` are the models of those that have one, as the newest cohort names them.
+    `models` are the models of those that have one, as the newest cohort names them; `own_servers` are the
+    agents whose model is reached at an address of its own, whatever provider its name begins with.
     """
 
     cohorts: tuple[CohortLine, ...]
     agents: tuple[tuple[str, str], ...]
     models: Mapping[str, str]
+    own_servers: frozenset[str] = frozenset()
 
     def cohort(self, number: int) -> CohortLine:
         """Return a cohort by its number."""
@@ -298,6 +301,9 @@ class SeasonOverview:
     def about(self, agent: str) -> str:
         """Say who made the agent, or by which rule it plays."""
         model = self.models.get(agent, "")
+        if agent in self.own_servers:
+            name = model.rpartition("/")[2]
+            return "own server" if name == agent else f"{name} · own server"
         if model.endswith(f"/{agent}"):
             return model.partition("/")[0]
         if model:
@@ -399,6 +405,7 @@ def read_season(connection: Connection) -> SeasonOverview:
     lines = []
     kinds = {}
     models = {}
+    own_servers = {}
     for stored in read_cohorts(connection):
         lines.append(line_of(connection, stored, depths))
         for entrant in stored.cohort.entrants:
@@ -406,7 +413,9 @@ def read_season(connection: Connection) -> SeasonOverview:
             model = entrant.settings.get("model")
             if model:
                 models[entrant.name] = str(model)
-    return SeasonOverview(tuple(lines), tuple(kinds.items()), models)
+                own_servers[entrant.name] = bool(entrant.address or entrant.settings.get(ADDRESS_KEY))
+    reached = frozenset(filter(own_servers.get, own_servers))
+    return SeasonOverview(tuple(lines), tuple(kinds.items()), models, reached)
 
 
 def line_of(connection: Connection, stored: StoredCohort, depths: Mapping[int, str]) -> CohortLine:

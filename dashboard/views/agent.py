@@ -581,12 +581,15 @@ def line_of_agent(lines: Lines, name: str) -> LeaderboardLine | None:
 def chips(
     name: str, agent_cohorts: AgentCohorts, line: LeaderboardLine | None, overview: SeasonOverview
 ) -> Markup:
-    """Return the possible ranks of an agent, the number of ranked agents, and what kind of agent it is."""
+    """Return the possible ranks of an agent, unless any is possible, and what kind of agent it is."""
     cohorts = count(len(agent_cohorts), "cohort")
     about = f"{overview.about(name)} · in {cohorts}"
     if line is None or line.told is None or line.told.rank_low is None:
         return quiet(about)
     verdict = line.told
+    if len(verdict.untold) == verdict.entries - 1:
+        return quiet(about)
+
     noun = "ranks"
     if verdict.rank_low == verdict.rank_high:
         noun = "rank"

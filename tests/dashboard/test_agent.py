@@ -15,8 +15,8 @@ from arena.scores.leaderboard import read_leaderboard, read_scores
 from arena.scores.profiles.detailed_profile import PROFILE, read_notable_forecasts
 from arena.scores.rules.money.luck import Luck
 from dashboard.cohorts import read_cohort_positions, read_equity_curves, read_holdings
-from dashboard.record import kept, read_summed_curves, source
-from dashboard.views.agent import OPEN, PARTS, evidence_chart, luck_words, read_agent_evidence
+from dashboard.record import SeasonOverview, kept, read_summed_curves, source
+from dashboard.views.agent import OPEN, PARTS, chips, evidence_chart, luck_words, read_agent_evidence
 from dashboard.words import JOINER, gained, plain, unbroken, written
 from markets.millionths import ONE
 from tests.dashboard.opening import (
@@ -30,6 +30,7 @@ from tests.dashboard.opening import (
     words,
 )
 from tests.dashboard.records import shared
+from tests.dashboard.test_publish import a_line, told_of
 from tests.records.full_record import build
 from tests.records.seasons import HOSTILE, play
 
@@ -250,3 +251,29 @@ def test_costs_failures_and_settings_are_told(tmp_path: Path, show: Show) -> Non
     failures = tables(page)[0]
     assert {"malformed", "failed"} <= set(failures["Kind"])
     assert "Settings and reported model" in words(page)
+
+
+def test_a_model_of_ones_own_server_is_not_said_to_be_a_providers() -> None:
+    models = {
+        "house": "openai/house",
+        "ann": "openai/gpt-5.6",
+        "gpt-5.6": "openai/gpt-5.6",
+        "bob": "openai/house",
+    }
+    agents = tuple((name, "llm") for name in models)
+    overview = SeasonOverview((), agents, models, frozenset({"house", "bob"}))
+    said = {name: overview.about(name) for name in models}
+    assert said == {
+        "house": "own server",
+        "bob": "house · own server",
+        "ann": "openai/gpt-5.6",
+        "gpt-5.6": "openai",
+    }
+
+
+def test_ranks_are_said_once_they_tell_something() -> None:
+    """Until then the board is provisional, and nothing on it is ranked."""
+    overview = SeasonOverview((), (("ann", "llm"),), {"ann": "openai/m"})
+    open_to_all = chips("ann", (), a_line(told_of(0, 0, 5)), overview)
+    assert "rank" not in open_to_all
+    assert "ranks 1–4 of 5" in chips("ann", (), a_line(told_of(1, 0, 5)), overview)
