@@ -137,8 +137,10 @@ def score(
     beside = score_files(html, badge)
     beside.check(force, [*files, *outcomes, *prices, *sets])
 
-    renamed, wanted = split_columns(chosen.table.columns)
-    chosen.table = replace(chosen.table, columns=wanted)
+    # --columns names columns of the files, as question=TITLE, and those of the table to show.
+    renamed, shown = split_columns(chosen.table.columns)
+    chosen.table = replace(chosen.table, columns=shown)
+
     reading = SourceChoices(
         form=form,
         columns=renamed,
@@ -150,14 +152,24 @@ def score(
     )
     table = table_of(files, reading)
 
+    # With --outside nobody is compared with those named: what the files themselves leave out doesn't count.
     left_out = table.outside
     references = table.references
     if outside is not None:
         left_out = tuple(outside)
         references = None
-    choices = ScoreChoices(left_out, against, adjusted, provisional, community, parts, rule, references)
-    report = report_file(table, mode, by_category=by is not None, choices=choices)
+    choices = ScoreChoices(
+        outside=left_out,
+        against=against,
+        adjusted=adjusted,
+        provisional=provisional,
+        community=community,
+        parts=parts,
+        rule=rule,
+        references=references,
+    )
 
+    report = report_file(table, mode, by_category=by is not None, choices=choices)
     written = beside.write(report)
     chosen.answer(report_data(report) | written, score_page, report, choices, chosen.table, written)
 
