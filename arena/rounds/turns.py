@@ -55,6 +55,7 @@ from arena.record.write.reservations import read_pauses
 from arena.record.write.turns import TurnUnderClaim, claim_turns
 from arena.rounds.error_text import redact_keys, unexpected_error_text
 from arena.rounds.evidence import gather_context, toolbox
+from arena.rounds.listings import ids_of
 from arena.rounds.world import Player, World
 from markets.model import Listing, MarketId, Snapshot
 from markets.venue import VenueError
@@ -527,8 +528,7 @@ def second_look(
     async def look() -> Snapshot:
         # A clock that is behind must not make prices stale that have just come.
         venue = world.venue(cohort)
-        market_ids = [listing.market.id for listing in seen]
-        listings = await venue.listings(max(world.now(), first.seen_at), market_ids)
+        listings = await venue.listings(max(world.now(), first.seen_at), ids_of(seen))
         quotes = {listing.market.id: listing.quote for listing in listings if listing.has_price}
 
         repriced = [replace(listing, quote=quotes.get(listing.market.id)) for listing in seen]
