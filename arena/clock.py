@@ -12,12 +12,12 @@ from arena.errors import ArenaError
 
 
 def now() -> datetime:
-    """This instant, in UTC."""
+    """Return this instant, in UTC."""
     return datetime.now(UTC)
 
 
 def timer() -> float:
-    """Seconds from some fixed moment, never going back: the difference of two is a duration."""
+    """Return the seconds since some fixed moment, never going back: the difference of two is a duration."""
     return time.perf_counter()
 
 
@@ -25,7 +25,7 @@ class Clock(Protocol):
     """What `arena run` reads the time from."""
 
     def now(self) -> datetime:
-        """The instant that it is taken to be, in UTC."""
+        """Return the instant that it is taken to be, in UTC."""
         ...
 
 
@@ -33,7 +33,7 @@ class SystemClock:
     """This machine's clock."""
 
     def now(self) -> datetime:
-        """This instant."""
+        """Return this instant, in UTC."""
         return now()
 
 
@@ -58,7 +58,7 @@ class PretendedClock:
 
     @classmethod
     def read(cls, file: Path) -> Self:
-        """The time in a file's first line."""
+        """Return the clock at the time in a file's first line; raise `ArenaError` if there is none."""
         hint = "write the start time of the rehearsal in its first line, such as 2026-01-04T00:00Z"
         try:
             at = datetime.fromisoformat(file.read_text("utf-8").partition("\n")[0].strip())
@@ -66,14 +66,17 @@ class PretendedClock:
             raise ArenaError("no_clock", f"{file} is not a clock: {error.strerror}", hint) from error
         except ValueError as error:  # neither text nor a time
             raise ArenaError("no_clock", f"{file} is not a clock: it must begin with a time", hint) from error
-        return cls(file, at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC))
+
+        if at.tzinfo is None:
+            at = at.replace(tzinfo=UTC)
+        return cls(file, at.astimezone(UTC))
 
     def now(self) -> datetime:
-        """The time that the file has."""
+        """Return the time that the file has."""
         return self.at
 
     async def sleep_until(self, at: datetime, stop: asyncio.Event) -> None:
-        """Be there: the file has the new time before anyone acts on it."""
+        """Wait until a time, which has come at once: the file has it before anyone acts on it."""
         await asyncio.sleep(0)  # others get their turn, as they would in any sleep
         if at > self.at and not stop.is_set():
             fresh = self.file.with_name(f"{self.file.name}.{os.getpid()}")

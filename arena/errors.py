@@ -17,7 +17,10 @@ class ArenaError(Exception):
 
     def __init__(self, code: str, message: str, hint: str = "", status: int = 1):
         super().__init__(message)
-        self.code, self.message, self.hint, self.status = code, message, hint, status
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.status = status
 
     def as_dict(self) -> dict[str, Any]:
         """Return what `--json` prints under "error".
@@ -57,8 +60,14 @@ class FileFault:
         'f.json: list, row 3'
         """
         if self.line is not None:
-            return f"{self.file}:{self.line}{f': column {self.field}' if self.field else ''}"
-        row = "" if self.row is None else f"{self.part}, row {self.row}, "
+            column = ""
+            if self.field:
+                column = f": column {self.field}"
+            return f"{self.file}:{self.line}{column}"
+
+        row = ""
+        if self.row is not None:
+            row = f"{self.part}, row {self.row}, "
         return f"{self.file}: {row}{self.field}".removesuffix(", ")
 
     @property
@@ -107,7 +116,11 @@ def by_cause(faults: Iterable[FileFault]) -> list[FileFault]:
     causes: dict[tuple[str, str, str, str], list[FileFault]] = {}
     for fault in faults:
         causes.setdefault((fault.file, fault.part, fault.field, fault.hint), []).append(fault)
-    return [fault for same in causes.values() for fault in told_once(same, len(same))]
+
+    told: list[FileFault] = []
+    for same in causes.values():
+        told += told_once(same, len(same))
+    return told
 
 
 MOST_FAULTS = 50
@@ -134,7 +147,7 @@ class FileFaults(ArenaError):
 
     def as_dict(self) -> dict[str, Any]:
         """Return what `--json` prints under "error": the faults one by one as well."""
-        faults = [one.as_data() for one in self.faults]
+        faults = [fault.as_data() for fault in self.faults]
         return super().as_dict() | {"faults": faults, "more_faults": self.more}
 
 
@@ -205,7 +218,9 @@ def far_text(at: datetime, now: datetime) -> str:
     >>> far_text(noon, noon - timedelta(hours=3)), far_text(noon, noon + timedelta(seconds=5))
     ('in 3.0 h', '5 s ago')
     """
-    return f"in {length_text(at - now)}" if at > now else f"{length_text(now - at)} ago"
+    if at > now:
+        return f"in {length_text(at - now)}"
+    return f"{length_text(now - at)} ago"
 
 
 def times_text(capital: float) -> str:
@@ -220,4 +235,6 @@ def times_text(capital: float) -> str:
         return f"×{floor(capital):,}"
     if capital >= 1:
         return f"×{floor(capital * 10) / 10:.1f}"
-    return f"×{floor(capital * 100) / 100:.2f}" if capital >= 0.01 else "<×0.01"
+    if capital >= 0.01:
+        return f"×{floor(capital * 100) / 100:.2f}"
+    return "<×0.01"

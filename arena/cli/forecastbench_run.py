@@ -54,6 +54,18 @@ def set_data(file: BenchmarkFile, is_new: bool, method: AskingMethod) -> dict[st
     return data | {"rows": rows}
 
 
+def set_plan(
+    chosen: Options, make: int | None, due: str | None, seed: int, combinations: bool
+) -> SetPlan | None:
+    """Return the plan of the set to make; None without --make. Raise `ArenaError` if it lacks its day."""
+    if make is None:
+        chosen.refuse("--seed", because="needs --make")
+        return None
+    if due is None:
+        raise ArenaError("no_due", "--make needs the day on which it is due", "add --due DATE", status=64)
+    return SetPlan(due, make, seed, combinations)
+
+
 def read_set(
     record: Record,
     plan: SetPlan | None,

@@ -52,16 +52,31 @@ def help_text(command: Any, context: Any, width: int, panels: Mapping[str, Mappi
 
 def option_parts(options: Sequence[Any], is_program: bool, width: int) -> Iterator[str]:
     """Yield the list of options, and the names of the shared ones that only `arena --help` explains."""
-    shared = [option for option in options if option.name in SHARED]
-    rows = [option_row(option) for option in options if is_program or option not in shared]
     if is_program:
-        own = [option.name for option in shared]
-        rows += [shared_row(name) for name in SHARED if name not in own]
-    if rows:
-        yield section("Options:", rows, width)
-    if shared and not is_program:
+        yield section("Options:", program_rows(options), width)
+        return
+
+    own = []
+    shared = []
+    for option in options:
+        if option.name in SHARED:
+            shared.append(option)
+        else:
+            own.append(option)
+
+    if own:
+        yield section("Options:", list(map(option_row, own)), width)
+    if shared:
         names = ", ".join(option.opts[0] for option in shared)
         yield filled(f"Also: {names}; see arena --help.", width, INDENT)
+
+
+def program_rows(options: Sequence[Any]) -> list[tuple[str, str]]:
+    """Return the rows of the program's options, and of the shared ones that only commands have."""
+    rows = list(map(option_row, options))
+    names = [option.name for option in options]
+    rows += [shared_row(name) for name in SHARED if name not in names]
+    return rows
 
 
 def usage(path: str, arguments: Sequence[Any], has_options: bool, has_commands: bool) -> str:

@@ -7,7 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import typer
+
 from arena.cli.demo import outcome, season_page
+from arena.cli.options import Options
 from arena.cli.output import (
     Data,
     attributes,
@@ -119,6 +122,14 @@ def probe(probed: ProbedReplay, bundle: Bundle, count: int) -> LeakProbe:
         progress("Playing with other futures") as moved,
     ):
         return run_async(probe_leaks(probed, bundle, count, Path(scratch), open_recording, moved))
+
+
+def answer_probe(chosen: Options, probed: ProbedReplay, bundle: Bundle, count: int) -> None:
+    """Print what leaks from the future of a recording; raise `typer.Exit` with status 1 if anything does."""
+    found = probe(probed, bundle, count)
+    chosen.answer(leaks_data(probed, found, bundle), leaks_page, found)
+    if not found.clean:
+        raise typer.Exit(1)
 
 
 def leaks_data(probed: ProbedReplay, found: LeakProbe, bundle: Bundle) -> dict[str, Any]:

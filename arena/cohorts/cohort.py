@@ -52,6 +52,11 @@ def play_waves(entrants: Sequence[Entrant]) -> list[list[Entrant]]:
     return waves
 
 
+def entrants_by_name(entrants: Iterable[Entrant]) -> dict[str, Entrant]:
+    """Return entrants by their names, in the order of the line-up."""
+    return {entrant.name: entrant for entrant in entrants}
+
+
 def forecast_sources(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the agents whose forecasts an agent with these settings combines."""
     sources = settings.get("of", ())

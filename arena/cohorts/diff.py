@@ -7,6 +7,7 @@ from typing import Any
 
 from agents.registry import kind, prompt_names
 from agents.secrets import without_credentials
+from arena.cohorts.cohort import entrants_by_name
 from arena.record.model.calendar import written_duration
 from arena.record.model.cohort import UNLOADED, Cohort, Entrant
 from markets.millionths import ONE
@@ -150,8 +151,8 @@ def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[ExtensionFolde
     folders = tuple(extra)
     old_parts = _parts(before)
     new_parts = _parts(after)
-    old_entrants = _entrants_by_name(before)
-    new_entrants = _entrants_by_name(after)
+    old_entrants = entrants_by_name(before.entrants)
+    new_entrants = entrants_by_name(after.entrants)
     stayed = [name for name in old_entrants if name in new_entrants]
 
     not_compared = []
@@ -190,8 +191,8 @@ def cohort_changes(before: Cohort, after: Cohort, extra: Iterable[ExtensionFolde
         config=(before.config_hash, after.config_hash),
         parts=parts,
         prompts=prompts,
-        added=tuple(entrant for name, entrant in new_entrants.items() if name not in old_entrants),
-        removed=tuple(entrant for name, entrant in old_entrants.items() if name not in new_entrants),
+        added=_without(new_entrants, old_entrants),
+        removed=_without(old_entrants, new_entrants),
         changed=changed,
         reordered=stayed != [name for name in new_entrants if name in old_entrants],
         not_compared=tuple(not_compared),
@@ -204,8 +205,9 @@ def _only_name(section: Mapping[str, Any]) -> dict[str, Any]:
     return {key: section[key]}
 
 
-def _entrants_by_name(cohort: Cohort) -> dict[str, Entrant]:
-    return {entrant.name: entrant for entrant in cohort.entrants}
+def _without(entrants: Mapping[str, Entrant], others: Mapping[str, Entrant]) -> tuple[Entrant, ...]:
+    """Return the entrants of a cohort whose names are not in another one."""
+    return tuple(entrant for name, entrant in entrants.items() if name not in others)
 
 
 def _parts(cohort: Cohort) -> dict[str, Mapping[str, Any]]:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from agents.model import model_settings
 from agents.registry import prompt_names
-from arena.cohorts.cohort import ADDRESS_KEY, forecast_sources, play_waves
+from arena.cohorts.cohort import ADDRESS_KEY, entrants_by_name, forecast_sources, play_waves
 from arena.errors import first_names
 from arena.record.model.cohort import MOST_NAMED, Cohort, Entrant, Replacement
 from markets.hashes import canonical, digest
@@ -54,7 +54,7 @@ def changed_agents(config: "Config", cohort: Cohort) -> list[Replacement]:
     An agent of another kind in the config is another agent, and plays in the next cohort.
     """
     agents = {agent.name: agent for agent in config.agents}
-    planned = {entrant.name: entrant for entrant in entrants_of(config.agents)}
+    planned = entrants_by_name(entrants_of(config.agents))
     changed = []
 
     for entrant in cohort.entrants:

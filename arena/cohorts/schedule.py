@@ -423,5 +423,5 @@ def next_cohort_start(
     if expected.plan is None:
         return None
 
-    begun = {at for _, at in starts}
+    begun = set(dict(starts).values())
     return next_start(expected.plan, begun, newest, expected.live is not False, now)

@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 from sqlalchemy import Connection
 
 from arena.exports.fact_tables import IN_TURN, PLACE_ORDER, in_cohorts
-from arena.exports.table import ExportColumn, ExportTable, Kind, Row, summary_of
+from arena.exports.table import ExportColumn, ExportTable, Kind, Row, column_names, summary_of
 from arena.record.model.cohort import BENCHMARK
 from arena.record.model.columns import (
     NO_SCORE,
@@ -299,7 +299,7 @@ def _computed_table(
 ) -> ComputedTable:
     """Return a table with the fields of its lines as columns and their docstring as its meaning."""
     columns = columns_of(line)
-    values = attrgetter(*[column.name for column in columns])
+    values = attrgetter(*column_names(columns))
 
     def rows(connection: Connection, cohorts: Sequence[StoredCohort]) -> Iterator[Row]:
         return map(values, lines(connection, cohorts))

@@ -15,6 +15,7 @@ from arena.exports.table import (
     FactTable,
     OfCohorts,
     ParentKey,
+    column_names,
     field,
     fields_of,
     summary_of,
@@ -147,7 +148,7 @@ def fact_table(
     all_fields = (*scope.fields, *(fields or fields_of(row)))
     columns = tuple(field.column for field in all_fields)
     sources = {field.column.name: field.source for field in all_fields}
-    scope_key = [column.name for column in columns[: len(scope.fields)]]
+    scope_key = column_names(columns[: len(scope.fields)])
     if not order:
         order = [sources[column] for column in key]
     if not meaning:

@@ -18,7 +18,7 @@ from arena.exports.fact_tables import FACT
 from arena.exports.forms import form_of
 from arena.exports.forms.cells import bad_file
 from arena.exports.manifest import ExportManifest, is_export, is_zipped_export, open_export
-from arena.exports.table import ExportColumn
+from arena.exports.table import ExportColumn, column_names
 from arena.record.model.answer_columns import AnswerColumns, SeasonMarket
 from arena.record.model.cohort import BENCHMARK, MIN_COVERAGE
 from arena.record.model.columns import UNKNOWN, factorize
@@ -66,7 +66,7 @@ class ExportTables:
         if file not in self.manifest.files:
             raise bad_file(file, "the export doesn't have it, and forecasts are scored with it")
 
-        names = [column.name for column in columns]
+        names = column_names(columns)
         for row in form.read(self.folder / file, columns):
             yield dict(zip(names, row, strict=True))
 

@@ -8,7 +8,7 @@ from arena.errors import ArenaError
 from arena.exports.computed_tables import COMPUTED
 from arena.exports.fact_tables import FACT
 from arena.exports.forms.parquet_files import schema_of
-from arena.exports.table import Row, rows_of
+from arena.exports.table import Row, column_names, rows_of
 from arena.forms.csv_columns import plain_name
 from arena.record.queries.cohorts import read_cohorts, select_cohorts
 from arena.record.schema.database import Connection
@@ -46,7 +46,7 @@ def record_frame(connection: Connection, name: str, cohort: int | None) -> "pa.T
 
     all_rows = list(rows)
     values = [list(column) for column in zip(*all_rows, strict=True)] or [[] for _ in sheet.columns]
-    schema = schema_of(sheet.columns, [column.name for column in sheet.columns])
+    schema = schema_of(sheet.columns, column_names(sheet.columns))
     frame = pa.Table.from_arrays(list(map(pa.array, values, schema.types)), schema=schema)
     for column, numbers in zip(sheet.columns, values, strict=True):
         if column.unit.startswith(MILLIONTHS):

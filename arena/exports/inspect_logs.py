@@ -213,9 +213,14 @@ def _log(stored: StoredCohort, entrant: Entrant, played: Sequence[LoggedTurn], v
     """Return the log of an agent in a cohort."""
     cohort = stored.cohort
     model = str(entrant.settings.get("model") or entrant.kind)
-    samples = [_sample(turn, cohort.number, model) for turn in played]
-    forecasts = [forecast for turn in played for forecast in turn.forecasts]
-    calls = [call for turn in played for call in turn.calls]
+    samples = []
+    forecasts: list[LoggedForecast] = []
+    calls: list[Call] = []
+    for turn in played:
+        samples.append(_sample(turn, cohort.number, model))
+        forecasts += turn.forecasts
+        calls += turn.calls
+
     key = f"cohort-{cohort.number}-{entrant.name}"
 
     metrics = []

@@ -13,6 +13,7 @@ from agents.answers.parse import UnusableAnswer, parse_answer
 from agents.kinds import llm
 from agents.model import USABLE_STATUSES, Ask, Call, Decision, Given, Message, Prompt
 from agents.registry import kind
+from arena.cohorts.cohort import entrants_by_name
 from arena.cohorts.freeze import code_version
 from arena.errors import ArenaError
 from arena.exports.inspect_logs import EVEN, LoggedForecast, read_scored_forecasts, time_apart
@@ -22,7 +23,6 @@ from arena.record.model.cohort import Cohort, Entrant
 from arena.record.queries.answers import read_season_markets
 from arena.record.queries.calls import read_rounds_by_cohort
 from arena.record.queries.cohorts import (
-    StoredCohort,
     cohorts_of_agent,
     read_calls,
     read_cohorts,
@@ -76,7 +76,7 @@ def read_answered_turns(database: str, agent: str, cohort: int | None = None) ->
         markets = read_season_markets(connection)
 
         for stored in cohorts_of_agent(select_cohorts(read_cohorts(connection), cohort), agent):
-            settings = _settings(_entrant(stored, agent))
+            settings = _settings(entrants_by_name(stored.cohort.entrants)[agent])
             forecasts = read_scored_forecasts(connection, stored.cohort.number, markets)
             entrant_id = stored.entrant_ids[agent]
 
@@ -101,10 +101,6 @@ def read_answered_turns(database: str, agent: str, cohort: int | None = None) ->
         message = f"no model has answered a turn of {agent}"
         raise ArenaError("no_turn", message, "play a round: arena run --round")
     return found
-
-
-def _entrant(stored: StoredCohort, agent: str) -> Entrant:
-    return next(entrant for entrant in stored.cohort.entrants if entrant.name == agent)
 
 
 def _settings(entrant: Entrant) -> llm.Settings:

@@ -20,7 +20,7 @@ from arena.exports.fact_tables import FACT, FACTS
 from arena.exports.forms import FileForm, form_of
 from arena.exports.forms.cells import HINT, bad_file
 from arena.exports.manifest import ExportManifest, folder_next_to, open_export
-from arena.exports.table import ExportColumn, FactTable, ParentKey, Row
+from arena.exports.table import ExportColumn, FactTable, ParentKey, Row, column_names
 from arena.record.hashes import state_hash
 from arena.record.schema.cohort import ReplacementRow
 from arena.record.schema.database import (
@@ -115,7 +115,7 @@ def _rows(folder: Path, form: FileForm, table: FactTable) -> Iterator[Row]:
 
 def _getter(columns: Sequence[ExportColumn], names: Iterable[str]) -> Callable[[Row], Row]:
     """Return a function that takes the named columns from a row."""
-    all_names = [column.name for column in columns]
+    all_names = column_names(columns)
     indexes = [all_names.index(name) for name in names]
     if len(indexes) == 1:
         return lambda row: (row[indexes[0]],)

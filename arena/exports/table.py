@@ -1,7 +1,7 @@
 """The tables of an export, described for people and programs: every column has a meaning."""
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -35,6 +35,11 @@ class ExportColumn:
     empty: str = ""
     added: tuple[Any, ...] = ()
     former: str = ""
+
+
+def column_names(columns: Iterable[ExportColumn]) -> list[str]:
+    """Return the names of columns."""
+    return [column.name for column in columns]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +178,7 @@ def rows_of(connection: Connection, table: FactTable, cohorts: Sequence[int] | N
     """Yield the rows of a table, of all cohorts or of some, with only a few in memory at a time."""
     query = table.query(connection.dialect.name, cohorts)
     rows = map(tuple, connection.execute(query, execution_options={"yield_per": table.batch_size}))
-    names = [column.name for column in table.sheet.columns]
+    names = column_names(table.sheet.columns)
     if WITH_SETTINGS.isdisjoint(names):
         yield from rows
         return

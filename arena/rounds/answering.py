@@ -249,8 +249,13 @@ class AnsweredRound:
 
         Kinds without a model state what they have: the market, for example, nothing on data questions.
         """
-        finished = [answers.usage for answers in self.answers if not answers.is_unfinished]
-        return [used.agent for used in finished if used.calls and used.forecasts < self.planned.rows]
+        silent = []
+        for answers in self.answers:
+            used = answers.usage
+            left_out = used.calls and used.forecasts < self.planned.rows
+            if left_out and not answers.is_unfinished:
+                silent.append(used.agent)
+        return silent
 
     @property
     def used(self) -> Usage:

@@ -76,8 +76,11 @@ class FileSource:
 
         names = list[str]()
         for folder in self.folders(QUESTIONS):
-            names.extend(file.name.removesuffix(".gz") for file in folder.glob("????-??-??-llm.json*"))
-        return max((name for name in names if is_day(name[:10])), default=None)
+            for file in folder.glob("????-??-??-llm.json*"):
+                name = file.name.removesuffix(".gz")
+                if is_day(name[:10]):
+                    names.append(name)
+        return max(names, default=None)
 
     def _newest_published(self) -> str | None:
         """Return the name of the newest published set, from the link or the set beside the others."""

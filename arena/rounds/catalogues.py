@@ -11,6 +11,7 @@ from arena.record.model.incident import catalogue_incomplete
 from arena.record.record import Record
 from arena.record.write.operations import add_incidents, end_incidents, read_ongoing_incidents
 from arena.record.write.sync import VenueSource, count_known_open
+from arena.rounds.listings import ids_of
 from markets.venue import Catalogue, CatalogueFilter, VenueError
 
 FEWEST_KNOWN = 20
@@ -38,7 +39,7 @@ def check_complete(
     if source.stamp != "live" or cut_short:
         return ""
 
-    listed = {listing.market.id for listing in catalogue.listings}
+    listed = set(ids_of(catalogue.listings))
     held, expected = record.read(count_known_open, source.venue, listed, now, wanted)
     about = f"{source.venue}@"
     if expected <= FEWEST_KNOWN or 2 * held >= expected:

@@ -21,6 +21,7 @@ from arena.record.schema.turn import ForecastRow, RejectionRow, SecondQuoteRow, 
 from arena.record.schema.typed import clause, col, columns_of, joined, select
 from arena.record.schema.world import QuoteRow
 from arena.record.write.listings import QUOTE_FIELDS, quote_of
+from arena.rounds.listings import ids_of
 from markets.model import MarketId, Quote, Resolution, Snapshot
 from portfolio.model import Bet, Entry, Sale
 from portfolio.whatif import WhatIfStep
@@ -166,7 +167,7 @@ def _steps_without_decisions(
         identified = read_snapshot(connection, stored.id, at)
         if identified is not None:
             snapshots.append(identified[1])
-            markets.update(listing.market.id for listing in identified[1])
+            markets.update(ids_of(identified[1]))
 
     learnt = read_learnt_resolutions(connection, sorted(markets), newest)
     known = _resolutions_as_learnt(learnt, ledgers)

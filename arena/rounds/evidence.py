@@ -29,6 +29,7 @@ from arena.record.write.tools import (
     read_tool_text,
     request_key,
 )
+from arena.rounds.listings import ids_of
 from arena.rounds.told_history import (
     read_new_ends,
     read_past_forecasts,
@@ -189,11 +190,14 @@ def toolbox(
     names = entrant.settings.get("tools")
     if not names:
         return None
-    tools = {name: world.tool(name) for name in names}
-    if view.hidden:
-        tools = {name: tool for name, tool in tools.items() if not tool.tells_prices}
-        if not tools:
-            return None
+
+    tools = {}
+    for name in names:
+        tool = world.tool(name)
+        if not (view.hidden and tool.tells_prices):
+            tools[name] = tool
+    if not tools:
+        return None
 
     def history(market: MarketId) -> tuple[Quote, ...]:
         return record.read(read_price_history, [market], stored_round.at).get(market, ())
@@ -362,7 +366,7 @@ def gather_context(
         wants_history |= context.history
         wants_siblings |= context.siblings
 
-    ids = [listing.market.id for listing in snapshot]
+    ids = ids_of(snapshot)
     ends: Mapping[MarketId, Resolution] = {}
     past: Mapping[int, Sequence[PastForecast]] = {}
     if recalling and since is not None:

@@ -343,8 +343,12 @@ def _market(
         text = _filled(question.texts["question"], due, day)
         rules = _rules(question, due, day, method)
 
-    opens = [_instant(part["market_info_open_datetime"], FIRST) for part in question.parts]
-    closes = [_instant(day or part["market_info_close_datetime"], NEVER) for part in question.parts]
+    opens = []
+    closes = []
+    for part in question.parts:
+        opens.append(_instant(part["market_info_open_datetime"], FIRST))
+        closes.append(_instant(day or part["market_info_close_datetime"], NEVER))
+
     closes_at = max(closes)
     return Market(
         id=market_id,
@@ -388,7 +392,7 @@ def _combined_rules(question: BenchQuestion, due: str, method: AskingMethod) -> 
     def filled(part: Mapping[str, Any]) -> dict[str, str]:
         return {name: _filled(value, due, "the date") for name, value in part.items()}
 
-    both = [filled(part) for part in question.parts]
+    both = list(map(filled, question.parts))
     rules = {"Task": _filled(question.texts["question"], due, "the date")}
     for number, texts in enumerate(both, 1):
         rules[f"Question {number}"] = texts["question"]

@@ -99,8 +99,11 @@ def published_candidates(question_set: QuestionSet, due: str) -> Iterator[SetCan
                 yield SetCandidate(item)
             continue
 
-        days = [date.fromisoformat(day) + moved for day in question.dates]
-        item["resolution_dates"] = [day.isoformat() for day in days]
+        days = []
+        for day in question.dates:
+            moved_day = date.fromisoformat(day) + moved
+            days.append(moved_day.isoformat())
+        item["resolution_dates"] = days
         yield SetCandidate(item)
 
 
@@ -117,7 +120,7 @@ def record_candidates(
     after = datetime.combine(date.fromisoformat(due), time(), UTC) + timedelta(days=1)
     candidates: list[SetCandidate] = []
     by_series: dict[str, list[Market]] = defaultdict(list)
-    known = [market_id for market_id in read_known_ids(connection, at) if _is_of_venue(market_id)]
+    known = list(filter(_is_of_venue, read_known_ids(connection, at)))
 
     for seen in read_markets(connection, at, known):
         market = seen.listing.market

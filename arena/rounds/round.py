@@ -41,6 +41,7 @@ from arena.record.write.turns import claim_turns
 from arena.rounds.catalogues import check_complete
 from arena.rounds.evidence import gather_evidence
 from arena.rounds.evidence_judge import judge_of
+from arena.rounds.listings import ids_of, listings_by_id
 from arena.rounds.settlement import set_aside_notes, settle_cohort, venue_answer
 from arena.rounds.turns import is_late, play_turns, unfinished_turns
 from arena.rounds.world import OfferedMarkets, World
@@ -135,7 +136,6 @@ def round_report(
 ) -> RoundReport:
     """Return a report on what was just done in a round, and what is left."""
     statuses = record.read(read_turn_statuses, stored_round.id)
-    by_name = {name: statuses.get(key) for name, key in stored.entrant_ids.items()}
     failed = tuple(turn.entrant for turn in turns if turn.decision.status == "failed")
     waiting = unfinished_turns(stored.entrant_ids, statuses)
     played = _read_round(stored, stored_round.number, record)
@@ -150,7 +150,7 @@ def round_report(
     stopped = [name for name in failed if stored.entrant_ids[name] in refused]
 
     without_forecasts = ("failed", "malformed", "declined")
-    bad = {name for name, status in by_name.items() if status in without_forecasts}
+    bad = {name for name, key in stored.entrant_ids.items() if statuses.get(key) in without_forecasts}
     own = [name for name in without_followers(stored.cohort, bad) if name not in stopped]
     unproven = record.read(read_unproven, stored.id) if own else ()
     own_unproven: list[str] = []
@@ -320,11 +320,10 @@ async def take_snapshot(
     if number is not None:
         offered = await offers_at(stored, at, world, record)
         catalogue = offered.catalogue
-        offered_ids = [listing.market.id for listing in offered.listings]
-        ended = {end.market_id for end in record.read(read_resolutions, offered_ids, at)}
+        ended = {end.market_id for end in record.read(read_resolutions, ids_of(offered.listings), at)}
         still_open = [listing for listing in offered.listings if listing.market.id not in ended]
         seed = seed_for(cohort.seed, "draw", number)
-        drawn = [listing.market.id for listing in draw(still_open, cohort.universe, seed, at)]
+        drawn = ids_of(draw(still_open, cohort.universe, seed, at))
 
     held_ids: set[MarketId] = set()
     for account in record.holdings(stored.id).values():
@@ -334,23 +333,24 @@ async def take_snapshot(
 
     question = venue.listings(world.now() if live else at, sorted(held_ids.union(drawn)))
     answered = await venue_answer(question, stored, at, world, record, number is not None)
-    fresh = {listing.market.id: listing for listing in answered}
+    fresh = listings_by_id(answered)
     seen_at = max(world.now(), at) if live else None
 
     # What is held without a price of its own now keeps the last one that it had.
     unpriced = [market_id for market_id in held if market_id not in fresh or not fresh[market_id].has_price]
-    earlier = record.read(read_listings_as_of, unpriced, seen_at or at)
-    before = {listing.market.id: listing for listing in earlier}
+    before = listings_by_id(record.read(read_listings_as_of, unpriced, seen_at or at))
 
-    shown = [market_id for market_id in drawn if market_id in fresh]
-    held_only = [market_id for market_id in held if market_id not in shown]
-    return Snapshot(
-        at,
-        tuple(fresh[market_id].priced(before.get(market_id)) for market_id in shown),
-        tuple(_held_listing(fresh.get(market_id), before.get(market_id)) for market_id in held_only),
-        seen_at,
-        catalogue,
-    )
+    shown: dict[MarketId, Listing] = {}
+    for market_id in drawn:
+        if market_id in fresh:
+            shown[market_id] = fresh[market_id].priced(before.get(market_id))
+
+    held_only = [
+        _held_listing(fresh.get(market_id), before.get(market_id))
+        for market_id in held
+        if market_id not in shown
+    ]
+    return Snapshot(at, tuple(shown.values()), tuple(held_only), seen_at, catalogue)
 
 
 async def offers_at(stored: StoredCohort, at: datetime, world: World, record: Record) -> OfferedMarkets:
@@ -409,7 +409,7 @@ async def read_catalogue(
     catalogue, rejected, note = answered[0]
 
     # A venue whose pages overlap lists a market twice, and an agent must not be asked twice.
-    listings = list({listing.market.id: listing for listing in catalogue.listings}.values())
+    listings = list(listings_by_id(catalogue.listings).values())
     if cohort.stamp != "live":
         return OfferedMarkets(read_at, listings, note=note)
 

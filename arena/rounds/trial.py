@@ -9,7 +9,7 @@ from typing import Any
 
 from agents.model import Call, Prompt
 from arena.calls.estimate import short_answer
-from arena.cohorts.cohort import forecast_sources
+from arena.cohorts.cohort import entrants_by_name, forecast_sources
 from arena.cohorts.diff import agent_setup, setup_differences
 from arena.cohorts.freeze import freeze_cohort
 from arena.config import Config
@@ -33,6 +33,7 @@ from arena.record.queries.decisions import read_turns
 from arena.record.schema.database import Connection
 from arena.record.write.cohorts import add_snapshot
 from arena.rounds.evidence import gather_evidence
+from arena.rounds.listings import listings_by_id
 from arena.rounds.round import take_snapshot
 from arena.rounds.season import MINUTE_FORMAT
 from arena.rounds.settlement import VenueUnavailable, venue_error
@@ -175,8 +176,8 @@ def _as_in_round(
     planned, texts = freeze_cohort(config, cohort.number, at)
 
     # An agent that is no longer in the config keeps what its cohort has frozen.
-    before = next(entrant for entrant in cohort.entrants if entrant.name == name)
-    after = next((entrant for entrant in planned.entrants if entrant.name == name), before)
+    before = entrants_by_name(cohort.entrants)[name]
+    after = entrants_by_name(planned.entrants).get(name, before)
     prompts = cohort.prompts if after is before else planned.prompts
     alone = replace(cohort, entrants=(after,), prompts=prompts)
     kinds = config.extensions("kinds")
@@ -231,7 +232,7 @@ class Trial:
     @property
     def listings(self) -> Mapping[MarketId, Listing]:
         """Return the markets of the snapshot by their ids."""
-        return {listing.market.id: listing for listing in self.setting.snapshot}
+        return listings_by_id(self.setting.snapshot)
 
     @property
     def stories(self) -> int:
@@ -379,7 +380,7 @@ def _recorded_trial(
     entrant_id = stored.entrant_ids[name]
     snapshot = _snapshot_of(connection, stored, stored_round)
     account = _account_before(connection, stored, name, stored_round.at)
-    entrant = next(entrant for entrant in stored.cohort.entrants if entrant.name == name)
+    entrant = entrants_by_name(stored.cohort.entrants)[name]
     alone = replace(stored.cohort, entrants=(entrant,))
     agent = TrialAgent(StoredCohort(stored.id, alone, {name: entrant_id}, None), account, {})
     setting = TrialSetting(agent, stored_round, snapshot, stored.cohort.number, fresh=False)

@@ -42,7 +42,7 @@ def trial_data(trial: Trial, recorded: bool) -> dict[str, Any]:
         "missing": trial.missing,
         "trouble": setting.trouble,
         "hidden": hidden_in_markets(shown),
-        "questions": [_question_data(question) for question in trial.questions],
+        "questions": list(map(_question_data, trial.questions)),
         "worst_usd": _number(trial.worst),
         "cost_usd": _number(trial.cost),
         "recorded": recorded,
@@ -69,8 +69,8 @@ def _question_data(question: TrialQuestion) -> dict[str, Any]:
     return attributes_of(prompt, "stage", "sample", "seed") | {
         "tokens": tokens_of(prompt.messages),
         "worst_usd": _number(question.worst),
-        "messages": [asdict(message) for message in prompt.messages],
-        "answers": [_answer_data(call) for call in question.calls],
+        "messages": list(map(asdict, prompt.messages)),
+        "answers": list(map(_answer_data, question.calls)),
     }
 
 
@@ -100,8 +100,8 @@ def _turn_data(turn: Turn, listings: Mapping[MarketId, Listing]) -> dict[str, An
         "decision": attributes_of(decision, "status", "note", "repaired")
         | {
             "forecasts": forecasts,
-            "bets": [_order_data(bet) for bet in decision.bets],
-            "sales": [_order_data(sale) for sale in decision.sales],
+            "bets": list(map(_order_data, decision.bets)),
+            "sales": list(map(_order_data, decision.sales)),
         },
         "rejections": [
             attributes_of(rejection, "code", "message") | {"market": rejection.market_id}

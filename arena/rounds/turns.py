@@ -55,6 +55,7 @@ from arena.record.write.reservations import read_pauses
 from arena.record.write.turns import TurnUnderClaim, claim_turns
 from arena.rounds.error_text import redact_keys, unexpected_error_text
 from arena.rounds.evidence import gather_context, toolbox
+from arena.rounds.listings import ids_of
 from arena.rounds.world import Player, World
 from markets.model import Listing, MarketId, Snapshot
 from markets.venue import VenueError
@@ -317,40 +318,56 @@ def claimed_turns(
 
     cohort = stored.cohort
     round_id = stored_round.id
-    ids = {}
-    sources: dict[str, None] = {}
-    for entrant in entrants:
-        ids[entrant.name] = stored.entrant_ids[entrant.name]
-        sources.update(dict.fromkeys(forecast_sources(entrant.settings)))
-
-    # What is the same for all entrants, or read of all of them at once.
+    ids = [stored.entrant_ids[entrant.name] for entrant in entrants]
     offers = SnapshotOffers(snapshot, cohort.rules)
-    tokens = record.write(claim_turns, round_id, [*ids.values()], world.holder, record.watch.is_over)
-    accounts = record.holdings(stored.id, names=ids)
-    stated = record.read(read_final_forecasts, round_id, [*sources])
-    marks = mark_all({name: accounts[name] for name in ids}, snapshot, cohort.rules.quote_age)
-    calls = record.read(read_calls, round_id, [*ids.values()])
-    evidence = {} if cohort.evidence == NO_EVIDENCE else record.read(read_evidence, round_id)
+    tokens = record.write(claim_turns, round_id, ids, world.holder, record.watch.is_over)
+    calls = record.read(read_calls, round_id, ids)
 
-    # The round before this one: what has ended since is told.
-    since = None
-    for other in record.read(read_rounds, stored.id):
-        if other.at < stored_round.at:
-            since = other.at
-
-    context = gather_context(entrants, stored, snapshot, since, record)
-
-    for entrant in entrants:
-        name = entrant.name
-        entrant_id = ids[name]
-        if entrant_id not in tokens:
-            continue
-
+    for entrant, seen in views_of_claimed(tokens, entrants, stored, stored_round, snapshot, record):
+        entrant_id = stored.entrant_ids[entrant.name]
         token = tokens[entrant_id]
         player = player_of(entrant, cohort, world)
         answers = calls.get(entrant_id, ())
         payer = Payer(round_id, entrant_id, token)
-        ask = ask_of_player(player, payer, name, answers, world, record, stored_round.at)
+        ask = ask_of_player(player, payer, entrant.name, answers, world, record, stored_round.at)
+
+        tools = toolbox(entrant, stored, stored_round, seen, world, record)
+        view = seen if tools is None else replace(seen, tools=tools)
+
+        yield ClaimedTurn(
+            entrant, entrant_id, token, player, ask, view, offers, cohort, world.now, asked=bool(answers)
+        )
+
+
+def views_of_claimed(
+    claimed: Collection[int],
+    entrants: Sequence[Entrant],
+    stored: StoredCohort,
+    stored_round: StoredRound,
+    snapshot: Snapshot,
+    record: Record,
+) -> Iterator[tuple[Entrant, View]]:
+    """Yield the entrants whose turns are claimed, with what each may see, without its tools."""
+    cohort = stored.cohort
+    round_id = stored_round.id
+    names = [entrant.name for entrant in entrants]
+    sources: dict[str, None] = {}
+    for entrant in entrants:
+        sources.update(dict.fromkeys(forecast_sources(entrant.settings)))
+
+    # What is the same for all entrants, or read of all of them at once.
+    accounts = record.holdings(stored.id, names=names)
+    stated = record.read(read_final_forecasts, round_id, [*sources])
+    marks = mark_all({name: accounts[name] for name in names}, snapshot, cohort.rules.quote_age)
+    evidence = {} if cohort.evidence == NO_EVIDENCE else record.read(read_evidence, round_id)
+    since = time_of_round_before(stored, stored_round, record)
+    context = gather_context(entrants, stored, snapshot, since, record)
+
+    for entrant in entrants:
+        name = entrant.name
+        entrant_id = stored.entrant_ids[name]
+        if entrant_id not in claimed:
+            continue
 
         view = View(
             snapshot=snapshot,
@@ -364,14 +381,16 @@ def claimed_turns(
             evidence=evidence,
             since=since,
         )
-        view = view_of_round(cohort, context.add_to(view, entrant_id))
-        tools = toolbox(entrant, stored, stored_round, view, world, record)
-        if tools is not None:
-            view = replace(view, tools=tools)
+        yield entrant, view_of_round(cohort, context.add_to(view, entrant_id))
 
-        yield ClaimedTurn(
-            entrant, entrant_id, token, player, ask, view, offers, cohort, world.now, asked=bool(answers)
-        )
+
+def time_of_round_before(stored: StoredCohort, stored_round: StoredRound, record: Record) -> datetime | None:
+    """Return the time of the round before one: what has ended since is told. None for a first round."""
+    before = None
+    for other in record.read(read_rounds, stored.id):
+        if other.at < stored_round.at:
+            before = other.at
+    return before
 
 
 def ask_of_player(
@@ -509,8 +528,7 @@ def second_look(
     async def look() -> Snapshot:
         # A clock that is behind must not make prices stale that have just come.
         venue = world.venue(cohort)
-        market_ids = [listing.market.id for listing in seen]
-        listings = await venue.listings(max(world.now(), first.seen_at), market_ids)
+        listings = await venue.listings(max(world.now(), first.seen_at), ids_of(seen))
         quotes = {listing.market.id: listing.quote for listing in listings if listing.has_price}
 
         repriced = [replace(listing, quote=quotes.get(listing.market.id)) for listing in seen]

@@ -138,11 +138,14 @@ def sum_entries(rows: Sequence[WhatIfEntry]) -> tuple[WhatIfTotals, WhatIfTotals
 
 def _together(totals: Sequence[WhatIfTotals]) -> WhatIfTotals:
     """Return the totals of several seasons together."""
-    return WhatIfTotals(
-        profit=sum(total.profit for total in totals),
-        filled=sum(total.filled for total in totals),
-        refused=tuple(chain.from_iterable(total.refused for total in totals)),
-    )
+    profit = 0
+    filled = 0
+    refused: list[Rejection] = []
+    for total in totals:
+        profit += total.profit
+        filled += total.filled
+        refused += total.refused
+    return WhatIfTotals(profit, filled, tuple(refused))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +160,12 @@ class RefusalCount:
 
 def count_refusals(rows: Sequence[WhatIfEntry]) -> list[RefusalCount]:
     """Return how often each reason refused an order of these entrants, the most frequent first."""
-    played = _together([row.played for row in rows]).refused
-    changed = _together([row.changed for row in rows if row.changed is not None]).refused
+    played: list[Rejection] = []
+    changed: list[Rejection] = []
+    for row in rows:
+        played += row.played.refused
+        if row.changed is not None:
+            changed += row.changed.refused
 
     examples: dict[str, str] = {}
     for refusal in (*played, *changed):

@@ -69,22 +69,15 @@ def run(
     """
     from arena.cli import forecastbench_run as shown
     from arena.config import environment
-    from arena.forms.bench.made_set import SetPlan
     from arena.record.record import Record
     from arena.rounds.answering import AnsweredRound, estimate_answers, plan_answers, read_answers
     from arena.rounds.forecasting import AskingMethod
 
-    plan = None
-    if make is not None:
-        if due is None:
-            raise ArenaError("no_due", "--make needs the day on which it is due", "add --due DATE", status=64)
-        plan = SetPlan(due, make, seed, combinations)
-    else:
-        chosen.refuse("--seed", because="needs --make")
-
+    plan = shown.set_plan(chosen, make, due, seed, combinations)
     config = chosen.load_to_play(os.environ)
     time = clock_of(clock)()
     method = AskingMethod(prompt, prices, evidence, batch, combinations)
+
     hint = "arena study forecastbench run continues it; a call in progress may still be charged"
     with (
         prints_aside(),
@@ -96,6 +89,7 @@ def run(
             kept, is_new = shown.read_set(record, plan, source, due, config.markets.universe, at)
         if out is not None:
             shown.write_set(out, kept)
+
         keys = environment(config.folder, os.environ)
         planned = plan_answers(config, record, kept, method, agents or (), baselines, at, keys)
         with progress("Working out what it costs"):
@@ -105,13 +99,13 @@ def run(
         if not dry:
             shown.confirm(chosen, left, planned.rows, yes)
             trouble = shown.ask(planned, record, time, left)
+
         answered = AnsweredRound(planned, left, read_answers(record, planned), trouble)
 
-    late = f"{time.now():%Y-%m-%d}" > kept.due
     data = shown.run_data(answered) | {
         "set": shown.set_data(kept, is_new, method),
         "asked": not dry,
-        "late": late,
+        "late": f"{time.now():%Y-%m-%d}" > kept.due,
     }
     chosen.answer(data, shown.run_page, answered, data, chosen.table)
     if not dry and (answered.unfinished or answered.silent):
@@ -236,10 +230,15 @@ def board(
         fetched = bench.fetch_resolutions(chosen, source, clock)
         with prints_aside():
             print_page(bench.resolutions_page(**fetched))
-    recorded = bench.recorded_files(chosen, combinations) if agents or not files else []
-    sources = (files, questions, resolutions, combinations)
-    forecasters = bench.gathered(chosen, *sources, mode, median, recorded)
-    today = None if every_round else clock_of(clock)().now().date()
+
+    recorded = []
+    if agents or not files:
+        recorded = bench.recorded_files(chosen, combinations)
+    forecasters = bench.gathered(chosen, files, questions, resolutions, combinations, mode, median, recorded)
+
+    today = None
+    if not every_round:
+        today = clock_of(clock)().now().date()
     made = make_board(forecasters, mode, today, difficulty=difficulty, by=by, against=against)
 
     if as_csv or as_html:
@@ -247,5 +246,6 @@ def board(
         text = csv_text(lines) if as_csv else html_text(lines, f"{mode.capitalize()} board")
         print(text, end="")
         return
+
     data = boards.board_data(made) | {"fetched": fetched}
     chosen.answer(data, boards.board_page, data, against, chosen.table)

@@ -124,7 +124,7 @@ def score(
         show_prizes(chosen, tournament, mode, sweep, entries, force)
         return
 
-    from arena.cli.score import files_of, split_columns, table_of
+    from arena.cli.score import files_of, table_of
     from arena.cli.score_files import score_files
     from arena.cli.score_page import score_page
     from arena.scores.files.report import report_data, report_file
@@ -137,11 +137,9 @@ def score(
     beside = score_files(html, badge)
     beside.check(force, [*files, *outcomes, *prices, *sets])
 
-    renamed, wanted = split_columns(chosen.table.columns)
-    chosen.table = replace(chosen.table, columns=wanted)
     reading = SourceChoices(
         form=form,
-        columns=renamed,
+        columns=_take_renamed(chosen),
         outcomes=files_of(outcomes),
         prices=files_of(prices),
         sets=files_of(sets),
@@ -150,16 +148,31 @@ def score(
     )
     table = table_of(files, reading)
 
-    left_out = table.outside
-    references = table.references
+    choices = ScoreChoices(
+        outside=table.outside,
+        against=against,
+        adjusted=adjusted,
+        provisional=provisional,
+        community=community,
+        parts=parts,
+        rule=rule,
+        references=table.references,
+    )
     if outside is not None:
-        left_out = tuple(outside)
-        references = None
-    choices = ScoreChoices(left_out, against, adjusted, provisional, community, parts, rule, references)
-    report = report_file(table, mode, by_category=by is not None, choices=choices)
+        choices = replace(choices, outside=tuple(outside), references=None)
 
+    report = report_file(table, mode, by_category=by is not None, choices=choices)
     written = beside.write(report)
     chosen.answer(report_data(report) | written, score_page, report, choices, chosen.table, written)
+
+
+def _take_renamed(chosen: Options) -> dict[str, str]:
+    """Return the columns of the files that --columns names; leave the columns to show in the options."""
+    from arena.cli.score import split_columns
+
+    renamed, shown = split_columns(chosen.table.columns)
+    chosen.table = replace(chosen.table, columns=shown)
+    return renamed
 
 
 def _tournament_of(chosen: Options, files: list[Path]) -> Path | None:

@@ -4,8 +4,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-import typer
-
 from arena.cli.commands.shared import ONE_COHORT
 from arena.cli.options import DAY, DEFAULT, LEAVE_FAILED, Options, argument, command, flag, option
 from arena.cli.output import interruptible, prints_aside, progress
@@ -45,7 +43,7 @@ def replay(
     Next: arena board --database replay-spring.db
     """
     from arena.cli.board_columns import COLUMNS
-    from arena.cli.replay import leaks_data, leaks_page, play, probe, replay_page
+    from arena.cli.replay import answer_probe, play, replay_page
     from arena.rounds.leaks import probed_replay
     from arena.rounds.replay import ReplayRequest, arrange_replay, open_recording
     from arena.rounds.settlement import venue_error
@@ -59,14 +57,13 @@ def replay(
     names = [name.strip() for name in agents.split(",") if name.strip()]
     days = (start and start.date(), end and end.date())
     try:
-        base = chosen.load_to_play() if chosen.config is not None or DEFAULT.exists() else None
+        base = None
+        if chosen.config is not None or DEFAULT.exists():
+            base = chosen.load_to_play()
         bundle = open_recording(folder)
         if leaks:
             probed = probed_replay(folder, base, names, days)
-            found = probe(probed, bundle, probes)
-            chosen.answer(leaks_data(probed, found, bundle), leaks_page, found)
-            if not found.clean:
-                raise typer.Exit(1)
+            answer_probe(chosen, probed, bundle, probes)
             return
 
         season = arrange_replay(folder, bundle, base, names, *days)
@@ -76,11 +73,13 @@ def replay(
             recorded=chosen.own_record() if tools == "recorded" else None,
             leave_failed=leave_failed,
         )
+
         hint = "the same command continues it"
         with prints_aside(), interruptible("stopped; what was played is kept", hint):
             played = play(season, bundle, request)
     except VenueError as error:
         raise venue_error(error) from error
+
     chosen.answer(played, replay_page, played, chosen.table)
 
 

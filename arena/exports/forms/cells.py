@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from arena.errors import ArenaError
-from arena.exports.table import ExportColumn, Kind, Row
+from arena.exports.table import ExportColumn, Kind, Row, column_names
 from markets.hashes import timestamp_text
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "'", "＝", "＋", "－", "＠")
@@ -138,7 +138,7 @@ def filled(
         yield from map(tuple, rows)
         return
 
-    names = [column.name for column in present]
+    names = column_names(present)
     added = {column.name: column.added[0] for column in columns if column.name not in names}
     for row in rows:
         values = added | dict(zip(names, row, strict=True))

@@ -16,7 +16,7 @@ from arena.exports.forms.cells import (
     reader,
     writer,
 )
-from arena.exports.table import ExportColumn, Row
+from arena.exports.table import ExportColumn, Row, column_names
 
 LONGEST = 2**31 - 1
 """A cell may hold a whole prompt: the library's own limit is an eighth of a megabyte."""
@@ -31,7 +31,7 @@ def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> i
     count = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         out = csv.writer(file)
-        out.writerow([column.name for column in columns])
+        out.writerow(column_names(columns))
         for count, row in enumerate(rows, 1):
             try:
                 out.writerow([cell(value) for cell, value in zip(cells, row, strict=True)])
@@ -47,7 +47,7 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
         lines = _lines(path.name, file)
         present = columns_in(next(lines, []), columns)
         if present is None:
-            raise bad_file(path.name, f"its heading must be {','.join(column.name for column in columns)}")
+            raise bad_file(path.name, f"its heading must be {','.join(column_names(columns))}")
         yield from filled(_rows(path.name, lines, present), present, columns)
 
 

@@ -16,13 +16,13 @@ from arena.exports.forms.cells import (
     filled,
     instant,
 )
-from arena.exports.table import ExportColumn, Kind, Row
+from arena.exports.table import ExportColumn, Kind, Row, column_names
 from markets.hashes import keys_once, timestamp_text
 
 
 def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> int:
     """Write rows into a new file, and return how many there were."""
-    names = [column.name for column in columns]
+    names = column_names(columns)
     count = 0
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
     with path.open("w", encoding="utf-8", newline="\n") as file:
@@ -49,7 +49,7 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
 
             present = columns_in(row, columns)
             if present is None:
-                expected = ", ".join(column.name for column in columns)
+                expected = ", ".join(column_names(columns))
                 raise bad_row(path.name, number, "all", list(row), f"must be {expected}")
 
             cells = zip(present, row.values(), strict=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.exports.forms.cells import bad_file, bad_row, bad_text, columns_in, filled
-from arena.exports.table import ExportColumn, Kind, Row
+from arena.exports.table import ExportColumn, Kind, Row, column_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +24,7 @@ def write(path: Path, columns: Sequence[ExportColumn], rows: Iterable[Row]) -> i
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
-    schema = schema_of(columns, [column.name for column in columns])
+    schema = schema_of(columns, column_names(columns))
     count = 0
     with ParquetWriter(path, schema, compression="zstd") as out:
         for group in _groups(rows):
@@ -79,7 +79,7 @@ def read(path: Path, columns: Sequence[ExportColumn]) -> Iterator[Row]:
             stored = file.schema_arrow
             present = columns_in(stored.names, columns)
             if present is None or not stored.equals(schema_of(present, stored.names)):
-                expected = ", ".join(column.name for column in columns)
+                expected = ", ".join(column_names(columns))
                 raise bad_file(path.name, f"its columns must be {expected}")
 
             start = 1

@@ -116,10 +116,16 @@ class Cohort:
         """
         if self.stamp != "replay":
             return {}
-        settings = (entrant.settings for entrant in self.entrants)
-        models = {str(its["model"]): its.get("released") for its in settings if its.get("model")}
-        days = {model: date.fromisoformat(day) if day else None for model, day in models.items()}
-        return {model: day for model, day in days.items() if day is None or day > self.starts_at.date()}
+
+        releases: dict[str, date | None] = {}
+        for entrant in self.entrants:
+            model = entrant.settings.get("model")
+            if model:
+                day = entrant.settings.get("released")
+                releases[str(model)] = date.fromisoformat(day) if day else None
+
+        first_day = self.starts_at.date()
+        return {model: day for model, day in releases.items() if day is None or day > first_day}
 
 
 def later_models_words(models: Mapping[str, date | None]) -> str:
