@@ -125,10 +125,7 @@ def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Ite
             hint = "add `price: {input: …, output: …}` to it, in dollars per million tokens"
             yield ConfigWarning(f"No price is known for {name}", hint)
 
-    overridden = _overridden_keys(config)
-    if overridden:
-        message = f"The config itself sets {', '.join(overridden)}, so `season: {config.season}` does not"
-        yield ConfigWarning(message, "take out the keys that the season should set")
+    yield from _season_warnings(config)
 
     if check.missing_keys:
         keys = [f"{name} needs {variable}" for name, variable in check.missing_keys.items()]
@@ -149,21 +146,25 @@ def config_warnings(config: Config, cost: LineUpCost, check: ConfigCheck) -> Ite
         yield ConfigWarning(message, f"chmod 600 {quote(check.readable_env)}")
 
 
-def _overridden_keys(config: Config) -> list[str]:
-    """Return the keys of the preset season that the config sets otherwise."""
+def _season_warnings(config: Config) -> Iterator[ConfigWarning]:
+    """Yield a warning of the keys of a preset season that the config sets otherwise, if there are any."""
     if config.season is None:
-        return []
+        return
 
     keys = SEASONS[config.season]
     markets = {"venue": config.markets.venue, **keys["markets"]}
     preset = FixedSections.model_validate({**keys, "markets": markets})
 
-    overridden = []
+    overridden = list[str]()
     for section, names in keys.items():
-        for name in names:
-            if getattr(getattr(config, section), name) != getattr(getattr(preset, section), name):
-                overridden.append(f"{section}.{name}")
-    return overridden
+        own = getattr(config, section)
+        wanted = getattr(preset, section)
+        differing = (name for name in names if getattr(own, name) != getattr(wanted, name))
+        overridden.extend(f"{section}.{name}" for name in differing)
+
+    if overridden:
+        message = f"The config itself sets {', '.join(overridden)}, so `season: {config.season}` does not"
+        yield ConfigWarning(message, "take out the keys that the season should set")
 
 
 def _question_warnings(config: Config, check: ConfigCheck) -> Iterator[ConfigWarning]:

@@ -75,8 +75,8 @@ def dashboard(spoiled: Spoiled) -> Iterator[Served]:
 def unfold(page: Page) -> None:
     """Open all folds, first Streamlit's own, then those of the tables in them.
 
-    While a part's content arrives, Streamlit hides the other folds for a moment and may lose a click on them: a
-    fold counts as open once it is still so after a reader's look.
+    While a part's content arrives, Streamlit hides the other folds for a moment and may lose a click on them:
+    a fold counts as open once it is still so after a reader's look.
     """
     for closed in (
         page.locator("[data-testid=stExpander] > details:not([open]) > summary"),

@@ -256,7 +256,10 @@ def test_a_server_that_wants_a_key_and_got_none_is_told_from_one_that_refuses_it
     server.afterwards = (0, fails(401, "Incorrect API key provided."))
     words = ("try", "qwen3:8b", "--base-url", server.url)
     without = arena(tmp_path, *words, **NO_KEYS)
-    assert (without.returncode, "no key was sent: name its variable with --key-env" in without.stderr) == (1, True)
+    assert (without.returncode, "no key was sent: name its variable with --key-env" in without.stderr) == (
+        1,
+        True,
+    )
     refused = arena(tmp_path, *words, "--key-env", "MY_KEY", **NO_KEYS, MY_KEY=CANARY)
     assert (refused.returncode, "check the key" in refused.stderr) == (1, True)
 
