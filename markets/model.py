@@ -1,6 +1,6 @@
 """Markets, quotes, snapshots and resolutions: what the arena knows of the world."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NewType
@@ -66,7 +66,7 @@ def _is_any_among(wanted: Collection[str], *own: str) -> bool:
         return False
 
     own_names = {name.casefold() for name in own if name}
-    return any(name.casefold() in own_names for name in wanted)
+    return not own_names.isdisjoint(map(str.casefold, wanted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,13 @@ class Level:
 
     price: int
     shares: int
+
+
+def best_price(levels: Sequence[Level]) -> int | None:
+    """Return the price of the first of a side's levels, which is the best; None without any."""
+    if not levels:
+        return None
+    return levels[0].price
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +184,11 @@ class Snapshot:
     def seen_at(self) -> datetime:
         """Return when the snapshot was taken: the ages of quotes are counted from then."""
         return self.taken_at or self.at
+
+    @property
+    def shown_ids(self) -> frozenset[MarketId]:
+        """Return the ids of the markets on offer."""
+        return frozenset(listing.market.id for listing in self.shown)
 
     def __hash__(self) -> int:
         """Hash only the time and the sizes: hashing every book costs more than a rare collision."""
