@@ -341,6 +341,7 @@ def _bare_number(text: str, unit: str) -> str:
         text = text[size:].strip()
     if size and text[-size:].casefold() == unit.casefold():
         text = text[:-size].strip()
+
     if _GROUPED_NUMBER.fullmatch(text):
         return text.replace(",", "")
     return text

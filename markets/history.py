@@ -131,6 +131,7 @@ def _as_json(venue: str, request: PastRequest) -> dict[str, Any]:
             members[name] = list(value)
         else:
             members[name] = value
+
     return members
 
 

@@ -100,12 +100,13 @@ def filter_for(rules: Iterable[Universe], at: datetime) -> CatalogueFilter:
         return EVERY_MARKET
 
     closes_within = max(rule.closes_within for rule in known)
+    min_volume = min(rule.min_volume for rule in known)
     min_liquidity = min(rule.min_liquidity for rule in known)
     if any(rule.unknown_figures for rule in known):
         min_liquidity = 0  # a server would leave out the markets whose figure is unknown
 
     return CatalogueFilter(
-        min_volume=min(rule.min_volume for rule in known),
+        min_volume=min_volume,
         closes_until=at + timedelta(seconds=closes_within),
         min_liquidity=min_liquidity,
         slugs=_named(rule.slugs for rule in known),

@@ -227,6 +227,7 @@ def closing(record: Record) -> datetime:
         beyond = DATE.match(value) is not None and date.fromisoformat(value[:10]).year > YEARS[-1]
     except ValueError:
         beyond = False
+
     if beyond:
         return NEVER
     return moment(record, "close")
@@ -282,6 +283,7 @@ def _number(record: Record, key: str, most: int, meant: str) -> int:
     figure = -1
     if NUMBER.fullmatch(text):
         figure = millionths(text)
+
     if not 0 <= figure <= most:
         raise _bad_value(key, value, meant)
     return figure

@@ -81,6 +81,7 @@ def write(folder: Path, sightings: Iterable[Sighting], report: Report = ignore_r
 def _bundle_contents(folder: Path) -> _BundleContents:
     there = any(place(folder, name).exists() for name in NAMES)
     markets: Mapping[MarketId, Recording] = read(folder).markets if there else {}
+
     contents = _BundleContents({}, {}, {})
     for market, record in markets.items():
         contents.pages[market] = dict(zip(record.seen, record.pages, strict=True))

@@ -249,6 +249,7 @@ def read(model: type[W], raw: object, kind: RecordKind) -> W:
         return model.model_validate(raw)
     except ValidationError as error:
         first = error.errors()[0]
+
         place = ".".join(map(str, first["loc"]))
         reason = first["msg"]
         if place:

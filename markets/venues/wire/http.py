@@ -301,6 +301,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     asked = headers.get("retry-after", "").strip()
     if asked.isascii() and asked.isdigit():
         return float(asked[:9])
+
     then = header_date(asked)
     now = header_date(headers.get("date", ""))
     if then is None or now is None:

@@ -120,6 +120,7 @@ async def records_one_by_one(
 ) -> list[object]:
     """Return the records of these names, each from a page of its own; report missing ones."""
     answers = await gather_all(_one_record(http, f"{path}/{name}", key) for name in names)
+
     listed = list[object]()
     for name, answer in zip(names, answers, strict=True):
         if answer is None:

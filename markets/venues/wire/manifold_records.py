@@ -144,6 +144,7 @@ def past_market(raw: object, page: ManifoldPage, at: datetime) -> PastMarket:
     ended = past.resolution_time if page.is_resolved else None
     moved = ended is not None and page.close_time >= ended - MOVED_WITHIN
     stopped = min(page.close_time, ended or NEVER)
+
     made = market(page)
     if moved:
         made = replace(made, closes_at=NEVER)
