@@ -348,7 +348,7 @@ def schema_of(name: str) -> dict[str, Any]:
 
 def view_document(view: View) -> ViewDocument:
     """Return what an agent may know, as a document."""
-    offered = view.snapshot.shown_ids
+    offered = {listing.market.id for listing in view.snapshot.shown}
     account = None
     rules: dict[str, Any] = {"name": view.rules.name, "money": False}
     if view.rules.money:

@@ -1,6 +1,6 @@
 """Markets, quotes, snapshots and resolutions: what the arena knows of the world."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NewType
@@ -75,13 +75,6 @@ class Level:
 
     price: int
     shares: int
-
-
-def best_price(levels: Sequence[Level]) -> int | None:
-    """Return the price of the first of a side's levels, which is the best; None without any."""
-    if not levels:
-        return None
-    return levels[0].price
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,11 +177,6 @@ class Snapshot:
     def seen_at(self) -> datetime:
         """Return when the snapshot was taken: the ages of quotes are counted from then."""
         return self.taken_at or self.at
-
-    @property
-    def shown_ids(self) -> frozenset[MarketId]:
-        """Return the ids of the markets on offer."""
-        return frozenset(listing.market.id for listing in self.shown)
 
     def __hash__(self) -> int:
         """Hash only the time and the sizes: hashing every book costs more than a rare collision."""

@@ -124,7 +124,7 @@ class _ItemReader:
 
     def __post_init__(self) -> None:
         self.known = frozenset(listing.market.id for listing in self.view.snapshot)
-        self.offered = self.view.snapshot.shown_ids
+        self.offered = frozenset(listing.market.id for listing in self.view.snapshot.shown)
         self.questions = forms_in(self.view.snapshot)
 
     def forecast(self, said: ForecastDocument | AnswerDocument) -> Forecast:

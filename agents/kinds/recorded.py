@@ -169,7 +169,7 @@ def bets_and_sales(
     rows: Iterable[PredictionLine], view: View, file: str
 ) -> tuple[tuple[Bet, ...], tuple[Sale, ...], list[Rejection]]:
     """Return the bets and sales in the rows, and a rejection of each on a market that can't be traded."""
-    offered = view.snapshot.shown_ids
+    offered = {listing.market.id for listing in view.snapshot.shown}
     tradable = {listing.market.id for listing in view.snapshot}
     bets = []
     sales = []

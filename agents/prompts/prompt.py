@@ -124,7 +124,7 @@ def short_ids(snapshot: Snapshot) -> Mapping[MarketId, str]:
 def named_markets(snapshot: Snapshot) -> tuple[Mapping[str, MarketId], frozenset[MarketId]]:
     """Return the markets by these names, and which of them are on offer."""
     names = {name: market for market, name in short_ids(snapshot).items()}
-    return names, snapshot.shown_ids
+    return names, frozenset(listing.market.id for listing in snapshot.shown)
 
 
 @lru_cache(maxsize=16)

@@ -12,7 +12,7 @@ from markets.bundle.files import ENDS, PRICES
 from markets.bundle.model import BadBundleValue, shown_value
 from markets.distributions import check_form_text, form_of, read_outcome
 from markets.millionths import ONE, millionths
-from markets.model import NEVER, Level, Market, MarketId, Quote, Resolution, best_price
+from markets.model import NEVER, Level, Market, MarketId, Quote, Resolution
 from markets.venue import UNWRITABLE
 
 COLUMNS = {
@@ -181,8 +181,8 @@ def book(record: Record) -> Quote:
     at = known_from(record, "at")
     bids = tuple(sorted(_levels(record, "bids"), key=lambda level: -level.price))
     asks = tuple(sorted(_levels(record, "asks"), key=lambda level: level.price))
-    bid = best_price(bids)
-    ask = best_price(asks)
+    bid = bids[0].price if bids else None
+    ask = asks[0].price if asks else None
     mid = None if bid is None or ask is None else (bid + ask) // 2
 
     return Quote(market, at, bid, ask, mid, bids=bids, asks=asks)

@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from markets.millionths import ONE, millionths
-from markets.model import NEVER, Level, MarketId, Quote, best_price
+from markets.model import NEVER, Level, MarketId, Quote
 from markets.venue import QuarantinedRecord, Report
 
 LONGEST_TEXT = 100_000
@@ -339,8 +339,8 @@ def with_levels(quote: Quote, bids: Iterable[Level], asks: Iterable[Level]) -> Q
     """Return a quote with the levels of a book, best first. Levels without shares are left out."""
     below = _side(bids)[::-1]
     above = _side(asks)
-    bid = best_price(below)
-    ask = best_price(above)
+    bid = below[0].price if below else None
+    ask = above[0].price if above else None
     mid = middle(bid, ask, "its book's")
     return replace(quote, bid=bid, ask=ask, mid=mid, bids=tuple(below), asks=tuple(above))
 
