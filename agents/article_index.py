@@ -7,6 +7,7 @@ import re
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
+from itertools import starmap
 
 from agents.evidence import FoundArticle
 from agents.guard import dated
@@ -65,7 +66,9 @@ class ArticleIndex:
         """Add an article to the index."""
         when = dated(article.published)
         url = article.url or name
-        second = NEVER if when is None else int(when[0].timestamp())
+        second = NEVER
+        if when is not None:
+            second = int(when[0].timestamp())
         self._added += 1
         self._count += 1
         number = second * A_SECOND + self._added
@@ -126,10 +129,12 @@ class ArticleIndex:
         """Return the newest article at an address."""
         newest = "SELECT number FROM place WHERE url = ? ORDER BY number DESC LIMIT 1"
         row = self._rows.execute(newest, (url,)).fetchone()
-        return None if row is None else self._articles(*row)[0]
+        if row is None:
+            return None
+        return self._articles(*row)[0]
 
     def _articles(self, number: int) -> list[FoundArticle]:
-        return [FoundArticle(*row) for row in self._rows.execute(READ, (number,))]
+        return list(starmap(FoundArticle, self._rows.execute(READ, (number,))))
 
     def close(self) -> None:
         """Close the index and free its memory."""

@@ -11,8 +11,12 @@ from markets.model import Listing, MarketId, Snapshot
 @lru_cache(maxsize=16)  # all agents of a round are asked about the same snapshot
 def forms_in(snapshot: Snapshot) -> Mapping[MarketId, QuestionForm]:
     """Return the forms of the questions on offer that aren't of yes or no."""
-    markets = [listing.market for listing in snapshot.shown if listing.market.form]
-    return {market.id: form_of(market.form) for market in markets}
+    forms = dict[MarketId, QuestionForm]()
+    for listing in snapshot.shown:
+        market = listing.market
+        if market.form:
+            forms[market.id] = form_of(market.form)
+    return forms
 
 
 def yes_no_listings(snapshot: Snapshot) -> tuple[Listing, ...]:

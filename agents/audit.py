@@ -93,14 +93,18 @@ def audit(
     title = _plain(title)
     places: tuple[tuple[Place, str], ...] = (("title", title), ("text", _plain(text)))
     parts = [_Part(place, words, _folded(words), _sentences(words)) for place, words in places]
-    if prices and (odds := next((each for part in parts for each in _of_odds(part)), None)):
-        return odds
+    if prices:
+        odds = next(chain.from_iterable(map(_of_odds, parts)), None)
+        if odds is not None:
+            return odds
+
     days = list(_of_url(url, at))
     for part in parts:
         days += (*_of_dates(part, at), *_of_months(part, at))
+
     certain = (each for each in days if each.verdict == "dated later")
     answers = (each for part in parts for asked in questions for each in _of_answer(part, title, asked, at))
-    live = (each for part in parts for each in _of_live(part))
+    live = chain.from_iterable(map(_of_live, parts))
     return next(chain(certain, answers, days, live), CLEAN)
 
 
@@ -124,7 +128,8 @@ def tells_odds(text: str) -> bool:
     >>> tells_odds("Bettors give the Chiefs 3-to-1"), tells_odds("Manifold users are at 0.83")
     (True, True)
     """
-    return any(True for _ in _of_odds(_Part("text", text, _folded(text), ())))
+    odds = _of_odds(_Part("text", text, _folded(text), ()))
+    return next(odds, None) is not None
 
 
 def _plain(text: str) -> str:
@@ -138,7 +143,9 @@ def _folded(text: str) -> str:
     """Return a text in small letters without accents, each letter where it stood."""
     text = _bare(text)
     small = text.lower()
-    return small if len(small) == len(text) else "".join(x.lower()[:1] for x in text)
+    if len(small) != len(text):
+        return "".join(letter.lower()[:1] for letter in text)
+    return small
 
 
 def _bare(text: str) -> str:
@@ -175,7 +182,8 @@ def _pieces(text: str, begin: int, end: int) -> Iterator[tuple[int, str]]:
 def _of_url(url: str, at: datetime) -> Iterator[AuditFinding]:
     """Yield a later day in an address, and a page that is written while something happens."""
     for match in say.URL_DAY.finditer(url):
-        named, day = match["month"].casefold(), match["day"]
+        named = match["month"].casefold()
+        day = match["day"]
         month = int(named) if named.isdigit() else MONTHS.get(named, 0)
         if not (1 <= month <= 12 and 1 <= int(day or 1) <= 31 and (match["by"] or day)):
             continue
@@ -254,12 +262,18 @@ def _has_happened(sentence: str, day: WrittenDate) -> bool:
 
 def _clause(sentence: str, start: int, end: int) -> str:
     """Return the clause of a sentence around a place; with the one beside it where it is very short."""
-    inside = (match for match in say.CLAUSE.finditer(sentence) if not start <= match.start() < end)
-    cuts = [0, *(match.end() for match in inside), len(sentence)]
+    others = (cut.end() for cut in say.CLAUSE.finditer(sentence) if not start <= cut.start() < end)
+    cuts = [0, *others, len(sentence)]
     place = bisect_right(cuts, start, 0, len(cuts) - 1) - 1
-    low, high = cuts[place], cuts[place + 1]
-    if len((sentence[low:start] + sentence[end:high]).split()) <= FEW_WORDS:
-        low, high = (low, cuts[place + 2]) if place + 2 < len(cuts) else (cuts[max(0, place - 1)], high)
+    low = cuts[place]
+    high = cuts[place + 1]
+    if len((sentence[low:start] + sentence[end:high]).split()) > FEW_WORDS:
+        return sentence[low:high]
+
+    if place + 2 < len(cuts):
+        high = cuts[place + 2]
+    else:
+        low = cuts[max(0, place - 1)]
     return sentence[low:high]
 
 
@@ -288,35 +302,44 @@ class _Asked:
     def is_named(self, part: str) -> bool:
         """Return whether a part of a sentence has one of the question's names."""
         bare = _bare(part)
-        if any(name.search(bare) for name in self.names):
-            return True
-        return any(is_ticker(word, self.subject) for word in TICKER.findall(bare))
+        return say.finds_any(self.names, bare) or self._has_ticker(bare)
+
+    def _has_ticker(self, text: str) -> bool:
+        """Return whether a text has a ticker that stands for one of the question's names."""
+        return any(is_ticker(word, self.subject) for word in TICKER.findall(text))
 
     def is_told(self, part: str, title: str) -> bool:
         """Return whether a part of a sentence, together with the title, is about the question."""
         if not self.is_named(part):
             return False
         whole = _bare(f"{part} {title}")
-        if any(way in whole for way in self.subject.own):
+        if self._has_own_name(whole):
             return True
         count = sum(bool(term.search(whole)) for term in (*self.names, *self.others))
         if count < self.need:
-            count += any(is_ticker(word, self.subject) for word in TICKER.findall(whole))
+            count += self._has_ticker(whole)
         return count >= self.need
 
     def has_its_names(self, text: str) -> bool:
         """Return whether a text has two of the question's names, or one that is nobody else's."""
         bare = _bare(text)
-        if any(way in bare for way in self.subject.own):
+        if self._has_own_name(bare):
             return True
         return sum(bool(name.search(bare)) for name in self.names) >= min(2, len(self.names))
 
+    def _has_own_name(self, text: str) -> bool:
+        """Return whether a text has a name that is nobody else's."""
+        return any(way in text for way in self.subject.own)
+
     def of_something_else(self, match: re.Match[str]) -> bool:
         """Return whether a verb's object is something else than what is asked about."""
-        thing = say.OBJECT.match(match.string, match.end()) if say.TRANSITIVE.search(match[0]) else None
+        if not say.TRANSITIVE.search(match[0]):
+            return False
+
+        thing = say.OBJECT.match(match.string, match.end())
         if thing is None or say.OUTCOME.search(thing[1]):
             return False
-        return not any(term.search(thing[1]) for term in (*self.names, *self.others))
+        return not say.finds_any((*self.names, *self.others), thing[1])
 
 
 @lru_cache(maxsize=4096)  # every text of a round is held against the same questions
@@ -325,36 +348,53 @@ def _asked(question: str) -> _Asked:
     ways: dict[Kind, list[tuple[str, ...]]] = {"name": [], "figure": [], "word": []}
     for term in search_terms(question, MOST_TERMS):
         ways.get(term.kind, []).append(tuple(map(_bare, term.ways)))
-    ways["name"] = [(*each, *names_abroad(each)) for each in _whole_names(question, ways["name"])]
-    if "level" in kinds_of(question):
-        for word, called in say.GOODS.items():
-            if re.search(rf"\b{word}\b", question, re.IGNORECASE):
-                ways["name"].append(called)
+    names = _names_asked(question, ways["name"])
+    words = [first for first, *_ in ways["word"]]
+
+    figures = ["|".join(map(_figure_way, figure)) for figure in ways["figure"]]
+    stems = [rf"\b{re.escape(word[: max(STEM, len(word) - 3)])}" for word in words]
+    ways_of_others = (*figures, *stems, *words_abroad(question))
+    others = tuple(re.compile(way, re.IGNORECASE) for way in ways_of_others)
+    keys = _keys_of(names, ways["word"])
+    subject = subject_of(question, names)
+
+    asking = [verb for verb in say.ENDS if re.search(rf"\b(?:{verb})\b", question, re.IGNORECASE)]
+    told = "|".join([say.SAYS_SO, *deeds_asked(question), *(say.ENDS[verb] for verb in asking)])
+    ends = re.compile(rf"\b(?:{told})(?!\w)", re.IGNORECASE)
+    if not names:
+        return _Asked(others, (), keys, 1, ends, subject)
 
     # The verb of the question is no word of its subject.
-    asking = [words for words in say.ENDS if re.search(rf"\b(?:{words})\b", question, re.IGNORECASE)]
-    words = [each[0] for each in ways["word"]]
-    plain = [word for word in words if not any(re.fullmatch(each, word, re.IGNORECASE) for each in asking)]
-
-    named = [re.compile("|".join((*_name_ways(each), *_ticker_ways(each)))) for each in ways["name"]]
-    figures = ["|".join(map(_figure_way, each)) for each in ways["figure"]]
-    stems = [rf"\b{re.escape(word[: max(STEM, len(word) - 3)])}" for word in words]
-    others = [re.compile(each, re.IGNORECASE) for each in (*figures, *stems, *words_abroad(question))]
-
-    need = min(2, len(named) + len(figures) + len(plain)) if named else 1
-    if len(named) == 1 and any(map(str.isdigit, ways["name"][0][0])):
+    plain = [word for word in words if not any(re.fullmatch(verb, word, re.IGNORECASE) for verb in asking)]
+    need = min(2, len(names) + len(figures) + len(plain))
+    if len(names) == 1 and any(map(str.isdigit, names[0][0])):
         need = 1  # such a name is nobody else's
 
-    parts = [way.lower().split() for each in ways["name"] or ways["word"] for way in each]
-    parts += [[ticker.lower()] for each in ways["name"] for ticker in tickers_of(each)]
-    keys = tuple(dict.fromkeys(key for each in parts for key in (each[-1], each[0])))
+    named = tuple(re.compile("|".join((*_name_ways(name), *_ticker_ways(name)))) for name in names)
+    return _Asked(named, others, keys, need, ends, subject)
 
-    ends = re.compile(
-        rf"\b(?:{'|'.join([say.SAYS_SO, *deeds_asked(question), *(say.ENDS[x] for x in asking)])})(?!\w)",
-        re.IGNORECASE,
-    )
-    names, more = (named, others) if named else (others, [])
-    return _Asked(tuple(names), tuple(more), keys, need, ends, subject_of(question, ways["name"]))
+
+def _names_asked(question: str, named: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Return the names of what a question asks about, each in all its ways, in other languages too."""
+    names = [(*name, *names_abroad(name)) for name in _whole_names(question, named)]
+    if "level" not in kinds_of(question):
+        return names
+
+    for word, called in say.GOODS.items():
+        if re.search(rf"\b{word}\b", question, re.IGNORECASE):
+            names.append(called)
+    return names
+
+
+def _keys_of(names: Sequence[Sequence[str]], words: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return the small words one of which is in every text about a question: how its names end and begin."""
+    keys = dict[str, None]()
+    for way in chain.from_iterable(names or words):
+        parts = way.lower().split()
+        keys |= dict.fromkeys((parts[-1], parts[0]))
+
+    tickers = chain.from_iterable(map(tickers_of, names))
+    return tuple(keys | dict.fromkeys(map(str.lower, tickers)))
 
 
 def _whole_names(question: str, names: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -413,7 +453,9 @@ def _ticker_ways(ways: Sequence[str]) -> Iterator[str]:
 
 def _figure_way(way: str) -> str:
     plain = re.escape(way).replace("percent", "(?:percent|%|per cent)")
-    short = f"|{way.removesuffix(',000')}k" if way.endswith(",000") else ""
+    short = ""
+    if way.endswith(",000"):
+        short = f"|{way.removesuffix(',000')}k"
     return rf"(?<![\d.,])(?:{plain}{short})(?!\d)"
 
 
@@ -430,7 +472,7 @@ def _of_answer(part: _Part, title: str, question: str, at: datetime) -> Iterator
     places = {place for key in asked.keys for place in _places(key, part.folded)}
     places.update(candidates(part.words, asked.subject))
     if part.place == "text" and asked.is_named(title):
-        places.update(start for start, _ in part.sentences)
+        places.update(map(itemgetter(0), part.sentences))
 
     for sentence in dict.fromkeys(map(part.sentence, sorted(places))):
         pieces = dict.fromkeys((sentence, *sentence.split("; ")))
@@ -451,8 +493,8 @@ def _of_threshold(part: _Part, title: str, asked: _Asked, at: datetime) -> Itera
         return
 
     context = "" if part.place == "title" or _is_about_to_come(title) else title
-    sentences = list(dict.fromkeys(sentence for _, sentence in part.sentences))
-    pairs = [f"{first} {second}" for first, second in pairwise(sentences)]
+    sentences = list(dict.fromkeys(map(itemgetter(1), part.sentences)))
+    pairs = map(" ".join, pairwise(sentences))
     for single, pair in zip_longest(sentences, pairs, fillvalue=""):
         for words in filter(None, (single, pair)):
             if not has_figure(_bare(words), threshold) or not asked.is_named(f"{words} {context}"):
@@ -480,7 +522,7 @@ def _is_all_over(text: str, title: str, asked: _Asked, at: datetime) -> bool:
         return False
 
     open_words = (AHEAD, FORESEEN, say.OPEN, say.EARLIER, say.AGES_AGO, say.OTHERS)
-    if any(words.search(whole) for words in open_words) or not _may_answer(whole, asked.subject.question, at):
+    if say.finds_any(open_words, whole) or not _may_answer(whole, asked.subject.question, at):
         return False
     return is_aftermath(_bare(whole), kinds) or asked.ends.search(whole) is not None
 
@@ -547,7 +589,7 @@ def _is_over(sentence: str, title: str, asked: _Asked) -> bool:
 
 def _is_about_to_come(title: str) -> bool:
     """Return whether a title is that of a text about what may be, or about an earlier stage."""
-    return any(words.search(title) for words in (say.PREVIEW, say.OPEN, say.STAGE))
+    return say.finds_any((say.PREVIEW, say.OPEN, say.STAGE), title)
 
 
 def _places(key: str, text: str) -> Iterator[int]:

@@ -98,5 +98,8 @@ def deeds_asked(question: str) -> list[str]:
             continue
         stem = verb.removesuffix("e")
         deeds.append(IRREGULAR.get(verb, f"{stem}ed"))
-        deeds.append(f"{verb}es" if verb.endswith(("s", "sh", "ch", "x")) else f"{verb}s")
+        ending = "s"
+        if verb.endswith(("s", "sh", "ch", "x")):
+            ending = "es"
+        deeds.append(f"{verb}{ending}")
     return deeds

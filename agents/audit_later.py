@@ -5,7 +5,7 @@ from datetime import datetime
 
 from agents.audit_foreign import OPEN as OPEN_ABROAD
 from agents.audit_threshold import without_accents
-from agents.audit_words import CLAUSE, COMING, EARLIER, OPEN, PAST
+from agents.audit_words import CLAUSE, COMING, EARLIER, OPEN, PAST, finds_any
 from agents.written_dates import MONTHS, WrittenDate
 
 _FIGURE = r"[$€£]?(?:\d{1,3}(?:[,.]\d{3})+(?:[.,]\d+)?|\d+[.,]\d+|\d{3,})"
@@ -107,11 +107,12 @@ def tells_coming_month(sentence: str, at: datetime) -> bool:
         if not 0 < ahead <= SOON:
             continue
 
-        cuts = [cut.end() for cut in CLAUSE.finditer(sentence, 0, match.start())]
-        begin = cuts[-1] if cuts else 0
+        begin = 0
+        for cut in CLAUSE.finditer(sentence, 0, match.start()):
+            begin = cut.end()
         end = CLAUSE.search(sentence, match.end())
         clause = sentence[begin : end.start() if end else len(sentence)]
-        if any(words.search(clause) for words in (COMING, OPEN, EARLIER, UNSURE, _BETWEEN)):
+        if finds_any((COMING, OPEN, EARLIER, UNSURE, _BETWEEN), clause):
             continue
         if OPEN_ABROAD.search(without_accents(clause)):
             continue

@@ -15,7 +15,7 @@ from agents.audit_kinds import Kind
 from agents.audit_presumed import is_presumed
 from agents.audit_subject import TICKER, Subject, is_score_line, is_ticker
 from agents.audit_threshold import is_of_other_time
-from agents.audit_words import OPEN
+from agents.audit_words import OPEN, finds_any
 from agents.written_dates import MONTHS
 
 SCORE = re.compile(r"(?<![\d.,$€£(])\d{1,3}(?:\s?[-–:]\s?\d{1,3})?(?![\d.,]*\d|\s?(?:%|percent|bps?\b))")
@@ -251,7 +251,7 @@ def is_of_other_period(sentence: str, question: str, at: datetime) -> bool:
         return True
     quarters = set(re.findall(r"\bQ[1-4]\b|\b(?:first|second|third|fourth) quarter", sentence, re.IGNORECASE))
     wanted = re.findall(r"\bQ[1-4]\b|\b(?:first|second|third|fourth) quarter", question, re.IGNORECASE)
-    return bool(quarters and wanted) and not {_quarter(x) for x in quarters} & {_quarter(x) for x in wanted}
+    return bool(quarters and wanted) and set(map(_quarter, quarters)).isdisjoint(map(_quarter, wanted))
 
 
 def _quarter(words: str) -> int:
@@ -265,8 +265,11 @@ def _is_past_threshold(sentence: str, threshold: float | None) -> bool:
     """Return whether a sentence has a price that is as high as the one that was to be reached."""
     if threshold is None:
         return False
+
     for match in PRICE.finditer(sentence):
-        value = float(match["figure"].replace(",", "")) * (1_000 if match["unit"] else 1)
+        value = float(match["figure"].replace(",", ""))
+        if match["unit"]:
+            value *= 1_000
         if threshold <= value <= threshold * LARGEST_PRICE and STANDS_AT.search(sentence[: match.start()]):
             return True
     return False
@@ -292,17 +295,22 @@ def _is_settled(sentence: str, subject: Subject, told: bool) -> bool:
     told = told or _has_long_name(sentence, subject)
     if TALLY.search(sentence):
         return told or any(stem in sentence.casefold() for stem in subject.deeds)
-    forms = (COUNTED, LABEL, SETTLED)
-    return told and any(form.search(sentence) for form in forms)
+    return told and finds_any((COUNTED, LABEL, SETTLED), sentence)
 
 
 def candidates(text: str, subject: Subject) -> Iterator[int]:
     """Yield where a text may tell the outcome of a question without its names."""
     if "contest" in subject.kinds:
-        yield from (score.start() for score in SCORE.finditer(text))
+        for score in SCORE.finditer(text):
+            yield score.start()
+
     for statistic in subject.statistics:
-        yield from (word.start() for word in statistic.finditer(text))
-    yield from (word.start() for word in TICKER.finditer(text) if is_ticker(word[0], subject))
+        for word in statistic.finditer(text):
+            yield word.start()
+
+    for word in TICKER.finditer(text):
+        if is_ticker(word[0], subject):
+            yield word.start()
 
 
 def tells_release(sentence: str, subject: Subject, at: datetime) -> bool:
@@ -352,7 +360,7 @@ def _months_asked(question: str, at: datetime) -> set[int]:
 
 def _regions(text: str) -> set[str]:
     """Return the countries that a text names, by the first letters of their words."""
-    called = {region.casefold() for region in REGIONS.findall(text)}
+    called = set(map(str.casefold, REGIONS.findall(text)))
     return {_COUNTRY.get(region[:4], region[:4]) for region in called}
 
 
@@ -363,7 +371,7 @@ def is_elsewhere(text: str, question: str) -> bool:
 
 def _tells_statistic(sentence: str, subject: Subject, told: bool, at: datetime) -> bool:
     """Return whether a sentence has the figure of a statistic for the month that is asked of."""
-    is_known = any(words.search(sentence) for words in subject.statistics)
+    is_known = finds_any(subject.statistics, sentence)
     if not is_known and not (told and subject.is_period):
         return False
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from agents.audit_kinds import Kind
 
@@ -291,7 +292,7 @@ def presumed_ways(question: str, kinds: frozenset[Kind], names: Sequence[Sequenc
 
 def _owned_ways(names: Sequence[Sequence[str]]) -> list[str]:
     """Return how people speak of what they have had for a while, and of the time since it came out."""
-    ways = [way for each in names for way in each]
+    ways = list(chain.from_iterable(names))
     numbered = [way for way in ways if any(map(str.isdigit, way))]
     chosen = numbered or ways
     chosen = [*chosen, *(way.removesuffix(".0") for way in chosen if re.search(r"\d\.0$", way))]

@@ -161,7 +161,9 @@ def subject_of(question: str, names: Sequence[Sequence[str]]) -> Subject:
             rf"(?<!\w)(?:{called})(?:{OUT})|\b{USED}(?:{called})(?![\w.-])"
             rf"|(?:{QUOTED}|{PINNED})(?:{called})(?![\w.]|-?(?:rc|beta|alpha|dev|pre|nightly))"
         )
-        releases = re.compile(exists + (f"|{numbered}" if numbered else ""), re.IGNORECASE)
+        if numbered:
+            exists += f"|{numbered}"
+        releases = re.compile(exists, re.IGNORECASE)
         identifiers = re.compile(
             rf"(?<!\w)(?:{called})(?:-[a-z]+){{0,2}}(?:-| \()(20\d\d)-?(\d\d)-?(\d\d)(?!\d)", re.IGNORECASE
         )
@@ -170,7 +172,9 @@ def subject_of(question: str, names: Sequence[Sequence[str]]) -> Subject:
     reached = _REACHES.search(question)
     threshold = None
     if reached is not None:
-        threshold = float(reached["figure"].replace(",", "")) * (1_000 if reached["unit"] else 1)
+        threshold = float(reached["figure"].replace(",", ""))
+        if reached["unit"]:
+            threshold *= 1_000
     is_point = "level" in kinds and _POINT.search(question) is not None
     return Subject(
         question,
@@ -276,7 +280,7 @@ def _score_ways(names: Sequence[Sequence[str]]) -> list[str]:
     """Return how two sides stand beside a score each, or around one of both."""
     sides = []
     for ways in names:
-        called = {called for way in ways for called in team_ways(way)}
+        called = set(chain.from_iterable(map(team_ways, ways)))
         longest_first = sorted(called, key=lambda way: (-len(way), way))
         sides.append("|".join(map(re.escape, longest_first)))
 

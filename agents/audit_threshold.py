@@ -275,24 +275,31 @@ def threshold_of(question: str, is_point: bool) -> Threshold | None:
         return None
 
     quantity = next((each for each in _QUANTITIES if each.words.search(question)), None)
-    months = frozenset(_MONTH_NAMES[name.casefold()] for name in _MONTH_NAMED.findall(question))
     years = frozenset(_YEAR.findall(question))
-    quarter = next((i for i, words in enumerate(_QUARTERS, 1) if words.search(question)), None)
+    quarter = min(_quarters(question), default=None)
     over = _months_ended(question)
-    ended = _end_of(over) if over else None
-    return Threshold(value, unit, quantity, months | over, years, quarter, is_point, ended)
+    ended = None
+    if over:
+        ended = _end_of(over)
+    months = _months_named(question) | over
+    return Threshold(value, unit, quantity, months, years, quarter, is_point, ended)
 
 
 def _unit(named: str) -> Unit:
     """Return what kind of unit a word in small letters is."""
     if named in _DEGREES:
         return "degrees"
-    return "percent" if named.startswith(("%", "per", "pct", "proz", "por c", "pour c")) else "plain"
+    if named.startswith(("%", "per", "pct", "proz", "por c", "pour c")):
+        return "percent"
+    return "plain"
 
 
 def _scale_of(named: str) -> float:
     """Return how many ones a word such as "million" means: one where it is no such word."""
-    return next((scale for scale, words in _SCALES if re.fullmatch(words, named)), 1.0)
+    for scale, words in _SCALES:
+        if re.fullmatch(words, named):
+            return scale
+    return 1.0
 
 
 def _months_ended(question: str) -> frozenset[int]:
@@ -421,8 +428,12 @@ def _is_compared(text: str, threshold: Threshold) -> bool:
 
 def _names_month(text: str, threshold: Threshold) -> bool:
     """Return whether a text names the month, or says that all of a month is meant."""
-    named = {_MONTH_NAMES[name.casefold()] for name in _MONTH_NAMED.findall(text)}
-    return bool(named & threshold.months)
+    return bool(_months_named(text) & threshold.months)
+
+
+def _months_named(text: str) -> frozenset[int]:
+    """Return the months that a text names."""
+    return frozenset(_MONTH_NAMES[name.casefold()] for name in _MONTH_NAMED.findall(text))
 
 
 def is_of_other_time(text: str, threshold: Threshold) -> bool:
@@ -430,10 +441,10 @@ def is_of_other_time(text: str, threshold: Threshold) -> bool:
     years = frozenset(_YEAR.findall(text))
     if threshold.years and years and not years & threshold.years:
         return True
-    quarters = {i for i, words in enumerate(_QUARTERS, 1) if words.search(text)}
+    quarters = _quarters(text)
     if threshold.quarter is not None and quarters:
         return threshold.quarter not in quarters
-    named = {_MONTH_NAMES[name.casefold()] for name in _MONTH_NAMED.findall(text)}
+    named = _months_named(text)
     return bool(threshold.months and named) and not named & threshold.months
 
 

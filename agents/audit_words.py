@@ -1,7 +1,7 @@
 """The words by which `agents.audit` knows prices, stamps, what is to come, what is over, what ended."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from agents.audit_kinds import RATES
 from agents.written_dates import MONTHS
@@ -373,3 +373,8 @@ ENDS: Mapping[str, str] = {
     r"meet|visit|attend|talks?|summit|debate": r"met|visited|attended|shook hands|held talks",
 }
 """By words of a question, the words that say how such a one ended."""
+
+
+def finds_any(patterns: Iterable[re.Pattern[str]], text: str) -> bool:
+    """Tell whether a text has a match of any of some patterns."""
+    return any(pattern.search(text) for pattern in patterns)

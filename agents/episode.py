@@ -261,7 +261,9 @@ class ForecastDocument(MarketItem):
     @property
     def of_yes(self) -> Decimal:
         """Return the probability of YES."""
-        return self.options[YES] if YES in self.options else 1 - self.options[NO]
+        if YES in self.options:
+            return self.options[YES]
+        return 1 - self.options[NO]
 
 
 class AnswerDocument(MarketItem):
@@ -347,7 +349,12 @@ def schema_of(name: str) -> dict[str, Any]:
 def view_document(view: View) -> ViewDocument:
     """Return what an agent may know, as a document."""
     offered = {listing.market.id for listing in view.snapshot.shown}
-    rules = view.rules.model_dump(mode="json")
+    account = None
+    rules: dict[str, Any] = {"name": view.rules.name, "money": False}
+    if view.rules.money:
+        account = _account(view)
+        rules = view.rules.model_dump(mode="json")
+
     return ViewDocument(
         at=view.snapshot.at,
         since=view.since,
@@ -355,8 +362,8 @@ def view_document(view: View) -> ViewDocument:
         rounds=view.rounds,
         hidden=view.hidden,
         seed=view.seed,
-        rules=rules if view.rules.money else {"name": view.rules.name, "money": False},
-        account=_account(view) if view.rules.money else None,
+        rules=rules,
+        account=account,
         markets=tuple(_market(listing, view, listing.market.id in offered) for listing in view.snapshot),
         past=tuple(map(result_document, chain.from_iterable(view.past.values()))),
         ended=tuple(map(result_document, view.ended)),
@@ -403,9 +410,9 @@ def _market(listing: Listing, view: View, offered: bool) -> MarketDocument:
     market = listing.market
     quote = listing.quote
     figures = ("price", "bid", "ask", "last", "volume")
-    prices: dict[str, Any] = {
-        name: None if quote is None else _maybe(getattr(quote, name)) for name in figures
-    }
+    prices: dict[str, Any] = dict.fromkeys(figures)
+    if quote is not None:
+        prices = {name: _maybe(getattr(quote, name)) for name in figures}
 
     return MarketDocument(
         market=market.id,
@@ -463,8 +470,13 @@ def _stated_fields(past: PastForecast) -> dict[str, Any]:
 
 
 def _share_price(listing: Listing | None, side: Side) -> float | None:
-    price = None if listing is None or listing.quote is None else listing.quote.price
-    return _maybe(price if side == "YES" else mirror_price(price))
+    if listing is None or listing.quote is None:
+        return None
+
+    price = listing.quote.price
+    if side == "NO":
+        price = mirror_price(price)
+    return _maybe(price)
 
 
 def _float(amount: int) -> float:
@@ -472,4 +484,6 @@ def _float(amount: int) -> float:
 
 
 def _maybe(amount: int | None) -> float | None:
-    return None if amount is None else _float(amount)
+    if amount is None:
+        return None
+    return _float(amount)

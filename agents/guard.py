@@ -112,8 +112,10 @@ class GuardedArticles:
     @property
     def counts(self) -> dict[str, Any]:
         """Return the reasons, and under `audit` the verdicts, in the form of the record."""
-        told = {} if self.audit is None else {AUDIT: asdict(self.audit)}
-        return {str(why): count for why, count in self.dropped.items()} | told
+        counts: dict[str, Any] = {str(why): count for why, count in self.dropped.items()}
+        if self.audit is not None:
+            counts[AUDIT] = asdict(self.audit)
+        return counts
 
 
 def guard_articles(
@@ -145,10 +147,12 @@ def guard_found(
 
     for item in offered:
         article = _judge_article(item, closes_at, at, fetched_at, rule)
-        suspect = audited_text(article, item.text, asked, at, rule) if isinstance(article, Article) else None
         if isinstance(article, str):
             dropped[article] += 1
-        elif suspect is None or suspect.shown:
+            continue
+
+        suspect = audited_text(article, item.text, asked, at, rule)
+        if suspect is None or suspect.shown:
             good.append(article)
             if suspect is not None:
                 flagged[article] = suspect
@@ -186,7 +190,8 @@ def audited_text(
             found = audit(
                 article.title, text, article.url, tuple(asked.values()), at, rule.odds == "withheld"
             )
-            finding = found if finding is CLEAN else finding
+            if finding is CLEAN:
+                finding = found
     elif rule.odds == "withheld" and tells_odds(f"{article.title}\n{whole}"):
         finding = AuditFinding("odds")
 
@@ -226,7 +231,7 @@ def relevance(question: str, texts: Sequence[str]) -> list[float]:
     ways = chain.from_iterable(term.ways for term in search_terms(question, MOST_TERMS))
     asked = _telling(" ".join(ways))
     wanted = tuple(dict.fromkeys([*asked, *_telling(question)]))
-    counts = [Counter(_telling(text)) for text in texts]
+    counts = list(map(Counter, map(_telling, texts)))
     lengths = [sum(count.values()) for count in counts]
     mean = sum(lengths) / len(texts) if any(lengths) else 1.0
     norms = [SATURATION * (1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / mean) for length in lengths]
@@ -268,7 +273,8 @@ def _judge_article(
     title = one_line(item.title, LONGEST)
     text = printable(item.text).strip()
     most = rule.characters
-    text = text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+    if len(text) > most:
+        text = f"{text[: most - 1].rstrip()}…"
     if not title and not text:
         return "empty"
 
@@ -292,8 +298,9 @@ def _keys(article: Article) -> list[tuple[str, str]]:
 def cutoff(closes_at: datetime) -> datetime:
     """Return the last instant that counts: 23:59:59 UTC of the day before a market closes."""
     day = closes_at.astimezone(UTC).date()
-    before = day - timedelta(days=1) if day > date.min else day
-    return datetime.combine(before, LAST_SECOND, UTC)
+    if day > date.min:
+        day -= timedelta(days=1)
+    return datetime.combine(day, LAST_SECOND, UTC)
 
 
 def dated(published: str) -> tuple[datetime, str] | None:

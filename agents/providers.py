@@ -60,7 +60,9 @@ def no_provider(model: str, base_url: str | None = None) -> str:
 
     if slash:
         near = get_close_matches(prefix, sorted(provider_names()), n=1)
-        hint = f"Did you mean {near[0]}?" if near else "docs.litellm.ai/docs/providers has them all"
+        hint = "docs.litellm.ai/docs/providers has them all"
+        if near:
+            hint = f"Did you mean {near[0]}?"
         return f"there is no provider {prefix}. {hint}"
 
     likely = price_table().get(model, {}).get("litellm_provider")
@@ -76,8 +78,11 @@ def near_model(model: str) -> str | None:
              if entry.get("litellm_provider") == provider or not provider}  # fmt: skip
     if name in known:
         return None
+
     near = get_close_matches(name, sorted(known), n=1, cutoff=0.85)
-    return f"{provider}{slash}{near[0]}" if near else None
+    if not near:
+        return None
+    return f"{provider}{slash}{near[0]}"
 
 
 def near_name(model: str) -> str | None:
@@ -90,5 +95,8 @@ def near_name(model: str) -> str | None:
     if not slash or prefix in provider_names():
         return near_model(model)
     near = get_close_matches(prefix, sorted(provider_names()), n=1)
-    corrected = f"{near[0]}/{name}" if near else model
-    return near_model(corrected) or (corrected if near else None)
+    if not near:
+        return near_model(model)
+
+    corrected = f"{near[0]}/{name}"
+    return near_model(corrected) or corrected

@@ -69,7 +69,9 @@ def kind(name: str, extra: Iterable[ExtensionFolder] = ()) -> AgentKind:
 def agents_needed(settings: KindSettings) -> tuple[str, ...]:
     """Return the names of the agents whose forecasts an agent uses: those in its `of`."""
     of = getattr(settings, "of", ())
-    return (of,) if isinstance(of, str) else tuple(of)
+    if isinstance(of, str):
+        return (of,)
+    return tuple(of)
 
 
 def prompt_names(settings: KindSettings) -> tuple[str, ...]:

@@ -137,7 +137,7 @@ class SearchTerm:
     @property
     def alone(self) -> bool:
         """Tell whether every form of the term is one word, which alone matches too much."""
-        return not any(" " in way for way in self.ways)
+        return " " not in "".join(self.ways)
 
 
 PRICE = SearchTerm("word", ("price",))
@@ -172,9 +172,13 @@ def broader_terms(terms: Sequence[SearchTerm]) -> tuple[SearchTerm, ...]:
     [('Xi Jinping',)]
     """
     left = [term for term in terms if term.kind in ("name", "word")][:ENOUGH]
-    left += [PRICE] if len(left) == 1 and TRADED.intersection(left[0].ways) else []
+    if len(left) == 1 and TRADED.intersection(left[0].ways):
+        left.append(PRICE)
+
     enough = len(left) > 1 or (left and not left[0].alone)
-    return tuple(left) if enough and set(left) != set(terms) else ()
+    if not enough or set(left) == set(terms):
+        return ()
+    return tuple(left)
 
 
 def _terms(text: str) -> list[SearchTerm]:
@@ -239,7 +243,7 @@ def _is_telling(word: str) -> bool:
 
 def _is_named(word: str) -> bool:
     """Tell whether a word is written like a name."""
-    cased = not word.islower() and any(x.isalpha() for x in word)
+    cased = not word.islower() and any(map(str.isalpha, word))
     return _is_telling(word) and (cased or SIGNED.fullmatch(word) is not None)
 
 
@@ -264,7 +268,9 @@ def _named(words: Sequence[str]) -> Iterator[SearchTerm]:
         parts = [" ".join(words)]
 
     for part in parts:
-        ticker = part.upper() if len(part) == SHORTEST else ""
+        ticker = ""
+        if len(part) == SHORTEST:
+            ticker = part.upper()
         ways = WRITTEN.get(part.replace(".", "")) or WRITTEN.get(ticker)
         if not ways:
             ways = next((ways for ways in _WRITTEN if part.casefold() in map(str.casefold, ways)), None)
@@ -311,7 +317,7 @@ def keywords(question: str, most: int) -> tuple[str, ...]:
     telling = [word for word in long if not word.isdigit() and word.casefold() not in PLAIN]
     first = words(question)[:1]
     named = [word for word in telling if not word.islower() and [word] != first]
-    return tuple(dict.fromkeys(word.casefold() for word in (*named, *telling)))[:most]
+    return tuple(dict.fromkeys(map(str.casefold, (*named, *telling))))[:most]
 
 
 def words(text: str) -> list[str]:

@@ -5,7 +5,6 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
-from itertools import chain
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -44,9 +43,12 @@ def secrets_in(environ: Mapping[str, str], *named: str) -> tuple[str, ...]:
 
     Secret is what its name says to be, and what is `named`.
     """
-    secrets = [value for name, value in environ.items() if name in named or _SECRET_NAME.search(name)]
-    long_enough = (secret for secret in secrets if len(secret) >= _SHORTEST)
-    forms = set(chain.from_iterable(map(_secret_forms, long_enough)))
+    forms = set[str]()
+    for name, value in environ.items():
+        is_secret = name in named or _SECRET_NAME.search(name)
+        if is_secret and len(value) >= _SHORTEST:
+            forms.update(_secret_forms(value))
+
     return tuple(sorted(forms, key=lambda form: (-len(form), form)))
 
 
@@ -129,7 +131,9 @@ def without_credentials(value: Any) -> Any:
 
     if isinstance(value, list | tuple):
         return [without_credentials(item) for item in value]
-    return redact(value) if isinstance(value, str) and "://" in value else value
+    if isinstance(value, str) and "://" in value:
+        return redact(value)
+    return value
 
 
 SERVER_KEYS = ("base_url", "book_url", "url", "webhook")

@@ -48,7 +48,10 @@ def ask_with_tools(ask: Ask, box: Toolbox, steps: int, dollars: float | None, to
                 return call
 
             step += 1
-            spent += call.worst or 0 if call.cost is None else call.cost
+            cost = call.cost
+            if cost is None:
+                cost = call.worst or 0
+            spent += cost
             told = [await _told(request, number, box) for number, request in enumerate(requests)]
             messages = (*messages, Message("assistant", call.reply or ""), *told)
 
@@ -77,16 +80,23 @@ async def _told(request: Mapping[str, Any], number: int, box: Toolbox) -> Messag
 
 def tool_requests(reply: str) -> tuple[Mapping[str, Any], ...]:
     """Return the tools that a reply requests; none where it is an answer."""
+    if '"tool_calls"' not in reply:
+        return ()
+
     try:
-        asked = json.loads(reply)["tool_calls"] if '"tool_calls"' in reply else []
-        return tuple(asked) if all(map(_is_request, asked)) else ()
+        asked = tuple(json.loads(reply)["tool_calls"])
+        are_requests = all(map(_is_request, asked))
     except (ValueError, KeyError, TypeError, RecursionError):
         return ()
+
+    if not are_requests:
+        return ()
+    return asked
 
 
 def _is_request(value: Any) -> bool:
     use = value["function"]
-    return all(type(x) is str for x in (value["id"], use["name"], use["arguments"]))
+    return set(map(type, (value["id"], use["name"], use["arguments"]))) == {str}
 
 
 def step_message(message: Message) -> dict[str, Any] | None:
@@ -112,9 +122,13 @@ def step_message(message: Message) -> dict[str, Any] | None:
 def _as_object(arguments: str) -> str:
     """Return arguments as a JSON object."""
     try:
-        return arguments if isinstance(json.loads(arguments), dict) else canonical({"not_json": arguments})
+        is_object = isinstance(json.loads(arguments), dict)
     except (ValueError, RecursionError):
+        is_object = False
+
+    if not is_object:
         return canonical({"not_json": arguments})
+    return arguments
 
 
 def request_text(message: Any, prompt: Prompt) -> str:
@@ -131,10 +145,12 @@ def request_text(message: Any, prompt: Prompt) -> str:
         }
         for number, call in enumerate(message.tool_calls, 1)
     ]
+    content: dict[str, Any] = {"content": message.content or "", "tool_calls": calls}
     thought = getattr(message, "thinking_blocks", None)
-    more = {"thinking_blocks": [dict(block) for block in thought]} if thought else {}
+    if thought:
+        content["thinking_blocks"] = list(map(dict, thought))
 
-    return canonical({"content": message.content or "", "tool_calls": calls, **more})
+    return canonical(content)
 
 
 def without_steps(calls: Sequence[Call]) -> list[Call]:

@@ -37,7 +37,9 @@ _UNSEEN = frozenset(("Cf", "Cc", "Co", "Cn"))
 
 def as_text(value: object) -> str:
     """Return the value if it is a text, else an empty one."""
-    return value if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    return value
 
 
 def printable(text: str) -> str:
@@ -65,8 +67,13 @@ def one_line(text: str, limit: int = 500) -> str:
     ('a b', 'abc…')
     """
     seen = printable(text[: 4 * limit].replace(_NEXT_LINE, " "))
-    line = " ".join((seen if seen.isascii() else _INVISIBLE.sub("\ufffd", seen)).split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+    if not seen.isascii():
+        seen = _INVISIBLE.sub("\ufffd", seen)
+
+    line = " ".join(seen.split())
+    if len(line) > limit:
+        return f"{line[: limit - 1]}…"
+    return line
 
 
 def hidden_characters(texts: Iterable[str]) -> dict[str, int]:
@@ -90,7 +97,7 @@ def tidy_lines(text: str) -> str:
     'one\n\ntwo'
     """
     seen = _INVISIBLE.sub("\ufffd", printable(text.replace(_NEXT_LINE, "\n")))
-    return "\n".join([line.strip() for line in seen.strip().splitlines()])
+    return "\n".join(map(str.strip, seen.strip().splitlines()))
 
 
 def quoted_lines(text: str) -> str:

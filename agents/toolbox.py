@@ -152,7 +152,9 @@ class Tool:
         except ToolRefusal as refusal:
             return ToolResult(str(refusal)[:MOST_TEXT])
 
-        return audited(result, reach) if self.fetches else result
+        if not self.fetches:
+            return result
+        return audited(result, reach)
 
 
 def is_own_tool(name: str) -> bool:

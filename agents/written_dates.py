@@ -142,7 +142,9 @@ def _read(form: re.Pattern[str], match: re.Match[str], around: datetime) -> Writ
             opens += hour
 
     west, east = offsets
-    at = opens if offsets == (WEST, EAST) else opens - west
+    at = opens
+    if offsets != (WEST, EAST):
+        at -= west
     dated = match.groupdict().get("year") is not None
     return WrittenDate(start, end, opens - east, at, closes - west, hour is not None, dated, spans)
 
@@ -150,8 +152,7 @@ def _read(form: re.Pattern[str], match: re.Match[str], around: datetime) -> Writ
 def _days(form: re.Pattern[str], match: re.Match[str], around: datetime) -> list[tuple[datetime, datetime]]:
     """Return the periods that a match can mean; none where it isn't a date."""
     told = match.groupdict()
-    year = None if told.get("year") is None else int(told["year"])
-    year = 2000 + year if year is not None and year < 100 else year
+    year = _year(told.get("year"))
     if form is _WORD_YEAR:
         return _months(told["word"].casefold(), match.string[max(0, match.start() - 8) : match.start()], year)
 
@@ -179,15 +180,29 @@ def _days(form: re.Pattern[str], match: re.Match[str], around: datetime) -> list
     return sorted(near, key=lambda span: abs(span[0] - around))[:1]
 
 
+def _year(written: str | None) -> int | None:
+    """Return a year that is written in full or by its last two digits; None where none is."""
+    if written is None:
+        return None
+
+    year = int(written)
+    if year < 100:
+        year += 2000
+    return year
+
+
 def _months(word: str, before: str, year: int | None) -> list[tuple[datetime, datetime]]:
     """Return a month, a quarter or a year, by the word before the year and what precedes it."""
     if word in MONTHS:
         return _span(year, MONTHS[word], 1)
     if word in _BEFORE_YEARS:
         return _span(year, 1, 12)
+
     nth = (before.split() or [""])[-1].casefold() if word == "quarter" else word
     quarter = _QUARTERS.get(nth)
-    return _span(year, 3 * quarter - 2, 3) if quarter else []
+    if quarter is None:
+        return []
+    return _span(year, 3 * quarter - 2, 3)
 
 
 def _day(year: int | None, month: int, day: int) -> list[tuple[datetime, datetime]]:
@@ -214,7 +229,8 @@ def _hour(clock: re.Match[str]) -> timedelta | None:
     is_clock = clock["minute"] or half
     if not is_clock or not is_possible:
         return None
-    hour = hour % 12 + 12 * half.startswith("p") if half else hour
+    if half:
+        hour = hour % 12 + 12 * half.startswith("p")
     return timedelta(hours=hour, minutes=minute)
 
 
@@ -229,6 +245,8 @@ def _offsets(zone: str, month: int) -> tuple[timedelta, timedelta]:
 
     shift = _SHIFT.search(name)
     if shift:
-        ahead = timedelta(hours=int(shift[2]), minutes=int(shift[3] or 0)) * (-1 if shift[1] == "-" else 1)
+        ahead = timedelta(hours=int(shift[2]), minutes=int(shift[3] or 0))
+        if shift[1] == "-":
+            ahead = -ahead
         return ahead, ahead
     return WEST, EAST

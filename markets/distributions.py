@@ -19,6 +19,10 @@ FEWEST_QUANTILES = 3
 ASKED_PERCENTS = (5, 10, 25, 50, 75, 90, 95)
 """The percents at which a question of a number or a date asks for quantiles."""
 PERCENT = ONE // 100
+ASKED_SHARES = [percent * PERCENT for percent in ASKED_PERCENTS]
+ASKED_NAMES = [f"p{percent}" for percent in ASKED_PERCENTS]
+"""The keys of the quantiles in an answer, such as `p5`."""
+ASKED_WORDS = ", ".join(f"{percent}%" for percent in ASKED_PERCENTS)
 LONGEST_UNIT = 40
 MOST_DIGITS = 40
 LARGEST_EXPONENT = 30
@@ -177,9 +181,8 @@ def check_form_text(text: str) -> QuestionForm:
         raise ValueError(f"this is no form of a question: {error}") from error
 
     # Python takes 1 for true and 0.5 for a number of odds; the text of a form has one way to say each.
-    are_whole = all(type(chance) is int for chance in form.odds)
-    flags: tuple[object, ...] = (form.open_low, form.open_high)
-    are_flags = all(isinstance(flag, bool) for flag in flags)
+    are_whole = set(map(type, form.odds)) <= {int}
+    are_flags = {type(form.open_low), type(form.open_high)} == {bool}
     if not are_whole or not are_flags:
         raise ValueError("odds are whole millionths, and open_low and open_high are true or false")
     if form.text != text:
@@ -232,7 +235,7 @@ def normalized(weights: Sequence[Fraction | int]) -> tuple[int, ...]:
         raise BadDistribution("the probabilities of the options add up to 0")
 
     exact = [Fraction(weight) * ONE / total for weight in weights]
-    shares = [int(share) for share in exact]
+    shares = list(map(int, exact))
     by_rest = sorted(range(len(exact)), key=lambda place: (shares[place] - exact[place], place))
     for place in by_rest[: ONE - sum(shares)]:
         shares[place] += 1
@@ -338,7 +341,10 @@ def _bare_number(text: str, unit: str) -> str:
         text = text[size:].strip()
     if size and text[-size:].casefold() == unit.casefold():
         text = text[:-size].strip()
-    return text.replace(",", "") if _GROUPED_NUMBER.fullmatch(text) else text
+
+    if _GROUPED_NUMBER.fullmatch(text):
+        return text.replace(",", "")
+    return text
 
 
 def _check_bounds(form: QuestionForm, numbers: Sequence[Fraction], scale: QuantileScale) -> None:
@@ -396,8 +402,7 @@ def uniform_quantiles(form: QuestionForm, scale: QuantileScale) -> Distribution:
     low = scale.number(form.low)
     width = scale.number(form.high) - low
     values = [scale.text(low + width * percent / 100) for percent in ASKED_PERCENTS]
-    shares = [percent * PERCENT for percent in ASKED_PERCENTS]
-    return Distribution(quantiles=tuple(zip(shares, values, strict=True)))
+    return Distribution(quantiles=tuple(zip(ASKED_SHARES, values, strict=True)))
 
 
 def median_quantiles(answers: Sequence[Distribution], scale: QuantileScale) -> Distribution:
@@ -407,7 +412,7 @@ def median_quantiles(answers: Sequence[Distribution], scale: QuantileScale) -> D
         shared &= set(dict(answer.quantiles))
     shares = sorted(shared)
     if len(shares) < FEWEST_QUANTILES:
-        shares = [percent * PERCENT for percent in ASKED_PERCENTS]
+        shares = ASKED_SHARES
 
     quantiles = []
     for share in shares:
@@ -433,7 +438,8 @@ def quantile_at(answer: Distribution, share: int, scale: QuantileScale) -> Fract
 
 def quantile_words(answer: Distribution, scale: QuantileScale, unit: str = "") -> str:
     """Return the median and the range of 80%, or three of the quantiles where these are not between them."""
-    unit = f" {unit}" if unit else ""
+    if unit:
+        unit = f" {unit}"
     shares = [share for share, _ in answer.quantiles]
     if shares[0] <= 10 * PERCENT and shares[-1] >= 90 * PERCENT:
         low, middle, high = (
@@ -441,9 +447,11 @@ def quantile_words(answer: Distribution, scale: QuantileScale, unit: str = "") -
         )
         return f"{middle}{unit} (80%: {low} to {high})"
 
-    places = (0, len(shares) // 2, -1)
-    shown = [answer.quantiles[place] for place in places]
-    return ", ".join(f"{share // PERCENT}%: {text}{unit}" for share, text in shown)
+    parts = []
+    for place in (0, len(shares) // 2, -1):
+        share, text = answer.quantiles[place]
+        parts.append(f"{share // PERCENT}%: {text}{unit}")
+    return ", ".join(parts)
 
 
 def decimal_fraction(text: str) -> Fraction:

@@ -41,8 +41,9 @@ def keys_once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
         counts = Counter(name for name, _ in pairs)
-        twice = next(name for name, count in counts.items() if count > 1)
-        raise ValueError(f"the key {twice[:40]!r} appears twice")
+        for name, count in counts.items():
+            if count > 1:
+                raise ValueError(f"the key {name[:40]!r} appears twice")
     return members
 
 
@@ -98,8 +99,12 @@ def market_hash(market: Market) -> str:
         "rules": market.rules,
         "tick": market.tick,
     }
-    content |= {name: getattr(market, name) for name in ADDED_TO_PAGES if getattr(market, name)}
-    return plain_digest(content)
+    return plain_digest(content | added_to_page(market))
+
+
+def added_to_page(market: Market) -> dict[str, Any]:
+    """Return what a page may have since a later version, as far as this one has it."""
+    return {name: getattr(market, name) for name in ADDED_TO_PAGES if getattr(market, name)}
 
 
 def end_content(end: Resolution) -> dict[str, Any]:
@@ -112,7 +117,9 @@ def end_content(end: Resolution) -> dict[str, Any]:
 
 def timestamp_text(at: datetime) -> str:
     """Return an instant as text that sorts in order of time."""
-    return _plain_timestamp(at if at.tzinfo is UTC else at.astimezone(UTC))
+    if at.tzinfo is not UTC:
+        at = at.astimezone(UTC)
+    return _plain_timestamp(at)
 
 
 @lru_cache(maxsize=4096)
@@ -124,7 +131,9 @@ def _plain_timestamp(at: datetime) -> str:
 def plain_value(value: Any) -> Any:
     """Return a value in JSON's types: dataclasses as objects, instants as text."""
     kind: Any = type(value)
-    return value if kind in SIMPLE else _converter(kind)(value)
+    if kind in SIMPLE:
+        return value
+    return _converter(kind)(value)
 
 
 @cache

@@ -127,8 +127,11 @@ def _as_json(venue: str, request: PastRequest) -> dict[str, Any]:
     for name, value in asdict(request).items():
         if isinstance(value, datetime):
             members[name] = timestamp_text(value)
+        elif isinstance(value, tuple):
+            members[name] = list(value)
         else:
-            members[name] = list(value) if isinstance(value, tuple) else value
+            members[name] = value
+
     return members
 
 
@@ -240,17 +243,22 @@ def _price_lines(market: MarketId, quotes: Iterable[Quote]) -> Iterable[str]:
 
 @lru_cache(maxsize=65_536)
 def _figure(value: int | None) -> str:
-    return "" if value is None else str(decimal(value))
+    if value is None:
+        return ""
+    return str(decimal(value))
 
 
 def _finish(folder: Path, venue: str, request: PastRequest, lines: _Lines, found: PastSummary) -> None:
     """Write the bundle, mark it as whole, and remove the stored answers."""
     pages = "".join(f"{line}\n" for line in lines.pages)
     texts = {MARKETS: pages, PRICES: "".join(lines.prices), ENDS: lines.ends.getvalue()}
-    for name in texts:  # left by a run that was killed here; its answers are all on disk
-        (folder / name).unlink(missing_ok=True)
+    added = {}
+    for name, text in texts.items():
+        path = folder / name
+        path.unlink(missing_ok=True)  # left by a run that was killed here; its answers are all on disk
+        added[path] = text.encode()
 
-    add_all(folder, {folder / name: text.encode() for name, text in texts.items()})
+    add_all(folder, added)
     counts = {"markets": found.markets, "prices": found.prices, "resolutions": found.resolutions}
     done = counts | {"left_out": dict(sorted(found.left_out.items()))}
     _write_manifest(folder / MANIFEST, _as_json(venue, request) | {"done": done})
@@ -259,5 +267,5 @@ def _finish(folder: Path, venue: str, request: PastRequest, lines: _Lines, found
 
 def _forget(folder: Path, *names: str) -> None:
     """Remove the stored answers and these files."""
-    for path in (*folder.glob(f"{ANSWERS}*"), *(folder / name for name in names)):
+    for path in (*folder.glob(f"{ANSWERS}*"), *map(folder.joinpath, names)):
         path.unlink()

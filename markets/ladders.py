@@ -16,7 +16,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from typing import Literal
 
 from markets.model import Market, MarketId
@@ -116,7 +115,9 @@ def event_key(question: str) -> str:
     masked = mask_dates(text, f" {WHEN} ")
     masked = mask_amounts(_SEVERAL.sub(WHEN, " ".join(masked.split())))
     key = key_words(masked)
-    return key if set(key.split()) - {WHEN, MUCH, ""} else key_words(text)
+    if set(key.split()) - {WHEN, MUCH, ""}:
+        return key
+    return key_words(text)
 
 
 def normalized(question: str) -> str:
@@ -146,8 +147,9 @@ def key_words(text: str) -> str:
 def event_of(market: MarketId, question: str) -> str:
     """Return the event of a market whose venue names none: its ladder if it is on one, else itself."""
     key = event_key(question)
-    on_a_ladder = {WHEN, MUCH}.intersection(key.split())
-    return f"{market.partition(':')[0]}:ladder:{key}" if on_a_ladder else market
+    if {WHEN, MUCH}.isdisjoint(key.split()):
+        return market
+    return f"{market.partition(':')[0]}:ladder:{key}"
 
 
 def ladders(questions: Mapping[MarketId, str]) -> dict[MarketId, str]:
@@ -200,7 +202,11 @@ def families(markets: Iterable[Market]) -> list[MarketFamily]:
     events: dict[str, list[Market]] = defaultdict(list)
     for market in markets:
         events[market.event_id].append(market)
-    return list(chain.from_iterable(_families(event, rows) for event, rows in events.items()))
+
+    found = list[MarketFamily]()
+    for event, rows in events.items():
+        found += _families(event, rows)
+    return found
 
 
 def _families(event: str, markets: Sequence[Market]) -> list[MarketFamily]:
@@ -226,10 +232,15 @@ def _exclusive_family(markets: Sequence[Market]) -> FamilyShape | None:
         return None
 
     claims = [_ONE_OF.search(market.rules) for market in markets]
-    counts = {claim[1] if claim else "" for claim in claims}
-    if len(counts) == 1 and "" not in counts:
-        return "exhaustive" if int(counts.pop()) == len(markets) else "exclusive"
-    return "exclusive" if _one_contest([market.question for market in markets]) else None
+    counts = {claim[1] for claim in claims if claim}
+    if all(claims) and len(counts) == 1:
+        if int(counts.pop()) == len(markets):
+            return "exhaustive"
+        return "exclusive"
+
+    if _one_contest([market.question for market in markets]):
+        return "exclusive"
+    return None
 
 
 def _one_contest(questions: Sequence[str]) -> bool:
@@ -261,8 +272,9 @@ def _ladder_family(key: str, markets: Sequence[Market]) -> list[Market]:
 
 def _by_amount(markets: Sequence[Market]) -> list[Market]:
     """Return the markets ordered by amount, if all are thresholds in one direction with one close."""
-    directions = {(bool(_UP.search(x.question)), bool(_DOWN.search(x.question))) for x in markets}
-    amounts = _different([_numbers(market.question) for market in markets])
+    questions = [market.question for market in markets]
+    directions = {(bool(_UP.search(text)), bool(_DOWN.search(text))) for text in questions}
+    amounts = _different(list(map(_numbers, questions)))
     closes = {market.closes_at for market in markets}
     if directions not in ({UPWARD}, {DOWNWARD}) or not amounts or len(closes) > 1:
         return []
@@ -283,7 +295,9 @@ def _times(word: str) -> int:
 
 def _different(rows: Sequence[Sequence[float]]) -> list[float]:
     """Return the only column in which rows differ, if there is exactly one and its values are distinct."""
-    if len({len(row) for row in rows}) > 1:
+    if len(set(map(len, rows))) > 1:
         return []
     columns = [list(column) for column in zip(*rows, strict=True) if len(set(column)) > 1]
-    return columns[0] if len(columns) == 1 and len(set(columns[0])) == len(rows) else []
+    if len(columns) != 1 or len(set(columns[0])) < len(rows):
+        return []
+    return columns[0]

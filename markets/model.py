@@ -66,7 +66,7 @@ def _is_any_among(wanted: Collection[str], *own: str) -> bool:
         return False
 
     own_names = {name.casefold() for name in own if name}
-    return any(name.casefold() in own_names for name in wanted)
+    return not own_names.isdisjoint(map(str.casefold, wanted))
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,9 @@ class KnownValues:
     def place_on(self, day: date) -> int | None:
         """Return the place of the value on a day: where the day has none, of the last one before it."""
         after = bisect_right(self.dates, day)
-        return after - 1 if after else None
+        if not after:
+            return None
+        return after - 1
 
     @property
     def gaps(self) -> list[int]:
@@ -112,4 +114,6 @@ def number_text(value: Decimal) -> str:
     text = format(value, "f")
     if "." in text:
         text = text.rstrip("0").removesuffix(".")
-    return "0" if text in ("-0", "") else text
+    if text in ("-0", ""):
+        return "0"
+    return text

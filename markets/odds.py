@@ -34,7 +34,7 @@ def split(log_weights: Sequence[float]) -> tuple[int, ...]:
     """Return the softmax of two or more log weights, in millionths that sum to one."""
     top = max(log_weights)
     powers = [Decimal(max(x - top, -2 * _FAR)) for x in log_weights]
-    weights = [_EXACT_ENOUGH.exp(power) for power in powers]
+    weights = list(map(_EXACT_ENOUGH.exp, powers))
     total = weights[0]
 
     for weight in weights[1:]:

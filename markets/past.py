@@ -114,7 +114,9 @@ def page_versions(past: PastMarket, request: PastRequest) -> list[tuple[datetime
     """
     market = past.market
     last = past.stopped or request.at
-    closes = market.closes_at if market.closes_at > market.opens_at else NEVER
+    closes = market.closes_at
+    if closes <= market.opens_at:
+        closes = NEVER
     versions: list[tuple[datetime | None, Market]] = [(None, replace(market, closes_at=closes))]
 
     while closes < last:
@@ -126,7 +128,9 @@ def page_versions(past: PastMarket, request: PastRequest) -> list[tuple[datetime
         else:
             versions.append((put_off_at, version))
 
-    known_at = NEVER if past.end is None else past.end.known_at
+    known_at = NEVER
+    if past.end is not None:
+        known_at = past.end.known_at
     if past.stopped is not None and past.stopped < min(closes, known_at):
         versions.append((past.stopped, replace(market, closes_at=past.stopped)))
     return versions

@@ -89,7 +89,9 @@ def subject(question: str, closes_at: datetime) -> str:
     text, dates = _masked_dates(_RANK.sub("", _SEASON.sub(_last_year, normalized(question))), closes_at)
     masked = mask_amounts(text)
     key = key_words(_meeting(masked, dates) or _level(masked, dates) or _with_dates(_contest(masked), dates))
-    return key if set(key.split()) - {BY, MUCH} else key_words(normalized(question))
+    if set(key.split()) - {BY, MUCH}:
+        return key
+    return key_words(normalized(question))
 
 
 @lru_cache(maxsize=65_536)
@@ -99,14 +101,21 @@ def dated_subject(title: str, ends_at: datetime) -> str:
     >>> dated_subject("Fed decision in June 2026?", NEVER), dated_subject("Next pope?", NEVER)
     ('fed decision @2026-06', '')
     """
-    about = subject(title, ends_at) if any(map(title.casefold().__contains__, _SAYS_WHEN)) else ""
-    return about if "@" in about else ""
+    if not any(map(title.casefold().__contains__, _SAYS_WHEN)):
+        return ""
+
+    about = subject(title, ends_at)
+    if "@" not in about:
+        return ""
+    return about
 
 
 def story_by_subject(market: MarketId, question: str, closes_at: datetime) -> str:
     """Return the story of a market whose venue names no event; empty if the question has no word."""
     about = subject(question, closes_at)
-    return f"{market.partition(':')[0]}:{about}" if about else ""
+    if not about:
+        return ""
+    return f"{market.partition(':')[0]}:{about}"
 
 
 def _meeting(masked: str, dates: Mapping[str, str]) -> str:
@@ -144,13 +153,16 @@ def _contest(masked: str) -> str:
         return most[1]
 
     title = _TITLE.match(contest[1])
-    return f"win the {title[1]}" if title else contest[1]
+    if title is not None:
+        return f"win the {title[1]}"
+    return contest[1]
 
 
 def _last_year(season: re.Match[str]) -> str:
     """Return a season by the year in which it ends; leave what only looks like one."""
-    follows = int(season[2]) == int(season[1]) + 1
-    return f"20{season[2]}" if follows else season[0]
+    if int(season[2]) == int(season[1]) + 1:
+        return f"20{season[2]}"
+    return season[0]
 
 
 def _level(masked: str, dates: Mapping[str, str]) -> str:
@@ -193,7 +205,9 @@ def _date(said: str, closes_at: datetime) -> str:
     >>> _date("by December 31", close), _date("before 2027", close), _date("on May 1", close)
     ('by 2026', 'by 2026', '2026-05-01')
     """
-    close = closes_at if closes_at == NEVER else closes_at - _LATE
+    close = closes_at
+    if close != NEVER:
+        close -= _LATE
     if _NEAR.match(said):
         return f"{close:%Y-%m-%d}"
 
@@ -205,28 +219,36 @@ def _date(said: str, closes_at: datetime) -> str:
 
     if _DEADLINE.match(said) or _WHOLE_YEAR.match(said):
         return f"by {year}"
-    return "-".join(part for part in (year, month, day) if part) if month or _YEAR.search(said) else ""
+    if not month and not _YEAR.search(said):
+        return ""
+    return "-".join(filter(None, (year, month, day)))
 
 
 def _in_words(said: str, year_of_close: int) -> tuple[str, str, str]:
-    year = _YEAR.search(said)
+    year = year_of_close
+    stated_year = _YEAR.search(said)
+    if stated_year is not None:
+        year = int(stated_year[0])
+
     month = _MONTH.search(said)
     if month is None:
-        before = year is not None and said.casefold().startswith("before")
-        return str((int(year[0]) if year else year_of_close) - before), "", ""
+        if stated_year is not None and said.casefold().startswith("before"):
+            year -= 1
+        return str(year), "", ""
 
     day = _DAY.search(_YEAR.sub(" ", said))
     number = MONTHS.index(month[1].casefold()) + 1
-    return year[0] if year else str(year_of_close), f"{number:02}", f"{int(day[1]):02}" if day else ""
+    return str(year), f"{number:02}", f"{int(day[1]):02}" if day else ""
 
 
 def _with_dates(masked: str, dates: Mapping[str, str]) -> str:
     """Return a question with its dates put back; a deadline of an amount or a meeting as its year."""
     of_a_year = MUCH in masked or "meeting" in masked.casefold()
     for mark, date in dates.items():
+        shown = ""
         if date.startswith("by "):
             shown = f"@{date[3:]}" if of_a_year else BY
-        else:
-            shown = f"@{date}" if date else ""
+        elif date:
+            shown = f"@{date}"
         masked = masked.replace(mark, shown)
     return masked

@@ -55,8 +55,12 @@ class Template:
         if self.fixed:
             return self.amount
 
-        change = base * self.amount / 100 if self.percent else self.amount
-        return base + change if self.upward else base - change
+        change = self.amount
+        if self.percent:
+            change = base * change / 100
+        if self.upward:
+            return base + change
+        return base - change
 
     @property
     def may_equal(self) -> bool:
@@ -144,7 +148,9 @@ def question_of(market: MarketId) -> SeriesQuestion | None:
         )
     except _TRIES_TO_READ:
         return None
-    return question if question.id == market else None
+    if question.id != market:
+        return None
+    return question
 
 
 # ── asking ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -277,7 +283,10 @@ def read_history(rules: str) -> KnownValues:
     values: list[Decimal] = []
     _, head, text = rules.rpartition(f"\n\n{HISTORY_HEAD} (")
 
-    for line in text.splitlines()[1:] if head else []:
+    if not head:
+        return KnownValues((), ())
+
+    for line in text.splitlines()[1:]:
         match = _HISTORY_LINE.fullmatch(line)
         if match is None:
             continue
@@ -335,8 +344,11 @@ def _deciding_instants(question: SeriesQuestion, series: Series | None) -> Itera
     due_at = start_of(question.due)
     yield due_at
 
+    if series is None:
+        return
+
     is_reached = False
-    for seen in series.observations if series is not None else ():
+    for seen in series.observations:
         if seen.published <= due_at:
             continue
         if seen.date <= question.due:

@@ -99,11 +99,16 @@ def filter_for(rules: Iterable[Universe], at: datetime) -> CatalogueFilter:
     if not known:
         return EVERY_MARKET
 
-    unknown = any(rule.unknown_figures for rule in known)  # a server would leave these out
+    closes_within = max(rule.closes_within for rule in known)
+    min_volume = min(rule.min_volume for rule in known)
+    min_liquidity = min(rule.min_liquidity for rule in known)
+    if any(rule.unknown_figures for rule in known):
+        min_liquidity = 0  # a server would leave out the markets whose figure is unknown
+
     return CatalogueFilter(
-        min_volume=min(rule.min_volume for rule in known),
-        closes_until=at + timedelta(seconds=max(rule.closes_within for rule in known)),
-        min_liquidity=0 if unknown else min(rule.min_liquidity for rule in known),
+        min_volume=min_volume,
+        closes_until=at + timedelta(seconds=closes_within),
+        min_liquidity=min_liquidity,
         slugs=_named(rule.slugs for rule in known),
         events=_named(rule.events for rule in known),
         tags=_named(rule.tags for rule in known),
@@ -130,17 +135,20 @@ def draw(listings: Sequence[Listing], rule: Universe, seed: int, at: datetime) -
         if passes(listing, rule, at):
             strata[stratum(listing, rule.strata, at)].append(listing)
 
-    waiting = deque(
-        deque(sorted(strata[name], key=partial(_place, rule.order, seed)))
-        for name in sorted(strata, key=lambda name: (_lot(seed, f"stratum {name}"), name))
-    )
+    waiting = deque[deque[Listing]]()
+    for name in sorted(strata, key=lambda name: (_lot(seed, f"stratum {name}"), name)):
+        by_lot = sorted(strata[name], key=partial(_place, rule.order, seed))
+        waiting.append(deque(by_lot))
     drawn = _in_turns(waiting, rule)
     return sorted(drawn, key=lambda listing: (listing.market.event_id, listing.market.id))
 
 
 def _place(order: Order, seed: int, listing: Listing) -> tuple[datetime, bytes, str]:
     market = listing.market
-    return market.closes_at if order == "soonest" else NEVER, _lot(seed, market.id), market.id
+    soonest = NEVER
+    if order == "soonest":
+        soonest = market.closes_at
+    return soonest, _lot(seed, market.id), market.id
 
 
 def passes(listing: Listing, rule: Universe, at: datetime) -> bool:
@@ -240,9 +248,13 @@ def _traded(quote: Quote, rule: Universe) -> bool:
         (rule.min_liquidity, quote.liquidity),
         (rule.min_open_interest, quote.open_interest),
     )
-    return all(
-        rule.unknown_figures if figure is None else figure >= least for least, figure in asked if least
-    )
+    for least, figure in asked:
+        is_enough = rule.unknown_figures
+        if figure is not None:
+            is_enough = figure >= least
+        if least and not is_enough:
+            return False
+    return True
 
 
 def _priced(quote: Quote, rule: Universe) -> bool:

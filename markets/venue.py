@@ -85,11 +85,16 @@ def venue_page(
     if not re.fullmatch(form, name):
         return None
 
-    slug, event_slug = (text if _SLUG.fullmatch(text) else "" for text in (slug, event_slug))
+    if not _SLUG.fullmatch(slug):
+        slug = ""
+    if not _SLUG.fullmatch(event_slug):
+        event_slug = ""
     if venue == "kalshi":
         own = event.partition(":")[2].lower()
-        series = name.partition("-")[0].lower()
-        return title, address.format(f"{series}/{own}" if _SLUG.fullmatch(own) else series)
+        page = name.partition("-")[0].lower()
+        if _SLUG.fullmatch(own):
+            page = f"{page}/{own}"
+        return title, address.format(page)
 
     if venue == "manifold" and slug:
         return title, f"https://manifold.markets/market/{slug}"

@@ -134,7 +134,9 @@ class _ItemReader:
             return Forecast(market, reason=said.reason, millionths=millionths(said.of_yes))
 
         form = self.questions[market]
-        key = "options" if form.options else "range"
+        key = "range"
+        if form.options:
+            key = "options"
         stated = getattr(said, key)
         if stated is None:
             raise ValueError(f"it is answered under {key}")
@@ -146,7 +148,9 @@ class _ItemReader:
         """Return the form of an item by the question that it is about."""
         market = item.get("market") if isinstance(item, dict) else None
         is_other = isinstance(market, str) and market in self.questions
-        return AnswerDocument if is_other else ForecastDocument
+        if is_other:
+            return AnswerDocument
+        return ForecastDocument
 
     def read(
         self,
@@ -208,7 +212,9 @@ def _object(text: str) -> dict[str, Any]:
     try:
         whole = json.loads(text, parse_float=Decimal, parse_constant=_no_number, object_pairs_hook=keys_once)
     except json.JSONDecodeError as error:
-        words = "nothing was answered" if not text.strip() else f"not JSON: {error}"
+        words = f"not JSON: {error}"
+        if not text.strip():
+            words = "nothing was answered"
         raise UnreadableDecision(words) from error
     except (ValueError, RecursionError) as error:
         raise UnreadableDecision(f"not JSON that can be read: {one_line(str(error), 200)}") from error
@@ -249,7 +255,9 @@ def _every_fault(error: ValidationError) -> str:
 def _placed(fault: ErrorDetails) -> str:
     key = ".".join(map(str, fault["loc"]))
     message = fault["msg"].removeprefix("Value error, ")
-    return f"{key}: {message}" if key else message
+    if not key:
+        return message
+    return f"{key}: {message}"
 
 
 def _bet(said: BetDocument) -> Bet:
@@ -266,4 +274,6 @@ def _sale(said: SaleDocument) -> Sale:
 
 
 def _exact(value: Decimal | None) -> int | None:
-    return None if value is None else millionths(value)
+    if value is None:
+        return None
+    return millionths(value)

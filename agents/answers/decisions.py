@@ -98,7 +98,9 @@ def combine_samples(samples: Sequence[Decision], forms: Forms = NO_FORMS) -> Dec
     chosen = min(played, key=lambda sample: _distance(sample, medians), default=Decision())
     rejections: list[Rejection] = []
     for number, sample in enumerate(samples, 1):
-        rejections += [replace(x, message=f"sample {number}: {x.message}") for x in sample.rejections]
+        for rejection in sample.rejections:
+            message = f"sample {number}: {rejection.message}"
+            rejections.append(replace(rejection, message=message))
 
     return replace(
         chosen,
@@ -131,7 +133,8 @@ def combine_answers(
     sales, new_sales = _mended_orders(first.sales, second.sales, missing, refused)
 
     mended = {rejection.market_id for rejection in second.rejections if is_of_order(rejection)}
-    mended |= {bet.market_id for bet in new_bets} | {sale.market_id for sale in new_sales}
+    new_orders: tuple[Bet | Sale, ...] = (*new_bets, *new_sales)
+    mended |= {order.market_id for order in new_orders}
     settled = {x for x in refused if x.market_id in mended or (not x.market_id and mended)}
     restated = {forecast.market_id for forecast in forecasts}
     kept = [rejection for rejection in outside(first.rejections, restated) if rejection not in settled]
@@ -189,11 +192,21 @@ def combine_parts(parts: Sequence[Decision]) -> Decision:
     if status == "played" and any(part.status != "played" for part in parts):
         status = "partly"
 
+    forecasts = list[Forecast]()
+    bets = list[Bet]()
+    sales = list[Sale]()
+    rejections = list[Rejection]()
+    for part in parts:
+        forecasts += part.forecasts
+        bets += part.bets
+        sales += part.sales
+        rejections += part.rejections
+
     return Decision(
-        forecasts=tuple(chain.from_iterable(part.forecasts for part in parts)),
-        bets=tuple(chain.from_iterable(part.bets for part in parts)),
-        sales=tuple(chain.from_iterable(part.sales for part in parts)),
-        rejections=tuple(chain.from_iterable(part.rejections for part in parts)),
+        forecasts=tuple(forecasts),
+        bets=tuple(bets),
+        sales=tuple(sales),
+        rejections=tuple(rejections),
         status=status,
         repaired=_repairs(parts),
         note=_notes("part", parts),
@@ -203,17 +216,23 @@ def combine_parts(parts: Sequence[Decision]) -> Decision:
 def _best_status(decisions: Sequence[Decision]) -> DecisionStatus:
     """Return the best status among some decisions."""
     statuses = {decision.status for decision in decisions}
-    return next((status for status in DECIDED_STATUSES if status in statuses), "failed")
+    for status in DECIDED_STATUSES:
+        if status in statuses:
+            return status
+    return "failed"
 
 
 def combine_stages(blind: Decision, final: Decision) -> Decision:
     """Return the decision of both stages; an unusable blind answer only leaves a note."""
-    notes = [f"blind: {blind.note}" if blind.note else "", final.note]
+    blind_note = blind.note
+    if blind_note:
+        blind_note = f"blind: {blind_note}"
+
     return replace(
         final,
         forecasts=blind.forecasts + final.forecasts,
         rejections=blind.rejections + final.rejections,
-        note="; ".join(filter(None, notes)),
+        note="; ".join(filter(None, (blind_note, final.note))),
         repaired=_repairs([blind, final]),
     )
 
@@ -259,10 +278,16 @@ def _distance(sample: Decision, medians: dict[Key, Forecast]) -> tuple[int, int]
 
     What can't be bet on says nothing of whose bets are closest.
     """
-    final = [forecast for forecast in sample.forecasts if forecast.stage == "final"]
-    of_price = [forecast for forecast in final if not forecast.distribution]
-    apart = sum(_apart(forecast, medians[forecast.market_id, "final"]) for forecast in of_price)
-    return -len(final), apart
+    count = 0
+    apart = 0
+    for forecast in sample.forecasts:
+        if forecast.stage != "final":
+            continue
+
+        count += 1
+        if not forecast.distribution:
+            apart += _apart(forecast, medians[forecast.market_id, "final"])
+    return -count, apart
 
 
 LARGEST_INTEGER = 2**63 - 1
@@ -393,7 +418,9 @@ def _checked_items(items: object, kind: type[Item], code: str, lost: list[Reject
             good.append(_storable_item(item))
         else:
             market_id = getattr(item, "market_id", "")
-            lost.append(Rejection(code, fault, market_id[:200] if type(market_id) is str else ""))
+            if type(market_id) is not str:
+                market_id = ""
+            lost.append(Rejection(code, fault, market_id[:200]))
 
     return good
 
@@ -402,15 +429,20 @@ def _all_fit(items: list[Any], kind: type[Item]) -> bool:
     """Tell whether every item is valid, checked field by field: the usual case."""
     if set(map(type, items)) != {kind}:
         return False
+
     columns = zip(*map(FIELDS[kind], items), strict=True)
-    return all(
-        _values_fit(values, *how) and (how[0] or is_printable("".join(values)))
-        for values, (_, *how) in zip(columns, SHAPES[kind], strict=True)
-    )
+    for values, (_, number, optional) in zip(columns, SHAPES[kind], strict=True):
+        if not _values_fit(values, number, optional):
+            return False
+        if not number and not is_printable("".join(values)):
+            return False
+    return True
 
 
 def _values_fit(values: Sequence[Any], number: bool, optional: bool) -> bool:
-    present = [value for value in values if value is not None] if optional else values
+    present = values
+    if optional:
+        present = [value for value in values if value is not None]
     if not number:
         return set(map(type, present)) <= {str}
 
@@ -425,15 +457,21 @@ def _item_fault(item: object, kind: type[Bet | Sale | Forecast | Rejection]) -> 
     """Return why an item is invalid, by its kind or the type of a field; None if it is valid."""
     if type(item) is not kind:
         return f"a {kind.__name__} is expected, and this is a {type(item).__name__}"
+
     for name, number, optional in SHAPES[kind]:
         if not _values_fit([getattr(item, name)], number, optional):
-            what = "whole number of at most 63 bits" if number else "text"
+            what = "text"
+            if number:
+                what = "whole number of at most 63 bits"
             return f"the {name} of a {kind.__name__} is a {what}"
     return None
 
 
 def _storable_item(item: Item) -> Item:
     """Return the item with every text in it made storable."""
-    values: dict[str, Any] = {field.name: getattr(item, field.name) for field in fields(item)}
-    texts: dict[str, Any] = {name: printable(text) for name, text in values.items() if isinstance(text, str)}
+    texts: dict[str, Any] = {}
+    for field in fields(item):
+        text = getattr(item, field.name)
+        if isinstance(text, str):
+            texts[field.name] = printable(text)
     return replace(item, **texts)

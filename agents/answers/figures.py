@@ -6,7 +6,7 @@ from decimal import ROUND_DOWN, Context, Decimal
 from functools import lru_cache
 from typing import Any, Literal, TypeGuard
 
-from agents.text import one_line
+from agents.text import as_text, one_line
 from markets.millionths import ONE, millionths
 from portfolio.model import Side
 
@@ -104,14 +104,21 @@ def scale_of(values: Iterable[object]) -> Scale:
     """
     values = list(values)
     plain = [p for p in map(plain_number, values) if p is not None and _is_possible(p)]
-    by_key = [plain_number(value[:-1]) for value in values if isinstance(value, PercentText)]
-    keyed = [p for p in by_key if p is not None and _is_possible(p)]
+    keyed = []
+    for value in values:
+        if isinstance(value, PercentText):
+            share = plain_number(value[:-1])
+            if share is not None and _is_possible(share):
+                keyed.append(share)
+
     if keyed and any(keyed) and max(keyed) <= 1:
         return "unclear"
 
     has_fractions = any(0 < p < 1 for p in plain)
     if any(p > 1 for p in plain):
-        return "unclear" if has_fractions else "percent"
+        if has_fractions:
+            return "unclear"
+        return "percent"
     if plain and not has_fractions and any(map(_says_percent, values)):
         return "unclear"
     return "share"
@@ -148,7 +155,9 @@ def share_of(value: object) -> Decimal | None:
 
 def plain_number(value: object) -> Decimal | None:
     """Return the number that a text consists of; None where it says more."""
-    return _plain_number(value) if isinstance(value, str) and len(value) <= 2 * _LONGEST else None
+    if not isinstance(value, str) or len(value) > 2 * _LONGEST:
+        return None
+    return _plain_number(value)
 
 
 @lru_cache(maxsize=4096)
@@ -156,22 +165,28 @@ def _plain_number(value: str) -> Decimal | None:  # the same few numbers come ag
     text = _narrow(value).strip()
     if len(text) <= _LONGEST and _PLAIN.fullmatch(text):
         return Decimal(text)
-    return _decimal(text) if len(text) <= _LONGEST and re.fullmatch(r"[01]?,[0-9]+", text) else None
+    if len(text) <= _LONGEST and re.fullmatch(r"[01]?,[0-9]+", text):
+        return _decimal(text)
+    return None
 
 
 def _narrow(text: str) -> str:
     """Return the text with full-width letters and figures of other scripts as plain ones."""
-    return text if text.isascii() else text[: 4 * _LONGEST].translate(PLAIN_SIGNS)
+    if text.isascii():
+        return text
+    return text[: 4 * _LONGEST].translate(PLAIN_SIGNS)
 
 
 def _marked_share(value: object) -> Decimal:
     """Return a share written with its scale: 10%, 1/10, about 1 in 10, or twice, as 0.1 (10%)."""
-    text = _text_of(_narrow(value) if isinstance(value, str) else value, "probability")
+    if isinstance(value, str):
+        value = _narrow(value)
+    text = _text_of(value, "probability")
     twice = _TWICE.fullmatch(text)
     if twice:
-        one, other = (_one_share(part, text) for part in twice.groups())
-        if one == other:
-            return one
+        first = _one_share(twice[1], text)
+        if first == _one_share(twice[2], text):
+            return first
         raise _meaningless("probability", text, "says two things", '"')
     return _one_share(text, text)
 
@@ -202,12 +217,14 @@ def _decimal(figure: str) -> Decimal | None:
     if re.search(r",[0-9]{3}$", figure) and not re.match(r"0?,", figure):
         return None
     text = figure.replace(",", ".")
-    return Decimal(text) if _PLAIN.fullmatch(text) else None
+    if not _PLAIN.fullmatch(text):
+        return None
+    return Decimal(text)
 
 
 def parse_fraction(value: object) -> int:
     """Return a part of a position in millionths, above 0 and at most the whole."""
-    text = value.strip() if isinstance(value, str) else ""
+    text = as_text(value).strip()
     if text.lower() == "all":
         return ONE
 
@@ -227,7 +244,10 @@ def parse_amount(value: object) -> int:
     dollars = _parse_dollars(value, "amount")
     if dollars == 0:
         raise MeaninglessItem("no_order", f"the amount {one_line(str(value), 40)} is not above 0")
-    exact = int(_EXACT.multiply(dollars, Decimal(ONE))) if 0 < dollars <= MOST_AMOUNT else 0
+
+    exact = 0
+    if 0 < dollars <= MOST_AMOUNT:
+        exact = int(_EXACT.multiply(dollars, Decimal(ONE)))
     if exact == 0:
         raise _meaningless("amount", value, f"is not above 0 and at most {MOST_AMOUNT:,} dollars")
     return exact
@@ -241,7 +261,9 @@ def may_be_thousands(value: object) -> TypeGuard[str]:
 def parse_shares(value: object) -> int:
     """Return a number of shares in millionths, never more than was written."""
     shares = _parse_number(value, "shares")
-    exact = int(_EXACT.multiply(shares, Decimal(ONE))) if 0 < shares <= MOST_AMOUNT else 0
+    exact = 0
+    if 0 < shares <= MOST_AMOUNT:
+        exact = int(_EXACT.multiply(shares, Decimal(ONE)))
     if exact == 0:
         raise _meaningless("shares", value, f"is not above 0 and at most {MOST_AMOUNT:,}")
     return exact
@@ -254,8 +276,7 @@ def parse_limit(value: object, scale: Scale = "share") -> int | None:
     """
     if value is None:
         return None
-    text = value.strip() if isinstance(value, str) else ""
-    cents = _CENTS.fullmatch(text)
+    cents = _CENTS.fullmatch(as_text(value).strip())
     plain = plain_number(value)
     if cents is not None:
         price = _EXACT.divide(Decimal(cents[1]), Decimal(100))
@@ -275,7 +296,7 @@ def parse_limit(value: object, scale: Scale = "share") -> int | None:
 
 def parse_side(value: object, verbs: Sequence[str] = ()) -> Side:
     """Return YES or NO, in whatever letters, which one of these verbs may stand before."""
-    said = value.strip().lower() if isinstance(value, str) else ""  # upper() would turn "yeſ" into "YES"
+    said = as_text(value).strip().lower()  # upper() would turn "yeſ" into "YES"
     verb, _, last = said.rpartition(" ")
     if verb.strip() in verbs:
         said = last
@@ -300,8 +321,8 @@ def _parse_dollars(value: object, name: str) -> Decimal:
     if after and not (before and after == "$"):
         number = number[: -len(after)].strip()
 
-    thousands = _THOUSANDS.fullmatch(number) if name == "amount" else None
-    if thousands is not None:
+    thousands = _THOUSANDS.fullmatch(number)
+    if name == "amount" and thousands is not None:
         return _EXACT.multiply(Decimal(thousands[1]), Decimal(1000))
 
     try:

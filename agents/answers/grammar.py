@@ -95,7 +95,9 @@ class _Frame:
         if self.close in "])":
             return self.items
         pairs = object_of(self.items)
-        return pairs if whole else OpenObject(pairs)
+        if not whole:
+            return OpenObject(pairs)
+        return pairs
 
 
 def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def find_values(text: str) -> list[FoundValue]:
     """Return the objects and lists of an answer in order, without those in its thoughts."""
     if len(text) > MOST_TEXT:
         raise NotOneObject(f"the answer has {len(text):,} characters, and {MOST_TEXT:,} are allowed")
-    if any(text.count(mark) > MOST_MARKS for mark in ",:{[<"):
+    if max(map(text.count, ",:{[<")) > MOST_MARKS:
         raise NotOneObject("the answer is too long a list to be read")
 
     try:
@@ -129,7 +129,9 @@ def announced_at(text: str, start: int, end: int) -> int:
     """
     if text[end:].strip(" \t\r\n`"):
         return -1
-    return start if _ANNOUNCED.search(text[max(0, start - 200) : start]) else -1
+    if not _ANNOUNCED.search(text[max(0, start - 200) : start]):
+        return -1
+    return start
 
 
 def is_quoted(text: str, start: int) -> bool:
@@ -237,6 +239,15 @@ _DECODER = json.JSONDecoder(
 
 def after_thoughts(text: str) -> str:
     """Return what follows the last thought; nothing where a thought has no end."""
-    thoughts = [(mark.end(), _thought_mark(mark)) for mark in _TAGS.finditer(text)]
-    close = max((end for end, begins in thoughts if begins is False), default=0)
-    return "" if any(begins and end > close for end, begins in thoughts) else text[close:]
+    close = 0
+    is_thinking = False
+    for mark in _TAGS.finditer(text):
+        begins = _thought_mark(mark)
+        if begins is not None:
+            is_thinking = begins
+        if begins is False:
+            close = mark.end()
+
+    if is_thinking:
+        return ""
+    return text[close:]

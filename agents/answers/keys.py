@@ -71,7 +71,9 @@ _WRAPPED_NAME = " \t\r\n\"'`*_#[](){}<>«»“”‘’|."
 
 def plain_key(key: str) -> str:
     """Return a key in lower case without punctuation."""
-    return key if key.isalpha() and key.islower() else "".join(c for c in key.casefold() if c.isalnum())
+    if key.isalpha() and key.islower():
+        return key
+    return "".join(filter(str.isalnum, key.casefold()))
 
 
 def stem_of(key: str) -> str:
@@ -119,10 +121,11 @@ def is_forecast(item: Mapping[str, Any]) -> bool:
     if len(item) > MOST_KEYS or MARKET_KEYS.isdisjoint(map(plain_key, item)):
         return False
 
-    stated = [
-        _single(value) for key, value in item.items() if _may_hold_chance(key, value) or _is_no_key(key)
-    ]
-    return any(not isinstance(value, dict | list) for value in stated)
+    for key, value in item.items():
+        may_state = _may_hold_chance(key, value) or _is_no_key(key)
+        if may_state and not isinstance(_single(value), dict | list):
+            return True
+    return False
 
 
 def market_named(name: Any, names: Mapping[str, Any]) -> Any:
@@ -137,7 +140,9 @@ def market_named(name: Any, names: Mapping[str, Any]) -> Any:
     last = _AT_THE_END.search(name[:400])
     if last:
         first = name[: last.start() + 1].strip(_WRAPPED_NAME).casefold()
-        return names.get(last[1].casefold()) if names.get(first) is None else None
+        if names.get(first) is not None:
+            return None
+        return names.get(last[1].casefold())
 
     match = _NAME.match(text)
     if match is None or _ANOTHER.search(match["rest"]) or _ONE_SIDE.match(match["rest"]):
@@ -163,10 +168,14 @@ def market_of(item: Mapping[str, Any], names: Mapping[str, Any]) -> Any:
         market = market_named(name, names)
 
     if market is not None:
-        return None if item.keys() - USUAL_KEYS and _names_another(item, market, names) else market
+        if item.keys() - USUAL_KEYS and _names_another(item, market, names):
+            return None
+        return market
 
     others = {market_named(x, names) for key, x in item.items() if plain_key(key) in MARKET_KEYS} - {None}
-    return others.pop() if len(others) == 1 else None
+    if len(others) != 1:
+        return None
+    return others.pop()
 
 
 def _names_another(item: Mapping[str, Any], market: Any, names: Mapping[str, Any]) -> bool:
@@ -204,10 +213,9 @@ def chance_of(item: Mapping[str, Any]) -> Any:
 
 def _is_of_either_side(item: Mapping[str, Any]) -> bool:
     """Return whether all that an item states is a confidence, beside a key that may say in what."""
-    rest = {key for key in map(plain_key, item) if key not in MARKET_KEYS | REASON_KEYS}
-    rest.discard("probability")
+    rest = set(map(plain_key, item)) - MARKET_KEYS - REASON_KEYS - {"probability"}
     chances = {key for key in item if is_chance_key(key) and share_of(_single(item[key])) is not None}
-    return {stem_of(key) for key in chances} == {"confidence"} and len(rest) > len(chances)
+    return set(map(stem_of, chances)) == {"confidence"} and len(rest) > len(chances)
 
 
 def unit_key(values: Mapping[str, Any]) -> str | None:
@@ -225,10 +233,13 @@ def _in_unit(value: Any, item: Mapping[str, Any]) -> Any:
     key = unit_key(item)
     if key is None or plain_number(value) is None:
         return value
+
     unit = item[key].strip().casefold()
     if unit in PERCENT_UNITS:
         return PercentText(f"{value.strip()}%")
-    return value if unit in SHARE_UNITS else None
+    if unit in SHARE_UNITS:
+        return value
+    return None
 
 
 def _stated(item: Mapping[str, Any], is_beside: bool) -> list[Any]:
@@ -246,7 +257,7 @@ def _stated(item: Mapping[str, Any], is_beside: bool) -> list[Any]:
         single = _single(value)
         if isinstance(single, dict) and single and plain_key(key) in OPTION_KEYS:
             stated.append(single)
-        elif isinstance(single, str) and not _is_side(single) and any(c.isdigit() for c in single):
+        elif isinstance(single, str) and not _is_side(single) and any(map(str.isdigit, single)):
             stated.append(as_said(key, single))
 
     return stated
@@ -258,10 +269,10 @@ def _agreed(values: list[Any]) -> Any:
     None where two are different, or where that can't be told.
     """
     if len(set(values)) <= 1:
-        return values[0] if values else None
+        return next(iter(values), None)
 
     marked = [value for value in values if plain_number(value) is None]
-    first = marked[0] if marked else values[0]
+    first = (marked or values)[0]
     meant = share_of(first)
     if meant is None:
         return None
@@ -287,7 +298,9 @@ def _single(value: Any) -> Any:
     others = [as_said(key, x) for key, x in value.items() if _is_no_key(key)]
     if len(chances) != 1 or len(value) != 1 + len(others):
         return value
-    return chances[0] if all(_is_complement(x, chances[0]) for x in others) else value
+    if all(_is_complement(other, chances[0]) for other in others):
+        return chances[0]
+    return value
 
 
 def _is_side(value: Any) -> bool:
@@ -313,7 +326,7 @@ def is_order(item: Mapping[str, Any]) -> bool:
         return False
     keys = {plain_key(key): value for key, value in item.items()}
     sides = any(_is_side(keys[key]) for key in SIDE_KEYS & keys.keys())
-    return sides and all(names & keys.keys() for names in (MARKET_KEYS, SIZE_KEYS))
+    return sides and not MARKET_KEYS.isdisjoint(keys) and not SIZE_KEYS.isdisjoint(keys)
 
 
 def side_beside(item: Mapping[str, Any]) -> str:
@@ -345,4 +358,4 @@ def _says_side(plain: str, value: Any) -> bool:
     text = value.strip().casefold()
     if _SIDE_FIRST.match(text):
         return plain not in MARKET_KEYS or text in ("yes", "no")
-    return is_of_side and text not in NO_SIDES and any(character.isalpha() for character in text)
+    return is_of_side and text not in NO_SIDES and any(map(str.isalpha, text))

@@ -29,7 +29,7 @@ from agents.answers.keys import (
     plain_key,
     word_set,
 )
-from agents.text import one_line
+from agents.text import as_text, one_line
 from markets.millionths import ONE
 from markets.model import MarketId
 from portfolio.model import Bet, Sale
@@ -242,7 +242,7 @@ def _names_no_other(value: Any, market: MarketId, names: Mapping[str, Any]) -> b
     if not isinstance(value, str):
         return False
     named = market_named(value, names)
-    is_text = any(character.isalpha() for character in value)
+    is_text = any(map(str.isalpha, value))
     return named == market or (named is None and is_text and not _DENIAL.search(value))
 
 
@@ -262,7 +262,9 @@ def _is_this_action(text: str, order: Order, terms: Fields) -> bool:
         return terms.get("limit") is None
 
     first, _, rest = text.partition(" ")
-    side = rest if first in ACTIONS[order] else text
+    side = text
+    if first in ACTIONS[order]:
+        side = rest
     return side in ("yes", "no") and _is_same(terms.get("side"), side)
 
 
@@ -306,7 +308,9 @@ def disowning_key(values: Fields) -> str:
 
 
 def _unclear(key: str, order: Order) -> MeaninglessItem:
-    size = "an amount in dollars" if order == "bet" else "a fraction or a number of shares"
+    size = "a fraction or a number of shares"
+    if order == "bet":
+        size = "an amount in dollars"
     words = f"a {order} has a market, a side, {size}, and perhaps a limit and a reason"
     return MeaninglessItem("unclear_order", f'"{one_line(key, 40)}" makes it unclear what is wanted: {words}')
 
@@ -338,7 +342,8 @@ def sale_of(terms: Fields, market: MarketId, scale: Scale = "share") -> Sale:
         shares = parse_shares(terms["shares"])
     else:
         part = parse_fraction(terms.get("fraction"))
-        fraction = None if part == ONE else part
+        if part != ONE:
+            fraction = part
 
     limit = parse_limit(terms.get("limit"), scale)
     return Sale(market, side, shares, fraction, limit, reason_of(terms))
@@ -349,4 +354,4 @@ def reason_of(item: Fields) -> str:
     reason = item.get("reason")
     if reason is None:
         reason = next((value for key, value in item.items() if plain_key(key) in REASON_KEYS), None)
-    return one_line(reason, MOST_REASON) if isinstance(reason, str) else ""
+    return one_line(as_text(reason), MOST_REASON)

@@ -93,7 +93,9 @@ def _in_text(text: str, names: Names, forms: Forms, depth: int) -> Any:
     if inner is text:
         return text
     value = _aside(inner, names, forms, depth + 1)
-    return text if value == inner else value
+    if value == inner:
+        return text
+    return value
 
 
 def _form_of(item: dict[str, Any], names: Names, forms: Forms) -> QuestionForm | None:
@@ -112,10 +114,18 @@ def _with_answer(item: dict[str, Any], form: QuestionForm) -> dict[str, Any]:
     if isinstance(item, OpenObject):
         return item
     name = question_kind(form.kind).KEY
-    held = {key: _structured(part) for key, part in item.items() if _may_hold(key, plain_key(name))}
-    held = {key: part for key, part in held.items() if isinstance(part, dict | list)}
+    held: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
+    for key, part in item.items():
+        if not _may_hold(key, plain_key(name)):
+            rest[key] = part
+            continue
+
+        inner = _structured(part)
+        if isinstance(inner, dict | list):
+            held[key] = inner
+
     if held:
-        rest = {key: part for key, part in item.items() if not _may_hold(key, plain_key(name))}
         answer = AnswerAside(tuple(_distinct(held.values())), by_key=[*held] == [name])
         return {**rest, "probability": answer}
 
@@ -134,11 +144,15 @@ def _structured(part: Any) -> Any:
     """Return the object or list that a text is, where it is the JSON of one; else the part itself."""
     if not isinstance(part, str) or part.lstrip()[:1] not in ("{", "["):
         return part
+
     try:
         inner = find_values(part)
     except NotOneObject:
         return part
-    return inner[0].value if len(inner) == 1 and not inner[0].fault else part
+
+    if len(inner) != 1 or inner[0].fault:
+        return part
+    return inner[0].value
 
 
 def _may_hold(key: str, own: str) -> bool:
@@ -199,7 +213,8 @@ def _unwrapped(value: Any, own: str) -> Any:
         return value[0]
     if isinstance(value, dict):
         inner = [part for key, part in value.items() if _may_hold(key, own) and isinstance(part, dict | list)]
-        return inner[0] if len(inner) == 1 else None
+        if len(inner) == 1:
+            return inner[0]
     return None
 
 

@@ -72,9 +72,11 @@ class _ShownMarkets:
         is_exact = isinstance(name, str) and name.strip().lower() in self.by_name
 
         if market_id is None:
-            reason = f'there is no market "{one_line(str(name), 40)}"' if name else 'it names no "market"'
+            reason = 'it names no "market"'
             if is_exact:
                 reason = "it names two markets"
+            elif name:
+                reason = f'there is no market "{one_line(str(name), 40)}"'
             raise MeaninglessItem("unknown_market", reason)
 
         if name is None:
@@ -249,7 +251,7 @@ def _forecast(item: Fields, markets: _ShownMarkets, stage: Stage, scale: Scale) 
 
     chance = parse_probability(value, scale)
     reason = reason_of(item)
-    if chance != ONE // 2 and any(share == chance for share in shares_of_no(reason)):
+    if chance != ONE // 2 and chance in shares_of_no(reason):
         message = "its reason makes it unclear whose probability it is: state that of YES alone"
         raise MeaninglessItem("side", message)
     if plain_number(value) is None:

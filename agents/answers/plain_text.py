@@ -129,9 +129,9 @@ def _from_words(text: str, names: Mapping[str, Any]) -> list[Any]:
             if market is None:
                 return []
             figure = token["figure"]
-            items.append(
-                {"market": market, "probability": figure if figure[-1] in "%tT" else NumberText(figure)}
-            )
+            if figure[-1] not in "%tT":
+                figure = NumberText(figure)
+            items.append({"market": market, "probability": figure})
             market = None
         elif not token["word"] or token["word"].casefold() not in _UNDERSTOOD:
             return []
@@ -141,11 +141,16 @@ def _from_words(text: str, names: Mapping[str, Any]) -> list[Any]:
 
 def _from_places(text: str, names: Mapping[str, Any]) -> list[Any]:
     """Return forecasts from lines that number all markets in order, each with nothing but a share."""
-    lines = [_PLACE.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
-    places = [line[1] if line else "" for line in lines]
-    if places != [str(place) for place in range(1, len(set(names.values())) + 1)]:
+    items: list[Any] = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        stated = _PLACE.fullmatch(line)
+        if stated is None or stated[1] != str(len(items) + 1):
+            return []
+        items.append({"market": f"m{stated[1]}", "probability": stated[2]})
+
+    if len(items) != len(set(names.values())):
         return []
-    return [{"market": f"m{line[1]}", "probability": line[2]} for line in lines if line]
+    return items
 
 
 def _from_table(text: str, names: Mapping[str, Any]) -> list[Any]:
@@ -157,9 +162,9 @@ def _from_table(text: str, names: Mapping[str, Any]) -> list[Any]:
         return []
 
     header, *rows = (list(map(str.strip, row)) for row in csv.reader(lines, delimiter=mark))
-    columns = [plain_key(cell) for cell in header]
+    columns = list(map(plain_key, header))
     market_places = [place for place, name in enumerate(columns) if name in MARKET_KEYS]
-    chance_keys = [name for name in header if is_chance_key(name)]
+    chance_keys = list(filter(is_chance_key, header))
     if not market_places or len(chance_keys) != 1 or len(set(columns)) < len(columns):
         return []
 

@@ -17,7 +17,7 @@ from agents.model import Ask, CallError, Decision, DecisionStatus, Message, Prom
 from agents.prompts.prompt import short_ids
 from markets.distributions import question_kind
 from markets.model import MarketId
-from portfolio.model import Rejection
+from portfolio.model import Bet, Rejection, Sale
 
 MOST_SHOWN = 20_000
 """Characters of an unusable answer that are shown again."""
@@ -187,7 +187,9 @@ class Question:
         """Return for which markets alone an answer is wanted, and how each of them is answered."""
         forms = forms_in(self.view.snapshot)
         plain = [names[market] for market in missing if market not in forms]
-        answered = {"with a probability of YES between 0 and 1": plain} if plain else {}
+        answered = dict[str, list[str]]()
+        if plain:
+            answered["with a probability of YES between 0 and 1"] = plain
         for market in missing:
             if market in forms:
                 key = question_kind(forms[market].kind).KEY
@@ -202,8 +204,12 @@ class Question:
         """Return how much can't be used, and why: 2 of 9 refused: the probability 32 is not …"""
         missing = self._missing(reading.decision)
         count = len(self.markets)
-        told = [each.message for each in reading.decision.rejections if each.message.startswith("forecast ")]
-        reasons = dict.fromkeys(words.split(": ", 1)[-1] for words in told)
+        reasons = dict[str, None]()
+        for rejection in reading.decision.rejections:
+            reason = rejection.message.split(": ", 1)[-1]
+            if rejection.message.startswith("forecast "):
+                reasons[reason] = None
+
         words = f"{len(missing)} of {count} {'refused' if reasons else 'missing'}"
 
         if reading.cut:
@@ -245,7 +251,10 @@ def _named_orders(refused: Sequence[Rejection], names: Mapping[MarketId, str]) -
     for rejection in refused[:MOST_ORDERS]:
         name = names.get(MarketId(rejection.market_id), "")
         place, colon, why = rejection.message.partition(": ")
-        words.append(f"{place} on {name}: {why}" if name and colon else rejection.message)
+        line = rejection.message
+        if name and colon:
+            line = f"{place} on {name}: {why}"
+        words.append(line)
 
     if len(refused) > MOST_ORDERS:
         words.append(f"{len(refused) - MOST_ORDERS:,} more")
@@ -255,7 +264,8 @@ def _named_orders(refused: Sequence[Rejection], names: Mapping[MarketId, str]) -
 
 def _without_unforecast(decision: Decision, missing: Sequence[MarketId]) -> Decision:
     """Return the decision with its orders on these markets turned into rejections."""
-    named = [bet.market_id for bet in decision.bets] + [sale.market_id for sale in decision.sales]
+    orders: tuple[Bet | Sale, ...] = (*decision.bets, *decision.sales)
+    named = [order.market_id for order in orders]
     words = "there is no usable forecast for this market, so no order on it is filled"
     lost = [Rejection("no_forecast", words, market) for market in named if market in missing]
     bets = outside(decision.bets, missing)

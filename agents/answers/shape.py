@@ -5,7 +5,7 @@ market by two answers of one text must agree.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -92,8 +92,8 @@ def find_answer(text: str, names: Names, cut: bool = False, forms: Forms = NO_FO
     `forms` are those of the questions that aren't of yes or no. Raises `NotOneObject`.
     """
     values = with_answers_aside(find_values(text), names, forms)
-    read = [(found, _answer_of(found, names)) for found in values]
-    answers = _agreeing(text, [(found, answer) for found, answer in read if answer is not None], names)
+    read, others = _answers_among(values, names)
+    answers = _agreeing(text, read, names)
     if answers:
         _check_words_around(text, answers)
     if not answers and not values:
@@ -106,8 +106,8 @@ def find_answer(text: str, names: Names, cut: bool = False, forms: Forms = NO_FO
     if not answers:
         raise _nothing(values)
 
-    whole = _together([answer for _, answer in answers])
-    kept = [found.value for found, _ in answers] + [found.value for found, answer in read if answer is None]
+    whole = _together(_without_values(answers))
+    kept = [found.value for found, _ in answers] + others
     orders = set(map(repr, chain.from_iterable(map(_orders, kept))))
     items_read = set(map(repr, chain(whole.forecasts, whole.bets, whole.sales)))
     whole.misplaced = len(orders - items_read)
@@ -119,6 +119,22 @@ def find_answer(text: str, names: Names, cut: bool = False, forms: Forms = NO_FO
     return whole
 
 
+def _answers_among(
+    values: Sequence[FoundValue], names: Names
+) -> tuple[list[tuple[FoundValue, Answer]], list[Any]]:
+    """Return the answers among values, each with the value that it was read from, and what is none."""
+    answers = list[tuple[FoundValue, Answer]]()
+    others = list[Any]()
+
+    for found in values:
+        answer = _answer_of(found, names)
+        if answer is None:
+            others.append(found.value)
+        else:
+            answers.append((found, answer))
+    return answers, others
+
+
 def _agreeing(
     text: str, answers: list[tuple[FoundValue, Answer]], names: Names
 ) -> list[tuple[FoundValue, Answer]]:
@@ -128,7 +144,7 @@ def _agreeing(
     """
     full = [(found, answer) for found, answer in answers if answer.forecasts or answer.bets or answer.sales]
     answers = full or answers
-    if len(answers) < 2 or _agree([answer for _, answer in answers], names):
+    if len(answers) < 2 or _agree(_without_values(answers), names):
         return answers
 
     last = answers[-1][0]
@@ -136,7 +152,7 @@ def _agreeing(
     if begin < 0:
         begin = announced_at(text, last.start, last.end)
     announced = [pair for pair in answers if 0 <= begin <= pair[0].start]
-    if not announced or not _agree([answer for _, answer in announced], names):
+    if not announced or not _agree(_without_values(announced), names):
         raise NotOneObject(SEVERAL)
     return announced
 
@@ -216,6 +232,11 @@ def _nothing(values: Sequence[FoundValue]) -> NotOneObject:
     return NotOneObject("the answer contains no JSON object")
 
 
+def _without_values(answers: Iterable[tuple[FoundValue, Answer]]) -> list[Answer]:
+    """Return answers without the values in which they were found."""
+    return [answer for _, answer in answers]
+
+
 def _agree(answers: Sequence[Answer], names: Names) -> bool:
     """Tell whether no market has two forecasts; answers with orders, which may be quoted, must be equal."""
     first = answers[0]
@@ -279,8 +300,11 @@ def _in_text(value: str, names: Names, depth: int) -> Answer | None:
     except NotOneObject:
         return None
 
-    gathered = [(found, _gather(found.value, names, depth + 1)) for found in inner]
-    answers = [(found, answer) for found, answer in gathered if answer is not None]
+    answers = list[tuple[FoundValue, Answer]]()
+    for found in inner:
+        gathered = _gather(found.value, names, depth + 1)
+        if gathered is not None:
+            answers.append((found, gathered))
     if len(answers) != 1:
         return None
 
@@ -356,7 +380,9 @@ def _named(value: dict[str, Any], keys: Keys, names: Names, depth: int) -> Answe
     if answer is None and isinstance(part, list):
         answer = Answer(list(part))
     elif answer is None:
-        meant = ", and an object stands there" if isinstance(part, dict) else ""
+        meant = ""
+        if isinstance(part, dict):
+            meant = ", and an object stands there"
         raise NotOneObject(f'the object needs a list "forecasts"{_twice(part) or meant}')
 
     if keys["forecasts"] != "forecasts":
@@ -385,7 +411,9 @@ def _renamed(
         inner = _listed(value[keys[key]], names, depth)
         if inner is not None:
             answer.add(inner)
-    return _with_orders(answer, value, keys) if answer.forecasts else None
+    if not answer.forecasts:
+        return None
+    return _with_orders(answer, value, keys)
 
 
 def _listed(part: Any, names: Names, depth: int) -> Answer | None:
@@ -424,7 +452,9 @@ def _with_orders(answer: Answer, value: dict[str, Any], keys: Keys) -> Answer:
 
 
 def _twice(part: Any) -> str:
-    return f', and the key "{one_line(part.key, 80)}" appears twice' if isinstance(part, RepeatedKey) else ""
+    if not isinstance(part, RepeatedKey):
+        return ""
+    return f', and the key "{one_line(part.key, 80)}" appears twice'
 
 
 def _mapped(value: dict[str, Any], names: Names) -> list[Any]:
@@ -438,8 +468,10 @@ def _mapped(value: dict[str, Any], names: Names) -> list[Any]:
             if isinstance(part, str) and plain_key(key) in REASON_KEYS | {"thoughts", "thinking"}:
                 continue
             return []
-        if isinstance(part, dict):
-            items.append({**part, "market": key} if not isinstance(part, OpenObject) else part)
+        if isinstance(part, OpenObject):
+            items.append(part)
+        elif isinstance(part, dict):
+            items.append({**part, "market": key})
         else:
             items.append({"market": key, "probability": part})
 

@@ -81,7 +81,7 @@ def _csv(name: str, text: str) -> Iterator[tuple[int, Callable[[], Item]]]:
     reader = csv.reader(StringIO(text, newline=""), strict=True)
     header = _next(name, reader, reader.line_num)
     line = 1
-    columns = [column.strip() for column in header or ()]
+    columns = list(map(str.strip, header or ()))
     _check_columns(name, line, columns)
     twice = [column for column in columns if columns.count(column) > 1]
     if twice:
@@ -146,9 +146,10 @@ def _check_columns(name: str, line: int, columns: list[str]) -> None:
 def _time(value: object) -> datetime:
     """Return an ISO 8601 instant, in UTC unless it has a zone."""
     if not isinstance(value, str) or isinstance(value, NumberText):
-        raise MeaninglessItem(
-            "time", "the time (at) is missing" if value is None else "the time is not a text"
-        )
+        words = "the time is not a text"
+        if value is None:
+            words = "the time (at) is missing"
+        raise MeaninglessItem("time", words)
 
     try:
         at = datetime.fromisoformat(value.strip())
@@ -156,7 +157,9 @@ def _time(value: object) -> datetime:
         words = f'the time "{one_line(value, 40)}" is not a time such as 2026-01-04T12:00 (UTC by default)'
         raise MeaninglessItem("time", words) from error
 
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=UTC)
+    return at
 
 
 def _market(value: object) -> str:

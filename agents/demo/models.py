@@ -89,7 +89,9 @@ def read_prompt(messages: Sequence[Message]) -> PromptReading:
     """Return the contents of the first message from the user."""
     text = next((message.content for message in messages if message.role == "user"), "")
     today = _TODAY.search(text)
-    day = date.fromisoformat(today[1]) if today else date.min
+    day = date.min
+    if today:
+        day = date.fromisoformat(today[1])
     offered = f"\n{text}".partition("\n## Held")[0].partition("\n## Your answer")[0]
     topics = tuple(_topic(block, day) for block in offered.split("\n### ")[1:])
     cash = _CASH.search(text)
@@ -124,7 +126,7 @@ def _asked(block: str) -> AskedAnswer | None:
 
     listed = block[how.end() :].partition("\nOptions")[2].partition("\n")[2]
     lines = takewhile(lambda line: line.startswith("| - "), listed.split("\n"))
-    options = [match for match in map(_OPTION.fullmatch, lines) if match]
+    options = list(filter(None, map(_OPTION.fullmatch, lines)))
     bounds = _RANGE.search(how[2])
 
     return AskedAnswer(
@@ -173,7 +175,9 @@ def blind(topic: PromptMarket, rng: Random) -> float:
 def clumsy(topic: PromptMarket, rng: Random) -> float:
     """Average all pieces equally, whatever their age and source, with some of the price."""
     odds = [_odds(piece.percent * 10_000) for piece in topic.evidence]
-    mean = fsum(odds) / len(odds) if odds else 0.0
+    mean = 0.0
+    if odds:
+        mean = fsum(odds) / len(odds)
     return 0.6 * mean + 0.4 * _price(topic) + 0.2 * bell(rng)
 
 
@@ -183,7 +187,9 @@ def _weight(piece: EvidenceLine) -> float:
 
 
 def _price(topic: PromptMarket) -> float:
-    return 0.0 if topic.mid is None else _odds(topic.mid)
+    if topic.mid is None:
+        return 0.0
+    return _odds(topic.mid)
 
 
 @lru_cache(maxsize=2048)
@@ -243,7 +249,9 @@ def _rounded(p: int) -> int:
 def _forecast(topic: PromptMarket, belief: int) -> dict[str, Any]:
     count = len(topic.evidence)
     pieces = f"{count} piece{'' if count == 1 else 's'} of evidence"
-    start = "even odds" if topic.mid is None else f"a price of {topic.mid / ONE:g}"
+    start = "even odds"
+    if topic.mid is not None:
+        start = f"a price of {topic.mid / ONE:g}"
     return {"market": topic.id, "probability": belief / ONE, "reason": f"{start} and {pieces}"}
 
 
@@ -269,9 +277,13 @@ def _quantiles(asked: AskedAnswer, middle: float) -> dict[str, Any]:
         low = float(asked.low)
         high = float(asked.high)
     except ValueError:
-        first, last = (date.fromisoformat(text[:10]).toordinal() for text in (asked.low, asked.high))
-        days = {name: first + 1 + int(place * (last - first - 1)) for name, place in places.items()}
-        return {name: date.fromordinal(day).isoformat() for name, day in days.items()}
+        first = date.fromisoformat(asked.low[:10]).toordinal()
+        last = date.fromisoformat(asked.high[:10]).toordinal()
+        quantiles = {}
+        for name, place in places.items():
+            day = first + 1 + int(place * (last - first - 1))
+            quantiles[name] = date.fromordinal(day).isoformat()
+        return quantiles
 
     return {name: round(low + place * (high - low), 6) for name, place in places.items()}
 
@@ -311,8 +323,11 @@ def _sales(reading: PromptReading, beliefs: Mapping[str, int]) -> list[dict[str,
 
         topic = topics[market]
         belief = beliefs[market]
-        worth = belief if side == "YES" else ONE - belief
-        sells_for = topic.bid if side == "YES" else mirror_price(topic.ask)
+        worth = belief
+        sells_for = topic.bid
+        if side != "YES":
+            worth = ONE - belief
+            sells_for = mirror_price(topic.ask)
 
         if sells_for is not None and sells_for > worth:
             sales.append(

@@ -98,7 +98,9 @@ def ask(settings: Settings, given: Given) -> Ask:
         complaint = result.complaint.strip()
         if complaint:
             text += f": {complaint.splitlines()[-1]}"
-        code: ErrorCode = "timeout" if result.timed_out else "other"
+        code: ErrorCode = "other"
+        if result.timed_out:
+            code = "timeout"
         return Call(prompt, None, cost=0, error=CallError(code, text, retry=False))
 
     return ask_program

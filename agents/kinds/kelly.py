@@ -36,7 +36,9 @@ def agent(settings: Settings, _given: Given) -> Agent:
                 forecasts.append(replace(stated, reason=f"as {settings.of}"))
 
         bets = quarter_kelly(beliefs, view.holdings, view.snapshot, view.rules)
-        note = "" if forecasts else f"{settings.of} stated no forecast this round"
+        note = ""
+        if not forecasts:
+            note = f"{settings.of} stated no forecast this round"
         return Decision(tuple(forecasts), bets, note=note)
 
     return decide

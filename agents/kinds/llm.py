@@ -121,7 +121,9 @@ def agent(settings: Settings, given: Given) -> Agent:
                 tokens=settings.prompt_tokens,
                 files=(name, settings.system or ""),
             )
-            return with_refused_orders(prompt, part.refused) if part.refused else prompt
+            if part.refused:
+                prompt = with_refused_orders(prompt, part.refused)
+            return prompt
 
         if view.tools is not None:
             ask = ask_with_tools(
@@ -150,7 +152,9 @@ def raised_limit(settings: Settings) -> int | None:
 
 def template_of(settings: Settings, stage: Stage) -> str:
     """Return the name of the template for a stage."""
-    return BLIND if stage == "blind" else settings.prompt
+    if stage == "blind":
+        return BLIND
+    return settings.prompt
 
 
 async def decide_by_answers(
@@ -219,7 +223,9 @@ class _Sample:
         """Return the question about one part of the markets."""
 
         def put(markets: tuple[MarketId, ...], half: int, spent: int, refused: str) -> Prompt:
-            number = part.parts + 1 if half else part.number
+            number = part.number
+            if half:
+                number = part.parts + 1
             smaller = PromptPart(number, part.parts + 1, markets, part.committed + spent, refused)
             return self._prompt(stage, before, smaller)
 
@@ -281,7 +287,7 @@ async def gather_or_cancel(answers: Iterable[Awaitable[Result]]) -> list[Result]
 
     If one raises, so does this, but only once the others have ended: their answers are paid for.
     """
-    tasks = [asyncio.ensure_future(answer) for answer in answers]
+    tasks = list(map(asyncio.ensure_future, answers))
     try:
         await asyncio.gather(*tasks, return_exceptions=True)
         return [task.result() for task in tasks]

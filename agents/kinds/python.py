@@ -77,7 +77,9 @@ def agent(settings: Settings, given: Given) -> Agent:
 
     async def decide(view: View, ask: Ask) -> Decision:
         result = function(view, ask, **settings.arguments)
-        decision: Decision = await result if inspect.isawaitable(result) else result
+        if inspect.isawaitable(result):
+            result = await result
+        decision: Decision = result
         return decision
 
     return decide

@@ -32,8 +32,8 @@ def agent(_settings: Settings, _given: Given) -> Agent:
     """Return an agent that continues series."""
 
     async def decide(view: View, _ask: Ask) -> Decision:
-        markets = [listing.market for listing in yes_no_listings(view.snapshot)]
-        return Decision(forecasts_of({market.id: continued(market) for market in markets}))
+        shown = yes_no_listings(view.snapshot)
+        return Decision(forecasts_of({listing.market.id: continued(listing.market) for listing in shown}))
 
     return decide
 
@@ -63,7 +63,7 @@ def steps_until(history: KnownValues, day: date) -> tuple[float, float]:
     days = [0]
     for earlier, later in pairwise(history.dates):
         days.append((later - earlier).days)
-    values = [float(value) for value in history.values]
+    values = list(map(float, history.values))
 
     drift = (values[-1] - values[0]) / sum(days)
     squares = 0.0

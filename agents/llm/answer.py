@@ -139,7 +139,9 @@ def answered_call(
     error = None if reply else _NOTHING.get(finish)
     if answer.refusal is not None and not reply:
         reply = answer.refusal
-        text = f"{DECLINED}: {clean(reply)}" if reply else DECLINED
+        text = DECLINED
+        if reply:
+            text = f"{DECLINED}: {clean(reply)}"
         error = CallError("declined", one_line(text), retry=False)
     elif finish == PAUSED:
         text = f"the provider paused a long search before the answer ({PAUSED}): let it search less"

@@ -122,11 +122,9 @@ class _Model:
     async def _ask(self, prompt: Prompt, key: str | None, responses: bool) -> Call:
         """Make one call by the highest form that is accepted, and learn from what the server refuses."""
         takes_form = responses or "response_format" in understood(self.settings.model)
-        rung = (
-            self.accepted.ladder[0]
-            if takes_form and not prompt.tools and prompt.stage != "judge"
-            else "prompt"
-        )
+        rung: Rung = "prompt"
+        if takes_form and not prompt.tools and prompt.stage != "judge":
+            rung = self.accepted.ladder[0]
         call = await self._call(prompt, key, rung, responses)
         if call.error is None:
             return call
@@ -169,7 +167,9 @@ class _Model:
 
         error = call_error(fault, self.secrets)
         if isinstance(fault, TimeoutError) and not str(fault):
-            idle = "" if partial is None else ", or no further word for a while"
+            idle = ""
+            if partial is not None:
+                idle = ", or no further word for a while"
             text = f"no answer within {self.settings.timeout:g} seconds{idle}"
             error = CallError("timeout", text, retry=True)
         if self.settings.base_url and error.code in ("other", "timeout", "unreachable"):

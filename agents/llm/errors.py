@@ -72,8 +72,9 @@ def call_error(error: BaseException, secrets: Iterable[str] = ()) -> CallError:
         wait = None
 
     begins = _LIBRARY_WORDS.match(text)
-    words = text if begins is None else text[begins.end() :]
-    return CallError(code, one_line(redact(words, secrets), MOST_WORDS), retry, wait)
+    if begins is not None:
+        text = text[begins.end() :]
+    return CallError(code, one_line(redact(text, secrets), MOST_WORDS), retry, wait)
 
 
 def is_uncharged(error: BaseException, code: ErrorCode) -> bool:

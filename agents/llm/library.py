@@ -8,7 +8,9 @@ import warnings
 from functools import cache, partial
 from typing import Any
 
+from agents.text import as_text
 from markets.garbage_collection import freeze_gc, gc_frozen
+from markets.venues.wire.fields import member
 
 PAUSED = "pause_turn"
 """How Anthropic ends an answer that its own tools take too long for."""
@@ -56,20 +58,20 @@ def _take_content_in_parts() -> None:
 
 def join_content_parts(response: Any) -> None:
     """Put the text of each message in place of its list of parts, if these are texts and thoughts alone."""
-    choices = response.get("choices") if isinstance(response, dict) else None
+    choices = member(response, "choices")
     if not isinstance(choices, list):
         return
 
     for choice in choices:
-        message = choice.get("message") if isinstance(choice, dict) else None
+        message = member(choice, "message")
         if not isinstance(message, dict) or not isinstance(message.get("content"), list):
             continue
 
         parts = message["content"]
-        kinds = {part.get("type") if isinstance(part, dict) else None for part in parts}
+        kinds = {member(part, "type") for part in parts}
         if kinds <= {"text", "output_text", "thinking", "reasoning"}:
             texts = [part.get("text") for part in parts if part["type"] in ("text", "output_text")]
-            message["content"] = "".join(text for text in texts if isinstance(text, str))
+            message["content"] = "".join(map(as_text, texts))
 
 
 @cache

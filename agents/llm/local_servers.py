@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from agents.text import one_line
+from markets.venues.wire.fields import member
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +114,20 @@ async def _with_models(server: ModelServer, key: str) -> ModelServer | None:
         return None
 
     names = _names(listed)
-    return None if names is None else replace(server, models=names)
+    if names is None:
+        return None
+    return replace(server, models=names)
 
 
 def _names(listed: Any) -> tuple[str, ...] | None:
     """Return the names in a list of models, without those that can't chat; None if it is no such list."""
-    entries = listed.get("data") if isinstance(listed, dict) else None
+    entries = member(listed, "data")
     if not isinstance(entries, list):
         return None
 
-    names = [entry.get("id") for entry in entries[:MOST_MODELS] if isinstance(entry, dict)]
-    return tuple(one_line(name) for name in names if isinstance(name, str) and not NO_CHAT.search(name))
+    names = []
+    for entry in entries[:MOST_MODELS]:
+        name = member(entry, "id")
+        if isinstance(name, str) and not NO_CHAT.search(name):
+            names.append(one_line(name))
+    return tuple(names)

@@ -77,8 +77,11 @@ def chat_options(
 
 def _tools(prompt: Prompt) -> dict[str, Any]:
     """Return the tools as options. No form is asked for beside them, which several providers refuse."""
-    forms = [{"name": x.name, "description": x.about, "parameters": x.parameters} for x in prompt.tools]
-    tools = [{"type": "function", "function": form} for form in forms]
+    tools = []
+    for tool in prompt.tools:
+        form = {"name": tool.name, "description": tool.about, "parameters": tool.parameters}
+        tools.append({"type": "function", "function": form})
+
     choice = "none" if prompt.must_answer else "auto"
     # litellm would look among tools for servers of its own, by a library that need not be there
     return {"tools": tools, "tool_choice": choice, "_skip_mcp_handler": True}

@@ -43,19 +43,17 @@ async def taped(
         return await send(request)
 
     headers: list[tuple[str, str]] = []
+    dropped = (*BODY_HEADERS, "content-type")
     answer = tape.played()
     if answer is None:
         response = await send(request)
         body = (await response.aread()).decode("utf-8", "replace")
         content_type = response.headers.get("content-type", "")
         answer = tape.kept(TapedAnswer(response.status_code, content_type, body))
-        headers = [(name, text) for name, text in response.headers.multi_items() if name not in BODY_HEADERS]
+        headers = [(name, text) for name, text in response.headers.multi_items() if name not in dropped]
         await response.aclose()
 
-    headers = [
-        *(header for header in headers if header[0] != "content-type"),
-        ("content-type", answer.content_type),
-    ]
+    headers.append(("content-type", answer.content_type))
     return httpx.Response(answer.status, headers=headers, content=answer.body.encode(), request=request)
 
 

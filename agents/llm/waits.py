@@ -66,7 +66,9 @@ def wait_in_words(text: str) -> float | None:
     [20.0, 3720.0, None]
     """
     stated = _WAIT_IN_WORDS.search(text)
-    return None if stated is None else _seconds(stated[1])
+    if stated is None:
+        return None
+    return _seconds(stated[1])
 
 
 def _seconds(duration: str) -> float | None:
@@ -83,10 +85,11 @@ def _headers(error: BaseException) -> dict[str, str]:
     response = getattr(error, "response", None)
     texts: dict[str, str] = {}
     for headers in (getattr(response, "headers", None), getattr(error, "litellm_response_headers", None)):
-        if isinstance(headers, Mapping):
-            texts |= {
-                str(name).lower(): text.strip() for name, text in headers.items() if isinstance(text, str)
-            }
+        if not isinstance(headers, Mapping):
+            continue
+        for name, text in headers.items():
+            if isinstance(text, str):
+                texts[str(name).lower()] = text.strip()
 
     return texts
 
@@ -125,7 +128,9 @@ def _seconds_until_reset(value: str, headers: Mapping[str, str]) -> float | None
 
     epoch = _EPOCH.fullmatch(value)
     if epoch is not None:
-        seconds = int(value) / (1000 if epoch["milliseconds"] else 1)
+        seconds = float(value)
+        if epoch["milliseconds"]:
+            seconds /= 1000
         return _seconds_until(datetime.fromtimestamp(seconds, UTC), headers)
 
     try:
@@ -145,4 +150,6 @@ def _seconds_until(then: datetime | None, headers: Mapping[str, str]) -> float |
     if then.tzinfo is None:
         then = then.replace(tzinfo=UTC)
     seconds = (then - now).total_seconds()
-    return seconds if seconds > 0 else None
+    if seconds <= 0:
+        return None
+    return seconds

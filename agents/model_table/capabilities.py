@@ -126,9 +126,9 @@ def expected_thinking(settings: ModelSettings) -> int:
     long = "high" if THINKS_LONG.search(settings.model) else "medium"
     usual = entry.get("default_reasoning_effort") or (long if unasked else "none")
 
-    return (
-        THINKING[settings.reasoning or usual] if entry.get("supports_reasoning") or settings.reasoning else 0
-    )
+    if not entry.get("supports_reasoning") and not settings.reasoning:
+        return 0
+    return THINKING[settings.reasoning or usual]
 
 
 def thinking_text(settings: ModelSettings) -> str:
@@ -141,9 +141,12 @@ def thinking_text(settings: ModelSettings) -> str:
     """
     if settings.reasoning is not None:
         return settings.reasoning
+
     tokens = expected_thinking(settings)
-    if tokens or table_entry(settings.model):
-        return f"provider's default, {f'about {tokens:,} tokens' if tokens else 'none'}"
+    if tokens:
+        return f"provider's default, about {tokens:,} tokens"
+    if table_entry(settings.model):
+        return "provider's default, none"
     return "provider's default"
 
 
@@ -168,7 +171,9 @@ def takes_effort(settings: ModelSettings, effort: str) -> bool:
     if provider == "openai" and _reasons_at_openai(settings.model):
         told = entry.get(f"supports_{effort}_reasoning_effort")
         series = re.search(r"gpt-[5-9]", settings.model) is not None
-        return told if isinstance(told, bool) else not series or effort not in ("xhigh", "max")
+        if isinstance(told, bool):
+            return told
+        return not series or effort not in ("xhigh", "max")
 
     if provider == "gemini" and effort in ("xhigh", "max"):
         return entry.get(f"supports_{effort}_reasoning_effort") is True
@@ -201,7 +206,8 @@ def call_limits(settings: ModelSettings, markets: int) -> tuple[int, float]:
     most = entry.get("max_output_tokens")
     wanted = answer + MOST_THINKING[effort]
     tokens = max(USUAL_TOKENS, wanted)
-    tokens = min(tokens, most) if isinstance(most, int) and most > 0 else tokens
+    if isinstance(most, int) and most > 0:
+        tokens = min(tokens, most)
     minutes = math.ceil((SETTLING + min(wanted, tokens) / SLOW) / 60)
 
     return tokens, min(max(USUAL_TIMEOUT, 60.0 * minutes), LONGEST_TIMEOUT)

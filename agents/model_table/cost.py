@@ -82,8 +82,8 @@ def table_rates(model: str, tier: str = "", tokens_in: int = 0) -> Rates | None:
     """Return the table's prices for a call with this much input; None for a model without any."""
     step = _step(model, tokens_in)
     ranges = table_entry(model).get("tiered_pricing") or ()
-    within = [number for number, each in enumerate(ranges) if tokens_in <= each["range"][1]]
-    return _table_rates(model, TIERS.get(tier, ""), step, within[0] if within else len(ranges) - 1)
+    within = (number for number, each in enumerate(ranges) if tokens_in <= each["range"][1])
+    return _table_rates(model, TIERS.get(tier, ""), step, next(within, len(ranges) - 1))
 
 
 @cache
@@ -118,17 +118,16 @@ def _table_rates(model: str, tier: str, step: int, number: int) -> Rates | None:
     hour = _rate(entry, "cache_creation_input_token_cost_above_1hr", "", step)
     own_tier = tier and "output_cost_per_token" + tier in entry
     thought = None if own_tier else _rate(entry, "output_cost_per_reasoning_token", "", 0)
-    written = sent if written is None else written
-    rates = (
-        sent,
-        got,
-        got if thought is None else thought,
-        sent if cached is None else cached,
-        written,
-        written if hour is None else hour,
-    )
+    if thought is None:
+        thought = got
+    if cached is None:
+        cached = sent
+    if written is None:
+        written = sent
+    if hour is None:
+        hour = written
 
-    return Rates(*(rate * 1_000_000 for rate in rates))
+    return Rates(*(rate * 1_000_000 for rate in (sent, got, thought, cached, written, hour)))
 
 
 def _rate(entry: Mapping[str, Any], name: str, tier: str, step: int) -> Decimal | None:
@@ -147,7 +146,9 @@ def price_of(model: str) -> TokenPrice | None:
     Where thinking has a price of its own, the larger one stands for all that comes back.
     """
     rates = table_rates(model)
-    return None if rates is None else TokenPrice(input=float(rates.input), output=float(rates.dearest_output))
+    if rates is None:
+        return None
+    return TokenPrice(input=float(rates.input), output=float(rates.dearest_output))
 
 
 def price_for(settings: ModelSettings) -> TokenPrice | None:
@@ -233,8 +234,11 @@ def worst_case(prompt: Prompt, settings: ModelSettings) -> int | None:
     sent = most_tokens(prompt)
     asked = as_text(settings.extra.get("service_tier"))
     tiers = ("", "priority" if asked == "auto" else asked)
-    by_tier = [rates_of(settings, tier, sent) for tier in tiers]
-    dearest = [rates for rates in by_tier if rates is not None]
+    dearest = list[Rates]()
+    for tier in tiers:
+        rates = rates_of(settings, tier, sent)
+        if rates is not None:
+            dearest.append(rates)
     if not dearest:
         return stated
 
@@ -281,8 +285,10 @@ def unbounded_option(settings: ModelSettings) -> str | None:
 
     body = settings.extra.get("extra_body")
     extra = {**settings.extra, **(body if isinstance(body, Mapping) else {})}
-    names = (name for name, value in extra.items() if not _is_bounded(settings, name, value))
-    return next((name for name in names if name != "extra_body"), None)
+    for name, value in extra.items():
+        if name != "extra_body" and not _is_bounded(settings, name, value):
+            return name
+    return None
 
 
 def _is_bounded(settings: ModelSettings, name: str, value: Any) -> bool:
@@ -325,7 +331,9 @@ def provider_name(model: str) -> str:
     ('openrouter', 'openai', '')
     """
     provider, slash, _ = model.partition("/")
-    return provider if slash else str(table_entry(model).get("litellm_provider", ""))
+    if slash:
+        return provider
+    return str(table_entry(model).get("litellm_provider", ""))
 
 
 def exact(number: Any) -> Decimal:

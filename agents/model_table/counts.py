@@ -59,8 +59,8 @@ def whole_number(value: Any) -> int | None:
         return None
     if isinstance(value, int):
         return value
-    if isinstance(value, float):
-        return int(value) if value.is_integer() else None
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     if isinstance(value, str) and _WHOLE_TEXT.fullmatch(value.strip()):
         return int(value.strip().partition(".")[0])
     return None
@@ -116,13 +116,18 @@ def body_with_whole_counts(body: bytes) -> bytes:
     except (ValueError, RecursionError):
         return body
 
-    return body if _is_same(changed, answer) else json.dumps(changed).encode()
+    if _is_same(changed, answer):
+        return body
+    return json.dumps(changed).encode()
 
 
 def line_with_whole_counts(line: bytes) -> bytes:
     """Return a line of a stream with whole counts: an event's data, or a line of JSON."""
-    mark, data = (line[:5], line[5:]) if line.startswith(b"data:") else (b"", line)
-    text = data.strip()
+    mark = b""
+    if line.startswith(b"data:"):
+        mark = line[:5]
+    text = line[len(mark) :].strip()
+
     changed = body_with_whole_counts(text)
     if changed == text:
         return line

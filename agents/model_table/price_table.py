@@ -34,4 +34,7 @@ def table_entry(model: str) -> Mapping[str, Any]:
     entry: Mapping[str, Any] | None = table.get(model)
     if entry is None and rest and table.get(rest, {}).get("litellm_provider") == provider:
         entry = table[rest]
-    return NO_ENTRY if entry is None else entry
+
+    if entry is None:
+        return NO_ENTRY
+    return entry

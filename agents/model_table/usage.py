@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
-from itertools import chain
 from typing import Any
 
 from agents.text import as_text
@@ -77,7 +76,9 @@ def read_usage(answer: Any) -> TokenUsage:
 
 
 def _part(value: Any, name: str) -> Any:
-    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+    if isinstance(value, Mapping):
+        return value.get(name)
+    return getattr(value, name, None)
 
 
 def _count(value: Any, name: str) -> int | None:
@@ -85,7 +86,9 @@ def _count(value: Any, name: str) -> int | None:
     count = _part(value, name)
     if count is None:
         return 0
-    return count if type(count) is int and count >= 0 else None
+    if type(count) is not int or count < 0:
+        return None
+    return count
 
 
 def _searches(answer: Any, usage: Any, sent: Any) -> int:
@@ -99,9 +102,10 @@ def _searches(answer: Any, usage: Any, sent: Any) -> int:
         _count(_part(usage, "server_side_tool_usage_details"), "web_search_calls"),
         _count(usage, "num_search_queries"),
     )
-    messages = [_part(choice, "message") for choice in _part(answer, "choices") or ()]
-    notes = chain.from_iterable(_part(message, "annotations") or () for message in messages)
-    cites = any(_part(note, "type") == "url_citation" for note in notes)
+    cites = False
+    for choice in _part(answer, "choices") or ():
+        for note in _part(_part(choice, "message"), "annotations") or ():
+            cites = cites or _part(note, "type") == "url_citation"
 
     return max(*(count or 0 for count in counts), int(cites))
 
@@ -113,7 +117,7 @@ def _charged(usage: Any) -> int | None:
     if _part(usage, "is_byok") is True:
         amounts.append(_part(_part(usage, "cost_details"), "upstream_inference_cost"))
 
-    if not all(_is_money(amount) for amount in amounts):
+    if not all(map(_is_money, amounts)):
         return None
 
     exact = sum((Decimal(repr(amount)) for amount in amounts), Decimal(0)) * ONE

@@ -104,11 +104,9 @@ def _past_facts(last: PastForecast | None) -> dict[str, str] | None:
         # It may name options, which are text from outside: it goes behind a bar of its own.
         said = f"this one\n{said_answer(last.forecast, last.form)}"
 
-    return {
-        "at": _day(last.at),
-        "probability": said,
-        "reason": quoted_lines(reason) if reason else "",
-    }
+    if reason:
+        reason = quoted_lines(reason)
+    return {"at": _day(last.at), "probability": said, "reason": reason}
 
 
 def _result_facts(ended: PastForecast, prices: bool) -> dict[str, Any]:
@@ -155,8 +153,8 @@ def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> str:
 
 def _history_text(quotes: Sequence[Quote]) -> str | None:
     """Return earlier prices, each with its day."""
-    priced = [quote for quote in quotes if quote.price is not None]
-    return ", ".join(f"{figure_text(quote.price)} on {_day(quote.at)}" for quote in priced) or None
+    parts = [f"{figure_text(quote.price)} on {_day(quote.at)}" for quote in quotes if quote.price is not None]
+    return ", ".join(parts) or None
 
 
 def _siblings_text(others: Sequence[Listing], prices: bool) -> str | None:
@@ -166,10 +164,12 @@ def _siblings_text(others: Sequence[Listing], prices: bool) -> str | None:
 
     if prices:
         ranked = sorted((-_price(other), other.market.id, other.market.question) for other in others)
-        lines = [
-            _question_line(question, LONGEST_QUESTION) + (f" (YES {figure_text(-rank)})" if rank <= 0 else "")
-            for rank, _, question in ranked[:MOST_NAMED]
-        ]
+        lines = []
+        for rank, _, question in ranked[:MOST_NAMED]:
+            line = _question_line(question, LONGEST_QUESTION)
+            if rank <= 0:
+                line += f" (YES {figure_text(-rank)})"
+            lines.append(line)
     else:
         lines = [_question_line(other.market.question, LONGEST_QUESTION) for other in others[:MOST_NAMED]]
 
@@ -177,8 +177,9 @@ def _siblings_text(others: Sequence[Listing], prices: bool) -> str | None:
 
 
 def _price(listing: Listing) -> int:
-    price = None if listing.quote is None else listing.quote.price
-    return -1 if price is None else price
+    if listing.quote is None or listing.quote.price is None:
+        return -1
+    return listing.quote.price
 
 
 def _event_lines(view: View, ids: Mapping[MarketId, str]) -> dict[MarketId, str]:
@@ -215,11 +216,15 @@ def _event_line(
 ) -> str:
     if family is None:
         names = [ids[other.id] for other in group if other.id != market.id]
-        return f"the same as that of {', '.join(names)}" if names else "has other markets too"
+        if not names:
+            return "has other markets too"
+        return f"the same as that of {', '.join(names)}"
 
     names = [ids[member] for member in family.market_ids if member in ids]
     more = len(family.market_ids) - len(names)
-    listed = ", ".join(names) + (f" and {more} not on offer" if more else "")
+    listed = ", ".join(names)
+    if more:
+        listed += f" and {more} not on offer"
     if family.shape == "nested":
         return f"a ladder, {listed}: each of them can end YES only if the one before it does"
     return f"{'exactly' if family.shape == 'exhaustive' else 'at most'} one of {listed} ends YES"

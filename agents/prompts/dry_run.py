@@ -55,8 +55,11 @@ def with_context(view: View, context: Context) -> View:
 
     for listing in view.snapshot:
         market = listing.market
-        ids = [MarketId(f"{market.id}/{place}") for place in range(MOST_NAMED)]
-        siblings[market.event_id] = tuple(replace(listing, market=replace(market, id=name)) for name in ids)
+        others = []
+        for place in range(MOST_NAMED):
+            other = replace(market, id=MarketId(f"{market.id}/{place}"))
+            others.append(replace(listing, market=other))
+        siblings[market.event_id] = tuple(others)
         past[market.id] = _said(listing, at - timedelta(days=7))
         if listing.quote:
             history[market.id] = tuple(replace(listing.quote, at=day) for day in days)
@@ -74,8 +77,11 @@ def with_context(view: View, context: Context) -> View:
 def _said(listing: Listing, at: datetime) -> tuple[PastForecast, ...]:
     market = listing.market
     stages: tuple[Stage, ...] = ("blind", "final")
-    said = (Forecast(market.id, 0.41, stage, _REASON) for stage in stages)
-    return tuple(PastForecast(each, 1, at, market.question, 400_000) for each in said)
+    past = []
+    for stage in stages:
+        forecast = Forecast(market.id, 0.41, stage, _REASON)
+        past.append(PastForecast(forecast, 1, at, market.question, 400_000))
+    return tuple(past)
 
 
 @lru_cache(maxsize=64)
@@ -122,7 +128,10 @@ def _keys(value: Any) -> Iterator[str]:
     for inner in value.values():
         if isinstance(inner, dict):
             yield from inner
-        for item in inner if isinstance(inner, list) else ():
+        if not isinstance(inner, list):
+            continue
+
+        for item in inner:
             yield from item
             yield from _keys(item)
 

@@ -46,8 +46,8 @@ class WholeTemplate:
 
 def whole_template(path: Path, find: FindFile) -> WholeTemplate:
     """Return the template in a file with all its parts."""
-    placed = list(_placed_lines(path, find, ()))
-    return WholeTemplate("\n".join(line for line, _ in placed), tuple(origin for _, origin in placed))
+    lines, origins = zip(*_placed_lines(path, find, ()), strict=True)
+    return WholeTemplate("\n".join(lines), origins)
 
 
 def _placed_lines(path: Path, find: FindFile, outer: tuple[Path, ...]) -> Iterator[PlacedLine]:
@@ -69,4 +69,6 @@ def _placed_lines(path: Path, find: FindFile, outer: tuple[Path, ...]) -> Iterat
         if len(inner) > MOST_LINES:
             raise BadInclude(path, number, f'with "{named[2]}" the prompt has more than {MOST_LINES:,} lines')
 
-        yield from inner[:-1] if inner[-1][0] == "" else inner
+        if inner[-1][0] == "":
+            inner.pop()
+        yield from inner

@@ -23,7 +23,9 @@ CALLED_OFF = "it was called off"
 def kinds_of(listings: Sequence[Listing]) -> tuple[str, ...]:
     """Return the kinds of question among these, sorted; none where all are of yes or no."""
     kinds = {form_of(listing.market.form).kind for listing in listings}
-    return () if kinds <= {YES_NO} else tuple(sorted(kinds))
+    if kinds <= {YES_NO}:
+        return ()
+    return tuple(sorted(kinds))
 
 
 @lru_cache(maxsize=2048)  # every agent of a round is shown the same questions
@@ -83,8 +85,11 @@ def note_on_answers(listings: Sequence[Listing], ids: Mapping[MarketId, str], be
 
 def _example(form: QuestionForm) -> dict[str, object]:
     """Return an even answer, with made-up options: names from outside stay behind bars."""
-    names = tuple(f"name of option {place}" for place in range(1, EXAMPLE_OPTIONS + 1))
-    plain = replace(form, options=names, odds=()) if form.options else form
+    plain = form
+    if form.options:
+        names = tuple(f"name of option {place}" for place in range(1, EXAMPLE_OPTIONS + 1))
+        plain = replace(form, options=names, odds=())
+
     kind = question_kind(form.kind)
     return {kind.KEY: kind.stated(plain, kind.uniform(plain))}
 
@@ -98,4 +103,6 @@ def said_answer(forecast: Forecast, form_text: str) -> str:
 
 def past_outcome(past: PastForecast) -> str:
     """Return what such a question came to, behind a bar."""
-    return quoted_lines(one_line(past.answer, LONGEST_OPTION)) if past.answer else f"| {CALLED_OFF}"
+    if not past.answer:
+        return f"| {CALLED_OFF}"
+    return quoted_lines(one_line(past.answer, LONGEST_OPTION))

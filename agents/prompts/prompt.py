@@ -147,7 +147,9 @@ def offered_listings(view: View, part: PromptPart | None) -> tuple[Listing, ...]
 
 def held_listings(view: View, part: PromptPart | None) -> tuple[Listing, ...]:
     """Return the markets that can only be sold, which the first part alone asks about."""
-    return view.snapshot.held if part is None or part.number == 1 else ()
+    if part is None or part.number == 1:
+        return view.snapshot.held
+    return ()
 
 
 def long_texts(sight: PromptContext) -> Iterator[str]:
@@ -155,8 +157,10 @@ def long_texts(sight: PromptContext) -> Iterator[str]:
     view = sight.view
     for listing in (*offered_listings(view, sight.part), *held_listings(view, sight.part)):
         yield listing.market.rules
-        if sight.evidence:
-            yield from (article.text for article in view.evidence.get(listing.market.id, ()))
+        if not sight.evidence:
+            continue
+        for article in view.evidence.get(listing.market.id, ()):
+            yield article.text
 
 
 def prompt_facts(sight: PromptContext) -> dict[str, Any]:
@@ -179,7 +183,7 @@ def prompt_facts(sight: PromptContext) -> dict[str, Any]:
     told = context_facts(view, [*shown, *held], ids, prices, sight.stage)
     blocks = [_market_facts(listing, ids, stated, sight, told) for listing in shown]
     _shorten_series(shown, blocks)
-    here = {listing.market.id for listing in (*shown, *held)}
+
     mids = {listing.market.id: listing.mid for listing in snapshot} if holdings.lots else {}
 
     return {
@@ -195,7 +199,7 @@ def prompt_facts(sight: PromptContext) -> dict[str, Any]:
         "evidence": any(block["evidence"] for block in blocks),
         **(_money_facts(sight) if rules.money else NO_MONEY),
         "positions": [
-            _position_facts(lot, ids[key], side, mids[key], prices, key in here)
+            _position_facts(lot, ids[key], side, mids[key], prices, key in told)
             for (key, side), lot in holdings.lots.items()
             if key in ids
         ],
@@ -257,11 +261,15 @@ def _market_facts(
     charged = rules.money and rules.fee == "venue" and market.fee_rate > 0
     articles = sight.view.evidence.get(market.id, ()) if sight.evidence else ()
     page = _page_facts(market, sight.longest)
-    ask = how_to_answer(market.form, sight.prices) if market.form else ""
+    ask = ""
+    text = page["text"]
+    if market.form:
+        ask = how_to_answer(market.form, sight.prices)
+        text = f"{text}\n{ask}"
 
     return {
         **page,
-        "text": f"{page['text']}\n{ask}" if ask else page["text"],
+        "text": text,
         "ask": ask,
         "id": ids[market.id],
         "price": _price_facts(listing.quote) if sight.prices and _has_price(listing, rules) else None,
@@ -305,9 +313,13 @@ def _page_facts(market: Market, longest: int | None) -> Mapping[str, str]:
     """Return what is the same in every question about a market, quoted but for its close."""
     question = quoted_lines(one_line(market.question))
     rules = quoted_lines(cut_text(market.rules, longest))
+    text = question
+    if rules != "|":
+        text = f"{question}\n|\n{rules}"
+
     return {
         "closes": minute_text(market.closes_at),
-        "text": question if rules == "|" else f"{question}\n|\n{rules}",
+        "text": text,
         "question": question,
         "rules": rules,
         "category": quoted_lines(one_line(market.category)),
@@ -338,7 +350,10 @@ def _price_facts(quote: Quote | None) -> str:
 def _position_facts(
     lot: Lot, short_id: str, side: Side, mid: int | None, prices: bool, here: bool
 ) -> dict[str, Any]:
-    price = mid if mid is None or side == "YES" else ONE - mid
+    price = mid
+    if mid is not None and side != "YES":
+        price = ONE - mid
+
     return {
         "id": short_id,
         "side": side,
@@ -398,7 +413,9 @@ def prices_line(rules: Rules, prices: bool) -> str:
     if rules.fill == "mid":
         return f"You buy and sell at the YES price shown, whatever the size. {refused}"
 
-    late = "Prices of when your answer is in count, not those shown. " if rules.fill_at == "answer" else ""
+    late = ""
+    if rules.fill_at == "answer":
+        late = "Prices of when your answer is in count, not those shown. "
     return (
         "You buy at the ask and sell at the bid, so you pay the spread. Large orders get worse prices, by up "
         f"to {dollars(rules.worst_price)} a share; what is left then is not filled. {late}{refused}"

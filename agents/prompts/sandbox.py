@@ -8,9 +8,9 @@ same list is in it. So no chain of operations takes more time or memory than the
 
 import operator
 import re
-from collections.abc import Callable, ItemsView, KeysView, Mapping, Sized, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, KeysView, Mapping, Sized, ValuesView
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from jinja2 import StrictUndefined, Undefined, nodes, pass_context
@@ -123,13 +123,13 @@ class RenderBudget:
             return 8 * len(value) + 1
         if not isinstance(value, CONTAINERS):
             if isinstance(value, KeysView | ValuesView | ItemsView):
-                return sum(self.size(item) for item in value) + 1
+                return sum(map(self.size, value)) + 1
             return PLAIN_SIZE
 
         known = self.sizes.get(id(value))
         if known is None:
-            items = (part for pair in value.items() for part in pair) if isinstance(value, dict) else value
-            known = value, sum(self.size(item) for item in items) + 2
+            items = chain.from_iterable(value.items()) if isinstance(value, dict) else value
+            known = value, sum(map(self.size, items)) + 2
             self.sizes[id(value)] = known
         return known[1]
 
@@ -159,7 +159,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             check_widths(form)
             if "*" in form:  # a width that is among the values
                 values = right if isinstance(right, tuple) else (right,)
-                _check_size(max((abs(x) for x in values if isinstance(x, int)), default=0))
+                _check_size(max(map(abs, _integers(values)), default=0))
             budget.check(len(left) * budget.size(right))
         elif operator == "**" and isinstance(left, int) and isinstance(right, int):
             bits = left.bit_length() * right
@@ -168,9 +168,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
         elif operator == "*":
             repeated = next((x for x in (left, right) if hasattr(x, "__len__")), None)
             times = right if repeated is left else left
-            if isinstance(times, int):
-                _check_size(budget.size(repeated) * times if repeated is not None else 0)
-            _check_bits(sum(x.bit_length() for x in (left, right) if isinstance(x, int)))
+            if isinstance(times, int) and repeated is not None:
+                _check_size(budget.size(repeated) * times)
+            _check_bits(sum(map(int.bit_length, _integers((left, right)))))
 
         return budget.made(super().call_binop(context, operator, left, right))
 
@@ -186,8 +186,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         owner = getattr(obj, "__self__", None)
         given = [value for value in (*args, *named.values()) if not isinstance(value, Macro)]
         if isinstance(owner, str | bytes | int | float):
-            _check_size(max((x for x in given if isinstance(x, int)), default=0))
-            budget.check(budget.size(owner) * (1 + sum(_weight(x, budget) for x in given)))
+            _check_size(max(_integers(given), default=0))
+            budget.check(budget.size(owner) * (1 + _weight(given, budget)))
         result = super().call(context, obj, *args, **named)
 
         is_view = isinstance(owner, dict) and getattr(obj, "__name__", "") in VIEWS
@@ -203,7 +203,8 @@ class Sandbox(ImmutableSandboxedEnvironment):
         check_widths(value.__self__)
 
         def bounded(*args: Any, **named: Any) -> str:
-            _check_size(len(value.__self__) * sum(len(str(x)) for x in (*args, *named.values())) // 1_000)
+            given = sum(map(len, map(str, (*args, *named.values()))))
+            _check_size(len(value.__self__) * given // 1_000)
             return wrapped(*args, **named)
 
         return bounded
@@ -262,11 +263,20 @@ def _length_of(body: list[nodes.Node]) -> int:
     return length
 
 
-def _weight(value: Any, budget: RenderBudget) -> int:
-    """Return how far an argument can lengthen a result."""
-    if isinstance(value, int):
-        return min(abs(value), MOST_WORK)
-    return budget.size(value)
+def _weight(values: Iterable[Any], budget: RenderBudget) -> int:
+    """Return how far arguments can lengthen a result."""
+    weight = 0
+    for value in values:
+        if isinstance(value, int):
+            weight += min(abs(value), MOST_WORK)
+        else:
+            weight += budget.size(value)
+    return weight
+
+
+def _integers(values: Iterable[Any]) -> list[int]:
+    """Return the whole numbers among values."""
+    return [value for value in values if isinstance(value, int)]
 
 
 def _check_size(size: int) -> None:
@@ -304,18 +314,24 @@ def _counted_filter(name: str, write: Callable[..., Any]) -> Callable[..., Any]:
 
 def _check_filter(name: str, value: Any, read: int, given: list[Any], budget: RenderBudget) -> None:
     """Refuse a filter whose arguments could make its result far longer than what it reads."""
-    plain = [x for x in given if isinstance(x, str | int)]
+    plain = [argument for argument in given if isinstance(argument, str | int)]
     if name == "round":  # it takes ten to this power
-        _check_size(sum(MOST_PLACES * _weight(x, budget) for x in plain if isinstance(x, int)))
+        _check_size(MOST_PLACES * _weight(_integers(given), budget))
     elif name == "join":
-        budget.check(read + _length(value) * sum(budget.size(x) for x in plain))
+        between = sum(map(budget.size, plain))
+        budget.check(read + _length(value) * between)
     elif name in AMPLIFYING:
-        check_widths(str(value) if name == "format" else " ".join(map(str, plain)))
-        budget.check(read * (1 + sum(_weight(x, budget) for x in given)))
+        if name == "format":
+            check_widths(str(value))
+        else:
+            check_widths(" ".join(map(str, plain)))
+        budget.check(read * (1 + _weight(given, budget)))
 
 
 def _length(value: Any) -> int:
-    return len(value) if isinstance(value, Sized) and not isinstance(value, Undefined) else 1
+    if not isinstance(value, Sized) or isinstance(value, Undefined):
+        return 1
+    return len(value)
 
 
 def _counted_result(result: Any, name: str, budget: RenderBudget) -> Any:
@@ -345,13 +361,15 @@ def _counted_test(test: Callable[..., Any]) -> Callable[..., Any]:
 def _compared_size(budget: RenderBudget, *values: Any) -> int:
     if all(isinstance(value, int | float | None) for value in values):
         return 1
-    return sum(budget.size(value) for value in values)
+    return sum(map(budget.size, values))
 
 
 @pass_context
 def _steps(context: Context, items: Any, body: int) -> Any:
     """Return what a loop goes over, as long as all loops together don't go on for ever."""
-    sized = items if isinstance(items, Sized) else list(islice(items, MOST_STEPS + 1))
+    sized = items
+    if not isinstance(items, Sized):
+        sized = list(islice(items, MOST_STEPS + 1))
     budget: RenderBudget = context.parent[BUDGET]
     budget.take_steps(len(sized), body)
     return sized

@@ -39,7 +39,10 @@ class BadTemplate(ValueError):
     """A template that can't be used: the line, and the unknown name where that is what is wrong."""
 
     def __init__(self, line: int, words: str, file: str = ""):
-        place = f"line {line}" if not file else f"prompt {file}, line {line}"
+        place = f"line {line}"
+        if file:
+            place = f"prompt {file}, {place}"
+
         super().__init__(f"{place}: {words}")
         self.line = line
         self.words = words

@@ -16,7 +16,7 @@ from agents.search_terms import search_terms
 from markets.model import Market
 from markets.registry import PYTHON_ONLY
 from markets.venue import Report, VenueError, ignore_report
-from markets.venues.wire.fields import MaybeText, RecordSorter, RejectedRecord, Text, WireRecord, read
+from markets.venues.wire.fields import MaybeText, RecordSorter, RejectedRecord, Text, WireRecord, member, read
 from markets.venues.wire.http import HttpClient, Sleep
 
 KEY = "BRAVE_SEARCH_API_KEY"
@@ -62,7 +62,9 @@ class Brave:
         """Return the articles that match a market's question."""
         terms = search_terms(market.question, self._settings.words, market.rules)
         query = " ".join(term.ways[0] for term in terms)
-        return await self._listed(query, at, min(at, cutoff(market.closes_at))) if query else []
+        if not query:
+            return []
+        return await self._listed(query, at, min(at, cutoff(market.closes_at)))
 
     async def search(self, query: str, at: datetime) -> list[FoundArticle]:
         """Return the articles that match a query."""
@@ -89,7 +91,7 @@ class Brave:
             words = refused * (error.code == "refused") + error.message
             raise ResearchError(error.code, words, HINT) from error
 
-        listed = answer.get("results") if isinstance(answer, dict) else None
+        listed = member(answer, "results")
         if not isinstance(listed, list):
             raise ResearchError("malformed", "Brave did not send a list of results", HINT)
 

@@ -152,9 +152,11 @@ def count_articles(settings: Settings) -> ArticleCount:
     files = _files(settings.path)
     articles = _read(files, settings.path, faults.append)
 
-    fault = "" if files else "it has no .md or .txt file"
+    fault = ""
     if faults:
         fault = f"{faults[0].record}: {faults[0].reason}"
+    elif not files:
+        fault = "it has no .md or .txt file"
     return ArticleCount(len(files), len(articles), fault)
 
 
@@ -215,7 +217,7 @@ def _article(text: str) -> ArticleFile:
     names = [name.strip(" []'\"") for name in re.split("[,\n]", head.get("markets", ""))]
     title = " ".join(head["title"].split())
     article = FoundArticle(head["source"], head.get("url", ""), title, body, head["published"])
-    article_words = frozenset(word.casefold() for word in words(f"{title} {body}"))
+    article_words = frozenset(map(str.casefold, words(f"{title} {body}")))
     return ArticleFile(article, frozenset(filter(None, names)), article_words)
 
 

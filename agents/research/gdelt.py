@@ -83,8 +83,13 @@ class Gdelt:
             return []
 
         found = await self._found(asked, since, until)
-        fewer = () if found else broader_terms(asked)
-        return await self._found(fewer, since, until) if fewer else found
+        if found:
+            return found
+
+        fewer = broader_terms(asked)
+        if not fewer:
+            return found
+        return await self._found(fewer, since, until)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -158,7 +163,9 @@ def read_answer(body: bytearray) -> Any:
 def _query(term: SearchTerm) -> str:
     """Return a term in GDELT's query syntax."""
     ways = [way if way.isalnum() else f'"{way}"' for way in term.ways]
-    return ways[0] if len(ways) == 1 else f"({' OR '.join(ways)})"
+    if len(ways) == 1:
+        return ways[0]
+    return f"({' OR '.join(ways)})"
 
 
 def _article_of(raw: object) -> FoundArticle:

@@ -48,7 +48,9 @@ class Alteration:
         turn = self._turn(row, "date")
         turned = {name: turn(row[name]) for name in ("prob_yes", "last") if row.get(name)}
         sides = {"bid": row.get("ask") or row.get("bid"), "ask": row.get("bid") or row.get("ask")}
-        turned |= {name: turn(value) if value else "" for name, value in sides.items() if name in row}
+        for name, value in sides.items():
+            if name in row:
+                turned[name] = turn(value) if value else ""
 
         if row.get("volume"):
             turned["volume"] = str((Decimal(row["volume"]) * (1 + self._part(row, "volume"))).quantize(STEP))
@@ -90,12 +92,13 @@ class Alteration:
         if self._ends_never(row):
             return None
 
-        answered = {"answer": self._turned_end(row, row["answer"])} if row.get("answer") else {}
-        return row | {
+        changed = row | {
             "payout": _turned_payout(row["payout"]),
             "known_at": self._shifted(row, "known_at"),
-            **answered,
         }
+        if row.get("answer"):
+            changed["answer"] = self._turned_end(row, row["answer"])
+        return changed
 
     def _turn(self, row: Row, key: str) -> Callable[[Any], str]:
         """Return the function that inverts and shrinks a market's prices at an instant, bid and ask alike."""
@@ -157,11 +160,15 @@ def _write_table(file: TextIO, rows: Iterator[Row], columns: Sequence[str]) -> N
 
 
 def _market(row: Row) -> MarketId:
-    return MarketId(row["market"]) if "market" in row else market_id(row)
+    if "market" in row:
+        return MarketId(row["market"])
+    return market_id(row)
 
 
 def _turned_payout(payout: Any) -> Any:
-    return payout if payout == REFUND else str(1 - Decimal(payout))
+    if payout == REFUND:
+        return payout
+    return str(1 - Decimal(payout))
 
 
 def _no_mistake(line: int, wrong: str, meant: str) -> None:

@@ -156,7 +156,9 @@ def hash_file(folder: Path) -> str:
     except (OSError, EOFError, zlib.error):
         return ""
 
-    return "" if mistakes.count else hash_of_all(seen)
+    if mistakes.count:
+        return ""
+    return hash_of_all(seen)
 
 
 def hash_of_all(seen: dict[str, Hash]) -> str:
@@ -260,14 +262,20 @@ def sync_to_disk(path: Path) -> None:
 def place(folder: Path, name: str) -> Path:
     """Return the path of a file in a bundle: the packed one if it exists."""
     packed = folder / f"{name}.gz"
-    return packed if packed.exists() else folder / name
+    if packed.exists():
+        return packed
+    return folder / name
 
 
 def append(folder: Path, rows: Mapping[str, Rows], columns: Mapping[str, Sequence[str]]) -> None:
     """Append rows to files of a bundle, as CSV with columns or as JSON; the caller holds `alone`."""
-    places = {name: place(folder, name) for name in rows}
-    grow = [name for name, path in places.items() if rows[name] or (name in NEEDED and not path.exists())]
-    add_all(folder, {places[name]: _text(places[name], rows[name], columns.get(name)) for name in grow})
+    added = {}
+    for name, new_rows in rows.items():
+        path = place(folder, name)
+        if new_rows or (name in NEEDED and not path.exists()):
+            added[path] = _text(path, new_rows, columns.get(name))
+
+    add_all(folder, added)
 
 
 def add_all(folder: Path, added: Mapping[Path, bytes]) -> None:

@@ -67,7 +67,9 @@ class Bundle:
 
 def _latest(times: Sequence[datetime], things: Sequence[T], at: datetime) -> T | None:
     place = bisect_right(times, at)
-    return things[place - 1] if place else None
+    if not place:
+        return None
+    return things[place - 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,9 @@ class Mistake:
     meant: str
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}" if self.line else self.file
+        place = self.file
+        if self.line:
+            place = f"{place}:{self.line}"
         return f"{place}: found {self.wrong}, expected {self.meant}"
 
 
@@ -113,4 +117,6 @@ def shown_value(value: object) -> str:
         return "nothing"
     whole = json.dumps(value, ensure_ascii=False, default=str)
     text = "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in whole[:80])
-    return text if len(text) <= 60 else f"{text[:59]}…"
+    if len(text) > 60:
+        return f"{text[:59]}…"
+    return text

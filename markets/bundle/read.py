@@ -80,7 +80,7 @@ class BadBundle(VenueError):
     """A bundle with mistakes, of which nothing is used."""
 
     def __init__(self, folder: Path, report: BundleReport):
-        some = [str(mistake) for mistake in report.mistakes[:NAMED]]
+        some = list(map(str, report.mistakes[:NAMED]))
         if report.wrong > NAMED:
             some.append(f"and {report.wrong - NAMED:,} more")
         words = f"{folder} can't be used: {report.wrong:,} mistake{'' if report.wrong == 1 else 's'} in it"
@@ -318,9 +318,13 @@ def _are_columns(
     """Tell whether a table has all required columns, each once, and no unknown one."""
     missing = [name for name in needed if name not in columns]
     odd = [name for name in columns if name not in (*needed, *more) or columns.count(name) > 1]
-    if not missing and not odd:
+    if missing:
+        wrong = f"no column {missing[0]}"
+    elif odd:
+        wrong = f'the column "{odd[0][:40]}"'
+    else:
         return True
-    wrong = f"no column {missing[0]}" if missing else f'the column "{odd[0][:40]}"'
+
     tell(line, wrong, f"{','.join(needed)} and, where known, {','.join(more)}")
     return False
 
@@ -332,7 +336,7 @@ def content_hash(markets: Mapping[MarketId, Recording]) -> str:
         pages = zip(record.seen, map(market_hash, record.pages), strict=True)
         prices = zip(record.known, map(quote_hash, record.quotes), strict=True)
         known = [f"{line_hash} {timestamp_text(at)}" for at, line_hash in (*pages, *prices)]
-        known += [digest(end_content(end)) for end in record.ends]
+        known += map(digest, map(end_content, record.ends))
         known.append(str(record.daily))
         whole.update("\n".join(known).encode())
 
@@ -422,8 +426,13 @@ def _quotes(draft: Draft) -> defaultdict[MarketId, list[Quote]]:
 
 def _events(pages: dict[MarketId, rows.BundlePage]) -> dict[MarketId, str]:
     """Return each market's event: as named, else by equal background, else by ladder, else its own."""
-    events: dict[MarketId, str] = {market: page.market.event_id or market for market, page in pages.items()}
-    unnamed = {market: page for market, page in pages.items() if not page.market.event_id}
+    events: dict[MarketId, str] = {}
+    unnamed = {}
+    for market, page in pages.items():
+        events[market] = page.market.event_id or market
+        if not page.market.event_id:
+            unnamed[market] = page
+
     count = Counter(page.background for page in unnamed.values())
     questions = {}
 

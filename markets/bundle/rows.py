@@ -68,7 +68,7 @@ def page(record: Record) -> BundlePage:
         id=market_id(record),
         event_id=text(record, "event"),
         question=question,
-        rules=text(record, "rules") if "rules" in record else _rules(record, background) or question,
+        rules=_rules(record, background, question),
         category=text(record, "category") if "category" in record else UNSORTED,
         opens_at=opens_at,
         closes_at=closes_at,
@@ -98,9 +98,12 @@ def form_text(record: Record) -> str:
         raise BadBundleValue(f"form {shown_value(value)}: {error}", "the form of a question") from error
 
 
-def _rules(record: Record, background: str) -> str:
+def _rules(record: Record, background: str, question: str) -> str:
+    if "rules" in record:
+        return text(record, "rules")
+
     more = (text(record, key) for key in ("market_resolution_criteria", "resolution_criteria"))
-    return "\n\n".join(part for part in (background, *more) if part.strip() not in EMPTY)
+    return "\n\n".join(part for part in (background, *more) if part.strip() not in EMPTY) or question
 
 
 def end_within(record: Record) -> Resolution | None:
@@ -119,8 +122,10 @@ def end_within(record: Record) -> Resolution | None:
     if not form:
         return Resolution(market, 1, known_at, _payout(record, "resolution"))
 
-    told = str(record.get("resolution", ""))
-    return with_answer(Resolution(market, 1, known_at, None, answer="" if told == REFUND else told), form)
+    answer = str(record.get("resolution", ""))
+    if answer == REFUND:
+        answer = ""
+    return with_answer(Resolution(market, 1, known_at, None, answer=answer), form)
 
 
 def end(record: Record) -> Resolution:
@@ -222,7 +227,10 @@ def closing(record: Record) -> datetime:
         beyond = DATE.match(value) is not None and date.fromisoformat(value[:10]).year > YEARS[-1]
     except ValueError:
         beyond = False
-    return NEVER if beyond else moment(record, "close")
+
+    if beyond:
+        return NEVER
+    return moment(record, "close")
 
 
 def bears_date(record: Record, key: str) -> bool:
@@ -264,13 +272,18 @@ def amount(record: Record, key: str) -> int:
 
 def has_value(record: Record, key: str, reader: Callable[[Record, str], int]) -> int | None:
     """Return an optional number; None if it is missing."""
-    return None if record.get(key) in (None, "") else reader(record, key)
+    if record.get(key) in (None, ""):
+        return None
+    return reader(record, key)
 
 
 def _number(record: Record, key: str, most: int, meant: str) -> int:
     value = record.get(key)
     text = str(value) if isinstance(value, int | Decimal | str) and not isinstance(value, bool) else ""
-    figure = millionths(text) if NUMBER.fullmatch(text) else -1
+    figure = -1
+    if NUMBER.fullmatch(text):
+        figure = millionths(text)
+
     if not 0 <= figure <= most:
         raise _bad_value(key, value, meant)
     return figure

@@ -12,7 +12,7 @@ from markets.bundle import rows
 from markets.bundle.files import BOOKS, ENDS, MARKETS, NAMES, PRICES, alone, append, place
 from markets.bundle.model import BadBundleValue, Recording, shown_value
 from markets.bundle.read import read
-from markets.hashes import ADDED_TO_PAGES, timestamp_text
+from markets.hashes import added_to_page, timestamp_text
 from markets.millionths import decimal
 from markets.model import Level, Listing, Market, MarketId, Quote, Resolution
 from markets.venue import QuarantinedRecord, Report, VenueError, ignore_report
@@ -81,11 +81,14 @@ def write(folder: Path, sightings: Iterable[Sighting], report: Report = ignore_r
 def _bundle_contents(folder: Path) -> _BundleContents:
     there = any(place(folder, name).exists() for name in NAMES)
     markets: Mapping[MarketId, Recording] = read(folder).markets if there else {}
-    return _BundleContents(
-        {m: dict(zip(record.seen, record.pages, strict=True)) for m, record in markets.items()},
-        {market: set(record.known) for market, record in markets.items()},
-        {m: (len(record.ends), record.ends[-1].known_at) for m, record in markets.items() if record.ends},
-    )
+
+    contents = _BundleContents({}, {}, {})
+    for market, record in markets.items():
+        contents.pages[market] = dict(zip(record.seen, record.pages, strict=True))
+        contents.times[market] = set(record.known)
+        if record.ends:
+            contents.ends[market] = (len(record.ends), record.ends[-1].known_at)
+    return contents
 
 
 def _add(sighting: Sighting, contents: _BundleContents, report: Report) -> None:
@@ -174,7 +177,7 @@ def page_line(market: Market, at: datetime) -> Row:
         "tick": str(decimal(market.tick)),
         "fee_rate": str(decimal(market.fee_rate)),
         "min_shares": str(decimal(market.min_shares)),
-        **{name: getattr(market, name) for name in ADDED_TO_PAGES if getattr(market, name)},
+        **added_to_page(market),
     }
     if market.form:
         row["form"] = json.loads(market.form)
@@ -190,9 +193,10 @@ def price_line(quote: Quote) -> Row:
     figures["volume"] = quote.volume
     row |= {name: "" if value is None else str(decimal(value)) for name, value in figures.items()}
     made = rows.quote(row)
-    booked = rows.with_book(made, rows.book(book_line(quote))) if quote.bids or quote.asks else made
+    if quote.bids or quote.asks:
+        made = rows.with_book(made, rows.book(book_line(quote)))
 
-    return _reads_back(row, booked, quote)
+    return _reads_back(row, made, quote)
 
 
 def book_line(quote: Quote) -> Row:

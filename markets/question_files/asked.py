@@ -39,8 +39,12 @@ class QuestionFault:
         >>> QuestionFault("questions.csv", 3, "low", "there is none", "give it").place
         'questions.csv:3: low'
         """
-        place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{place}: {self.field}" if self.field else place
+        place = self.file
+        if self.line:
+            place = f"{place}:{self.line}"
+        if self.field:
+            place = f"{place}: {self.field}"
+        return place
 
     @property
     def text(self) -> str:

@@ -137,8 +137,9 @@ def question_of(row: QuestionRow) -> AskedQuestion | None:
 
 def rules_text(background: str, source: str) -> str:
     """Return what is known of a question beyond its words: its background, and what decides it."""
-    decides = f"Decided by: {source}" if source else ""
-    return "\n\n".join(filter(None, (background, decides)))
+    if source:
+        source = f"Decided by: {source}"
+    return "\n\n".join(filter(None, (background, source)))
 
 
 def form_in(row: QuestionRow) -> QuestionForm | None:
@@ -183,8 +184,10 @@ def odds_in(row: QuestionRow, form: QuestionForm) -> tuple[int, ...]:
 
     wanted = 1 if form.kind == YES_NO else len(form.options)
     if len(shares) != wanted:
-        what = "the chance of yes" if wanted == 1 else f"a chance for each of the {wanted} options"
-        if not wanted:
+        what = f"a chance for each of the {wanted} options"
+        if wanted == 1:
+            what = "the chance of yes"
+        elif not wanted:
             what = "none: only questions of yes or no and of options have odds"
         row.wrong("odds", f"there are {len(shares)}", f"give {what}")
         return ()

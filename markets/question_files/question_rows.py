@@ -40,12 +40,14 @@ class QuestionRow:
     def text(self, field: str) -> str:
         """Return a field as text without blanks around it, empty where there is none."""
         value = self.fields.get(field)
-        return "" if value is None else self._written(field, value)
+        if value is None:
+            return ""
+        return self._written(field, value)
 
     def _written(self, field: str, value: object) -> str:
         """Return a value as text; empty, with the fault noted, where it is none or can't be stored."""
         if isinstance(value, bool):
-            return "true" if value else "false"
+            return str(value).lower()
         if not isinstance(value, str | int | float):
             self.wrong(field, f"{str(value)[:40]} is not a text", "write a text")
             return ""
@@ -77,7 +79,7 @@ class QuestionRow:
         text = self.text(field)
         if not text:
             return ()
-        return tuple(part.strip() for part in text.split(SEPARATOR))
+        return tuple(map(str.strip, text.split(SEPARATOR)))
 
     def flag(self, field: str) -> bool:
         """Return whether a field says yes; note a fault where it says neither yes nor no."""
@@ -177,7 +179,7 @@ def _read_csv(
     reader = csv.reader(StringIO(text, newline=""), strict=True)
     line = 1
     try:
-        names = [cell.strip() for cell in next(reader, [])]
+        names = list(map(str.strip, next(reader, [])))
         faults += _header_faults(name, names, known, needed)
         if set(needed).difference(names):
             return
@@ -186,7 +188,7 @@ def _read_csv(
         for cells in reader:
             row = QuestionRow(dict(zip(names, cells, strict=False)), name, line, faults)
             line = reader.line_num + 1
-            if not any(cell.strip() for cell in cells):
+            if not any(map(str.strip, cells)):
                 continue
             if len(cells) != len(names):
                 message = f"it has {len(cells)} cells, and the first line {len(names)}"
@@ -202,12 +204,14 @@ def _header_faults(
     name: str, names: Sequence[str], known: Collection[str], needed: Collection[str]
 ) -> list[QuestionFault]:
     """Return what is wrong with the line of names: columns that nobody knows, and those that are missing."""
-    strange = [column for column in names if column not in known or names.count(column) > 1]
-    faults = [_unknown(name, 1, column, known) for column in strange]
-
     hint = "add it to the first line"
+    strange = [column for column in names if column not in known or names.count(column) > 1]
     missing = [column for column in needed if column not in names]
-    faults += [QuestionFault(name, 1, column, "there is no such column", hint) for column in missing]
+
+    faults = [_unknown(name, 1, column, known) for column in strange]
+    for column in missing:
+        fault = QuestionFault(name, 1, column, "there is no such column", hint)
+        faults.append(fault)
     return faults
 
 
@@ -242,5 +246,7 @@ def _unknown(name: str, line: int, column: str, known: Collection[str]) -> Quest
         return QuestionFault(name, line, column, "it stands twice", "keep one of them")
 
     near = get_close_matches(column, known, 1)
-    hint = f"call it {near[0]}" if near else f"fields are {', '.join(known)}"
+    hint = f"fields are {', '.join(known)}"
+    if near:
+        hint = f"call it {near[0]}"
     return QuestionFault(name, line, column, "nothing has this name", hint)

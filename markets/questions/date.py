@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from markets.distributions import (
-    ASKED_PERCENTS,
+    ASKED_NAMES,
+    ASKED_WORDS,
     PERCENT,
     Distribution,
     QuantileScale,
@@ -20,11 +21,11 @@ from markets.distributions import (
 
 TITLE = "a date"
 KEY = "quantiles"
-_PERCENTS = [f"p{percent}" for percent in ASKED_PERCENTS]
+
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
-    "properties": {name: {"type": "string"} for name in _PERCENTS},
-    "required": _PERCENTS,
+    "properties": {name: {"type": "string"} for name in ASKED_NAMES},
+    "required": ASKED_NAMES,
     "additionalProperties": False,
 }
 START = datetime(1970, 1, 1, tzinfo=UTC)
@@ -80,10 +81,10 @@ def instruction(form: QuestionForm) -> str:
     """Say in which range the date lies, and which quantiles are wanted."""
     low = "or earlier" if form.open_low else "at the earliest"
     high = "or later" if form.open_high else "at the latest"
-    percents = ", ".join(f"{percent}%" for percent in ASKED_PERCENTS)
+
     return (
         f"The answer is a date between {form.low} ({low}) and {form.high} ({high}). Give the dates before "
-        f"which it lies with a chance of {percents}."
+        f"which it lies with a chance of {ASKED_WORDS}."
     )
 
 

@@ -124,7 +124,9 @@ def _share(value: object) -> Fraction:
 
     if not 0 <= share <= 100:
         raise BadDistribution(f"the probability {text[:40]} is not between 0 and 1")
-    return share if number == text else share / 100
+    if number != text:
+        share /= 100
+    return share
 
 
 def _plain(name: str) -> str:
@@ -159,7 +161,8 @@ def combined(form: QuestionForm, answers: Sequence[Distribution]) -> Distributio
 
     if not any(medians):
         # Each option has more doubters than believers: then the mean is all there is.
-        medians = [sum(column) for column in zip(*(answer.chances for answer in answers), strict=True)]
+        columns = zip(*(answer.chances for answer in answers), strict=True)
+        medians = list(map(sum, columns))
 
     return Distribution(normalized(medians))
 

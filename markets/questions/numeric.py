@@ -5,7 +5,8 @@ from fractions import Fraction
 from typing import Any
 
 from markets.distributions import (
-    ASKED_PERCENTS,
+    ASKED_NAMES,
+    ASKED_WORDS,
     PERCENT,
     Distribution,
     QuantileScale,
@@ -20,11 +21,11 @@ from markets.distributions import (
 
 TITLE = "a number"
 KEY = "quantiles"
-_PERCENTS = [f"p{percent}" for percent in ASKED_PERCENTS]
+
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
-    "properties": {name: {"type": "number"} for name in _PERCENTS},
-    "required": _PERCENTS,
+    "properties": {name: {"type": "number"} for name in ASKED_NAMES},
+    "required": ASKED_NAMES,
     "additionalProperties": False,
 }
 DIGITS = 12
@@ -41,7 +42,9 @@ def _text(number: Fraction) -> str:
     whole, rest = divmod(abs(scaled), 10**DIGITS)
     decimals = f"{rest:0{DIGITS}}".rstrip("0")
     sign = "-" if scaled < 0 else ""
-    return f"{sign}{whole}.{decimals}" if decimals else f"{sign}{whole}"
+    if not decimals:
+        return f"{sign}{whole}"
+    return f"{sign}{whole}.{decimals}"
 
 
 SCALE = QuantileScale(decimal_fraction, _text, "a number")
@@ -50,7 +53,9 @@ SCALE = QuantileScale(decimal_fraction, _text, "a number")
 def _plain(text: str) -> int | float:
     """Return a number as JSON has it."""
     number = decimal_fraction(text)
-    return int(number) if number.denominator == 1 else float(number)
+    if number.denominator == 1:
+        return int(number)
+    return float(number)
 
 
 def check(form: QuestionForm) -> None:
@@ -63,11 +68,10 @@ def instruction(form: QuestionForm) -> str:
     unit = f", in {form.unit}," if form.unit else ""
     low = "or lower" if form.open_low else "at least"
     high = "or higher" if form.open_high else "at most"
-    percents = ", ".join(f"{percent}%" for percent in ASKED_PERCENTS)
 
     return (
         f"The answer is a number{unit} between {form.low} ({low}) and {form.high} ({high}). Give the values "
-        f"below which it lies with a chance of {percents}."
+        f"below which it lies with a chance of {ASKED_WORDS}."
     )
 
 

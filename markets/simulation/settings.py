@@ -157,8 +157,8 @@ def outage_end(at: datetime, settings: Settings, chance: Chance) -> datetime | N
     if not settings.outage_rate:
         return None
     today = at.astimezone(UTC).date()
-    days = (today - timedelta(days=n) for n in range(settings.outage_hours // 24 + 2))
-    outages = (_outage(day, settings, chance) for day in days)
+    days_back = range(settings.outage_hours // 24 + 2)
+    outages = (_outage(today - timedelta(days), settings, chance) for days in days_back)
     return max((ends for begins, ends in outages if begins <= at < ends), default=None)
 
 
@@ -166,7 +166,9 @@ def _outage(day: date, settings: Settings, chance: Chance) -> tuple[datetime, da
     """Return the start and end of the outage that begins on a day; on most days it has no length."""
     rng = chance("outage", day)
     begins = instant_of(day, hour=0) + timedelta(minutes=draw_below(rng, 24 * 60))
-    hours = 1 + draw_below(rng, settings.outage_hours) if rng.random() < settings.outage_rate else 0
+    hours = 0
+    if rng.random() < settings.outage_rate:
+        hours = 1 + draw_below(rng, settings.outage_hours)
     return begins, begins + timedelta(hours=hours)
 
 
@@ -231,7 +233,9 @@ def _family(number: int, size: int, settings: Settings, chance: Chance) -> Famil
     draw = chance(f"family/{number}", date.min).random()
     if size == 1 or draw >= settings.exclusive_share + settings.ladder_share:
         return "plain"
-    return "exclusive" if draw < settings.exclusive_share else "ladder"
+    if draw < settings.exclusive_share:
+        return "exclusive"
+    return "ladder"
 
 
 def _event(world: str, number: int, size: int, settings: Settings, chance: Chance) -> SimulatedEvent:

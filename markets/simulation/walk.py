@@ -155,7 +155,8 @@ def walk(event: SimulatedEvent, settings: Settings, chance: Chance) -> Iterator[
     first = first_day(event)
     last = event.closes_at.date()
 
-    for day in (first + timedelta(n) for n in range((last - first).days + 1)):
+    for number in range((last - first).days + 1):
+        day = first + timedelta(number)
         rng = chance(key, day)
         rngs = [chance(path.name, day) for path in paths]
         if day == first:
@@ -230,7 +231,7 @@ def pulls(family: Family, all_scores: Scores) -> Scores:
         return tuple(part / ONE for part in split(all_scores))
     if family == "ladder":
         return (_pull((all_scores[0] + all_scores[-1]) / 2),) * len(all_scores)
-    return tuple(_pull(score) for score in all_scores)
+    return tuple(map(_pull, all_scores))
 
 
 def _pull(score: float) -> float:
@@ -264,7 +265,9 @@ def _say(
     """Return the evidence on a market on a day; the day before it opens there is always a panel's."""
     eve = event.opens_at.date() - timedelta(1)
     source = PANEL if day == eve else draw_source(rng, settings.evidence_rate)
-    return None if source is None else evidence_line(source, day, odds_of(event.family, true, place), rng)
+    if source is None:
+        return None
+    return evidence_line(source, day, odds_of(event.family, true, place), rng)
 
 
 def draw_source(rng: random.Random, rate: float) -> EvidenceSource | None:
@@ -314,12 +317,16 @@ def believed_scores(family: Family, true: Scores, shrink: float, errors: Sequenc
 
 def chance_of(family: Family, all_scores: Scores, place: int) -> int:
     """Return a market's probability in millionths, from the scores of its event."""
-    return split(all_scores)[place] if family == "exclusive" else probability(all_scores[place])
+    if family == "exclusive":
+        return split(all_scores)[place]
+    return probability(all_scores[place])
 
 
 def odds_of(family: Family, all_scores: Scores, place: int) -> float:
     """Return a market's log-odds, from the scores of its event."""
-    return log_odds(chance_of(family, all_scores, place)) if family == "exclusive" else all_scores[place]
+    if family == "exclusive":
+        return log_odds(chance_of(family, all_scores, place))
+    return all_scores[place]
 
 
 _LEVELS = 7

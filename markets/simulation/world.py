@@ -71,10 +71,12 @@ class EventStory:
         if self._ends is None:
             event = self.event
             last = self.moment(self.event.closes_at)
-            truths = [last.truth(place) for place in range(event.markets)]
+            truths = list(map(last.truth, range(event.markets)))
             if event.family == "plain":
-                alone = zip(event.market_ids, truths, strict=True)
-                self._ends = tuple(self._resolved(m, [m], [truth])[0] for m, truth in alone)
+                ends = list[tuple[Resolution, ...]]()
+                for market, truth in zip(event.market_ids, truths, strict=True):
+                    ends += self._resolved(market, [market], [truth])
+                self._ends = tuple(ends)
             else:
                 self._ends = self._resolved(event.id, event.market_ids, truths)
 
@@ -215,7 +217,7 @@ def _payouts(
     draw = rng.random()
     outcomes = _outcomes(family, truths, draw)
     if kind < settings.refund_share:
-        return [None for _ in truths]
+        return [None] * len(truths)
     if kind < settings.refund_share + settings.half_share:
         return _split_payouts(family, outcomes, ONE // 2, rng)
     if kind < settings.refund_share + settings.half_share + settings.fraction_share:
@@ -242,9 +244,9 @@ def _split_payouts(
 ) -> list[int | None]:
     """Return the same fraction for all; of exclusive outcomes, the drawn one shares with another."""
     if family != "exclusive":
-        return [part for _ in outcomes]
+        return [part] * len(outcomes)
 
-    payouts: list[int | None] = [0 for _ in outcomes]
+    payouts: list[int | None] = [0] * len(outcomes)
     first = outcomes.index(ONE)
     other = (first + 1 + draw_below(rng, len(outcomes) - 1)) % len(outcomes)
     payouts[first] = part

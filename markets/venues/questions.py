@@ -62,8 +62,8 @@ class QuestionVenue:
         for fault in found.faults:
             self._report(fault.set_aside())
 
-        asked = [question for question in found.questions.values() if question.is_open(at)]
-        return Catalogue([question.listing(at) for question in asked])
+        asked = found.questions.values()
+        return Catalogue([question.listing(at) for question in asked if question.is_open(at)])
 
     async def listings(self, at: datetime, markets: Collection[MarketId]) -> list[Listing]:
         """Return questions in the order asked for, with the odds of then."""

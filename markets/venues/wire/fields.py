@@ -59,7 +59,9 @@ def shown_value(value: object) -> str:
         return "an object"
 
     text = ascii(value)
-    return text if len(text) <= 40 else f"{text[:39]}…"
+    if len(text) > 40:
+        return f"{text[:39]}…"
+    return text
 
 
 def raw_json(raw: object) -> str:
@@ -123,9 +125,8 @@ def or_else(reader: Callable[[object], T], otherwise: D) -> Callable[[object], T
 
 def check_volume(raw: object, reader: Callable[[object], int], *names: str) -> None:
     """Raise `RejectedRecord` for the first of these volumes that is sent and makes no sense."""
-    sent = raw if isinstance(raw, dict) else {}
     for name in names:
-        value = sent.get(name)
+        value = member(raw, name)
         if value in (None, ""):
             continue
 
@@ -248,9 +249,19 @@ def read(model: type[W], raw: object, kind: RecordKind) -> W:
         return model.model_validate(raw)
     except ValidationError as error:
         first = error.errors()[0]
+
         place = ".".join(map(str, first["loc"]))
-        reason = f"{place}: {first['msg']}" if place else first["msg"]
+        reason = first["msg"]
+        if place:
+            reason = f"{place}: {reason}"
         raise RejectedRecord(kind, "malformed", reason) from None
+
+
+def member(raw: object, key: str) -> Any:
+    """Return a member of what should be an object; None where it is no object or has no such member."""
+    if not isinstance(raw, dict):
+        return None
+    return raw.get(key)
 
 
 def label(raw: object, *keys: str) -> str:
@@ -268,7 +279,7 @@ def label(raw: object, *keys: str) -> str:
 def own_names(prefix: str, markets: Iterable[MarketId]) -> list[str]:
     """Return a venue's own names of markets, each once, without those that can't be its names."""
     names = (market.removeprefix(prefix) for market in markets if market.startswith(prefix))
-    return list(dict.fromkeys(name for name in names if is_name(name)))
+    return list(dict.fromkeys(filter(is_name, names)))
 
 
 class RecordSorter:
@@ -295,12 +306,18 @@ class RecordSorter:
         **kwargs: P.kwargs,
     ) -> list[T]:
         """Return what is made of each record, without those that were quarantined."""
-        made = (self.made(raw, make, raw, *args, **kwargs) for raw in raws)
-        return [item for item in made if item is not None]
+        made = list[T]()
+        for raw in raws:
+            item = self.made(raw, make, raw, *args, **kwargs)
+            if item is not None:
+                made.append(item)
+        return made
 
     def tell(self, fault: RejectedRecord, record: str, raw: object = None) -> None:
         """Report a record that is quarantined."""
-        text = "" if raw is None else raw_json(raw)[:SHOWN_OF_A_RECORD]
+        text = ""
+        if raw is not None:
+            text = raw_json(raw)[:SHOWN_OF_A_RECORD]
         self._report(QuarantinedRecord(self._venue, record, fault.kind, fault.code, fault.reason, text))
 
     def in_order(self, raws: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -357,7 +374,9 @@ def offered(price: int | None) -> int | None:
     """Return a price that somebody offers; None at 0 and at a dollar, where nobody does."""
     if price is not None and price > ONE:
         raise RejectedRecord("quote", "bad_price", f"a price of {price / ONE:g} dollars is over a dollar")
-    return None if price in (0, ONE) else price
+    if price in (0, ONE):
+        return None
+    return price
 
 
 def book_gap(page: Quote, book: Quote) -> RejectedRecord | None:

@@ -81,7 +81,9 @@ class AnswerStore:
         """Return the stored answer to a request, if there is one."""
         row = self._base.execute("SELECT body FROM answer WHERE question = ?", (question,)).fetchone()
         self.kept += row is not None
-        return None if row is None else zlib.decompress(row[0])
+        if row is None:
+            return None
+        return zlib.decompress(row[0])
 
     def put(self, question: str, body: bytes) -> None:
         """Store an answer."""
@@ -167,7 +169,9 @@ class HttpClient:
             raise
 
         instead = self._answers.put(question, bytes(body))
-        return answer if instead is None else self._parse(bytearray(instead))
+        if instead is None:
+            return answer
+        return self._parse(bytearray(instead))
 
     async def _answer(self, method: str, path: str, what: dict[str, Any]) -> tuple[bytearray, Any]:
         attempt = 1
@@ -177,7 +181,9 @@ class HttpClient:
                     await self._pace()
                     return await self._attempt(method, path, what)
             except RequestError as trouble:
-                wait = backoff(attempt, self._rng) if trouble.wait is None else trouble.wait
+                wait = trouble.wait
+                if wait is None:
+                    wait = backoff(attempt, self._rng)
                 if trouble.code not in RETRIED_CODES or attempt >= self._attempts or wait > LONGEST_WAIT:
                     raise self._error(path, trouble) from None
 
@@ -295,9 +301,12 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     asked = headers.get("retry-after", "").strip()
     if asked.isascii() and asked.isdigit():
         return float(asked[:9])
+
     then = header_date(asked)
     now = header_date(headers.get("date", ""))
-    return None if then is None or now is None else max((then - now).total_seconds(), 0.0)
+    if then is None or now is None:
+        return None
+    return max((then - now).total_seconds(), 0.0)
 
 
 def header_date(text: str) -> datetime | None:
@@ -306,4 +315,6 @@ def header_date(text: str) -> datetime | None:
         date = parsedate_to_datetime(text)
     except (ValueError, OverflowError):
         return None
-    return date if date.tzinfo else date.replace(tzinfo=UTC)
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
+    return date

@@ -28,6 +28,7 @@ from markets.venues.wire.fields import (
     RejectedRecord,
     WireRecord,
     amount,
+    member,
     middle,
     offered,
     read,
@@ -52,8 +53,9 @@ class KalshiEvent(WireRecord):
 
 def _tags(value: object) -> str:
     """Return the tags of a series, joined with commas."""
-    listed = value if isinstance(value, list) else []
-    tags = (tag for tag in listed if isinstance(tag, str))
+    if not isinstance(value, list):
+        return ""
+    tags = (tag for tag in value if isinstance(tag, str))
     return ",".join(tag.strip() for tag in tags if "," not in tag and tag.isprintable())
 
 
@@ -69,7 +71,7 @@ class KalshiSeries(WireRecord):
 
 def nested_markets(raw: object) -> list[object]:
     """Return the markets nested in an event."""
-    inner = raw.get("markets") if isinstance(raw, dict) else None
+    inner = member(raw, "markets")
     if not isinstance(inner, list | None):
         raise RejectedRecord("market", "malformed", f"its markets are {shown_value(inner)}")
     return inner or []
@@ -153,9 +155,11 @@ class KalshiPrices(KalshiBestPrices):
 
 def left_out(raw: object) -> str:
     """Return why a market is excluded: it combines others, or isn't yes or no; empty if it isn't."""
-    if isinstance(raw, dict) and raw.get("mve_collection_ticker"):
+    if member(raw, "mve_collection_ticker"):
         return "combination"
-    return "not yes or no" if isinstance(raw, dict) and raw.get("market_type") == "scalar" else ""
+    if member(raw, "market_type") == "scalar":
+        return "not yes or no"
+    return ""
 
 
 def page(raw: object) -> KalshiPage | None:
@@ -181,18 +185,19 @@ def event_unseen(page: KalshiPage) -> KalshiEvent:
 
 def market(page: KalshiPage, event: KalshiEvent, rate: int, series: KalshiSeries | None = None) -> Market:
     """Return a market of an event; a subtitle tells apart markets that share a title."""
-    subtitle = "" if page.yes_sub_title == page.title else page.yes_sub_title
-    question = " — ".join(part for part in (page.title, subtitle) if part)
+    subtitle = page.yes_sub_title
+    if subtitle == page.title:
+        subtitle = ""
+    question = " — ".join(filter(None, (page.title, subtitle)))
     if not question:
         raise RejectedRecord("market", "no_question", "it has neither a title nor a subtitle")
 
-    steps = [step.step for step in page.price_ranges or ()]
-    steps = [step for step in steps if _FINEST <= step <= _COARSEST]
+    steps = [piece.step for piece in page.price_ranges or () if _FINEST <= piece.step <= _COARSEST]
     return Market(
         id=MarketId(f"kalshi:{page.ticker}"),
         event_id=f"kalshi:{page.event_ticker}",
         question=question,
-        rules="\n\n".join(part for part in (page.rules_primary, page.rules_secondary) if part) or question,
+        rules="\n\n".join(filter(None, (page.rules_primary, page.rules_secondary))) or question,
         category=event.category or "other",
         opens_at=page.opens_at,
         closes_at=page.close_time,
@@ -246,8 +251,10 @@ def quote_of(prices: KalshiBestPrices, ticker: str, at: datetime, volume: int | 
     bid = offered(prices.yes_bid_dollars)
     ask = offered(prices.yes_ask_dollars)
     offered(prices.last_price_dollars)
-    bid = None if prices.yes_bid_size_fp == 0 else bid
-    ask = None if prices.yes_ask_size_fp == 0 else ask
+    if prices.yes_bid_size_fp == 0:
+        bid = None
+    if prices.yes_ask_size_fp == 0:
+        ask = None
 
     return Quote(
         market_id=MarketId(f"kalshi:{ticker}"),
@@ -274,7 +281,7 @@ def quote_with_book(quote: Quote, raw: object) -> Quote:
 
     An empty book where the page has prices contradicts it, and isn't believed.
     """
-    book = raw.get("orderbook_fp") if isinstance(raw, dict) else None
+    book = member(raw, "orderbook_fp")
     bids = _levels(book, "yes_dollars")
     asks = [Level(ONE - level.price, level.shares) for level in _levels(book, "no_dollars")]
     has_price = quote.bid is not None or quote.ask is not None
@@ -287,8 +294,7 @@ def _levels(book: object, side: str) -> list[Level]:
     """Return one side as sent, without levels of no size."""
     if not isinstance(book, dict) or not isinstance(book.get(side, ""), list | None):
         raise RejectedRecord("quote", "bad_book", f"its book has no list of {side}")
-    levels = (_level(pair) for pair in book[side] or [])
-    return [level for level in levels if level.shares]
+    return [level for level in map(_level, book[side] or []) if level.shares]
 
 
 def _level(pair: object) -> Level:
@@ -316,11 +322,14 @@ class KalshiPast(WireRecord):
 def past_market(raw: object, page: KalshiPage, market: Market, at: datetime) -> PastMarket:
     """Return a market of the past; if it could close early, only its latest close was known in advance."""
     past = read(KalshiPast, raw, "market")
-    early = past.can_close_early
     latest = past.latest_expiration_time
-    closes = max(page.close_time, latest) if early and latest else page.close_time
-    over = page.status not in ("initialized", "inactive", "active") or page.close_time <= at
-    stopped = min(page.close_time, at) if over else None
+    closes = page.close_time
+    if past.can_close_early and latest:
+        closes = max(closes, latest)
+
+    stopped = None
+    if page.status not in ("initialized", "inactive", "active") or page.close_time <= at:
+        stopped = min(page.close_time, at)
     return PastMarket(replace(market, closes_at=closes), past.volume_fp or 0, stopped, raw=raw)
 
 
@@ -350,11 +359,10 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
     if ending.result not in RESULTS:
         raise waiting("unknown_result", f"its result is {shown_value(ending.result)}")
 
-    settled = ending.settlement_ts
     return Resolution(
         market_id=MarketId(f"kalshi:{ending.ticker}"),
         version=1,
-        known_at=at if settled is None else min(settled, at),
+        known_at=min(ending.settlement_ts or at, at),
         payout=_payout(ending),
         source=f"kalshi: finalized, {ending.result or 'no word'}",
     )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import chain, product
+from itertools import product
 from typing import Any
 
 from pydantic import AliasChoices, AliasPath, Field
@@ -19,6 +19,7 @@ from markets.venues.wire.fields import (
     Second,
     WireRecord,
     label,
+    member,
     read,
 )
 from markets.venues.wire.http import HttpClient, Parameter
@@ -71,7 +72,7 @@ async def open_lists(
     if len(named) > MOST_SERIES:
         return whole
 
-    pages = await records(http, sorter, [slug.upper() for slug in wanted.slugs])
+    pages = await records(http, sorter, list(map(str.upper, wanted.slugs)))
     events = [*map(str.upper, wanted.events), *(label(raw, "event_ticker") for raw in pages.values())]
     lists: list[AskPage] = [partial(open_events, http, name) for name in dict.fromkeys(named)]
     lists += [partial(_one_event, http, sorter, name) for name in dict.fromkeys(filter(None, events))]
@@ -88,12 +89,14 @@ def _tagged_series(series: Mapping[str, str], tag: str) -> list[str]:
 async def _one_event(http: HttpClient, sorter: RecordSorter, name: str, _cursor: str | None) -> ListPage:
     """Return an event with its markets as a list of its own."""
     page = await get_or_none(http, f"/events/{name}", with_nested_markets="true")
-    event = page.get("event") if isinstance(page, dict) else None
+    event = member(page, "event")
     if event is None:
         sorter.tell(RejectedRecord("page", "missing", f"the venue has no event {name}"), name)
-    elif isinstance(event, dict) and "markets" not in event and isinstance(page, dict):
-        event = event | {"markets": page.get("markets")}
-    return [] if event is None else [event], None
+        return [], None
+
+    if isinstance(event, dict) and "markets" not in event:
+        event = event | {"markets": member(page, "markets")}
+    return [event], None
 
 
 async def open_events(http: HttpClient, series: str | None, cursor: str | None) -> ListPage:
@@ -117,15 +120,19 @@ async def records_one_by_one(
 ) -> list[object]:
     """Return the records of these names, each from a page of its own; report missing ones."""
     answers = await gather_all(_one_record(http, f"{path}/{name}", key) for name in names)
+
+    listed = list[object]()
     for name, answer in zip(names, answers, strict=True):
         if answer is None:
             sorter.tell(RejectedRecord("market", "missing", f"the venue doesn't list this {key}"), name)
-    return [answer for answer in answers if answer is not None]
+        else:
+            listed.append(answer)
+    return listed
 
 
 async def _one_record(http: HttpClient, path: str, key: str) -> object:
     answer = await get_or_none(http, path)
-    return answer.get(key) if isinstance(answer, dict) else None
+    return member(answer, key)
 
 
 async def records(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) -> Raw:
@@ -164,8 +171,12 @@ async def books(http: HttpClient, sorter: RecordSorter, tickers: Sequence[str]) 
     pages = await gather_all(
         get_or_none(http, "/markets/orderbooks", tickers=batch) for batch in batches(tickers, BOOKS_A_PAGE)
     )
-    sent = [page.get("orderbooks") for page in pages if isinstance(page, dict)]
-    listed = chain.from_iterable(books for books in sent if isinstance(books, list))
+    listed = list[object]()
+    for page in pages:
+        sent = member(page, "orderbooks")
+        if isinstance(sent, list):
+            listed += sent
+
     raws = by_name(listed, "ticker", tickers)
     alone = [ticker for ticker in tickers if ticker not in raws]
     answers = await gather_all(
@@ -264,7 +275,7 @@ async def candles(
 
 def candle_end(raw: object) -> int:
     """Return when a candle ends, in seconds since 1970; 0 where it doesn't say."""
-    at = raw.get("end_period_ts") if isinstance(raw, dict) else None
+    at = member(raw, "end_period_ts")
     return at if type(at) is int else 0
 
 

@@ -27,6 +27,7 @@ from markets.venues.wire.fields import (
     chance,
     is_name,
     label,
+    member,
     read,
     shown_value,
     waiting,
@@ -93,7 +94,9 @@ def left_out(raw: object) -> str:
     """Return why a market is excluded: it isn't yes or no, or trades in cash; empty if it isn't."""
     if label(raw, "outcomeType") in OTHER_TYPES:
         return "not yes or no"
-    return "in cash" if isinstance(raw, dict) and raw.get("token") == "CASH" else ""
+    if member(raw, "token") == "CASH":
+        return "in cash"
+    return ""
 
 
 def page(raw: object) -> ManifoldPage | None:
@@ -141,7 +144,10 @@ def past_market(raw: object, page: ManifoldPage, at: datetime) -> PastMarket:
     ended = past.resolution_time if page.is_resolved else None
     moved = ended is not None and page.close_time >= ended - MOVED_WITHIN
     stopped = min(page.close_time, ended or NEVER)
-    made = replace(market(page), closes_at=NEVER) if moved else market(page)
+
+    made = market(page)
+    if moved:
+        made = replace(made, closes_at=NEVER)
     return PastMarket(made, past.volume or 0, stopped if stopped <= at else None)
 
 
@@ -183,11 +189,10 @@ def resolution(raw: object, at: datetime) -> Resolution | None:
             raise waiting("contradiction", words)
         return None
 
-    ended = ending.resolution_time
     return Resolution(
         market_id=MarketId(f"manifold:{ending.id}"),
         version=1,
-        known_at=at if ended is None else min(ended, at),
+        known_at=min(ending.resolution_time or at, at),
         payout=_payout(ending),
         source=f"manifold: {ending.resolution}",
     )

@@ -51,7 +51,9 @@ class NewestMarkets:
         named: list[AskPage] = [partial(_open_in_topic, self._http, sorter, tag) for tag in wanted.tags]
         named += [partial(_one_market, self._http, sorter, slug) for slug in wanted.slugs]
         self.more = False
-        return named if wanted.only_named and not wanted.events else [*named, self.page]
+        if wanted.only_named and not wanted.events:
+            return named
+        return [*named, self.page]
 
 
 async def _open_in_topic(http: HttpClient, sorter: RecordSorter, topic: str, cursor: str | None) -> ListPage:
@@ -73,7 +75,9 @@ async def _one_market(http: HttpClient, sorter: RecordSorter, slug: str, _cursor
 async def every_market(http: HttpClient, before: str | None) -> ListPage:
     """Return a page of all markets ever, the newest first, that starts before a record."""
     raws = page_list(await http.get("/v0/markets", limit=A_PAGE, before=before))
-    return raws, _next_page(raws) if len(raws) == A_PAGE else None
+    if len(raws) != A_PAGE:
+        return raws, None
+    return raws, _next_page(raws)
 
 
 async def topic_markets(http: HttpClient, topic: str, after: str | None, status: str = "all") -> ListPage:
@@ -81,7 +85,9 @@ async def topic_markets(http: HttpClient, topic: str, after: str | None, status:
     asked = {"topicSlug": topic, "filter": status, "contractType": "BINARY", "sort": "newest"}
     start = int(after or 0)
     raws = page_list(await http.get("/v0/search-markets", term="", limit=A_PAGE, offset=start, **asked))
-    return raws, str(start + A_PAGE) if len(raws) == A_PAGE else None
+    if len(raws) != A_PAGE:
+        return raws, None
+    return raws, str(start + A_PAGE)
 
 
 async def bets(
@@ -109,9 +115,11 @@ def most_pages(records: int) -> int:
 def _next_page(raws: Sequence[object]) -> str | None:
     """Return the cursor of the next page, which starts before the last record of this one."""
     names = list(filter(is_name, (label(raw, "id") for raw in raws)))
-    if raws and not names:
+    if names:
+        return names[-1]
+    if raws:
         raise incomplete("none of a page's records has an id, by which to ask for the next page")
-    return names[-1] if names else None
+    return None
 
 
 async def records(http: HttpClient, sorter: RecordSorter, names: Sequence[str]) -> list[object]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from markets.model import Listing, MarketId
 from markets.venue import Catalogue, CatalogueFilter, VenueError
-from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, raw_json, shown_value
+from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, member, raw_json, shown_value
 from markets.venues.wire.http import HttpClient, Parameter
 
 T = TypeVar("T")
@@ -153,7 +153,9 @@ class CatalogueReader:
     ) -> None:
         """Read a list to its end, or as many of its pages as are wanted."""
         async for raws in new_records(ask, self._key, self._sorter, most, part.position):
-            fresh = [raw for raw in raws if label(raw, self._key) not in part.names] if part.names else raws
+            fresh = raws
+            if part.names:
+                fresh = [raw for raw in raws if label(raw, self._key) not in part.names]
             for made in chain.from_iterable(map(make, fresh)):
                 if isinstance(made, str):
                     part.left_out[made] += 1
@@ -168,20 +170,25 @@ class CatalogueReader:
         if old is None or not timedelta() <= at - old.since <= RESUMED_WITHIN:
             return PartOfCatalogue(wanted, at)
         same = replace(wanted, closes_until=old.wanted.closes_until) == old.wanted
-        return old if same else PartOfCatalogue(wanted, at)
+        if same:
+            return old
+        return PartOfCatalogue(wanted, at)
 
 
 def _quoted_at(listing: Listing, at: datetime) -> Listing:
-    return listing if listing.quote is None else replace(listing, quote=replace(listing.quote, at=at))
+    if listing.quote is None:
+        return listing
+    return replace(listing, quote=replace(listing.quote, at=at))
 
 
 def page_list(page: object, key: str | None = None) -> list[object]:
     """Return the list that a page is, or has under a key."""
     records = page
+    what = "a list"
     if key is not None:
-        records = page.get(key) if isinstance(page, dict) else None
+        records = member(page, key)
+        what = f"a list of {key}"
     if not isinstance(records, list):
-        what = "a list" if key is None else f"a list of {key}"
         hint = "check the venue's url in the config; the venue may have changed its API"
         raise VenueError("bad_page", f"a page is not {what}", hint)
     return records
@@ -189,7 +196,7 @@ def page_list(page: object, key: str | None = None) -> list[object]:
 
 def next_cursor(page: object, key: str) -> str | None:
     """Return the cursor of the next page; None on the last, where it is empty or missing."""
-    after = page.get(key) if isinstance(page, dict) else None
+    after = member(page, key)
     if after is None or isinstance(after, str):
         return after or None
     raise incomplete(f"the cursor of its next page is {shown_value(after)}")
@@ -253,9 +260,13 @@ def batches(names: Sequence[str], size: int) -> list[Sequence[str]]:
 
 def by_name(raws: Iterable[object], key: str, wanted: Iterable[str]) -> dict[str, object]:
     """Return the wanted records, by their names under a key."""
-    named = {label(raw, key): raw for raw in raws}
     names = frozenset(wanted)
-    return {name: raw for name, raw in named.items() if name in names}
+    found = {}
+    for raw in raws:
+        name = label(raw, key)
+        if name in names:
+            found[name] = raw
+    return found
 
 
 async def ask_in_batches(

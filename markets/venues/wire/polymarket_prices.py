@@ -105,7 +105,9 @@ def quote(raw: object, at: datetime) -> Quote:
     if yes_place(prices.outcomes) != 0:  # it is unclear whose prices these are; the outcomes' own are certain
         bid = ask = last = None
 
-    mid = _outcome(prices) if bid is None or ask is None else middle(bid, ask)
+    mid = middle(bid, ask)
+    if mid is None:
+        mid = _outcome(prices)
     if bid is None and ask is None and mid is None:
         raise RejectedRecord("quote", "no_price", "it has no price")
 
@@ -131,7 +133,7 @@ def _outcome(prices: PolymarketPrices) -> int | None:
         return None
 
     try:
-        both = [figure(price) for price in prices.outcome_prices]
+        both = list(map(figure, prices.outcome_prices))
         yes = both[yes_place(prices.outcomes)]
     except (ValueError, IndexError):
         raise RejectedRecord("quote", "bad_price", "the prices of its outcomes make no sense") from None
@@ -312,7 +314,7 @@ def resolution(raw: object, at: datetime, seen_closed_at: datetime | None = None
 
 def _end_without_word(ending: PolymarketEnding, at: datetime, seen_closed_at: datetime) -> Resolution:
     """Return what a closed market of which the oracle has said nothing paid by its last prices."""
-    if DISPUTED.intersection(word.casefold() for word in ending.uma_resolution_statuses[-1:]):
+    if DISPUTED.intersection(map(str.casefold, ending.uma_resolution_statuses[-1:])):
         raise waiting("disputed", "its result was disputed last")
 
     counts_from = ending.closed_since(at, seen_closed_at) + BOOK_COUNTS_AFTER
@@ -393,5 +395,7 @@ def confirm_resolution(end: Resolution, raw: object, book_page: object | None) -
         words = f"its page pays {(end.payout or 0) / ONE:g} a share, the order book {payout / ONE:g}"
         raise waiting("contradiction", words)
 
-    source = BOOK_ALONE if end.source == NO_WORD else f"{end.source}, per the order book"
+    source = BOOK_ALONE
+    if end.source != NO_WORD:
+        source = f"{end.source}, per the order book"
     return replace(end, source=source)

@@ -38,7 +38,9 @@ _DECIMAL = re.compile(r"[0-9]{1,12}(\.[0-9]{1,40})?")
 
 def figure(value: object) -> int:
     """Return a number, sent as such or as text, in millionths."""
-    return _figure(value) if type(value) in _WRITTEN else number(value)
+    if type(value) in _WRITTEN:
+        return _figure(value)
+    return number(value)
 
 
 @lru_cache(maxsize=4_096, typed=True)  # prices and steps; volumes are all different
@@ -52,7 +54,9 @@ def _figure(value: object) -> int:
 
 def texts(value: object) -> tuple[str, ...]:
     """Return a list of texts, which on this wire mostly comes as text itself."""
-    return _parse_list(value) if isinstance(value, str) else _check_texts(value)
+    if isinstance(value, str):
+        return _parse_list(value)
+    return _check_texts(value)
 
 
 @lru_cache(maxsize=4096)
@@ -96,19 +100,26 @@ def event_of_market(value: object) -> PolymarketEvent | None:
         raise ValueError(f"{shown_value(name)} is not a valid event id")
 
     augmented = any(event.get("negRiskAugmented") is True for event in events)
-    title, game = (events[0].get(key) for key in ("title", "gameId"))
+    title = events[0].get("title")
+    if not isinstance(title, str):
+        title = ""
+    game = game_name(events[0].get("gameId"))
     slug = slug_of(events[0].get("slug"))
-    return PolymarketEvent(name, augmented, title if isinstance(title, str) else "", game_name(game), slug)
+    return PolymarketEvent(name, augmented, title, game, slug)
 
 
 def slug_of(value: object) -> str:
     """Return a slug; empty where the value is none."""
-    return value if isinstance(value, str) and is_name(value) else ""
+    if isinstance(value, str) and is_name(value):
+        return value
+    return ""
 
 
 def game_name(value: object) -> str:
     """Return the venue's id of a game; empty where there is no valid one."""
-    return str(value) if type(value) is int else slug_of(value)
+    if type(value) is int:
+        return str(value)
+    return slug_of(value)
 
 
 class PolymarketFees(NamedTuple):
@@ -136,11 +147,15 @@ def _records(value: object) -> list[dict[str, object]]:
 
 
 def _maybe_figure(value: object) -> int | None:
-    return None if value is None or value == "" else figure(value)
+    if value is None or value == "":
+        return None
+    return figure(value)
 
 
 def _maybe_instant(value: object) -> datetime | None:
-    return None if value is None or value == "" else instant(value)
+    if value is None or value == "":
+        return None
+    return instant(value)
 
 
 # plain validators: pydantic's second check would dominate the time for thousands of records
@@ -183,7 +198,9 @@ def side_names(outcomes: tuple[str, str]) -> tuple[str, str]:
 def question_of(question: str, outcomes: tuple[str, str]) -> str:
     """Return the question; where the outcomes have names, with what YES and NO stand for."""
     sides = _named_sides(outcomes)
-    return f"{question.strip()} {sides}" if sides else question
+    if not sides:
+        return question
+    return f"{question.strip()} {sides}"
 
 
 @lru_cache(maxsize=4096)
@@ -342,11 +359,17 @@ def _joined(tags: tuple[str, ...]) -> str:
 
 def story_of(event: PolymarketEvent | None, game: str, ends_at: datetime) -> str:
     """Return the game of a market, else its event's title with its date; empty for a title without one."""
-    name = game or (event.game if event else "")
-    if name:
-        return f"{PREFIX}game:{name}"
-    about = dated_subject(event.title.replace("___", "$1"), ends_at) if event else ""
-    return f"{PREFIX}{about}" if about else ""
+    if event is not None and not game:
+        game = event.game
+    if game:
+        return f"{PREFIX}game:{game}"
+    if event is None:
+        return ""
+
+    about = dated_subject(event.title.replace("___", "$1"), ends_at)
+    if not about:
+        return ""
+    return f"{PREFIX}{about}"
 
 
 def _created_at(page: PolymarketPage) -> datetime:

@@ -11,7 +11,7 @@ from markets.millionths import ONE
 from markets.model import NEVER
 from markets.past import PastRequest
 from markets.venue import CatalogueFilter, VenueError
-from markets.venues.wire.fields import RecordSorter, RejectedRecord, label
+from markets.venues.wire.fields import RecordSorter, RejectedRecord, label, member
 from markets.venues.wire.http import HttpClient, Parameter
 from markets.venues.wire.paging import (
     NOT_THERE,
@@ -46,7 +46,7 @@ async def open_lists(gamma: HttpClient, sorter: RecordSorter, wanted: CatalogueF
         return [partial(open_markets, gamma, wanted, {})]
 
     queries: list[dict[str, Parameter]] = [{"slug": slugs} for slugs in batches(wanted.slugs, A_PAGE)]
-    numbers = [slug for slug in wanted.slugs if slug.isdigit()]
+    numbers = list(filter(str.isdigit, wanted.slugs))
     queries += [{"id": ids} for ids in batches(numbers, A_PAGE)]
 
     for event in wanted.events:
@@ -198,7 +198,10 @@ async def market_slugs(gamma: HttpClient, slugs: Sequence[str]) -> list[object]:
 
 async def event_markets(gamma: HttpClient, event: str) -> list[str]:
     """Return the ids of the markets of an event, given by its number or its slug."""
-    page = await gamma.get(f"/events/{event}" if event.isdigit() else f"/events/slug/{event}")
+    path = f"/events/slug/{event}"
+    if event.isdigit():
+        path = f"/events/{event}"
+    page = await gamma.get(path)
     return list(filter(None, (label(raw, "id") for raw in page_list(page, "markets"))))
 
 
@@ -235,8 +238,12 @@ def _all_of(spans: Mapping[str, Span]) -> Span:
 async def _many_histories(
     clob: HttpClient, tokens: Sequence[str], piece: Span, fidelity: int
 ) -> Mapping[str, object]:
-    first, last = (int(at.timestamp()) for at in piece)
-    span = {"start_ts": first, "end_ts": last, "fidelity": fidelity * 60}
+    first, last = piece
+    span = {
+        "start_ts": int(first.timestamp()),
+        "end_ts": int(last.timestamp()),
+        "fidelity": fidelity * 60,
+    }
     try:
         page = await clob.post("/batch-prices-history", {"markets": [*tokens], **span})
     except VenueError as error:
@@ -244,8 +251,10 @@ async def _many_histories(
             return {}
         raise
 
-    points = page.get("history") if isinstance(page, dict) else None
-    return points if isinstance(points, dict) else {}
+    points = member(page, "history")
+    if not isinstance(points, dict):
+        return {}
+    return points
 
 
 async def history(

@@ -45,7 +45,9 @@ class SeriesFault:
     @property
     def words(self) -> str:
         """Return the mistake with where it is."""
-        place = f"line {self.line}" if isinstance(self.line, int) else self.line
+        place = str(self.line)
+        if isinstance(self.line, int):
+            place = f"line {place}"
         return ", ".join(filter(None, (self.file, place, self.field))) + f": {self.reason}"
 
 
@@ -126,7 +128,9 @@ class ObservationReader:
             published = end_of(day + timedelta(days=self.lag))
         else:
             published = start_of(day)
-        return None if published is None else Observation(day, value, published)
+        if published is None:
+            return None
+        return Observation(day, value, published)
 
     def _read(self, line: int | str, name: str, reader: Callable[[Any], Any], value: Any) -> Any:
         """Return what a field holds; None, with the mistake noted, where it makes no sense."""
@@ -199,8 +203,8 @@ def read_series(file: str, text: str, lag: int | None) -> list[Series]:
 def _table_series(reader: ObservationReader, text: str) -> Iterator[Series]:
     """Yield the series of a CSV with a head: one in the column `value`, else one a column, by its name."""
     (head_line, head), *table = _table_rows(reader, text)
-    names = [name.strip() for name in head]
-    columns = [name.casefold() for name in names]
+    names = list(map(str.strip, head))
+    columns = list(map(str.casefold, names))
     for name in columns:
         if name and columns.count(name) > 1:
             reader.refuse(head_line, name, "the column is there twice")
@@ -214,7 +218,9 @@ def _table_series(reader: ObservationReader, text: str) -> Iterator[Series]:
         reader.refuse(head_line, VALUE_COLUMN, "there is no such column, and none named as a series")
 
     for column in value_columns:
-        name = PurePath(reader.file).stem if columns[column] == VALUE_COLUMN else names[column]
+        name = names[column]
+        if columns[column] == VALUE_COLUMN:
+            name = PurePath(reader.file).stem
         rows = []
         for line, row in table:
             published = None if published_column is None else row[published_column].strip()
