@@ -257,13 +257,20 @@ def standing(data: Data) -> str:
             "these are compared with the price."
         )
 
-    known = "(not known: --released DAY)"
-    if data["released"]:
-        known = f"on {data['released']}"
+    closed = f"they closed from {min(days)} to {max(days)}"
+    nothing = "Nothing is claimed against the price."
+    if not data["released"]:
+        return (
+            f"{data['model']} may remember how these questions ended: {closed}, and the day of its release "
+            f"is not known (--released DAY). {nothing}"
+        )
+
+    released = f"its release on {data['released']}"
+    if after == len(days):
+        return f"All {after} questions were asked after {released}: {closed}. {nothing}"
     return (
-        f"{data['model']} may remember how these questions ended: they closed from {min(days)} to "
-        f"{max(days)}, and {counted} were asked after its release {known}. Nothing is claimed against the "
-        "price."
+        f"{data['model']} may remember how these questions ended: {closed}, and {counted} were asked after "
+        f"{released}. {nothing}"
     )
 
 

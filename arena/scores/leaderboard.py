@@ -521,6 +521,8 @@ def _why_not(row: LeaderboardRow) -> str:
             reasons.append("were late")
         return f"{row.turns:,} of {count_text(row.turns, 'turn')} {' or '.join(reasons)}"
 
+    if not row.shown:
+        return "has not played"
     if not row.resolved:
         return NOTHING
     if not row.answered:

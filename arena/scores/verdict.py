@@ -344,7 +344,7 @@ def _with_price(verdict: AgentVerdict, price: PairVerdict | None) -> AgentVerdic
     if verdict.rank_low is None:
         return verdict
     if price is None:
-        sentence = "None of its forecasts that can be compared with the market price has resolved yet."
+        sentence = "None of its forecasts has been compared with the market price."
         return replace(verdict, price_sentence=sentence)
     if price.since is None:
         sentence = f"Not told apart from the market price yet ({pace_text(price.weeks_more)})."
@@ -422,7 +422,7 @@ def _ladder(entries: Sequence[AgentVerdict], pairs: Sequence[PairVerdict], state
     first = entries[0]
     if not first.better_than:
         pace = soonest_text(pairs, several=len(entries) > 2)
-        so_far = f"{first.agent} is first so far, which may be chance."
+        so_far = f"{first.agent} forecasts best so far, which may be chance."
         return f"No agent is told apart from another yet ({pace}). {so_far}{_expected(state)}"
 
     sentence = f"{first.agent} forecasts better than {_all_or_names(first.better_than, len(entries) - 1)}"
@@ -438,7 +438,7 @@ def _group_and_price(entries: Sequence[AgentVerdict], by_price: Mapping[str, Pai
     better = [entry.agent for entry in entries if entry.price == "better"]
     worse = [entry.agent for entry in entries if entry.price == "worse"]
     if not by_price:
-        return "None of their forecasts that can be compared with the market price has resolved yet."
+        return "None of their forecasts has been compared with the market price."
     if better == [entries[0].agent] and entries[0].better_than:
         return "It is better than the market price, too."
     if better:
@@ -446,11 +446,12 @@ def _group_and_price(entries: Sequence[AgentVerdict], by_price: Mapping[str, Pai
     if len(worse) == len(entries):
         return "The market price is better than each of them."
 
-    first = by_price.get(entries[0].agent)
-    pace = pace_text(None)
-    if first is not None:
-        pace = pace_text(first.weeks_more)
-    sentence = f"None has been shown to beat the market price yet ({entries[0].agent}: {pace})."
+    agent = entries[0].agent
+    first = by_price.get(agent)
+    so_far = f"{agent}: {pace_text(None if first is None else first.weeks_more)}"
+    if first is not None and first.better != agent:
+        so_far = f"{agent} is behind it so far"
+    sentence = f"None has been shown to beat the market price yet ({so_far})."
     if worse:
         sentence += f" The price is better than {list_names(worse)}."
     return sentence

@@ -44,7 +44,7 @@ def renamed(facts: ReportFacts, old: str, new: str) -> ReportFacts:
     return replace(
         facts,
         ranking=replace(facts.ranking, rows=rows),
-        verdict=Verdict(f"{new} is first so far."),
+        verdict=Verdict(f"{new} forecasts best so far."),
         curves=tuple(curves),
         calibrations=tuple(agents),
         season=replace(

@@ -86,7 +86,7 @@ def test_without_a_known_release_nothing_is_claimed_against_the_price() -> None:
     told = data(answers(120, 1))
     first = text(told).splitlines()[0]
     assert first.startswith("mine may remember how these questions ended: they closed from ")
-    assert "0 of 120 questions were asked after its release (not known: --released DAY)." in first
+    assert "the day of its release is not known (--released DAY)." in first
     assert first.endswith("Nothing is claimed against the price.")
     assert told["comparison"] is None
     assert "interval" not in text(told)
@@ -101,6 +101,13 @@ def test_with_too_few_questions_after_the_release_nothing_is_claimed(counting: i
     first = text(told).splitlines()[0]
     assert f"{counting} of 40 questions were asked after its release on 2026-03-02." in first
     assert first.endswith("Nothing is claimed against the price.")
+
+
+def test_what_was_all_asked_after_the_release_is_not_said_to_be_remembered() -> None:
+    told = data([(asked_on(date(2026, 3, 2), number), 0.5) for number in range(19)], date(2026, 3, 1))
+    first = text(told).splitlines()[0]
+    assert first.startswith("All 19 questions were asked after its release on 2026-03-01: they closed from ")
+    assert "remember" not in first
 
 
 def test_only_questions_after_the_release_are_compared_by_the_mean_difference_and_an_interval() -> None:

@@ -71,11 +71,15 @@ def test_an_agent_says_whom_it_is_better_than_since_when_and_from_whom_it_is_not
     ]
     assert found.sentence == (
         "a forecasts better than c and d, and is not told apart from b yet (would take about 6 more weeks). "
-        "None of their forecasts that can be compared with the market price has resolved yet."
+        "None of their forecasts has been compared with the market price."
     )
     open_price = make_verdict(FOUR, pairs, [untold("b", PRICE, 9)], PLAYED)
     assert open_price.sentence.endswith(
         "None has been shown to beat the market price yet (a: too early to say when)."
+    )
+    behind = make_verdict(FOUR, pairs, [untold(PRICE, "a", 40)], PLAYED)
+    assert behind.sentence.endswith(
+        "None has been shown to beat the market price yet (a is behind it so far)."
     )
 
 
@@ -107,8 +111,8 @@ def test_as_long_as_nobody_is_told_from_anybody_it_says_when_that_may_come() -> 
     pairs = [untold(one, other, inf) for one, other in combinations("abcd", 2)]
     found = make_verdict(FOUR, [*pairs[:-1], untold("c", "d", 8)], [], PLAYED)
     assert found.sentence.startswith(
-        "No agent is told apart from another yet (the first would take about 8 more weeks). a is first so "
-        "far, which may be chance."
+        "No agent is told apart from another yet (the first would take about 8 more weeks). a forecasts best "
+        "so far, which may be chance."
     )
     assert found.guarantee == ""
     assert [one.rank_text for one in found.agents] == ["1–4"] * 4
