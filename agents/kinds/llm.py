@@ -5,7 +5,7 @@
 replaces the prompt's system message only. `prices` are `shown`, `hidden`, or shown `after` a first question
 without them (the blind forecast is then kept along with the final one).
 
-Unless set, `max_tokens` and `timeout` are computed from model, reasoning and number of markets (`arena
+Unless set, `max_tokens` and `timeout` are computed from model, reasoning and number of markets (`arena show
 config` shows them). If a server refuses the schema, the seed or the name of the token limit, it is asked
 without; `form`, `seed` and `max_tokens_key` set this by hand.
 
