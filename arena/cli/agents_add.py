@@ -73,7 +73,9 @@ def added_data(
     failed: Sequence[Mapping[str, str]],
 ) -> dict[str, Any]:
     """Return the agents added, their monthly cost, and the budget's warnings, for JSON."""
-    cost = cost_of(config, 1, {})
+    models = {agent.name: agent.model for agent in config.agents if agent.model is not None}
+    begun = read_begun(config.database, models)
+    cost = cost_of(config, len(begun.cohorts) + 1, begun.usage)
     missing = missing_keys(config.agents, environment(config.folder, os.environ))
     added = []
     for block in blocks:
@@ -96,7 +98,7 @@ def added_data(
     return {
         "added": added,
         "failed": list(failed),
-        "joins": joining_text(config, read_begun(config.database, {}), ()) or None,
+        "joins": joining_text(config, begun, ()) or None,
         "unpriced": unpriced_sentences(blocks),
         "models": len(cost.estimates),
         "month_usd": month_data(cost.total),

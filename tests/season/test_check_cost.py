@@ -180,3 +180,11 @@ def test_an_agent_that_may_take_until_rounds_are_late_is_named(
     warnings = arena_json(tmp_path, "check")["cost"]["warnings"]
     assert [(one["code"], one["agent"]) for one in warnings] == [("long_wait", "ann")] * (most is not None)
     assert most is None or warnings[0]["mend"] == f"set its `wait` to at most {most}, or decide less often"
+
+
+def test_a_total_after_adding_an_agent_is_the_one_that_checking_gives(tmp_path: Path) -> None:
+    """What others used in the rounds so far counts in both."""
+    a_config(tmp_path, f"name: a, model: demo/sharp, {PRICED}")
+    arena_json(tmp_path, "run", "--round")
+    added = arena_json(tmp_path, "add", "demo/hasty", "--price", "1", "4", "--yes", "--no-probe")
+    assert added["month_usd"] == arena_json(tmp_path, "check")["month_usd"]
