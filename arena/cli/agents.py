@@ -349,7 +349,7 @@ REPORTED = (
 MOST = 3
 """The number of events at stake that are named."""
 PROFILE_PARTS = {
-    "edge": "edge at mid, scaled by how much of its claimed edge has materialised",
+    "edge": "edge over the mid price, as far as it was realised",
     "spread": "spread and depth of the book",
     "fee": "fees",
     "sizing": "stakes that differ from quarter Kelly",

@@ -151,7 +151,7 @@ NOTES = {
         "Calibration: of forecasts that gave one side 70% or more, how likely they said, how often it was so."
     ),
     "brier_implied": (
-        "*Implied: the founding text's Brier score of its bets, with the stake alone read as confidence."
+        "*Implied: the Brier score of its bets, with the size of the stake taken as its confidence."
     ),
     "evidence": "Evidence: what $1 bet on its skill would be worth.",
     "distance": "Distance: how far its forecasts lie from the prices, on average.",

@@ -200,7 +200,7 @@ def rule_fields(data: Data) -> Iterator[tuple[str, str]]:
     thinking = {agent["name"]: agent["thinking"] for agent in data["agents"]}
     text = thinking_words(thinking)
     if len({*thinking.values()} - {None}) > 1:
-        text += "; these differ: `reasoning` under `ask` sets it for all"
+        text += "; `reasoning` under `ask` sets one level for all"
     if text:
         yield "thinking", text
 

@@ -191,7 +191,8 @@ def test_looking_leaves_the_record_as_it_is(season: Path) -> None:
 def test_how_much_models_think_is_said_before_and_on_the_board(season: Path) -> None:
     words = " ".join(run(season, "check").stdout.split())
     assert (
-        "thinking low (eve); provider's default (sue); these differ: `reasoning` under `ask` sets it" in words
+        "thinking low (eve); provider's default (sue); `reasoning` under `ask` sets one level for all"
+        in words
     )
     board = said(season, "board")["thinking"]
     assert [tuple(each.values()) for each in board] == [("eve", "low"), ("sue", "provider's default")]

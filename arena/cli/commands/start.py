@@ -297,6 +297,10 @@ def add(
 
 def check_files(chosen: Options, path: Path) -> None:
     """Check a cassette, a folder of questions or a recording."""
+    if not path.exists():
+        hint = "name a folder of questions, a recording or a cassette"
+        raise ArenaError("no_folder", f"there is no {path}", hint)
+
     if path.suffix == ".json" and path.is_file():
         from arena.cli.cassettes import check_cassette
 

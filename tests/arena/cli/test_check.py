@@ -154,3 +154,9 @@ def test_of_a_public_season_a_mock_turn_without_a_forecast_is_an_error(tmp_path:
     assert (failed.returncode, "so many forecasts: sharp 0." in failed.stdout) == (1, True)
     write(tmp_path, f"public: true\n{text}".replace("1000", "90000"))
     assert "so many forecasts: sharp 40." in arena("check", cwd=tmp_path).stdout
+
+
+def test_a_folder_that_is_not_there_is_not_taken_for_a_recording(tmp_path: Path) -> None:
+    done = arena("check", "minne", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "there is no minne\n→ name a folder of questions, a recording or a cassette" in done.stderr
