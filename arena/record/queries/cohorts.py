@@ -580,6 +580,7 @@ FAILED_CALLS = (
         name=EntrantRow.name,
         stage=CallRow.stage,
         sample=CallRow.sample,
+        prompt=CallRow.prompt_hash,
         code=CallRow.error_code,
         message=CallRow.error_message,
         retry=CallRow.error_retry,
@@ -596,15 +597,15 @@ FAILED_CALLS = (
 def read_unanswered_turns(connection: Connection, round_id: int) -> list[UnansweredTurn]:
     """Return the failed turns of a round whose model gave no answer, in the order of the line-up.
 
-    Of each question the last attempt counts. A turn that failed for another reason is left out: one that a
+    Of each question the last attempt counts; an agent that asks in parts has several of a stage. A turn that failed for another reason is left out: one that a
     budget stopped, say, or an agent's own code that broke.
     """
     first_failures: dict[str, datetime] = {}
-    last_attempts: dict[tuple[str, str, int], Row[Any]] = {}
+    last_attempts: dict[tuple[str, str, int, str], Row[Any]] = {}
     for row in connection.execute(FAILED_CALLS, {"round_id": round_id}):
         if row.code is not None:
             first_failures.setdefault(row.name, row.at)
-        last_attempts[row.name, row.stage, row.sample] = row
+        last_attempts[row.name, row.stage, row.sample, row.prompt] = row
 
     unanswered: dict[str, UnansweredTurn] = {}
     for row in last_attempts.values():

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from agents.model import Ask, Call, CallError, Decision, Prompt, View
+from agents.model import Ask, Call, CallError, Decision, Message, Prompt, View
 from arena.config import load
 from arena.errors import ArenaError
 from arena.record.queries.cohorts import StoredCohort, has_marks, read_rounds
+from arena.record.queries.progress import read_progress
 from arena.record.record import Record
 from arena.record.write.turns import claim_turns
 from arena.rounds.benchmark_rounds import read_questions
@@ -65,6 +66,28 @@ def test_a_round_that_was_closed_is_not_played_again(
     again = play(stored, 1, world, record)
     assert (again.turns, again.failed, again.unanswered) == ((), (), ())
     assert model.asked == 1
+
+
+def test_a_turn_whose_markets_are_asked_in_parts_waits_for_each_part(
+    record: Record, model: AwayModel
+) -> None:
+    """The last part was answered, which is paid for; that another was not must not be lost behind it."""
+
+    async def asks_in_parts(view: View, ask: Ask) -> Decision:
+        calls = [await ask(Prompt((Message("user", part),), view.seed)) for part in ("markets 1", "markets 2")]
+        errors = [call.error.code for call in calls if call.error]
+        return Decision(status="failed", note=errors[0]) if errors else Decision()
+
+    async def answers_part_2(prompt: Prompt) -> Call:
+        if prompt.messages[0].content == "markets 1":
+            return await model(prompt)
+        return Call(prompt, "an answer", cost=5)
+
+    stored = begun(record, a_cohort(["eve"]))
+    report = play(stored, 1, a_world(LittleVenue(), {"eve": asks_in_parts}, answers_part_2), record)
+    assert [(turn.agent, turn.code) for turn in report.unanswered] == [("eve", "unreachable")]
+    [progress] = record.read(read_progress, record.line_ups)
+    assert (progress.rounds[0].failed, progress.rounds[0].unanswered) == (1, 1)
 
 
 def test_a_round_that_the_user_went_past_holds_up_no_later_one(
