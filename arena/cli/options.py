@@ -296,6 +296,18 @@ def clock_of(file: Path | None) -> "Callable[[], Clock]":
     return lambda: PretendedClock.read(file)
 
 
+def run_command(clock: Path | None, *modes: str) -> str:
+    """Return `arena run` as it is typed after `arena`, in a rehearsal by the clock's file.
+
+    >>> run_command(None, "--round"), run_command(Path("my clock"))
+    ('run --round', "run --clock 'my clock'")
+    """
+    words = ["run", *modes]
+    if clock is not None:
+        words += ["--clock", quote(str(clock))]
+    return " ".join(words)
+
+
 def given_instant(text: str | None) -> datetime | None:
     """Return the instant that an option gives, if any; without a zone it is UTC.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from arena.cli.options import DEFAULT, Options, clock_of
+from arena.cli.options import DEFAULT, Options, clock_of, run_command
 from arena.cli.output import counts_text, left_out_words, minute, plain, typed
 from arena.cli.page import Fields, Page
 from arena.cli.table import Table
@@ -60,7 +60,7 @@ def show_status(chosen: Options, clock: Path | None) -> None:
         verified = read_verified(connection, chosen.config or DEFAULT)
 
     data = {"today": tasks} | status_data(status) | {"verified": verified_data(verified)}
-    chosen.answer(data, status_page, status, tasks, verified)
+    chosen.answer(data, status_page, status, tasks, verified, clock)
     if status.word not in GOOD_WORDS:
         raise typer.Exit(POOR_HEALTH)
 
@@ -90,8 +90,10 @@ def verified_data(verified: VerifiedHead) -> dict[str, Any]:
     }
 
 
-def status_page(status: Status, tasks: Sequence[Task], verified: VerifiedHead) -> Page:
-    """Yield the tasks of today, then the health and state of the arena."""
+def status_page(
+    status: Status, tasks: Sequence[Task], verified: VerifiedHead, clock: Path | None = None
+) -> Page:
+    """Yield the tasks of today, then the health and state of the arena; `clock` is that of a rehearsal."""
     to_do = [task for task in tasks if not task.is_look]
     today = "nothing to do"
     if to_do:
@@ -99,31 +101,41 @@ def status_page(status: Status, tasks: Sequence[Task], verified: VerifiedHead) -
     elif not status.playing and status.calendar.cohorts and status.calendar.next_cohort is None:
         today = "nothing to do, the season is finished"
     yield f"Today: {today}"
-    yield from task_lines(to_do)
+    yield from task_lines(to_do, clock)
 
     looks = [task for task in tasks if task.is_look]
     if looks:
         yield "Worth a look:"
-        yield from task_lines(looks)
+        yield from task_lines(looks, clock)
 
     yield f"\nHealth: {status.word}"
-    yield from reason_lines(status)
+    yield from reason_lines(status, clock)
     yield ""
 
-    yield Fields(dict(status_fields(status)) | {"record": verified_text(verified, status.at)})
+    fields = dict(status_fields(status, clock))
+    yield Fields(fields | {"record": verified_text(verified, status.at, clock)})
     if status.jobs:
         yield jobs_table(status)
     for told in status.incidents:
         yield incident_line(told)
 
 
-def task_lines(tasks: Sequence[Task]) -> Page:
+def suggested(command: str, clock: Path | None) -> str:
+    """Return a command line to suggest: a rehearsal is played by its clock, whatever is to be played."""
+    if clock is not None and command in ("run", "run --round", "run --sync"):
+        return typed(run_command(clock))
+    if clock is not None and command == "run --once":
+        return typed(run_command(clock, "--once"))
+    return typed(command)
+
+
+def task_lines(tasks: Sequence[Task], clock: Path | None) -> Page:
     """Yield each task with its command below it."""
     for task in tasks:
-        yield f"  {task.text}\n    {typed(task.command)}"
+        yield f"  {task.text}\n    {suggested(task.command, clock)}"
 
 
-def reason_lines(status: Status) -> Page:
+def reason_lines(status: Status, clock: Path | None) -> Page:
     """Yield each reason for the health, with its details and its command below it."""
     for reason in status.reasons:
         yield f"  {reason.text}"
@@ -131,10 +143,10 @@ def reason_lines(status: Status) -> Page:
         if details:
             yield f"    {details}"
         if reason.command:
-            yield f"    {typed(reason.command)}"
+            yield f"    {suggested(reason.command, clock)}"
 
 
-def status_fields(status: Status) -> Iterator[tuple[str, str]]:
+def status_fields(status: Status, clock: Path | None) -> Iterator[tuple[str, str]]:
     """Yield the label and text of each line of the state."""
     at = status.at
     calendar = status.calendar
@@ -143,9 +155,9 @@ def status_fields(status: Status) -> Iterator[tuple[str, str]]:
     look = at if calendar.live else None
     if status.clock != "real":
         yield "clock", CLOCKS[status.clock].format(at)
-    yield "running", leader_text(status)
-    yield "next round", coming_text(calendar.next_round, calendar, at)
-    yield "next cohort", coming_text(calendar.next_cohort, calendar, at)
+    yield "running", leader_text(status, clock)
+    yield "next round", coming_text(calendar.next_round, calendar, at, clock)
+    yield "next cohort", coming_text(calendar.next_cohort, calendar, at, clock)
     yield "last round", last_round_text(status.last)
     rounds = f"{calendar.done:,} of {calendar.due:,} due are finished"
     if status.lag:
@@ -170,10 +182,10 @@ def status_fields(status: Status) -> Iterator[tuple[str, str]]:
     yield "backup", when(status.backup_at, at) if status.backup_at else "none yet"
 
 
-def verified_text(verified: VerifiedHead, at: datetime) -> str:
+def verified_text(verified: VerifiedHead, at: datetime, clock: Path | None) -> str:
     """Return when the rows of the record were last verified."""
     if not verified.number:
-        return "not verified yet: arena run does that daily"
+        return f"not verified yet: {suggested('run', clock)} does that daily"
 
     new_at = when(datetime.fromisoformat(verified.new_at), at)
     since = when(datetime.fromisoformat(verified.all_since), at)
@@ -204,16 +216,16 @@ def spending_fields(status: Status) -> Iterator[tuple[str, str]]:
     yield "calls", in_progress
 
 
-def leader_text(status: Status) -> str:
+def leader_text(status: Status, clock: Path | None) -> str:
     """Return which process runs the arena."""
     leader = status.leader
     if leader is None:
-        return "no; start it with arena run"
+        return f"no; start it with {suggested('run', clock)}"
     who = f"process {leader.process} on {leader.host}"
     return who if leader.alive else f"no; {who} ran it until {minute(leader.until)} UTC"
 
 
-def coming_text(coming: datetime | None, calendar: RoundCalendar, at: datetime) -> str:
+def coming_text(coming: datetime | None, calendar: RoundCalendar, at: datetime, clock: Path | None) -> str:
     """Return the time of the next event in words.
 
     A simulated world has a time of its own, and a first cohort starts at once.
@@ -221,9 +233,9 @@ def coming_text(coming: datetime | None, calendar: RoundCalendar, at: datetime) 
     if coming is None:
         return "–"
     if not calendar.live:
-        return f"{minute(coming)} UTC, simulated: arena run --round plays it now"
+        return f"{minute(coming)} UTC, simulated: {suggested('run --round', clock)} plays it now"
     if not calendar.cohorts and coming <= at:
-        return "now: arena run or arena run --round starts it"
+        return f"now: {suggested('run --round', clock)} starts it"
     return when(coming, at)
 
 
