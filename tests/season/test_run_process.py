@@ -230,7 +230,8 @@ def test_it_tells_in_lines_and_at_the_end_how_much_it_did(tmp_path: Path) -> Non
     assert set(more) - set(told) == {"marks", "scores", "verify"}
 
 
-ENDS = [("run --round", 130, "stopped; 1 turn done, and kept\n→ arena run --round continues it"),
+STOPPED = "stopped; 1 turn done, and kept\n→ arena run --round --database arena.db continues it"
+ENDS = [("run --round", 130, STOPPED),
         ("run --clock clock", 0, "Stopped: 0 rounds, 1 turn, 0 jobs done.\nNext: ")]  # fmt: skip
 
 
@@ -265,8 +266,8 @@ def test_ctrl_c_twice_at_once_ends_without_a_traceback(
     for _ in range(2):
         run.signal(signal.SIGINT)
         sleep(pause)
-    hint = "→ arena run --round continues it; a call in progress may still be charged"
-    assert (run.wait(), run.said()) == (130, f"stopped; 1 turn done, and kept\n{hint}\n")
+    charged = "a call in progress may still be charged"
+    assert (run.wait(), run.said()) == (130, f"{STOPPED}; {charged}\n")
     assert content(folder)["differences"] == []
 
 
