@@ -225,6 +225,7 @@ def test_a_venue_that_cannot_be_checked_is_named(folder: Path, venue: VenueServe
     done = arena(folder, "check", "--live", "--venue", "polymarket")
     assert done.returncode == 1
     assert "polymarket: 127.0.0.1 answered 403" in done.stdout
+    assert done.stdout.endswith("arena check --live --venue polymarket\n")
     unknown = arena_json(folder, "check", "--live", "--venue", "nowhere", status=1)
     assert unknown["error"]["code"] == "unknown_venue"
 
