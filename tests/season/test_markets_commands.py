@@ -135,7 +135,10 @@ def test_a_market_that_is_gone_waits_until_it_has_ended(folder: Path, wire: Poly
     assert [market["id"] for market in ended] == ["polymarket:1001"]
     shown = arena_json(folder, "show", "market", "1001")
     assert [(end["version"], end["payout"]) for end in shown["resolutions"]] == [(1, 1.0)]
-    assert "paid $1" in arena(folder, "show", "market", "1001").stdout
+    told = arena(folder, "show", "market", "1001").stdout
+    assert "paid $1" in told
+    assert told.endswith("arena board\n"), "there is nothing left to read"
+    assert arena(folder, "show", "market", "1002").stdout.endswith("arena run --sync\n")
 
 
 def test_ends_are_asked_for_only_if_wanted(folder: Path, wire: PolymarketWire, venue: VenueServer) -> None:
