@@ -296,16 +296,13 @@ def clock_of(file: Path | None) -> "Callable[[], Clock]":
     return lambda: PretendedClock.read(file)
 
 
-def run_command(clock: Path | None, *modes: str) -> str:
-    """Return `arena run` as it is typed after `arena`, in a rehearsal by the clock's file.
+def clock_option(clock: Path | None) -> str:
+    """Return the option that names a rehearsal's clock in another command; empty without one.
 
-    >>> run_command(None, "--round"), run_command(Path("my clock"))
-    ('run --round', "run --clock 'my clock'")
+    >>> clock_option(None), clock_option(Path("my clock"))
+    ('', " --clock 'my clock'")
     """
-    words = ["run", *modes]
-    if clock is not None:
-        words += ["--clock", quote(str(clock))]
-    return " ".join(words)
+    return "" if clock is None else f" --clock {quote(str(clock))}"
 
 
 def given_instant(text: str | None) -> datetime | None:

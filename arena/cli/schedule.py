@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from arena.cli.options import Options, clock_of, run_command
+from arena.cli.options import Options, clock_of, clock_option
 from arena.cli.output import minute, plain, typed
 from arena.cli.page import Page
 from arena.cli.table import Table
@@ -14,7 +14,7 @@ def list_work(chosen: Options, clock: Path | None) -> None:
     """Show the jobs and the next decisions. Nothing is written, and a record need not be there."""
     config = chosen.load()
     agenda = read_agenda(config, clock_of(clock)().now())
-    chosen.answer(agenda, schedule_page, agenda, run_command(clock))
+    chosen.answer(agenda, schedule_page, agenda, f"run{clock_option(clock)}")
 
 
 def schedule_page(agenda: Agenda, run: str) -> Page:

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from arena.cli.options import DEFAULT, Options, clock_of, run_command
+from arena.cli.options import DEFAULT, Options, clock_of, clock_option
 from arena.cli.output import counts_text, left_out_words, minute, plain, typed
 from arena.cli.page import Fields, Page
 from arena.cli.table import Table
@@ -122,10 +122,12 @@ def status_page(
 
 def suggested(command: str, clock: Path | None) -> str:
     """Return a command line to suggest: a rehearsal is played by its clock, whatever is to be played."""
-    if clock is not None and command in ("run", "run --round", "run --sync"):
-        return typed(run_command(clock))
-    if clock is not None and command == "run --once":
-        return typed(run_command(clock, "--once"))
+    if clock is None:
+        return typed(command)
+    if command in ("run --round", "run --sync"):
+        command = "run"
+    if command in ("run", "run --once"):
+        command += clock_option(clock)
     return typed(command)
 
 

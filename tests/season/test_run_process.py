@@ -298,7 +298,10 @@ def test_the_status_of_a_rehearsal_says_whose_clock_it_goes_by(tmp_path: Path) -
     here = ("--database", "rehearsal.db")
     with provider(tmp_path / "requests") as url:
         ran = arena(folder, "run", "--once", "--clock", "clock", *here, ARENA_DEMO_PROVIDER=url)
+        again = arena(folder, "run", "--once", "--clock", "clock", *here, ARENA_DEMO_PROVIDER=url)
     assert ran.stdout.endswith("arena board --database rehearsal.db\n")
+    assert "Stopped: 0 rounds" in again.stdout
+    assert again.stdout.endswith("arena status --clock clock --database rehearsal.db\n")
     assert arena_json(folder, "status", *here)["clock"] == "mixed"
     assert "use --clock FILE" in arena(folder, "status", *here).stdout
     found = arena_json(folder, "status", "--clock", "clock", *here)
