@@ -16,8 +16,8 @@ from arena.cli.page import Fields, Page
 from arena.cli.table import Table
 from arena.clock import now
 from arena.config import Config, environment
-from arena.errors import ArenaError, count_text, far_text, length_text
-from arena.operations.health import GOOD_WORDS, RoundCalendar, Status
+from arena.errors import ArenaError, count_text, length_text
+from arena.operations.health import GOOD_WORDS, RoundCalendar, Status, coming_text, past_text
 from arena.operations.status import (
     incident_data,
     read_status_by_config,
@@ -55,7 +55,8 @@ def show_status(chosen: Options, clock: Path | None) -> None:
         if config is not None and chosen.config is None and chosen.database is not None:
             config = config_of_record(connection, config)
         damage = find_damage(connection)
-        status = read_status_by_config(connection, at, config, pretended=clock is not None, damage=damage)
+        clock_file = "" if clock is None else str(clock)
+        status = read_status_by_config(connection, at, config, clock_file=clock_file, damage=damage)
         tasks = read_tasks(connection, status)
         verified = read_verified(connection, chosen.config or DEFAULT)
 
@@ -124,7 +125,7 @@ def suggested(command: str, clock: Path | None) -> str:
     """Return a command line to suggest: a rehearsal is played by its clock, whatever is to be played."""
     if clock is None:
         return typed(command)
-    if command in ("run --round", "run --sync"):
+    if command == "run --round":
         command = "run"
     if command in ("run", "run --once"):
         command += clock_option(clock)
@@ -158,8 +159,8 @@ def status_fields(status: Status, clock: Path | None) -> Iterator[tuple[str, str
     if status.clock != "real":
         yield "clock", CLOCKS[status.clock].format(at)
     yield "running", leader_text(status, clock)
-    yield "next round", coming_text(calendar.next_round, calendar, at, clock)
-    yield "next cohort", coming_text(calendar.next_cohort, calendar, at, clock)
+    yield "next round", next_text(calendar.next_round, calendar, at, clock)
+    yield "next cohort", next_text(calendar.next_cohort, calendar, at, clock)
     yield "last round", last_round_text(status.last)
     rounds = f"{calendar.done:,} of {calendar.due:,} due are finished"
     if status.lag:
@@ -227,7 +228,7 @@ def leader_text(status: Status, clock: Path | None) -> str:
     return who if leader.alive else f"no; {who} ran it until {minute(leader.until)} UTC"
 
 
-def coming_text(coming: datetime | None, calendar: RoundCalendar, at: datetime, clock: Path | None) -> str:
+def next_text(coming: datetime | None, calendar: RoundCalendar, at: datetime, clock: Path | None) -> str:
     """Return the time of the next event in words.
 
     A simulated world has a time of its own, and a first cohort starts at once.
@@ -238,7 +239,7 @@ def coming_text(coming: datetime | None, calendar: RoundCalendar, at: datetime, 
         return f"{minute(coming)} UTC, simulated: {suggested('run --round', clock)} plays it now"
     if not calendar.cohorts and coming <= at:
         return f"now: {suggested('run --round', clock)} starts it"
-    return when(coming, at)
+    return coming_text(coming, at)
 
 
 def last_round_text(rounds: Sequence[RoundState]) -> str:
@@ -275,7 +276,8 @@ def jobs_table(status: Status) -> Table:
     for job in status.jobs:
         coming = status.next_jobs.get(job.name)
         last = when(job.ended_at, status.at)
-        rows.append((job.name, last, job.failures or None, when(coming, status.at), plain(job.note) or None))
+        next_time = coming_text(coming, status.at) if coming else "–"
+        rows.append((job.name, last, job.failures or None, next_time, plain(job.note) or None))
     return Table(("job", "last done", "failed", "next", "note"), rows)
 
 
@@ -289,17 +291,17 @@ def incident_line(told: RecordedIncident) -> str:
 
 
 def when(at: datetime | None, now: datetime | None) -> str:
-    """Return an instant with its distance from now; without the distance if `now` is None.
+    """Return a past instant with its distance from now; without the distance if `now` is None.
 
     >>> from datetime import UTC
-    >>> when(datetime(2026, 1, 4, tzinfo=UTC), datetime(2026, 1, 3, 21, 30, tzinfo=UTC))
-    '2026-01-04 00:00 UTC (in 2.5 h)'
+    >>> when(datetime(2026, 1, 4, tzinfo=UTC), datetime(2026, 1, 4, 2, 30, tzinfo=UTC))
+    '2026-01-04 00:00 UTC (2.5 h ago)'
     """
     if at is None:
         return "–"
     if now is None:
         return f"{minute(at)} UTC"
-    return f"{minute(at)} UTC ({far_text(at, now)})"
+    return past_text(at, now)
 
 
 def dollars(amount: int) -> str:

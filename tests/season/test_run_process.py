@@ -20,7 +20,7 @@ from arena.cli.run import LineLog, play
 from arena.clock import PretendedClock, now
 from arena.config import load
 from tests.program.forked import Forked, Forks
-from tests.program.rehearsal import clock_at, content, rows
+from tests.program.rehearsal import SUNDAY, clock_at, content, rows
 from tests.program.running import arena, arena_json, provider
 from tests.provider.replies import GOOD, late, says
 from tests.provider.server import FaultyProvider
@@ -306,5 +306,12 @@ def test_the_status_of_a_rehearsal_says_whose_clock_it_goes_by(tmp_path: Path) -
     assert "use --clock FILE" in arena(folder, "status", *here).stdout
     found = arena_json(folder, "status", "--clock", "clock", *here)
     assert (found["clock"], found["at"]) == ("pretended", "2026-01-04T00:00:00+00:00")
+
+    clock_at(folder, SUNDAY - timedelta(days=1))
+    arena(folder, "run", "--once", "--clock", "clock", *here)
+    told = arena_json(folder, "status", "--incidents", *here)["incidents"]
+    assert "the time in clock is behind the record by 24.0 h" in [incident["text"] for incident in told]
+    assert "this machine" not in arena(folder, "status", "--clock", "clock", *here).stdout
+
     arena_json(folder, "run", "--round", "--database", "real.db", ARENA_DEMO_PROVIDER=url, status=2)
     assert arena_json(folder, "status", "--database", "real.db")["clock"] == "real"
